@@ -1,0 +1,100 @@
+//! The rows of the catalog, with exactly the fields of the specification, parts 2.2 and 2.3, in its order.
+
+use serde::{Deserialize, Serialize};
+
+/// How far a connector has come (specification, part 2.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Ready for everybody.
+    GenerallyAvailable,
+    /// Usable; its shape may still change.
+    Beta,
+    /// An early preview.
+    Alpha,
+    /// Listed, but not to be used.
+    NotAvailable,
+}
+
+/// The HTTP method of an action.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Method {
+    /// `GET`
+    Get,
+    /// `POST`
+    Post,
+    /// `PUT`
+    Put,
+    /// `PATCH`
+    Patch,
+    /// `DELETE`
+    Delete,
+}
+
+impl Method {
+    /// All methods that an action can have.
+    pub const ALL: [Self; 5] = [Self::Get, Self::Post, Self::Put, Self::Patch, Self::Delete];
+
+    /// The method's name in capitals.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Post => "POST",
+            Self::Put => "PUT",
+            Self::Patch => "PATCH",
+            Self::Delete => "DELETE",
+        }
+    }
+}
+
+/// A row of the connector list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Connector {
+    /// A positive integer below 2^53, the same for the same `key` on every import.
+    pub id: u64,
+    /// Display name.
+    pub name: String,
+    /// `api::<platform>::<platformVersion>`
+    pub key: String,
+    /// 1–64 of `a-z0-9-`.
+    pub platform: String,
+    /// `v<number>`
+    pub platform_version: String,
+    /// How far the connector has come.
+    pub status: Status,
+    /// One line, at most 500 characters.
+    pub description: String,
+    /// In words, `Other` when unknown.
+    pub category: String,
+    /// An `https:` or `data:` URL.
+    pub image: String,
+    /// Free-form tags.
+    pub tags: Vec<String>,
+    /// Whether the platform offers OAuth.
+    pub oauth: bool,
+    /// Number of rows in the platform's action list.
+    pub tools: u32,
+    /// The version text of the platform's own description.
+    pub version: String,
+    /// Whether the operator offers the connector.
+    pub active: bool,
+}
+
+/// A row of a platform's action list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Action {
+    /// Human-readable title, one line.
+    pub title: String,
+    /// Unique within the platform.
+    pub key: String,
+    /// The HTTP method that the action uses.
+    pub method: Method,
+    /// The platform that the action belongs to.
+    pub platform: String,
+    /// The resource that the action works on, in `PascalCase`; possibly empty.
+    pub model_name: String,
+}
