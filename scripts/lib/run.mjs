@@ -1,0 +1,73 @@
+// Starts other programs, always with an argument list and never through a shell.
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { Problem } from "./problem.mjs";
+import { root, toolPath } from "./paths.mjs";
+
+// Of a failed program's output: its first lines often name the fault, its last ones the place.
+const HEAD_LINES = 20;
+const TAIL_LINES = 40;
+
+/** The environment of a child: this project's tools first in PATH, plus `more`. */
+export function environment(more = {}) {
+  return { ...process.env, PATH: toolPath(), ...more };
+}
+
+/** The full path of a program in PATH, or undefined. */
+export function which(name) {
+  return (process.env.PATH ?? "")
+    .split(delimiter)
+    .map((folder) => join(folder, name))
+    .find((path) => existsSync(path));
+}
+
+/** Runs a quick program to its end and returns { ok, out } without failing. */
+export function ask(command, args, env = {}) {
+  const done = spawnSync(command, args, { cwd: root, env: environment(env), encoding: "utf8" });
+  return { ok: done.status === 0, out: `${done.stdout ?? ""}`.trim(), err: `${done.stderr ?? ""}`.trim() };
+}
+
+/**
+ * Runs a program; its output is kept and shown only when it fails, unless `show` is set.
+ * @param {string} command
+ * @param {string[]} args
+ * @param {{ env?: object, cwd?: string, show?: boolean, timeout?: number, hint?: string,
+ *           detail?: (text: string) => void }} [options] `detail` is told the last line of output
+ * @returns {Promise<string>} standard output (empty with `show`)
+ */
+export function run(command, args, { env, cwd = root, show, timeout, hint, detail } = {}) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, {
+      cwd,
+      env: environment(env),
+      stdio: ["ignore", show ? "inherit" : "pipe", show ? "inherit" : "pipe"],
+      timeout,
+    });
+    const name = [command.split("/").pop(), ...args.slice(0, 3)].join(" ");
+    const lines = [];
+    let stdout = "";
+    const keep = (chunk) => {
+      for (const line of chunk.split(/[\r\n]+/)) {
+        if (line.trim() === "") continue;
+        detail?.(line);
+        lines.push(line);
+        if (lines.length > HEAD_LINES + TAIL_LINES) lines.splice(HEAD_LINES, 1);
+      }
+    };
+    child.stdout?.setEncoding("utf8").on("data", (chunk) => {
+      stdout += chunk;
+      keep(chunk);
+    });
+    child.stderr?.setEncoding("utf8").on("data", keep);
+    child.on("error", (error) => {
+      const why = error.code === "ENOENT" ? "was not found" : `could not be started: ${error.message}`;
+      reject(new Problem(`\`${command}\` ${why}.`, { hint }));
+    });
+    child.on("close", (code, signal) => {
+      if (code === 0) return resolve(stdout);
+      const how = signal ? (timeout ? `took too long (${timeout / 1000} s)` : `was ended by ${signal}`) : `failed (exit code ${code})`;
+      reject(new Problem(`\`${name}\` ${how}.`, { hint, output: lines.join("\n") }));
+    });
+  });
+}

@@ -1,0 +1,36 @@
+// Sets up everything that building, serving and testing need. Quick when there is nothing to do.
+//
+//   node scripts/setup.mjs [--browser]
+import { pathToFileURL } from "node:url";
+import { elapsed, say } from "./lib/status.mjs";
+import { main } from "./lib/problem.mjs";
+import { cargoTools } from "./setup/cargo-tools.mjs";
+import { browser } from "./setup/browser.mjs";
+import { npmPackages } from "./setup/npm-packages.mjs";
+import { rust } from "./setup/rust.mjs";
+
+/**
+ * @param {{ withBrowser?: boolean, verbose?: boolean }} [options] `verbose` reports also when nothing was to do
+ * @returns {Promise<{ wasm: object }>} the environment variables that wasm builds need
+ */
+export async function setup({ withBrowser = false, verbose = false } = {}) {
+  const start = Date.now();
+  // npm waits for the network, the rest mostly for the processor.
+  const npm = npmPackages();
+  const tools = (async () => {
+    const wasm = await rust();
+    await cargoTools();
+    if (withBrowser) await browser();
+    return wasm;
+  })();
+  const results = await Promise.allSettled([npm, tools]);
+  const failed = results.find((result) => result.status === "rejected");
+  if (failed) throw failed.reason;
+  const took = Date.now() - start;
+  if (verbose || took > 1000) say(`Set-up is complete (${elapsed(took)}).`);
+  return { wasm: results[1].value };
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  await main(() => setup({ withBrowser: process.argv.includes("--browser"), verbose: true }).then(() => 0));
+}

@@ -1,0 +1,93 @@
+// Debian's own Rust, for machines that cannot reach rustup's servers.
+//
+// Debian ships no compiled standard library for wasm32-unknown-unknown in these packages, but it does ship
+// the source with everything it depends on: so that library is built here, once, in under a minute.
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { cache } from "../lib/paths.mjs";
+import { Problem } from "../lib/problem.mjs";
+import { ask, run, which } from "../lib/run.mjs";
+import { task } from "../lib/status.mjs";
+import { aptInstall, aptRefusal, asRoot } from "./apt.mjs";
+
+/** A file beside the built library that says which compiler it is for. */
+export const VERSION_STAMP = ".built-for";
+
+const PACKAGES = ["rustc-web", "cargo-web", "rust-web-src", "rust-web-llvm", "rust-web-clippy", "rustfmt-web"];
+const RUSTC = "/usr/bin/rustc";
+const CARGO = "/usr/bin/cargo";
+
+/** Why Debian's Rust cannot be installed here, or undefined when it can. */
+export function canInstallDebian() {
+  return aptRefusal();
+}
+
+async function root(command, ...args) {
+  const [program, rest] = asRoot(command, args);
+  await run(program, rest);
+}
+
+function sourceFolder() {
+  const folder = readdirSync("/usr/src").find((name) => /^rustc-\d/.test(name));
+  if (!folder) throw new Problem("Debian's package rust-web-src brought no source of the standard library.");
+  return join("/usr/src", folder, "library");
+}
+
+/** Builds the standard library for the target; returns the folder with its .rlib files. */
+async function buildLibrary(target, work, detail) {
+  rmSync(work, { recursive: true, force: true });
+  mkdirSync(work, { recursive: true });
+  const library = join(work, "library");
+  cpSync(sourceFolder(), library, { recursive: true, verbatimSymlinks: false });
+  await run(CARGO, ["build", "--release", "-p", "sysroot", "--target", target], {
+    cwd: library,
+    detail,
+    env: {
+      RUSTC,
+      RUSTC_BOOTSTRAP: "1",
+      RUSTFLAGS: "-Cembed-bitcode=yes -Zforce-unstable-if-unmarked",
+      __CARGO_DEFAULT_LIB_METADATA: "stablestd",
+      CARGO_TARGET_DIR: join(work, "target"),
+    },
+  });
+  return join(work, "target", target, "release", "deps");
+}
+
+/** Puts the built library where the compiler looks, all at once. */
+async function place(target, built, version) {
+  const home = `/usr/lib/rustlib/${target}`;
+  const staged = `${home}/lib.new-${process.pid}`;
+  const stamp = join(built, VERSION_STAMP);
+  writeFileSync(stamp, `${version}\n`);
+  const files = readdirSync(built).filter((file) => file.endsWith(".rlib")).map((file) => join(built, file));
+  await root("mkdir", "-p", staged);
+  await root("cp", ...files, stamp, staged);
+  await root("rm", "-rf", `${home}/lib`);
+  await root("mv", "-T", staged, `${home}/lib`);
+}
+
+/** Lets rustc find a linker for wasm32 under the name that it asks for. */
+async function placeLinker(llvm) {
+  const host = ask(RUSTC, ["-vV"]).out.match(/host: (\S+)/)?.[1];
+  const bin = `/usr/lib/rustlib/${host}/bin`;
+  if (existsSync(join(bin, "rust-lld"))) return;
+  await root("mkdir", "-p", bin);
+  await root("ln", "-sf", `/usr/bin/lld-${llvm}`, join(bin, "rust-lld"));
+}
+
+/** Installs Debian's Rust with a standard library for the target; rustup knows it as `debian`. */
+export async function installDebian(target) {
+  await task("Rust from Debian's packages", (detail) => aptInstall(PACKAGES, detail));
+  const about = ask(RUSTC, ["-vV"]).out;
+  const llvm = about.match(/LLVM version: (\d+)/)?.[1] ?? "22";
+  await task(`linker lld-${llvm} from Debian's packages`, (detail) => aptInstall([`lld-${llvm}`], detail));
+  await placeLinker(llvm);
+  const version = ask(RUSTC, ["--version"]).out;
+  const release = about.match(/release: (\S+)/)?.[1] ?? "unknown";
+  const work = join(cache, `debian-rust-${release}.tmp-${process.pid}`);
+  await task(`standard library of Rust ${release} for ${target}`, async (detail) => {
+    await place(target, await buildLibrary(target, work, detail), version);
+    rmSync(work, { recursive: true, force: true });
+  });
+  if (which("rustup")) await run("rustup", ["toolchain", "link", "debian", "/usr"]);
+}

@@ -1,0 +1,62 @@
+// The npm packages of package-lock.json, and a Node that is new enough for wrangler among them.
+import { createHash } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { nodeBin, root } from "../lib/paths.mjs";
+import { Problem } from "../lib/problem.mjs";
+import { ask, run, which } from "../lib/run.mjs";
+import { task } from "../lib/status.mjs";
+
+// `npm ci` deletes node_modules first, and with it the stamp: an interrupted run is repeated.
+const stamp = join(root, "node_modules", ".connector-vault-stamp");
+const MINIMUM_NODE = [22, 12];
+
+function fingerprint() {
+  const lock = readFileSync(join(root, "package-lock.json"));
+  return createHash("sha256").update(lock).update(`${process.platform} ${process.arch}`).digest("hex");
+}
+
+function isCurrent(wanted) {
+  try {
+    return readFileSync(stamp, "utf8") === wanted;
+  } catch {
+    return false;
+  }
+}
+
+/** Fails unless the tools that come with install scripts or per-platform packages really run. */
+function verify() {
+  const [major, minor] = (ask("node", ["--version"]).out.match(/\d+/g) ?? [0, 0]).map(Number);
+  if (major < MINIMUM_NODE[0] || (major === MINIMUM_NODE[0] && minor < MINIMUM_NODE[1])) {
+    throw new Problem(`Node ${MINIMUM_NODE.join(".")} or newer did not get installed (found ${major}.${minor}).`, {
+      hint: "The npm package `node` brings it with an install script. Allow it:\n  npm ci --ignore-scripts=false\nor install Node 24 yourself.",
+    });
+  }
+  for (const tool of ["esbuild", "workerd", "wasm-opt", "wrangler"]) {
+    const answer = ask(join(nodeBin, tool), ["--version"]);
+    if (!answer.ok) {
+      throw new Problem(`\`${tool}\` from npm does not run on this machine (${process.platform} ${process.arch}).`, {
+        output: answer.err,
+        hint: "Delete node_modules and try again; npm must be allowed to install optional packages.",
+      });
+    }
+  }
+}
+
+/** Installs what package-lock.json lists when it is missing or older. */
+export async function npmPackages() {
+  const wanted = fingerprint();
+  if (isCurrent(wanted)) return;
+  if (!which("npm")) {
+    throw new Problem("`npm` was not found.", { hint: "Install Node 20 or newer with npm: https://nodejs.org/" });
+  }
+  await task("npm packages", async (detail) => {
+    const flags = ["--include=dev", "--include=optional", "--no-audit", "--no-fund", "--engine-strict=false", "--loglevel=error"];
+    await run("npm", ["ci", ...flags], {
+      detail,
+      hint: "npm needs its registry (https://registry.npmjs.org/ or your mirror) the first time. Run this again once it is in reach.",
+    });
+    verify();
+    writeFileSync(stamp, wanted);
+  });
+}

@@ -1,0 +1,75 @@
+// Finds or installs a Rust toolchain that can build for wasm32, and the one for native builds.
+//
+// Native builds use whatever `cargo` the user has. Only when that one has no wasm32 target, and cannot
+// get it, are the wasm builds sent to another toolchain: the result is a set of environment variables.
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { toolPath } from "../lib/paths.mjs";
+import { Problem } from "../lib/problem.mjs";
+import { ask, run, which } from "../lib/run.mjs";
+import { task } from "../lib/status.mjs";
+import { canInstallDebian, installDebian, VERSION_STAMP } from "./debian-rust.mjs";
+
+const TARGET = "wasm32-unknown-unknown";
+const RUSTUP_TIMEOUT_MS = 90_000;
+
+/** Whether the rustc of this environment has the wasm32 target. */
+function hasTarget(env) {
+  const { ok, out } = ask("rustc", ["--print", "target-libdir", "--target", TARGET], env);
+  if (!ok || !existsSync(out)) return false;
+  if (!readdirSync(out).some((file) => /^libcore-.*\.rlib$/.test(file))) return false;
+  // Debian's compiler may have been upgraded since its library was built here.
+  const stamp = join(out, VERSION_STAMP);
+  return !existsSync(stamp) || readFileSync(stamp, "utf8").trim() === ask("rustc", ["--version"], env).out;
+}
+
+/** The toolchains that may have the target, best first, as environment variables. */
+function candidates() {
+  const found = [];
+  if (which("cargo") && which("rustc")) found.push({});
+  if (existsSync("/usr/bin/cargo") && existsSync("/usr/bin/rustc")) {
+    if (which("rustup")) found.push({ RUSTUP_TOOLCHAIN: "debian" });
+    else found.push({ PATH: toolPath(["/usr/bin"]) });
+  }
+  return found;
+}
+
+/** The environment for wasm builds, or undefined when no toolchain has the target. */
+export function wasmEnvironment() {
+  return candidates().find(hasTarget);
+}
+
+const MANUAL = `Any of these helps:
+- Rust by rustup (https://rustup.rs), then: rustup target add ${TARGET}
+- on Debian, as root or with password-less sudo: nothing, this set-up installs Debian's packages
+- a toolchain of your own that \`rustc --print target-libdir --target ${TARGET}\` finds`;
+
+/** Makes sure that there is a cargo at all, and one that builds for wasm32. */
+export async function rust() {
+  const ready = wasmEnvironment();
+  if (ready) return ready;
+  const reasons = [];
+  if (which("rustup") && which("cargo")) {
+    try {
+      await task(`Rust target ${TARGET} (rustup)`, (detail) =>
+        run("rustup", ["target", "add", TARGET], { detail, timeout: RUSTUP_TIMEOUT_MS, env: { RUSTUP_MAX_RETRIES: "1" } }),
+      );
+      if (hasTarget({})) return {};
+      reasons.push("rustup added the target, but rustc does not see it");
+    } catch (error) {
+      reasons.push(`rustup: ${error.message}`);
+    }
+  } else {
+    reasons.push(which("cargo") ? "rustup is not installed" : "cargo is not installed");
+  }
+  const refusal = canInstallDebian();
+  if (refusal) {
+    reasons.push(`Debian's packages: ${refusal}`);
+  } else {
+    await installDebian(TARGET);
+    const env = wasmEnvironment();
+    if (env) return env;
+    reasons.push("Debian's packages were installed, but their rustc does not see the target");
+  }
+  throw new Problem(`There is no Rust toolchain that builds for ${TARGET}:\n${reasons.map((reason) => `  - ${reason}`).join("\n")}`, { hint: MANUAL });
+}
