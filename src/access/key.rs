@@ -1,0 +1,191 @@
+//! API keys: `sk_test_` or `sk_live_`, 32 random base62 characters, and 6 base62 characters of the CRC-32 over all
+//! that stands before them. The checksum lets a mistyped or made-up key be refused without asking storage.
+
+use std::fmt;
+
+use sha2::{Digest, Sha256};
+
+use super::Environment;
+
+/// Base62 digits in ascending order of value.
+const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+/// Random characters of a key: 190 bits.
+const RANDOM_LEN: usize = 32;
+/// Characters of the checksum: 62^6 > 2^32.
+const CHECKSUM_LEN: usize = 6;
+
+/// A well-formed API key. `Debug` shows its environment only.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ApiKey {
+    text: String,
+    environment: Environment,
+}
+
+/// The SHA-256 of a key: the only form in which it is stored.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct KeyHash(pub [u8; 32]);
+
+/// The text is not an API key: a wrong shape or a wrong checksum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MalformedKeyError;
+
+impl ApiKey {
+    /// Makes a new key; `fill` fills its argument with secure random bytes.
+    pub fn generate(environment: Environment, mut fill: impl FnMut(&mut [u8])) -> Self {
+        let mut text = String::from(prefix(environment));
+        let full = text.len().saturating_add(RANDOM_LEN);
+        while text.len() < full {
+            let mut bytes = [0; RANDOM_LEN];
+            fill(&mut bytes);
+            // A byte of 248 or more would make the first digits likelier than the others.
+            let digits =
+                bytes.iter().filter(|byte| **byte < 248).map(|byte| digit(u32::from(*byte)));
+            for character in digits {
+                if text.len() < full {
+                    text.push(character);
+                }
+            }
+        }
+        let checksum = checksum(&text);
+        text.push_str(&checksum);
+        Self { text, environment }
+    }
+
+    /// Takes a key apart without asking storage.
+    ///
+    /// # Errors
+    /// When the prefix, the length, a character or the checksum is wrong.
+    pub fn parse(text: &str) -> Result<Self, MalformedKeyError> {
+        let (environment, rest) = Environment::ALL
+            .into_iter()
+            .find_map(|environment| Some((environment, text.strip_prefix(prefix(environment))?)))
+            .ok_or(MalformedKeyError)?;
+        let right_shape = rest.len() == RANDOM_LEN.saturating_add(CHECKSUM_LEN)
+            && rest.bytes().all(|b| b.is_ascii_alphanumeric());
+        let (body, given) = text
+            .len()
+            .checked_sub(CHECKSUM_LEN)
+            .and_then(|at| text.split_at_checked(at))
+            .ok_or(MalformedKeyError)?;
+        if !right_shape || checksum(body) != given {
+            return Err(MalformedKeyError);
+        }
+        Ok(Self { text: text.to_owned(), environment })
+    }
+
+    /// The environment that the key's prefix states.
+    #[must_use]
+    pub const fn environment(&self) -> Environment {
+        self.environment
+    }
+
+    /// What storage knows the key by.
+    #[must_use]
+    pub fn hash(&self) -> KeyHash {
+        KeyHash(Sha256::digest(self.text.as_bytes()).into())
+    }
+
+    /// The key itself, to be shown once to the person who made it.
+    #[must_use]
+    pub fn reveal(&self) -> &str {
+        &self.text
+    }
+}
+
+impl fmt::Debug for ApiKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ApiKey({}…)", prefix(self.environment))
+    }
+}
+
+impl fmt::Display for KeyHash {
+    /// 64 lower-case hexadecimal digits, as in the `hash` column.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for KeyHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("KeyHash(…)")
+    }
+}
+
+const fn prefix(environment: Environment) -> &'static str {
+    match environment {
+        Environment::Test => "sk_test_",
+        Environment::Live => "sk_live_",
+    }
+}
+
+fn digit(value: u32) -> char {
+    ALPHABET
+        .iter()
+        .cycle()
+        .nth(value.checked_rem(62).unwrap_or(0) as usize)
+        .map_or('0', |byte| char::from(*byte))
+}
+
+fn checksum(body: &str) -> String {
+    let mut left = crc32fast::hash(body.as_bytes());
+    let mut digits = ['0'; CHECKSUM_LEN];
+    for to in digits.iter_mut().rev() {
+        *to = digit(left);
+        left = left.checked_div(62).unwrap_or(0);
+    }
+    digits.iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counting() -> impl FnMut(&mut [u8]) {
+        let mut next = 200_u8;
+        move |bytes| {
+            for byte in bytes {
+                *byte = next;
+                next = next.wrapping_add(7);
+            }
+        }
+    }
+
+    #[test]
+    fn a_generated_key_has_the_shape_and_parses() {
+        for (environment, prefix) in
+            [(Environment::Test, "sk_test_"), (Environment::Live, "sk_live_")]
+        {
+            let key = ApiKey::generate(environment, counting());
+            assert!(key.reveal().starts_with(prefix));
+            assert_eq!(key.reveal().len(), 8 + 32 + 6);
+            assert_eq!(ApiKey::parse(key.reveal()).as_ref(), Ok(&key));
+            assert_eq!(key.environment(), environment);
+        }
+    }
+
+    #[test]
+    fn the_checksum_is_base62_of_crc_32() {
+        // CRC-32 of "123456789" is 0xCBF43926 = 3421780262 = 3·62^5 + 45·62^4 + 35·62^3 + 27·62^2 + 22·62^1 + 14.
+        assert_eq!(checksum("123456789"), "3jZRME");
+    }
+
+    #[test]
+    fn every_altered_character_is_refused() {
+        let key = ApiKey::generate(Environment::Test, counting());
+        for at in 0..key.reveal().len() {
+            for replacement in ["", "0", "Z", "_", "é", " ", "00"] {
+                let mut altered = key.reveal().to_owned();
+                altered.replace_range(at..=at, replacement);
+                if altered != key.reveal() {
+                    assert_eq!(ApiKey::parse(&altered), Err(MalformedKeyError), "{altered}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn debug_output_hides_the_key() {
+        let key = ApiKey::generate(Environment::Live, counting());
+        assert_eq!(format!("{key:?} {:?}", key.hash()), "ApiKey(sk_live_…) KeyHash(…)");
+    }
+}

@@ -1,0 +1,147 @@
+//! On whose behalf a request runs, and what it may do.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// The two worlds of an account: a key sees the connections of its own only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Environment {
+    /// For trying things out.
+    Test,
+    /// For real.
+    Live,
+}
+
+impl Environment {
+    /// Both environments.
+    pub const ALL: [Self; 2] = [Self::Test, Self::Live];
+
+    /// `test` or `live`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Test => "test",
+            Self::Live => "live",
+        }
+    }
+}
+
+/// Something that a key may be allowed to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Scope {
+    /// Read connectors and actions.
+    CatalogRead,
+    /// Read connections.
+    ConnectionsRead,
+    /// Create, change and delete connections.
+    ConnectionsWrite,
+}
+
+impl Scope {
+    /// All scopes, in the order in which they are shown.
+    pub const ALL: [Self; 3] = [Self::CatalogRead, Self::ConnectionsRead, Self::ConnectionsWrite];
+
+    /// The scope's name, for example `catalog:read`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::CatalogRead => "catalog:read",
+            Self::ConnectionsRead => "connections:read",
+            Self::ConnectionsWrite => "connections:write",
+        }
+    }
+
+    const fn bit(self) -> u8 {
+        match self {
+            Self::CatalogRead => 1,
+            Self::ConnectionsRead => 2,
+            Self::ConnectionsWrite => 4,
+        }
+    }
+}
+
+/// The text names no [`Environment`] or [`Scope`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnknownNameError;
+
+impl fmt::Display for UnknownNameError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("unknown name")
+    }
+}
+
+impl std::error::Error for UnknownNameError {}
+
+impl FromStr for Environment {
+    type Err = UnknownNameError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL
+            .into_iter()
+            .find(|environment| environment.as_str() == text)
+            .ok_or(UnknownNameError)
+    }
+}
+
+impl FromStr for Scope {
+    type Err = UnknownNameError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL.into_iter().find(|scope| scope.as_str() == text).ok_or(UnknownNameError)
+    }
+}
+
+/// A set of scopes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Scopes(u8);
+
+impl Scopes {
+    /// Whether the set holds `scope`.
+    #[must_use]
+    pub const fn contains(self, scope: Scope) -> bool {
+        self.0 & scope.bit() != 0
+    }
+
+    /// The scopes of the set, in the order of [`Scope::ALL`].
+    pub fn iter(self) -> impl Iterator<Item = Scope> {
+        Scope::ALL.into_iter().filter(move |scope| self.contains(*scope))
+    }
+}
+
+impl FromIterator<Scope> for Scopes {
+    fn from_iter<I: IntoIterator<Item = Scope>>(scopes: I) -> Self {
+        Self(scopes.into_iter().fold(0, |bits, scope| bits | scope.bit()))
+    }
+}
+
+impl fmt::Display for Scopes {
+    /// Space-separated, as in the `scopes` column.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut names = self.iter().map(Scope::as_str);
+        f.write_str(names.next().unwrap_or_default())?;
+        names.try_for_each(|name| write!(f, " {name}"))
+    }
+}
+
+impl FromStr for Scopes {
+    type Err = UnknownNameError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.split_whitespace().map(Scope::from_str).collect()
+    }
+}
+
+/// The owner of a valid key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Principal {
+    /// Names the key to people; not a secret.
+    pub key_id: String,
+    /// Whose connections the key opens.
+    pub account: String,
+    /// Which of the account's two worlds.
+    pub environment: Environment,
+    /// What the key may do.
+    pub scopes: Scopes,
+    /// When the key stops being valid, in milliseconds since 1970-01-01 UTC.
+    pub expires_at: Option<u64>,
+}

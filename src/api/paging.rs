@@ -1,0 +1,50 @@
+//! Pages of a list: `limit`, `page` and the envelope (specification, parts 2.1 and 8).
+
+use super::query::QueryReader;
+
+/// Rows of a page when the request does not say.
+pub const DEFAULT_LIMIT: u64 = 20;
+/// Most rows of a page.
+pub const MAX_LIMIT: u64 = 500;
+/// The highest page number that is understood.
+pub const MAX_PAGE: u64 = 1_000_000_000;
+
+/// Which page of a list is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Paging {
+    /// Rows a page, 1 to [`MAX_LIMIT`].
+    pub limit: u64,
+    /// 1 to [`MAX_PAGE`].
+    pub page: u64,
+}
+
+impl Paging {
+    /// The names of its parameters.
+    pub const PARAMETERS: [&'static str; 2] = ["limit", "page"];
+
+    /// Reads `limit` and `page`.
+    pub fn read(query: &mut QueryReader<'_>) -> Self {
+        let limit = query.integer("limit", 1..=MAX_LIMIT).unwrap_or(DEFAULT_LIMIT);
+        let page = query.integer("page", 1..=MAX_PAGE).unwrap_or(1);
+        Self { limit, page }
+    }
+
+    /// The positions of the page's rows in a list of `total`: `start..end`, empty past the end.
+    #[must_use]
+    pub fn positions(self, total: usize) -> std::ops::Range<usize> {
+        // At most 500 × 999,999,999: far below 2^64, and past any list when it does not fit a usize.
+        let start = self.limit.saturating_mul(self.page.saturating_sub(1));
+        let start = usize::try_from(start).unwrap_or(usize::MAX).min(total);
+        let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
+        start..start.saturating_add(limit).min(total)
+    }
+
+    /// The envelope around `rows`, the JSON of the page's rows joined by commas.
+    #[must_use]
+    pub fn envelope(self, rows: &[u8], total: usize) -> Vec<u8> {
+        let total = u64::try_from(total).unwrap_or(u64::MAX);
+        let pages = total.div_ceil(self.limit);
+        let end = format!("],\"total\":{total},\"pages\":{pages},\"page\":{}}}", self.page);
+        [b"{\"rows\":[", rows, end.as_bytes()].concat()
+    }
+}

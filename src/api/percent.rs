@@ -1,0 +1,60 @@
+//! Strict percent-decoding: what is not valid is refused, never guessed.
+
+use std::borrow::Cow;
+
+/// Decodes `%XX`; none when an escape is cut short or not hexadecimal, or when the result is not UTF-8.
+#[must_use]
+pub fn decode(text: &str) -> Option<Cow<'_, str>> {
+    if !text.contains('%') {
+        return Some(Cow::Borrowed(text));
+    }
+    let mut decoded = Vec::with_capacity(text.len());
+    let mut bytes = text.bytes();
+    while let Some(byte) = bytes.next() {
+        decoded.push(match byte {
+            b'%' => hex(bytes.next()?)? << 4 | hex(bytes.next()?)?,
+            other => other,
+        });
+    }
+    String::from_utf8(decoded).ok().map(Cow::Owned)
+}
+
+/// Decodes a query's name or value, where `+` stands for a space.
+#[must_use]
+pub fn decode_form(text: &str) -> Option<Cow<'_, str>> {
+    if text.contains('+') {
+        decode(&text.replace('+', " ")).map(|decoded| Cow::Owned(decoded.into_owned()))
+    } else {
+        decode(text)
+    }
+}
+
+fn hex(digit: u8) -> Option<u8> {
+    char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{decode, decode_form};
+
+    #[test]
+    fn decodes_once_and_strictly() {
+        for (text, expected) in [
+            ("", Some("")),
+            ("plain", Some("plain")),
+            ("%41%2f%2F", Some("A//")),
+            ("%2541", Some("%41")),
+            ("caf%C3%A9 é", Some("café é")),
+            ("a+b", Some("a+b")),
+            ("%", None),
+            ("%4", None),
+            ("%zz", None),
+            ("%+1", None),
+            ("%ff", None),
+            ("%C3", None),
+        ] {
+            assert_eq!(decode(text).as_deref(), expected, "{text}");
+        }
+        assert_eq!(decode_form("a+b%2B").as_deref(), Some("a b+"));
+    }
+}

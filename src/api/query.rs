@@ -1,0 +1,129 @@
+//! Query parameters: every fault of a query is found and named, none is guessed away.
+
+use std::borrow::Cow;
+use std::ops::RangeInclusive;
+
+use super::percent::decode_form;
+use super::problem::{Code, Fault, Problem};
+
+/// Reads a query string against the parameters that an endpoint has, collecting all faults.
+#[derive(Debug)]
+pub struct QueryReader<'a> {
+    values: Vec<(&'static str, Cow<'a, str>)>,
+    faults: Vec<Fault>,
+}
+
+impl<'a> QueryReader<'a> {
+    /// Takes `query` (without the `?`) apart; `known` lists the endpoint's parameters.
+    #[must_use]
+    pub fn new(query: &'a str, known: &[&'static str]) -> Self {
+        let mut reader = Self { values: Vec::new(), faults: Vec::new() };
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            reader.take(name, value, known);
+        }
+        reader
+    }
+
+    fn take(&mut self, raw_name: &str, raw_value: &'a str, known: &[&'static str]) {
+        let name = decode_form(raw_name).unwrap_or(Cow::Borrowed(raw_name));
+        let Some(parameter) = known.iter().find(|known| **known == name) else {
+            if !self
+                .faults
+                .iter()
+                .any(|fault| fault.code == Code::UnknownParameter && fault.parameter == name)
+            {
+                self.unknown(&name, known);
+            }
+            return;
+        };
+        if self.values.iter().any(|(seen, _)| seen == parameter) {
+            if !self
+                .faults
+                .iter()
+                .any(|fault| fault.code == Code::RepeatedParameter && fault.parameter == name)
+            {
+                self.fault(
+                    Code::RepeatedParameter,
+                    parameter,
+                    format!("`{parameter}` is given more than once"),
+                );
+            }
+            return;
+        }
+        let value = decode_form(raw_value).unwrap_or_else(|| {
+            self.invalid(parameter, "is not valid percent-encoded UTF-8");
+            Cow::Borrowed("")
+        });
+        if raw_value.is_empty() {
+            self.invalid(parameter, "is empty: give it a value, or leave it out");
+        }
+        self.values.push((parameter, value));
+    }
+
+    fn unknown(&mut self, name: &str, known: &[&'static str]) {
+        let suggestion = crate::nearest::nearest(name, known.iter().copied(), 1).into_iter().next();
+        let meant = suggestion
+            .as_ref()
+            .map(|suggestion| format!("; did you mean `{suggestion}`?"))
+            .unwrap_or_default();
+        let shown: String = name.chars().take(64).collect();
+        let fault = Fault {
+            code: Code::UnknownParameter,
+            parameter: name.to_owned(),
+            detail: format!("`{shown}` is not a parameter of this endpoint{meant}"),
+            suggestion,
+        };
+        self.faults.push(fault);
+    }
+
+    fn fault(&mut self, code: Code, parameter: &str, detail: String) {
+        self.faults.push(Fault { code, parameter: parameter.to_owned(), detail, suggestion: None });
+    }
+
+    /// Notes that `parameter`'s value can't be used; `what` completes the sentence.
+    pub fn invalid(&mut self, parameter: &str, what: &str) {
+        self.fault(Code::InvalidParameter, parameter, format!("`{parameter}` {what}"));
+    }
+
+    /// The text of a parameter; none when it is absent or already found faulty.
+    pub fn text(&mut self, parameter: &str) -> Option<String> {
+        let at = self.values.iter().position(|(name, _)| *name == parameter)?;
+        let (_, value) = self.values.get(at)?;
+        (!value.is_empty()).then(|| value.clone().into_owned())
+    }
+
+    /// A parameter that is exactly `true` or `false`.
+    pub fn boolean(&mut self, parameter: &str) -> Option<bool> {
+        match self.text(parameter)?.as_str() {
+            "true" => Some(true),
+            "false" => Some(false),
+            _ => {
+                self.invalid(parameter, "must be `true` or `false`");
+                None
+            }
+        }
+    }
+
+    /// A parameter of decimal digits within `range`.
+    pub fn integer(&mut self, parameter: &str, range: RangeInclusive<u64>) -> Option<u64> {
+        let text = self.text(parameter)?;
+        let digits_only = text.bytes().all(|byte| byte.is_ascii_digit());
+        let value = text.parse().ok().filter(|value| digits_only && range.contains(value));
+        if value.is_none() {
+            self.invalid(
+                parameter,
+                &format!("must be a whole number from {} to {}", range.start(), range.end()),
+            );
+        }
+        value
+    }
+
+    /// Ends the reading.
+    ///
+    /// # Errors
+    /// With all faults that were found.
+    pub fn finish(self) -> Result<(), Problem> {
+        Problem::of_faults(self.faults).map_or(Ok(()), Err)
+    }
+}

@@ -1,0 +1,47 @@
+//! What a mistyped name may have meant.
+
+/// Longer names are compared by their beginning only, so that a hostile one costs little.
+const COMPARED_CHARS: usize = 64;
+
+/// The up to `most` of `known` that resemble `name` most, the best first.
+pub fn nearest<'a>(
+    name: &str,
+    known: impl IntoIterator<Item = &'a str>,
+    most: usize,
+) -> Vec<String> {
+    let name: String = name.chars().take(COMPARED_CHARS).flat_map(char::to_lowercase).collect();
+    let mut scored: Vec<(f64, &str)> =
+        known.into_iter().map(|known| (likeness(&name, known), known)).collect();
+    scored.sort_by(|(a, a_name), (b, b_name)| b.total_cmp(a).then_with(|| a_name.cmp(b_name)));
+    scored.into_iter().take(most).map(|(_, known)| known.to_owned()).collect()
+}
+
+/// 0 (nothing alike) to 2; a name that contains the other one comes before those that merely look alike.
+fn likeness(name: &str, known: &str) -> f64 {
+    let folded = known.to_lowercase();
+    let contained =
+        name.len() >= 3 && (folded.contains(name) || (folded.len() >= 3 && name.contains(&folded)));
+    strsim::jaro_winkler(name, &folded) + if contained { 1.0 } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest;
+
+    #[test]
+    fn the_nearest_name_comes_first() {
+        let known = ["platform", "authkit", "key", "name", "category", "limit", "page", "q"];
+        for (name, expected) in [
+            ("Platform", "platform"),
+            ("plattform", "platform"),
+            ("pages", "page"),
+            ("per_page", "page"),
+            ("search", "category"),
+            ("", "authkit"),
+        ] {
+            assert_eq!(nearest(name, known, 1), [expected], "{name}");
+        }
+        assert_eq!(nearest("gitub", ["gitlab", "github", "stripe"], 2), ["github", "gitlab"]);
+        assert_eq!(nearest("x", [], 3), [""; 0]);
+    }
+}

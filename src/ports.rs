@@ -1,0 +1,102 @@
+//! What the core needs from outside. The Worker gives it Cloudflare's storage, the tests `SQLite` and memory.
+
+use std::fmt;
+use std::future::Future;
+
+use serde::de::DeserializeOwned;
+
+/// Storage could not do what was asked. The text is for the log and never leaves the Worker.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StorageError(pub String);
+
+impl fmt::Display for StorageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for StorageError {}
+
+/// A bound parameter of a statement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Param {
+    /// A whole number below 2^53.
+    Integer(i64),
+    /// A text.
+    Text(String),
+    /// SQL's NULL.
+    Null,
+}
+
+/// One SQL statement with its parameters, `?1` first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Statement {
+    /// The text, never built from input.
+    pub sql: &'static str,
+    /// What is bound to it.
+    pub params: Vec<Param>,
+}
+
+/// What one statement gave.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ResultSet {
+    /// The rows as a JSON array of objects, a member a column.
+    pub json: String,
+    /// Rows that the database read, as it bills them.
+    pub rows_read: u64,
+    /// Rows and index entries that it wrote, as it bills them.
+    pub rows_written: u64,
+}
+
+impl ResultSet {
+    /// The rows, each as a `T`.
+    ///
+    /// # Errors
+    /// When a row does not have `T`'s shape.
+    pub fn rows<T: DeserializeOwned>(&self) -> Result<Vec<T>, StorageError> {
+        serde_json::from_str(&self.json)
+            .map_err(|error| StorageError(format!("unexpected row: {error}")))
+    }
+}
+
+/// The vault's database.
+pub trait Db {
+    /// Runs the statements in one round trip and one transaction; a result set each, in their order.
+    fn batch(
+        &self,
+        statements: Vec<Statement>,
+    ) -> impl Future<Output = Result<Vec<ResultSet>, StorageError>>;
+}
+
+/// The catalog's store of immutable values.
+pub trait Blobs {
+    /// The value of `key`; none when there is no such key.
+    fn get(&self, key: &str) -> impl Future<Output = Result<Option<Vec<u8>>, StorageError>>;
+}
+
+/// The time.
+pub trait Clock {
+    /// Milliseconds since 1970-01-01 UTC.
+    fn now(&self) -> u64;
+}
+
+/// Secure randomness.
+pub trait Random {
+    /// Fills `bytes`.
+    fn fill(&self, bytes: &mut [u8]);
+}
+
+/// How often a key may ask.
+pub trait RateLimit {
+    /// Whether `key` may ask once more now; for how many seconds it should wait otherwise.
+    fn allow(&self, key: &str) -> impl Future<Output = Result<(), RetryAfter>>;
+}
+
+/// Seconds to wait before asking again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RetryAfter(pub u32);
+
+/// Everything at once.
+pub trait Ports: Db + Blobs + Clock + Random + RateLimit {}
+
+impl<T: Db + Blobs + Clock + Random + RateLimit> Ports for T {}
