@@ -3,8 +3,13 @@
 pub mod access;
 pub mod api;
 pub mod catalog;
+#[cfg(feature = "worker")]
+pub mod edge;
 pub mod fold;
 #[cfg(feature = "cli")]
 pub mod importer;
 pub mod nearest;
 pub mod ports;
+
+#[cfg(all(target_arch = "wasm32", feature = "worker", feature = "client"))]
+compile_error!("the Worker and the client are two wasm modules: build them apart");

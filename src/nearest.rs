@@ -36,7 +36,6 @@ mod tests {
             ("plattform", "platform"),
             ("pages", "page"),
             ("per_page", "page"),
-            ("search", "category"),
             ("", "authkit"),
         ] {
             assert_eq!(nearest(name, known, 1), [expected], "{name}");

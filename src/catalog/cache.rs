@@ -144,21 +144,24 @@ impl CatalogCache {
     }
 
     /// The answer to a filter on a segment: remembered when it took a look at every row.
-    pub fn answer(
+    pub fn answer<F>(
         &self,
         id: SegmentId,
-        filter: Filter,
-        select: impl FnOnce(&Filter) -> Selection,
-    ) -> Selection {
-        if !filter.is_scan() {
-            return select(&filter);
+        filter: &F,
+        select: impl FnOnce(&F) -> Selection,
+    ) -> Selection
+    where
+        for<'a> Filter: From<&'a F>,
+    {
+        let key = (id, Filter::from(filter));
+        if !key.1.is_scan() {
+            return select(filter);
         }
-        let Ok(mut answers) = self.answers.try_borrow_mut() else { return select(&filter) };
-        let key = (id, filter);
+        let Ok(mut answers) = self.answers.try_borrow_mut() else { return select(filter) };
         if let Some(known) = answers.get(&key) {
             return known;
         }
-        let selection = select(&key.1);
+        let selection = select(filter);
         let size = selection.len().saturating_mul(size_of::<u32>());
         answers.put(key, selection.clone(), size);
         selection

@@ -205,6 +205,18 @@ pub enum Filter {
     Actions(ActionFilter),
 }
 
+impl From<&ConnectorFilter> for Filter {
+    fn from(filter: &ConnectorFilter) -> Self {
+        Self::Connectors(filter.clone())
+    }
+}
+
+impl From<&ActionFilter> for Filter {
+    fn from(filter: &ActionFilter) -> Self {
+        Self::Actions(filter.clone())
+    }
+}
+
 impl Filter {
     /// Whether only a look at every row can answer: then the answer is worth remembering.
     #[must_use]

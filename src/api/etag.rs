@@ -1,0 +1,42 @@
+//! Entity tags of catalog reads (RFC 9110, part 8.8.3). An answer follows from a segment and the query, so its tag
+//! costs no look at the answer.
+
+use crate::catalog::stored::SegmentId;
+
+/// The strong tag of the answer to `query` on a segment, by this version of the code.
+#[must_use]
+pub fn of_query(segment: SegmentId, query: &str) -> String {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(env!("CARGO_PKG_VERSION").as_bytes());
+    hasher.update(query.as_bytes());
+    format!("\"{segment}-{:08x}\"", hasher.finalize())
+}
+
+/// Whether an `If-None-Match` value names `tag`. Weak tags match too, as RFC 9110 says for this header.
+#[must_use]
+pub fn matches(if_none_match: &str, tag: &str) -> bool {
+    if_none_match
+        .split(',')
+        .map(str::trim)
+        .any(|given| given == "*" || given.strip_prefix("W/").unwrap_or(given) == tag)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::matches;
+
+    #[test]
+    fn if_none_match_is_compared_weakly() {
+        for (value, expected) in [
+            ("\"a\"", true),
+            ("W/\"a\"", true),
+            ("\"x\", W/\"a\"", true),
+            ("*", true),
+            ("\"b\"", false),
+            ("a", false),
+            ("", false),
+        ] {
+            assert_eq!(matches(value, "\"a\""), expected, "{value}");
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! The flow of every request.
+
+use serde::Serialize;
+
+use super::config::Config;
+use super::cost::Metered;
+use super::message::{Request, Response};
+use super::problem::{Code, Problem};
+use super::query::QueryReader;
+use super::route::{Route, Target, Verb};
+use super::{cors, etag};
+use crate::access::authenticate::{Freshness, KeyCache, authenticate};
+use crate::access::{Principal, Scope};
+use crate::catalog::cache::CatalogCache;
+use crate::catalog::filter::{ActionFilter, ConnectorFilter};
+use crate::catalog::segment::{ActionList, ConnectorList};
+use crate::fold::fold;
+use crate::nearest::nearest;
+use crate::ports::{Ports, Random};
+
+const CATALOG_CACHE: &str = "private, no-cache";
+/// What a browser is told that it may send to a path of which only a valid key learns more.
+const ANY_METHOD: &str = "GET, HEAD, OPTIONS";
+const NO_STORE: &str = "private, no-store";
+/// Platforms named when the asked one is unknown.
+const NEAREST_PLATFORMS: usize = 3;
+
+/// What an isolate keeps from request to request.
+#[derive(Debug)]
+pub struct Service {
+    config: Config,
+    vary: String,
+    keys: KeyCache,
+    catalog: CatalogCache,
+}
+
+impl Service {
+    /// A service that remembers nothing yet.
+    #[must_use]
+    pub fn new(config: Config) -> Self {
+        let (vary, catalog) = (cors::vary(&config), CatalogCache::new(config.segment_bytes));
+        Self { config, vary, keys: KeyCache::default(), catalog }
+    }
+
+    /// The settings.
+    #[must_use]
+    pub const fn config(&self) -> &Config {
+        &self.config
+    }
+}
+
+/// Answers a request.
+///
+/// 1. Find the route; answer what is open to everybody.
+/// 2. Authenticate: below `/v1`, nothing is told without a valid key.
+/// 3. Check path and method.
+/// 4. Authorize: the key's scope, then its rate.
+/// 5. Parse, ask storage, render.
+///
+/// Whatever the outcome, the response carries the headers that every response has.
+pub async fn handle<P: Ports>(service: &Service, ports: &P, request: &Request) -> Response {
+    let metered = Metered::new(ports);
+    let request_id = request_id(ports);
+    let mut response = match answer(service, ports, &metered, request).await {
+        Ok(response) => response,
+        Err(problem) => failure(&problem, &request.origin, &request_id),
+    };
+    cors::expose(&service.config, request, &mut response);
+    response.headers.push(("vary", service.vary.clone()));
+    response.headers.push(("server-timing", metered.to_string()));
+    response.headers.push(("x-content-type-options", "nosniff".into()));
+    response.headers.push(("x-request-id", request_id));
+    if request.method == "HEAD" {
+        response.body.clear();
+    }
+    response
+}
+
+async fn answer<P: Ports>(
+    service: &Service,
+    ports: &P,
+    metered: &Metered<'_, P>,
+    request: &Request,
+) -> Result<Response, Problem> {
+    // 1. Route.
+    let route = Route::of(&request.path);
+    let target = match &route {
+        Route::To(target) => Some(target),
+        Route::UnknownInApi => None,
+        Route::Unknown => return Err(no_route()),
+    };
+    if request.method == "OPTIONS" {
+        return Ok(cors::preflight(
+            &service.config,
+            request,
+            target.map_or(ANY_METHOD, Target::allow),
+        ));
+    }
+
+    // 2. Authenticate.
+    if let Some(target @ Target::Health) = target {
+        require_read(target, &request.method)?;
+        return Ok(Response::json(br#"{"status":"ok"}"#.to_vec(), NO_STORE));
+    }
+    let secrets: Vec<&str> =
+        service.config.secret_headers.iter().filter_map(|name| request.header(name)).collect();
+    let freshness = match target {
+        Some(Target::Connectors | Target::Actions { .. }) | None => Freshness::Recent,
+        Some(_) => Freshness::Now,
+    };
+    let principal = authenticate(&service.keys, metered, &secrets, freshness).await?;
+
+    // 3. Path and method.
+    let target = target.ok_or_else(no_route)?;
+    require_read(target, &request.method)?;
+
+    // 4. Authorize.
+    if let Some(scope) = scope_of(target) {
+        authorize(&principal, scope)?;
+    }
+    ports.allow(&principal.key_id).await?;
+
+    // 5. Parse, ask storage, render.
+    match target {
+        Target::Health | Target::Whoami => whoami(&principal, &request.query),
+        Target::Connectors => list_connectors(service, metered, request).await,
+        Target::Actions { platform } => list_actions(service, metered, request, platform).await,
+    }
+}
+
+async fn list_connectors<P: Ports>(
+    service: &Service,
+    metered: &Metered<'_, P>,
+    request: &Request,
+) -> Result<Response, Problem> {
+    let (filter, paging) = ConnectorFilter::parse(&request.query)?;
+    let id = service.catalog.current(metered).await?.connectors;
+    let tag = etag::of_query(id, &request.query);
+    if is_known(request, &tag) {
+        return Ok(not_modified(tag));
+    }
+    let connectors = service.catalog.segment::<_, ConnectorList>(metered, id).await?;
+    let selection = service.catalog.answer(id, &filter, |filter| filter.select(&connectors));
+    Ok(tagged(tag, selection.page(connectors.list(), paging)))
+}
+
+async fn list_actions<P: Ports>(
+    service: &Service,
+    metered: &Metered<'_, P>,
+    request: &Request,
+    platform: &str,
+) -> Result<Response, Problem> {
+    let (filter, paging) = ActionFilter::parse(&request.query)?;
+    let current = service.catalog.current(metered).await?.connectors;
+    let connectors = service.catalog.segment::<_, ConnectorList>(metered, current).await?;
+    let row = connectors.with_platform(&fold(platform)).into_iter().next();
+    let id = row
+        .and_then(|row| connectors.actions_of(row as usize))
+        .ok_or_else(|| no_platform(platform, &connectors))?;
+    let tag = etag::of_query(id, &request.query);
+    if is_known(request, &tag) {
+        return Ok(not_modified(tag));
+    }
+    let actions = service.catalog.segment::<_, ActionList>(metered, id).await?;
+    let selection = service.catalog.answer(id, &filter, |filter| filter.select(&actions));
+    Ok(tagged(tag, selection.page(actions.list(), paging)))
+}
+
+/// The body of `/v1/whoami`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Whoami<'a> {
+    account: &'a str,
+    environment: &'a str,
+    scopes: Vec<&'a str>,
+    expires_at: Option<String>,
+}
+
+fn whoami(principal: &Principal, query: &str) -> Result<Response, Problem> {
+    QueryReader::new(query, &[]).finish()?;
+    let body = Whoami {
+        account: &principal.account,
+        environment: principal.environment.as_str(),
+        scopes: principal.scopes.iter().map(Scope::as_str).collect(),
+        expires_at: principal.expires_at.and_then(rfc3339),
+    };
+    // Strings only: serialization has nothing to fail on.
+    Ok(Response::json(serde_json::to_vec(&body).unwrap_or_default(), NO_STORE))
+}
+
+/// RFC 3339 in UTC with milliseconds; none past the year 9999.
+fn rfc3339(milliseconds: u64) -> Option<String> {
+    let timestamp = jiff::Timestamp::from_millisecond(i64::try_from(milliseconds).ok()?).ok()?;
+    Some(format!("{timestamp:.3}"))
+}
+
+const fn scope_of(target: &Target) -> Option<Scope> {
+    match target {
+        Target::Health | Target::Whoami => None,
+        Target::Connectors | Target::Actions { .. } => Some(Scope::CatalogRead),
+    }
+}
+
+fn authorize(principal: &Principal, scope: Scope) -> Result<(), Problem> {
+    if principal.scopes.contains(scope) {
+        return Ok(());
+    }
+    let detail = format!("This API key lacks the scope `{}`.", scope.as_str());
+    Err(Problem::new(Code::InsufficientScope, detail))
+}
+
+fn require_read(target: &Target, method: &str) -> Result<(), Problem> {
+    if target.verb(method) == Some(Verb::Read) {
+        return Ok(());
+    }
+    let allow = target.allow();
+    let mut problem =
+        Problem::new(Code::MethodNotAllowed, format!("This path takes {allow} only."));
+    problem.allow = Some(allow);
+    Err(problem)
+}
+
+fn no_route() -> Problem {
+    Problem::new(Code::RouteNotFound, "The service has no such path.")
+}
+
+fn no_platform(platform: &str, connectors: &ConnectorList) -> Problem {
+    let shown: String = platform.chars().take(64).collect();
+    let suggestions = nearest(platform, connectors.platforms(), NEAREST_PLATFORMS);
+    let meant = suggestions.iter().map(|known| format!("`{known}`")).collect::<Vec<_>>().join(", ");
+    let detail = if meant.is_empty() {
+        format!("The catalog has no platform `{shown}`.")
+    } else {
+        format!("The catalog has no platform `{shown}`; nearest: {meant}.")
+    };
+    let mut problem = Problem::new(Code::PlatformNotFound, detail);
+    problem.suggestions = suggestions;
+    problem
+}
+
+fn is_known(request: &Request, tag: &str) -> bool {
+    request.header("if-none-match").is_some_and(|value| etag::matches(value, tag))
+}
+
+fn tagged(tag: String, body: Vec<u8>) -> Response {
+    let mut response = Response::json(body, CATALOG_CACHE);
+    response.headers.push(("etag", tag));
+    response
+}
+
+fn not_modified(tag: String) -> Response {
+    let mut response = Response::empty(304);
+    response.headers.push(("cache-control", CATALOG_CACHE.into()));
+    response.headers.push(("etag", tag));
+    response
+}
+
+fn failure(problem: &Problem, base: &str, request_id: &str) -> Response {
+    let (status, code, _) = problem.code.facts();
+    let mut response = Response::json(problem.to_json(base, request_id), NO_STORE);
+    response.status = status;
+    response.headers.retain(|(name, _)| *name != "content-type");
+    response.headers.push(("content-type", "application/problem+json".into()));
+    if status == 401 {
+        response.headers.push(("www-authenticate", "ApiKey".into()));
+    }
+    if let Some(allow) = problem.allow {
+        response.headers.push(("allow", allow.into()));
+    }
+    if let Some(seconds) = problem.retry_after {
+        response.headers.push(("retry-after", seconds.to_string()));
+    }
+    response.log =
+        problem.cause.as_ref().map(|cause| format!("{code} request={request_id}: {cause}"));
+    response
+}
+
+/// A version 4 UUID.
+fn request_id(random: &impl Random) -> String {
+    let mut bytes = [0; 16];
+    random.fill(&mut bytes);
+    uuid::Builder::from_random_bytes(bytes).into_uuid().to_string()
+}

@@ -1,0 +1,61 @@
+//! Requests and responses as plain parts.
+
+/// A request's parts, as they were sent.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// The method, letter by letter.
+    pub method: String,
+    /// Scheme, host and port of the service: `https://vault.example`.
+    pub origin: String,
+    /// The path, percent-encoded.
+    pub path: String,
+    /// The query without its `?`.
+    pub query: String,
+    /// Header names in lower case, with their values.
+    pub headers: Vec<(String, String)>,
+}
+
+impl Request {
+    /// The value of a header, its name in lower case.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+}
+
+/// A response's parts.
+#[derive(Debug, Clone, Default)]
+pub struct Response {
+    /// The HTTP status.
+    pub status: u16,
+    /// Header names in lower case, with their values.
+    pub headers: Vec<(&'static str, String)>,
+    /// The body; empty for none.
+    pub body: Vec<u8>,
+    /// What the operator should find in the log.
+    pub log: Option<String>,
+}
+
+impl Response {
+    /// A response without a body.
+    #[must_use]
+    pub fn empty(status: u16) -> Self {
+        Self { status, ..Self::default() }
+    }
+
+    /// A JSON response.
+    #[must_use]
+    pub fn json(body: Vec<u8>, cache_control: &'static str) -> Self {
+        let headers = vec![
+            ("content-type", "application/json".into()),
+            ("cache-control", cache_control.into()),
+        ];
+        Self { status: 200, headers, body, log: None }
+    }
+
+    /// The value of a header, its name in lower case.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
+    }
+}

@@ -1,0 +1,134 @@
+//! Cloudflare's storage behind the core's ports.
+
+use js_sys::futures::JsFuture;
+use js_sys::{Array, JSON, Reflect};
+use wasm_bindgen::{JsCast, JsValue};
+use worker::Env;
+use worker::worker_sys::types::D1Database;
+
+use crate::ports::{
+    Blobs, Clock, Db, Param, Random, RateLimit, ResultSet, RetryAfter, Statement, StorageError,
+};
+
+/// The Workers KV namespace with the catalog.
+const CATALOG: &str = "CATALOG";
+/// The D1 database with keys and connections.
+const VAULT: &str = "VAULT";
+/// The rate-limit binding; optional.
+const RATE_LIMITER: &str = "RATE_LIMITER";
+/// Seconds: the longer one of the two periods that the rate-limit binding knows. It tells no more than yes or no.
+const RATE_PERIOD: RetryAfter = RetryAfter(60);
+
+/// The Worker's bindings.
+#[derive(Debug)]
+pub struct EdgePorts<'a> {
+    /// The bindings as the platform gives them.
+    pub env: &'a Env,
+}
+
+impl Blobs for EdgePorts<'_> {
+    async fn get(&self, key: &str) -> Result<Option<Vec<u8>>, StorageError> {
+        let failed = |error: &dyn std::fmt::Display| StorageError(format!("KV, `{key}`: {error}"));
+        let store = self.env.kv(CATALOG).map_err(|error| failed(&error))?;
+        store.get(key).bytes().await.map_err(|error| failed(&error))
+    }
+}
+
+impl Db for EdgePorts<'_> {
+    async fn batch(&self, statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
+        batch(self.env, &statements)
+            .await
+            .map_err(|error| StorageError(format!("D1: {}", describe(&error))))
+    }
+}
+
+async fn batch(env: &Env, statements: &[Statement]) -> Result<Vec<ResultSet>, JsValue> {
+    let database: D1Database =
+        JsValue::from(env.d1(VAULT).map_err(JsValue::from)?).unchecked_into();
+    let prepared = Array::new();
+    for statement in statements {
+        let params: Array = statement.params.iter().map(to_js).collect();
+        let bound = database.prepare(statement.sql)?.bind(params)?;
+        prepared.push(bound.as_ref());
+    }
+    let results: Array = JsFuture::from(database.batch(prepared)?).await?.dyn_into()?;
+    results.iter().map(|result| result_set(&result)).collect()
+}
+
+fn to_js(param: &Param) -> JsValue {
+    match param {
+        // D1 knows JavaScript's numbers only; the port promises that no integer is too large for one.
+        #[expect(clippy::cast_precision_loss, reason = "below 2^53 by the port's contract")]
+        Param::Integer(value) => JsValue::from_f64(*value as f64),
+        Param::Text(text) => JsValue::from_str(text),
+        Param::Null => JsValue::NULL,
+    }
+}
+
+fn result_set(result: &JsValue) -> Result<ResultSet, JsValue> {
+    let meta = Reflect::get(result, &"meta".into())?;
+    let rows = Reflect::get(result, &"results".into())?;
+    Ok(ResultSet {
+        json: JSON::stringify(&rows)?.into(),
+        rows_read: count(&meta, "rows_read"),
+        rows_written: count(&meta, "rows_written"),
+    })
+}
+
+fn count(meta: &JsValue, name: &str) -> u64 {
+    let value =
+        Reflect::get(meta, &name.into()).ok().and_then(|value| value.as_f64()).unwrap_or(0.0);
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "`as` saturates, and a count is whole"
+    )]
+    let value = value as u64;
+    value
+}
+
+/// The message of a thrown value and of its cause; never traps, whatever was thrown.
+fn describe(thrown: &JsValue) -> String {
+    let text = |value: &JsValue| {
+        Reflect::get(value, &"message".into())
+            .ok()
+            .and_then(|message| message.as_string())
+            .or_else(|| value.as_string())
+    };
+    let cause = Reflect::get(thrown, &"cause".into()).ok().as_ref().and_then(text);
+    [text(thrown), cause].into_iter().flatten().collect::<Vec<_>>().join(": ")
+}
+
+impl Clock for EdgePorts<'_> {
+    fn now(&self) -> u64 {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "whole and positive since 1970"
+        )]
+        let now = js_sys::Date::now() as u64;
+        now
+    }
+}
+
+impl Random for EdgePorts<'_> {
+    fn fill(&self, bytes: &mut [u8]) {
+        // The platform's `crypto.getRandomValues` fails for more than 64 KiB at once only.
+        let _ = getrandom::fill(bytes);
+    }
+}
+
+impl RateLimit for EdgePorts<'_> {
+    async fn allow(&self, key: &str) -> Result<(), RetryAfter> {
+        let Ok(limiter) = self.env.rate_limiter(RATE_LIMITER) else { return Ok(()) };
+        match limiter.limit(key.to_owned()).await {
+            Ok(outcome) if !outcome.success => Err(RATE_PERIOD),
+            Ok(_) => Ok(()),
+            // A limiter out of order must not put the service out of order.
+            Err(error) => {
+                worker::console_error!("rate limiter: {error}");
+                Ok(())
+            }
+        }
+    }
+}
