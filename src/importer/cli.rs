@@ -1,0 +1,151 @@
+//! `connector-vault catalog import | check | show`.
+
+use std::io::IsTerminal as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+
+use super::folder::Folder;
+use super::licence::Wanted;
+use super::overrides::Overrides;
+use super::report::Summary;
+use super::{Import, Watch, import};
+
+/// The file of overrides that is read when it is there.
+const DEFAULT_CONFIG: &str = "catalog.toml";
+
+/// Make a catalog from `OpenAPI` documents: 2.0, 3.0 and 3.1, JSON and YAML
+#[derive(Debug, Args)]
+pub struct ImportArgs {
+    /// Documents, and folders of documents
+    #[arg(required = true, value_name = "FILE|DIR")]
+    sources: Vec<PathBuf>,
+    /// Which documents to take: those whose own `info.license` is an open one, or any
+    #[arg(long, value_enum, default_value_t = LicenceArg::Open)]
+    licence: LicenceArg,
+    /// What should be otherwise than the documents say [default: catalog.toml, when it is there]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// The catalog folder to write
+    #[arg(long, value_name = "DIR", default_value = ".catalog")]
+    out: PathBuf,
+    /// Say of each file that was skipped why
+    #[arg(long, short)]
+    verbose: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum LicenceArg {
+    Open,
+    Any,
+}
+
+/// Faults that are told one by one without `--verbose`.
+const FAULTS_SHOWN: usize = 20;
+
+impl ImportArgs {
+    /// Imports and tells what came of it.
+    ///
+    /// # Errors
+    /// When nothing could be written.
+    pub fn run(&self) -> Result<ExitCode> {
+        let config = self.config.clone().or_else(|| Some(PathBuf::from(DEFAULT_CONFIG)).filter(|path| path.exists()));
+        let overrides = config.as_deref().map(Overrides::read).transpose()?.unwrap_or_default();
+        let licence = match self.licence {
+            LicenceArg::Open => Wanted::Open,
+            LicenceArg::Any => Wanted::Any,
+        };
+        let job = Import { sources: self.sources.clone(), licence, overrides };
+        let folder = Folder(self.out.clone());
+        let progress = Progress::default();
+        let summary = import(&job, &folder, &progress);
+        progress.done();
+        let summary = summary?;
+        self.tell(&summary, &folder.report());
+        if summary.connectors == 0 {
+            eprintln!("nothing was imported{}", if self.out.join("current.json").exists() { "; the catalog stays as it was" } else { "" });
+            return Ok(ExitCode::FAILURE);
+        }
+        println!("{} connectors, {} actions in {}", summary.connectors, summary.actions, self.out.display());
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn tell(&self, summary: &Summary, report: &Path) {
+        let faults: Vec<String> = summary.skipped.iter().filter(|(_, reason)| reason.is_fault()).map(|(path, reason)| reason.line(path)).collect();
+        let shown = if self.verbose { usize::MAX } else { FAULTS_SHOWN };
+        faults.iter().take(shown).for_each(|line| eprintln!("error: {line}"));
+        if faults.len() > shown {
+            eprintln!("error: … and {} more, all in {}", faults.len().saturating_sub(shown), report.display());
+        }
+        summary.warnings.iter().take(shown).for_each(|line| eprintln!("warning: {line}"));
+        if summary.warnings.len() > shown {
+            eprintln!("warning: … and {} more, all in {}", summary.warnings.len().saturating_sub(shown), report.display());
+        }
+        summary.notes.iter().for_each(|line| eprintln!("note: {line}"));
+        if self.verbose {
+            let rest = summary.skipped.iter().filter(|(_, reason)| !reason.is_fault());
+            rest.for_each(|(path, reason)| eprintln!("skipped: {}", reason.line(path)));
+        }
+        if !summary.skipped.is_empty() {
+            let counts: Vec<String> = summary.counts().into_iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+            eprintln!("skipped {} of {} files: {} (each one is in {})", summary.skipped.len(), summary.files, counts.join(", "), report.display());
+        }
+    }
+}
+
+/// A bar on a terminal, a line now and then elsewhere.
+#[derive(Default)]
+struct Progress(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    bar: Option<indicatif::ProgressBar>,
+    total: u64,
+    read: u64,
+    told: Option<Instant>,
+}
+
+/// How often a line is written where there is no terminal.
+const TELL_EVERY: Duration = Duration::from_secs(5);
+
+impl Progress {
+    fn with(&self, act: impl FnOnce(&mut State)) {
+        act(&mut self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
+    }
+
+    fn done(&self) {
+        self.with(|state| state.bar.iter().for_each(indicatif::ProgressBar::finish_and_clear));
+    }
+}
+
+impl Watch for Progress {
+    fn found(&self, files: usize, bytes: u64) {
+        self.with(|state| {
+            state.total = bytes;
+            state.told = Some(Instant::now());
+            if std::io::stderr().is_terminal() {
+                let bar = indicatif::ProgressBar::new(bytes).with_message(format!("{files} files"));
+                if let Ok(style) = indicatif::ProgressStyle::with_template("{msg} {wide_bar} {bytes} of {total_bytes}") {
+                    bar.set_style(style);
+                }
+                state.bar = Some(bar);
+            }
+        });
+    }
+
+    fn read(&self, bytes: u64) {
+        self.with(|state| {
+            state.read = state.read.saturating_add(bytes);
+            if let Some(bar) = &state.bar {
+                bar.inc(bytes);
+            } else if state.told.is_some_and(|told| told.elapsed() >= TELL_EVERY) {
+                state.told = Some(Instant::now());
+                eprintln!("read {} of {} MB", state.read / 1_000_000, state.total / 1_000_000);
+            }
+        });
+    }
+}

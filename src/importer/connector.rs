@@ -1,0 +1,132 @@
+//! Document → connector row.
+
+use sha2::{Digest, Sha256};
+
+use super::document::Document;
+use super::overrides::Override;
+use super::{category, hash, image, text, version};
+use crate::catalog::model::{Action, Connector, Status};
+
+/// Characters of a name.
+pub const MAX_NAME: usize = 120;
+/// Characters of a description; whole words.
+pub const MAX_DESCRIPTION: usize = 500;
+/// Characters of a version text.
+pub const MAX_VERSION: usize = 100;
+
+/// A connector before its platform is named.
+#[derive(Debug, Clone)]
+pub struct Draft {
+    /// Empty when the document has no title.
+    pub name: String,
+    description: String,
+    /// The document's version text.
+    pub version: String,
+    status: Status,
+    category: String,
+    tags: Vec<String>,
+    logo: Option<String>,
+    oauth: bool,
+    /// Its actions, without their platform.
+    pub actions: Vec<Action>,
+}
+
+impl Draft {
+    /// What a document says of itself.
+    #[must_use]
+    pub fn of<F>(document: &Document<F>, actions: Vec<Action>) -> Self {
+        let Some(info) = &document.info else { return Self::empty(actions) };
+        let (category, tags) = category::of(info);
+        let shared = document.components.as_ref().and_then(|components| components.security_schemes.as_ref());
+        let mut schemes = shared.into_iter().chain(&document.security).flat_map(|schemes| &schemes.0);
+        let is_oauth = |kind: &str| kind.eq_ignore_ascii_case("oauth2") || kind.eq_ignore_ascii_case("openIdConnect");
+        Self {
+            name: text::line(info.title.as_str(), MAX_NAME),
+            description: text::line(info.description.as_str(), MAX_DESCRIPTION),
+            version: text::verbatim(info.version.as_str(), MAX_VERSION),
+            status: version::status(info),
+            category,
+            tags,
+            logo: info.logo.0.as_deref().and_then(image::https),
+            oauth: schemes.any(|(_, scheme)| is_oauth(scheme.r#type.as_str().trim())),
+            actions,
+        }
+    }
+
+    fn empty(actions: Vec<Action>) -> Self {
+        Self {
+            name: String::new(),
+            description: String::new(),
+            version: String::new(),
+            status: Status::GenerallyAvailable,
+            category: category::UNKNOWN.to_owned(),
+            tags: Vec::new(),
+            logo: None,
+            oauth: false,
+            actions,
+        }
+    }
+
+    /// A hash of all that the rows are made from: two documents that say the same have the same.
+    #[must_use]
+    pub fn content(&self) -> u64 {
+        let mut digest = Sha256::new();
+        let mut put = |text: &str| {
+            digest.update(text.len().to_le_bytes());
+            digest.update(text);
+        };
+        [&self.name, &self.description, &self.version, &self.category].into_iter().for_each(|text| put(text));
+        self.tags.iter().chain(&self.logo).for_each(|text| put(text));
+        put(if self.oauth { "oauth" } else { "" });
+        put(&format!("{:?}", self.status));
+        for action in &self.actions {
+            put(action.method.as_str());
+            [&action.title, &action.key, &action.model_name].into_iter().for_each(|text| put(text));
+        }
+        hash::number(&digest.finalize())
+    }
+
+    /// The row, as the operator wants it, and the actions of its platform. The `id` comes later: see [`number`].
+    #[must_use]
+    pub fn finish(self, platform: String, wishes: &Override) -> (Connector, Vec<Action>) {
+        let name = wishes.name.clone().unwrap_or_else(|| if self.name.is_empty() { text::title_case(&platform) } else { self.name });
+        let platform_version = version::platform_version(&self.version);
+        let image = wishes.image.clone().or(self.logo).unwrap_or_else(|| image::monogram(&name, &platform));
+        let mut actions = self.actions;
+        for action in &mut actions {
+            action.platform.clone_from(&platform);
+        }
+        let connector = Connector {
+            id: 0,
+            name,
+            key: format!("api::{platform}::{platform_version}"),
+            platform,
+            platform_version,
+            status: wishes.status.unwrap_or(self.status),
+            description: wishes.description.clone().unwrap_or(self.description),
+            category: wishes.category.clone().unwrap_or(self.category),
+            image,
+            tags: wishes.tags.clone().unwrap_or(self.tags),
+            oauth: self.oauth,
+            tools: u32::try_from(actions.len()).unwrap_or(u32::MAX),
+            version: self.version,
+            active: wishes.active.unwrap_or(true),
+        };
+        (connector, actions)
+    }
+}
+
+/// Gives every connector its `id`: a hash of its key, so that it is the same on every import. Should two keys
+/// ever meet, the later one in the alphabet takes the hash of its hash.
+pub fn number<'a>(connectors: impl Iterator<Item = &'a mut Connector>) {
+    let mut connectors: Vec<&mut Connector> = connectors.collect();
+    connectors.sort_by(|a, b| a.key.cmp(&b.key));
+    let mut taken = std::collections::HashSet::new();
+    for connector in connectors {
+        let mut id = hash::number(connector.key.as_bytes());
+        while id == 0 || !taken.insert(id) {
+            id = hash::number(&id.to_be_bytes());
+        }
+        connector.id = id;
+    }
+}

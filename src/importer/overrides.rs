@@ -1,0 +1,239 @@
+//! The operator's `catalog.toml`: a table for each platform that should be otherwise than its document says.
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result, bail};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::{category, connector, image, platform, text};
+use crate::catalog::model::Status;
+
+/// What the operator wants of one platform; what is absent stays as the document has it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Override {
+    /// The platform's name on import.
+    pub platform: String,
+    /// Line and column of that name.
+    place: (usize, usize),
+    /// Another name for the platform.
+    pub rename: Option<String>,
+    /// Display name.
+    pub name: Option<String>,
+    /// One line.
+    pub description: Option<String>,
+    /// In words.
+    pub category: Option<String>,
+    /// How far the connector has come.
+    pub status: Option<Status>,
+    /// Whether the connector is offered.
+    pub active: Option<bool>,
+    /// All of its tags.
+    pub tags: Option<Vec<String>>,
+    /// An `https:` or `data:image/` URL.
+    pub image: Option<String>,
+    /// Whether it is enabled for hosted authorization.
+    pub authkit: bool,
+    /// Whether the platform may be absent.
+    pub optional: bool,
+}
+
+/// The fields of a platform's table.
+const FIELDS: [&str; 10] = ["rename", "name", "description", "category", "status", "active", "tags", "image", "authkit", "optional"];
+
+/// All of the operator's wishes.
+#[derive(Debug, Clone, Default)]
+pub struct Overrides {
+    file: String,
+    /// In the order of the file.
+    pub platforms: Vec<Override>,
+}
+
+/// The candidate that a mistyped name most likely means.
+#[must_use]
+pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let score = |candidate: &str| {
+        let likeness = strsim::jaro_winkler(name, candidate).max(strsim::normalized_damerau_levenshtein(name, candidate));
+        if candidate.contains(name) || name.contains(candidate) { likeness.max(0.7) } else { likeness }
+    };
+    candidates.map(|candidate| (score(candidate), candidate)).max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(a.1))).map(|(_, candidate)| candidate)
+}
+
+impl Overrides {
+    /// Reads the file.
+    ///
+    /// # Errors
+    /// When it cannot be read, or anything in it is not understood: all faults at once, each with its place.
+    pub fn read(path: &Path) -> Result<Self> {
+        let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+        Self::parse(&path.display().to_string(), &text)
+    }
+
+    /// Reads the text of a file that is called `file`.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn parse(file: &str, text: &str) -> Result<Self> {
+        let mut parser = Parser { file, text, faults: Vec::new() };
+        let mut platforms = Vec::new();
+        match DeTable::parse(text) {
+            Ok(root) => {
+                for (key, value) in root.get_ref() {
+                    match (key.get_ref().as_ref(), value.get_ref()) {
+                        ("platforms", DeValue::Table(tables)) => {
+                            platforms.extend(tables.iter().map(|(name, value)| parser.platform(name, value)));
+                        }
+                        ("platforms", _) => parser.fault(value, "`platforms` is a table: write `[platforms.NAME]`"),
+                        (other, _) => {
+                            let message = format!("unknown field `{}`; did you mean `platforms`?", text::verbatim(other, 80));
+                            parser.fault(key, &message);
+                        }
+                    }
+                }
+            }
+            Err(e) => {
+                let start = e.span().map_or(0, |span| span.start);
+                let (line, column) = place(text, start);
+                bail!("{file}:{line}:{column}: {}", e.message().replace('\n', ", "));
+            }
+        }
+        if !parser.faults.is_empty() {
+            bail!("{}", parser.faults.join("\n"));
+        }
+        platforms.sort_by_key(|wishes| wishes.place);
+        Ok(Self { file: file.to_owned(), platforms })
+    }
+
+    /// Pairs each wish with the document whose platform it names; the result has one entry for each of `names`.
+    /// A name that no document has is an error, unless the entry is optional: those are returned beside.
+    ///
+    /// # Errors
+    /// When names match nothing.
+    pub fn pair(&self, names: &[String]) -> Result<(Vec<Override>, Vec<&Override>)> {
+        let places: std::collections::HashMap<&str, usize> = names.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
+        let mut paired = vec![Override::default(); names.len()];
+        let mut absent = Vec::new();
+        let mut faults = Vec::new();
+        for wishes in &self.platforms {
+            let slot = places.get(wishes.platform.as_str()).and_then(|at| paired.get_mut(*at));
+            if let Some(slot) = slot {
+                *slot = wishes.clone();
+            } else if wishes.optional {
+                absent.push(wishes);
+            } else {
+                let (line, column) = wishes.place;
+                let near = nearest(&wishes.platform, names.iter().map(String::as_str));
+                let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+                faults.push(format!("{}:{line}:{column}: no document is about the platform `{}`{near}", self.file, wishes.platform));
+            }
+        }
+        if !faults.is_empty() {
+            faults.push("(`optional = true` in an entry lets its platform be absent)".to_owned());
+            bail!("{}", faults.join("\n"));
+        }
+        Ok((paired, absent))
+    }
+}
+
+/// Line and column, counted from one.
+fn place(text: &str, at: usize) -> (usize, usize) {
+    let before = text::head(text, at);
+    let line = before.matches('\n').count().saturating_add(1);
+    let column = before.rsplit('\n').next().map_or(0, |line| line.chars().count()).saturating_add(1);
+    (line, column)
+}
+
+struct Parser<'a> {
+    file: &'a str,
+    text: &'a str,
+    faults: Vec<String>,
+}
+
+impl Parser<'_> {
+    fn fault<T>(&mut self, at: &Spanned<T>, message: &str) {
+        let (line, column) = place(self.text, at.span().start);
+        self.faults.push(format!("{}:{line}:{column}: {message}", self.file));
+    }
+
+    fn platform(&mut self, name: &Spanned<std::borrow::Cow<'_, str>>, value: &Spanned<DeValue<'_>>) -> Override {
+        let platform = name.get_ref().to_string();
+        let mut wishes = Override { place: place(self.text, name.span().start), platform, ..Override::default() };
+        let DeValue::Table(fields) = value.get_ref() else {
+            self.fault(value, "a platform is a table: write `[platforms.NAME]`");
+            return wishes;
+        };
+        for (key, value) in fields {
+            self.field(&mut wishes, key, value);
+        }
+        wishes
+    }
+
+    fn field(&mut self, wishes: &mut Override, key: &Spanned<std::borrow::Cow<'_, str>>, value: &Spanned<DeValue<'_>>) {
+        match key.get_ref().as_ref() {
+            "rename" => wishes.rename = self.text(value, "1–64 of a-z, 0-9 and -", |text| platform::is_valid(text).then(|| text.to_owned())),
+            "name" => wishes.name = self.line(value, connector::MAX_NAME),
+            "description" => wishes.description = self.line(value, connector::MAX_DESCRIPTION),
+            "category" => wishes.category = self.line(value, category::MAX_CHARS),
+            "status" => {
+                let known = "one of `generally_available`, `beta`, `alpha`, `not_available`";
+                wishes.status = self.text(value, known, |text| status(text).ok());
+            }
+            "image" => wishes.image = self.text(value, "an `https:` or `data:image/` URL of at most 2048 characters", picture),
+            "active" => wishes.active = self.flag(value),
+            "authkit" => wishes.authkit = self.flag(value).unwrap_or_default(),
+            "optional" => wishes.optional = self.flag(value).unwrap_or_default(),
+            "tags" => wishes.tags = self.tags(value),
+            other => {
+                let near = nearest(other, FIELDS.into_iter()).unwrap_or_default();
+                let message = format!("unknown field `{}`; did you mean `{near}`?", text::verbatim(other, 80));
+                self.fault(key, &message);
+            }
+        }
+    }
+
+    fn text<T>(&mut self, value: &Spanned<DeValue<'_>>, expected: &str, parse: impl Fn(&str) -> Option<T>) -> Option<T> {
+        let parsed = value.get_ref().as_str().and_then(parse);
+        if parsed.is_none() {
+            self.fault(value, &format!("expected {expected}"));
+        }
+        parsed
+    }
+
+    fn line(&mut self, value: &Spanned<DeValue<'_>>, max: usize) -> Option<String> {
+        self.text(value, &format!("one line of 1 to {max} characters"), |text| is_line(text, max).then(|| text.to_owned()))
+    }
+
+    fn flag(&mut self, value: &Spanned<DeValue<'_>>) -> Option<bool> {
+        let flag = value.get_ref().as_bool();
+        if flag.is_none() {
+            self.fault(value, "expected true or false");
+        }
+        flag
+    }
+
+    fn tags(&mut self, value: &Spanned<DeValue<'_>>) -> Option<Vec<String>> {
+        let DeValue::Array(items) = value.get_ref() else {
+            self.fault(value, "expected a list of tags");
+            return None;
+        };
+        if items.len() > category::MAX_TAGS {
+            self.fault(value, &format!("more than {} tags", category::MAX_TAGS));
+        }
+        items.iter().map(|item| self.line(item, category::MAX_CHARS)).collect()
+    }
+}
+
+fn is_line(text: &str, max: usize) -> bool {
+    !text.is_empty() && text.trim() == text && !text.contains(char::is_control) && text.chars().nth(max).is_none()
+}
+
+fn status(text: &str) -> Result<Status, serde::de::value::Error> {
+    use serde::Deserialize as _;
+    use serde::de::IntoDeserializer as _;
+    Status::deserialize(text.into_deserializer())
+}
+
+fn picture(url: &str) -> Option<String> {
+    let is_data = url.starts_with("data:image/") && url.len() <= image::MAX_URL && url.chars().all(|c| c.is_ascii_graphic());
+    if is_data { Some(url.to_owned()) } else { image::https(url) }
+}

@@ -1,0 +1,218 @@
+//! Bytes → [`Document`], or why not.
+
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use super::document::{Document, Reader};
+use super::scalar::{Format, Json, Yaml};
+
+/// What is wrong with a document, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// Line and column, counted from one.
+    pub place: Option<(u64, u64)>,
+    /// In words.
+    pub message: String,
+}
+
+impl Fault {
+    fn at_start(message: &str) -> Self {
+        Self { place: Some((1, 1)), message: message.to_owned() }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.place {
+            Some((line, column)) => write!(f, "{} at line {line} column {column}", self.message),
+            None => f.write_str(&self.message),
+        }
+    }
+}
+
+/// Why a file gives no document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    /// It is something else.
+    NotOpenApi,
+    /// A version of `OpenAPI` that is not read.
+    Dialect(String),
+    /// It should be read, but cannot.
+    Broken(Fault),
+}
+
+/// A document in one of the two formats.
+pub enum Parsed {
+    /// JSON
+    Json(Document<Json>),
+    /// YAML
+    Yaml(Document<Yaml>),
+}
+
+/// Says of a document that is read so far whether the rest need not be read.
+pub trait Enough {
+    /// Whether to stop.
+    fn enough<F>(&self, document: &Document<F>) -> bool;
+}
+
+/// Reads one document of any dialect in any format, by content.
+///
+/// # Errors
+/// When there is no document, or a broken one.
+pub fn read(bytes: &[u8], enough: &impl Enough) -> Result<Parsed, Refusal> {
+    let text = std::str::from_utf8(bytes).map_err(|e| Refusal::Broken(not_utf8(bytes, e.valid_up_to())))?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if text.trim().is_empty() {
+        return Err(Refusal::Broken(Fault::at_start("the file is empty")));
+    }
+    if is_json(text) { json(text, enough).map(Parsed::Json) } else { yaml(text, enough).map(Parsed::Yaml) }
+}
+
+/// JSON objects and lists; a YAML flow map (`{openapi: …`) does not start with a quoted key.
+fn is_json(text: &str) -> bool {
+    let text = text.trim_start();
+    text.starts_with('[') || text.strip_prefix('{').is_some_and(|text| text.trim_start().is_empty() || text.trim_start().starts_with(['"', '}']))
+}
+
+fn not_utf8(bytes: &[u8], at: usize) -> Fault {
+    let before = bytes.get(..at).unwrap_or_default();
+    let line = before.iter().filter(|byte| **byte == b'\n').count();
+    let column = before.rsplit(|byte| *byte == b'\n').next().map_or(0, <[u8]>::len);
+    let from_one = |n: usize| u64::try_from(n).unwrap_or(u64::MAX).saturating_add(1);
+    Fault { place: Some((from_one(line), from_one(column))), message: "the file is not UTF-8".to_owned() }
+}
+
+fn json(text: &str, enough: &impl Enough) -> Result<Document<Json>, Refusal> {
+    let mut document = Document::default();
+    let mut stream = serde_json::Deserializer::from_str(text);
+    let read = Reader { into: &mut document, enough: |document: &Document<Json>| enough.enough(document) }
+        .deserialize(&mut stream)
+        .and_then(|()| stream.end());
+    if let Err(e) = read
+        && !enough.enough(&document)
+    {
+        let is_other = document.dialect.is_none() && serde_json::from_str(text).is_ok_and(|Probe(is_openapi)| !is_openapi);
+        return Err(if is_other { Refusal::NotOpenApi } else { Refusal::Broken(json_fault(&e)) });
+    }
+    checked(document)
+}
+
+fn json_fault(e: &serde_json::Error) -> Fault {
+    let message = e.to_string();
+    let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(message, _)| message);
+    let from_one = |n: usize| u64::try_from(n).unwrap_or(u64::MAX).max(1);
+    Fault { place: Some((from_one(e.line()), from_one(e.column()))), message: super::text::verbatim(message, 300) }
+}
+
+fn yaml(text: &str, enough: &impl Enough) -> Result<Document<Yaml>, Refusal> {
+    let mut document = Document::default();
+    let read = serde_saphyr::with_deserializer_from_str_with_options(text, yaml_options(text), |deserializer| {
+        Reader { into: &mut document, enough: |document: &Document<Yaml>| enough.enough(document) }.deserialize(deserializer)
+    });
+    if let Err(e) = read
+        && !enough.enough(&document)
+    {
+        let several = matches!(e.without_snippet(), serde_saphyr::Error::MultipleDocuments { .. });
+        let is_other = document.dialect.is_none()
+            && (several || serde_saphyr::from_str_with_options(text, yaml_options(text)).is_ok_and(|Probe(is_openapi)| !is_openapi));
+        return Err(if is_other { Refusal::NotOpenApi } else { Refusal::Broken(yaml_fault(&e)) });
+    }
+    checked(document)
+}
+
+fn yaml_fault(e: &serde_saphyr::Error) -> Fault {
+    let place = e.location().map(|location| (location.line(), location.column()));
+    let message = e.without_snippet().to_string();
+    let message = message.split(" at line ").next().unwrap_or_default();
+    Fault { place, message: super::text::verbatim(message, 300) }
+}
+
+/// Limits that any honest document keeps: the work stays in proportion to the file, whatever it holds.
+fn yaml_options(text: &str) -> serde_saphyr::Options {
+    let size = text.len().max(1 << 20);
+    serde_saphyr::options! {
+        budget: serde_saphyr::budget! {
+            max_depth: 200,
+            flow_nesting_limit: 200,
+            simple_key_max_lookahead: 8192,
+            max_events: size.saturating_mul(2),
+            max_nodes: size.saturating_mul(2),
+            max_total_scalar_bytes: size.saturating_mul(4),
+            max_documents: 4,
+        },
+        with_snippet: false,
+        ignore_binary_tag_for_string: true,
+        non_finite_float_policy: serde_saphyr::options::NonFiniteFloatPolicy::AsString,
+    }
+}
+
+fn checked<F: Format>(document: Document<F>) -> Result<Document<F>, Refusal> {
+    let Some(dialect) = &document.dialect else { return Err(Refusal::NotOpenApi) };
+    let dialect = dialect.as_str().trim();
+    if dialect != "2.0" && dialect != "2" && !dialect.starts_with("3.") {
+        return Err(Refusal::Dialect(super::text::verbatim(dialect, 40)));
+    }
+    if document.info.is_none() {
+        return Err(Refusal::Broken(Fault { place: None, message: "the document has no `info`".to_owned() }));
+    }
+    Ok(document)
+}
+
+/// Whether a map says that it is an `OpenAPI` document.
+struct Probe(bool);
+
+impl<'de> Deserialize<'de> for Probe {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ProbeVisitor).map(Self)
+    }
+}
+
+struct ProbeVisitor;
+
+impl<'de> Visitor<'de> for ProbeVisitor {
+    type Value = bool;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("anything")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<bool, A::Error> {
+        let mut found = false;
+        while let Some(key) = map.next_key::<super::scalar::FirstText>()? {
+            found |= matches!(key.0.as_deref(), Some("openapi" | "swagger"));
+            map.next_value::<IgnoredAny>()?;
+        }
+        Ok(found)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<bool, A::Error> {
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(false)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<bool, E> {
+        Ok(false)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<bool, E> {
+        Ok(false)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<bool, E> {
+        Ok(false)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<bool, E> {
+        Ok(false)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<bool, E> {
+        Ok(false)
+    }
+
+    fn visit_unit<E>(self) -> Result<bool, E> {
+        Ok(false)
+    }
+}

@@ -1,0 +1,109 @@
+//! What came of an import, for a person.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use super::read::Refusal;
+
+/// Why a file gave no connector.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reason {
+    /// Its licence is not an open one, or it states none.
+    Licence(Option<String>),
+    /// It says the same as another one.
+    Duplicate(PathBuf),
+    /// It is not a document, or a broken one.
+    Refused(Refusal),
+    /// It cannot be read.
+    Unreadable(String),
+}
+
+impl Reason {
+    /// The kind of reason, as it is counted.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Licence(_) => "licence not open",
+            Self::Duplicate(_) => "says the same as another document",
+            Self::Refused(Refusal::NotOpenApi) => "not an OpenAPI document",
+            Self::Refused(Refusal::Dialect(_)) => "version of OpenAPI not supported",
+            Self::Refused(Refusal::Broken(_)) => "broken",
+            Self::Unreadable(_) => "unreadable",
+        }
+    }
+
+    /// Whether an operator should hear of it at once: something is wrong with the file.
+    #[must_use]
+    pub const fn is_fault(&self) -> bool {
+        matches!(self, Self::Unreadable(_) | Self::Refused(Refusal::Broken(_) | Refusal::Dialect(_)))
+    }
+
+    /// One line about one file.
+    #[must_use]
+    pub fn line(&self, path: &Path) -> String {
+        let path = path.display();
+        match self {
+            Self::Licence(Some(licence)) => format!("{path}: licence not open: {licence}"),
+            Self::Licence(None) => format!("{path}: states no licence"),
+            Self::Duplicate(first) => format!("{path}: says the same as {}", first.display()),
+            Self::Refused(Refusal::NotOpenApi) => format!("{path}: not an OpenAPI document: it has no `openapi` or `swagger` field"),
+            Self::Refused(Refusal::Dialect(version)) => format!("{path}: OpenAPI {version} is not supported; 2.0, 3.0 and 3.1 are"),
+            Self::Refused(Refusal::Broken(fault)) => match fault.place {
+                Some((line, column)) => format!("{path}:{line}:{column}: {}", fault.message),
+                None => format!("{path}: {}", fault.message),
+            },
+            Self::Unreadable(why) => format!("{path}: {why}"),
+        }
+    }
+}
+
+/// What came of an import.
+#[derive(Debug, Default)]
+pub struct Summary {
+    /// Connectors in the catalog.
+    pub connectors: usize,
+    /// Actions in the catalog.
+    pub actions: usize,
+    /// Files that were looked at.
+    pub files: usize,
+    /// Files that gave no connector, in order of path.
+    pub skipped: Vec<(PathBuf, Reason)>,
+    /// What was imported, but not wholly.
+    pub warnings: Vec<String>,
+    /// What the operator may want to know.
+    pub notes: Vec<String>,
+}
+
+impl Summary {
+    /// Skipped files by kind of reason, the most frequent first.
+    #[must_use]
+    pub fn counts(&self) -> Vec<(&'static str, usize)> {
+        let mut counts: BTreeMap<&'static str, usize> = BTreeMap::new();
+        for (_, reason) in &self.skipped {
+            let count = counts.entry(reason.kind()).or_default();
+            *count = count.saturating_add(1);
+        }
+        let mut counts: Vec<_> = counts.into_iter().collect();
+        counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        counts
+    }
+
+    /// Everything, a line for each file that was skipped.
+    #[must_use]
+    pub fn full(&self) -> String {
+        let mut text = format!("{} connectors and {} actions from {} files\n", self.connectors, self.actions, self.files);
+        let parts = [("warnings", &self.warnings), ("notes", &self.notes)];
+        for (title, lines) in parts.into_iter().filter(|(_, lines)| !lines.is_empty()) {
+            let _ = writeln!(text, "\n{title}: {}", lines.len());
+            lines.iter().for_each(|line| text.extend(["  ", line, "\n"]));
+        }
+        for (kind, count) in self.counts() {
+            let _ = writeln!(text, "\nskipped, {kind}: {count}");
+            for (path, reason) in self.skipped.iter().filter(|(_, reason)| reason.kind() == kind) {
+                let _ = writeln!(text, "  {}", reason.line(path));
+            }
+        }
+        text
+    }
+}

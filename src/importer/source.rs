@@ -1,0 +1,114 @@
+//! Which files an import reads.
+
+use std::collections::HashSet;
+use std::fs;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+
+/// Larger files are not read.
+pub const MAX_BYTES: u64 = 128 << 20;
+
+/// A file to read.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// As a person names it: the argument, or a path below it.
+    pub path: PathBuf,
+    /// Its size when it was found.
+    pub bytes: u64,
+}
+
+/// What the arguments stand for.
+#[derive(Debug, Default)]
+pub struct Sources {
+    /// Each file once, in order of path.
+    pub files: Vec<Source>,
+    /// Folders and links below the arguments that cannot be read.
+    pub unreadable: Vec<(PathBuf, String)>,
+    seen: HashSet<PathBuf>,
+}
+
+/// Finds the files: those named, and the `.json`, `.yaml` and `.yml` ones below named folders. Links are
+/// followed, each folder is walked once, and what starts with a dot is left out.
+///
+/// # Errors
+/// When an argument does not exist or cannot be read.
+pub fn find(arguments: &[PathBuf]) -> Result<Sources> {
+    let mut sources = Sources::default();
+    for path in arguments {
+        let meta = fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
+        if meta.is_dir() {
+            fs::read_dir(path).with_context(|| format!("cannot read {}", path.display()))?;
+            sources.walk(path);
+        } else {
+            fs::File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+            sources.add(path, meta.len());
+        }
+    }
+    if sources.files.is_empty() && sources.unreadable.is_empty() {
+        let names: Vec<String> = arguments.iter().map(|path| path.display().to_string()).collect();
+        bail!("no .json, .yaml or .yml file in {}", names.join(", "));
+    }
+    sources.files.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(sources)
+}
+
+impl Sources {
+    fn add(&mut self, path: &Path, bytes: u64) {
+        let canonical = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        if self.seen.insert(canonical) {
+            self.files.push(Source { path: path.to_owned(), bytes });
+        }
+    }
+
+    fn walk(&mut self, root: &Path) {
+        let mut folders = vec![root.to_owned()];
+        while let Some(folder) = folders.pop() {
+            let first_time = fs::canonicalize(&folder).map(|canonical| self.seen.insert(canonical));
+            let entries = match first_time {
+                Ok(true) => fs::read_dir(&folder).and_then(Iterator::collect::<io::Result<Vec<_>>>),
+                Ok(false) => continue,
+                Err(e) => Err(e),
+            };
+            let mut entries = match entries {
+                Ok(entries) => entries,
+                Err(e) => {
+                    self.unreadable.push((folder, e.to_string()));
+                    continue;
+                }
+            };
+            entries.sort_by_key(fs::DirEntry::file_name);
+            for entry in entries {
+                if !entry.file_name().to_string_lossy().starts_with('.') {
+                    self.enter(&entry.path(), &mut folders);
+                }
+            }
+        }
+    }
+
+    fn enter(&mut self, path: &Path, folders: &mut Vec<PathBuf>) {
+        let wanted = path.extension().is_some_and(|ext| ["json", "yaml", "yml"].iter().any(|known| ext.eq_ignore_ascii_case(known)));
+        match fs::metadata(path) {
+            Ok(meta) if meta.is_dir() => folders.push(path.to_owned()),
+            Ok(meta) if meta.is_file() && wanted => self.add(path, meta.len()),
+            Err(e) if wanted => self.unreadable.push((path.to_owned(), e.to_string())),
+            _ => {}
+        }
+    }
+}
+
+/// Reads a file whole.
+///
+/// # Errors
+/// When it cannot be read or is larger than [`MAX_BYTES`].
+pub fn bytes(path: &Path) -> io::Result<Vec<u8>> {
+    let file = fs::File::open(path)?;
+    let size = file.metadata().map_or(0, |meta| meta.len()).min(MAX_BYTES);
+    let mut bytes = Vec::with_capacity(usize::try_from(size.saturating_add(1)).unwrap_or(0));
+    file.take(MAX_BYTES.saturating_add(1)).read_to_end(&mut bytes)?;
+    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > MAX_BYTES {
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("larger than {} MiB", MAX_BYTES >> 20)));
+    }
+    Ok(bytes)
+}

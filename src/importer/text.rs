@@ -1,0 +1,180 @@
+//! Words and lines: what a row shows is one clean line, and names are built from words.
+
+use super::markup;
+
+/// As much of a text as is looked at; no row shows more than a part of it.
+const MAX_READ: usize = 16 * 1024;
+
+/// The text without markup, as one line of at most `max` characters, cut between words with `…`.
+#[must_use]
+pub fn line(text: &str, max: usize) -> String {
+    cut(&one_line(&markup::plain(head(text, MAX_READ))), max)
+}
+
+/// The text as it stands, as one line of at most `max` characters.
+#[must_use]
+pub fn verbatim(text: &str, max: usize) -> String {
+    cut(&one_line(head(text, MAX_READ)), max)
+}
+
+/// The first `max` bytes at most, ending between characters.
+#[must_use]
+pub fn head(text: &str, max: usize) -> &str {
+    (0..=max.min(text.len())).rev().find_map(|end| text.get(..end)).unwrap_or_default()
+}
+
+/// White space of any kind becomes single spaces; what cannot be seen goes.
+fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for word in text.split(|c: char| c.is_whitespace() || c.is_control()) {
+        let seen = word.chars().filter(|c| !is_invisible(*c));
+        let before = line.len();
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        let start = line.len();
+        line.extend(seen);
+        if line.len() == start {
+            line.truncate(before);
+        }
+    }
+    line
+}
+
+/// Zero-width and direction-changing characters, which could make one row look like another.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fffd}')
+}
+
+/// At most `max` characters: whole words where there are several, `…` where something is missing.
+fn cut(text: &str, max: usize) -> String {
+    let Some((end, _)) = text.char_indices().nth(max) else { return text.to_owned() };
+    let kept = head(text, end);
+    // Room for the ellipsis: one character less.
+    let kept = kept.char_indices().next_back().map_or("", |(last, _)| head(kept, last));
+    let whole = match kept.rsplit_once(' ') {
+        // A word of which half a line would be lost is cut instead.
+        Some((words, _)) if words.len() >= kept.len() / 2 => words,
+        _ => kept,
+    };
+    format!("{}…", whole.trim_end_matches([' ', ',', ';', ':', '.', '-', '–', '—', '(']))
+}
+
+/// The words of an identifier: parted at anything but letters and digits, and at `camelCase` humps.
+#[must_use]
+pub fn words(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for part in text.split(|c: char| !c.is_alphanumeric()) {
+        let mut word = String::new();
+        let mut previous = None::<char>;
+        let mut rest = part.chars();
+        while let Some(c) = rest.next() {
+            if previous.is_some_and(|previous| starts_word(previous, c, rest.as_str())) {
+                words.push(std::mem::take(&mut word));
+            }
+            word.push(c);
+            previous = Some(c);
+        }
+        if !word.is_empty() {
+            words.push(word);
+        }
+    }
+    words
+}
+
+/// Whether a word starts with `c`, which stands between `previous` and `rest`.
+fn starts_word(previous: char, c: char, rest: &str) -> bool {
+    if !c.is_uppercase() || (previous == 'O' && rest.starts_with("uth")) {
+        return false;
+    }
+    let mut rest = rest.chars();
+    match (rest.next(), rest.next()) {
+        _ if previous.is_lowercase() || previous.is_numeric() => true,
+        // `listAPIs`, `petIDs`: a plural, not a word `Is`.
+        (Some('s'), after) => after.is_some_and(char::is_lowercase),
+        (Some(next), _) => next.is_lowercase(),
+        (None, _) => false,
+    }
+}
+
+/// An identifier read as a sentence: `listUserAPIKeys` → `List user API keys`.
+#[must_use]
+pub fn sentence(identifier: &str) -> String {
+    let shouts = !identifier.chars().any(char::is_lowercase);
+    let mut sentence = String::new();
+    for word in words(identifier) {
+        let acronym = word.chars().nth(1).is_some() && !word.chars().next_back().is_some_and(char::is_lowercase);
+        let mixed = word.starts_with("OAuth") || (word.ends_with('s') && is_upper(word.trim_end_matches('s')));
+        if sentence.is_empty() {
+            let word = if shouts { word.to_lowercase() } else { word };
+            push_capitalized(&mut sentence, &word);
+        } else {
+            sentence.push(' ');
+            if !shouts && (mixed || (acronym && is_upper(&word))) {
+                sentence.push_str(&word);
+            } else {
+                sentence.push_str(&word.to_lowercase());
+            }
+        }
+    }
+    sentence
+}
+
+/// Two capitals or more, and nothing but capitals and digits.
+fn is_upper(word: &str) -> bool {
+    word.chars().all(|c| c.is_uppercase() || c.is_numeric()) && word.chars().filter(|c| c.is_uppercase()).nth(1).is_some()
+}
+
+/// `repos/list-for-user` → `reposListForUser`, `GetAPIKey` → `getAPIKey`, `APIKey` → `apiKey`.
+#[must_use]
+pub fn camel_case(text: &str) -> String {
+    let mut parts = text.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty());
+    let mut key = String::with_capacity(text.len());
+    if let Some(first) = parts.next() {
+        let mut first_words = words(first).into_iter();
+        if let Some(word) = first_words.next() {
+            if word.chars().nth(1).is_none_or(char::is_lowercase) {
+                let mut chars = word.chars();
+                key.extend(chars.next().into_iter().flat_map(char::to_lowercase));
+                key.push_str(chars.as_str());
+            } else {
+                key.push_str(&word.to_lowercase());
+            }
+        }
+        key.extend(first_words);
+    }
+    parts.for_each(|part| push_capitalized(&mut key, part));
+    key
+}
+
+/// `pets & dogs` → `PetsDogs`; a letter's case is only changed at the start of a part.
+#[must_use]
+pub fn pascal_case(text: &str) -> String {
+    let mut name = String::new();
+    text.split(|c: char| !c.is_alphanumeric()).for_each(|part| push_capitalized(&mut name, part));
+    name
+}
+
+/// `developer_tools` → `Developer Tools`.
+#[must_use]
+pub fn title_case(text: &str) -> String {
+    let mut title = String::new();
+    for word in text.split(|c: char| c == '_' || c == '-' || c.is_whitespace()).filter(|word| !word.is_empty()) {
+        if !title.is_empty() {
+            title.push(' ');
+        }
+        match word.to_ascii_lowercase().as_str() {
+            "iot" => title.push_str("IoT"),
+            "ai" | "api" | "crm" | "erp" | "hr" | "it" | "seo" | "sms" | "ui" => title.push_str(&word.to_ascii_uppercase()),
+            "and" | "of" => title.push_str(&word.to_ascii_lowercase()),
+            _ => push_capitalized(&mut title, word),
+        }
+    }
+    title
+}
+
+fn push_capitalized(to: &mut String, word: &str) {
+    let mut chars = word.chars();
+    to.extend(chars.next().into_iter().flat_map(char::to_uppercase));
+    to.push_str(chars.as_str());
+}
