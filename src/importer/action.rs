@@ -58,12 +58,13 @@ fn operations<'a, F>(document: &'a Document<F>, unresolved: &mut Vec<String>) ->
             if let Some(reference) = &item.reference {
                 next = target(reference).and_then(|(shared, name)| targets.get(&(shared, name.as_str())).copied());
                 if next.is_none() {
-                    unresolved.push(format!("{}: {}", text::verbatim(path, 100), text::verbatim(reference, 200)));
+                    let (path, reference) = (text::verbatim(path, 100), text::verbatim(reference, 200));
+                    unresolved.push(format!("the reference from {path} to {reference} leads out of the document's paths"));
                 }
             }
         }
         if next.is_some() {
-            unresolved.push(format!("{}: the reference leads back to itself", text::verbatim(path, 100)));
+            unresolved.push(format!("the reference from {} leads back to itself", text::verbatim(path, 100)));
         }
     }
     found
@@ -86,15 +87,12 @@ fn percent_decoded(text: &str) -> String {
     let mut parts = text.split('%');
     bytes.extend_from_slice(parts.next().unwrap_or_default().as_bytes());
     for part in parts {
-        match part.get(..2).and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                bytes.extend_from_slice(part.get(2..).unwrap_or_default().as_bytes());
-            }
-            None => {
-                bytes.push(b'%');
-                bytes.extend_from_slice(part.as_bytes());
-            }
+        if let Some(byte) = part.get(..2).and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+            bytes.push(byte);
+            bytes.extend_from_slice(part.get(2..).unwrap_or_default().as_bytes());
+        } else {
+            bytes.push(b'%');
+            bytes.extend_from_slice(part.as_bytes());
         }
     }
     String::from_utf8_lossy(&bytes).into_owned()

@@ -75,13 +75,15 @@ impl Draft {
             digest.update(text.len().to_le_bytes());
             digest.update(text);
         };
-        [&self.name, &self.description, &self.version, &self.category].into_iter().for_each(|text| put(text));
-        self.tags.iter().chain(&self.logo).for_each(|text| put(text));
+        for text in [&self.name, &self.description, &self.version, &self.category].into_iter().chain(&self.tags).chain(&self.logo) {
+            put(text);
+        }
         put(if self.oauth { "oauth" } else { "" });
         put(&format!("{:?}", self.status));
         for action in &self.actions {
-            put(action.method.as_str());
-            [&action.title, &action.key, &action.model_name].into_iter().for_each(|text| put(text));
+            for text in [action.method.as_str(), &action.title, &action.key, &action.model_name] {
+                put(text);
+            }
         }
         hash::number(&digest.finalize())
     }

@@ -101,9 +101,9 @@ impl Folder {
 
     /// Removes what the current version does not name. What cannot be removed does no harm.
     fn sweep(&self, manifest: &Manifest) {
-        let kept = |name: &str| {
-            let id = name.strip_suffix(".json").unwrap_or(name).parse::<SegmentId>();
-            id.is_ok_and(|id| id == manifest.connectors || (!name.ends_with(".json") && manifest.actions.binary_search(&id).is_ok()))
+        let kept = |name: &str| match name.strip_suffix(".json") {
+            Some(version) => version.parse() == Ok(manifest.connectors),
+            None => name.parse().is_ok_and(|id| id == manifest.connectors || manifest.actions.binary_search(&id).is_ok()),
         };
         for folder in ["segments", "versions"] {
             let entries = fs::read_dir(self.0.join(folder)).into_iter().flatten().flatten();

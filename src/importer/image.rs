@@ -1,5 +1,7 @@
 //! The picture of a connector: the document's own logo, or a monogram.
 
+use std::fmt::Write as _;
+
 use super::hash;
 
 /// A longer URL is not taken: rows are shown twenty at a time and more.
@@ -34,7 +36,7 @@ pub fn monogram(name: &str, platform: &str) -> String {
         if byte.is_ascii_alphanumeric() || b"-._~/:=,;".contains(&byte) {
             url.push(char::from(byte));
         } else {
-            url.push_str(&format!("%{byte:02X}"));
+            let _ = write!(url, "%{byte:02X}");
         }
     }
     url

@@ -26,11 +26,11 @@ struct Blocks {
 
 impl Blocks {
     fn take(&mut self, line: &str) {
-        let line = line.trim().trim_start_matches("> ").trim_start();
+        let line = line.trim().trim_start_matches(['>', ' ']);
         if line.starts_with("```") || line.starts_with("~~~") {
             self.fenced = !self.fenced;
             self.underlinable = None;
-        } else if self.fenced || line.is_empty() || line == ">" || line.starts_with('|') {
+        } else if self.fenced || line.is_empty() || line.starts_with('|') {
             self.underlinable = None;
         } else if is_rule(line) {
             if let Some(start) = self.underlinable.take() {
@@ -164,13 +164,13 @@ fn emphasis<'a>(to: &mut String, mark: char, after: &'a str) -> &'a str {
 }
 
 /// Tags whose content goes with them.
-const HIDDEN: [&str; 9] = ["style", "script", "pre", "table", "h1", "h2", "h3", "h4", "head"];
+const HIDDEN: [&str; 11] = ["style", "script", "pre", "table", "h1", "h2", "h3", "h4", "head", "button", "summary"];
 /// Tags that part words.
-const BLOCKS: [&str; 13] = ["p", "br", "div", "li", "ul", "ol", "hr", "h5", "h6", "tr", "td", "blockquote", "section"];
+const BLOCKS: [&str; 14] = ["p", "br", "div", "li", "ul", "ol", "hr", "h5", "h6", "tr", "td", "blockquote", "section", "details"];
 /// Tags inside a word.
-const INLINE: [&str; 23] = [
+const INLINE: [&str; 24] = [
     "a", "abbr", "b", "code", "em", "i", "img", "s", "small", "span", "strong", "sub", "sup", "u", "font", "tt", "kbd", "center",
-    "html", "body", "note", "fullname", "para",
+    "html", "body", "note", "fullname", "para", "important",
 ];
 
 /// The text without HTML tags and comments. Anything else in angle brackets, such as `<id>`, stays.

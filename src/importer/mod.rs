@@ -102,19 +102,17 @@ pub fn gather(job: &Import, watch: &dyn Watch) -> Result<(Summary, Vec<Platform>
     tell_apart(&mut outcomes);
     drop_copies(&mut outcomes, &paths);
 
-    let named: Vec<&Naming> = outcomes.iter().filter_map(Outcome::naming).collect();
-    let names = platform::names(&named);
-    let (wishes, absent) = if names.is_empty() { (Vec::new(), Vec::new()) } else { job.overrides.pair(&names)? };
-    let mut wished = names.into_iter().zip(wishes);
+    let namings: Vec<&Naming> = outcomes.iter().filter_map(Outcome::naming).collect();
+    let names = platform::names(&namings);
+    let (overrides, absent) = if names.is_empty() { (Vec::new(), Vec::new()) } else { job.overrides.pair(&names)? };
+    let mut pairs = names.into_iter().zip(overrides);
     let mut platforms = Vec::new();
     let mut closed_wishes = Vec::new();
     for (path, outcome) in paths.into_iter().zip(outcomes) {
-        let (name, wishes) = if outcome.naming().is_some() { wished.next().unwrap_or_default() } else { <(String, Override)>::default() };
+        let (name, wishes) = if outcome.naming().is_some() { pairs.next().unwrap_or_default() } else { <(String, Override)>::default() };
         match outcome {
             Outcome::Rows { draft, unresolved, .. } => {
-                summary.warnings.extend(unresolved.iter().map(|reference| {
-                    format!("{}: a path refers to where this importer does not look: {reference}", path.display())
-                }));
+                summary.warnings.extend(unresolved.iter().map(|reference| format!("{}: {reference}", path.display())));
                 let (connector, actions) = draft.finish(wishes.rename.clone().unwrap_or(name), &wishes);
                 summary.actions = summary.actions.saturating_add(actions.len());
                 platforms.push(Platform { connector, authkit: wishes.authkit, actions });

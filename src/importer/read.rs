@@ -78,7 +78,7 @@ fn is_json(text: &str) -> bool {
 
 fn not_utf8(bytes: &[u8], at: usize) -> Fault {
     let before = bytes.get(..at).unwrap_or_default();
-    let line = before.iter().filter(|byte| **byte == b'\n').count();
+    let line = before.split(|byte| *byte == b'\n').skip(1).count();
     let column = before.rsplit(|byte| *byte == b'\n').next().map_or(0, <[u8]>::len);
     let from_one = |n: usize| u64::try_from(n).unwrap_or(u64::MAX).saturating_add(1);
     Fault { place: Some((from_one(line), from_one(column))), message: "the file is not UTF-8".to_owned() }
@@ -125,7 +125,11 @@ fn yaml(text: &str, enough: &impl Enough) -> Result<Document<Yaml>, Refusal> {
 fn yaml_fault(e: &serde_saphyr::Error) -> Fault {
     let place = e.location().map(|location| (location.line(), location.column()));
     let message = e.without_snippet().to_string();
-    let message = message.split(" at line ").next().unwrap_or_default();
+    let message = match message.split(" at line ").next().unwrap_or_default() {
+        limit if limit.starts_with("budget breached") => "more nesting, aliases or nodes than an honest document has",
+        // Advice on the library's options is of no use to the reader.
+        other => other.split(", set ").next().unwrap_or_default(),
+    };
     Fault { place, message: super::text::verbatim(message, 300) }
 }
 
@@ -155,7 +159,7 @@ fn checked<F: Format>(document: Document<F>) -> Result<Document<F>, Refusal> {
         return Err(Refusal::Dialect(super::text::verbatim(dialect, 40)));
     }
     if document.info.is_none() {
-        return Err(Refusal::Broken(Fault { place: None, message: "the document has no `info`".to_owned() }));
+        return Err(Refusal::Broken(Fault::at_start("the document has no `info`")));
     }
     Ok(document)
 }

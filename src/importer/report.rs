@@ -96,7 +96,9 @@ impl Summary {
         let parts = [("warnings", &self.warnings), ("notes", &self.notes)];
         for (title, lines) in parts.into_iter().filter(|(_, lines)| !lines.is_empty()) {
             let _ = writeln!(text, "\n{title}: {}", lines.len());
-            lines.iter().for_each(|line| text.extend(["  ", line, "\n"]));
+            for line in lines {
+                let _ = writeln!(text, "  {line}");
+            }
         }
         for (kind, count) in self.counts() {
             let _ = writeln!(text, "\nskipped, {kind}: {count}");

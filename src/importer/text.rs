@@ -52,7 +52,9 @@ fn cut(text: &str, max: usize) -> String {
     let kept = head(text, end);
     // Room for the ellipsis: one character less.
     let kept = kept.char_indices().next_back().map_or("", |(last, _)| head(kept, last));
+    let ends_between_words = text.strip_prefix(kept).is_some_and(|rest| rest.starts_with(' '));
     let whole = match kept.rsplit_once(' ') {
+        _ if ends_between_words => kept,
         // A word of which half a line would be lost is cut instead.
         Some((words, _)) if words.len() >= kept.len() / 2 => words,
         _ => kept,

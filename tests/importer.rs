@@ -1,0 +1,531 @@
+//! The importer's rules, over small documents written for them, and its command line.
+
+#![cfg(feature = "cli")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use connector_vault::catalog::model::{Action, Connector, Method, Status};
+use connector_vault::importer::folder::Platform;
+use connector_vault::importer::licence::Wanted;
+use connector_vault::importer::overrides::Overrides;
+use connector_vault::importer::report::{Reason, Summary};
+use connector_vault::importer::{Import, Watch, gather};
+
+const FIXTURES: &str = "tests/fixtures/openapi";
+
+struct Silent;
+
+impl Watch for Silent {
+    fn found(&self, _: usize, _: u64) {}
+    fn read(&self, _: u64) {}
+}
+
+/// A folder of its own for a test, empty.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("importer").join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+fn gathered(sources: &[&str], licence: Wanted, overrides: &str) -> (Summary, Vec<Platform>) {
+    let overrides = Overrides::parse("catalog.toml", overrides).unwrap();
+    let sources = sources.iter().map(PathBuf::from).collect();
+    gather(&Import { sources, licence, overrides }, &Silent).unwrap()
+}
+
+/// Imports documents that are given as text, under file names `0.yaml`, `1.yaml`, ….
+fn written(name: &str, documents: &[&str]) -> (Summary, Vec<Platform>) {
+    let folder = folder(name);
+    for (at, text) in documents.iter().enumerate() {
+        fs::write(folder.join(format!("{at}.yaml")), text).unwrap();
+    }
+    gathered(&[folder.to_str().unwrap()], Wanted::Any, "")
+}
+
+/// One document whose `info` has these further lines.
+fn with_info(name: &str, info: &str) -> Connector {
+    let info: String = info.lines().map(|line| format!("  {line}\n")).collect();
+    let (summary, mut platforms) = written(name, &[&format!("openapi: 3.0.0\ninfo:\n{info}paths: {{}}\n")]);
+    assert!(summary.skipped.is_empty(), "{}", summary.full());
+    platforms.remove(0).connector
+}
+
+/// One document with one operation.
+fn with_operation(name: &str, path: &str, method: &str, operation: &str) -> Action {
+    let document = format!("openapi: 3.0.0\ninfo: {{title: T, version: 1}}\npaths: {{\"{path}\": {{{method}: {operation}}}}}\n");
+    let (summary, mut platforms) = written(name, &[&document]);
+    assert!(summary.skipped.is_empty(), "{}", summary.full());
+    platforms.remove(0).actions.remove(0)
+}
+
+fn platforms_of(platforms: &[Platform]) -> Vec<&str> {
+    let mut names: Vec<&str> = platforms.iter().map(|platform| platform.connector.platform.as_str()).collect();
+    names.sort_unstable();
+    names
+}
+
+#[test]
+fn every_field_of_a_connector() {
+    let (_, platforms) = gathered(&["tests/fixtures/openapi/good/acme-3.0.json"], Wanted::Open, "");
+    let connector = Connector {
+        id: platforms[0].connector.id,
+        name: "Acme Store API".into(),
+        key: "api::acme-store::v2".into(),
+        platform: "acme-store".into(),
+        platform_version: "v2".into(),
+        status: Status::Beta,
+        description: "The Acme store, documented & ready. orders; refunds".into(),
+        category: "Developer Tools".into(),
+        image: "https://acme.com/logo.svg".into(),
+        tags: vec!["Ecommerce".into(), "shop".into()],
+        oauth: true,
+        tools: 8,
+        version: "2.4.1-beta.3".into(),
+        active: true,
+    };
+    assert_eq!(platforms[0].connector, connector);
+    assert!((1..1 << 53).contains(&connector.id));
+    assert!(!platforms[0].authkit);
+}
+
+#[test]
+fn every_field_of_an_action() {
+    let (summary, platforms) = gathered(&["tests/fixtures/openapi/good/acme-3.0.json"], Wanted::Open, "");
+    let rows: Vec<(&str, &str, &str, &str)> = platforms[0]
+        .actions
+        .iter()
+        .map(|action| (action.method.as_str(), action.title.as_str(), action.key.as_str(), action.model_name.as_str()))
+        .collect();
+    let expected = [
+        ("GET", "List orders", "ordersListAll", "SalesOrders"),
+        ("POST", "Create order", "createOrder", "SalesOrders"),
+        ("GET", "List orders", "ordersListAll2", "SalesOrders"),
+        ("POST", "Create order", "createOrder2", "SalesOrders"),
+        ("GET", "Get order by ID", "getOrderByID", "Orders"),
+        ("PUT", "PUT /orders/{orderId}", "putOrdersByOrderId", "Orders"),
+        ("PATCH", "Change an order", "createOrder3", "Orders"),
+        ("DELETE", "DELETE /orders/{orderId}", "deleteOrdersByOrderId", "Orders"),
+    ];
+    assert_eq!(rows, expected);
+    assert!(platforms[0].actions.iter().all(|action| action.platform == "acme-store"));
+    let warning = "the reference from /elsewhere to other.json#/paths/x leads out of the document's paths";
+    assert_eq!(summary.warnings, [format!("tests/fixtures/openapi/good/acme-3.0.json: {warning}")]);
+}
+
+#[test]
+fn every_dialect_and_format() {
+    for (file, key, version, actions, oauth) in [
+        ("acme-3.0.json", "api::acme-store::v2", "2.4.1-beta.3", 8, true),
+        ("petstore-2.0.yaml", "api::petstore-swagger::v1", "1.10", 3, true),
+        ("hooks-3.1.yml", "api::hooks::v3", "v3", 1, false),
+        ("bom.json", "api::1password::v2", "2", 0, false),
+    ] {
+        let (_, platforms) = gathered(&[&format!("{FIXTURES}/good/{file}")], Wanted::Open, "");
+        let connector = &platforms[0].connector;
+        let found = (connector.key.as_str(), connector.version.as_str(), connector.tools, connector.oauth);
+        assert_eq!(found, (key, version, actions, oauth), "{file}");
+    }
+}
+
+#[test]
+fn platform_names() {
+    for (at, (info, server, platform)) in [
+        ("x-providerName: stripe.com", "", "stripe"),
+        ("x-providerName: amazonaws.com\nx-serviceName: ec2", "", "amazonaws-ec2"),
+        ("x-providerName: github.com\nx-serviceName: api.github.com", "", "github"),
+        ("x-providerName: googleapis.com\nx-serviceName: gmail", "", "googleapis-gmail"),
+        ("x-providerName: twilio.com\nx-serviceName: twilio_video_v1", "", "twilio-video-v1"),
+        ("x-providerName: twilio.com\nx-serviceName: api", "", "twilio"),
+        ("x-providerName: adyen.com\nx-serviceName: BinLookupService", "", "adyen-bin-lookup-service"),
+        ("x-providerName: bbc.co.uk", "", "bbc"),
+        ("x-providerName: 1password.local\nx-serviceName: connect", "", "1password-connect"),
+        ("x-providerName: tl-api.azurewebsites.net", "", "tl-api"),
+        ("x-providerName: api.video", "", "api-video"),
+        ("title: T", "https://api.acme.com:8443/v1", "acme"),
+        ("title: T", "https://{tenant}.billing.acme.io", "billing-acme"),
+        ("title: Acme Billing REST API", "/v1", "acme-billing"),
+        ("title: GitHub Thing", "http://localhost:3000", "github-thing"),
+        ("title: GitHub Thing", "http://127.0.0.1", "github-thing"),
+    ]
+    .iter()
+    .enumerate()
+    {
+        let info: String = info.lines().map(|line| format!("  {line}\n")).collect();
+        let document = format!("openapi: 3.0.0\ninfo:\n  version: 1\n{info}servers: [{{url: '{server}'}}]\npaths: {{}}\n");
+        let (_, platforms) = written(&format!("platform-{at}"), &[&document]);
+        assert_eq!(platforms_of(&platforms), [*platform], "{document}");
+    }
+}
+
+#[test]
+fn clashes_of_platform_names() {
+    let document = |provider: &str, title: &str, version: &str, paths: &str| {
+        format!("openapi: 3.0.0\ninfo: {{title: '{title}', version: '{version}', x-providerName: {provider}}}\npaths: {{{paths}}}\n")
+    };
+    let acme = |title: &str, version: &str, path: &str| document("acme.com", title, version, &format!("/{path}: {{get: {{}}}}"));
+    for (name, documents, expected) in [
+        ("provider", [document("visma.net", "A", "1", ""), document("visma.com", "B", "1", "")], vec!["visma", "visma-net"]),
+        ("title", [acme("Acme Users", "1", "u"), acme("Acme Billing", "1", "b")], vec!["acme-billing", "acme-users"]),
+        ("name in title", [acme("Acme API", "1", "u"), acme("Other", "1", "b")], vec!["acme", "acme-other"]),
+        ("version", [acme("Acme", "1.9", "u"), acme("Acme", "2.0", "u")], vec!["acme", "acme-v1"]),
+        ("minor version", [acme("Acme", "2.9", "u"), acme("Acme", "2.10", "u")], vec!["acme", "acme-2-9"]),
+        ("copy", [acme("Acme", "1", "u"), acme("Acme", "1", "u")], vec!["acme"]),
+    ] {
+        let (_, there) = written(&format!("clash {name}"), &[&documents[0], &documents[1]]);
+        let (_, back) = written(&format!("clash {name}"), &[&documents[1], &documents[0]]);
+        assert_eq!(platforms_of(&there), expected, "{name}");
+        let rows = |platforms: &[Platform]| platforms.iter().map(|p| (p.connector.clone(), p.actions.clone())).collect::<Vec<_>>();
+        assert_eq!(rows(&there), rows(&back), "{name}: the order of files must not matter");
+    }
+    let (_, platforms) = written("clash content", &[&acme("Acme", "1", "u"), &acme("Acme", "1", "b")]);
+    assert_eq!(platforms.len(), 2);
+    let names = platforms_of(&platforms);
+    assert_eq!((names[0], names[1].len()), ("acme", "acme-123456".len()));
+}
+
+#[test]
+fn platform_versions_and_statuses() {
+    use Status::{Alpha, Beta, GenerallyAvailable as Ga, NotAvailable};
+    for (at, (info, version, status)) in [
+        ("version: 1.1.4", "v1", Ga),
+        ("version: '2022-11-28'", "v2022", Ga),
+        ("version: '20240131'", "v2024", Ga),
+        ("version: 2019-05-01-preview", "v2019", Beta),
+        ("version: v1beta2", "v1", Beta),
+        ("version: v1_beta.34.0", "v1", Beta),
+        ("version: 3.0.0-rc.1", "v3", Beta),
+        ("version: v2alpha1", "v2", Alpha),
+        ("version: prealpha", "v1", Alpha),
+        ("version: api-v3", "v3", Ga),
+        ("version: 3.0 (v7)", "v7", Ga),
+        ("version: 0d3c5a0d9b12", "v0", Ga),
+        ("version: latest", "v1", Ga),
+        ("title: T", "v1", Ga),
+        ("version: 1\ntitle: Mail (beta)", "v1", Beta),
+        ("version: 1\ntitle: Mail (Deprecated)", "v1", NotAvailable),
+        ("version: 1\nx-deprecated: true", "v1", NotAvailable),
+        ("version: 1\nx-stability: [beta]", "v1", Beta),
+        ("version: 1\nx-alpha: true", "v1", Alpha),
+        ("version: 1\ntitle: Alphabet", "v1", Ga),
+    ]
+    .iter()
+    .enumerate()
+    {
+        let connector = with_info(&format!("version-{at}"), info);
+        assert_eq!((connector.platform_version.as_str(), connector.status), (*version, *status), "{info}");
+        assert_eq!(connector.key, format!("api::{}::{}", connector.platform, connector.platform_version));
+    }
+}
+
+#[test]
+fn descriptions_are_one_plain_line() {
+    for (at, (text, line)) in [
+        ("plain", "plain"),
+        ("two\\n\\n  lines\\there", "two lines here"),
+        ("# Title\\n\\nBody", "Body"),
+        ("Title\\n=====\\nBody", "Body"),
+        ("# Only a title", "Only a title"),
+        ("<p>An <b>HTML</b> text,<br/>with &lt;tags&gt; &amp; more</p>", "An HTML text, with <tags> & more"),
+        ("<h1>Title</h1><style>p {}</style>Body <!-- hidden -->", "Body"),
+        ("get /users/<id> when a < b", "get /users/<id> when a < b"),
+        ("[![badge](a.svg)](b) See [the *docs*](https://x.y/(z)).", "See the docs."),
+        ("**bold**, _em_, `code`, snake_case_name, 5 * 3 * 2", "bold, em, code, snake_case_name, 5 * 3 * 2"),
+        ("Text\\n```\\ncode\\n```\\nmore\\n| a | b |\\n|---|---|", "Text more"),
+        ("> quoted\\n- one\\n- two", "quoted one; two"),
+        ("zero\\u200bwidth \\u202eand\\u0000 control", "zerowidth and control"),
+    ]
+    .iter()
+    .enumerate()
+    {
+        let connector = with_info(&format!("description-{at}"), &format!("title: T\ndescription: \"{text}\""));
+        assert_eq!(connector.description, *line, "{text}");
+    }
+    let words = "word ".repeat(200);
+    let connector = with_info("description-long", &format!("title: {words}\ndescription: {words}"));
+    assert_eq!(connector.description.chars().count(), 500);
+    assert!(connector.description.ends_with("word…"), "{}", connector.description);
+    assert!(connector.name.chars().count() <= 120);
+    let connector = with_info("description-one-word", &format!("title: T\ndescription: {}", "é".repeat(2000)));
+    assert_eq!(connector.description.chars().count(), 500);
+}
+
+#[test]
+fn categories_tags_and_images() {
+    for (at, (info, category, tags)) in [
+        ("title: T", "Other", &[][..]),
+        ("x-apisguru-categories: [iot, open_data]", "IoT", &["Open Data"]),
+        ("x-apisguru-categories: [s, e, c]", "Other", &[]),
+        ("x-apisguru-categories: {a: b}", "Other", &[]),
+        ("x-apisguru-categories: [email]\nx-tags: [EMAIL, '#a', A, {b: c}]", "Email", &["a"]),
+    ]
+    .iter()
+    .enumerate()
+    {
+        let connector = with_info(&format!("category-{at}"), info);
+        assert_eq!((connector.category.as_str(), connector.tags.iter().map(String::as_str).collect::<Vec<_>>()), (*category, tags.to_vec()));
+    }
+    for (at, logo) in ["{url: 'http://a.b/c.png'}", "{url: 'javascript:alert(1)'}", "{url: \"https://a.b/'><script>\"}", "5", "[]"].iter().enumerate() {
+        let connector = with_info(&format!("image-{at}"), &format!("title: Über & Co\nx-logo: {logo}"));
+        assert!(connector.image.starts_with("data:image/svg+xml,%3Csvg"), "{logo}: {}", connector.image);
+        assert!(connector.image.contains("%3E%C3%9CC%3C/text"), "{}", connector.image);
+        assert!(connector.image.bytes().all(|b| b.is_ascii_graphic() && !b"\"'<>&#".contains(&b)), "{}", connector.image);
+    }
+}
+
+#[test]
+fn action_titles_keys_and_models() {
+    for (at, (path, method, operation, title, key, model)) in [
+        ("/a", "get", "{summary: ' A <b>b</b>. '}", "A b", "getA", "A"),
+        ("/a", "get", "{summary: 'Wait...'}", "Wait...", "getA", "A"),
+        ("/a", "get", "{operationId: listUserAPIKeys}", "List user API keys", "listUserAPIKeys", "A"),
+        ("/a", "get", "{operationId: repos/list-for-user}", "Repos list for user", "reposListForUser", "A"),
+        ("/a", "get", "{operationId: APIKey_Get}", "API key get", "apiKeyGet", "A"),
+        ("/a", "get", "{operationId: POST_PutItem}", "POST put item", "postPutItem", "A"),
+        ("/a", "get", "{operationId: LIST_USERS}", "List users", "listUSERS", "A"),
+        ("/a", "get", "{operationId: '---'}", "GET /a", "getA", "A"),
+        ("/a/{b}/c-d", "delete", "{}", "DELETE /a/{b}/c-d", "deleteAByBCD", "CD"),
+        ("/{b}", "put", "{tags: ['pets & dogs']}", "PUT /{b}", "putByB", "PetsDogs"),
+        ("/", "patch", "", "PATCH /", "patch", ""),
+        ("/#Action=Do", "post", "{tags: []}", "POST /#Action=Do", "postActionDo", ""),
+        ("/ö", "get", "{operationId: größeLesen}", "Größe lesen", "größeLesen", "Ö"),
+    ]
+    .iter()
+    .enumerate()
+    {
+        let action = with_operation(&format!("action-{at}"), path, method, operation);
+        let found = (action.title.as_str(), action.key.as_str(), action.model_name.as_str());
+        assert_eq!(found, (*title, *key, *model), "{method} {path} {operation}");
+    }
+    let long = "x".repeat(5000);
+    let action = with_operation("action-long", "/a", "get", &format!("{{summary: {long}, operationId: {long}, tags: [{long}]}}"));
+    assert_eq!(action.method, Method::Get);
+    assert_eq!((action.title.chars().count(), action.key.chars().count(), action.model_name.chars().count()), (200, 256, 100));
+}
+
+#[test]
+fn licences() {
+    for (licence, open) in [
+        ("{name: Apache 2.0}", true),
+        ("{name: x, identifier: Apache-2.0}", true),
+        ("{name: x, url: 'https://opensource.org/licenses/MIT'}", true),
+        ("{name: The MIT License (MIT)}", true),
+        ("{name: BSD-3-Clause}", true),
+        ("{name: ISC}", true),
+        ("{name: Mozilla Public License 2.0}", true),
+        ("{name: GPLv3}", true),
+        ("{name: LGPL-2.1}", true),
+        ("{name: AGPL-3.0-only}", true),
+        ("{name: CC0 1.0}", true),
+        ("{name: CC-BY 4.0}", true),
+        ("{name: Unlicense}", true),
+        ("{name: U.S. Public Domain License}", true),
+        ("{name: Open Government Licence}", true),
+        ("{name: CC BY-NC 4.0}", false),
+        ("{name: x, url: 'http://creativecommons.org/licenses/by-nc-nd/2.0/'}", false),
+        ("{name: Commercial}", false),
+        ("{name: Terms of Use, url: 'https://submit.example/permit'}", false),
+        ("{name: Proprietary (not MIT)}", false),
+        ("{}", false),
+        ("null", false),
+    ] {
+        let folder = folder("licence");
+        let document = format!("openapi: 3.0.0\ninfo: {{title: T, version: 1, license: {licence}}}\npaths: {{}}\n");
+        fs::write(folder.join("a.yaml"), document).unwrap();
+        let (summary, platforms) = gathered(&[folder.to_str().unwrap()], Wanted::Open, "");
+        assert_eq!(platforms.len() == 1, open, "{licence}");
+        assert_eq!(matches!(summary.skipped[..], [(_, Reason::Licence(_))]), !open, "{licence}");
+    }
+}
+
+#[test]
+fn each_way_to_be_broken_has_its_place() {
+    let (summary, platforms) = gathered(&[FIXTURES], Wanted::Any, "");
+    let lines: BTreeMap<String, String> = summary
+        .skipped
+        .iter()
+        .map(|(path, reason)| {
+            let line = reason.line(path);
+            let (file, why) = line.strip_prefix(&format!("{FIXTURES}/")).unwrap().split_once(':').unwrap();
+            (file.to_owned(), why.trim().to_owned())
+        })
+        .collect();
+    let copy = format!("says the same as {FIXTURES}/good/acme-3.0.json");
+    let other = "not an OpenAPI document: it has no `openapi` or `swagger` field";
+    for (file, why) in [
+        ("broken/alias-bomb.yaml", "8:38: more nesting, aliases or nodes than an honest document has"),
+        ("broken/duplicate-operation.json", "5:28: duplicate operation `GET`"),
+        ("broken/duplicate-path.json", "6:8: duplicate key `/a`"),
+        ("broken/duplicate-path.yaml", "5:3: duplicate mapping key: /a"),
+        ("broken/empty.json", "1:1: the file is empty"),
+        ("broken/indentation.yaml", "4:2: while parsing a block mapping, did not find expected key"),
+        ("broken/no-info.json", "1:1: the document has no `info`"),
+        ("broken/not-utf-8.json", "1:43: the file is not UTF-8"),
+        ("broken/paths-is-a-list.json", "4:11: invalid type: sequence, expected a map of paths"),
+        ("broken/paths-is-a-list.yaml", "4:3: expected mapping start"),
+        ("broken/tab.yaml", "4:2: tabs disallowed within this context (block indentation)"),
+        ("broken/title-is-a-map.json", "3:38: expected text, found a map"),
+        ("broken/trailing-comma.json", "3:47: trailing comma"),
+        ("broken/trailing-text.json", "2:1: trailing characters"),
+        ("broken/truncated.json", "4:29: EOF while parsing an object"),
+        ("broken/unknown-alias.yaml", "2:33: alias references unknown anchor"),
+        ("good/acme-copy.json", &copy),
+        ("other/comment.yml", other),
+        ("other/list.json", other),
+        ("other/manifests.yaml", other),
+        ("other/package.json", other),
+        ("other/swagger-1.2.json", "OpenAPI 1.2 is not supported; 2.0, 3.0 and 3.1 are"),
+    ] {
+        assert_eq!(lines.get(file).map(String::as_str), Some(why), "{file}");
+    }
+    assert_eq!(lines.len(), 22, "{lines:#?}");
+    assert_eq!(platforms_of(&platforms), ["1password", "acme-store", "closed", "hooks", "petstore-swagger", "unlicensed"]);
+}
+
+#[test]
+fn hostile_documents_do_no_harm() {
+    let head = "{\"openapi\": \"3.0.0\", \"info\": {\"title\": \"T\", \"version\": \"1\"}, ";
+    for (name, document, imports) in [
+        ("deep-list.json", format!("{head}\"x-deep\": {}", "[".repeat(5_000_000)), false),
+        ("deep-map.json", format!("{head}\"x\": {}1{}, \"paths\": {{}}}}", "{\"a\":".repeat(100_000), "}".repeat(100_000)), true),
+        ("deep-tags.json", format!("{head}\"paths\": {{\"/a\": {{\"get\": {{\"tags\": {}", "[".repeat(100_000)), false),
+        ("deep-flow.yaml", format!("openapi: 3.0.0\nx: {}", "[".repeat(100_000)), false),
+        ("deep-block.yaml", format!("openapi: 3.0.0\nx:\n{}", (1..2000).map(|n| format!("{}a:\n", " ".repeat(n))).collect::<String>()), false),
+        ("long-text.json", format!("{head}\"paths\": {{\"/a\": {{\"get\": {{\"summary\": \"{}\"}}}}}}}}", "[*_<".repeat(2_000_000)), true),
+        ("surrogate.json", "{\"openapi\": \"3.0.0\", \"info\": {\"title\": \"\\ud800\", \"version\": \"1\"}}".to_owned(), false),
+        ("nul.json", "\0".repeat(1000), false),
+        ("utf-16.json", "\u{feff}{\u{0}\"\u{0}".to_owned(), false),
+    ] {
+        let folder = folder("hostile");
+        fs::write(folder.join(name), document).unwrap();
+        let (summary, platforms) = gathered(&[folder.to_str().unwrap()], Wanted::Any, "");
+        assert_eq!(platforms.len() == 1, imports, "{name}: {}", summary.full());
+    }
+}
+
+#[test]
+fn overrides_change_what_they_name() {
+    let toml = "[platforms.acme-store]\nrename = 'acme'\nname = 'Acme'\ndescription = 'A store.'\ncategory = 'Shops'\nstatus = 'alpha'\n\
+                active = false\ntags = ['a', 'b']\nimage = 'https://acme.com/new.png'\nauthkit = true\n\
+                [platforms.nowhere]\noptional = true\n";
+    let (summary, platforms) = gathered(&["tests/fixtures/openapi/good/acme-3.0.json"], Wanted::Open, toml);
+    let connector = &platforms[0].connector;
+    assert_eq!((connector.platform.as_str(), connector.key.as_str(), connector.name.as_str()), ("acme", "api::acme::v2", "Acme"));
+    assert_eq!((connector.category.as_str(), connector.status, connector.active), ("Shops", Status::Alpha, false));
+    assert_eq!((connector.image.as_str(), connector.description.as_str()), ("https://acme.com/new.png", "A store."));
+    assert_eq!(connector.tags, ["a", "b"]);
+    assert!(platforms[0].authkit);
+    assert!(platforms[0].actions.iter().all(|action| action.platform == "acme"));
+    assert_eq!(summary.notes, ["optional entries of catalog.toml left aside, as no document is about them: nowhere"]);
+    let (summary, _) = gathered(&["tests/fixtures/openapi/good"], Wanted::Open, "[platforms.closed]\nauthkit = true\n");
+    assert_eq!(summary.notes, ["entries of catalog.toml left aside, as their licence is not open: closed"]);
+}
+
+#[test]
+fn faults_of_the_overrides_have_their_place() {
+    for (toml, fault) in [
+        ("[platform.a]\n", "c.toml:1:2: unknown field `platform`; did you mean `platforms`?"),
+        ("[platforms.a]\nstauts = 'beta'\n", "c.toml:2:1: unknown field `stauts`; did you mean `status`?"),
+        ("[platforms.a]\nstatus = 'bета'\n", "c.toml:2:10: expected one of `generally_available`, `beta`, `alpha`, `not_available`"),
+        ("[platforms.a]\nrename = 'A B'\n", "c.toml:2:10: expected 1–64 of a-z, 0-9 and -"),
+        ("[platforms.a]\nactive = 'no'\n", "c.toml:2:10: expected true or false"),
+        ("[platforms.a]\ntags = ['a', 5]\n", "c.toml:2:14: expected one line of 1 to 64 characters"),
+        ("[platforms.a]\nimage = 'http://a.b'\n", "c.toml:2:9: expected an `https:` or `data:image/` URL of at most 2048 characters"),
+        ("[platforms.a]\nname = \"a\\nb\"\n", "c.toml:2:8: expected one line of 1 to 120 characters"),
+        ("[platforms]\na = 5\n", "c.toml:2:5: a platform is a table: write `[platforms.NAME]`"),
+    ] {
+        assert_eq!(Overrides::parse("c.toml", toml).unwrap_err().to_string(), fault, "{toml}");
+    }
+    let two = Overrides::parse("c.toml", "[platforms.a]\nx = 1\ny = 2\n").unwrap_err().to_string();
+    assert_eq!(two.lines().count(), 2, "{two}");
+}
+
+fn run(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_connector-vault")).arg("catalog").args(arguments).output().unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Every file of a folder with its bytes.
+fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut contents = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            contents.extend(self::contents(&path).into_iter().map(|(name, bytes)| (path.join(name), bytes)));
+        } else if path.file_name().unwrap() != "report.txt" {
+            contents.insert(path.strip_prefix(folder).unwrap().to_owned(), fs::read(&path).unwrap());
+        }
+    }
+    contents.into_iter().map(|(path, bytes)| (path.strip_prefix(folder).unwrap_or(&path).to_owned(), bytes)).collect()
+}
+
+#[test]
+fn command_line_exit_codes_and_messages() {
+    let out = folder("cli");
+    let out = out.to_str().unwrap();
+    let config = folder("cli-config").join("c.toml");
+    fs::write(&config, "[platforms.acme-stor]\nactive = false\n").unwrap();
+    let config = config.to_str().unwrap();
+    let good = "tests/fixtures/openapi/good";
+    let acme = "tests/fixtures/openapi/good/acme-3.0.json";
+    for (arguments, code, message) in [
+        (vec!["import", good, "--config", "/dev/null"], 0, "skipped 3 of 7 files: 2 licence not open, 1 says the same as another document"),
+        (vec!["import", FIXTURES, "--config", "/dev/null"], 0, "broken/truncated.json:4:29: EOF while parsing an object"),
+        (vec!["import", "tests/fixtures/openapi/broken", "--config", "/dev/null"], 1, "nothing was imported; the catalog stays as it was"),
+        (vec!["import", "tests/fixtures/openapi/good/closed.json", "--config", "/dev/null"], 1, "1 licence not open"),
+        (vec!["import", "no/such/folder"], 1, "error: cannot read no/such/folder: No such file or directory"),
+        (vec!["import", "src"], 1, "error: no .json, .yaml or .yml file in src"),
+        (vec!["import", acme, "--config", "no.toml"], 1, "error: cannot read no.toml"),
+        (vec!["import", acme, "--config", config], 1, "c.toml:1:12: no document is about the platform `acme-stor`; did you mean `acme-store`?"),
+        (vec!["import", acme], 0, "optional entries of catalog.toml left aside"),
+        (vec!["import"], 2, "<FILE|DIR>..."),
+        (vec!["import", acme, "--licence", "some"], 2, "[possible values: open, any]"),
+    ] {
+        let mut all = arguments.clone();
+        if arguments.len() > 1 {
+            all.extend(["--out", out]);
+        }
+        let output = run(&all);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(message), "{arguments:?}: {}", stderr(&output));
+    }
+    let report = fs::read_to_string(Path::new(out).join("report.txt")).unwrap();
+    assert!(report.starts_with("1 connectors and 8 actions from 1 files\n"), "{report}");
+}
+
+#[test]
+fn the_same_input_gives_the_same_folder() {
+    let [one, two] = ["same-1", "same-2"].map(folder);
+    let files = ["acme-3.0.json", "petstore-2.0.yaml", "hooks-3.1.yml", "bom.json"].map(|file| format!("{FIXTURES}/good/{file}"));
+    let [a, b, c, d] = files.each_ref().map(String::as_str);
+    for (out, files) in [(&one, [a, b, c, d]), (&two, [d, b, c, a])] {
+        let output = run(&[&["import", "--config", "/dev/null", "--out", out.to_str().unwrap()][..], &files].concat());
+        assert!(output.status.success(), "{}", stderr(&output));
+    }
+    assert_eq!(contents(&one), contents(&two));
+    // Importing something else leaves nothing of it behind.
+    for files in [vec![a], vec![a, b, c, d]] {
+        let output = run(&[&["import", "--config", "/dev/null", "--out", one.to_str().unwrap()][..], &files].concat());
+        assert!(output.status.success(), "{}", stderr(&output));
+    }
+    assert_eq!(contents(&one), contents(&two));
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_followed_but_not_in_circles() {
+    let folder = folder("links");
+    let good = fs::canonicalize(format!("{FIXTURES}/good")).unwrap();
+    std::os::unix::fs::symlink(&good, folder.join("good")).unwrap();
+    std::os::unix::fs::symlink(&folder, folder.join("circle")).unwrap();
+    std::os::unix::fs::symlink("nowhere", folder.join("dead.json")).unwrap();
+    let (summary, platforms) = gathered(&[folder.to_str().unwrap(), good.to_str().unwrap()], Wanted::Any, "");
+    assert_eq!((platforms.len(), summary.files), (6, 7));
+    assert!(summary.skipped.iter().any(|(path, reason)| path.ends_with("dead.json") && matches!(reason, Reason::Unreadable(_))));
+}
