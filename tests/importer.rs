@@ -1,6 +1,10 @@
 //! The importer's rules, over small documents written for them, and its command line.
 
 #![cfg(feature = "cli")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a helper of a test fails by panicking, too"
+)]
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -25,7 +29,9 @@ impl Watch for Silent {
 
 /// A folder of its own for a test, empty.
 fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("importer").join(name);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join("importer")
+        .join(name);
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).unwrap();
     folder
@@ -34,7 +40,15 @@ fn folder(name: &str) -> PathBuf {
 fn gathered(sources: &[&str], licence: Wanted, overrides: &str) -> (Summary, Vec<Platform>) {
     let overrides = Overrides::parse("catalog.toml", overrides).unwrap();
     let sources = sources.iter().map(PathBuf::from).collect();
-    gather(&Import { sources, licence, overrides }, &Silent).unwrap()
+    gather(
+        &Import {
+            sources,
+            licence,
+            overrides,
+        },
+        &Silent,
+    )
+    .unwrap()
 }
 
 /// Imports documents that are given as text, under file names `0.yaml`, `1.yaml`, ….
@@ -46,29 +60,42 @@ fn written(name: &str, documents: &[&str]) -> (Summary, Vec<Platform>) {
     gathered(&[folder.to_str().unwrap()], Wanted::Any, "")
 }
 
+fn indented(lines: &str) -> String {
+    format!("  {}\n", lines.replace('\n', "\n  "))
+}
+
 /// One document whose `info` has these further lines.
 fn with_info(name: &str, info: &str) -> Connector {
-    let info: String = info.lines().map(|line| format!("  {line}\n")).collect();
-    let (summary, mut platforms) = written(name, &[&format!("openapi: 3.0.0\ninfo:\n{info}paths: {{}}\n")]);
+    let info = indented(info);
+    let (summary, mut platforms) = written(
+        name,
+        &[&format!("openapi: 3.0.0\ninfo:\n{info}paths: {{}}\n")],
+    );
     assert!(summary.skipped.is_empty(), "{}", summary.full());
     platforms.remove(0).connector
 }
 
 /// One document with one operation.
 fn with_operation(name: &str, path: &str, method: &str, operation: &str) -> Action {
-    let document = format!("openapi: 3.0.0\ninfo: {{title: T, version: 1}}\npaths: {{\"{path}\": {{{method}: {operation}}}}}\n");
+    let document = format!(
+        "openapi: 3.0.0\ninfo: {{title: T, version: 1}}\npaths: {{\"{path}\": {{{method}: {operation}}}}}\n"
+    );
     let (summary, mut platforms) = written(name, &[&document]);
     assert!(summary.skipped.is_empty(), "{}", summary.full());
     platforms.remove(0).actions.remove(0)
 }
 
 fn platforms_of(platforms: &[Platform]) -> Vec<&str> {
-    let mut names: Vec<&str> = platforms.iter().map(|platform| platform.connector.platform.as_str()).collect();
+    let mut names: Vec<&str> = platforms
+        .iter()
+        .map(|platform| platform.connector.platform.as_str())
+        .collect();
     names.sort_unstable();
     names
 }
 
 #[test]
+#[rustfmt::skip] // a case a line
 fn every_field_of_a_connector() {
     let (_, platforms) = gathered(&["tests/fixtures/openapi/good/acme-3.0.json"], Wanted::Open, "");
     let connector = Connector {
@@ -93,6 +120,7 @@ fn every_field_of_a_connector() {
 }
 
 #[test]
+#[rustfmt::skip] // a case a line
 fn every_field_of_an_action() {
     let (summary, platforms) = gathered(&["tests/fixtures/openapi/good/acme-3.0.json"], Wanted::Open, "");
     let rows: Vec<(&str, &str, &str, &str)> = platforms[0]
@@ -117,6 +145,7 @@ fn every_field_of_an_action() {
 }
 
 #[test]
+#[rustfmt::skip] // a case a line
 fn every_dialect_and_format() {
     for (file, key, version, actions, oauth) in [
         ("acme-3.0.json", "api::acme-store::v2", "2.4.1-beta.3", 8, true),
@@ -132,6 +161,7 @@ fn every_dialect_and_format() {
 }
 
 #[test]
+#[rustfmt::skip] // a case a line
 fn platform_names() {
     for (at, (info, server, platform)) in [
         ("x-providerName: stripe.com", "", "stripe"),
@@ -154,7 +184,7 @@ fn platform_names() {
     .iter()
     .enumerate()
     {
-        let info: String = info.lines().map(|line| format!("  {line}\n")).collect();
+        let info = indented(info);
         let document = format!("openapi: 3.0.0\ninfo:\n  version: 1\n{info}servers: [{{url: '{server}'}}]\npaths: {{}}\n");
         let (_, platforms) = written(&format!("platform-{at}"), &[&document]);
         assert_eq!(platforms_of(&platforms), [*platform], "{document}");
@@ -162,6 +192,7 @@ fn platform_names() {
 }
 
 #[test]
+#[rustfmt::skip] // a case a line
 fn clashes_of_platform_names() {
     let document = |provider: &str, title: &str, version: &str, paths: &str| {
         format!("openapi: 3.0.0\ninfo: {{title: '{title}', version: '{version}', x-providerName: {provider}}}\npaths: {{{paths}}}\n")
@@ -188,6 +219,7 @@ fn clashes_of_platform_names() {
 }
 
 #[test]
+#[rustfmt::skip] // a case a line
 fn platform_versions_and_statuses() {
     use Status::{Alpha, Beta, GenerallyAvailable as Ga, NotAvailable};
     for (at, (info, version, status)) in [
@@ -222,6 +254,7 @@ fn platform_versions_and_statuses() {
 }
 
 #[test]
+#[rustfmt::skip] // a case a line
 fn descriptions_are_one_plain_line() {
     for (at, (text, line)) in [
         ("plain", "plain"),
@@ -254,6 +287,7 @@ fn descriptions_are_one_plain_line() {
 }
 
 #[test]
+#[rustfmt::skip] // a case a line
 fn categories_tags_and_images() {
     for (at, (info, category, tags)) in [
         ("title: T", "Other", &[][..]),
@@ -277,6 +311,7 @@ fn categories_tags_and_images() {
 }
 
 #[test]
+#[rustfmt::skip] // a case a line
 fn action_titles_keys_and_models() {
     for (at, (path, method, operation, title, key, model)) in [
         ("/a", "get", "{summary: ' A <b>b</b>. '}", "A b", "getA", "A"),
@@ -307,6 +342,7 @@ fn action_titles_keys_and_models() {
 }
 
 #[test]
+#[rustfmt::skip] // a case a line
 fn licences() {
     for (licence, open) in [
         ("{name: Apache 2.0}", true),
@@ -342,6 +378,7 @@ fn licences() {
 }
 
 #[test]
+#[rustfmt::skip] // a case a line
 fn each_way_to_be_broken_has_its_place() {
     let (summary, platforms) = gathered(&[FIXTURES], Wanted::Any, "");
     let lines: BTreeMap<String, String> = summary
@@ -386,6 +423,7 @@ fn each_way_to_be_broken_has_its_place() {
 }
 
 #[test]
+#[rustfmt::skip] // a case a line
 fn hostile_documents_do_no_harm() {
     let head = "{\"openapi\": \"3.0.0\", \"info\": {\"title\": \"T\", \"version\": \"1\"}, ";
     for (name, document, imports) in [
@@ -393,7 +431,7 @@ fn hostile_documents_do_no_harm() {
         ("deep-map.json", format!("{head}\"x\": {}1{}, \"paths\": {{}}}}", "{\"a\":".repeat(100_000), "}".repeat(100_000)), true),
         ("deep-tags.json", format!("{head}\"paths\": {{\"/a\": {{\"get\": {{\"tags\": {}", "[".repeat(100_000)), false),
         ("deep-flow.yaml", format!("openapi: 3.0.0\nx: {}", "[".repeat(100_000)), false),
-        ("deep-block.yaml", format!("openapi: 3.0.0\nx:\n{}", (1..2000).map(|n| format!("{}a:\n", " ".repeat(n))).collect::<String>()), false),
+        ("deep-block.yaml", format!("openapi: 3.0.0\nx:\n{}", (1..2000).flat_map(|n| [" ".repeat(n), "a:\n".to_owned()]).collect::<String>()), false),
         ("long-text.json", format!("{head}\"paths\": {{\"/a\": {{\"get\": {{\"summary\": \"{}\"}}}}}}}}", "[*_<".repeat(2_000_000)), true),
         ("surrogate.json", "{\"openapi\": \"3.0.0\", \"info\": {\"title\": \"\\ud800\", \"version\": \"1\"}}".to_owned(), false),
         ("nul.json", "\0".repeat(1000), false),
@@ -407,6 +445,7 @@ fn hostile_documents_do_no_harm() {
 }
 
 #[test]
+#[rustfmt::skip] // a case a line
 fn overrides_change_what_they_name() {
     let toml = "[platforms.acme-store]\nrename = 'acme'\nname = 'Acme'\ndescription = 'A store.'\ncategory = 'Shops'\nstatus = 'alpha'\n\
                 active = false\ntags = ['a', 'b']\nimage = 'https://acme.com/new.png'\nauthkit = true\n\
@@ -425,6 +464,7 @@ fn overrides_change_what_they_name() {
 }
 
 #[test]
+#[rustfmt::skip] // a case a line
 fn faults_of_the_overrides_have_their_place() {
     for (toml, fault) in [
         ("[platform.a]\n", "c.toml:1:2: unknown field `platform`; did you mean `platforms`?"),
@@ -444,7 +484,11 @@ fn faults_of_the_overrides_have_their_place() {
 }
 
 fn run(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_connector-vault")).arg("catalog").args(arguments).output().unwrap()
+    Command::new(env!("CARGO_BIN_EXE_connector-vault"))
+        .arg("catalog")
+        .args(arguments)
+        .output()
+        .unwrap()
 }
 
 fn stderr(output: &Output) -> String {
@@ -457,15 +501,26 @@ fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            contents.extend(self::contents(&path).into_iter().map(|(name, bytes)| (path.join(name), bytes)));
+            contents.extend(
+                self::contents(&path)
+                    .into_iter()
+                    .map(|(name, bytes)| (path.join(name), bytes)),
+            );
         } else if path.file_name().unwrap() != "report.txt" {
-            contents.insert(path.strip_prefix(folder).unwrap().to_owned(), fs::read(&path).unwrap());
+            contents.insert(
+                path.strip_prefix(folder).unwrap().to_owned(),
+                fs::read(&path).unwrap(),
+            );
         }
     }
-    contents.into_iter().map(|(path, bytes)| (path.strip_prefix(folder).unwrap_or(&path).to_owned(), bytes)).collect()
+    contents
+        .into_iter()
+        .map(|(path, bytes)| (path.strip_prefix(folder).unwrap_or(&path).to_owned(), bytes))
+        .collect()
 }
 
 #[test]
+#[rustfmt::skip] // a case a line
 fn command_line_exit_codes_and_messages() {
     let out = folder("cli");
     let out = out.to_str().unwrap();
@@ -500,6 +555,7 @@ fn command_line_exit_codes_and_messages() {
 }
 
 #[test]
+#[rustfmt::skip] // a case a line
 fn the_same_input_gives_the_same_folder() {
     let [one, two] = ["same-1", "same-2"].map(folder);
     let files = ["acme-3.0.json", "petstore-2.0.yaml", "hooks-3.1.yml", "bom.json"].map(|file| format!("{FIXTURES}/good/{file}"));
@@ -517,6 +573,57 @@ fn the_same_input_gives_the_same_folder() {
     assert_eq!(contents(&one), contents(&two));
 }
 
+#[test]
+fn an_import_mends_what_an_interrupted_one_left() {
+    let out = folder("mended");
+    let import = |file: &str| {
+        let output = run(&[
+            "import",
+            "--config",
+            "/dev/null",
+            "--out",
+            out.to_str().unwrap(),
+            &format!("{FIXTURES}/good/{file}"),
+        ]);
+        assert!(output.status.success(), "{}", stderr(&output));
+    };
+    import("acme-3.0.json");
+    let whole = contents(&out);
+    for name in whole.keys().filter(|name| name.starts_with("segments")) {
+        fs::write(out.join(name), "cut off").unwrap();
+        fs::write(out.join(format!("{}.part", name.display())), "cut off").unwrap();
+    }
+    fs::write(
+        out.join("segments").join("0".repeat(32)),
+        "of an import that did not finish",
+    )
+    .unwrap();
+    fs::write(out.join("current.json.part"), "{").unwrap();
+    import("acme-3.0.json");
+    assert_eq!(contents(&out), whole);
+}
+
+#[test]
+fn two_imports_at_once_do_not_mix() {
+    let out = folder("locked");
+    let lock = fs::File::create(out.join(".lock")).unwrap();
+    lock.try_lock().unwrap();
+    let output = run(&[
+        "import",
+        "--config",
+        "/dev/null",
+        "--out",
+        out.to_str().unwrap(),
+        &format!("{FIXTURES}/good/acme-3.0.json"),
+    ]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        stderr(&output).contains("another import is writing"),
+        "{}",
+        stderr(&output)
+    );
+}
+
 #[cfg(unix)]
 #[test]
 fn links_are_followed_but_not_in_circles() {
@@ -525,7 +632,13 @@ fn links_are_followed_but_not_in_circles() {
     std::os::unix::fs::symlink(&good, folder.join("good")).unwrap();
     std::os::unix::fs::symlink(&folder, folder.join("circle")).unwrap();
     std::os::unix::fs::symlink("nowhere", folder.join("dead.json")).unwrap();
-    let (summary, platforms) = gathered(&[folder.to_str().unwrap(), good.to_str().unwrap()], Wanted::Any, "");
+    let (summary, platforms) = gathered(
+        &[folder.to_str().unwrap(), good.to_str().unwrap()],
+        Wanted::Any,
+        "",
+    );
     assert_eq!((platforms.len(), summary.files), (6, 7));
-    assert!(summary.skipped.iter().any(|(path, reason)| path.ends_with("dead.json") && matches!(reason, Reason::Unreadable(_))));
+    assert!(summary.skipped.iter().any(
+        |(path, reason)| path.ends_with("dead.json") && matches!(reason, Reason::Unreadable(_))
+    ));
 }

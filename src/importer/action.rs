@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
-use super::document::{Document, Operation, PathItem};
+use super::document::Document;
+use super::paths::{Operation, PathItem};
 use super::{hash, text};
 use crate::catalog::model::{Action, Method};
 
@@ -22,7 +23,12 @@ pub fn of<F>(document: &Document<F>) -> (Vec<Action>, Vec<String>) {
     let mut unresolved = Vec::new();
     let mut operations = operations(document, &mut unresolved);
     operations.sort_by_key(|(path, method, _)| (*path, *method));
-    let keys = unique(operations.iter().map(|(path, method, operation)| key(*method, path, operation)).collect());
+    let keys = unique(
+        operations
+            .iter()
+            .map(|(path, method, operation)| key(*method, path, operation))
+            .collect(),
+    );
     let row = |((path, method, operation), key): ((&str, Method, &Operation<F>), String)| Action {
         title: title(method, path, operation),
         key,
@@ -30,18 +36,37 @@ pub fn of<F>(document: &Document<F>) -> (Vec<Action>, Vec<String>) {
         platform: String::new(),
         model_name: model_name(path, operation),
     };
-    (operations.into_iter().zip(keys).map(row).collect(), unresolved)
+    (
+        operations.into_iter().zip(keys).map(row).collect(),
+        unresolved,
+    )
 }
 
 type Found<'a, F> = (&'a str, Method, &'a Operation<F>);
 
 fn operations<'a, F>(document: &'a Document<F>, unresolved: &mut Vec<String>) -> Vec<Found<'a, F>> {
-    let paths = document.paths.as_ref().map(|paths| paths.0.as_slice()).unwrap_or_default();
+    let paths = document
+        .paths
+        .as_ref()
+        .map(|paths| paths.0.as_slice())
+        .unwrap_or_default();
     let mut targets: HashMap<(bool, &str), &PathItem<F>> = HashMap::new();
     if paths.iter().any(|(_, item)| item.reference.is_some()) {
-        let shared = document.components.as_ref().and_then(|components| components.path_items.as_ref());
-        targets.extend(shared.iter().flat_map(|items| &items.0).map(|(name, item)| ((true, name.as_str()), item)));
-        targets.extend(paths.iter().map(|(path, item)| ((false, path.as_str()), item)));
+        let shared = document
+            .components
+            .as_ref()
+            .and_then(|components| components.path_items.as_ref());
+        targets.extend(
+            shared
+                .iter()
+                .flat_map(|items| &items.0)
+                .map(|(name, item)| ((true, name.as_str()), item)),
+        );
+        targets.extend(
+            paths
+                .iter()
+                .map(|(path, item)| ((false, path.as_str()), item)),
+        );
     }
     let mut found: Vec<Found<'a, F>> = Vec::new();
     for (path, item) in paths {
@@ -56,15 +81,22 @@ fn operations<'a, F>(document: &'a Document<F>, unresolved: &mut Vec<String>) ->
                 }
             }
             if let Some(reference) = &item.reference {
-                next = target(reference).and_then(|(shared, name)| targets.get(&(shared, name.as_str())).copied());
+                next = target(reference)
+                    .and_then(|(shared, name)| targets.get(&(shared, name.as_str())).copied());
                 if next.is_none() {
-                    let (path, reference) = (text::verbatim(path, 100), text::verbatim(reference, 200));
-                    unresolved.push(format!("the reference from {path} to {reference} leads out of the document's paths"));
+                    let (path, reference) =
+                        (text::verbatim(path, 100), text::verbatim(reference, 200));
+                    unresolved.push(format!(
+                        "the reference from {path} to {reference} leads out of the document's paths"
+                    ));
                 }
             }
         }
         if next.is_some() {
-            unresolved.push(format!("the reference from {} leads back to itself", text::verbatim(path, 100)));
+            unresolved.push(format!(
+                "the reference from {} leads back to itself",
+                text::verbatim(path, 100)
+            ));
         }
     }
     found
@@ -79,7 +111,12 @@ fn target(reference: &str) -> Option<(bool, String)> {
     if pointer.contains('/') {
         return None;
     }
-    Some((shared, percent_decoded(pointer).replace("~1", "/").replace("~0", "~")))
+    Some((
+        shared,
+        percent_decoded(pointer)
+            .replace("~1", "/")
+            .replace("~0", "~"),
+    ))
 }
 
 fn percent_decoded(text: &str) -> String {
@@ -87,7 +124,10 @@ fn percent_decoded(text: &str) -> String {
     let mut parts = text.split('%');
     bytes.extend_from_slice(parts.next().unwrap_or_default().as_bytes());
     for part in parts {
-        if let Some(byte) = part.get(..2).and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+        if let Some(byte) = part
+            .get(..2)
+            .and_then(|hex| u8::from_str_radix(hex, 16).ok())
+        {
             bytes.push(byte);
             bytes.extend_from_slice(part.get(2..).unwrap_or_default().as_bytes());
         } else {
@@ -101,18 +141,32 @@ fn percent_decoded(text: &str) -> String {
 /// From the summary, else the words of the operation's id, else method and path.
 fn title<F>(method: Method, path: &str, operation: &Operation<F>) -> String {
     let summary = text::line(text::head(operation.summary.as_str(), 2048), MAX_TITLE);
-    let summary = summary.strip_suffix('.').filter(|title| !title.ends_with('.')).unwrap_or(&summary);
+    let summary = summary
+        .strip_suffix('.')
+        .filter(|title| !title.ends_with('.'))
+        .map_or(summary.as_str(), str::trim_end);
     if !summary.is_empty() {
         return summary.to_owned();
     }
-    let words = text::verbatim(&text::sentence(text::head(operation.operation_id.as_str(), 2048)), MAX_TITLE);
-    if words.is_empty() { text::verbatim(&format!("{} {path}", method.as_str()), MAX_TITLE) } else { words }
+    let words = text::verbatim(
+        &text::sentence(text::head(operation.id.as_str(), 2048)),
+        MAX_TITLE,
+    );
+    if words.is_empty() {
+        text::verbatim(&format!("{} {path}", method.as_str()), MAX_TITLE)
+    } else {
+        words
+    }
 }
 
 /// The operation's id in camel case, else method and path.
 fn key<F>(method: Method, path: &str, operation: &Operation<F>) -> String {
-    let id = text::camel_case(operation.operation_id.as_str());
-    let key = if id.is_empty() { path_key(method, path) } else { id };
+    let id = text::camel_case(operation.id.as_str());
+    let key = if id.is_empty() {
+        path_key(method, path)
+    } else {
+        id
+    };
     if key.chars().nth(MAX_KEY).is_none() {
         return key;
     }
@@ -136,10 +190,17 @@ fn path_key(method: Method, path: &str) -> String {
 
 /// The first tag, else the last literal part of the path.
 fn model_name<F>(path: &str, operation: &Operation<F>) -> String {
-    let tag = operation.tags.0.as_deref().map(text::pascal_case).unwrap_or_default();
+    let tag = operation
+        .tags
+        .0
+        .as_deref()
+        .map(text::pascal_case)
+        .unwrap_or_default();
     let name = if tag.is_empty() {
         let path = path.split(['#', '?']).next().unwrap_or_default();
-        let literal = path.rsplit('/').find(|part| !part.contains('{') && part.chars().any(char::is_alphanumeric));
+        let literal = path
+            .rsplit('/')
+            .find(|part| !part.contains('{') && part.chars().any(char::is_alphanumeric));
         literal.map(text::pascal_case).unwrap_or_default()
     } else {
         tag

@@ -53,13 +53,24 @@ impl ImportArgs {
     /// # Errors
     /// When nothing could be written.
     pub fn run(&self) -> Result<ExitCode> {
-        let config = self.config.clone().or_else(|| Some(PathBuf::from(DEFAULT_CONFIG)).filter(|path| path.exists()));
-        let overrides = config.as_deref().map(Overrides::read).transpose()?.unwrap_or_default();
+        let config = self
+            .config
+            .clone()
+            .or_else(|| Some(PathBuf::from(DEFAULT_CONFIG)).filter(|path| path.exists()));
+        let overrides = config
+            .as_deref()
+            .map(Overrides::read)
+            .transpose()?
+            .unwrap_or_default();
         let licence = match self.licence {
             LicenceArg::Open => Wanted::Open,
             LicenceArg::Any => Wanted::Any,
         };
-        let job = Import { sources: self.sources.clone(), licence, overrides };
+        let job = Import {
+            sources: self.sources.clone(),
+            licence,
+            overrides,
+        };
         let folder = Folder(self.out.clone());
         let progress = Progress::default();
         let summary = import(&job, &folder, &progress);
@@ -67,32 +78,84 @@ impl ImportArgs {
         let summary = summary?;
         self.tell(&summary, &folder.report());
         if summary.connectors == 0 {
-            eprintln!("nothing was imported{}", if self.out.join("current.json").exists() { "; the catalog stays as it was" } else { "" });
+            eprintln!(
+                "nothing was imported{}",
+                if self.out.join("current.json").exists() {
+                    "; the catalog stays as it was"
+                } else {
+                    ""
+                }
+            );
             return Ok(ExitCode::FAILURE);
         }
-        println!("{} connectors, {} actions in {}", summary.connectors, summary.actions, self.out.display());
+        println!(
+            "{} connectors, {} actions in {}",
+            summary.connectors,
+            summary.actions,
+            self.out.display()
+        );
         Ok(ExitCode::SUCCESS)
     }
 
     fn tell(&self, summary: &Summary, report: &Path) {
-        let faults: Vec<String> = summary.skipped.iter().filter(|(_, reason)| reason.is_fault()).map(|(path, reason)| reason.line(path)).collect();
-        let shown = if self.verbose { usize::MAX } else { FAULTS_SHOWN };
-        faults.iter().take(shown).for_each(|line| eprintln!("error: {line}"));
+        let faults: Vec<String> = summary
+            .skipped
+            .iter()
+            .filter(|(_, reason)| reason.is_fault())
+            .map(|(path, reason)| reason.line(path))
+            .collect();
+        let shown = if self.verbose {
+            usize::MAX
+        } else {
+            FAULTS_SHOWN
+        };
+        faults
+            .iter()
+            .take(shown)
+            .for_each(|line| eprintln!("error: {line}"));
         if faults.len() > shown {
-            eprintln!("error: … and {} more, all in {}", faults.len().saturating_sub(shown), report.display());
+            eprintln!(
+                "error: … and {} more, all in {}",
+                faults.len().saturating_sub(shown),
+                report.display()
+            );
         }
-        summary.warnings.iter().take(shown).for_each(|line| eprintln!("warning: {line}"));
+        summary
+            .warnings
+            .iter()
+            .take(shown)
+            .for_each(|line| eprintln!("warning: {line}"));
         if summary.warnings.len() > shown {
-            eprintln!("warning: … and {} more, all in {}", summary.warnings.len().saturating_sub(shown), report.display());
+            eprintln!(
+                "warning: … and {} more, all in {}",
+                summary.warnings.len().saturating_sub(shown),
+                report.display()
+            );
         }
-        summary.notes.iter().for_each(|line| eprintln!("note: {line}"));
+        summary
+            .notes
+            .iter()
+            .for_each(|line| eprintln!("note: {line}"));
         if self.verbose {
-            let rest = summary.skipped.iter().filter(|(_, reason)| !reason.is_fault());
+            let rest = summary
+                .skipped
+                .iter()
+                .filter(|(_, reason)| !reason.is_fault());
             rest.for_each(|(path, reason)| eprintln!("skipped: {}", reason.line(path)));
         }
         if !summary.skipped.is_empty() {
-            let counts: Vec<String> = summary.counts().into_iter().map(|(kind, count)| format!("{count} {kind}")).collect();
-            eprintln!("skipped {} of {} files: {} (each one is in {})", summary.skipped.len(), summary.files, counts.join(", "), report.display());
+            let counts: Vec<String> = summary
+                .counts()
+                .into_iter()
+                .map(|(kind, count)| format!("{count} {kind}"))
+                .collect();
+            eprintln!(
+                "skipped {} of {} files: {} (each one is in {})",
+                summary.skipped.len(),
+                summary.files,
+                counts.join(", "),
+                report.display()
+            );
         }
     }
 }
@@ -114,11 +177,18 @@ const TELL_EVERY: Duration = Duration::from_secs(5);
 
 impl Progress {
     fn with(&self, act: impl FnOnce(&mut State)) {
-        act(&mut self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
+        act(&mut self
+            .0
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner));
     }
 
     fn done(&self) {
-        self.with(|state| state.bar.iter().for_each(indicatif::ProgressBar::finish_and_clear));
+        self.with(|state| {
+            if let Some(bar) = &state.bar {
+                bar.finish_and_clear();
+            }
+        });
     }
 }
 
@@ -129,7 +199,9 @@ impl Watch for Progress {
             state.told = Some(Instant::now());
             if std::io::stderr().is_terminal() {
                 let bar = indicatif::ProgressBar::new(bytes).with_message(format!("{files} files"));
-                if let Ok(style) = indicatif::ProgressStyle::with_template("{msg} {wide_bar} {bytes} of {total_bytes}") {
+                if let Ok(style) = indicatif::ProgressStyle::with_template(
+                    "{msg} {wide_bar} {bytes} of {total_bytes}",
+                ) {
                     bar.set_style(style);
                 }
                 state.bar = Some(bar);
@@ -144,7 +216,11 @@ impl Watch for Progress {
                 bar.inc(bytes);
             } else if state.told.is_some_and(|told| told.elapsed() >= TELL_EVERY) {
                 state.told = Some(Instant::now());
-                eprintln!("read {} of {} MB", state.read / 1_000_000, state.total / 1_000_000);
+                eprintln!(
+                    "read {} of {} MB",
+                    state.read / 1_000_000,
+                    state.total / 1_000_000
+                );
             }
         });
     }

@@ -35,11 +35,21 @@ impl Draft {
     /// What a document says of itself.
     #[must_use]
     pub fn of<F>(document: &Document<F>, actions: Vec<Action>) -> Self {
-        let Some(info) = &document.info else { return Self::empty(actions) };
+        let Some(info) = &document.info else {
+            return Self::empty(actions);
+        };
         let (category, tags) = category::of(info);
-        let shared = document.components.as_ref().and_then(|components| components.security_schemes.as_ref());
-        let mut schemes = shared.into_iter().chain(&document.security).flat_map(|schemes| &schemes.0);
-        let is_oauth = |kind: &str| kind.eq_ignore_ascii_case("oauth2") || kind.eq_ignore_ascii_case("openIdConnect");
+        let shared = document
+            .components
+            .as_ref()
+            .and_then(|components| components.security_schemes.as_ref());
+        let mut schemes = shared
+            .into_iter()
+            .chain(&document.security)
+            .flat_map(|schemes| &schemes.0);
+        let is_oauth = |kind: &str| {
+            kind.eq_ignore_ascii_case("oauth2") || kind.eq_ignore_ascii_case("openIdConnect")
+        };
         Self {
             name: text::line(info.title.as_str(), MAX_NAME),
             description: text::line(info.description.as_str(), MAX_DESCRIPTION),
@@ -75,13 +85,22 @@ impl Draft {
             digest.update(text.len().to_le_bytes());
             digest.update(text);
         };
-        for text in [&self.name, &self.description, &self.version, &self.category].into_iter().chain(&self.tags).chain(&self.logo) {
+        for text in [&self.name, &self.description, &self.version, &self.category]
+            .into_iter()
+            .chain(&self.tags)
+            .chain(&self.logo)
+        {
             put(text);
         }
         put(if self.oauth { "oauth" } else { "" });
         put(&format!("{:?}", self.status));
         for action in &self.actions {
-            for text in [action.method.as_str(), &action.title, &action.key, &action.model_name] {
+            for text in [
+                action.method.as_str(),
+                &action.title,
+                &action.key,
+                &action.model_name,
+            ] {
                 put(text);
             }
         }
@@ -91,9 +110,19 @@ impl Draft {
     /// The row, as the operator wants it, and the actions of its platform. The `id` comes later: see [`number`].
     #[must_use]
     pub fn finish(self, platform: String, wishes: &Override) -> (Connector, Vec<Action>) {
-        let name = wishes.name.clone().unwrap_or_else(|| if self.name.is_empty() { text::title_case(&platform) } else { self.name });
+        let name = wishes.name.clone().unwrap_or_else(|| {
+            if self.name.is_empty() {
+                text::title_case(&platform)
+            } else {
+                self.name
+            }
+        });
         let platform_version = version::platform_version(&self.version);
-        let image = wishes.image.clone().or(self.logo).unwrap_or_else(|| image::monogram(&name, &platform));
+        let image = wishes
+            .image
+            .clone()
+            .or(self.logo)
+            .unwrap_or_else(|| image::monogram(&name, &platform));
         let mut actions = self.actions;
         for action in &mut actions {
             action.platform.clone_from(&platform);

@@ -58,15 +58,25 @@ impl Folder {
     /// # Errors
     /// When the folder cannot be made, or another import is at work in it.
     pub fn lock(&self) -> Result<fs::File> {
-        for folder in [self.0.clone(), self.0.join("segments"), self.0.join("versions")] {
-            fs::create_dir_all(&folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+        for folder in [
+            self.0.clone(),
+            self.0.join("segments"),
+            self.0.join("versions"),
+        ] {
+            fs::create_dir_all(&folder)
+                .with_context(|| format!("cannot make the folder {}", folder.display()))?;
         }
         let path = self.0.join(".lock");
-        let lock = fs::File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
+        let lock =
+            fs::File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
         match lock.try_lock() {
             Ok(()) => Ok(lock),
-            Err(fs::TryLockError::WouldBlock) => bail!("another import is writing to {}", self.0.display()),
-            Err(fs::TryLockError::Error(e)) => Err(e).with_context(|| format!("cannot lock {}", path.display())),
+            Err(fs::TryLockError::WouldBlock) => {
+                bail!("another import is writing to {}", self.0.display())
+            }
+            Err(fs::TryLockError::Error(e)) => {
+                Err(e).with_context(|| format!("cannot lock {}", path.display()))
+            }
         }
     }
 
@@ -82,13 +92,29 @@ impl Folder {
             action_rows = action_rows.saturating_add(platform.connector.tools);
             let actions = self.put(&write_actions(platform.actions))?;
             segments.insert(actions);
-            entries.push(ConnectorEntry { connector: platform.connector, authkit: platform.authkit, actions });
+            entries.push(ConnectorEntry {
+                connector: platform.connector,
+                authkit: platform.authkit,
+                actions,
+            });
         }
         let connector_rows = u32::try_from(entries.len()).unwrap_or(u32::MAX);
         let connectors = self.put(&write_connectors(entries))?;
-        let manifest = Manifest { format: FORMAT, connectors, actions: segments.into_iter().collect(), connector_rows, action_rows };
+        let manifest = Manifest {
+            format: FORMAT,
+            connectors,
+            actions: segments.into_iter().collect(),
+            connector_rows,
+            action_rows,
+        };
         replace(&self.version(connectors), &json(&manifest)?)?;
-        replace(&self.current(), &json(&Current { format: FORMAT, connectors })?)?;
+        replace(
+            &self.current(),
+            &json(&Current {
+                format: FORMAT,
+                connectors,
+            })?,
+        )?;
         self.sweep(&manifest);
         Ok(manifest)
     }
@@ -103,14 +129,24 @@ impl Folder {
     fn sweep(&self, manifest: &Manifest) {
         let kept = |name: &str| match name.strip_suffix(".json") {
             Some(version) => version.parse() == Ok(manifest.connectors),
-            None => name.parse().is_ok_and(|id| id == manifest.connectors || manifest.actions.binary_search(&id).is_ok()),
+            None => name.parse().is_ok_and(|id| {
+                id == manifest.connectors || manifest.actions.binary_search(&id).is_ok()
+            }),
         };
         for folder in ["segments", "versions"] {
-            let entries = fs::read_dir(self.0.join(folder)).into_iter().flatten().flatten();
+            let entries = fs::read_dir(self.0.join(folder))
+                .into_iter()
+                .flatten()
+                .flatten();
             for entry in entries {
                 let name = entry.file_name();
                 let name = name.to_string_lossy();
-                let ours = name.contains(TEMPORARY) || name.strip_suffix(".json").unwrap_or(&name).parse::<SegmentId>().is_ok();
+                let ours = name.contains(TEMPORARY)
+                    || name
+                        .strip_suffix(".json")
+                        .unwrap_or(&name)
+                        .parse::<SegmentId>()
+                        .is_ok();
                 if ours && !kept(&name) {
                     let _ = fs::remove_file(entry.path());
                 }
@@ -144,5 +180,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
         return Ok(());
     }
     let part = temporary(path);
-    fs::write(&part, bytes).and_then(|()| fs::rename(&part, path)).with_context(|| format!("cannot write {}", path.display()))
+    fs::write(&part, bytes)
+        .and_then(|()| fs::rename(&part, path))
+        .with_context(|| format!("cannot write {}", path.display()))
 }

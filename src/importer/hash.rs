@@ -5,7 +5,12 @@ use sha2::{Digest, Sha256};
 /// The first 53 bits of a SHA-256: a number that JSON readers keep exact.
 #[must_use]
 pub fn number(bytes: &[u8]) -> u64 {
-    let first = Sha256::digest(bytes).into_iter().take(8).fold(0_u64, |number, byte| number.wrapping_shl(8) | u64::from(byte));
+    let first = Sha256::digest(bytes)
+        .into_iter()
+        .take(8)
+        .fold(0_u64, |number, byte| {
+            number.wrapping_shl(8) | u64::from(byte)
+        });
     first.wrapping_shr(11)
 }
 

@@ -12,20 +12,29 @@ pub const MAX_URL: usize = 2048;
 pub fn https(url: &str) -> Option<String> {
     let url = url.trim();
     let clean = |c: char| c.is_ascii_graphic() && !matches!(c, '"' | '\'' | '<' | '>' | '`' | '\\');
-    let is_https = url.get(..8).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https://"));
-    (is_https && url.len() > 8 && url.len() <= MAX_URL && url.chars().all(clean)).then(|| url.to_owned())
+    let is_https = url
+        .get(..8)
+        .is_some_and(|scheme| scheme.eq_ignore_ascii_case("https://"));
+    (is_https && url.len() > 8 && url.len() <= MAX_URL && url.chars().all(clean))
+        .then(|| url.to_owned())
 }
 
 /// Backgrounds on which white text has a contrast of 4.5 : 1 or more (WCAG 2 AA).
 const COLOURS: [&str; 12] = [
-    "#1d4ed8", "#6d28d9", "#a21caf", "#be123c", "#b91c1c", "#9a3412", "#854d0e", "#3f6212", "#166534", "#0f766e", "#0e7490", "#334155",
+    "#1d4ed8", "#6d28d9", "#a21caf", "#be123c", "#b91c1c", "#9a3412", "#854d0e", "#3f6212",
+    "#166534", "#0f766e", "#0e7490", "#334155",
 ];
 
 /// One or two letters of the name on a colour of the platform's own, as a `data:` URL.
 #[must_use]
 pub fn monogram(name: &str, platform: &str) -> String {
-    let letters = letters(name).or_else(|| letters(platform)).unwrap_or_else(|| "?".to_owned());
-    let place = hash::number(platform.as_bytes()).checked_rem(12).and_then(|place| usize::try_from(place).ok()).unwrap_or_default();
+    let letters = letters(name)
+        .or_else(|| letters(platform))
+        .unwrap_or_else(|| "?".to_owned());
+    let place = hash::number(platform.as_bytes())
+        .checked_rem(12)
+        .and_then(|place| usize::try_from(place).ok())
+        .unwrap_or_default();
     let colour = COLOURS.get(place).copied().unwrap_or("#334155");
     let svg = format!(
         "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 64 64'><rect width='64' height='64' rx='12' fill='{colour}'/>\
@@ -46,7 +55,11 @@ pub fn monogram(name: &str, platform: &str) -> String {
 fn letters(name: &str) -> Option<String> {
     let initials: String = name
         .split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty() && !word.eq_ignore_ascii_case("the") && !word.eq_ignore_ascii_case("api"))
+        .filter(|word| {
+            !word.is_empty()
+                && !word.eq_ignore_ascii_case("the")
+                && !word.eq_ignore_ascii_case("api")
+        })
         .filter_map(|word| word.chars().next())
         .take(2)
         .flat_map(char::to_uppercase)

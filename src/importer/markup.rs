@@ -9,7 +9,11 @@ pub fn plain(text: &str) -> String {
     for line in without_tags.lines() {
         blocks.take(line);
     }
-    let text = if blocks.body.trim().is_empty() { blocks.headings } else { blocks.body };
+    let text = if blocks.body.trim().is_empty() {
+        blocks.headings
+    } else {
+        blocks.body
+    };
     decode_entities(&text)
 }
 
@@ -46,8 +50,13 @@ impl Blocks {
     }
 
     fn paragraph(&mut self, line: &str) {
-        let item = ["- ", "* ", "+ ", "• "].iter().find_map(|bullet| line.strip_prefix(bullet));
-        let open = self.body.trim_end().ends_with(|c: char| c.is_alphanumeric() || c == ')');
+        let item = ["- ", "* ", "+ ", "• "]
+            .iter()
+            .find_map(|bullet| line.strip_prefix(bullet));
+        let open = self
+            .body
+            .trim_end()
+            .ends_with(|c: char| c.is_alphanumeric() || c == ')');
         if item.is_some() && self.in_list && open {
             self.body.truncate(self.body.trim_end().len());
             self.body.push_str("; ");
@@ -62,7 +71,10 @@ impl Blocks {
 
 /// `---`, `===`, `***`: a rule, or the line under a heading.
 fn is_rule(line: &str) -> bool {
-    line.len() >= 3 && ["-", "=", "*", "_"].iter().any(|mark| line.replace(mark, "").trim().is_empty())
+    line.len() >= 3
+        && ["-", "=", "*", "_"]
+            .iter()
+            .any(|mark| line.replace(mark, "").trim().is_empty())
 }
 
 /// The text of `## Heading`.
@@ -70,7 +82,8 @@ fn heading(line: &str) -> Option<&str> {
     let text = line.trim_start_matches('#');
     let level = line.len().saturating_sub(text.len());
     // `##Heading` is meant as one, `#tag` is not.
-    ((1..=6).contains(&level) && (level > 1 || text.is_empty() || text.starts_with(' '))).then(|| text.trim().trim_end_matches('#'))
+    ((1..=6).contains(&level) && (level > 1 || text.is_empty() || text.starts_with(' ')))
+        .then(|| text.trim().trim_end_matches('#'))
 }
 
 /// Adds a line's text and a space, without emphasis, code marks, links and images.
@@ -115,7 +128,11 @@ fn link(label: &str) -> Option<(&str, &str)> {
     let end = matching(label, '[', ']')?;
     let (label, after) = label.split_at_checked(end)?;
     let after = after.strip_prefix(']')?;
-    let (open, close) = if after.starts_with('(') { ('(', ')') } else { ('[', ']') };
+    let (open, close) = if after.starts_with('(') {
+        ('(', ')')
+    } else {
+        ('[', ']')
+    };
     let target = after.strip_prefix(open)?;
     let end = matching(target, open, close)?;
     Some((label, target.split_at_checked(end)?.1.strip_prefix(close)?))
@@ -154,7 +171,9 @@ fn emphasis<'a>(to: &mut String, mark: char, after: &'a str) -> &'a str {
         ('~', _) => false,
         ('_', _) if word_before && word_after => false,
         // An opening mark needs a closing one; a closing mark stands behind a word.
-        (_, _) if space_before || !word_before => !space_after && rest.contains(mark) && !rest.starts_with(['.', '/']),
+        (_, _) if space_before || !word_before => {
+            !space_after && rest.contains(mark) && !rest.starts_with(['.', '/'])
+        }
         (_, _) => !word_after,
     };
     if !drop {
@@ -164,13 +183,52 @@ fn emphasis<'a>(to: &mut String, mark: char, after: &'a str) -> &'a str {
 }
 
 /// Tags whose content goes with them.
-const HIDDEN: [&str; 11] = ["style", "script", "pre", "table", "h1", "h2", "h3", "h4", "head", "button", "summary"];
+const HIDDEN: [&str; 11] = [
+    "style", "script", "pre", "table", "h1", "h2", "h3", "h4", "head", "button", "summary",
+];
 /// Tags that part words.
-const BLOCKS: [&str; 14] = ["p", "br", "div", "li", "ul", "ol", "hr", "h5", "h6", "tr", "td", "blockquote", "section", "details"];
+const BLOCKS: [&str; 14] = [
+    "p",
+    "br",
+    "div",
+    "li",
+    "ul",
+    "ol",
+    "hr",
+    "h5",
+    "h6",
+    "tr",
+    "td",
+    "blockquote",
+    "section",
+    "details",
+];
 /// Tags inside a word.
 const INLINE: [&str; 24] = [
-    "a", "abbr", "b", "code", "em", "i", "img", "s", "small", "span", "strong", "sub", "sup", "u", "font", "tt", "kbd", "center",
-    "html", "body", "note", "fullname", "para", "important",
+    "a",
+    "abbr",
+    "b",
+    "code",
+    "em",
+    "i",
+    "img",
+    "s",
+    "small",
+    "span",
+    "strong",
+    "sub",
+    "sup",
+    "u",
+    "font",
+    "tt",
+    "kbd",
+    "center",
+    "html",
+    "body",
+    "note",
+    "fullname",
+    "para",
+    "important",
 ];
 
 /// The text without HTML tags and comments. Anything else in angle brackets, such as `<id>`, stays.
@@ -184,12 +242,18 @@ fn strip_tags(text: &str) -> String {
             rest = comment.split_once("-->").map_or("", |(_, after)| after);
             continue;
         }
-        let Some((tag, after)) = tagged.split_once('>').filter(|(tag, _)| !tag.contains('<')) else {
+        let Some((tag, after)) = tagged.split_once('>').filter(|(tag, _)| !tag.contains('<'))
+        else {
             out.push('<');
             continue;
         };
         let closing = tag.starts_with('/');
-        let name = tag.trim_start_matches('/').split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default().to_ascii_lowercase();
+        let name = tag
+            .trim_start_matches('/')
+            .split(|c: char| !c.is_ascii_alphanumeric())
+            .next()
+            .unwrap_or_default()
+            .to_ascii_lowercase();
         if tag.starts_with("http://") || tag.starts_with("https://") {
             out.push_str(tag);
             rest = after;
@@ -215,7 +279,9 @@ fn strip_tags(text: &str) -> String {
 }
 
 fn find_ignoring_case(text: &str, ascii: &str) -> Option<usize> {
-    text.as_bytes().windows(ascii.len()).position(|window| window.eq_ignore_ascii_case(ascii.as_bytes()))
+    text.as_bytes()
+        .windows(ascii.len())
+        .position(|window| window.eq_ignore_ascii_case(ascii.as_bytes()))
 }
 
 /// The entities that occur in prose.
@@ -224,7 +290,10 @@ fn decode_entities(text: &str) -> String {
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('&') {
         out.push_str(before);
-        let decoded = after.split_once(';').filter(|(name, _)| name.len() <= 8).and_then(|(name, after)| Some((entity(name)?, after)));
+        let decoded = after
+            .split_once(';')
+            .filter(|(name, _)| name.len() <= 8)
+            .and_then(|(name, after)| Some((entity(name)?, after)));
         if let Some((c, after)) = decoded {
             out.push(c);
             rest = after;

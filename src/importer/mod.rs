@@ -6,9 +6,10 @@
 
 pub mod action;
 pub mod category;
+mod clash;
 pub mod cli;
 pub mod connector;
-pub mod document;
+mod document;
 pub mod folder;
 mod hash;
 pub mod image;
@@ -16,6 +17,7 @@ pub mod licence;
 mod markup;
 pub mod overrides;
 mod parallel;
+mod paths;
 pub mod platform;
 pub mod read;
 pub mod report;
@@ -60,9 +62,16 @@ pub trait Watch: Sync {
 /// What became of one file.
 enum Outcome {
     /// Its rows.
-    Rows { naming: Naming, draft: Draft, unresolved: Vec<String> },
+    Rows {
+        naming: Naming,
+        draft: Draft,
+        unresolved: Vec<String>,
+    },
     /// Only its name: its licence is not an open one.
-    Closed { naming: Naming, licence: Option<String> },
+    Closed {
+        naming: Naming,
+        licence: Option<String>,
+    },
     /// Nothing.
     Nothing(Reason),
 }
@@ -87,7 +96,14 @@ pub fn import(job: &Import, folder: &Folder, watch: &dyn Watch) -> Result<Summar
 /// When a source does not exist, or when `catalog.toml` does not fit.
 pub fn gather(job: &Import, watch: &dyn Watch) -> Result<(Summary, Vec<Platform>)> {
     let sources = source::find(&job.sources)?;
-    watch.found(sources.files.len(), sources.files.iter().map(|file| file.bytes).fold(0, u64::saturating_add));
+    watch.found(
+        sources.files.len(),
+        sources
+            .files
+            .iter()
+            .map(|file| file.bytes)
+            .fold(0, u64::saturating_add),
+    );
     let mut outcomes = parallel::map(&sources.files, |file| {
         let outcome = match source::bytes(&file.path) {
             Ok(bytes) => outcome(&bytes, job.licence),
@@ -96,26 +112,74 @@ pub fn gather(job: &Import, watch: &dyn Watch) -> Result<(Summary, Vec<Platform>
         watch.read(file.bytes);
         outcome
     });
-    let mut summary = Summary { files: sources.files.len(), ..Summary::default() };
-    summary.skipped.extend(sources.unreadable.into_iter().map(|(path, why)| (path, Reason::Unreadable(why))));
+    let mut summary = Summary {
+        files: sources.files.len(),
+        ..Summary::default()
+    };
+    summary.skipped.extend(
+        sources
+            .unreadable
+            .into_iter()
+            .map(|(path, why)| (path, Reason::Unreadable(why))),
+    );
     let paths: Vec<PathBuf> = sources.files.into_iter().map(|file| file.path).collect();
     tell_apart(&mut outcomes);
     drop_copies(&mut outcomes, &paths);
+    let mut platforms = name(
+        paths.into_iter().zip(outcomes).collect(),
+        &job.overrides,
+        &mut summary,
+    )?;
+    finish(&mut platforms)?;
+    summary.skipped.sort_by(|a, b| a.0.cmp(&b.0));
+    summary.connectors = platforms.len();
+    Ok((summary, platforms))
+}
 
-    let namings: Vec<&Naming> = outcomes.iter().filter_map(Outcome::naming).collect();
-    let names = platform::names(&namings);
-    let (overrides, absent) = if names.is_empty() { (Vec::new(), Vec::new()) } else { job.overrides.pair(&names)? };
-    let mut pairs = names.into_iter().zip(overrides);
+/// Names what was read and applies the operator's wishes. Names are given before the licence is looked at, so that
+/// a platform is called the same, and `catalog.toml` fits, with any `--licence`.
+fn name(
+    outcomes: Vec<(PathBuf, Outcome)>,
+    overrides: &Overrides,
+    summary: &mut Summary,
+) -> Result<Vec<Platform>> {
+    let namings: Vec<&Naming> = outcomes
+        .iter()
+        .filter_map(|(_, outcome)| outcome.naming())
+        .collect();
+    let names = clash::names(&namings);
+    // When nothing was read at all, that is what the operator should hear of.
+    let (wishes, absent) = if names.is_empty() {
+        (Vec::new(), Vec::new())
+    } else {
+        overrides.pair(&names)?
+    };
+    let mut pairs = names.into_iter().zip(wishes);
     let mut platforms = Vec::new();
     let mut closed_wishes = Vec::new();
-    for (path, outcome) in paths.into_iter().zip(outcomes) {
-        let (name, wishes) = if outcome.naming().is_some() { pairs.next().unwrap_or_default() } else { <(String, Override)>::default() };
+    for (path, outcome) in outcomes {
+        let (name, wishes) = if outcome.naming().is_some() {
+            pairs.next().unwrap_or_default()
+        } else {
+            <(String, Override)>::default()
+        };
         match outcome {
-            Outcome::Rows { draft, unresolved, .. } => {
-                summary.warnings.extend(unresolved.iter().map(|reference| format!("{}: {reference}", path.display())));
-                let (connector, actions) = draft.finish(wishes.rename.clone().unwrap_or(name), &wishes);
+            Outcome::Rows {
+                draft, unresolved, ..
+            } => {
+                summary.warnings.extend(
+                    unresolved
+                        .iter()
+                        .map(|reference| format!("{}: {reference}", path.display())),
+                );
+                let (connector, actions) =
+                    draft.finish(wishes.rename.clone().unwrap_or(name), &wishes);
                 summary.actions = summary.actions.saturating_add(actions.len());
-                platforms.push(Platform { connector, authkit: wishes.authkit, actions });
+                platforms.push(Platform {
+                    connector,
+                    authkit: wishes.authkit,
+                    actions,
+                });
             }
             Outcome::Closed { licence, .. } => {
                 if wishes != Override::default() {
@@ -126,13 +190,21 @@ pub fn gather(job: &Import, watch: &dyn Watch) -> Result<(Summary, Vec<Platform>
             Outcome::Nothing(reason) => summary.skipped.push((path, reason)),
         }
     }
-    summary.skipped.sort_by(|a, b| a.0.cmp(&b.0));
-    let absent: Vec<String> = absent.into_iter().map(|wishes| wishes.platform.clone()).collect();
-    note(&mut summary, "entries of catalog.toml left aside, as their licence is not open", &closed_wishes);
-    note(&mut summary, "optional entries of catalog.toml left aside, as no document is about them", &absent);
-    finish(&mut platforms)?;
-    summary.connectors = platforms.len();
-    Ok((summary, platforms))
+    let absent: Vec<String> = absent
+        .into_iter()
+        .map(|wishes| wishes.platform.clone())
+        .collect();
+    note(
+        summary,
+        "entries of catalog.toml left aside, as their licence is not open",
+        &closed_wishes,
+    );
+    note(
+        summary,
+        "optional entries of catalog.toml left aside, as no document is about them",
+        &absent,
+    );
+    Ok(platforms)
 }
 
 fn note(summary: &mut Summary, what: &str, names: &[String]) {
@@ -145,8 +217,14 @@ fn note(summary: &mut Summary, what: &str, names: &[String]) {
 fn finish(platforms: &mut [Platform]) -> Result<()> {
     platforms.sort_by(|a, b| a.connector.key.cmp(&b.connector.key));
     let mut seen = std::collections::HashSet::new();
-    if let Some(twice) = platforms.iter().find(|platform| !seen.insert(platform.connector.platform.as_str())) {
-        bail!("catalog.toml: `rename` gives two platforms the name `{}`", twice.connector.platform);
+    if let Some(twice) = platforms
+        .iter()
+        .find(|platform| !seen.insert(platform.connector.platform.as_str()))
+    {
+        bail!(
+            "catalog.toml: `rename` gives two platforms the name `{}`",
+            twice.connector.platform
+        );
     }
     connector::number(platforms.iter_mut().map(|platform| &mut platform.connector));
     Ok(())
@@ -197,7 +275,13 @@ struct Stop(Wanted);
 
 impl Enough for Stop {
     fn enough<F>(&self, document: &Document<F>) -> bool {
-        let Some(info) = document.info.as_ref().filter(|_| self.0 == Wanted::Open && document.dialect.is_some()) else { return false };
+        let Some(info) = document
+            .info
+            .as_ref()
+            .filter(|_| self.0 == Wanted::Open && document.dialect.is_some())
+        else {
+            return false;
+        };
         let is_named = info.provider.filled().is_some() || document.host.is_some();
         is_named && !licence::is_open(info.license.as_ref())
     }
@@ -220,8 +304,15 @@ fn rows<F>(document: &Document<F>, wanted: Wanted) -> Outcome {
     let version = info.map_or("", |info| info.version.as_str());
     let naming = Naming::new(provider, service, document.host.as_deref(), title, version);
     if wanted == Wanted::Open && !licence::is_open(licence) {
-        return Outcome::Closed { naming, licence: licence::described(licence) };
+        return Outcome::Closed {
+            naming,
+            licence: licence::described(licence),
+        };
     }
     let (actions, unresolved) = action::of(document);
-    Outcome::Rows { naming, draft: Draft::of(document, actions), unresolved }
+    Outcome::Rows {
+        naming,
+        draft: Draft::of(document, actions),
+        unresolved,
+    }
 }

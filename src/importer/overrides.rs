@@ -39,7 +39,18 @@ pub struct Override {
 }
 
 /// The fields of a platform's table.
-const FIELDS: [&str; 10] = ["rename", "name", "description", "category", "status", "active", "tags", "image", "authkit", "optional"];
+const FIELDS: [&str; 10] = [
+    "rename",
+    "name",
+    "description",
+    "category",
+    "status",
+    "active",
+    "tags",
+    "image",
+    "authkit",
+    "optional",
+];
 
 /// All of the operator's wishes.
 #[derive(Debug, Clone, Default)]
@@ -53,10 +64,18 @@ pub struct Overrides {
 #[must_use]
 pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let score = |candidate: &str| {
-        let likeness = strsim::jaro_winkler(name, candidate).max(strsim::normalized_damerau_levenshtein(name, candidate));
-        if candidate.contains(name) || name.contains(candidate) { likeness.max(0.7) } else { likeness }
+        let likeness = strsim::jaro_winkler(name, candidate)
+            .max(strsim::normalized_damerau_levenshtein(name, candidate));
+        if candidate.contains(name) || name.contains(candidate) {
+            likeness.max(0.7)
+        } else {
+            likeness
+        }
     };
-    candidates.map(|candidate| (score(candidate), candidate)).max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(a.1))).map(|(_, candidate)| candidate)
+    candidates
+        .map(|candidate| (score(candidate), candidate))
+        .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(a.1)))
+        .map(|(_, candidate)| candidate)
 }
 
 impl Overrides {
@@ -65,7 +84,8 @@ impl Overrides {
     /// # Errors
     /// When it cannot be read, or anything in it is not understood: all faults at once, each with its place.
     pub fn read(path: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let text = std::fs::read_to_string(path)
+            .with_context(|| format!("cannot read {}", path.display()))?;
         Self::parse(&path.display().to_string(), &text)
     }
 
@@ -74,18 +94,31 @@ impl Overrides {
     /// # Errors
     /// As [`read`](Self::read).
     pub fn parse(file: &str, text: &str) -> Result<Self> {
-        let mut parser = Parser { file, text, faults: Vec::new() };
+        let mut parser = Parser {
+            file,
+            text,
+            faults: Vec::new(),
+        };
         let mut platforms = Vec::new();
         match DeTable::parse(text) {
             Ok(root) => {
                 for (key, value) in root.get_ref() {
                     match (key.get_ref().as_ref(), value.get_ref()) {
                         ("platforms", DeValue::Table(tables)) => {
-                            platforms.extend(tables.iter().map(|(name, value)| parser.platform(name, value)));
+                            platforms.extend(
+                                tables
+                                    .iter()
+                                    .map(|(name, value)| parser.platform(name, value)),
+                            );
                         }
-                        ("platforms", _) => parser.fault(value, "`platforms` is a table: write `[platforms.NAME]`"),
+                        ("platforms", _) => {
+                            parser.fault(value, "`platforms` is a table: write `[platforms.NAME]`");
+                        }
                         (other, _) => {
-                            let message = format!("unknown field `{}`; did you mean `platforms`?", text::verbatim(other, 80));
+                            let message = format!(
+                                "unknown field `{}`; did you mean `platforms`?",
+                                text::verbatim(other, 80)
+                            );
                             parser.fault(key, &message);
                         }
                     }
@@ -94,14 +127,20 @@ impl Overrides {
             Err(e) => {
                 let start = e.span().map_or(0, |span| span.start);
                 let (line, column) = place(text, start);
-                bail!("{file}:{line}:{column}: {}", e.message().replace('\n', ", "));
+                bail!(
+                    "{file}:{line}:{column}: {}",
+                    e.message().replace('\n', ", ")
+                );
             }
         }
         if !parser.faults.is_empty() {
             bail!("{}", parser.faults.join("\n"));
         }
         platforms.sort_by_key(|wishes| wishes.place);
-        Ok(Self { file: file.to_owned(), platforms })
+        Ok(Self {
+            file: file.to_owned(),
+            platforms,
+        })
     }
 
     /// Pairs each wish with the document whose platform it names; the result has one entry for each of `names`.
@@ -110,12 +149,18 @@ impl Overrides {
     /// # Errors
     /// When names match nothing.
     pub fn pair(&self, names: &[String]) -> Result<(Vec<Override>, Vec<&Override>)> {
-        let places: std::collections::HashMap<&str, usize> = names.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
+        let places: std::collections::HashMap<&str, usize> = names
+            .iter()
+            .enumerate()
+            .map(|(at, name)| (name.as_str(), at))
+            .collect();
         let mut paired = vec![Override::default(); names.len()];
         let mut absent = Vec::new();
         let mut faults = Vec::new();
         for wishes in &self.platforms {
-            let slot = places.get(wishes.platform.as_str()).and_then(|at| paired.get_mut(*at));
+            let slot = places
+                .get(wishes.platform.as_str())
+                .and_then(|at| paired.get_mut(*at));
             if let Some(slot) = slot {
                 *slot = wishes.clone();
             } else if wishes.optional {
@@ -123,8 +168,13 @@ impl Overrides {
             } else {
                 let (line, column) = wishes.place;
                 let near = nearest(&wishes.platform, names.iter().map(String::as_str));
-                let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-                faults.push(format!("{}:{line}:{column}: no document is about the platform `{}`{near}", self.file, wishes.platform));
+                let near = near
+                    .map(|near| format!("; did you mean `{near}`?"))
+                    .unwrap_or_default();
+                faults.push(format!(
+                    "{}:{line}:{column}: no document is about the platform `{}`{near}",
+                    self.file, wishes.platform
+                ));
             }
         }
         if !faults.is_empty() {
@@ -139,7 +189,11 @@ impl Overrides {
 fn place(text: &str, at: usize) -> (usize, usize) {
     let before = text::head(text, at);
     let line = before.matches('\n').count().saturating_add(1);
-    let column = before.rsplit('\n').next().map_or(0, |line| line.chars().count()).saturating_add(1);
+    let column = before
+        .rsplit('\n')
+        .next()
+        .map_or(0, |line| line.chars().count())
+        .saturating_add(1);
     (line, column)
 }
 
@@ -152,12 +206,21 @@ struct Parser<'a> {
 impl Parser<'_> {
     fn fault<T>(&mut self, at: &Spanned<T>, message: &str) {
         let (line, column) = place(self.text, at.span().start);
-        self.faults.push(format!("{}:{line}:{column}: {message}", self.file));
+        self.faults
+            .push(format!("{}:{line}:{column}: {message}", self.file));
     }
 
-    fn platform(&mut self, name: &Spanned<std::borrow::Cow<'_, str>>, value: &Spanned<DeValue<'_>>) -> Override {
+    fn platform(
+        &mut self,
+        name: &Spanned<std::borrow::Cow<'_, str>>,
+        value: &Spanned<DeValue<'_>>,
+    ) -> Override {
         let platform = name.get_ref().to_string();
-        let mut wishes = Override { place: place(self.text, name.span().start), platform, ..Override::default() };
+        let mut wishes = Override {
+            place: place(self.text, name.span().start),
+            platform,
+            ..Override::default()
+        };
         let DeValue::Table(fields) = value.get_ref() else {
             self.fault(value, "a platform is a table: write `[platforms.NAME]`");
             return wishes;
@@ -168,9 +231,18 @@ impl Parser<'_> {
         wishes
     }
 
-    fn field(&mut self, wishes: &mut Override, key: &Spanned<std::borrow::Cow<'_, str>>, value: &Spanned<DeValue<'_>>) {
+    fn field(
+        &mut self,
+        wishes: &mut Override,
+        key: &Spanned<std::borrow::Cow<'_, str>>,
+        value: &Spanned<DeValue<'_>>,
+    ) {
         match key.get_ref().as_ref() {
-            "rename" => wishes.rename = self.text(value, "1–64 of a-z, 0-9 and -", |text| platform::is_valid(text).then(|| text.to_owned())),
+            "rename" => {
+                wishes.rename = self.text(value, "1–64 of a-z, 0-9 and -", |text| {
+                    platform::is_valid(text).then(|| text.to_owned())
+                });
+            }
             "name" => wishes.name = self.line(value, connector::MAX_NAME),
             "description" => wishes.description = self.line(value, connector::MAX_DESCRIPTION),
             "category" => wishes.category = self.line(value, category::MAX_CHARS),
@@ -178,20 +250,34 @@ impl Parser<'_> {
                 let known = "one of `generally_available`, `beta`, `alpha`, `not_available`";
                 wishes.status = self.text(value, known, |text| status(text).ok());
             }
-            "image" => wishes.image = self.text(value, "an `https:` or `data:image/` URL of at most 2048 characters", picture),
+            "image" => {
+                wishes.image = self.text(
+                    value,
+                    "an `https:` or `data:image/` URL of at most 2048 characters",
+                    picture,
+                );
+            }
             "active" => wishes.active = self.flag(value),
             "authkit" => wishes.authkit = self.flag(value).unwrap_or_default(),
             "optional" => wishes.optional = self.flag(value).unwrap_or_default(),
             "tags" => wishes.tags = self.tags(value),
             other => {
                 let near = nearest(other, FIELDS.into_iter()).unwrap_or_default();
-                let message = format!("unknown field `{}`; did you mean `{near}`?", text::verbatim(other, 80));
+                let message = format!(
+                    "unknown field `{}`; did you mean `{near}`?",
+                    text::verbatim(other, 80)
+                );
                 self.fault(key, &message);
             }
         }
     }
 
-    fn text<T>(&mut self, value: &Spanned<DeValue<'_>>, expected: &str, parse: impl Fn(&str) -> Option<T>) -> Option<T> {
+    fn text<T>(
+        &mut self,
+        value: &Spanned<DeValue<'_>>,
+        expected: &str,
+        parse: impl Fn(&str) -> Option<T>,
+    ) -> Option<T> {
         let parsed = value.get_ref().as_str().and_then(parse);
         if parsed.is_none() {
             self.fault(value, &format!("expected {expected}"));
@@ -200,7 +286,11 @@ impl Parser<'_> {
     }
 
     fn line(&mut self, value: &Spanned<DeValue<'_>>, max: usize) -> Option<String> {
-        self.text(value, &format!("one line of 1 to {max} characters"), |text| is_line(text, max).then(|| text.to_owned()))
+        self.text(
+            value,
+            &format!("one line of 1 to {max} characters"),
+            |text| is_line(text, max).then(|| text.to_owned()),
+        )
     }
 
     fn flag(&mut self, value: &Spanned<DeValue<'_>>) -> Option<bool> {
@@ -219,12 +309,18 @@ impl Parser<'_> {
         if items.len() > category::MAX_TAGS {
             self.fault(value, &format!("more than {} tags", category::MAX_TAGS));
         }
-        items.iter().map(|item| self.line(item, category::MAX_CHARS)).collect()
+        items
+            .iter()
+            .map(|item| self.line(item, category::MAX_CHARS))
+            .collect()
     }
 }
 
 fn is_line(text: &str, max: usize) -> bool {
-    !text.is_empty() && text.trim() == text && !text.contains(char::is_control) && text.chars().nth(max).is_none()
+    !text.is_empty()
+        && text.trim() == text
+        && !text.contains(char::is_control)
+        && text.chars().nth(max).is_none()
 }
 
 fn status(text: &str) -> Result<Status, serde::de::value::Error> {
@@ -234,6 +330,12 @@ fn status(text: &str) -> Result<Status, serde::de::value::Error> {
 }
 
 fn picture(url: &str) -> Option<String> {
-    let is_data = url.starts_with("data:image/") && url.len() <= image::MAX_URL && url.chars().all(|c| c.is_ascii_graphic());
-    if is_data { Some(url.to_owned()) } else { image::https(url) }
+    let is_data = url.starts_with("data:image/")
+        && url.len() <= image::MAX_URL
+        && url.chars().all(|c| c.is_ascii_graphic());
+    if is_data {
+        Some(url.to_owned())
+    } else {
+        image::https(url)
+    }
 }

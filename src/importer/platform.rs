@@ -3,7 +3,6 @@
 //! `stripe.com` → `stripe`; `amazonaws.com` + `ec2` → `amazonaws-ec2`; `github.com` + `api.github.com` →
 //! `github`. Without `x-providerName` the first server's host counts, and without that the title.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::net::IpAddr;
 
 use super::hash;
@@ -19,15 +18,15 @@ const GENERIC: [&str; 7] = ["www", "api", "apis", "rest", "openapi", "sandbox", 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Naming {
     /// The name's words, before clashes are looked at.
-    words: Vec<String>,
+    pub(super) words: Vec<String>,
     /// The provider as given, in lower case.
-    provider: String,
+    pub(super) provider: String,
     /// The words of the public suffix: `co`, `uk`.
-    suffix: Vec<String>,
+    pub(super) suffix: Vec<String>,
     /// How many of `words` are the provider's.
-    provider_words: usize,
-    title: Vec<String>,
-    version: String,
+    pub(super) provider_words: usize,
+    pub(super) title: Vec<String>,
+    pub(super) version: String,
     /// Of all that the rows are made from; tells apart what nothing else does. Zero where nothing needs it.
     pub content: u64,
 }
@@ -35,15 +34,30 @@ pub struct Naming {
 impl Naming {
     /// Names a document by `x-providerName` and `x-serviceName`, the first server's URL, and its title.
     #[must_use]
-    pub fn new(provider: Option<&str>, service: Option<&str>, server: Option<&str>, title: &str, version: &str) -> Self {
-        let provider = provider.map(|provider| provider.trim().to_lowercase()).or_else(|| server.and_then(host)).unwrap_or_default();
+    pub fn new(
+        provider: Option<&str>,
+        service: Option<&str>,
+        server: Option<&str>,
+        title: &str,
+        version: &str,
+    ) -> Self {
+        let provider = provider
+            .map(|provider| provider.trim().to_lowercase())
+            .or_else(|| server.and_then(host))
+            .unwrap_or_default();
         let (labels, suffix) = labels(&provider);
         // Titles are prose: `GitHub` is one word there.
         let mut title_words = plain_words(&text::head(title, 500).to_lowercase());
-        while title_words.len() > 1 && title_words.last().is_some_and(|word| GENERIC.contains(&word.as_str())) {
+        while title_words.len() > 1
+            && title_words
+                .last()
+                .is_some_and(|word| GENERIC.contains(&word.as_str()))
+        {
             title_words.pop();
         }
-        let service = service.map(|service| service_words(service, &provider)).unwrap_or_default();
+        let service = service
+            .map(|service| service_words(service, &provider))
+            .unwrap_or_default();
         let mut words = labels;
         if words.is_empty() {
             words.clone_from(&title_words);
@@ -53,7 +67,15 @@ impl Naming {
         }
         let provider_words = words.len();
         add_unsaid(&mut words, &service);
-        Self { words, provider, suffix, provider_words, title: title_words, version: version.to_owned(), content: 0 }
+        Self {
+            words,
+            provider,
+            suffix,
+            provider_words,
+            title: title_words,
+            version: version.to_owned(),
+            content: 0,
+        }
     }
 
     /// What the platform is called when no other one is called so.
@@ -65,7 +87,11 @@ impl Naming {
 
 /// Adds the words that are not already said: `twilio` + `twilio video` → `twilio video`.
 fn add_unsaid(words: &mut Vec<String>, more: &[String]) {
-    let said = more.iter().zip(words.iter()).take_while(|(more, word)| more == word).count();
+    let said = more
+        .iter()
+        .zip(words.iter())
+        .take_while(|(more, word)| more == word)
+        .count();
     if more.iter().any(|word| !words.contains(word)) && more.concat() != words.concat() {
         words.extend(more.iter().skip(said).cloned());
     }
@@ -73,9 +99,21 @@ fn add_unsaid(words: &mut Vec<String>, more: &[String]) {
 
 /// The host of a server's URL, when it tells whose it is: not an address, `localhost` or a mere path.
 fn host(url: &str) -> Option<String> {
-    let authority = url.split_once("//").map_or(url, |(_, rest)| rest).split(['/', '?', '#']).next()?;
-    let host = authority.rsplit('@').next()?.split(':').next()?.to_lowercase();
-    let labels: Vec<&str> = host.split('.').filter(|label| !label.is_empty() && !label.contains(['{', '}'])).collect();
+    let authority = url
+        .split_once("//")
+        .map_or(url, |(_, rest)| rest)
+        .split(['/', '?', '#'])
+        .next()?;
+    let host = authority
+        .rsplit('@')
+        .next()?
+        .split(':')
+        .next()?
+        .to_lowercase();
+    let labels: Vec<&str> = host
+        .split('.')
+        .filter(|label| !label.is_empty() && !label.contains(['{', '}']))
+        .collect();
     let host = labels.join(".");
     let is_example = matches!(host.as_str(), "example.com" | "example.org" | "example.net");
     (labels.len() > 1 && host.parse::<IpAddr>().is_err() && !is_example).then_some(host)
@@ -88,12 +126,21 @@ fn labels(provider: &str) -> (Vec<String>, Vec<String>) {
     }
     let host = provider.trim_matches('.');
     let suffix = psl::suffix_str(host).unwrap_or_default();
-    let own = host.strip_suffix(suffix).map(|own| own.trim_end_matches('.')).filter(|own| !own.is_empty());
+    let own = host
+        .strip_suffix(suffix)
+        .map(|own| own.trim_end_matches('.'))
+        .filter(|own| !own.is_empty());
     // `googleapis.com` is itself a public suffix, under which others have their names.
-    let own = own.or_else(|| host.rsplit_once('.').map(|(own, _)| own)).unwrap_or(host);
+    let own = own
+        .or_else(|| host.rsplit_once('.').map(|(own, _)| own))
+        .unwrap_or(host);
     let suffix = host.strip_prefix(own).unwrap_or_default();
     let mut labels: Vec<&str> = own.split('.').collect();
-    while labels.len() > 1 && labels.first().is_some_and(|label| GENERIC.contains(label) || is_version(label)) {
+    while labels.len() > 1
+        && labels
+            .first()
+            .is_some_and(|label| GENERIC.contains(label) || is_version(label))
+    {
         labels.remove(0);
     }
     let mut words: Vec<String> = labels.iter().copied().flat_map(plain_words).collect();
@@ -106,13 +153,18 @@ fn labels(provider: &str) -> (Vec<String>, Vec<String>) {
 }
 
 fn is_version(label: &str) -> bool {
-    label.strip_prefix('v').is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
+    label
+        .strip_prefix('v')
+        .is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
 }
 
 fn service_words(service: &str, provider: &str) -> Vec<String> {
     let lower = service.trim().to_lowercase();
     // `api.github.com` of `github.com`: only what stands in front is new.
-    let own = lower.strip_suffix(provider).map(|own| own.trim_end_matches('.').len()).filter(|_| !provider.is_empty());
+    let own = lower
+        .strip_suffix(provider)
+        .map(|own| own.trim_end_matches('.').len())
+        .filter(|_| !provider.is_empty());
     let mut words = slug_words(own.map_or(service, |own| text::head(service.trim(), own)));
     if words.iter().all(|word| GENERIC.contains(&word.as_str())) {
         words.clear();
@@ -122,16 +174,22 @@ fn service_words(service: &str, provider: &str) -> Vec<String> {
 
 /// Words of `a-z0-9`, with `camelCase` parted.
 fn slug_words(text: &str) -> Vec<String> {
-    text::words(text::head(text, 500)).iter().flat_map(|word| plain_words(&word.to_lowercase())).collect()
+    text::words(text::head(text, 500))
+        .iter()
+        .flat_map(|word| plain_words(&word.to_lowercase()))
+        .collect()
 }
 
 /// Words of `a-z0-9`, parted at everything else.
-fn plain_words(text: &str) -> Vec<String> {
-    text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_ascii_lowercase).collect()
+pub(super) fn plain_words(text: &str) -> Vec<String> {
+    text.split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_ascii_lowercase)
+        .collect()
 }
 
 /// Words → a name of 1–64 of `a-z0-9-`. A long one keeps its first words and ends in a hash of them all.
-fn slug(words: &[String]) -> String {
+pub(super) fn slug(words: &[String]) -> String {
     let whole = words.join("-");
     if whole.len() <= MAX_CHARS {
         return whole;
@@ -146,111 +204,9 @@ fn slug(words: &[String]) -> String {
 pub fn is_valid(name: &str) -> bool {
     let edge = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
     name.len() <= MAX_CHARS
-        && name.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'-'))
+        && name
+            .bytes()
+            .all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'-'))
         && edge(name.chars().next())
         && edge(name.chars().next_back())
-}
-
-/// Names all documents of an import, whatever their order, so that each has a name of its own.
-///
-/// Where several would be called the same, they are told apart by the first of these in which they differ:
-/// 1. provider: the shortest (then the first in the alphabet) keeps the name, the others show their public
-///    suffix (`visma` and `visma-net`);
-/// 2. title: if only one title says the platform's name, that document keeps the name; the others show their
-///    titles (`acme-billing` and `acme-users`);
-/// 3. version: the newest keeps the name, the others show theirs (`acme` and `acme-v1`);
-/// 4. content: the others end in a short hash of it.
-#[must_use]
-pub fn names(namings: &[&Naming]) -> Vec<String> {
-    let mut groups: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-    for (at, naming) in namings.iter().enumerate() {
-        groups.entry(slug(&naming.words)).or_default().push(at);
-    }
-    let mut proposed: Vec<(bool, String, usize)> = Vec::with_capacity(namings.len());
-    for (name, group) in groups {
-        let members: Vec<(usize, &Naming)> = group.iter().filter_map(|at| Some((*at, *namings.get(*at)?))).collect();
-        if members.len() == 1 {
-            proposed.extend(group.into_iter().map(|at| (false, name.clone(), at)));
-        } else {
-            proposed.extend(by_provider(&members).into_iter().map(|(at, words)| (slug(&words) != name, slug(&words), at)));
-        }
-    }
-    // A name that was made longer may meet another's own: that one keeps it.
-    proposed.sort_by(|a, b| (a.0, &a.1, namings.get(a.2)).cmp(&(b.0, &b.1, namings.get(b.2))));
-    let mut taken = HashSet::new();
-    let mut names = vec![String::new(); namings.len()];
-    for (_, name, at) in proposed {
-        let mut unique = name.clone();
-        let mut salt = namings.get(at).map_or(0, |naming| naming.content);
-        while !taken.insert(unique.clone()) {
-            unique = slug(&[text::head(&name, MAX_CHARS.saturating_sub(7)).to_owned(), hash::short(&salt.to_be_bytes())]);
-            salt = salt.wrapping_add(1);
-        }
-        if let Some(slot) = names.get_mut(at) {
-            *slot = unique;
-        }
-    }
-    names
-}
-
-type Member<'a> = (usize, &'a Naming);
-type Told = Vec<(usize, Vec<String>)>;
-
-fn by_provider(members: &[Member<'_>]) -> Told {
-    let mut groups: BTreeMap<(usize, &str), Vec<Member<'_>>> = BTreeMap::new();
-    for member in members {
-        groups.entry((member.1.provider.len(), &member.1.provider)).or_default().push(*member);
-    }
-    let first = |n: usize| n == 0;
-    let tell = |(n, group): (usize, Vec<Member<'_>>)| {
-        let suffix = group.first().filter(|_| !first(n)).map(|(_, naming)| naming.suffix.clone()).unwrap_or_default();
-        by_title(&group, &suffix)
-    };
-    groups.into_values().enumerate().flat_map(tell).collect()
-}
-
-fn by_title(members: &[Member<'_>], suffix: &[String]) -> Told {
-    let titles: BTreeSet<&[String]> = members.iter().map(|(_, naming)| naming.title.as_slice()).collect();
-    let says_name = |title: &[String]| {
-        let name = members.first().map(|(_, naming)| naming.words.concat()).unwrap_or_default();
-        title.concat().contains(&name)
-    };
-    let one_says_name = titles.iter().filter(|title| says_name(title)).count() == 1;
-    let tell = |title: &[String]| {
-        let group: Vec<Member<'_>> = members.iter().filter(|(_, naming)| naming.title == title).copied().collect();
-        by_version(&group, suffix, titles.len() > 1 && !(one_says_name && says_name(title)))
-    };
-    titles.iter().flat_map(|title| tell(title)).collect()
-}
-
-fn by_version(members: &[Member<'_>], suffix: &[String], with_title: bool) -> Told {
-    let mut members = members.to_vec();
-    members.sort_by_key(|(_, naming)| (std::cmp::Reverse((numbers(&naming.version), &naming.version)), naming.content));
-    let newest = members.first().map(|(_, naming)| naming.version.clone()).unwrap_or_default();
-    let majors: Vec<String> = members.iter().map(|(_, naming)| super::version::platform_version(&naming.version)).collect();
-    let mut seen: HashSet<Vec<String>> = HashSet::new();
-    let mut told = Told::new();
-    for (at, naming) in members {
-        let (provider, service) = naming.words.split_at_checked(naming.provider_words).unwrap_or_default();
-        let mut words = [provider, suffix, service].concat();
-        if with_title {
-            let unsaid: Vec<String> = naming.title.iter().filter(|word| !words.contains(word)).cloned().collect();
-            words.extend(unsaid);
-        }
-        if naming.version != newest {
-            let major = super::version::platform_version(&naming.version);
-            let alone = majors.iter().filter(|given| **given == major).count() == 1;
-            words.extend(if alone { vec![major] } else { plain_words(&naming.version.to_lowercase()) });
-        }
-        if !seen.insert(words.clone()) {
-            words.push(hash::short(&naming.content.to_be_bytes()));
-        }
-        told.push((at, words));
-    }
-    told
-}
-
-/// The numbers of a version, to compare by.
-fn numbers(version: &str) -> Vec<u64> {
-    version.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok()).collect()
 }

@@ -19,7 +19,10 @@ pub struct Fault {
 
 impl Fault {
     fn at_start(message: &str) -> Self {
-        Self { place: Some((1, 1)), message: message.to_owned() }
+        Self {
+            place: Some((1, 1)),
+            message: message.to_owned(),
+        }
     }
 }
 
@@ -62,75 +65,126 @@ pub trait Enough {
 /// # Errors
 /// When there is no document, or a broken one.
 pub fn read(bytes: &[u8], enough: &impl Enough) -> Result<Parsed, Refusal> {
-    let text = std::str::from_utf8(bytes).map_err(|e| Refusal::Broken(not_utf8(bytes, e.valid_up_to())))?;
+    let text = std::str::from_utf8(bytes)
+        .map_err(|e| Refusal::Broken(not_utf8(bytes, e.valid_up_to())))?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if text.trim().is_empty() {
         return Err(Refusal::Broken(Fault::at_start("the file is empty")));
     }
-    if is_json(text) { json(text, enough).map(Parsed::Json) } else { yaml(text, enough).map(Parsed::Yaml) }
+    if is_json(text) {
+        json(text, enough).map(Parsed::Json)
+    } else {
+        yaml(text, enough).map(Parsed::Yaml)
+    }
 }
 
 /// JSON objects and lists; a YAML flow map (`{openapi: …`) does not start with a quoted key.
 fn is_json(text: &str) -> bool {
     let text = text.trim_start();
-    text.starts_with('[') || text.strip_prefix('{').is_some_and(|text| text.trim_start().is_empty() || text.trim_start().starts_with(['"', '}']))
+    text.starts_with('[')
+        || text.strip_prefix('{').is_some_and(|text| {
+            text.trim_start().is_empty() || text.trim_start().starts_with(['"', '}'])
+        })
 }
 
 fn not_utf8(bytes: &[u8], at: usize) -> Fault {
     let before = bytes.get(..at).unwrap_or_default();
     let line = before.split(|byte| *byte == b'\n').skip(1).count();
-    let column = before.rsplit(|byte| *byte == b'\n').next().map_or(0, <[u8]>::len);
+    let column = before
+        .rsplit(|byte| *byte == b'\n')
+        .next()
+        .map_or(0, <[u8]>::len);
     let from_one = |n: usize| u64::try_from(n).unwrap_or(u64::MAX).saturating_add(1);
-    Fault { place: Some((from_one(line), from_one(column))), message: "the file is not UTF-8".to_owned() }
+    Fault {
+        place: Some((from_one(line), from_one(column))),
+        message: "the file is not UTF-8".to_owned(),
+    }
 }
 
 fn json(text: &str, enough: &impl Enough) -> Result<Document<Json>, Refusal> {
     let mut document = Document::default();
     let mut stream = serde_json::Deserializer::from_str(text);
-    let read = Reader { into: &mut document, enough: |document: &Document<Json>| enough.enough(document) }
-        .deserialize(&mut stream)
-        .and_then(|()| stream.end());
+    let read = Reader {
+        into: &mut document,
+        enough: |document: &Document<Json>| enough.enough(document),
+    }
+    .deserialize(&mut stream)
+    .and_then(|()| stream.end());
     if let Err(e) = read
         && !enough.enough(&document)
     {
-        let is_other = document.dialect.is_none() && serde_json::from_str(text).is_ok_and(|Probe(is_openapi)| !is_openapi);
-        return Err(if is_other { Refusal::NotOpenApi } else { Refusal::Broken(json_fault(&e)) });
+        let is_other = document.dialect.is_none()
+            && serde_json::from_str(text).is_ok_and(|Probe(is_openapi)| !is_openapi);
+        return Err(if is_other {
+            Refusal::NotOpenApi
+        } else {
+            Refusal::Broken(json_fault(&e))
+        });
     }
     checked(document)
 }
 
 fn json_fault(e: &serde_json::Error) -> Fault {
     let message = e.to_string();
-    let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(message, _)| message);
+    let message = message
+        .rsplit_once(" at line ")
+        .map_or(message.as_str(), |(message, _)| message);
     let from_one = |n: usize| u64::try_from(n).unwrap_or(u64::MAX).max(1);
-    Fault { place: Some((from_one(e.line()), from_one(e.column()))), message: super::text::verbatim(message, 300) }
+    Fault {
+        place: Some((from_one(e.line()), from_one(e.column()))),
+        message: super::text::verbatim(message, 300),
+    }
 }
 
 fn yaml(text: &str, enough: &impl Enough) -> Result<Document<Yaml>, Refusal> {
     let mut document = Document::default();
-    let read = serde_saphyr::with_deserializer_from_str_with_options(text, yaml_options(text), |deserializer| {
-        Reader { into: &mut document, enough: |document: &Document<Yaml>| enough.enough(document) }.deserialize(deserializer)
-    });
+    let read = serde_saphyr::with_deserializer_from_str_with_options(
+        text,
+        yaml_options(text),
+        |deserializer| {
+            Reader {
+                into: &mut document,
+                enough: |document: &Document<Yaml>| enough.enough(document),
+            }
+            .deserialize(deserializer)
+        },
+    );
     if let Err(e) = read
         && !enough.enough(&document)
     {
-        let several = matches!(e.without_snippet(), serde_saphyr::Error::MultipleDocuments { .. });
+        let several = matches!(
+            e.without_snippet(),
+            serde_saphyr::Error::MultipleDocuments { .. }
+        );
         let is_other = document.dialect.is_none()
-            && (several || serde_saphyr::from_str_with_options(text, yaml_options(text)).is_ok_and(|Probe(is_openapi)| !is_openapi));
-        return Err(if is_other { Refusal::NotOpenApi } else { Refusal::Broken(yaml_fault(&e)) });
+            && (several
+                || serde_saphyr::from_str_with_options(text, yaml_options(text))
+                    .is_ok_and(|Probe(is_openapi)| !is_openapi));
+        return Err(if is_other {
+            Refusal::NotOpenApi
+        } else {
+            Refusal::Broken(yaml_fault(&e))
+        });
     }
     checked(document)
 }
 
 fn yaml_fault(e: &serde_saphyr::Error) -> Fault {
-    let place = e.location().map(|location| (location.line(), location.column()));
+    let place = e
+        .location()
+        .map(|location| (location.line(), location.column()));
     let message = e.without_snippet().to_string();
     let message = match message.split(" at line ").next().unwrap_or_default() {
-        limit if limit.starts_with("budget breached") => "more nesting, aliases or nodes than an honest document has",
+        limit if limit.starts_with("budget breached") => {
+            "more nesting, aliases or nodes than an honest document has"
+        }
         // Advice on the library's options is of no use to the reader.
         other => other.split(", set ").next().unwrap_or_default(),
     };
-    Fault { place, message: super::text::verbatim(message, 300) }
+    Fault {
+        place,
+        message: super::text::verbatim(message, 300),
+    }
 }
 
 /// Limits that any honest document keeps: the work stays in proportion to the file, whatever it holds.
@@ -153,13 +207,17 @@ fn yaml_options(text: &str) -> serde_saphyr::Options {
 }
 
 fn checked<F: Format>(document: Document<F>) -> Result<Document<F>, Refusal> {
-    let Some(dialect) = &document.dialect else { return Err(Refusal::NotOpenApi) };
+    let Some(dialect) = &document.dialect else {
+        return Err(Refusal::NotOpenApi);
+    };
     let dialect = dialect.as_str().trim();
     if dialect != "2.0" && dialect != "2" && !dialect.starts_with("3.") {
         return Err(Refusal::Dialect(super::text::verbatim(dialect, 40)));
     }
     if document.info.is_none() {
-        return Err(Refusal::Broken(Fault::at_start("the document has no `info`")));
+        return Err(Refusal::Broken(Fault::at_start(
+            "the document has no `info`",
+        )));
     }
     Ok(document)
 }

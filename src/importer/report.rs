@@ -36,7 +36,10 @@ impl Reason {
     /// Whether an operator should hear of it at once: something is wrong with the file.
     #[must_use]
     pub const fn is_fault(&self) -> bool {
-        matches!(self, Self::Unreadable(_) | Self::Refused(Refusal::Broken(_) | Refusal::Dialect(_)))
+        matches!(
+            self,
+            Self::Unreadable(_) | Self::Refused(Refusal::Broken(_) | Refusal::Dialect(_))
+        )
     }
 
     /// One line about one file.
@@ -47,8 +50,12 @@ impl Reason {
             Self::Licence(Some(licence)) => format!("{path}: licence not open: {licence}"),
             Self::Licence(None) => format!("{path}: states no licence"),
             Self::Duplicate(first) => format!("{path}: says the same as {}", first.display()),
-            Self::Refused(Refusal::NotOpenApi) => format!("{path}: not an OpenAPI document: it has no `openapi` or `swagger` field"),
-            Self::Refused(Refusal::Dialect(version)) => format!("{path}: OpenAPI {version} is not supported; 2.0, 3.0 and 3.1 are"),
+            Self::Refused(Refusal::NotOpenApi) => {
+                format!("{path}: not an OpenAPI document: it has no `openapi` or `swagger` field")
+            }
+            Self::Refused(Refusal::Dialect(version)) => {
+                format!("{path}: OpenAPI {version} is not supported; 2.0, 3.0 and 3.1 are")
+            }
             Self::Refused(Refusal::Broken(fault)) => match fault.place {
                 Some((line, column)) => format!("{path}:{line}:{column}: {}", fault.message),
                 None => format!("{path}: {}", fault.message),
@@ -92,7 +99,10 @@ impl Summary {
     /// Everything, a line for each file that was skipped.
     #[must_use]
     pub fn full(&self) -> String {
-        let mut text = format!("{} connectors and {} actions from {} files\n", self.connectors, self.actions, self.files);
+        let mut text = format!(
+            "{} connectors and {} actions from {} files\n",
+            self.connectors, self.actions, self.files
+        );
         let parts = [("warnings", &self.warnings), ("notes", &self.notes)];
         for (title, lines) in parts.into_iter().filter(|(_, lines)| !lines.is_empty()) {
             let _ = writeln!(text, "\n{title}: {}", lines.len());
@@ -102,7 +112,11 @@ impl Summary {
         }
         for (kind, count) in self.counts() {
             let _ = writeln!(text, "\nskipped, {kind}: {count}");
-            for (path, reason) in self.skipped.iter().filter(|(_, reason)| reason.kind() == kind) {
+            for (path, reason) in self
+                .skipped
+                .iter()
+                .filter(|(_, reason)| reason.kind() == kind)
+            {
                 let _ = writeln!(text, "  {}", reason.line(path));
             }
         }

@@ -8,7 +8,7 @@ use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visi
 use serde_json::value::RawValue;
 
 /// How a format writes text, so that `version: 1.10` stays `1.10` and is not the number 1.1.
-pub trait Format {
+pub trait Format: Default {
     /// The text of a scalar as written; null is none.
     ///
     /// # Errors
@@ -17,15 +17,19 @@ pub trait Format {
 }
 
 /// JSON
+#[derive(Default)]
 pub struct Json;
 /// YAML
+#[derive(Default)]
 pub struct Yaml;
 
 impl Format for Json {
     fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
         let raw = <&RawValue>::deserialize(deserializer)?.get();
         match raw.as_bytes().first() {
-            Some(b'"') => serde_json::from_str(raw).map(Some).map_err(|_| D::Error::custom("text with a broken escape sequence")),
+            Some(b'"') => serde_json::from_str(raw)
+                .map(Some)
+                .map_err(|_| D::Error::custom("text with a broken escape sequence")),
             Some(b'{') => Err(D::Error::custom("expected text, found a map")),
             Some(b'[') => Err(D::Error::custom("expected text, found a list")),
             Some(b'n') => Ok(None),
@@ -41,6 +45,7 @@ impl Format for Yaml {
 }
 
 /// A text; a number or a boolean counts as what is written, null as empty.
+#[derive(Default)]
 pub struct Text<F> {
     value: String,
     format: PhantomData<F>,
@@ -60,15 +65,12 @@ impl<F> Text<F> {
     }
 }
 
-impl<F> Default for Text<F> {
-    fn default() -> Self {
-        Self { value: String::new(), format: PhantomData }
-    }
-}
-
 impl<'de, F: Format> Deserialize<'de> for Text<F> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Self { value: F::text(deserializer)?.unwrap_or_default(), format: PhantomData })
+        Ok(Self {
+            value: F::text(deserializer)?.unwrap_or_default(),
+            format: PhantomData,
+        })
     }
 }
 
@@ -78,7 +80,12 @@ pub struct Texts(pub Vec<String>);
 
 impl<'de> Deserialize<'de> for Texts {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Loose { lists: true, fields: &[] }).map(Self)
+        deserializer
+            .deserialize_any(Loose {
+                lists: true,
+                fields: &[],
+            })
+            .map(Self)
     }
 }
 
@@ -88,7 +95,10 @@ pub struct Logo(pub Option<String>);
 
 impl<'de> Deserialize<'de> for Logo {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let texts = deserializer.deserialize_any(Loose { lists: false, fields: &["url"] })?;
+        let texts = deserializer.deserialize_any(Loose {
+            lists: false,
+            fields: &["url"],
+        })?;
         Ok(Self(texts.into_iter().next()))
     }
 }
@@ -99,7 +109,10 @@ pub struct FirstText(pub Option<String>);
 
 impl<'de> Deserialize<'de> for FirstText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let texts = deserializer.deserialize_any(Loose { lists: true, fields: &[] })?;
+        let texts = deserializer.deserialize_any(Loose {
+            lists: true,
+            fields: &[],
+        })?;
         Ok(Self(texts.into_iter().next()))
     }
 }
@@ -164,7 +177,9 @@ impl<'de> Visitor<'de> for Loose {
         let mut texts = Vec::new();
         if self.lists {
             while texts.len() < MAX_TEXTS {
-                let Some(Item(item)) = seq.next_element()? else { return Ok(texts) };
+                let Some(Item(item)) = seq.next_element()? else {
+                    return Ok(texts);
+                };
                 texts.extend(item);
             }
         }
@@ -190,7 +205,10 @@ struct Item(Option<String>);
 
 impl<'de> Deserialize<'de> for Item {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let texts = deserializer.deserialize_any(Loose { lists: false, fields: &[] })?;
+        let texts = deserializer.deserialize_any(Loose {
+            lists: false,
+            fields: &[],
+        })?;
         Ok(Self(texts.into_iter().next()))
     }
 }

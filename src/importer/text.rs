@@ -20,7 +20,10 @@ pub fn verbatim(text: &str, max: usize) -> String {
 /// The first `max` bytes at most, ending between characters.
 #[must_use]
 pub fn head(text: &str, max: usize) -> &str {
-    (0..=max.min(text.len())).rev().find_map(|end| text.get(..end)).unwrap_or_default()
+    (0..=max.min(text.len()))
+        .rev()
+        .find_map(|end| text.get(..end))
+        .unwrap_or_default()
 }
 
 /// White space of any kind becomes single spaces; what cannot be seen goes.
@@ -48,18 +51,28 @@ fn is_invisible(c: char) -> bool {
 
 /// At most `max` characters: whole words where there are several, `…` where something is missing.
 fn cut(text: &str, max: usize) -> String {
-    let Some((end, _)) = text.char_indices().nth(max) else { return text.to_owned() };
+    let Some((end, _)) = text.char_indices().nth(max) else {
+        return text.to_owned();
+    };
     let kept = head(text, end);
     // Room for the ellipsis: one character less.
-    let kept = kept.char_indices().next_back().map_or("", |(last, _)| head(kept, last));
-    let ends_between_words = text.strip_prefix(kept).is_some_and(|rest| rest.starts_with(' '));
+    let kept = kept
+        .char_indices()
+        .next_back()
+        .map_or("", |(last, _)| head(kept, last));
+    let ends_between_words = text
+        .strip_prefix(kept)
+        .is_some_and(|rest| rest.starts_with(' '));
     let whole = match kept.rsplit_once(' ') {
         _ if ends_between_words => kept,
         // A word of which half a line would be lost is cut instead.
         Some((words, _)) if words.len() >= kept.len() / 2 => words,
         _ => kept,
     };
-    format!("{}…", whole.trim_end_matches([' ', ',', ';', ':', '.', '-', '–', '—', '(']))
+    format!(
+        "{}…",
+        whole.trim_end_matches([' ', ',', ';', ':', '.', '-', '–', '—', '('])
+    )
 }
 
 /// The words of an identifier: parted at anything but letters and digits, and at `camelCase` humps.
@@ -105,8 +118,10 @@ pub fn sentence(identifier: &str) -> String {
     let shouts = !identifier.chars().any(char::is_lowercase);
     let mut sentence = String::new();
     for word in words(identifier) {
-        let acronym = word.chars().nth(1).is_some() && !word.chars().next_back().is_some_and(char::is_lowercase);
-        let mixed = word.starts_with("OAuth") || (word.ends_with('s') && is_upper(word.trim_end_matches('s')));
+        let acronym = word.chars().nth(1).is_some()
+            && !word.chars().next_back().is_some_and(char::is_lowercase);
+        let mixed = word.starts_with("OAuth")
+            || (word.ends_with('s') && is_upper(word.trim_end_matches('s')));
         if sentence.is_empty() {
             let word = if shouts { word.to_lowercase() } else { word };
             push_capitalized(&mut sentence, &word);
@@ -124,13 +139,16 @@ pub fn sentence(identifier: &str) -> String {
 
 /// Two capitals or more, and nothing but capitals and digits.
 fn is_upper(word: &str) -> bool {
-    word.chars().all(|c| c.is_uppercase() || c.is_numeric()) && word.chars().filter(|c| c.is_uppercase()).nth(1).is_some()
+    word.chars().all(|c| c.is_uppercase() || c.is_numeric())
+        && word.chars().filter(|c| c.is_uppercase()).nth(1).is_some()
 }
 
 /// `repos/list-for-user` → `reposListForUser`, `GetAPIKey` → `getAPIKey`, `APIKey` → `apiKey`.
 #[must_use]
 pub fn camel_case(text: &str) -> String {
-    let mut parts = text.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty());
+    let mut parts = text
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|part| !part.is_empty());
     let mut key = String::with_capacity(text.len());
     if let Some(first) = parts.next() {
         let mut first_words = words(first).into_iter();
@@ -153,7 +171,8 @@ pub fn camel_case(text: &str) -> String {
 #[must_use]
 pub fn pascal_case(text: &str) -> String {
     let mut name = String::new();
-    text.split(|c: char| !c.is_alphanumeric()).for_each(|part| push_capitalized(&mut name, part));
+    text.split(|c: char| !c.is_alphanumeric())
+        .for_each(|part| push_capitalized(&mut name, part));
     name
 }
 
@@ -161,13 +180,18 @@ pub fn pascal_case(text: &str) -> String {
 #[must_use]
 pub fn title_case(text: &str) -> String {
     let mut title = String::new();
-    for word in text.split(|c: char| c == '_' || c == '-' || c.is_whitespace()).filter(|word| !word.is_empty()) {
+    for word in text
+        .split(|c: char| c == '_' || c == '-' || c.is_whitespace())
+        .filter(|word| !word.is_empty())
+    {
         if !title.is_empty() {
             title.push(' ');
         }
         match word.to_ascii_lowercase().as_str() {
             "iot" => title.push_str("IoT"),
-            "ai" | "api" | "crm" | "erp" | "hr" | "it" | "seo" | "sms" | "ui" => title.push_str(&word.to_ascii_uppercase()),
+            "ai" | "api" | "crm" | "erp" | "hr" | "it" | "seo" | "sms" | "ui" => {
+                title.push_str(&word.to_ascii_uppercase());
+            }
             "and" | "of" => title.push_str(&word.to_ascii_lowercase()),
             _ => push_capitalized(&mut title, word),
         }

@@ -20,33 +20,80 @@ pub fn platform_version(version: &str) -> String {
     let digits = |text: &str| -> String { text.chars().take_while(char::is_ascii_digit).collect() };
     let number = behind_v.map_or_else(
         // A hash such as `5a0d9b` is no version: its digits run into letters in front.
-        || lower.split(|c: char| !c.is_alphanumeric()).find(|word| word.starts_with(|c: char| c.is_ascii_digit())).map(digits),
+        || {
+            lower
+                .split(|c: char| !c.is_alphanumeric())
+                .find(|word| word.starts_with(|c: char| c.is_ascii_digit()))
+                .map(digits)
+        },
         |text| Some(digits(text)),
     );
     // Nine digits are a date (20240131) at most; more is a build number or a hash.
-    let number = number.filter(|number| number.len() <= 9).and_then(|number| number.parse().ok()).unwrap_or(1_u32);
+    let number = number
+        .filter(|number| number.len() <= 9)
+        .and_then(|number| number.parse().ok())
+        .unwrap_or(1_u32);
     let is_day = (19_000_101..=21_001_231).contains(&number);
-    format!("v{}", if is_day { number.checked_div(10_000).unwrap_or(number) } else { number })
+    format!(
+        "v{}",
+        if is_day {
+            number.checked_div(10_000).unwrap_or(number)
+        } else {
+            number
+        }
+    )
 }
 
 /// How far the connector has come, by the document's own marks, its version text and its title.
 #[must_use]
 pub fn status<F>(info: &Info<F>) -> Status {
-    let marked = |texts: &[String]| texts.iter().any(|text| text.trim().eq_ignore_ascii_case("true"));
+    let marked = |texts: &[String]| {
+        texts
+            .iter()
+            .any(|text| text.trim().eq_ignore_ascii_case("true"))
+    };
     let title = info.title.as_str().to_lowercase();
-    let stability: Vec<String> = info.stability.0.iter().map(|text| text.trim().to_lowercase()).collect();
+    let stability: Vec<String> = info
+        .stability
+        .0
+        .iter()
+        .map(|text| text.trim().to_lowercase())
+        .collect();
     let stable = |words: &[&str]| stability.iter().any(|text| words.contains(&text.as_str()));
-    let title_says = |word: &str| title.split(|c: char| !c.is_alphanumeric()).any(|given| given == word);
+    let title_says = |word: &str| {
+        title
+            .split(|c: char| !c.is_alphanumeric())
+            .any(|given| given == word)
+    };
     let version = info.version.as_str();
-    if marked(&info.deprecated.0) || title_says("deprecated") || stable(&["deprecated", "retired", "removed", "sunset"]) {
+    if marked(&info.deprecated.0)
+        || title_says("deprecated")
+        || stable(&["deprecated", "retired", "removed", "sunset"])
+    {
         Status::NotAvailable
-    } else if marked(&info.alpha.0) || stable(&["alpha", "experimental", "draft"]) || version_says(version, &["alpha", "prealpha", "experimental", "draft"])
+    } else if marked(&info.alpha.0)
+        || stable(&["alpha", "experimental", "draft"])
+        || version_says(version, &["alpha", "prealpha", "experimental", "draft"])
     {
         Status::Alpha
     } else if marked(&info.beta.0)
         || stable(&["beta", "preview", "rc"])
-        || version_says(version, &["beta", "preview", "privatepreview", "publicpreview", "rc", "pre", "snapshot", "dev"])
-        || ["beta", "preview"].iter().any(|word| title.ends_with(&format!("({word})")) || title_says(word))
+        || version_says(
+            version,
+            &[
+                "beta",
+                "preview",
+                "privatepreview",
+                "publicpreview",
+                "rc",
+                "pre",
+                "snapshot",
+                "dev",
+            ],
+        )
+        || ["beta", "preview"]
+            .iter()
+            .any(|word| title.ends_with(&format!("({word})")) || title_says(word))
     {
         Status::Beta
     } else if title_says("alpha") && title.ends_with("(alpha)") {
@@ -58,5 +105,15 @@ pub fn status<F>(info: &Info<F>) -> Status {
 
 /// Whether the version has one of these words, as in `v1beta2`, `2.0-rc.1`, `2019-05-01-preview`.
 fn version_says(version: &str, words: &[&str]) -> bool {
-    version.to_lowercase().split(|c: char| !c.is_alphabetic()).any(|word| words.contains(&word.strip_prefix('v').filter(|w| !w.is_empty()).unwrap_or(word)))
+    version
+        .to_lowercase()
+        .split(|c: char| !c.is_alphabetic())
+        .any(|word| {
+            words.contains(
+                &word
+                    .strip_prefix('v')
+                    .filter(|w| !w.is_empty())
+                    .unwrap_or(word),
+            )
+        })
 }

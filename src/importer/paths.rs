@@ -1,0 +1,172 @@
+//! The paths of a document, and maps in general.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
+
+use super::scalar::{FirstText, Format, Text};
+use crate::catalog::model::Method;
+
+/// `paths`, without extensions
+pub struct Paths<F>(pub Vec<(String, PathItem<F>)>);
+
+/// A map in the order of the document, each key once; values that are null are left out.
+pub struct Entries<T>(pub Vec<(String, T)>);
+
+/// The operations of one path.
+pub struct PathItem<F> {
+    /// Where the operations are described instead.
+    pub reference: Option<String>,
+    /// Those that are actions.
+    pub operations: Vec<(Method, Operation<F>)>,
+}
+
+/// What an action's row is made from.
+#[derive(Default, Deserialize)]
+#[serde(bound = "F: Format", rename_all = "camelCase", default)]
+pub struct Operation<F> {
+    /// What it does, in a few words.
+    pub summary: Text<F>,
+    /// Its name in code.
+    #[serde(rename = "operationId")]
+    pub id: Text<F>,
+    /// What it belongs to; only the first.
+    pub tags: FirstText,
+    #[serde(skip)]
+    format: PhantomData<F>,
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Entries<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct EntriesVisitor<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for EntriesVisitor<T> {
+            type Value = Vec<(String, T)>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a map")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+                entries(map, |_| true)
+            }
+        }
+        deserializer
+            .deserialize_map(EntriesVisitor(PhantomData))
+            .map(Self)
+    }
+}
+
+impl<'de, F: Format> Deserialize<'de> for Paths<F> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct PathsVisitor<F>(PhantomData<F>);
+        impl<'de, F: Format> Visitor<'de> for PathsVisitor<F> {
+            type Value = Vec<(String, PathItem<F>)>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a map of paths")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+                entries(map, |path| !path.starts_with("x-"))
+            }
+        }
+        deserializer
+            .deserialize_map(PathsVisitor(PhantomData))
+            .map(Self)
+    }
+}
+
+fn entries<'de, T: Deserialize<'de>, A: MapAccess<'de>>(
+    mut map: A,
+    wanted: fn(&str) -> bool,
+) -> Result<Vec<(String, T)>, A::Error> {
+    let mut entries = Vec::new();
+    let mut seen = HashSet::new();
+    while let Some(key) = map.next_key::<String>()? {
+        if !wanted(&key) {
+            map.next_value::<IgnoredAny>()?;
+            continue;
+        }
+        if !seen.insert(key.clone()) {
+            return Err(A::Error::custom(format_args!(
+                "duplicate key `{}`",
+                super::text::verbatim(&key, 100)
+            )));
+        }
+        if let Some(value) = map.next_value::<Option<T>>()? {
+            entries.push((key, value));
+        }
+    }
+    Ok(entries)
+}
+
+impl<'de, F: Format> Deserialize<'de> for PathItem<F> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ItemVisitor<F>(PhantomData<F>);
+        impl<'de, F: Format> Visitor<'de> for ItemVisitor<F> {
+            type Value = PathItem<F>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the operations of a path")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+                path_item(map)
+            }
+        }
+        deserializer.deserialize_map(ItemVisitor(PhantomData))
+    }
+}
+
+fn path_item<'de, F: Format, A: MapAccess<'de>>(mut map: A) -> Result<PathItem<F>, A::Error> {
+    #[derive(Deserialize)]
+    #[serde(field_identifier, rename_all = "lowercase")]
+    enum Key {
+        Get,
+        Post,
+        Put,
+        Patch,
+        Delete,
+        #[serde(rename = "$ref")]
+        Reference,
+        #[serde(other)]
+        Other,
+    }
+    let mut item = PathItem {
+        reference: None,
+        operations: Vec::new(),
+    };
+    while let Some(key) = map.next_key()? {
+        let method = match key {
+            Key::Get => Method::Get,
+            Key::Post => Method::Post,
+            Key::Put => Method::Put,
+            Key::Patch => Method::Patch,
+            Key::Delete => Method::Delete,
+            Key::Reference => {
+                item.reference = map.next_value::<Text<F>>()?.filled().map(str::to_owned);
+                continue;
+            }
+            Key::Other => {
+                map.next_value::<IgnoredAny>()?;
+                continue;
+            }
+        };
+        if item.operations.iter().any(|(given, _)| *given == method) {
+            return Err(A::Error::custom(format_args!(
+                "duplicate operation `{}`",
+                method.as_str()
+            )));
+        }
+        // `get:` with nothing behind it is an operation about which nothing more is said.
+        item.operations.push((
+            method,
+            map.next_value::<Option<Operation<F>>>()?
+                .unwrap_or_default(),
+        ));
+    }
+    Ok(item)
+}
