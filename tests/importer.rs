@@ -1,10 +1,7 @@
 //! The importer's rules, over small documents written for them, and its command line.
 
 #![cfg(feature = "cli")]
-#![expect(
-    clippy::unwrap_used,
-    reason = "a helper of a test fails by panicking, too"
-)]
+#![expect(clippy::unwrap_used, reason = "a helper of a test fails by panicking, too")]
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -29,9 +26,7 @@ impl Watch for Silent {
 
 /// A folder of its own for a test, empty.
 fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
-        .join("importer")
-        .join(name);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("importer").join(name);
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).unwrap();
     folder
@@ -40,15 +35,7 @@ fn folder(name: &str) -> PathBuf {
 fn gathered(sources: &[&str], licence: Wanted, overrides: &str) -> (Summary, Vec<Platform>) {
     let overrides = Overrides::parse("catalog.toml", overrides).unwrap();
     let sources = sources.iter().map(PathBuf::from).collect();
-    gather(
-        &Import {
-            sources,
-            licence,
-            overrides,
-        },
-        &Silent,
-    )
-    .unwrap()
+    gather(&Import { sources, licence, overrides }, &Silent).unwrap()
 }
 
 /// Imports documents that are given as text, under file names `0.yaml`, `1.yaml`, ….
@@ -67,10 +54,8 @@ fn indented(lines: &str) -> String {
 /// One document whose `info` has these further lines.
 fn with_info(name: &str, info: &str) -> Connector {
     let info = indented(info);
-    let (summary, mut platforms) = written(
-        name,
-        &[&format!("openapi: 3.0.0\ninfo:\n{info}paths: {{}}\n")],
-    );
+    let (summary, mut platforms) =
+        written(name, &[&format!("openapi: 3.0.0\ninfo:\n{info}paths: {{}}\n")]);
     assert!(summary.skipped.is_empty(), "{}", summary.full());
     platforms.remove(0).connector
 }
@@ -86,10 +71,8 @@ fn with_operation(name: &str, path: &str, method: &str, operation: &str) -> Acti
 }
 
 fn platforms_of(platforms: &[Platform]) -> Vec<&str> {
-    let mut names: Vec<&str> = platforms
-        .iter()
-        .map(|platform| platform.connector.platform.as_str())
-        .collect();
+    let mut names: Vec<&str> =
+        platforms.iter().map(|platform| platform.connector.platform.as_str()).collect();
     names.sort_unstable();
     names
 }
@@ -502,15 +485,11 @@ fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
         let path = entry.unwrap().path();
         if path.is_dir() {
             contents.extend(
-                self::contents(&path)
-                    .into_iter()
-                    .map(|(name, bytes)| (path.join(name), bytes)),
+                self::contents(&path).into_iter().map(|(name, bytes)| (path.join(name), bytes)),
             );
         } else if path.file_name().unwrap() != "report.txt" {
-            contents.insert(
-                path.strip_prefix(folder).unwrap().to_owned(),
-                fs::read(&path).unwrap(),
-            );
+            contents
+                .insert(path.strip_prefix(folder).unwrap().to_owned(), fs::read(&path).unwrap());
         }
     }
     contents
@@ -593,14 +572,74 @@ fn an_import_mends_what_an_interrupted_one_left() {
         fs::write(out.join(name), "cut off").unwrap();
         fs::write(out.join(format!("{}.part", name.display())), "cut off").unwrap();
     }
-    fs::write(
-        out.join("segments").join("0".repeat(32)),
-        "of an import that did not finish",
-    )
-    .unwrap();
+    fs::write(out.join("segments").join("0".repeat(32)), "of an import that did not finish")
+        .unwrap();
     fs::write(out.join("current.json.part"), "{").unwrap();
     import("acme-3.0.json");
     assert_eq!(contents(&out), whole);
+}
+
+#[test]
+#[rustfmt::skip] // a case a line
+fn check_names_each_fault() {
+    let out = folder("check");
+    let folder = out.to_str().unwrap();
+    let acme = &format!("{FIXTURES}/good/acme-3.0.json");
+    let import = || {
+        let _ = fs::remove_dir_all(&out);
+        assert!(run(&["import", "--config", "/dev/null", "--out", folder, acme]).status.success());
+        let ids = ["segments", "versions"].map(|part| {
+            let mut files: Vec<PathBuf> = fs::read_dir(out.join(part)).unwrap().map(|entry| entry.unwrap().path()).collect();
+            files.sort_by_key(|file| fs::metadata(file).unwrap().len());
+            files
+        });
+        ids.concat()
+    };
+    let [small, large, version] = import().try_into().unwrap();
+    let output = run(&["check", folder]);
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), format!("1 connectors, 8 actions in {folder}: no faults\n"));
+    assert_eq!(output.status.code(), Some(0));
+    let flip = |path: &Path| {
+        let mut bytes = fs::read(path).unwrap();
+        *bytes.last_mut().unwrap() ^= 1;
+        fs::write(path, bytes).unwrap();
+    };
+    for (damage, fault) in [
+        (Box::new(|| fs::remove_file(out.join("current.json")).unwrap()) as Box<dyn Fn()>, "current.json: No such file"),
+        (Box::new(|| fs::write(out.join("current.json"), "{").unwrap()), "current.json: EOF"),
+        (Box::new(|| fs::write(out.join("current.json"), "{\"format\": 9, \"connectors\": \"00000000000000000000000000000000\"}").unwrap()), "import again"),
+        (Box::new(|| fs::remove_file(&small).unwrap()), "No such file"),
+        (Box::new(|| fs::remove_file(&large).unwrap()), "No such file"),
+        (Box::new(|| flip(&small)), "its content is not what its name says"),
+        (Box::new(|| flip(&large)), "its content is not what its name says"),
+        (Box::new(|| fs::remove_file(&version).unwrap()), "No such file"),
+        (Box::new(|| fs::write(&version, fs::read_to_string(&version).unwrap().replace("\"actionRows\": 8", "\"actionRows\": 9")).unwrap()), "not the manifest"),
+    ] {
+        import();
+        damage();
+        let output = run(&["check", folder]);
+        assert_eq!(output.status.code(), Some(1), "{fault}");
+        assert!(stderr(&output).contains(fault), "{fault}: {}", stderr(&output));
+    }
+}
+
+#[test]
+#[rustfmt::skip] // a case a line
+fn show_prints_a_platform() {
+    let out = folder("show");
+    let out = out.to_str().unwrap();
+    assert!(run(&["import", "--config", "/dev/null", "--out", out, &format!("{FIXTURES}/good")]).status.success());
+    for (name, code, expected) in [
+        ("acme-store", 0, "key          api::acme-store::v2\n"),
+        ("ACME-Store", 0, "actions      8: 3 GET, 2 POST, 1 PUT, 1 PATCH, 1 DELETE\n"),
+        ("acme-store", 0, "  GET    List orders  [ordersListAll]\n"),
+        ("acme-stor", 1, "no platform `acme-stor`; the nearest are acme-store, "),
+    ] {
+        let output = run(&["show", name, "--catalog", out]);
+        let printed = format!("{}{}", String::from_utf8_lossy(&output.stdout), stderr(&output));
+        assert_eq!(output.status.code(), Some(code), "{printed}");
+        assert!(printed.contains(expected), "{printed}");
+    }
 }
 
 #[test]
@@ -617,11 +656,7 @@ fn two_imports_at_once_do_not_mix() {
         &format!("{FIXTURES}/good/acme-3.0.json"),
     ]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(
-        stderr(&output).contains("another import is writing"),
-        "{}",
-        stderr(&output)
-    );
+    assert!(stderr(&output).contains("another import is writing"), "{}", stderr(&output));
 }
 
 #[cfg(unix)]
@@ -632,11 +667,8 @@ fn links_are_followed_but_not_in_circles() {
     std::os::unix::fs::symlink(&good, folder.join("good")).unwrap();
     std::os::unix::fs::symlink(&folder, folder.join("circle")).unwrap();
     std::os::unix::fs::symlink("nowhere", folder.join("dead.json")).unwrap();
-    let (summary, platforms) = gathered(
-        &[folder.to_str().unwrap(), good.to_str().unwrap()],
-        Wanted::Any,
-        "",
-    );
+    let (summary, platforms) =
+        gathered(&[folder.to_str().unwrap(), good.to_str().unwrap()], Wanted::Any, "");
     assert_eq!((platforms.len(), summary.files), (6, 7));
     assert!(summary.skipped.iter().any(
         |(path, reason)| path.ends_with("dead.json") && matches!(reason, Reason::Unreadable(_))

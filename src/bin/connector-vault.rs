@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use connector_vault::importer::cli::ImportArgs;
+use connector_vault::importer::cli::{CheckArgs, ImportArgs, ShowArgs};
 
 /// Keeps the catalog of connectors and the keys of a connector vault
 #[derive(Debug, Parser)]
@@ -23,11 +23,15 @@ enum Command {
 #[derive(Debug, Subcommand)]
 enum Catalog {
     Import(ImportArgs),
+    Check(CheckArgs),
+    Show(ShowArgs),
 }
 
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Catalog(Catalog::Import(args)) => args.run(),
+        Command::Catalog(Catalog::Check(args)) => args.run(),
+        Command::Catalog(Catalog::Show(args)) => args.run(),
     };
     done.unwrap_or_else(|e| {
         eprintln!("error: {e:#}");

@@ -24,10 +24,7 @@ pub fn of<F>(document: &Document<F>) -> (Vec<Action>, Vec<String>) {
     let mut operations = operations(document, &mut unresolved);
     operations.sort_by_key(|(path, method, _)| (*path, *method));
     let keys = unique(
-        operations
-            .iter()
-            .map(|(path, method, operation)| key(*method, path, operation))
-            .collect(),
+        operations.iter().map(|(path, method, operation)| key(*method, path, operation)).collect(),
     );
     let row = |((path, method, operation), key): ((&str, Method, &Operation<F>), String)| Action {
         title: title(method, path, operation),
@@ -36,37 +33,24 @@ pub fn of<F>(document: &Document<F>) -> (Vec<Action>, Vec<String>) {
         platform: String::new(),
         model_name: model_name(path, operation),
     };
-    (
-        operations.into_iter().zip(keys).map(row).collect(),
-        unresolved,
-    )
+    (operations.into_iter().zip(keys).map(row).collect(), unresolved)
 }
 
 type Found<'a, F> = (&'a str, Method, &'a Operation<F>);
 
 fn operations<'a, F>(document: &'a Document<F>, unresolved: &mut Vec<String>) -> Vec<Found<'a, F>> {
-    let paths = document
-        .paths
-        .as_ref()
-        .map(|paths| paths.0.as_slice())
-        .unwrap_or_default();
+    let paths = document.paths.as_ref().map(|paths| paths.0.as_slice()).unwrap_or_default();
     let mut targets: HashMap<(bool, &str), &PathItem<F>> = HashMap::new();
     if paths.iter().any(|(_, item)| item.reference.is_some()) {
-        let shared = document
-            .components
-            .as_ref()
-            .and_then(|components| components.path_items.as_ref());
+        let shared =
+            document.components.as_ref().and_then(|components| components.path_items.as_ref());
         targets.extend(
             shared
                 .iter()
                 .flat_map(|items| &items.0)
                 .map(|(name, item)| ((true, name.as_str()), item)),
         );
-        targets.extend(
-            paths
-                .iter()
-                .map(|(path, item)| ((false, path.as_str()), item)),
-        );
+        targets.extend(paths.iter().map(|(path, item)| ((false, path.as_str()), item)));
     }
     let mut found: Vec<Found<'a, F>> = Vec::new();
     for (path, item) in paths {
@@ -111,12 +95,7 @@ fn target(reference: &str) -> Option<(bool, String)> {
     if pointer.contains('/') {
         return None;
     }
-    Some((
-        shared,
-        percent_decoded(pointer)
-            .replace("~1", "/")
-            .replace("~0", "~"),
-    ))
+    Some((shared, percent_decoded(pointer).replace("~1", "/").replace("~0", "~")))
 }
 
 fn percent_decoded(text: &str) -> String {
@@ -124,10 +103,7 @@ fn percent_decoded(text: &str) -> String {
     let mut parts = text.split('%');
     bytes.extend_from_slice(parts.next().unwrap_or_default().as_bytes());
     for part in parts {
-        if let Some(byte) = part
-            .get(..2)
-            .and_then(|hex| u8::from_str_radix(hex, 16).ok())
-        {
+        if let Some(byte) = part.get(..2).and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
             bytes.push(byte);
             bytes.extend_from_slice(part.get(2..).unwrap_or_default().as_bytes());
         } else {
@@ -148,10 +124,7 @@ fn title<F>(method: Method, path: &str, operation: &Operation<F>) -> String {
     if !summary.is_empty() {
         return summary.to_owned();
     }
-    let words = text::verbatim(
-        &text::sentence(text::head(operation.id.as_str(), 2048)),
-        MAX_TITLE,
-    );
+    let words = text::verbatim(&text::sentence(text::head(operation.id.as_str(), 2048)), MAX_TITLE);
     if words.is_empty() {
         text::verbatim(&format!("{} {path}", method.as_str()), MAX_TITLE)
     } else {
@@ -162,11 +135,7 @@ fn title<F>(method: Method, path: &str, operation: &Operation<F>) -> String {
 /// The operation's id in camel case, else method and path.
 fn key<F>(method: Method, path: &str, operation: &Operation<F>) -> String {
     let id = text::camel_case(operation.id.as_str());
-    let key = if id.is_empty() {
-        path_key(method, path)
-    } else {
-        id
-    };
+    let key = if id.is_empty() { path_key(method, path) } else { id };
     if key.chars().nth(MAX_KEY).is_none() {
         return key;
     }
@@ -190,12 +159,7 @@ fn path_key(method: Method, path: &str) -> String {
 
 /// The first tag, else the last literal part of the path.
 fn model_name<F>(path: &str, operation: &Operation<F>) -> String {
-    let tag = operation
-        .tags
-        .0
-        .as_deref()
-        .map(text::pascal_case)
-        .unwrap_or_default();
+    let tag = operation.tags.0.as_deref().map(text::pascal_case).unwrap_or_default();
     let name = if tag.is_empty() {
         let path = path.split(['#', '?']).next().unwrap_or_default();
         let literal = path

@@ -22,16 +22,11 @@ pub fn of<F>(info: &Info<F>) -> (String, Vec<String>) {
         .iter()
         .filter(|category| category.chars().nth(1).is_some())
         .map(|text| text::title_case(text));
-    let category = categories.next().map_or_else(
-        || UNKNOWN.to_owned(),
-        |category| text::verbatim(&category, MAX_CHARS),
-    );
-    let others = categories.chain(
-        info.tags
-            .0
-            .iter()
-            .map(|tag| tag.trim_start_matches('#').to_owned()),
-    );
+    let category = categories
+        .next()
+        .map_or_else(|| UNKNOWN.to_owned(), |category| text::verbatim(&category, MAX_CHARS));
+    let others =
+        categories.chain(info.tags.0.iter().map(|tag| tag.trim_start_matches('#').to_owned()));
     let mut seen = HashSet::from([category.to_lowercase()]);
     let tags = others
         .map(|tag| text::verbatim(&tag, MAX_CHARS))

@@ -22,10 +22,8 @@ pub fn names(namings: &[&Naming]) -> Vec<String> {
     }
     let mut proposed: Vec<(bool, String, usize)> = Vec::with_capacity(namings.len());
     for (name, group) in groups {
-        let members: Vec<(usize, &Naming)> = group
-            .iter()
-            .filter_map(|at| Some((*at, *namings.get(*at)?)))
-            .collect();
+        let members: Vec<(usize, &Naming)> =
+            group.iter().filter_map(|at| Some((*at, *namings.get(*at)?))).collect();
         if members.len() == 1 {
             proposed.extend(group.into_iter().map(|at| (false, name.clone(), at)));
         } else {
@@ -63,10 +61,7 @@ type Told = Vec<(usize, Vec<String>)>;
 fn by_provider(members: &[Member<'_>]) -> Told {
     let mut groups: BTreeMap<(usize, &str), Vec<Member<'_>>> = BTreeMap::new();
     for member in members {
-        groups
-            .entry((member.1.provider.len(), &member.1.provider))
-            .or_default()
-            .push(*member);
+        groups.entry((member.1.provider.len(), &member.1.provider)).or_default().push(*member);
     }
     let first = |n: usize| n == 0;
     let tell = |(n, group): (usize, Vec<Member<'_>>)| {
@@ -81,29 +76,17 @@ fn by_provider(members: &[Member<'_>]) -> Told {
 }
 
 fn by_title(members: &[Member<'_>], suffix: &[String]) -> Told {
-    let titles: BTreeSet<&[String]> = members
-        .iter()
-        .map(|(_, naming)| naming.title.as_slice())
-        .collect();
+    let titles: BTreeSet<&[String]> =
+        members.iter().map(|(_, naming)| naming.title.as_slice()).collect();
     let says_name = |title: &[String]| {
-        let name = members
-            .first()
-            .map(|(_, naming)| naming.words.concat())
-            .unwrap_or_default();
+        let name = members.first().map(|(_, naming)| naming.words.concat()).unwrap_or_default();
         title.concat().contains(&name)
     };
     let one_says_name = titles.iter().filter(|title| says_name(title)).count() == 1;
     let tell = |title: &[String]| {
-        let group: Vec<Member<'_>> = members
-            .iter()
-            .filter(|(_, naming)| naming.title == title)
-            .copied()
-            .collect();
-        by_version(
-            &group,
-            suffix,
-            titles.len() > 1 && !(one_says_name && says_name(title)),
-        )
+        let group: Vec<Member<'_>> =
+            members.iter().filter(|(_, naming)| naming.title == title).copied().collect();
+        by_version(&group, suffix, titles.len() > 1 && !(one_says_name && says_name(title)))
     };
     titles.iter().flat_map(|title| tell(title)).collect()
 }
@@ -111,34 +94,20 @@ fn by_title(members: &[Member<'_>], suffix: &[String]) -> Told {
 fn by_version(members: &[Member<'_>], suffix: &[String], with_title: bool) -> Told {
     let mut members = members.to_vec();
     members.sort_by_key(|(_, naming)| {
-        (
-            std::cmp::Reverse((numbers(&naming.version), &naming.version)),
-            naming.content,
-        )
+        (std::cmp::Reverse((numbers(&naming.version), &naming.version)), naming.content)
     });
-    let newest = members
-        .first()
-        .map(|(_, naming)| naming.version.clone())
-        .unwrap_or_default();
-    let majors: Vec<String> = members
-        .iter()
-        .map(|(_, naming)| version::platform_version(&naming.version))
-        .collect();
+    let newest = members.first().map(|(_, naming)| naming.version.clone()).unwrap_or_default();
+    let majors: Vec<String> =
+        members.iter().map(|(_, naming)| version::platform_version(&naming.version)).collect();
     let mut seen: HashSet<Vec<String>> = HashSet::new();
     let mut told = Told::new();
     for (at, naming) in members {
-        let (provider, service) = naming
-            .words
-            .split_at_checked(naming.provider_words)
-            .unwrap_or_default();
+        let (provider, service) =
+            naming.words.split_at_checked(naming.provider_words).unwrap_or_default();
         let mut words = [provider, suffix, service].concat();
         if with_title {
-            let unsaid: Vec<String> = naming
-                .title
-                .iter()
-                .filter(|word| !words.contains(word))
-                .cloned()
-                .collect();
+            let unsaid: Vec<String> =
+                naming.title.iter().filter(|word| !words.contains(word)).cloned().collect();
             words.extend(unsaid);
         }
         if naming.version != newest {
@@ -160,8 +129,5 @@ fn by_version(members: &[Member<'_>], suffix: &[String], with_title: bool) -> To
 
 /// The numbers of a version, to compare by.
 fn numbers(version: &str) -> Vec<u64> {
-    version
-        .split(|c: char| !c.is_ascii_digit())
-        .filter_map(|number| number.parse().ok())
-        .collect()
+    version.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok()).collect()
 }

@@ -1,6 +1,6 @@
 //! `connector-vault catalog import | check | show`.
 
-use std::io::IsTerminal as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -13,7 +13,9 @@ use super::folder::Folder;
 use super::licence::Wanted;
 use super::overrides::Overrides;
 use super::report::Summary;
-use super::{Import, Watch, import};
+use super::{Import, Watch, check, import, show};
+use crate::fold::fold;
+use crate::nearest::nearest;
 
 /// The file of overrides that is read when it is there.
 const DEFAULT_CONFIG: &str = "catalog.toml";
@@ -57,20 +59,12 @@ impl ImportArgs {
             .config
             .clone()
             .or_else(|| Some(PathBuf::from(DEFAULT_CONFIG)).filter(|path| path.exists()));
-        let overrides = config
-            .as_deref()
-            .map(Overrides::read)
-            .transpose()?
-            .unwrap_or_default();
+        let overrides = config.as_deref().map(Overrides::read).transpose()?.unwrap_or_default();
         let licence = match self.licence {
             LicenceArg::Open => Wanted::Open,
             LicenceArg::Any => Wanted::Any,
         };
-        let job = Import {
-            sources: self.sources.clone(),
-            licence,
-            overrides,
-        };
+        let job = Import { sources: self.sources.clone(), licence, overrides };
         let folder = Folder(self.out.clone());
         let progress = Progress::default();
         let summary = import(&job, &folder, &progress);
@@ -88,12 +82,8 @@ impl ImportArgs {
             );
             return Ok(ExitCode::FAILURE);
         }
-        println!(
-            "{} connectors, {} actions in {}",
-            summary.connectors,
-            summary.actions,
-            self.out.display()
-        );
+        let (connectors, actions) = (summary.connectors, summary.actions);
+        say(&format!("{connectors} connectors, {actions} actions in {}\n", self.out.display()));
         Ok(ExitCode::SUCCESS)
     }
 
@@ -104,15 +94,8 @@ impl ImportArgs {
             .filter(|(_, reason)| reason.is_fault())
             .map(|(path, reason)| reason.line(path))
             .collect();
-        let shown = if self.verbose {
-            usize::MAX
-        } else {
-            FAULTS_SHOWN
-        };
-        faults
-            .iter()
-            .take(shown)
-            .for_each(|line| eprintln!("error: {line}"));
+        let shown = if self.verbose { usize::MAX } else { FAULTS_SHOWN };
+        faults.iter().take(shown).for_each(|line| eprintln!("error: {line}"));
         if faults.len() > shown {
             eprintln!(
                 "error: … and {} more, all in {}",
@@ -120,11 +103,7 @@ impl ImportArgs {
                 report.display()
             );
         }
-        summary
-            .warnings
-            .iter()
-            .take(shown)
-            .for_each(|line| eprintln!("warning: {line}"));
+        summary.warnings.iter().take(shown).for_each(|line| eprintln!("warning: {line}"));
         if summary.warnings.len() > shown {
             eprintln!(
                 "warning: … and {} more, all in {}",
@@ -132,15 +111,9 @@ impl ImportArgs {
                 report.display()
             );
         }
-        summary
-            .notes
-            .iter()
-            .for_each(|line| eprintln!("note: {line}"));
+        summary.notes.iter().for_each(|line| eprintln!("note: {line}"));
         if self.verbose {
-            let rest = summary
-                .skipped
-                .iter()
-                .filter(|(_, reason)| !reason.is_fault());
+            let rest = summary.skipped.iter().filter(|(_, reason)| !reason.is_fault());
             rest.for_each(|(path, reason)| eprintln!("skipped: {}", reason.line(path)));
         }
         if !summary.skipped.is_empty() {
@@ -160,6 +133,78 @@ impl ImportArgs {
     }
 }
 
+/// Validate a catalog folder: every segment there, whole, and in agreement with the others
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// The catalog folder
+    #[arg(value_name = "DIR", default_value = ".catalog")]
+    folder: PathBuf,
+}
+
+impl CheckArgs {
+    /// Names every fault; success when there is none.
+    ///
+    /// # Errors
+    /// When the folder has no catalog.
+    pub fn run(&self) -> Result<ExitCode> {
+        let folder = Folder(self.folder.clone());
+        let faults = check::faults(&folder);
+        for fault in &faults {
+            eprintln!("error: {fault}");
+        }
+        if !faults.is_empty() {
+            eprintln!("{} faults in {}", faults.len(), self.folder.display());
+            return Ok(ExitCode::FAILURE);
+        }
+        let entries = check::connectors(&folder)?;
+        let actions = entries
+            .iter()
+            .map(|entry| u64::from(entry.connector.tools))
+            .fold(0, u64::saturating_add);
+        let (connectors, folder) = (entries.len(), self.folder.display());
+        say(&format!("{connectors} connectors, {actions} actions in {folder}: no faults\n"));
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Print a platform of the catalog
+#[derive(Debug, Args)]
+pub struct ShowArgs {
+    /// Its name, such as `github`
+    platform: String,
+    /// The catalog folder
+    #[arg(long, value_name = "DIR", default_value = ".catalog")]
+    catalog: PathBuf,
+}
+
+impl ShowArgs {
+    /// Prints the platform.
+    ///
+    /// # Errors
+    /// When the catalog cannot be read.
+    pub fn run(&self) -> Result<ExitCode> {
+        let folder = Folder(self.catalog.clone());
+        let entries = check::connectors(&folder)?;
+        let wanted = fold(&self.platform);
+        let Some(entry) = entries.iter().find(|entry| entry.connector.platform == wanted) else {
+            let known = entries.iter().map(|entry| entry.connector.platform.as_str());
+            eprintln!(
+                "error: no platform `{}`; the nearest are {}",
+                self.platform,
+                nearest(&wanted, known, 3).join(", ")
+            );
+            return Ok(ExitCode::FAILURE);
+        };
+        say(&show::platform(entry, &check::actions(&folder, entry.actions)?));
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Prints to standard output; that nobody reads on (`… | head`) is no fault.
+fn say(text: &str) {
+    let _ = std::io::stdout().write_all(text.as_bytes());
+}
+
 /// A bar on a terminal, a line now and then elsewhere.
 #[derive(Default)]
 struct Progress(Mutex<State>);
@@ -177,10 +222,7 @@ const TELL_EVERY: Duration = Duration::from_secs(5);
 
 impl Progress {
     fn with(&self, act: impl FnOnce(&mut State)) {
-        act(&mut self
-            .0
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner));
+        act(&mut self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
     }
 
     fn done(&self) {
@@ -216,11 +258,7 @@ impl Watch for Progress {
                 bar.inc(bytes);
             } else if state.told.is_some_and(|told| told.elapsed() >= TELL_EVERY) {
                 state.told = Some(Instant::now());
-                eprintln!(
-                    "read {} of {} MB",
-                    state.read / 1_000_000,
-                    state.total / 1_000_000
-                );
+                eprintln!("read {} of {} MB", state.read / 1_000_000, state.total / 1_000_000);
             }
         });
     }

@@ -43,10 +43,8 @@ impl Draft {
             .components
             .as_ref()
             .and_then(|components| components.security_schemes.as_ref());
-        let mut schemes = shared
-            .into_iter()
-            .chain(&document.security)
-            .flat_map(|schemes| &schemes.0);
+        let mut schemes =
+            shared.into_iter().chain(&document.security).flat_map(|schemes| &schemes.0);
         let is_oauth = |kind: &str| {
             kind.eq_ignore_ascii_case("oauth2") || kind.eq_ignore_ascii_case("openIdConnect")
         };
@@ -95,12 +93,7 @@ impl Draft {
         put(if self.oauth { "oauth" } else { "" });
         put(&format!("{:?}", self.status));
         for action in &self.actions {
-            for text in [
-                action.method.as_str(),
-                &action.title,
-                &action.key,
-                &action.model_name,
-            ] {
+            for text in [action.method.as_str(), &action.title, &action.key, &action.model_name] {
                 put(text);
             }
         }
@@ -111,18 +104,11 @@ impl Draft {
     #[must_use]
     pub fn finish(self, platform: String, wishes: &Override) -> (Connector, Vec<Action>) {
         let name = wishes.name.clone().unwrap_or_else(|| {
-            if self.name.is_empty() {
-                text::title_case(&platform)
-            } else {
-                self.name
-            }
+            if self.name.is_empty() { text::title_case(&platform) } else { self.name }
         });
         let platform_version = version::platform_version(&self.version);
-        let image = wishes
-            .image
-            .clone()
-            .or(self.logo)
-            .unwrap_or_else(|| image::monogram(&name, &platform));
+        let image =
+            wishes.image.clone().or(self.logo).unwrap_or_else(|| image::monogram(&name, &platform));
         let mut actions = self.actions;
         for action in &mut actions {
             action.platform.clone_from(&platform);

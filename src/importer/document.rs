@@ -152,10 +152,7 @@ impl<'de, F: Format, E: Fn(&Document<F>) -> bool> Visitor<'de> for Reader<'_, F,
                 }
                 Field::Info => once(&mut document.info, "info", map.next_value()?)?,
                 Field::Servers => {
-                    document.host = document
-                        .host
-                        .take()
-                        .or(map.next_value::<FirstServer<F>>()?.0);
+                    document.host = document.host.take().or(map.next_value::<FirstServer<F>>()?.0);
                 }
                 Field::Host => {
                     document.host = map
@@ -186,11 +183,7 @@ fn once<T, E: serde::de::Error>(
     name: &'static str,
     value: T,
 ) -> Result<(), E> {
-    if slot.replace(value).is_some() {
-        Err(E::duplicate_field(name))
-    } else {
-        Ok(())
-    }
+    if slot.replace(value).is_some() { Err(E::duplicate_field(name)) } else { Ok(()) }
 }
 
 /// The URL of the first server.
@@ -205,10 +198,7 @@ impl<'de, F: Format> Deserialize<'de> for FirstServer<F> {
         }
         let servers = Option::<Vec<Server<F>>>::deserialize(deserializer)?.unwrap_or_default();
         Ok(Self(
-            servers
-                .iter()
-                .find_map(|server| server.url.filled())
-                .map(str::to_owned),
+            servers.iter().find_map(|server| server.url.filled()).map(str::to_owned),
             PhantomData,
         ))
     }

@@ -58,11 +58,7 @@ impl Folder {
     /// # Errors
     /// When the folder cannot be made, or another import is at work in it.
     pub fn lock(&self) -> Result<fs::File> {
-        for folder in [
-            self.0.clone(),
-            self.0.join("segments"),
-            self.0.join("versions"),
-        ] {
+        for folder in [self.0.clone(), self.0.join("segments"), self.0.join("versions")] {
             fs::create_dir_all(&folder)
                 .with_context(|| format!("cannot make the folder {}", folder.display()))?;
         }
@@ -108,13 +104,7 @@ impl Folder {
             action_rows,
         };
         replace(&self.version(connectors), &json(&manifest)?)?;
-        replace(
-            &self.current(),
-            &json(&Current {
-                format: FORMAT,
-                connectors,
-            })?,
-        )?;
+        replace(&self.current(), &json(&Current { format: FORMAT, connectors })?)?;
         self.sweep(&manifest);
         Ok(manifest)
     }
@@ -134,19 +124,12 @@ impl Folder {
             }),
         };
         for folder in ["segments", "versions"] {
-            let entries = fs::read_dir(self.0.join(folder))
-                .into_iter()
-                .flatten()
-                .flatten();
+            let entries = fs::read_dir(self.0.join(folder)).into_iter().flatten().flatten();
             for entry in entries {
                 let name = entry.file_name();
                 let name = name.to_string_lossy();
                 let ours = name.contains(TEMPORARY)
-                    || name
-                        .strip_suffix(".json")
-                        .unwrap_or(&name)
-                        .parse::<SegmentId>()
-                        .is_ok();
+                    || name.strip_suffix(".json").unwrap_or(&name).parse::<SegmentId>().is_ok();
                 if ours && !kept(&name) {
                     let _ = fs::remove_file(entry.path());
                 }

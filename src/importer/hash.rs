@@ -8,9 +8,7 @@ pub fn number(bytes: &[u8]) -> u64 {
     let first = Sha256::digest(bytes)
         .into_iter()
         .take(8)
-        .fold(0_u64, |number, byte| {
-            number.wrapping_shl(8) | u64::from(byte)
-        });
+        .fold(0_u64, |number, byte| number.wrapping_shl(8) | u64::from(byte));
     first.wrapping_shr(11)
 }
 

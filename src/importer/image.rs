@@ -12,9 +12,7 @@ pub const MAX_URL: usize = 2048;
 pub fn https(url: &str) -> Option<String> {
     let url = url.trim();
     let clean = |c: char| c.is_ascii_graphic() && !matches!(c, '"' | '\'' | '<' | '>' | '`' | '\\');
-    let is_https = url
-        .get(..8)
-        .is_some_and(|scheme| scheme.eq_ignore_ascii_case("https://"));
+    let is_https = url.get(..8).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https://"));
     (is_https && url.len() > 8 && url.len() <= MAX_URL && url.chars().all(clean))
         .then(|| url.to_owned())
 }
@@ -28,9 +26,7 @@ const COLOURS: [&str; 12] = [
 /// One or two letters of the name on a colour of the platform's own, as a `data:` URL.
 #[must_use]
 pub fn monogram(name: &str, platform: &str) -> String {
-    let letters = letters(name)
-        .or_else(|| letters(platform))
-        .unwrap_or_else(|| "?".to_owned());
+    let letters = letters(name).or_else(|| letters(platform)).unwrap_or_else(|| "?".to_owned());
     let place = hash::number(platform.as_bytes())
         .checked_rem(12)
         .and_then(|place| usize::try_from(place).ok())

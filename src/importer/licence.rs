@@ -72,17 +72,10 @@ const OPEN: [&str; 40] = [
 #[must_use]
 pub fn is_open<F>(licence: Option<&Licence<F>>) -> bool {
     let Some(licence) = licence else { return false };
-    let texts = [
-        licence.identifier.as_str(),
-        licence.name.as_str(),
-        licence.url.as_str(),
-    ]
-    .map(normal);
-    let says = |words: &[&str]| {
-        texts
-            .iter()
-            .any(|text| words.iter().any(|word| text.contains(word)))
-    };
+    let texts =
+        [licence.identifier.as_str(), licence.name.as_str(), licence.url.as_str()].map(normal);
+    let says =
+        |words: &[&str]| texts.iter().any(|text| words.iter().any(|word| text.contains(word)));
     says(&OPEN) && !says(&CLOSED)
 }
 
@@ -90,11 +83,7 @@ pub fn is_open<F>(licence: Option<&Licence<F>>) -> bool {
 #[must_use]
 pub fn described<F>(licence: Option<&Licence<F>>) -> Option<String> {
     let licence = licence?;
-    let text = licence
-        .identifier
-        .filled()
-        .or(licence.name.filled())
-        .or(licence.url.filled())?;
+    let text = licence.identifier.filled().or(licence.name.filled()).or(licence.url.filled())?;
     Some(super::text::verbatim(text, 80))
 }
 

@@ -9,11 +9,7 @@ pub fn plain(text: &str) -> String {
     for line in without_tags.lines() {
         blocks.take(line);
     }
-    let text = if blocks.body.trim().is_empty() {
-        blocks.headings
-    } else {
-        blocks.body
-    };
+    let text = if blocks.body.trim().is_empty() { blocks.headings } else { blocks.body };
     decode_entities(&text)
 }
 
@@ -50,13 +46,8 @@ impl Blocks {
     }
 
     fn paragraph(&mut self, line: &str) {
-        let item = ["- ", "* ", "+ ", "• "]
-            .iter()
-            .find_map(|bullet| line.strip_prefix(bullet));
-        let open = self
-            .body
-            .trim_end()
-            .ends_with(|c: char| c.is_alphanumeric() || c == ')');
+        let item = ["- ", "* ", "+ ", "• "].iter().find_map(|bullet| line.strip_prefix(bullet));
+        let open = self.body.trim_end().ends_with(|c: char| c.is_alphanumeric() || c == ')');
         if item.is_some() && self.in_list && open {
             self.body.truncate(self.body.trim_end().len());
             self.body.push_str("; ");
@@ -72,9 +63,7 @@ impl Blocks {
 /// `---`, `===`, `***`: a rule, or the line under a heading.
 fn is_rule(line: &str) -> bool {
     line.len() >= 3
-        && ["-", "=", "*", "_"]
-            .iter()
-            .any(|mark| line.replace(mark, "").trim().is_empty())
+        && ["-", "=", "*", "_"].iter().any(|mark| line.replace(mark, "").trim().is_empty())
 }
 
 /// The text of `## Heading`.
@@ -128,11 +117,7 @@ fn link(label: &str) -> Option<(&str, &str)> {
     let end = matching(label, '[', ']')?;
     let (label, after) = label.split_at_checked(end)?;
     let after = after.strip_prefix(']')?;
-    let (open, close) = if after.starts_with('(') {
-        ('(', ')')
-    } else {
-        ('[', ']')
-    };
+    let (open, close) = if after.starts_with('(') { ('(', ')') } else { ('[', ']') };
     let target = after.strip_prefix(open)?;
     let end = matching(target, open, close)?;
     Some((label, target.split_at_checked(end)?.1.strip_prefix(close)?))
@@ -183,9 +168,8 @@ fn emphasis<'a>(to: &mut String, mark: char, after: &'a str) -> &'a str {
 }
 
 /// Tags whose content goes with them.
-const HIDDEN: [&str; 11] = [
-    "style", "script", "pre", "table", "h1", "h2", "h3", "h4", "head", "button", "summary",
-];
+const HIDDEN: [&str; 11] =
+    ["style", "script", "pre", "table", "h1", "h2", "h3", "h4", "head", "button", "summary"];
 /// Tags that part words.
 const BLOCKS: [&str; 14] = [
     "p",

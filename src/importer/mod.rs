@@ -2,10 +2,12 @@
 //!
 //! [`source`] finds the files, [`read`] turns each into a [`document`] that holds only what rows need, and
 //! [`connector`] and [`action`] make the rows. When all are read, [`platform`] names them, [`overrides`] applies the
-//! operator's `catalog.toml`, and [`folder`] writes. [`report`] says what came of it.
+//! operator's `catalog.toml`, and [`folder`] writes. [`report`] says what
+//! came of it. [`check`] reads a folder back, and [`show`] prints a platform of it.
 
 pub mod action;
 pub mod category;
+pub mod check;
 mod clash;
 pub mod cli;
 pub mod connector;
@@ -22,6 +24,7 @@ pub mod platform;
 pub mod read;
 pub mod report;
 mod scalar;
+pub mod show;
 pub mod source;
 pub mod text;
 pub mod version;
@@ -62,16 +65,9 @@ pub trait Watch: Sync {
 /// What became of one file.
 enum Outcome {
     /// Its rows.
-    Rows {
-        naming: Naming,
-        draft: Draft,
-        unresolved: Vec<String>,
-    },
+    Rows { naming: Naming, draft: Draft, unresolved: Vec<String> },
     /// Only its name: its licence is not an open one.
-    Closed {
-        naming: Naming,
-        licence: Option<String>,
-    },
+    Closed { naming: Naming, licence: Option<String> },
     /// Nothing.
     Nothing(Reason),
 }
@@ -98,11 +94,7 @@ pub fn gather(job: &Import, watch: &dyn Watch) -> Result<(Summary, Vec<Platform>
     let sources = source::find(&job.sources)?;
     watch.found(
         sources.files.len(),
-        sources
-            .files
-            .iter()
-            .map(|file| file.bytes)
-            .fold(0, u64::saturating_add),
+        sources.files.iter().map(|file| file.bytes).fold(0, u64::saturating_add),
     );
     let mut outcomes = parallel::map(&sources.files, |file| {
         let outcome = match source::bytes(&file.path) {
@@ -112,24 +104,15 @@ pub fn gather(job: &Import, watch: &dyn Watch) -> Result<(Summary, Vec<Platform>
         watch.read(file.bytes);
         outcome
     });
-    let mut summary = Summary {
-        files: sources.files.len(),
-        ..Summary::default()
-    };
-    summary.skipped.extend(
-        sources
-            .unreadable
-            .into_iter()
-            .map(|(path, why)| (path, Reason::Unreadable(why))),
-    );
+    let mut summary = Summary { files: sources.files.len(), ..Summary::default() };
+    summary
+        .skipped
+        .extend(sources.unreadable.into_iter().map(|(path, why)| (path, Reason::Unreadable(why))));
     let paths: Vec<PathBuf> = sources.files.into_iter().map(|file| file.path).collect();
     tell_apart(&mut outcomes);
     drop_copies(&mut outcomes, &paths);
-    let mut platforms = name(
-        paths.into_iter().zip(outcomes).collect(),
-        &job.overrides,
-        &mut summary,
-    )?;
+    let mut platforms =
+        name(paths.into_iter().zip(outcomes).collect(), &job.overrides, &mut summary)?;
     finish(&mut platforms)?;
     summary.skipped.sort_by(|a, b| a.0.cmp(&b.0));
     summary.connectors = platforms.len();
@@ -143,17 +126,12 @@ fn name(
     overrides: &Overrides,
     summary: &mut Summary,
 ) -> Result<Vec<Platform>> {
-    let namings: Vec<&Naming> = outcomes
-        .iter()
-        .filter_map(|(_, outcome)| outcome.naming())
-        .collect();
+    let namings: Vec<&Naming> =
+        outcomes.iter().filter_map(|(_, outcome)| outcome.naming()).collect();
     let names = clash::names(&namings);
     // When nothing was read at all, that is what the operator should hear of.
-    let (wishes, absent) = if names.is_empty() {
-        (Vec::new(), Vec::new())
-    } else {
-        overrides.pair(&names)?
-    };
+    let (wishes, absent) =
+        if names.is_empty() { (Vec::new(), Vec::new()) } else { overrides.pair(&names)? };
     let mut pairs = names.into_iter().zip(wishes);
     let mut platforms = Vec::new();
     let mut closed_wishes = Vec::new();
@@ -164,22 +142,14 @@ fn name(
             <(String, Override)>::default()
         };
         match outcome {
-            Outcome::Rows {
-                draft, unresolved, ..
-            } => {
+            Outcome::Rows { draft, unresolved, .. } => {
                 summary.warnings.extend(
-                    unresolved
-                        .iter()
-                        .map(|reference| format!("{}: {reference}", path.display())),
+                    unresolved.iter().map(|reference| format!("{}: {reference}", path.display())),
                 );
                 let (connector, actions) =
                     draft.finish(wishes.rename.clone().unwrap_or(name), &wishes);
                 summary.actions = summary.actions.saturating_add(actions.len());
-                platforms.push(Platform {
-                    connector,
-                    authkit: wishes.authkit,
-                    actions,
-                });
+                platforms.push(Platform { connector, authkit: wishes.authkit, actions });
             }
             Outcome::Closed { licence, .. } => {
                 if wishes != Override::default() {
@@ -190,10 +160,7 @@ fn name(
             Outcome::Nothing(reason) => summary.skipped.push((path, reason)),
         }
     }
-    let absent: Vec<String> = absent
-        .into_iter()
-        .map(|wishes| wishes.platform.clone())
-        .collect();
+    let absent: Vec<String> = absent.into_iter().map(|wishes| wishes.platform.clone()).collect();
     note(
         summary,
         "entries of catalog.toml left aside, as their licence is not open",
@@ -217,14 +184,10 @@ fn note(summary: &mut Summary, what: &str, names: &[String]) {
 fn finish(platforms: &mut [Platform]) -> Result<()> {
     platforms.sort_by(|a, b| a.connector.key.cmp(&b.connector.key));
     let mut seen = std::collections::HashSet::new();
-    if let Some(twice) = platforms
-        .iter()
-        .find(|platform| !seen.insert(platform.connector.platform.as_str()))
+    if let Some(twice) =
+        platforms.iter().find(|platform| !seen.insert(platform.connector.platform.as_str()))
     {
-        bail!(
-            "catalog.toml: `rename` gives two platforms the name `{}`",
-            twice.connector.platform
-        );
+        bail!("catalog.toml: `rename` gives two platforms the name `{}`", twice.connector.platform);
     }
     connector::number(platforms.iter_mut().map(|platform| &mut platform.connector));
     Ok(())
@@ -275,10 +238,8 @@ struct Stop(Wanted);
 
 impl Enough for Stop {
     fn enough<F>(&self, document: &Document<F>) -> bool {
-        let Some(info) = document
-            .info
-            .as_ref()
-            .filter(|_| self.0 == Wanted::Open && document.dialect.is_some())
+        let Some(info) =
+            document.info.as_ref().filter(|_| self.0 == Wanted::Open && document.dialect.is_some())
         else {
             return false;
         };
@@ -304,15 +265,8 @@ fn rows<F>(document: &Document<F>, wanted: Wanted) -> Outcome {
     let version = info.map_or("", |info| info.version.as_str());
     let naming = Naming::new(provider, service, document.host.as_deref(), title, version);
     if wanted == Wanted::Open && !licence::is_open(licence) {
-        return Outcome::Closed {
-            naming,
-            licence: licence::described(licence),
-        };
+        return Outcome::Closed { naming, licence: licence::described(licence) };
     }
     let (actions, unresolved) = action::of(document);
-    Outcome::Rows {
-        naming,
-        draft: Draft::of(document, actions),
-        unresolved,
-    }
+    Outcome::Rows { naming, draft: Draft::of(document, actions), unresolved }
 }

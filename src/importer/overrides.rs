@@ -8,6 +8,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::{category, connector, image, platform, text};
 use crate::catalog::model::Status;
+use crate::nearest::nearest;
 
 /// What the operator wants of one platform; what is absent stays as the document has it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -60,24 +61,6 @@ pub struct Overrides {
     pub platforms: Vec<Override>,
 }
 
-/// The candidate that a mistyped name most likely means.
-#[must_use]
-pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let score = |candidate: &str| {
-        let likeness = strsim::jaro_winkler(name, candidate)
-            .max(strsim::normalized_damerau_levenshtein(name, candidate));
-        if candidate.contains(name) || name.contains(candidate) {
-            likeness.max(0.7)
-        } else {
-            likeness
-        }
-    };
-    candidates
-        .map(|candidate| (score(candidate), candidate))
-        .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(a.1)))
-        .map(|(_, candidate)| candidate)
-}
-
 impl Overrides {
     /// Reads the file.
     ///
@@ -94,11 +77,7 @@ impl Overrides {
     /// # Errors
     /// As [`read`](Self::read).
     pub fn parse(file: &str, text: &str) -> Result<Self> {
-        let mut parser = Parser {
-            file,
-            text,
-            faults: Vec::new(),
-        };
+        let mut parser = Parser { file, text, faults: Vec::new() };
         let mut platforms = Vec::new();
         match DeTable::parse(text) {
             Ok(root) => {
@@ -106,9 +85,7 @@ impl Overrides {
                     match (key.get_ref().as_ref(), value.get_ref()) {
                         ("platforms", DeValue::Table(tables)) => {
                             platforms.extend(
-                                tables
-                                    .iter()
-                                    .map(|(name, value)| parser.platform(name, value)),
+                                tables.iter().map(|(name, value)| parser.platform(name, value)),
                             );
                         }
                         ("platforms", _) => {
@@ -127,20 +104,14 @@ impl Overrides {
             Err(e) => {
                 let start = e.span().map_or(0, |span| span.start);
                 let (line, column) = place(text, start);
-                bail!(
-                    "{file}:{line}:{column}: {}",
-                    e.message().replace('\n', ", ")
-                );
+                bail!("{file}:{line}:{column}: {}", e.message().replace('\n', ", "));
             }
         }
         if !parser.faults.is_empty() {
             bail!("{}", parser.faults.join("\n"));
         }
         platforms.sort_by_key(|wishes| wishes.place);
-        Ok(Self {
-            file: file.to_owned(),
-            platforms,
-        })
+        Ok(Self { file: file.to_owned(), platforms })
     }
 
     /// Pairs each wish with the document whose platform it names; the result has one entry for each of `names`.
@@ -149,30 +120,22 @@ impl Overrides {
     /// # Errors
     /// When names match nothing.
     pub fn pair(&self, names: &[String]) -> Result<(Vec<Override>, Vec<&Override>)> {
-        let places: std::collections::HashMap<&str, usize> = names
-            .iter()
-            .enumerate()
-            .map(|(at, name)| (name.as_str(), at))
-            .collect();
+        let places: std::collections::HashMap<&str, usize> =
+            names.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
         let mut paired = vec![Override::default(); names.len()];
         let mut absent = Vec::new();
         let mut faults = Vec::new();
         for wishes in &self.platforms {
-            let slot = places
-                .get(wishes.platform.as_str())
-                .and_then(|at| paired.get_mut(*at));
+            let slot = places.get(wishes.platform.as_str()).and_then(|at| paired.get_mut(*at));
             if let Some(slot) = slot {
                 *slot = wishes.clone();
             } else if wishes.optional {
                 absent.push(wishes);
             } else {
                 let (line, column) = wishes.place;
-                let near = nearest(&wishes.platform, names.iter().map(String::as_str));
-                let near = near
-                    .map(|near| format!("; did you mean `{near}`?"))
-                    .unwrap_or_default();
+                let near = nearest(&wishes.platform, names.iter().map(String::as_str), 1).concat();
                 faults.push(format!(
-                    "{}:{line}:{column}: no document is about the platform `{}`{near}",
+                    "{}:{line}:{column}: no document is about the platform `{}`; did you mean `{near}`?",
                     self.file, wishes.platform
                 ));
             }
@@ -189,11 +152,8 @@ impl Overrides {
 fn place(text: &str, at: usize) -> (usize, usize) {
     let before = text::head(text, at);
     let line = before.matches('\n').count().saturating_add(1);
-    let column = before
-        .rsplit('\n')
-        .next()
-        .map_or(0, |line| line.chars().count())
-        .saturating_add(1);
+    let column =
+        before.rsplit('\n').next().map_or(0, |line| line.chars().count()).saturating_add(1);
     (line, column)
 }
 
@@ -206,8 +166,7 @@ struct Parser<'a> {
 impl Parser<'_> {
     fn fault<T>(&mut self, at: &Spanned<T>, message: &str) {
         let (line, column) = place(self.text, at.span().start);
-        self.faults
-            .push(format!("{}:{line}:{column}: {message}", self.file));
+        self.faults.push(format!("{}:{line}:{column}: {message}", self.file));
     }
 
     fn platform(
@@ -262,7 +221,7 @@ impl Parser<'_> {
             "optional" => wishes.optional = self.flag(value).unwrap_or_default(),
             "tags" => wishes.tags = self.tags(value),
             other => {
-                let near = nearest(other, FIELDS.into_iter()).unwrap_or_default();
+                let near = nearest(other, FIELDS, 1).concat();
                 let message = format!(
                     "unknown field `{}`; did you mean `{near}`?",
                     text::verbatim(other, 80)
@@ -286,11 +245,9 @@ impl Parser<'_> {
     }
 
     fn line(&mut self, value: &Spanned<DeValue<'_>>, max: usize) -> Option<String> {
-        self.text(
-            value,
-            &format!("one line of 1 to {max} characters"),
-            |text| is_line(text, max).then(|| text.to_owned()),
-        )
+        self.text(value, &format!("one line of 1 to {max} characters"), |text| {
+            is_line(text, max).then(|| text.to_owned())
+        })
     }
 
     fn flag(&mut self, value: &Spanned<DeValue<'_>>) -> Option<bool> {
@@ -309,10 +266,7 @@ impl Parser<'_> {
         if items.len() > category::MAX_TAGS {
             self.fault(value, &format!("more than {} tags", category::MAX_TAGS));
         }
-        items
-            .iter()
-            .map(|item| self.line(item, category::MAX_CHARS))
-            .collect()
+        items.iter().map(|item| self.line(item, category::MAX_CHARS)).collect()
     }
 }
 
@@ -333,9 +287,5 @@ fn picture(url: &str) -> Option<String> {
     let is_data = url.starts_with("data:image/")
         && url.len() <= image::MAX_URL
         && url.chars().all(|c| c.is_ascii_graphic());
-    if is_data {
-        Some(url.to_owned())
-    } else {
-        image::https(url)
-    }
+    if is_data { Some(url.to_owned()) } else { image::https(url) }
 }

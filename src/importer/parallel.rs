@@ -25,9 +25,7 @@ pub fn map<T: Send>(files: &[Source], work: impl Fn(&Source) -> T + Sync) -> Vec
             gate.enter(file.bytes);
             let result = work(file);
             gate.leave(file.bytes);
-            done.lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .push((*at, result));
+            done.lock().unwrap_or_else(PoisonError::into_inner).push((*at, result));
         }
     };
     let threads = thread::available_parallelism()
@@ -36,12 +34,7 @@ pub fn map<T: Send>(files: &[Source], work: impl Fn(&Source) -> T + Sync) -> Vec
         .min(files.len().max(1));
     thread::scope(|scope| {
         let spawned = (0..threads)
-            .filter(|_| {
-                thread::Builder::new()
-                    .stack_size(STACK)
-                    .spawn_scoped(scope, run)
-                    .is_ok()
-            })
+            .filter(|_| thread::Builder::new().stack_size(STACK).spawn_scoped(scope, run).is_ok())
             .count();
         if spawned == 0 {
             run();
@@ -63,10 +56,8 @@ impl Gate {
     fn enter(&self, bytes: u64) {
         let fits = |in_work: &mut u64| *in_work != 0 && in_work.saturating_add(bytes) > IN_WORK;
         let in_work = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut in_work = self
-            .left
-            .wait_while(in_work, fits)
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut in_work =
+            self.left.wait_while(in_work, fits).unwrap_or_else(PoisonError::into_inner);
         *in_work = in_work.saturating_add(bytes);
     }
 

@@ -53,9 +53,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Entries<T> {
                 entries(map, |_| true)
             }
         }
-        deserializer
-            .deserialize_map(EntriesVisitor(PhantomData))
-            .map(Self)
+        deserializer.deserialize_map(EntriesVisitor(PhantomData)).map(Self)
     }
 }
 
@@ -73,9 +71,7 @@ impl<'de, F: Format> Deserialize<'de> for Paths<F> {
                 entries(map, |path| !path.starts_with("x-"))
             }
         }
-        deserializer
-            .deserialize_map(PathsVisitor(PhantomData))
-            .map(Self)
+        deserializer.deserialize_map(PathsVisitor(PhantomData)).map(Self)
     }
 }
 
@@ -135,10 +131,7 @@ fn path_item<'de, F: Format, A: MapAccess<'de>>(mut map: A) -> Result<PathItem<F
         #[serde(other)]
         Other,
     }
-    let mut item = PathItem {
-        reference: None,
-        operations: Vec::new(),
-    };
+    let mut item = PathItem { reference: None, operations: Vec::new() };
     while let Some(key) = map.next_key()? {
         let method = match key {
             Key::Get => Method::Get,
@@ -162,11 +155,8 @@ fn path_item<'de, F: Format, A: MapAccess<'de>>(mut map: A) -> Result<PathItem<F
             )));
         }
         // `get:` with nothing behind it is an operation about which nothing more is said.
-        item.operations.push((
-            method,
-            map.next_value::<Option<Operation<F>>>()?
-                .unwrap_or_default(),
-        ));
+        item.operations
+            .push((method, map.next_value::<Option<Operation<F>>>()?.unwrap_or_default()));
     }
     Ok(item)
 }

@@ -49,15 +49,11 @@ impl Naming {
         // Titles are prose: `GitHub` is one word there.
         let mut title_words = plain_words(&text::head(title, 500).to_lowercase());
         while title_words.len() > 1
-            && title_words
-                .last()
-                .is_some_and(|word| GENERIC.contains(&word.as_str()))
+            && title_words.last().is_some_and(|word| GENERIC.contains(&word.as_str()))
         {
             title_words.pop();
         }
-        let service = service
-            .map(|service| service_words(service, &provider))
-            .unwrap_or_default();
+        let service = service.map(|service| service_words(service, &provider)).unwrap_or_default();
         let mut words = labels;
         if words.is_empty() {
             words.clone_from(&title_words);
@@ -87,11 +83,7 @@ impl Naming {
 
 /// Adds the words that are not already said: `twilio` + `twilio video` → `twilio video`.
 fn add_unsaid(words: &mut Vec<String>, more: &[String]) {
-    let said = more
-        .iter()
-        .zip(words.iter())
-        .take_while(|(more, word)| more == word)
-        .count();
+    let said = more.iter().zip(words.iter()).take_while(|(more, word)| more == word).count();
     if more.iter().any(|word| !words.contains(word)) && more.concat() != words.concat() {
         words.extend(more.iter().skip(said).cloned());
     }
@@ -99,21 +91,11 @@ fn add_unsaid(words: &mut Vec<String>, more: &[String]) {
 
 /// The host of a server's URL, when it tells whose it is: not an address, `localhost` or a mere path.
 fn host(url: &str) -> Option<String> {
-    let authority = url
-        .split_once("//")
-        .map_or(url, |(_, rest)| rest)
-        .split(['/', '?', '#'])
-        .next()?;
-    let host = authority
-        .rsplit('@')
-        .next()?
-        .split(':')
-        .next()?
-        .to_lowercase();
-    let labels: Vec<&str> = host
-        .split('.')
-        .filter(|label| !label.is_empty() && !label.contains(['{', '}']))
-        .collect();
+    let authority =
+        url.split_once("//").map_or(url, |(_, rest)| rest).split(['/', '?', '#']).next()?;
+    let host = authority.rsplit('@').next()?.split(':').next()?.to_lowercase();
+    let labels: Vec<&str> =
+        host.split('.').filter(|label| !label.is_empty() && !label.contains(['{', '}'])).collect();
     let host = labels.join(".");
     let is_example = matches!(host.as_str(), "example.com" | "example.org" | "example.net");
     (labels.len() > 1 && host.parse::<IpAddr>().is_err() && !is_example).then_some(host)
@@ -131,15 +113,11 @@ fn labels(provider: &str) -> (Vec<String>, Vec<String>) {
         .map(|own| own.trim_end_matches('.'))
         .filter(|own| !own.is_empty());
     // `googleapis.com` is itself a public suffix, under which others have their names.
-    let own = own
-        .or_else(|| host.rsplit_once('.').map(|(own, _)| own))
-        .unwrap_or(host);
+    let own = own.or_else(|| host.rsplit_once('.').map(|(own, _)| own)).unwrap_or(host);
     let suffix = host.strip_prefix(own).unwrap_or_default();
     let mut labels: Vec<&str> = own.split('.').collect();
     while labels.len() > 1
-        && labels
-            .first()
-            .is_some_and(|label| GENERIC.contains(label) || is_version(label))
+        && labels.first().is_some_and(|label| GENERIC.contains(label) || is_version(label))
     {
         labels.remove(0);
     }
@@ -204,9 +182,7 @@ pub(super) fn slug(words: &[String]) -> String {
 pub fn is_valid(name: &str) -> bool {
     let edge = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
     name.len() <= MAX_CHARS
-        && name
-            .bytes()
-            .all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'-'))
+        && name.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'-'))
         && edge(name.chars().next())
         && edge(name.chars().next_back())
 }

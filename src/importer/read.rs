@@ -19,10 +19,7 @@ pub struct Fault {
 
 impl Fault {
     fn at_start(message: &str) -> Self {
-        Self {
-            place: Some((1, 1)),
-            message: message.to_owned(),
-        }
+        Self { place: Some((1, 1)), message: message.to_owned() }
     }
 }
 
@@ -90,10 +87,7 @@ fn is_json(text: &str) -> bool {
 fn not_utf8(bytes: &[u8], at: usize) -> Fault {
     let before = bytes.get(..at).unwrap_or_default();
     let line = before.split(|byte| *byte == b'\n').skip(1).count();
-    let column = before
-        .rsplit(|byte| *byte == b'\n')
-        .next()
-        .map_or(0, <[u8]>::len);
+    let column = before.rsplit(|byte| *byte == b'\n').next().map_or(0, <[u8]>::len);
     let from_one = |n: usize| u64::try_from(n).unwrap_or(u64::MAX).saturating_add(1);
     Fault {
         place: Some((from_one(line), from_one(column))),
@@ -104,31 +98,23 @@ fn not_utf8(bytes: &[u8], at: usize) -> Fault {
 fn json(text: &str, enough: &impl Enough) -> Result<Document<Json>, Refusal> {
     let mut document = Document::default();
     let mut stream = serde_json::Deserializer::from_str(text);
-    let read = Reader {
-        into: &mut document,
-        enough: |document: &Document<Json>| enough.enough(document),
-    }
-    .deserialize(&mut stream)
-    .and_then(|()| stream.end());
+    let read =
+        Reader { into: &mut document, enough: |document: &Document<Json>| enough.enough(document) }
+            .deserialize(&mut stream)
+            .and_then(|()| stream.end());
     if let Err(e) = read
         && !enough.enough(&document)
     {
         let is_other = document.dialect.is_none()
             && serde_json::from_str(text).is_ok_and(|Probe(is_openapi)| !is_openapi);
-        return Err(if is_other {
-            Refusal::NotOpenApi
-        } else {
-            Refusal::Broken(json_fault(&e))
-        });
+        return Err(if is_other { Refusal::NotOpenApi } else { Refusal::Broken(json_fault(&e)) });
     }
     checked(document)
 }
 
 fn json_fault(e: &serde_json::Error) -> Fault {
     let message = e.to_string();
-    let message = message
-        .rsplit_once(" at line ")
-        .map_or(message.as_str(), |(message, _)| message);
+    let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(message, _)| message);
     let from_one = |n: usize| u64::try_from(n).unwrap_or(u64::MAX).max(1);
     Fault {
         place: Some((from_one(e.line()), from_one(e.column()))),
@@ -152,27 +138,18 @@ fn yaml(text: &str, enough: &impl Enough) -> Result<Document<Yaml>, Refusal> {
     if let Err(e) = read
         && !enough.enough(&document)
     {
-        let several = matches!(
-            e.without_snippet(),
-            serde_saphyr::Error::MultipleDocuments { .. }
-        );
+        let several = matches!(e.without_snippet(), serde_saphyr::Error::MultipleDocuments { .. });
         let is_other = document.dialect.is_none()
             && (several
                 || serde_saphyr::from_str_with_options(text, yaml_options(text))
                     .is_ok_and(|Probe(is_openapi)| !is_openapi));
-        return Err(if is_other {
-            Refusal::NotOpenApi
-        } else {
-            Refusal::Broken(yaml_fault(&e))
-        });
+        return Err(if is_other { Refusal::NotOpenApi } else { Refusal::Broken(yaml_fault(&e)) });
     }
     checked(document)
 }
 
 fn yaml_fault(e: &serde_saphyr::Error) -> Fault {
-    let place = e
-        .location()
-        .map(|location| (location.line(), location.column()));
+    let place = e.location().map(|location| (location.line(), location.column()));
     let message = e.without_snippet().to_string();
     let message = match message.split(" at line ").next().unwrap_or_default() {
         limit if limit.starts_with("budget breached") => {
@@ -181,10 +158,7 @@ fn yaml_fault(e: &serde_saphyr::Error) -> Fault {
         // Advice on the library's options is of no use to the reader.
         other => other.split(", set ").next().unwrap_or_default(),
     };
-    Fault {
-        place,
-        message: super::text::verbatim(message, 300),
-    }
+    Fault { place, message: super::text::verbatim(message, 300) }
 }
 
 /// Limits that any honest document keeps: the work stays in proportion to the file, whatever it holds.
@@ -215,9 +189,7 @@ fn checked<F: Format>(document: Document<F>) -> Result<Document<F>, Refusal> {
         return Err(Refusal::Dialect(super::text::verbatim(dialect, 40)));
     }
     if document.info.is_none() {
-        return Err(Refusal::Broken(Fault::at_start(
-            "the document has no `info`",
-        )));
+        return Err(Refusal::Broken(Fault::at_start("the document has no `info`")));
     }
     Ok(document)
 }

@@ -112,11 +112,7 @@ impl Summary {
         }
         for (kind, count) in self.counts() {
             let _ = writeln!(text, "\nskipped, {kind}: {count}");
-            for (path, reason) in self
-                .skipped
-                .iter()
-                .filter(|(_, reason)| reason.kind() == kind)
-            {
+            for (path, reason) in self.skipped.iter().filter(|(_, reason)| reason.kind() == kind) {
                 let _ = writeln!(text, "  {}", reason.line(path));
             }
         }

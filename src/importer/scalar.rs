@@ -67,10 +67,7 @@ impl<F> Text<F> {
 
 impl<'de, F: Format> Deserialize<'de> for Text<F> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Self {
-            value: F::text(deserializer)?.unwrap_or_default(),
-            format: PhantomData,
-        })
+        Ok(Self { value: F::text(deserializer)?.unwrap_or_default(), format: PhantomData })
     }
 }
 
@@ -80,12 +77,7 @@ pub struct Texts(pub Vec<String>);
 
 impl<'de> Deserialize<'de> for Texts {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer
-            .deserialize_any(Loose {
-                lists: true,
-                fields: &[],
-            })
-            .map(Self)
+        deserializer.deserialize_any(Loose { lists: true, fields: &[] }).map(Self)
     }
 }
 
@@ -95,10 +87,7 @@ pub struct Logo(pub Option<String>);
 
 impl<'de> Deserialize<'de> for Logo {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let texts = deserializer.deserialize_any(Loose {
-            lists: false,
-            fields: &["url"],
-        })?;
+        let texts = deserializer.deserialize_any(Loose { lists: false, fields: &["url"] })?;
         Ok(Self(texts.into_iter().next()))
     }
 }
@@ -109,10 +98,7 @@ pub struct FirstText(pub Option<String>);
 
 impl<'de> Deserialize<'de> for FirstText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let texts = deserializer.deserialize_any(Loose {
-            lists: true,
-            fields: &[],
-        })?;
+        let texts = deserializer.deserialize_any(Loose { lists: true, fields: &[] })?;
         Ok(Self(texts.into_iter().next()))
     }
 }
@@ -205,10 +191,7 @@ struct Item(Option<String>);
 
 impl<'de> Deserialize<'de> for Item {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let texts = deserializer.deserialize_any(Loose {
-            lists: false,
-            fields: &[],
-        })?;
+        let texts = deserializer.deserialize_any(Loose { lists: false, fields: &[] })?;
         Ok(Self(texts.into_iter().next()))
     }
 }

@@ -47,10 +47,7 @@ pub fn find(arguments: &[PathBuf]) -> Result<Sources> {
         }
     }
     if sources.files.is_empty() && sources.unreadable.is_empty() {
-        let names: Vec<String> = arguments
-            .iter()
-            .map(|path| path.display().to_string())
-            .collect();
+        let names: Vec<String> = arguments.iter().map(|path| path.display().to_string()).collect();
         bail!("no .json, .yaml or .yml file in {}", names.join(", "));
     }
     sources.files.sort_by(|a, b| a.path.cmp(&b.path));
@@ -61,10 +58,7 @@ impl Sources {
     fn add(&mut self, path: &Path, bytes: u64) {
         let canonical = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         if self.seen.insert(canonical) {
-            self.files.push(Source {
-                path: path.to_owned(),
-                bytes,
-            });
+            self.files.push(Source { path: path.to_owned(), bytes });
         }
     }
 
@@ -95,9 +89,7 @@ impl Sources {
 
     fn enter(&mut self, path: &Path, folders: &mut Vec<PathBuf>) {
         let wanted = path.extension().is_some_and(|ext| {
-            ["json", "yaml", "yml"]
-                .iter()
-                .any(|known| ext.eq_ignore_ascii_case(known))
+            ["json", "yaml", "yml"].iter().any(|known| ext.eq_ignore_ascii_case(known))
         });
         match fs::metadata(path) {
             Ok(meta) if meta.is_dir() => folders.push(path.to_owned()),
@@ -116,8 +108,7 @@ pub fn bytes(path: &Path) -> io::Result<Vec<u8>> {
     let file = fs::File::open(path)?;
     let size = file.metadata().map_or(0, |meta| meta.len()).min(MAX_BYTES);
     let mut bytes = Vec::with_capacity(usize::try_from(size.saturating_add(1)).unwrap_or(0));
-    file.take(MAX_BYTES.saturating_add(1))
-        .read_to_end(&mut bytes)?;
+    file.take(MAX_BYTES.saturating_add(1)).read_to_end(&mut bytes)?;
     if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > MAX_BYTES {
         return Err(io::Error::new(
             io::ErrorKind::FileTooLarge,

@@ -20,10 +20,7 @@ pub fn verbatim(text: &str, max: usize) -> String {
 /// The first `max` bytes at most, ending between characters.
 #[must_use]
 pub fn head(text: &str, max: usize) -> &str {
-    (0..=max.min(text.len()))
-        .rev()
-        .find_map(|end| text.get(..end))
-        .unwrap_or_default()
+    (0..=max.min(text.len())).rev().find_map(|end| text.get(..end)).unwrap_or_default()
 }
 
 /// White space of any kind becomes single spaces; what cannot be seen goes.
@@ -56,23 +53,15 @@ fn cut(text: &str, max: usize) -> String {
     };
     let kept = head(text, end);
     // Room for the ellipsis: one character less.
-    let kept = kept
-        .char_indices()
-        .next_back()
-        .map_or("", |(last, _)| head(kept, last));
-    let ends_between_words = text
-        .strip_prefix(kept)
-        .is_some_and(|rest| rest.starts_with(' '));
+    let kept = kept.char_indices().next_back().map_or("", |(last, _)| head(kept, last));
+    let ends_between_words = text.strip_prefix(kept).is_some_and(|rest| rest.starts_with(' '));
     let whole = match kept.rsplit_once(' ') {
         _ if ends_between_words => kept,
         // A word of which half a line would be lost is cut instead.
         Some((words, _)) if words.len() >= kept.len() / 2 => words,
         _ => kept,
     };
-    format!(
-        "{}…",
-        whole.trim_end_matches([' ', ',', ';', ':', '.', '-', '–', '—', '('])
-    )
+    format!("{}…", whole.trim_end_matches([' ', ',', ';', ':', '.', '-', '–', '—', '(']))
 }
 
 /// The words of an identifier: parted at anything but letters and digits, and at `camelCase` humps.
@@ -146,9 +135,7 @@ fn is_upper(word: &str) -> bool {
 /// `repos/list-for-user` → `reposListForUser`, `GetAPIKey` → `getAPIKey`, `APIKey` → `apiKey`.
 #[must_use]
 pub fn camel_case(text: &str) -> String {
-    let mut parts = text
-        .split(|c: char| !c.is_alphanumeric())
-        .filter(|part| !part.is_empty());
+    let mut parts = text.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty());
     let mut key = String::with_capacity(text.len());
     if let Some(first) = parts.next() {
         let mut first_words = words(first).into_iter();
@@ -171,8 +158,7 @@ pub fn camel_case(text: &str) -> String {
 #[must_use]
 pub fn pascal_case(text: &str) -> String {
     let mut name = String::new();
-    text.split(|c: char| !c.is_alphanumeric())
-        .for_each(|part| push_capitalized(&mut name, part));
+    text.split(|c: char| !c.is_alphanumeric()).for_each(|part| push_capitalized(&mut name, part));
     name
 }
 

@@ -34,37 +34,20 @@ pub fn platform_version(version: &str) -> String {
         .and_then(|number| number.parse().ok())
         .unwrap_or(1_u32);
     let is_day = (19_000_101..=21_001_231).contains(&number);
-    format!(
-        "v{}",
-        if is_day {
-            number.checked_div(10_000).unwrap_or(number)
-        } else {
-            number
-        }
-    )
+    format!("v{}", if is_day { number.checked_div(10_000).unwrap_or(number) } else { number })
 }
 
 /// How far the connector has come, by the document's own marks, its version text and its title.
 #[must_use]
 pub fn status<F>(info: &Info<F>) -> Status {
-    let marked = |texts: &[String]| {
-        texts
-            .iter()
-            .any(|text| text.trim().eq_ignore_ascii_case("true"))
-    };
+    let marked =
+        |texts: &[String]| texts.iter().any(|text| text.trim().eq_ignore_ascii_case("true"));
     let title = info.title.as_str().to_lowercase();
-    let stability: Vec<String> = info
-        .stability
-        .0
-        .iter()
-        .map(|text| text.trim().to_lowercase())
-        .collect();
+    let stability: Vec<String> =
+        info.stability.0.iter().map(|text| text.trim().to_lowercase()).collect();
     let stable = |words: &[&str]| stability.iter().any(|text| words.contains(&text.as_str()));
-    let title_says = |word: &str| {
-        title
-            .split(|c: char| !c.is_alphanumeric())
-            .any(|given| given == word)
-    };
+    let title_says =
+        |word: &str| title.split(|c: char| !c.is_alphanumeric()).any(|given| given == word);
     let version = info.version.as_str();
     if marked(&info.deprecated.0)
         || title_says("deprecated")
@@ -80,16 +63,7 @@ pub fn status<F>(info: &Info<F>) -> Status {
         || stable(&["beta", "preview", "rc"])
         || version_says(
             version,
-            &[
-                "beta",
-                "preview",
-                "privatepreview",
-                "publicpreview",
-                "rc",
-                "pre",
-                "snapshot",
-                "dev",
-            ],
+            &["beta", "preview", "privatepreview", "publicpreview", "rc", "pre", "snapshot", "dev"],
         )
         || ["beta", "preview"]
             .iter()
@@ -105,15 +79,7 @@ pub fn status<F>(info: &Info<F>) -> Status {
 
 /// Whether the version has one of these words, as in `v1beta2`, `2.0-rc.1`, `2019-05-01-preview`.
 fn version_says(version: &str, words: &[&str]) -> bool {
-    version
-        .to_lowercase()
-        .split(|c: char| !c.is_alphabetic())
-        .any(|word| {
-            words.contains(
-                &word
-                    .strip_prefix('v')
-                    .filter(|w| !w.is_empty())
-                    .unwrap_or(word),
-            )
-        })
+    version.to_lowercase().split(|c: char| !c.is_alphabetic()).any(|word| {
+        words.contains(&word.strip_prefix('v').filter(|w| !w.is_empty()).unwrap_or(word))
+    })
 }

@@ -1,0 +1,61 @@
+//! A platform for a person.
+
+use std::fmt::Write as _;
+
+use crate::catalog::model::{Action, Method};
+use crate::catalog::segment::ConnectorEntry;
+
+/// Actions that are shown of a platform.
+const SHOWN: usize = 10;
+
+/// The connector's fields, its actions by method, and the first of them in list order.
+#[must_use]
+pub fn platform(entry: &ConnectorEntry, actions: &[Action]) -> String {
+    let row = &entry.connector;
+    let mut text = String::new();
+    let status = serde_json::to_value(row.status).unwrap_or_default();
+    for (field, value) in [
+        ("name", row.name.clone()),
+        ("key", row.key.clone()),
+        ("id", row.id.to_string()),
+        ("status", status.as_str().unwrap_or_default().to_owned()),
+        ("version", row.version.clone()),
+        ("category", row.category.clone()),
+        ("tags", row.tags.join(", ")),
+        ("description", row.description.clone()),
+        ("image", row.image.clone()),
+        ("oauth", yes(row.oauth)),
+        ("authkit", yes(entry.authkit)),
+        ("active", yes(row.active)),
+        ("actions", by_method(actions)),
+    ] {
+        let _ = writeln!(text, "{field:<12} {value}");
+    }
+    for action in actions.iter().take(SHOWN) {
+        let (method, title, key) = (action.method.as_str(), &action.title, &action.key);
+        let _ = writeln!(text, "  {method:<6} {title}  [{key}]");
+    }
+    if let Some(more) = actions.len().checked_sub(SHOWN).filter(|more| *more > 0) {
+        let _ = writeln!(text, "  … and {more} more");
+    }
+    text
+}
+
+fn yes(flag: bool) -> String {
+    if flag { "yes" } else { "no" }.to_owned()
+}
+
+/// `5: 3 GET, 2 POST`
+fn by_method(actions: &[Action]) -> String {
+    let count = |method: Method| actions.iter().filter(|action| action.method == method).count();
+    let counts: Vec<String> = Method::ALL
+        .into_iter()
+        .map(|method| (method, count(method)))
+        .filter(|(_, count)| *count > 0)
+        .map(|(method, count)| format!("{count} {}", method.as_str()))
+        .collect();
+    if counts.is_empty() {
+        return "none".to_owned();
+    }
+    format!("{}: {}", actions.len(), counts.join(", "))
+}
