@@ -418,6 +418,7 @@ fn hostile_documents_do_no_harm() {
         ("long-text.json", format!("{head}\"paths\": {{\"/a\": {{\"get\": {{\"summary\": \"{}\"}}}}}}}}", "[*_<".repeat(2_000_000)), true),
         ("surrogate.json", "{\"openapi\": \"3.0.0\", \"info\": {\"title\": \"\\ud800\", \"version\": \"1\"}}".to_owned(), false),
         ("nul.json", "\0".repeat(1000), false),
+        ("many-paths.json", format!("{head}\"paths\": {{{}\"/\": {{}}}}}}", (0..60_000).flat_map(|n| ["\"/".to_owned(), n.to_string(), "\":{},".to_owned()]).collect::<String>()), false),
         ("utf-16.json", "\u{feff}{\u{0}\"\u{0}".to_owned(), false),
     ] {
         let folder = folder("hostile");
@@ -530,7 +531,7 @@ fn command_line_exit_codes_and_messages() {
         assert!(stderr(&output).contains(message), "{arguments:?}: {}", stderr(&output));
     }
     let report = fs::read_to_string(Path::new(out).join("report.txt")).unwrap();
-    assert!(report.starts_with("1 connectors and 8 actions from 1 files\n"), "{report}");
+    assert!(report.starts_with("1 connector and 8 actions from 1 file\n"), "{report}");
 }
 
 #[test]
@@ -597,7 +598,7 @@ fn check_names_each_fault() {
     };
     let [small, large, version] = import().try_into().unwrap();
     let output = run(&["check", folder]);
-    assert_eq!(String::from_utf8(output.stdout).unwrap(), format!("1 connectors, 8 actions in {folder}: no faults\n"));
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), format!("1 connector, 8 actions in {folder}: no faults\n"));
     assert_eq!(output.status.code(), Some(0));
     let flip = |path: &Path| {
         let mut bytes = fs::read(path).unwrap();

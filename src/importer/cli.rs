@@ -12,7 +12,7 @@ use clap::{Args, ValueEnum};
 use super::folder::Folder;
 use super::licence::Wanted;
 use super::overrides::Overrides;
-use super::report::Summary;
+use super::report::{Summary, counted};
 use super::{Import, Watch, check, import, show};
 use crate::fold::fold;
 use crate::nearest::nearest;
@@ -82,8 +82,9 @@ impl ImportArgs {
             );
             return Ok(ExitCode::FAILURE);
         }
-        let (connectors, actions) = (summary.connectors, summary.actions);
-        say(&format!("{connectors} connectors, {actions} actions in {}\n", self.out.display()));
+        let connectors = counted(summary.connectors, "connector");
+        let actions = counted(summary.actions, "action");
+        say(&format!("{connectors}, {actions} in {}\n", self.out.display()));
         Ok(ExitCode::SUCCESS)
     }
 
@@ -153,16 +154,15 @@ impl CheckArgs {
             eprintln!("error: {fault}");
         }
         if !faults.is_empty() {
-            eprintln!("{} faults in {}", faults.len(), self.folder.display());
+            eprintln!("{} in {}", counted(faults.len(), "fault"), self.folder.display());
             return Ok(ExitCode::FAILURE);
         }
         let entries = check::connectors(&folder)?;
-        let actions = entries
-            .iter()
-            .map(|entry| u64::from(entry.connector.tools))
-            .fold(0, u64::saturating_add);
-        let (connectors, folder) = (entries.len(), self.folder.display());
-        say(&format!("{connectors} connectors, {actions} actions in {folder}: no faults\n"));
+        let tools = entries.iter().map(|entry| entry.connector.tools);
+        let actions = tools.fold(0, u32::saturating_add).try_into().unwrap_or(usize::MAX);
+        let (connectors, actions) =
+            (counted(entries.len(), "connector"), counted(actions, "action"));
+        say(&format!("{connectors}, {actions} in {}: no faults\n", self.folder.display()));
         Ok(ExitCode::SUCCESS)
     }
 }

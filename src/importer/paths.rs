@@ -75,6 +75,9 @@ impl<'de, F: Format> Deserialize<'de> for Paths<F> {
     }
 }
 
+/// More than twice what the largest known document has; each becomes rows, so there has to be an end.
+const MAX_ENTRIES: usize = 50_000;
+
 fn entries<'de, T: Deserialize<'de>, A: MapAccess<'de>>(
     mut map: A,
     wanted: fn(&str) -> bool,
@@ -91,6 +94,9 @@ fn entries<'de, T: Deserialize<'de>, A: MapAccess<'de>>(
                 "duplicate key `{}`",
                 super::text::verbatim(&key, 100)
             )));
+        }
+        if entries.len() >= MAX_ENTRIES {
+            return Err(A::Error::custom(format_args!("more than {MAX_ENTRIES} entries")));
         }
         if let Some(value) = map.next_value::<Option<T>>()? {
             entries.push((key, value));

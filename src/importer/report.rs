@@ -65,6 +65,12 @@ impl Reason {
     }
 }
 
+/// `1 connector`, `2 connectors`
+#[must_use]
+pub fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 /// What came of an import.
 #[derive(Debug, Default)]
 pub struct Summary {
@@ -99,10 +105,9 @@ impl Summary {
     /// Everything, a line for each file that was skipped.
     #[must_use]
     pub fn full(&self) -> String {
-        let mut text = format!(
-            "{} connectors and {} actions from {} files\n",
-            self.connectors, self.actions, self.files
-        );
+        let connectors = counted(self.connectors, "connector");
+        let (actions, files) = (counted(self.actions, "action"), counted(self.files, "file"));
+        let mut text = format!("{connectors} and {actions} from {files}\n");
         let parts = [("warnings", &self.warnings), ("notes", &self.notes)];
         for (title, lines) in parts.into_iter().filter(|(_, lines)| !lines.is_empty()) {
             let _ = writeln!(text, "\n{title}: {}", lines.len());
