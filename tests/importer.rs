@@ -247,6 +247,8 @@ fn descriptions_are_one_plain_line() {
         ("# Only a title", "Only a title"),
         ("<p>An <b>HTML</b> text,<br/>with &lt;tags&gt; &amp; more</p>", "An HTML text, with <tags> & more"),
         ("<h1>Title</h1><style>p {}</style>Body <!-- hidden -->", "Body"),
+        ("<fullname>Name</fullname> <p>Name is a service</p>", "Name is a service"),
+        ("<fullname>Only a name</fullname>", "Only a name"),
         ("get /users/<id> when a < b", "get /users/<id> when a < b"),
         ("[![badge](a.svg)](b) See [the *docs*](https://x.y/(z)).", "See the docs."),
         ("**bold**, _em_, `code`, snake_case_name, 5 * 3 * 2", "bold, em, code, snake_case_name, 5 * 3 * 2"),

@@ -168,8 +168,9 @@ fn emphasis<'a>(to: &mut String, mark: char, after: &'a str) -> &'a str {
 }
 
 /// Tags whose content goes with them.
-const HIDDEN: [&str; 11] =
-    ["style", "script", "pre", "table", "h1", "h2", "h3", "h4", "head", "button", "summary"];
+const HIDDEN: [&str; 7] = ["style", "script", "pre", "table", "head", "button", "summary"];
+/// Tags around a heading.
+const HEADINGS: [&str; 5] = ["h1", "h2", "h3", "h4", "fullname"];
 /// Tags that part words.
 const BLOCKS: [&str; 14] = [
     "p",
@@ -188,7 +189,7 @@ const BLOCKS: [&str; 14] = [
     "details",
 ];
 /// Tags inside a word.
-const INLINE: [&str; 24] = [
+const INLINE: [&str; 23] = [
     "a",
     "abbr",
     "b",
@@ -210,7 +211,6 @@ const INLINE: [&str; 24] = [
     "html",
     "body",
     "note",
-    "fullname",
     "para",
     "important",
 ];
@@ -249,6 +249,9 @@ fn strip_tags(text: &str) -> String {
                 rest = hidden_end.split_once('>').map_or("", |(_, after)| after);
             }
             out.push('\n');
+        } else if HEADINGS.contains(&name.as_str()) {
+            out.push_str(if closing { "\n" } else { "\n## " });
+            rest = after;
         } else if BLOCKS.contains(&name.as_str()) {
             out.push('\n');
             rest = after;
