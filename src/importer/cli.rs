@@ -12,7 +12,7 @@ use clap::{Args, ValueEnum};
 use super::folder::Folder;
 use super::licence::Wanted;
 use super::overrides::Overrides;
-use super::report::{Summary, counted};
+use super::report::{Reason, Summary, counted};
 use super::{Import, Watch, check, import, show};
 use crate::fold::fold;
 use crate::nearest::nearest;
@@ -72,20 +72,25 @@ impl ImportArgs {
         let summary = summary?;
         self.tell(&summary, &folder.report());
         if summary.connectors == 0 {
-            eprintln!(
-                "nothing was imported{}",
-                if self.out.join("current.json").exists() {
-                    "; the catalog stays as it was"
-                } else {
-                    ""
-                }
-            );
+            self.tell_nothing(&summary, &folder);
             return Ok(ExitCode::FAILURE);
         }
         let connectors = counted(summary.connectors, "connector");
         let actions = counted(summary.actions, "action");
         say(&format!("{connectors}, {actions} in {}\n", self.out.display()));
         Ok(ExitCode::SUCCESS)
+    }
+
+    fn tell_nothing(&self, summary: &Summary, folder: &Folder) {
+        let closed =
+            summary.skipped.iter().filter(|(_, reason)| matches!(reason, Reason::Licence(_)));
+        let closed = closed.count();
+        let kept = if folder.current().exists() { "; the catalog stays as it was" } else { "" };
+        eprintln!("nothing was imported{kept}");
+        if closed > 0 {
+            let documents = counted(closed, "document");
+            eprintln!("`--licence any` would take {documents} whose licence is not an open one");
+        }
     }
 
     fn tell(&self, summary: &Summary, report: &Path) {

@@ -30,6 +30,7 @@ pub mod text;
 pub mod version;
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
@@ -174,9 +175,16 @@ fn name(
     Ok(platforms)
 }
 
+/// Names that a note spells out.
+const NAMES_SHOWN: usize = 5;
+
 fn note(summary: &mut Summary, what: &str, names: &[String]) {
-    if !names.is_empty() {
-        summary.notes.push(format!("{what}: {}", names.join(", ")));
+    let mut shown = names.iter().take(NAMES_SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    if let Some(more) = names.len().checked_sub(NAMES_SHOWN).filter(|more| *more > 0) {
+        let _ = write!(shown, " and {more} more");
+    }
+    if !shown.is_empty() {
+        summary.notes.push(format!("{what}: {shown}"));
     }
 }
 
