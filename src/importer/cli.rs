@@ -72,7 +72,7 @@ impl ImportArgs {
         let summary = summary?;
         self.tell(&summary, &folder.report());
         if summary.connectors == 0 {
-            self.tell_nothing(&summary, &folder);
+            Self::tell_nothing(&summary, &folder);
             return Ok(ExitCode::FAILURE);
         }
         let connectors = counted(summary.connectors, "connector");
@@ -81,7 +81,7 @@ impl ImportArgs {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn tell_nothing(&self, summary: &Summary, folder: &Folder) {
+    fn tell_nothing(summary: &Summary, folder: &Folder) {
         let closed =
             summary.skipped.iter().filter(|(_, reason)| matches!(reason, Reason::Licence(_)));
         let closed = closed.count();
