@@ -3,6 +3,7 @@
 pub mod access;
 pub mod api;
 pub mod catalog;
+pub mod crc32;
 #[cfg(feature = "worker")]
 pub mod edge;
 pub mod fold;

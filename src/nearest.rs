@@ -12,7 +12,9 @@ pub fn nearest<'a>(
     let name: String = name.chars().take(COMPARED_CHARS).flat_map(char::to_lowercase).collect();
     let mut scored: Vec<(f64, &str)> =
         known.into_iter().map(|known| (likeness(&name, known), known)).collect();
-    scored.sort_by(|(a, a_name), (b, b_name)| b.total_cmp(a).then_with(|| a_name.cmp(b_name)));
+    scored.sort_unstable_by(|(a, a_name), (b, b_name)| {
+        b.total_cmp(a).then_with(|| a_name.cmp(b_name))
+    });
     scored.into_iter().take(most).map(|(_, known)| known.to_owned()).collect()
 }
 

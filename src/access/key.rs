@@ -127,7 +127,7 @@ fn digit(value: u32) -> char {
 }
 
 fn checksum(body: &str) -> String {
-    let mut left = crc32fast::hash(body.as_bytes());
+    let mut left = crate::crc32::crc32(body.as_bytes());
     let mut digits = ['0'; CHECKSUM_LEN];
     for to in digits.iter_mut().rev() {
         *to = digit(left);

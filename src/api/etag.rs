@@ -6,7 +6,7 @@ use crate::catalog::stored::SegmentId;
 /// The strong tag of the answer to `query` on a segment, by this version of the code.
 #[must_use]
 pub fn of_query(segment: SegmentId, query: &str) -> String {
-    let mut hasher = crc32fast::Hasher::new();
+    let mut hasher = crate::crc32::crc32_of_pieces();
     hasher.update(env!("CARGO_PKG_VERSION").as_bytes());
     hasher.update(query.as_bytes());
     format!("\"{segment}-{:08x}\"", hasher.finalize())

@@ -65,13 +65,6 @@ enum Indexed {
 }
 
 impl Indexed {
-    fn len(&self) -> usize {
-        match self {
-            Self::Neighbours(rows) => rows.len(),
-            Self::Rows(rows) => rows.len(),
-        }
-    }
-
     fn contains(&self, row: u32) -> bool {
         match self {
             Self::Neighbours(rows) => rows.contains(&(row as usize)),
@@ -87,30 +80,26 @@ impl Indexed {
     }
 }
 
-/// The rows that are in all of `indexed` and for which `unindexed` holds; in the order of `found`, else in list order.
+/// The rows that are in all of `indexed` (the narrowest last) and for which `unindexed` holds; in the order of `found`, else in list order.
 fn select(
     list: &List,
     found: Option<Vec<u32>>,
     mut indexed: Vec<Indexed>,
     unindexed: Option<&dyn Fn(usize) -> bool>,
 ) -> Selection {
-    indexed.sort_by_key(Indexed::len);
-    let mut indexed = indexed.into_iter();
-    let candidates = match (found, indexed.next()) {
-        (Some(found), first) => {
-            let holds = |row: &u32| first.as_ref().is_none_or(|first| first.contains(*row));
-            found.into_iter().filter(holds).collect()
+    let nothing_else = found.is_none() && indexed.len() <= 1 && unindexed.is_none();
+    let candidates = match (found, indexed.pop()) {
+        (Some(found), last) => {
+            indexed.extend(last);
+            found
         }
-        (None, Some(Indexed::Neighbours(rows))) if indexed.len() == 0 && unindexed.is_none() => {
-            return Selection::Range(rows);
-        }
-        (None, Some(narrowest)) => narrowest.into_rows(),
-        (None, None) if unindexed.is_none() => return Selection::Range(0..list.len),
+        (None, Some(Indexed::Neighbours(rows))) if nothing_else => return Selection::Range(rows),
+        (None, None) if nothing_else => return Selection::Range(0..list.len),
+        (None, Some(last)) => last.into_rows(),
         (None, None) => Indexed::Neighbours(0..list.len).into_rows(),
     };
-    let others: Vec<Indexed> = indexed.collect();
     let holds = |row: &u32| {
-        others.iter().all(|other| other.contains(*row))
+        indexed.iter().all(|rows| rows.contains(*row))
             && unindexed.is_none_or(|unindexed| unindexed(*row as usize))
     };
     Selection::Rows(candidates.into_iter().filter(holds).collect())
@@ -267,8 +256,8 @@ impl ActionFilter {
             .as_ref()
             .map(|query| search(searched(list, actions.fields(), actions.platform()), query));
         let indexed = [
-            self.key.as_ref().map(|key| Indexed::Rows(list.with_key(key, false))),
             self.title.as_ref().map(|title| Indexed::Neighbours(actions.with_title(title))),
+            self.key.as_ref().map(|key| Indexed::Rows(list.with_key(key, false))),
         ];
         let unindexed = |row: usize| match &self.method {
             Some(Ok(method)) => actions.has_method(row, *method),

@@ -87,7 +87,7 @@ impl Writer {
     /// The finished segment.
     #[must_use]
     pub fn finish(mut self) -> Vec<u8> {
-        let sum = crc32fast::hash(self.bytes.get(CHECKED_FROM..).unwrap_or_default());
+        let sum = crate::crc32::crc32(self.bytes.get(CHECKED_FROM..).unwrap_or_default());
         if let Some(place) = self.bytes.get_mut(8..CHECKED_FROM) {
             place.copy_from_slice(&sum.to_le_bytes());
         }
@@ -131,7 +131,7 @@ impl<'a> Reader<'a> {
             return Err(DamagedError("it holds another kind of list"));
         }
         let checked = bytes.get(CHECKED_FROM..).ok_or(DamagedError("it is cut short"))?;
-        if read_number(bytes, 8) != Some(crc32fast::hash(checked) as usize) {
+        if read_number(bytes, 8) != Some(crate::crc32::crc32(checked) as usize) {
             return Err(DamagedError("its checksum is wrong"));
         }
         let rows = read_number(bytes, CHECKED_FROM).ok_or(DamagedError("it is cut short"))?;

@@ -1,7 +1,8 @@
 //! Cloudflare's storage behind the core's ports.
 
 use js_sys::futures::JsFuture;
-use js_sys::{Array, JSON, Reflect};
+use js_sys::{Array, ArrayBuffer, JSON, Promise, Reflect, Uint8Array};
+use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
 use worker::Env;
 use worker::worker_sys::types::D1Database;
@@ -26,12 +27,41 @@ pub struct EdgePorts<'a> {
     pub env: &'a Env,
 }
 
+#[wasm_bindgen]
+extern "C" {
+    /// A Workers KV namespace.
+    type KvNamespace;
+    #[wasm_bindgen(method, catch)]
+    fn get(this: &KvNamespace, key: &str, kind: &str) -> Result<Promise, JsValue>;
+
+    /// A rate-limit binding.
+    type RateLimiter;
+    #[wasm_bindgen(method, catch)]
+    fn limit(this: &RateLimiter, options: &JsValue) -> Result<Promise, JsValue>;
+}
+
+/// The binding of this name; a missing one is an error, never a trap.
+fn binding(env: &Env, name: &str) -> Result<JsValue, JsValue> {
+    let value = Reflect::get(env, &name.into())?;
+    if value.is_object() {
+        Ok(value)
+    } else {
+        Err(format!("the binding `{name}` is missing").into())
+    }
+}
+
 impl Blobs for EdgePorts<'_> {
     async fn get(&self, key: &str) -> Result<Option<Vec<u8>>, StorageError> {
-        let failed = |error: &dyn std::fmt::Display| StorageError(format!("KV, `{key}`: {error}"));
-        let store = self.env.kv(CATALOG).map_err(|error| failed(&error))?;
-        store.get(key).bytes().await.map_err(|error| failed(&error))
+        read(self.env, key)
+            .await
+            .map_err(|error| StorageError(format!("KV, `{key}`: {}", describe(&error))))
     }
+}
+
+async fn read(env: &Env, key: &str) -> Result<Option<Vec<u8>>, JsValue> {
+    let store: KvNamespace = binding(env, CATALOG)?.unchecked_into();
+    let value = JsFuture::from(store.get(key, "arrayBuffer")?).await?;
+    Ok(value.dyn_ref::<ArrayBuffer>().map(|buffer| Uint8Array::new(buffer).to_vec()))
 }
 
 impl Db for EdgePorts<'_> {
@@ -43,8 +73,7 @@ impl Db for EdgePorts<'_> {
 }
 
 async fn batch(env: &Env, statements: &[Statement]) -> Result<Vec<ResultSet>, JsValue> {
-    let database: D1Database =
-        JsValue::from(env.d1(VAULT).map_err(JsValue::from)?).unchecked_into();
+    let database: D1Database = binding(env, VAULT)?.unchecked_into();
     let prepared = Array::new();
     for statement in statements {
         let params: Array = statement.params.iter().map(to_js).collect();
@@ -120,15 +149,22 @@ impl Random for EdgePorts<'_> {
 
 impl RateLimit for EdgePorts<'_> {
     async fn allow(&self, key: &str) -> Result<(), RetryAfter> {
-        let Ok(limiter) = self.env.rate_limiter(RATE_LIMITER) else { return Ok(()) };
-        match limiter.limit(key.to_owned()).await {
-            Ok(outcome) if !outcome.success => Err(RATE_PERIOD),
-            Ok(_) => Ok(()),
+        let Ok(limiter) = binding(self.env, RATE_LIMITER) else { return Ok(()) };
+        match is_allowed(&limiter.unchecked_into(), key).await {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(RATE_PERIOD),
             // A limiter out of order must not put the service out of order.
             Err(error) => {
-                worker::console_error!("rate limiter: {error}");
+                worker::console_error!("rate limiter: {}", describe(&error));
                 Ok(())
             }
         }
     }
+}
+
+async fn is_allowed(limiter: &RateLimiter, key: &str) -> Result<bool, JsValue> {
+    let options = js_sys::Object::new();
+    Reflect::set(&options, &"key".into(), &key.into())?;
+    let outcome = JsFuture::from(limiter.limit(&options)?).await?;
+    Ok(Reflect::get(&outcome, &"success".into())?.is_truthy())
 }
