@@ -10,6 +10,8 @@ pub mod fold;
 #[cfg(feature = "cli")]
 pub mod importer;
 pub mod nearest;
+#[cfg(feature = "cli")]
+pub mod operator;
 pub mod ports;
 
 #[cfg(all(target_arch = "wasm32", feature = "worker", feature = "client"))]

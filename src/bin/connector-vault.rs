@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use connector_vault::importer::cli::{CheckArgs, ImportArgs, ShowArgs};
+use connector_vault::operator;
 
 /// Keeps the catalog of connectors and the keys of a connector vault
 #[derive(Debug, Parser)]
@@ -18,6 +19,9 @@ enum Command {
     /// Import, look at and publish catalogs
     #[command(subcommand)]
     Catalog(Catalog),
+    /// Make, list and revoke API keys
+    #[command(subcommand)]
+    Keys(operator::keys::Command),
 }
 
 #[derive(Debug, Subcommand)]
@@ -25,6 +29,8 @@ enum Catalog {
     Import(ImportArgs),
     Check(CheckArgs),
     Show(ShowArgs),
+    #[command(flatten)]
+    Stored(operator::CatalogCommand),
 }
 
 fn main() -> ExitCode {
@@ -32,6 +38,8 @@ fn main() -> ExitCode {
         Command::Catalog(Catalog::Import(args)) => args.run(),
         Command::Catalog(Catalog::Check(args)) => args.run(),
         Command::Catalog(Catalog::Show(args)) => args.run(),
+        Command::Catalog(Catalog::Stored(command)) => operator::run_catalog(&command),
+        Command::Keys(command) => operator::keys::run(&command),
     };
     done.unwrap_or_else(|e| {
         eprintln!("error: {e:#}");

@@ -1,0 +1,48 @@
+//! The operator's commands that talk to storage, through Cloudflare's `wrangler`.
+//!
+//! | file | what it knows |
+//! |---|---|
+//! | [`wrangler`] | how to run wrangler, on this machine's storage or at Cloudflare |
+//! | [`kv`], [`folder`] | the catalog in Workers KV, and in a folder |
+//! | [`publish`], [`versions`] | `catalog publish`, `catalog list`, `catalog prune` |
+//! | [`keys`], [`key_table`] | `keys create`, `keys list`, `keys revoke`, and their SQL |
+//! | [`when`], [`sql`] | expiries and timestamps; SQL literals |
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Subcommand;
+
+pub mod folder;
+pub mod key_table;
+pub mod keys;
+pub mod kv;
+pub mod publish;
+pub mod sql;
+pub mod versions;
+pub mod when;
+pub mod wrangler;
+
+/// The commands under `catalog` that talk to storage.
+#[derive(Debug, Clone, Subcommand)]
+pub enum CatalogCommand {
+    /// Make the catalog folder what the service serves
+    Publish(publish::Publish),
+    /// List the versions in storage
+    List(versions::List),
+    /// Remove old versions from storage
+    Prune(versions::Prune),
+}
+
+/// Runs one of the commands under `catalog`.
+///
+/// # Errors
+/// Whatever stopped it, in words for the operator.
+pub fn run_catalog(command: &CatalogCommand) -> Result<ExitCode> {
+    match command {
+        CatalogCommand::Publish(args) => publish::publish(args)?,
+        CatalogCommand::List(args) => versions::list(args)?,
+        CatalogCommand::Prune(args) => versions::prune(args)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,165 @@
+//! Moments: how an operator writes them, and how they are shown.
+
+use std::fmt;
+use std::str::FromStr;
+
+use anyhow::{Context, Result, bail};
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+
+/// A moment in whole milliseconds, shown as RFC 3339 in UTC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Moment(i64);
+
+impl Moment {
+    /// The present moment.
+    #[must_use]
+    pub fn now() -> Self {
+        Self(Timestamp::now().as_millisecond())
+    }
+
+    /// From milliseconds since 1970-01-01 UTC.
+    #[must_use]
+    pub const fn from_millis(millis: i64) -> Self {
+        Self(millis)
+    }
+
+    /// Milliseconds since 1970-01-01 UTC.
+    #[must_use]
+    pub const fn millis(self) -> i64 {
+        self.0
+    }
+}
+
+impl fmt::Display for Moment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match Timestamp::from_millisecond(self.0) {
+            Ok(moment) => write!(f, "{moment:.3}"),
+            Err(_) => write!(f, "{} ms", self.0),
+        }
+    }
+}
+
+/// When a key ends: after a time, or at a moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expiry {
+    /// So long after it is made.
+    After(SignedDuration),
+    /// At this moment.
+    At(Moment),
+}
+
+impl Expiry {
+    /// The moment of expiry of what is made now.
+    ///
+    /// # Errors
+    /// When it is not in the future, or beyond the year 9999.
+    pub fn from(self, now: Moment) -> Result<Moment> {
+        let moment = match self {
+            Self::At(moment) => moment,
+            Self::After(time) => {
+                let millis =
+                    i64::try_from(time.as_millis()).ok().and_then(|time| now.0.checked_add(time));
+                let millis = millis.filter(|millis| Timestamp::from_millisecond(*millis).is_ok());
+                Moment(millis.context("that is beyond the year 9999")?)
+            }
+        };
+        if moment <= now {
+            bail!("the expiry must be in the future, and {moment} is past");
+        }
+        Ok(moment)
+    }
+}
+
+const FORMS: &str =
+    "a time like 30m, 12h, 90d, 2w, or a date like 2030-01-31 or 2030-01-31T12:00:00Z";
+
+impl FromStr for Expiry {
+    type Err = anyhow::Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        if let Some(time) = duration(text) {
+            return Ok(Self::After(time));
+        }
+        if let Ok(moment) = text.parse::<Timestamp>() {
+            return Ok(Self::At(Moment(moment.as_millisecond())));
+        }
+        // A date alone is its first moment, in UTC. Date's own parser would drop a time of day without a zone.
+        if text.len() == "2030-01-31".len()
+            && let Ok(date) = text.parse::<Date>()
+        {
+            let midnight = date.to_zoned(TimeZone::UTC)?.timestamp();
+            return Ok(Self::At(Moment(midnight.as_millisecond())));
+        }
+        bail!("expected {FORMS}")
+    }
+}
+
+/// `<digits><unit>`, with a unit of m, h, d or w.
+fn duration(text: &str) -> Option<SignedDuration> {
+    let (number, seconds) = [('m', 60), ('h', 3_600), ('d', 86_400), ('w', 604_800)]
+        .into_iter()
+        .find_map(|(unit, seconds)| Some((text.strip_suffix(unit)?, seconds)))?;
+    if number.is_empty() || !number.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    number.parse::<i64>().ok()?.checked_mul(seconds).map(SignedDuration::from_secs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Moment = Moment(1_790_000_000_123);
+
+    fn expiry(text: &str) -> Result<String> {
+        Ok(text.parse::<Expiry>()?.from(NOW)?.to_string())
+    }
+
+    #[test]
+    fn a_moment_has_milliseconds_and_utc() {
+        assert_eq!(NOW.to_string(), "2026-09-21T14:13:20.123Z");
+        assert_eq!(Moment(0).to_string(), "1970-01-01T00:00:00.000Z");
+    }
+
+    #[test]
+    fn times_and_dates() {
+        for (text, moment) in [
+            ("30m", "2026-09-21T14:43:20.123Z"),
+            ("12h", "2026-09-22T02:13:20.123Z"),
+            ("90d", "2026-12-20T14:13:20.123Z"),
+            ("2w", "2026-10-05T14:13:20.123Z"),
+            ("2030-01-31", "2030-01-31T00:00:00.000Z"),
+            ("2030-01-31T12:00:00Z", "2030-01-31T12:00:00.000Z"),
+            ("2030-01-31T12:00:00.5+02:00", "2030-01-31T10:00:00.500Z"),
+        ] {
+            assert_eq!(expiry(text).unwrap(), moment, "{text}");
+        }
+    }
+
+    #[test]
+    fn anything_else_is_refused() {
+        for text in [
+            "",
+            "d",
+            "12",
+            "-1d",
+            "+1d",
+            "1.5h",
+            "1 d",
+            "0d",
+            "90D",
+            "soon",
+            "2030-13-01",
+            "2030-01-31T12:00:00",
+            "2020-01-01",
+            "99999999999999999999d",
+            "9999999999d",
+            "1y",
+            "２d",
+        ] {
+            assert!(expiry(text).is_err(), "{text}");
+        }
+    }
+}
