@@ -54,9 +54,10 @@ function draw() {
  * @template T
  * @param {string} label
  * @param {(detail: (text: string) => void) => Promise<T>} body gets a function that names what is going on
+ * @param {{ quietBelow?: number }} [options] say nothing when it took less than so many milliseconds
  * @returns {Promise<T>}
  */
-export async function task(label, body) {
+export async function task(label, body, { quietBelow = 0 } = {}) {
   const start = Date.now();
   const entry = { start, told: start, detail: "" };
   active.set(label, entry);
@@ -65,7 +66,8 @@ export async function task(label, body) {
     const result = await body((text) => {
       entry.detail = text.trim().slice(0, 60);
     });
-    say(`${paint.green("✓")} ${label} ${paint.dim(`(${elapsed(Date.now() - start)})`)}`);
+    const took = Date.now() - start;
+    if (took >= quietBelow) say(`${paint.green("✓")} ${label} ${paint.dim(`(${elapsed(took)})`)}`);
     return result;
   } finally {
     active.delete(label);

@@ -1,0 +1,64 @@
+// `npm start`: from a fresh clone to a running service with a real catalog and a key to try it.
+// Options after `--` reach `wrangler dev`: npm start -- --port 9000
+import { join } from "node:path";
+import { buildWorker } from "./build-worker.mjs";
+import { fingerprint, isStamped, stamp } from "./lib/fingerprint.mjs";
+import { nativeCli } from "./lib/native-cli.mjs";
+import { wrangler } from "./lib/paths.mjs";
+import { main } from "./lib/problem.mjs";
+import { run } from "./lib/run.mjs";
+import { paint, task } from "./lib/status.mjs";
+import { setup } from "./setup.mjs";
+import { importCatalog, publishCatalog } from "./start/catalog.mjs";
+import { ensureDemoKey, workingDemoKey } from "./start/demo-key.mjs";
+import { mustBeFree, options } from "./start/options.mjs";
+import { serve } from "./start/serve.mjs";
+
+async function migrate({ state, persistTo }) {
+  const stampFile = join(state, "v3", "d1", ".migrated");
+  const wanted = fingerprint(["migrations"]);
+  if (isStamped(stampFile, wanted)) return;
+  const place = persistTo ? ["--persist-to", persistTo] : [];
+  await task("local database migrated", () =>
+    run(wrangler, ["d1", "migrations", "apply", "VAULT", "--local", ...place], { env: { WRANGLER_SEND_METRICS: "false" } }),
+  );
+  stamp(stampFile, wanted);
+}
+
+function instructions(address, key) {
+  const curl = (path) => `  curl -s -H "x-service-secret: $KEY" "${address}${path}"`;
+  return `
+${paint.bold(`Connector Vault is ready on ${address}`)}
+
+A demo key, good on this machine only. Paste this and try:
+
+  KEY=${key}
+${curl("/v1/available-connectors?limit=3")}
+${curl("/v1/available-connectors?q=payments")}
+${curl("/v1/available-connectors?platform=github")}
+${curl("/v1/available-actions/github?method=POST&limit=5")}
+${curl("/v1/available-actions/github?q=create+issue")}
+${curl("/v1/whoami")}
+
+Another key: npm run keys -- create --account acme --environment test
+Stop: Ctrl-C
+`;
+}
+
+await main(async () => {
+  const args = process.argv.slice(2);
+  const given = options(args);
+  await mustBeFree(given.port, given.host);
+  const tools = await setup();
+  const program = await nativeCli();
+  await importCatalog(program);
+  await buildWorker(tools);
+  // One after the other: each opens the same local storage.
+  await publishCatalog(program, given);
+  await migrate(given);
+  await ensureDemoKey(program, given);
+  return serve(args, async (address) => {
+    const key = await workingDemoKey(program, given, address);
+    process.stdout.write(instructions(address, key));
+  });
+});

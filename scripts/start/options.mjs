@@ -1,0 +1,50 @@
+// What `npm start -- …` needs to know of the options that it hands on to `wrangler dev`.
+import { createServer } from "node:net";
+import { resolve } from "node:path";
+import { root, state } from "../lib/paths.mjs";
+import { Problem } from "../lib/problem.mjs";
+
+const DEFAULT_PORT = 8787;
+
+/** The value of `--name value` or `--name=value`, the last one given. */
+function valueOf(args, ...names) {
+  let found;
+  args.forEach((arg, index) => {
+    for (const name of names) {
+      if (arg === name) found = args[index + 1];
+      else if (arg.startsWith(`${name}=`)) found = arg.slice(name.length + 1);
+    }
+  });
+  return found;
+}
+
+/** Reads the options; fails when the port is not one. */
+export function options(args) {
+  const given = valueOf(args, "--port");
+  const port = given === undefined ? DEFAULT_PORT : Number(given);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+    throw new Problem(`--port takes a number from 1 to 65535, not "${given}".`);
+  }
+  const persistTo = valueOf(args, "--persist-to");
+  return {
+    port,
+    host: valueOf(args, "--ip") ?? "localhost",
+    state: persistTo ? resolve(root, persistTo) : state,
+    persistTo: persistTo && resolve(root, persistTo),
+  };
+}
+
+/** Fails when somebody else listens on the port. */
+export async function mustBeFree(port, host) {
+  if (port === 0) return;
+  const error = await new Promise((done) => {
+    const probe = createServer();
+    probe.once("error", done);
+    probe.listen({ port, host: host === "*" ? undefined : host, exclusive: true }, () => probe.close(() => done(undefined)));
+  });
+  if (!error) return;
+  if (error.code === "EADDRINUSE") {
+    throw new Problem(`Port ${port} is taken by another program.`, { hint: `Stop that one, or choose another port: npm start -- --port ${port === 65_535 ? port - 1 : port + 1}` });
+  }
+  throw new Problem(`Cannot listen on ${host}, port ${port}: ${error.message}.`);
+}

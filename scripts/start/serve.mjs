@@ -1,0 +1,48 @@
+// Runs `wrangler dev` until it ends or is asked to, and tells when it is ready.
+import { spawn } from "node:child_process";
+import { constants } from "node:os";
+import { root, wrangler } from "../lib/paths.mjs";
+import { environment } from "../lib/run.mjs";
+
+const READY = /Ready on (https?:\/\/[^\s\u001b]+)/;
+
+/**
+ * @param {string[]} args options for `wrangler dev`
+ * @param {(address: string) => Promise<void>} whenReady
+ * @returns {Promise<number>} the exit code
+ */
+export function serve(args, whenReady) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(wrangler, ["dev", "--show-interactive-dev-session=false", ...args], {
+      cwd: root,
+      env: environment({ WRANGLER_SEND_METRICS: "false", ...(process.stdout.isTTY && { FORCE_COLOR: "1" }) }),
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let seen = "";
+    let ready = false;
+    child.stdout.setEncoding("utf8").on("data", (chunk) => {
+      process.stdout.write(chunk);
+      if (ready) return;
+      seen = (seen + chunk).slice(-4096);
+      const address = seen.match(READY)?.[1];
+      if (!address) return;
+      ready = true;
+      whenReady(address.replace("0.0.0.0", "localhost").replace(/\/$/, "")).catch((error) => {
+        console.error(error.message);
+      });
+    });
+    child.stderr.pipe(process.stderr);
+    let asked = false;
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+      process.on(signal, () => {
+        asked = true;
+        child.kill(signal === "SIGHUP" ? "SIGTERM" : signal);
+      });
+    }
+    child.on("error", reject);
+    child.on("close", (code, signal) => {
+      // Being asked to stop, and stopping, is not a failure.
+      resolve(code ?? (asked ? 0 : 128 + (constants.signals[signal] ?? 0)));
+    });
+  });
+}
