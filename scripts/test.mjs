@@ -1,0 +1,83 @@
+// `npm test`: everything that is checked, in one run. `npm run lint` stops after the static checks.
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { buildWorker, wasmToolEnvironment } from "./build-worker.mjs";
+import { nativeCli } from "./lib/native-cli.mjs";
+import { root, wrangler } from "./lib/paths.mjs";
+import { main, Problem } from "./lib/problem.mjs";
+import { ask, environment, run } from "./lib/run.mjs";
+import { task } from "./lib/status.mjs";
+import { setup } from "./setup.mjs";
+import { Skipped, Steps } from "./test/steps.mjs";
+
+const TARGET = ["--target", "wasm32-unknown-unknown"];
+const NATIVE = [[], ["--features", "cli"]];
+const WASM = ["worker", "client"];
+const E2E = join("tests", "e2e");
+const lintOnly = process.argv.includes("--only") && process.argv.includes("lint");
+
+const cargo = (label, args, env) => task(label, (detail) => run("cargo", args, { detail, env }));
+
+async function lintNative() {
+  for (const features of NATIVE) {
+    const args = ["clippy", "--quiet", "--all-targets", ...features, "--", "-D", "warnings"];
+    await cargo(`clippy, features: ${features[1] ?? "none"}`, args);
+  }
+}
+
+async function lintWasm(wasm) {
+  const env = wasmToolEnvironment(wasm);
+  const hasClippy = ask("cargo", ["clippy", "--version"], env).ok;
+  for (const feature of WASM) {
+    const features = ["--quiet", "--lib", "--features", feature, ...TARGET];
+    if (hasClippy) await cargo(`clippy on wasm32, features: ${feature}`, ["clippy", ...features, "--", "-D", "warnings"], env);
+    else await cargo(`check on wasm32 (this toolchain has no clippy), features: ${feature}`, ["check", ...features], env);
+  }
+}
+
+/** Worker and client in one wasm module must not compile, and for the reason that the crate gives. */
+async function refusesBoth(wasm) {
+  const reason = readFileSync(join(root, "src", "lib.rs"), "utf8").match(/compile_error!\(\s*"([^"]+)"/)?.[1];
+  if (!reason) throw new Problem("src/lib.rs has no compile_error! for the Worker together with the client.");
+  const args = ["check", "--quiet", "--lib", "--features", "worker,client", ...TARGET];
+  const answer = await run("cargo", args, { env: wasmToolEnvironment(wasm) }).then(
+    () => undefined,
+    (error) => error.output ?? "",
+  );
+  if (answer === undefined) throw new Problem("`worker` together with `client` compiles for wasm32, and must not.");
+  if (!answer.includes(reason)) throw new Problem("`worker` together with `client` fails for another reason than it should.", { output: answer });
+}
+
+function e2eFiles() {
+  if (!existsSync(join(root, E2E))) return [];
+  const files = readdirSync(join(root, E2E), { recursive: true }).map(String);
+  return files.filter((file) => /\.test\.m?js$/.test(file)).sort().map((file) => join(E2E, file));
+}
+
+async function endToEnd() {
+  const files = e2eFiles();
+  if (files.length === 0) throw new Skipped(`there are no tests in ${E2E}/`);
+  await run("node", ["--test", "--test-concurrency=1", ...files], { show: true, env: environment({ WRANGLER_SEND_METRICS: "false" }) });
+}
+
+await main(async () => {
+  const steps = new Steps();
+  let wasm = {};
+  await steps.step("set-up", async () => {
+    ({ wasm } = await setup({ withBrowser: !lintOnly, verbose: true }));
+  });
+  const needs = ["set-up"];
+  await steps.step("formatting", () => run("cargo", ["fmt", "--check"], { hint: "Run `cargo fmt`." }), { needs });
+  await steps.step("lints, native", lintNative, { needs });
+  await steps.step("lints, wasm32", () => lintWasm(wasm), { needs });
+  await steps.step("Worker and client refuse to be one module", () => refusesBoth(wasm), { needs });
+  if (lintOnly) return steps.close();
+  await steps.step("native tests", () => run("cargo", ["test", "--quiet", "--features", "cli"], { show: true }), { needs });
+  await steps.step("command line builds", nativeCli, { needs });
+  await steps.step("Worker builds and is small enough", () => buildWorker({ wasm }), { needs });
+  const built = ["set-up", "Worker builds and is small enough"];
+  const dryRun = ["deploy", "--dry-run", "--outdir", join("target", "dry-run")];
+  await steps.step("wrangler deploy --dry-run", () => run(wrangler, dryRun, { env: { WRANGLER_SEND_METRICS: "false" } }).then(() => {}), { needs: built });
+  await steps.step("end-to-end tests", endToEnd, { needs: [...built, "command line builds"] });
+  return steps.close();
+});
