@@ -82,13 +82,12 @@ pub async fn authenticate<P: Db + Clock>(
     // 2. What the isolate remembers, or the key's row.
     let now = ports.now();
     let remembered = (freshness == Freshness::Recent).then(|| cache.recall(&hash, now)).flatten();
-    let principal = match remembered {
-        Some(principal) => Some(principal),
-        None => {
-            let principal = fetch(ports, &key, &hash).await?;
-            cache.remember(hash, principal.as_ref(), now);
-            principal
-        }
+    let principal = if remembered.is_some() {
+        remembered
+    } else {
+        let principal = fetch(ports, &key, &hash).await?;
+        cache.remember(hash, principal.as_ref(), now);
+        principal
     };
 
     // 3. One answer for unknown, revoked and expired, so that it tells nothing.

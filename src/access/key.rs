@@ -33,15 +33,15 @@ impl ApiKey {
     /// Makes a new key; `fill` fills its argument with secure random bytes.
     pub fn generate(environment: Environment, mut fill: impl FnMut(&mut [u8])) -> Self {
         let mut text = String::from(prefix(environment));
-        let full = text.len().saturating_add(RANDOM_LEN);
-        while text.len() < full {
+        let end = text.len().saturating_add(RANDOM_LEN);
+        while text.len() < end {
             let mut bytes = [0; RANDOM_LEN];
             fill(&mut bytes);
             // A byte of 248 or more would make the first digits likelier than the others.
             let digits =
                 bytes.iter().filter(|byte| **byte < 248).map(|byte| digit(u32::from(*byte)));
             for character in digits {
-                if text.len() < full {
+                if text.len() < end {
                     text.push(character);
                 }
             }

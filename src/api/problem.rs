@@ -107,7 +107,7 @@ pub struct Problem {
     /// Value of the `Retry-After` header, in seconds.
     pub retry_after: Option<u32>,
     /// The cause, for the log only.
-    pub cause: Option<String>,
+    pub cause: Option<Box<str>>,
 }
 
 /// The document that is sent.
@@ -161,7 +161,7 @@ impl Problem {
         let mut problem =
             Self::new(Code::Unavailable, "The service can't reach its storage. Try again shortly.");
         problem.retry_after = Some(5);
-        problem.cause = Some(cause.into());
+        problem.cause = Some(cause.into().into_boxed_str());
         problem
     }
 

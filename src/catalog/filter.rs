@@ -89,13 +89,13 @@ fn select(
 ) -> Selection {
     let nothing_else = found.is_none() && indexed.len() <= 1 && unindexed.is_none();
     let candidates = match (found, indexed.pop()) {
-        (Some(found), last) => {
-            indexed.extend(last);
+        (Some(found), narrowest) => {
+            indexed.extend(narrowest);
             found
         }
         (None, Some(Indexed::Neighbours(rows))) if nothing_else => return Selection::Range(rows),
         (None, None) if nothing_else => return Selection::Range(0..list.len),
-        (None, Some(last)) => last.into_rows(),
+        (None, Some(narrowest)) => narrowest.into_rows(),
         (None, None) => Indexed::Neighbours(0..list.len).into_rows(),
     };
     let holds = |row: &u32| {
