@@ -102,8 +102,8 @@ async fn answer<P: Ports>(
         require_read(target, &request.method)?;
         return Ok(Response::json(br#"{"status":"ok"}"#.to_vec(), NO_STORE));
     }
-    let secrets: Vec<&str> =
-        service.config.secret_headers.iter().filter_map(|name| request.header(name)).collect();
+    let sent = service.config.secret_headers.iter().filter_map(|name| request.header(name));
+    let secrets: Vec<&str> = sent.filter(|secret| !secret.is_empty()).collect();
     let freshness = match target {
         Some(Target::Connectors | Target::Actions { .. }) | None => Freshness::Recent,
         Some(_) => Freshness::Now,

@@ -1,0 +1,20 @@
+//! The HTTP contract, through `handle()`, over real `SQLite` and the real segments.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::missing_panics_doc,
+    clippy::must_use_candidate,
+    missing_docs,
+    reason = "tests fail by panicking"
+)]
+
+mod actions;
+mod connectors;
+mod keys;
+mod parameters;
+mod properties;
+mod requests;
+mod storage;
+pub mod support;

@@ -1,0 +1,274 @@
+//! Random catalogs and random queries against naive models.
+
+use connector_vault::api::Config;
+use connector_vault::api::problem::{Code, Problem};
+use connector_vault::catalog::filter::{ActionFilter, ConnectorFilter};
+use connector_vault::catalog::model::{Action, Connector, Method, Status};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+use serde_json::{Value, json};
+
+use crate::support::{Api, body};
+
+const PLATFORM: &str = "p0";
+
+/// Words that overlap, differ in case and hold what other systems take for wildcards.
+const WORDS: [&str; 14] = [
+    "List", "list", "LISTS", "user", "users", "a", "Émile", "é", "100%", "_", "\"q\"", "b\\c",
+    "x-y", "日本",
+];
+
+fn text() -> impl Strategy<Value = String> {
+    vec(select(&WORDS[..]), 1..4).prop_map(|words| words.join(" "))
+}
+
+fn actions() -> impl Strategy<Value = Vec<Action>> {
+    let action = (text(), select(&Method::ALL[..]), select(&["", "Model"][..]));
+    vec(action, 0..60).prop_map(|rows| {
+        let row = |(at, (title, method, model)): (usize, (String, Method, &str))| Action {
+            key: format!("{}{at}", title.replace(' ', "")),
+            title,
+            method,
+            platform: PLATFORM.into(),
+            model_name: model.into(),
+        };
+        rows.into_iter().enumerate().map(row).collect()
+    })
+}
+
+fn connectors() -> impl Strategy<Value = Vec<(Connector, bool)>> {
+    let row = (
+        text(),
+        select(&["Other", "Payments", "payments", "É"][..]),
+        vec(select(&WORDS[..]), 0..3),
+        text(),
+        any::<bool>(),
+    );
+    vec(row, 1..40).prop_map(|rows| {
+        let connector = |(at, (name, category, tags, description, authkit)): (
+            usize,
+            (String, &str, Vec<&str>, String, bool),
+        )| {
+            let row = Connector {
+                id: 1 + at as u64,
+                name,
+                key: format!("api::p{at}::v1"),
+                platform: format!("p{at}"),
+                platform_version: "v1".into(),
+                status: Status::Beta,
+                description,
+                category: category.into(),
+                image: "https://img.example/x.png".into(),
+                tags: tags.into_iter().map(str::to_owned).collect(),
+                oauth: false,
+                tools: 0,
+                version: "1".into(),
+                active: true,
+            };
+            (row, authkit)
+        };
+        rows.into_iter().enumerate().map(connector).collect()
+    })
+}
+
+/// The naive search: the rank of a row whose fields are given, the name or title first; none when a word is missing.
+fn rank(fields: &[Vec<String>], q: &str) -> Option<usize> {
+    let place_of = |word: &str| {
+        let ranks = fields.iter().enumerate().flat_map(|(nth, values)| {
+            values.iter().filter_map(move |value| {
+                let value = value.to_lowercase();
+                let begins_word =
+                    |at: usize| !value[..at].chars().next_back().is_some_and(char::is_alphanumeric);
+                let places = value
+                    .char_indices()
+                    .filter(|(at, _)| value[*at..].starts_with(word))
+                    .map(|(at, _)| {
+                        if value == word {
+                            0
+                        } else if at == 0 {
+                            1
+                        } else if begins_word(at) {
+                            2
+                        } else {
+                            3
+                        }
+                    });
+                places.min().map(|place| 2 * place + usize::from(nth > 0))
+            })
+        });
+        ranks.min()
+    };
+    let folded = q.to_lowercase();
+    let words: Vec<&str> = folded.split_whitespace().collect();
+    let worst =
+        words.iter().map(|word| place_of(word)).collect::<Option<Vec<_>>>()?.into_iter().max()?;
+    let phrase = place_of(&words.join(" "));
+    Some(if words.len() == 1 { worst } else { phrase.unwrap_or(8 + worst) })
+}
+
+/// The naive page.
+fn page(rows: &[Value], limit: usize, page: usize) -> Value {
+    let shown: Vec<_> = rows.iter().skip(limit * (page - 1)).take(limit).collect();
+    json!({"rows": shown, "total": rows.len(), "pages": rows.len().div_ceil(limit), "page": page})
+}
+
+/// The rows in the order of `q`, when there is one.
+fn ranked<T>(rows: Vec<T>, q: Option<&String>, fields: impl Fn(&T) -> Vec<Vec<String>>) -> Vec<T> {
+    let Some(q) = q else { return rows };
+    let mut ranked: Vec<_> =
+        rows.into_iter().filter_map(|row| Some((rank(&fields(&row), q)?, row))).collect();
+    ranked.sort_by_key(|(rank, _)| *rank);
+    ranked.into_iter().map(|(_, row)| row).collect()
+}
+
+fn is_same(filter: Option<&String>, value: &str) -> bool {
+    filter.is_none_or(|filter| filter.to_lowercase() == value.to_lowercase())
+}
+
+fn query(pairs: &[(&str, Option<String>)]) -> String {
+    let encode = |text: &str| {
+        text.bytes().fold(String::new(), |encoded, byte| encoded + &format!("%{byte:02X}"))
+    };
+    let given = pairs
+        .iter()
+        .filter_map(|(name, value)| Some(format!("{name}={}", encode(value.as_ref()?))));
+    given.collect::<Vec<_>>().join("&")
+}
+
+/// A text that is often in the catalog, and sometimes not.
+fn wanted() -> impl Strategy<Value = Option<String>> {
+    prop_oneof![3 => Just(None), 2 => text().prop_map(Some), 1 => select(&WORDS[..]).prop_map(|word| Some(word.to_uppercase()))]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn action_lists_equal_the_model(
+        rows in actions(), title in wanted(), q in wanted(), nth in proptest::option::of(0_usize..70),
+        method in proptest::option::of(select(&["get", "POST", "Put", "patch", "DELETE", "HEAD"][..])), limit in 1_usize..30, asked in 1_usize..5,
+    ) {
+        let api = Api::new(Config::default());
+        let connector = crate::support::connector(PLATFORM, "P", "Other", 0);
+        api.world.publish(vec![(connector, false, rows.clone())]);
+        let key = nth.map(|nth| rows.get(nth).map_or("none".into(), |row| row.key.clone()));
+
+        let mut expected = rows;
+        expected.sort_by_key(|row| (row.title.to_lowercase(), row.key.clone()));
+        expected.retain(|row| {
+            is_same(title.as_ref(), &row.title)
+                && key.as_ref().is_none_or(|key| *key == row.key)
+                && method.is_none_or(|method| row.method.as_str().eq_ignore_ascii_case(method))
+        });
+        let expected = ranked(expected, q.as_ref(), |row| vec![vec![row.title.clone()], vec![row.key.clone()], vec![row.platform.clone()]]);
+        let expected: Vec<_> = expected.iter().map(|row| json!(row)).collect();
+
+        let pairs = [("title", title), ("key", key), ("method", method.map(str::to_owned)), ("q", q), ("limit", Some(limit.to_string())), ("page", Some(asked.to_string()))];
+        let path = format!("/v1/available-actions/{PLATFORM}?{}", query(&pairs));
+        for _ in 0..2 {
+            // The second answer may come from memory.
+            prop_assert_eq!(body(&api.get(&path)), page(&expected, limit, asked), "{}", path);
+        }
+    }
+
+    #[test]
+    fn connector_lists_equal_the_model(
+        rows in connectors(), name in wanted(), q in wanted(), nth in proptest::option::of(0_usize..50), by_key in any::<bool>(),
+        category in proptest::option::of(select(&["PAYMENTS", "é", "other", "x"][..])), authkit in proptest::option::of(any::<bool>()), limit in 1_usize..30, asked in 1_usize..5,
+    ) {
+        let api = Api::new(Config::default());
+        api.world.publish(rows.iter().cloned().map(|(row, authkit)| (row, authkit, Vec::new())).collect());
+        let platform = nth.filter(|_| !by_key).map(|nth| format!("P{nth}"));
+        let key = nth.filter(|_| by_key).map(|nth| format!("api::p{nth}::v1"));
+
+        let mut expected = rows;
+        expected.sort_by_key(|(row, _)| (row.name.to_lowercase(), row.key.clone()));
+        expected.retain(|(row, enabled)| {
+            is_same(name.as_ref(), &row.name)
+                && is_same(platform.as_ref(), &row.platform)
+                && key.as_ref().is_none_or(|key| *key == row.key)
+                && category.is_none_or(|category| category.to_lowercase() == row.category.to_lowercase())
+                && (*enabled || authkit != Some(true))
+        });
+        let expected = ranked(expected, q.as_ref(), |(row, _)| {
+            vec![vec![row.name.clone()], vec![row.key.clone()], vec![row.platform.clone()], vec![row.category.clone()], row.tags.clone(), vec![row.description.clone()]]
+        });
+        let expected: Vec<_> = expected.iter().map(|(row, _)| json!(row)).collect();
+
+        let pairs = [
+            ("name", name), ("platform", platform), ("key", key), ("category", category.map(str::to_owned)),
+            ("authkit", authkit.map(|value| value.to_string())), ("q", q), ("limit", Some(limit.to_string())), ("page", Some(asked.to_string())),
+        ];
+        let path = format!("/v1/available-connectors?{}", query(&pairs));
+        for _ in 0..2 {
+            prop_assert_eq!(body(&api.get(&path)), page(&expected, limit, asked), "{}", path);
+        }
+    }
+
+    #[test]
+    fn every_page_together_is_the_list(rows in actions(), limit in 1_usize..20) {
+        let api = Api::new(Config::default());
+        api.world.publish(vec![(crate::support::connector(PLATFORM, "P", "Other", 0), false, rows.clone())]);
+        let pages = rows.len().div_ceil(limit);
+        let mut walked: Vec<String> = (1..=pages)
+            .flat_map(|page| crate::support::column(&api.get(&format!("/v1/available-actions/{PLATFORM}?limit={limit}&page={page}")), "key"))
+            .collect();
+        prop_assert_eq!(walked.len(), rows.len());
+        walked.sort();
+        let mut keys: Vec<_> = rows.into_iter().map(|row| row.key).collect();
+        keys.sort();
+        prop_assert_eq!(walked, keys);
+    }
+
+    #[test]
+    fn any_query_is_understood_or_every_fault_is_named(
+        pairs in vec((select(&["title", "key", "method", "q", "limit", "page", "Title", "pages", "x", "authkit"][..]), select(&["", "a", "0", "1", "500", "501", "true", "-1", "%20", "%zz", "é"][..])), 0..6),
+    ) {
+        let text: Vec<_> = pairs.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let got = ActionFilter::parse(&text.join("&")).err();
+        prop_assert_eq!(got.map(named).unwrap_or_default(), expected_faults(&pairs), "{}", text.join("&"));
+    }
+
+    #[test]
+    fn no_query_makes_the_parser_panic(text in ".{0,200}", bytes in "[%&=+a-f0-9q]{0,60}") {
+        for query in [text, bytes] {
+            let _ = (ActionFilter::parse(&query), ConnectorFilter::parse(&query));
+        }
+    }
+}
+
+/// Each fault as code and parameter, sorted.
+fn named(problem: Problem) -> Vec<(&'static str, String)> {
+    let mut faults: Vec<_> =
+        problem.errors.into_iter().map(|fault| (fault.code.as_str(), fault.parameter)).collect();
+    faults.sort();
+    faults
+}
+
+fn expected_faults(pairs: &[(&str, &str)]) -> Vec<(&'static str, String)> {
+    let mut faults = Vec::new();
+    let mut seen: Vec<&str> = Vec::new();
+    for (name, value) in pairs {
+        let known = ["title", "key", "method", "q", "limit", "page"].contains(name);
+        let number = || value.parse::<i64>().unwrap_or(0);
+        let fault = if !known {
+            Some(Code::UnknownParameter)
+        } else if seen.contains(name) {
+            Some(Code::RepeatedParameter)
+        } else {
+            let wrong = match *name {
+                "limit" => !(1..=500).contains(&number()),
+                "page" => number() < 1,
+                "q" => *value == "%20",
+                _ => false,
+            };
+            (wrong || value.is_empty() || *value == "%zz").then_some(Code::InvalidParameter)
+        };
+        seen.push(name);
+        faults.extend(fault.map(|code| (code.as_str(), (*name).to_owned())));
+    }
+    faults.sort();
+    faults.dedup();
+    faults
+}

@@ -1,0 +1,336 @@
+//! Contract, part 1: methods, paths, headers, the order of checks; part 6: the form of errors.
+
+use connector_vault::access::{Environment, Scope};
+use connector_vault::api::Config;
+use connector_vault::api::problem::Code;
+use serde_json::{Value, json};
+
+use crate::support::{Api, ORIGIN, World, anonymous, body, with_header};
+
+const CONNECTORS: &str = "/v1/available-connectors";
+
+#[test]
+fn paths() {
+    let api = Api::with_catalog();
+    for (path, status, code) in [
+        (CONNECTORS, 200, None),
+        ("/v1/available-actions/alpha", 200, None),
+        ("/v1/available-actions/ALPHA", 200, None),
+        ("/v1/available-actions/%61lpha", 200, None),
+        ("/%761/available%2Dconnectors", 200, None),
+        ("/v1/whoami", 200, None),
+        ("/health", 200, None),
+        ("/v1/available-connectors/", 404, Some("route_not_found")),
+        ("/v1//available-connectors", 404, Some("route_not_found")),
+        ("//v1/available-connectors", 404, Some("route_not_found")),
+        ("/V1/available-connectors", 404, Some("route_not_found")),
+        ("/v1/available-actions", 404, Some("route_not_found")),
+        ("/v1/available-actions/", 404, Some("route_not_found")),
+        ("/v1/available-actions/alpha/", 404, Some("route_not_found")),
+        ("/v1/available-actions/%zz", 404, Some("route_not_found")),
+        ("/v1/available-actions/%ff", 404, Some("route_not_found")),
+        ("/v1/available-actions/alpha%00", 404, Some("route_not_found")),
+        ("/v1/available-actions/%2561lpha", 404, Some("platform_not_found")),
+        ("/v1/available-actions/al%2Fpha", 404, Some("platform_not_found")),
+        ("/v1/available-actions/alph", 404, Some("platform_not_found")),
+        ("/v1", 404, Some("route_not_found")),
+        ("/", 404, Some("route_not_found")),
+    ] {
+        let response = api.get(path);
+        let got = if status == 200 { Value::Null } else { body(&response)["code"].clone() };
+        assert_eq!((response.status, got), (status, json!(code)), "{path}");
+    }
+}
+
+#[test]
+fn methods() {
+    let api = Api::with_catalog();
+    for path in [CONNECTORS, "/v1/available-actions/alpha", "/v1/whoami", "/health"] {
+        for method in
+            ["POST", "PUT", "PATCH", "DELETE", "PURGE", "PROPFIND", "QUERY", "TRACE", "get", ""]
+        {
+            let overridden =
+                with_header(api.request(method, path), "x-http-method-override", "GET");
+            let response = api.send(&overridden);
+            assert_eq!(
+                (response.status, &body(&response)["code"]),
+                (405, &json!("method_not_allowed")),
+                "{method} {path}"
+            );
+            assert_eq!(response.header("allow"), Some("GET, HEAD, OPTIONS"), "{method} {path}");
+        }
+    }
+}
+
+#[test]
+fn head_is_get_without_a_body() {
+    let api = Api::with_catalog();
+    for path in [
+        CONNECTORS,
+        "/v1/available-actions/alpha?limit=1",
+        "/v1/whoami",
+        "/health",
+        "/v1/nope",
+        "/v1/available-actions/x",
+        "/v1/whoami?x=1",
+    ] {
+        let (get, head) = (api.get(path), api.send(&api.request("HEAD", path)));
+        let comparable = |response: &connector_vault::api::Response| {
+            let headers = response
+                .headers
+                .iter()
+                .filter(|(name, _)| *name != "x-request-id" && *name != "server-timing");
+            (response.status, headers.cloned().collect::<Vec<_>>())
+        };
+        assert_eq!(comparable(&head), comparable(&get), "{path}");
+        assert!(head.body.is_empty() && !get.body.is_empty(), "{path}");
+    }
+}
+
+#[test]
+fn every_response_has_the_common_headers() {
+    let api = Api::with_catalog();
+    let mut request_ids = Vec::new();
+    for (request, status, cache_control) in [
+        (api.request("GET", CONNECTORS), 200, "private, no-cache"),
+        (api.request("GET", "/v1/available-actions/alpha"), 200, "private, no-cache"),
+        (api.request("GET", "/v1/whoami"), 200, "private, no-store"),
+        (api.request("OPTIONS", CONNECTORS), 204, "private, no-store"),
+        (anonymous("GET", CONNECTORS), 401, "private, no-store"),
+        (api.request("GET", "/v1/available-connectors?limit=0"), 400, "private, no-store"),
+        (api.request("GET", "/nope"), 404, "private, no-store"),
+        (anonymous("GET", "/health"), 200, "private, no-store"),
+    ] {
+        let response = api.send(&request);
+        assert_eq!(response.status, status, "{request:?}");
+        assert_eq!(response.header("cache-control"), Some(cache_control), "{request:?}");
+        assert_eq!(response.header("vary"), Some("x-service-secret, origin"), "{request:?}");
+        assert!(
+            response
+                .header("server-timing")
+                .is_some_and(|value| value.starts_with("d1;desc=\"calls=")),
+            "{request:?}"
+        );
+        assert_eq!(
+            response.header("etag").is_some(),
+            cache_control == "private, no-cache",
+            "{request:?}"
+        );
+        request_ids.push(response.header("x-request-id").unwrap().to_owned());
+    }
+    request_ids.sort();
+    request_ids.dedup();
+    assert_eq!(request_ids.len(), 8, "each request has an id of its own");
+}
+
+#[test]
+fn server_timing_tells_the_cost() {
+    let api = Api::with_catalog();
+    for (path, expected) in [
+        (CONNECTORS, "d1;desc=\"calls=1 rows_read=1 rows_written=0\", kv;desc=\"reads=2\""),
+        (CONNECTORS, "d1;desc=\"calls=0 rows_read=0 rows_written=0\", kv;desc=\"reads=0\""),
+        (
+            "/v1/available-actions/alpha",
+            "d1;desc=\"calls=0 rows_read=0 rows_written=0\", kv;desc=\"reads=1\"",
+        ),
+        (
+            "/v1/available-actions/alpha",
+            "d1;desc=\"calls=0 rows_read=0 rows_written=0\", kv;desc=\"reads=0\"",
+        ),
+        ("/v1/whoami", "d1;desc=\"calls=1 rows_read=1 rows_written=0\", kv;desc=\"reads=0\""),
+    ] {
+        assert_eq!(api.get(path).header("server-timing"), Some(expected), "{path}");
+    }
+}
+
+#[test]
+fn checks_come_in_the_order_of_the_contract() {
+    let api = Api::with_catalog();
+    let powerless = api.world.key("acme", Environment::Test, &[Scope::ConnectionsRead], None);
+    let as_powerless = |method: &str, path: &str| {
+        with_header(anonymous(method, path), "x-service-secret", powerless.reveal())
+    };
+    for (request, limited, status, code) in [
+        // 401 before 404, 405 and all else
+        (anonymous("GET", "/v1/nope"), true, 401, "missing_key"),
+        (anonymous("POST", CONNECTORS), true, 401, "missing_key"),
+        (anonymous("GET", "/v1/available-connectors?x"), true, 401, "missing_key"),
+        (anonymous("GET", "/v1/openapi.json/x"), true, 401, "missing_key"),
+        // 404 and 405 before 403
+        (as_powerless("GET", "/v1/nope?x"), true, 404, "route_not_found"),
+        (as_powerless("POST", "/v1/available-connectors?x"), true, 405, "method_not_allowed"),
+        // 403 before 429
+        (as_powerless("GET", "/v1/available-connectors?x"), true, 403, "insufficient_scope"),
+        // 429 before 400
+        (api.request("GET", "/v1/available-connectors?x"), true, 429, "too_many_requests"),
+        // 400 before 404 of the resource
+        (api.request("GET", "/v1/available-actions/nope?x"), false, 400, "unknown_parameter"),
+        (api.request("GET", "/v1/available-actions/nope"), false, 404, "platform_not_found"),
+    ] {
+        api.world.limited.set(limited);
+        let response = api.send(&request);
+        assert_eq!(
+            (response.status, &body(&response)["code"]),
+            (status, &json!(code)),
+            "{request:?}"
+        );
+        assert_eq!(response.header("retry-after"), (status == 429).then_some("60"), "{request:?}");
+    }
+}
+
+#[test]
+fn problems_have_the_form_of_rfc_9457() {
+    let api = Api::with_catalog();
+    let response = api.get("/v1/available-connectors?lmit=5&page=0");
+    assert_eq!(response.status, 400);
+    assert_eq!(response.header("content-type"), Some("application/problem+json"));
+    assert_eq!(
+        body(&response),
+        json!({
+            "type": format!("{ORIGIN}/problems/unknown_parameter"),
+            "title": "Unknown query parameter",
+            "status": 400,
+            "detail": "`lmit` is not a parameter of this endpoint; did you mean `limit`? (1 more in `errors`)",
+            "code": "unknown_parameter",
+            "requestId": response.header("x-request-id").unwrap(),
+            "errors": [
+                {"parameter": "lmit", "detail": "`lmit` is not a parameter of this endpoint; did you mean `limit`?", "suggestion": "limit"},
+                {"parameter": "page", "detail": "`page` must be a whole number from 1 to 1000000000"}
+            ]
+        })
+    );
+    let response = api.get("/v1/available-actions/alhpa");
+    assert_eq!(
+        body(&response),
+        json!({
+            "type": format!("{ORIGIN}/problems/platform_not_found"),
+            "title": "Platform not found",
+            "status": 404,
+            "detail": "The catalog has no platform `alhpa`; nearest: `alpha`, `alpha-two`, `zeta`.",
+            "code": "platform_not_found",
+            "requestId": response.header("x-request-id").unwrap(),
+            "suggestions": ["alpha", "alpha-two", "zeta"]
+        })
+    );
+    let response = api.send(&anonymous("GET", CONNECTORS));
+    assert_eq!((response.status, response.header("www-authenticate")), (401, Some("ApiKey")));
+}
+
+#[test]
+fn every_code_has_a_page() {
+    for code in Code::ALL {
+        let page = std::fs::read_to_string(format!("www/problems/{}.html", code.as_str()))
+            .unwrap_or_else(|_| panic!("no page for {code:?}"));
+        let (status, code, title) = code.facts();
+        for expected in [code, title, &status.to_string()] {
+            assert!(page.contains(expected), "{code} lacks {expected}");
+        }
+    }
+}
+
+#[test]
+fn preflight_and_cross_origin_reads() {
+    let config = Config::from_variables(
+        Some("x-pica-secret"),
+        Some("https://app.example, http://localhost:5173"),
+        None,
+    );
+    let api = Api::new(config);
+    let vary = "x-service-secret, x-pica-secret, origin";
+    for (origin, allowed) in [
+        (Some("https://app.example"), true),
+        (Some("http://localhost:5173"), true),
+        (Some("https://evil.example"), false),
+        (None, false),
+    ] {
+        let from_origin = |mut request: connector_vault::api::Request| {
+            request.headers.extend(origin.map(|origin| ("origin".to_owned(), origin.to_owned())));
+            request
+        };
+        for path in [CONNECTORS, "/v1/nope"] {
+            let preflight = api.send(&from_origin(anonymous("OPTIONS", path)));
+            assert_eq!((preflight.status, preflight.body.len()), (204, 0));
+            assert_eq!(preflight.header("access-control-allow-origin"), origin.filter(|_| allowed));
+            assert_eq!(
+                preflight.header("access-control-allow-methods"),
+                allowed.then_some("GET, HEAD, OPTIONS")
+            );
+            let headers = "x-service-secret, x-pica-secret, content-type, if-match, if-none-match";
+            assert_eq!(
+                preflight.header("access-control-allow-headers"),
+                allowed.then_some(headers)
+            );
+            assert_eq!(preflight.header("vary"), Some(vary));
+        }
+        for request in [api.request("GET", "/v1/whoami"), anonymous("GET", "/v1/whoami")] {
+            let response = api.send(&from_origin(request));
+            assert_eq!(response.header("access-control-allow-origin"), origin.filter(|_| allowed));
+            let exposed = "ETag, Link, Retry-After, Server-Timing, x-request-id";
+            assert_eq!(
+                response.header("access-control-expose-headers"),
+                allowed.then_some(exposed)
+            );
+            assert_eq!(response.header("access-control-allow-credentials"), None);
+            assert_eq!(response.header("vary"), Some(vary));
+        }
+    }
+}
+
+#[test]
+fn not_modified() {
+    let api = Api::with_catalog();
+    for path in [CONNECTORS, "/v1/available-actions/alpha?q=user"] {
+        let tag = api.get(path).header("etag").unwrap().to_owned();
+        assert!(tag.starts_with('"') && tag.ends_with('"'), "strong: {tag}");
+        for (value, status) in [
+            (tag.clone(), 304),
+            (format!("W/{tag}"), 304),
+            (format!("\"x\", {tag}"), 304),
+            ("*".into(), 304),
+            ("\"x\"".into(), 200),
+        ] {
+            let response =
+                api.send(&with_header(api.request("GET", path), "if-none-match", &value));
+            assert_eq!(
+                (response.status, response.body.is_empty()),
+                (status, status == 304),
+                "{path} {value}"
+            );
+            assert_eq!(response.header("etag"), Some(tag.as_str()));
+            assert_eq!(response.header("cache-control"), Some("private, no-cache"));
+        }
+        let wrong = api.send(&with_header(
+            api.request(
+                "GET",
+                &format!("{path}{}limit=0", if path.contains('?') { '&' } else { '?' }),
+            ),
+            "if-none-match",
+            "*",
+        ));
+        assert_eq!(wrong.status, 400, "a wrong request is never `not modified`");
+    }
+    // Another catalog, another tag: once the isolate looks again.
+    let tag = api.get(CONNECTORS).header("etag").unwrap().to_owned();
+    api.world.publish(vec![(
+        crate::support::connector("new", "New", "Other", 0),
+        false,
+        Vec::new(),
+    )]);
+    api.world.wait(30_000);
+    let response = api.send(&with_header(api.request("GET", CONNECTORS), "if-none-match", &tag));
+    assert_eq!((response.status, &body(&response)["total"]), (200, &json!(1)));
+}
+
+#[test]
+fn health_needs_nothing() {
+    let world = World::new();
+    world.db_fails.set(true);
+    let service = connector_vault::api::Service::new(Config::default());
+    let response = pollster::block_on(connector_vault::api::handle(
+        &service,
+        &world,
+        &anonymous("GET", "/health"),
+    ));
+    assert_eq!((response.status, body(&response)), (200, json!({"status": "ok"})));
+    assert_eq!((world.db_calls.get(), world.blob_reads.borrow().len()), (0, 0));
+}

@@ -1,0 +1,309 @@
+//! The ports over real `SQLite` and memory, with failure modes, and a small catalog.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+
+use connector_vault::access::key::ApiKey;
+use connector_vault::access::{Environment, Scope, Scopes};
+use connector_vault::api::{Config, Request, Response, Service, handle};
+use connector_vault::catalog::model::{Action, Connector, Method, Status};
+use connector_vault::catalog::segment::{ConnectorEntry, write_actions, write_connectors};
+use connector_vault::catalog::stored::{CURRENT_KEY, Current, FORMAT, SegmentId};
+use connector_vault::ports::{
+    Blobs, Clock, Db, Param, Random, RateLimit, ResultSet, RetryAfter, Statement, StorageError,
+};
+use rusqlite::types::ValueRef;
+use serde_json::{Map, Value};
+
+/// The service's address in tests.
+pub const ORIGIN: &str = "https://vault.example";
+
+/// Real `SQLite` with the real migrations, and values in memory.
+pub struct World {
+    pub database: rusqlite::Connection,
+    pub blobs: RefCell<HashMap<String, Vec<u8>>>,
+    pub now: Cell<u64>,
+    pub db_fails: Cell<bool>,
+    /// How many of the next reads of values fail.
+    pub blob_failures: Cell<u32>,
+    pub blob_reads: RefCell<Vec<String>>,
+    pub db_calls: Cell<u32>,
+    pub limited: Cell<bool>,
+    seed: Cell<u64>,
+}
+
+impl World {
+    pub fn new() -> Self {
+        let database = rusqlite::Connection::open_in_memory().unwrap();
+        let mut migrations: Vec<_> =
+            std::fs::read_dir("migrations").unwrap().map(|entry| entry.unwrap().path()).collect();
+        migrations.sort();
+        for migration in migrations {
+            database.execute_batch(&std::fs::read_to_string(migration).unwrap()).unwrap();
+        }
+        Self {
+            database,
+            blobs: RefCell::default(),
+            now: Cell::new(1_800_000_000_000),
+            db_fails: Cell::new(false),
+            blob_failures: Cell::new(0),
+            blob_reads: RefCell::default(),
+            db_calls: Cell::new(0),
+            limited: Cell::new(false),
+            seed: Cell::new(1),
+        }
+    }
+
+    /// Makes a key and stores its hash.
+    pub fn key(
+        &self,
+        account: &str,
+        environment: Environment,
+        scopes: &[Scope],
+        expires_at: Option<u64>,
+    ) -> ApiKey {
+        let key = ApiKey::generate(environment, |bytes| self.fill(bytes));
+        let scopes: Scopes = scopes.iter().copied().collect();
+        let row = (
+            key.hash().to_string(),
+            format!("key-{}", self.seed.get()),
+            account,
+            environment.as_str(),
+            scopes.to_string(),
+            1,
+            expires_at.map(|at| i64::try_from(at).unwrap()),
+        );
+        let sql = "INSERT INTO api_keys (hash, id, account, environment, scopes, created_at, expires_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+        self.database.execute(sql, row).unwrap();
+        key
+    }
+
+    pub fn revoke(&self, key: &ApiKey) {
+        self.database
+            .execute("UPDATE api_keys SET revoked_at = 2 WHERE hash = ?1", [key.hash().to_string()])
+            .unwrap();
+    }
+
+    /// Publishes a catalog: each connector with its actions.
+    pub fn publish(&self, catalog: Vec<(Connector, bool, Vec<Action>)>) -> SegmentId {
+        let entries = catalog.into_iter().map(|(connector, authkit, actions)| {
+            let actions = self.store_segment(write_actions(actions));
+            ConnectorEntry { connector, authkit, actions }
+        });
+        let connectors = self.store_segment(write_connectors(entries.collect()));
+        let current = serde_json::to_vec(&Current { format: FORMAT, connectors }).unwrap();
+        self.blobs.borrow_mut().insert(CURRENT_KEY.into(), current);
+        connectors
+    }
+
+    pub fn store_segment(&self, bytes: Vec<u8>) -> SegmentId {
+        let id = SegmentId::of(&bytes);
+        self.blobs.borrow_mut().insert(id.key(), bytes);
+        id
+    }
+
+    pub fn wait(&self, milliseconds: u64) {
+        self.now.set(self.now.get() + milliseconds);
+    }
+}
+
+impl Db for World {
+    async fn batch(&self, statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
+        self.db_calls.set(self.db_calls.get() + 1);
+        if self.db_fails.get() {
+            return Err(StorageError("D1_ERROR: no such table: api_keys at /secret/path".into()));
+        }
+        statements
+            .iter()
+            .map(|statement| self.run(statement).map_err(|error| StorageError(error.to_string())))
+            .collect()
+    }
+}
+
+impl World {
+    fn run(&self, statement: &Statement) -> rusqlite::Result<ResultSet> {
+        let mut prepared = self.database.prepare(statement.sql)?;
+        let names: Vec<String> = prepared.column_names().into_iter().map(str::to_owned).collect();
+        let params = rusqlite::params_from_iter(statement.params.iter().map(|param| match param {
+            Param::Integer(value) => rusqlite::types::Value::Integer(*value),
+            Param::Text(text) => rusqlite::types::Value::Text(text.clone()),
+            Param::Null => rusqlite::types::Value::Null,
+        }));
+        let rows = prepared.query_map(params, |row| {
+            names
+                .iter()
+                .enumerate()
+                .map(|(at, name)| Ok((name.clone(), json(row.get_ref(at)?))))
+                .collect::<rusqlite::Result<Map<_, _>>>()
+        })?;
+        let rows: Vec<_> = rows.collect::<rusqlite::Result<_>>()?;
+        Ok(ResultSet {
+            rows_read: rows.len() as u64,
+            rows_written: 0,
+            json: serde_json::to_string(&rows).unwrap(),
+        })
+    }
+}
+
+fn json(value: ValueRef<'_>) -> Value {
+    match value {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(value) => value.into(),
+        ValueRef::Real(value) => value.into(),
+        ValueRef::Text(text) => String::from_utf8_lossy(text).into(),
+        ValueRef::Blob(_) => panic!("no column holds a blob"),
+    }
+}
+
+impl Blobs for World {
+    async fn get(&self, key: &str) -> Result<Option<Vec<u8>>, StorageError> {
+        self.blob_reads.borrow_mut().push(key.to_owned());
+        if self.blob_failures.get() > 0 {
+            self.blob_failures.set(self.blob_failures.get() - 1);
+            return Err(StorageError("KV GET failed: 500 at /secret/path".into()));
+        }
+        Ok(self.blobs.borrow().get(key).cloned())
+    }
+}
+
+impl Clock for World {
+    fn now(&self) -> u64 {
+        self.now.get()
+    }
+}
+
+impl Random for World {
+    fn fill(&self, bytes: &mut [u8]) {
+        for byte in bytes {
+            let next = self
+                .seed
+                .get()
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            self.seed.set(next);
+            *byte = (next >> 56) as u8;
+        }
+    }
+}
+
+impl RateLimit for World {
+    async fn allow(&self, _key: &str) -> Result<(), RetryAfter> {
+        if self.limited.get() { Err(RetryAfter(60)) } else { Ok(()) }
+    }
+}
+
+/// A service over a world, and a key that may do everything.
+pub struct Api {
+    pub world: World,
+    pub service: Service,
+    pub key: ApiKey,
+}
+
+impl Api {
+    /// A service with nothing published.
+    pub fn new(config: Config) -> Self {
+        let world = World::new();
+        let key = world.key("acme", Environment::Test, &Scope::ALL, None);
+        Self { world, service: Service::new(config), key }
+    }
+
+    /// A service with the [`small_catalog`].
+    pub fn with_catalog() -> Self {
+        let api = Self::new(Config::default());
+        api.world.publish(small_catalog());
+        api
+    }
+
+    pub fn send(&self, request: &Request) -> Response {
+        pollster::block_on(handle(&self.service, &self.world, request))
+    }
+
+    /// GET with the key.
+    pub fn get(&self, path_and_query: &str) -> Response {
+        self.send(&self.request("GET", path_and_query))
+    }
+
+    pub fn request(&self, method: &str, path_and_query: &str) -> Request {
+        let request = anonymous(method, path_and_query);
+        with_header(request, "x-service-secret", self.key.reveal())
+    }
+}
+
+pub fn anonymous(method: &str, path_and_query: &str) -> Request {
+    let (path, query) = path_and_query.split_once('?').unwrap_or((path_and_query, ""));
+    Request {
+        method: method.into(),
+        origin: ORIGIN.into(),
+        path: path.into(),
+        query: query.into(),
+        headers: Vec::new(),
+    }
+}
+
+pub fn with_header(mut request: Request, name: &str, value: &str) -> Request {
+    request.headers.push((name.into(), value.into()));
+    request
+}
+
+pub fn body(response: &Response) -> Value {
+    serde_json::from_slice(&response.body)
+        .unwrap_or_else(|_| panic!("not JSON: {:?}", String::from_utf8_lossy(&response.body)))
+}
+
+/// The values of one member of the rows of a list.
+pub fn column(response: &Response, member: &str) -> Vec<String> {
+    let rows =
+        body(response)["rows"].as_array().unwrap_or_else(|| panic!("{}", body(response))).clone();
+    rows.iter()
+        .map(|row| row[member].as_str().map_or_else(|| row[member].to_string(), str::to_owned))
+        .collect()
+}
+
+pub fn connector(platform: &str, name: &str, category: &str, tools: u32) -> Connector {
+    Connector {
+        id: 1 + u64::from(connector_vault::crc32::crc32(platform.as_bytes())),
+        name: name.into(),
+        key: format!("api::{platform}::v1"),
+        platform: platform.into(),
+        platform_version: "v1".into(),
+        status: Status::GenerallyAvailable,
+        description: format!("What {name} does."),
+        category: category.into(),
+        image: "https://img.example/logo.png".into(),
+        tags: vec!["Cloud".into()],
+        oauth: true,
+        tools,
+        version: "1.0.0".into(),
+        active: true,
+    }
+}
+
+pub fn action(platform: &str, title: &str, key: &str, method: Method) -> Action {
+    Action {
+        title: title.into(),
+        key: key.into(),
+        method,
+        platform: platform.into(),
+        model_name: "Model".into(),
+    }
+}
+
+/// Five connectors; `alpha` has six actions, `empty` none.
+pub fn small_catalog() -> Vec<(Connector, bool, Vec<Action>)> {
+    let alpha = vec![
+        action("alpha", "List users", "usersList", Method::Get),
+        action("alpha", "list Users", "usersListAgain", Method::Get),
+        action("alpha", "Create a user", "usersCreate", Method::Post),
+        action("alpha", "Delete a user", "usersDelete", Method::Delete),
+        action("alpha", "Update 100%_\"user\"\\*", "usersUpdate", Method::Patch),
+        action("alpha", "Überweisung anlegen", "Ueberweisung", Method::Put),
+    ];
+    let one = |platform: &str| vec![action(platform, "Ping", "ping", Method::Get)];
+    vec![
+        (connector("zeta", "zeta", "Payments", 1), true, one("zeta")),
+        (connector("alpha", "Alpha API", "Developer Tools", 6), false, alpha),
+        (connector("alpha-two", "alpha api", "Developer Tools", 1), true, one("alpha-two")),
+        (connector("epsilon", "Émile & Co", "Ämter", 1), false, one("epsilon")),
+        (connector("empty", "Nothing yet", "Other", 0), false, Vec::new()),
+    ]
+}
