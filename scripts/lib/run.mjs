@@ -2,6 +2,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
+import { createInterface } from "node:readline";
 import { Problem } from "./problem.mjs";
 import { root, toolPath } from "./paths.mjs";
 
@@ -47,19 +48,18 @@ export function run(command, args, { env, cwd = root, show, timeout, hint, detai
     const name = [command.split("/").pop(), ...args.slice(0, 3)].join(" ");
     const lines = [];
     let stdout = "";
-    const keep = (chunk) => {
-      for (const line of chunk.split(/[\r\n]+/)) {
-        if (line.trim() === "") continue;
-        detail?.(line);
-        lines.push(line);
-        if (lines.length > HEAD_LINES + TAIL_LINES) lines.splice(HEAD_LINES, 1);
-      }
+    const keep = (line) => {
+      if (line.trim() === "") return;
+      detail?.(line);
+      lines.push(line);
+      if (lines.length > HEAD_LINES + TAIL_LINES) lines.splice(HEAD_LINES, 1);
     };
     child.stdout?.setEncoding("utf8").on("data", (chunk) => {
       stdout += chunk;
-      keep(chunk);
     });
-    child.stderr?.setEncoding("utf8").on("data", keep);
+    for (const stream of [child.stdout, child.stderr]) {
+      if (stream) createInterface({ input: stream, crlfDelay: Infinity }).on("line", keep);
+    }
     child.on("error", (error) => {
       const why = error.code === "ENOENT" ? "was not found" : `could not be started: ${error.message}`;
       reject(new Problem(`\`${command}\` ${why}.`, { hint }));

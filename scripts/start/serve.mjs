@@ -15,7 +15,12 @@ export function serve(args, whenReady) {
   return new Promise((resolve, reject) => {
     const child = spawn(wrangler, ["dev", "--show-interactive-dev-session=false", ...args], {
       cwd: root,
-      env: environment({ WRANGLER_SEND_METRICS: "false", ...(process.stdout.isTTY && { FORCE_COLOR: "1" }) }),
+      env: environment({
+        WRANGLER_SEND_METRICS: "false",
+        // Where a visitor comes from is nothing that this service asks; looking it up takes a network.
+        CLOUDFLARE_CF_FETCH_ENABLED: "false",
+        ...(process.stdout.isTTY && { FORCE_COLOR: "1" }),
+      }),
       stdio: ["ignore", "pipe", "pipe"],
     });
     let seen = "";
