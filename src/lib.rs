@@ -1,4 +1,20 @@
-//! A connector catalog and connection vault at the edge.
+//! A connector catalog and connection vault at the edge: one crate, one flow, three doors.
+//!
+//! | folder | what it knows |
+//! |---|---|
+//! | [`api`] | the HTTP contract, pure: routes, query parameters, pages, problems, [`api::handle()`] |
+//! | [`catalog`] | connectors and actions: rows, stored segments, filters, search, what an isolate remembers |
+//! | [`access`] | API keys, scopes, the principal of a request |
+//! | [`ports`] | what the core needs from outside: a database, values, time, randomness, a rate limit |
+//! | `edge` | feature `worker`: the Cloudflare Worker, the only code that names the platform |
+//! | `importer` | feature `cli`: `OpenAPI` documents → a catalog folder |
+//! | `operator` | feature `cli`: publishing catalogs and keeping keys through wrangler |
+//! | `client` | feature `client`: the door of the npm package; nothing behind it yet |
+//!
+//! **The flow** of a request is [`api::handle()`]: route → authenticate → authorize → parse → ask storage once →
+//! render. It takes and returns plain parts, so native tests drive every endpoint over real `SQLite`.
+//!
+//! **The walls.** Without a feature the crate can name neither Cloudflare nor the browser.
 
 pub mod access;
 pub mod api;
