@@ -70,7 +70,8 @@ pub async fn handle<P: Ports>(service: &Service, ports: &P, request: &Request) -
     response.headers.push(("server-timing", metered.to_string()));
     response.headers.push(("x-content-type-options", "nosniff".into()));
     response.headers.push(("x-request-id", request_id));
-    if request.method == "HEAD" {
+    if request.method == "HEAD" && !response.body.is_empty() {
+        response.headers.push(("content-length", response.body.len().to_string()));
         response.body.clear();
     }
     response

@@ -6,6 +6,9 @@ use std::ops::RangeInclusive;
 use super::percent::decode_form;
 use super::problem::{Code, Fault, Problem};
 
+/// Unknown parameters past this many faults are not named any more: a hostile query must cost little.
+const MAX_FAULTS: usize = 100;
+
 /// Reads a query string against the parameters that an endpoint has, collecting all faults.
 #[derive(Debug)]
 pub struct QueryReader<'a> {
@@ -28,26 +31,15 @@ impl<'a> QueryReader<'a> {
     fn take(&mut self, raw_name: &str, raw_value: &'a str, known: &[&'static str]) {
         let name = decode_form(raw_name).unwrap_or(Cow::Borrowed(raw_name));
         let Some(parameter) = known.iter().find(|known| **known == name) else {
-            if !self
-                .faults
-                .iter()
-                .any(|fault| fault.code == Code::UnknownParameter && fault.parameter == name)
-            {
+            if self.faults.len() < MAX_FAULTS && !self.has(Code::UnknownParameter, &name) {
                 self.unknown(&name, known);
             }
             return;
         };
         if self.values.iter().any(|(seen, _)| seen == parameter) {
-            if !self
-                .faults
-                .iter()
-                .any(|fault| fault.code == Code::RepeatedParameter && fault.parameter == name)
-            {
-                self.fault(
-                    Code::RepeatedParameter,
-                    parameter,
-                    format!("`{parameter}` is given more than once"),
-                );
+            if !self.has(Code::RepeatedParameter, parameter) {
+                let detail = format!("`{parameter}` is given more than once");
+                self.fault(Code::RepeatedParameter, parameter, detail);
             }
             return;
         }
@@ -59,6 +51,10 @@ impl<'a> QueryReader<'a> {
             self.invalid(parameter, "is empty: give it a value, or leave it out");
         }
         self.values.push((parameter, value));
+    }
+
+    fn has(&self, code: Code, parameter: &str) -> bool {
+        self.faults.iter().any(|fault| fault.code == code && fault.parameter == parameter)
     }
 
     fn unknown(&mut self, name: &str, known: &[&'static str]) {

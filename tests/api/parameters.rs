@@ -137,3 +137,16 @@ fn pages_past_the_end_are_empty_and_true() {
         r#"{"rows":[],"total":0,"pages":0,"page":7}"#
     );
 }
+
+#[test]
+fn a_hostile_query_costs_little() {
+    let api = Api::with_catalog();
+    let query: Vec<String> = (0..100_000).map(|at| format!("{at}=x")).collect();
+    let (status, code, errors) = faults(&api, &format!("{CONNECTORS}?{}&limit=0", query.join("&")));
+    assert_eq!((status, code.as_str(), errors.len()), (400, "unknown_parameter", 101));
+    assert_eq!(
+        errors.last().map(String::as_str),
+        Some("limit"),
+        "known parameters are checked all the same"
+    );
+}
