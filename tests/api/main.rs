@@ -4,9 +4,6 @@
     clippy::panic,
     clippy::indexing_slicing,
     clippy::arithmetic_side_effects,
-    clippy::missing_panics_doc,
-    clippy::must_use_candidate,
-    missing_docs,
     reason = "tests fail by panicking"
 )]
 
@@ -17,4 +14,4 @@ mod parameters;
 mod properties;
 mod requests;
 mod storage;
-pub mod support;
+mod support;

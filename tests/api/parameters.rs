@@ -81,7 +81,8 @@ fn wrong_parameters_are_named() {
     ] {
         let (status, got_code, mut got) = faults(&api, &format!("{CONNECTORS}?{query}"));
         let mut expected: Vec<String> = errors.iter().map(ToString::to_string).collect();
-        (got.sort(), expected.sort());
+        got.sort();
+        expected.sort();
         assert_eq!((status, got_code.as_str(), got), (400, code, expected), "{query}");
     }
     for query in [

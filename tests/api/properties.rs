@@ -78,11 +78,12 @@ fn rank(fields: &[Vec<String>], q: &str) -> Option<usize> {
         let ranks = fields.iter().enumerate().flat_map(|(nth, values)| {
             values.iter().filter_map(move |value| {
                 let value = value.to_lowercase();
-                let begins_word =
-                    |at: usize| !value[..at].chars().next_back().is_some_and(char::is_alphanumeric);
+                let begins_word = |at: usize| {
+                    !value.split_at(at).0.chars().next_back().is_some_and(char::is_alphanumeric)
+                };
                 let places = value
                     .char_indices()
-                    .filter(|(at, _)| value[*at..].starts_with(word))
+                    .filter(|(at, _)| value.split_at(*at).1.starts_with(word))
                     .map(|(at, _)| {
                         if value == word {
                             0

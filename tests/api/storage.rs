@@ -135,8 +135,7 @@ fn segments_are_held_under_the_budget() {
         for platform in asked {
             assert_eq!(api.get(&format!("/v1/available-actions/{platform}")).status, 200);
         }
-        let reads = api.world.blob_reads.borrow().len();
-        reads
+        api.world.blob_reads.borrow().len()
     };
     let asked = ["alpha", "zeta", "alpha", "zeta", "alpha"];
     assert_eq!(reads("33554432", &asked), 4, "current, connectors, and each action segment once");

@@ -123,7 +123,7 @@ impl Db for World {
 impl World {
     fn run(&self, statement: &Statement) -> rusqlite::Result<ResultSet> {
         let mut prepared = self.database.prepare(statement.sql)?;
-        let names: Vec<String> = prepared.column_names().into_iter().map(str::to_owned).collect();
+        let names: Vec<String> = prepared.column_names().map(str::to_owned).collect();
         let params = rusqlite::params_from_iter(statement.params.iter().map(|param| match param {
             Param::Integer(value) => rusqlite::types::Value::Integer(*value),
             Param::Text(text) => rusqlite::types::Value::Text(text.clone()),
