@@ -1,26 +1,39 @@
 //! Requests and responses between the platform's form and the core's.
 
-use js_sys::Uint8Array;
+use js_sys::Array;
 use wasm_bindgen::JsValue;
+use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::api::{Config, Request, Response};
 
 /// Headers that the core reads, besides those that carry the key.
 const READ: [&str; 2] = ["origin", "if-none-match"];
 
+#[wasm_bindgen(module = "/src/edge/glue.js")]
+extern "C" {
+    fn read(request: &web_sys::Request, names: &Array) -> String;
+    #[wasm_bindgen(catch)]
+    fn respond(status: u16, head: &str, body: &[u8]) -> Result<JsValue, JsValue>;
+}
+
+/// The names of the headers that the core reads.
+pub fn names(config: &Config) -> Array {
+    config.secret_headers.iter().map(String::as_str).chain(READ).map(JsValue::from_str).collect()
+}
+
 /// The parts of a request that the core reads.
-pub fn request(request: &web_sys::Request, config: &Config) -> Request {
-    let url = request.url();
-    let (origin, path, query) = split(&url);
-    let sent = request.headers();
-    let names = config.secret_headers.iter().map(String::as_str).chain(READ);
-    let headers = names.filter_map(|name| Some((name.to_owned(), sent.get(name).ok()??))).collect();
+pub fn request(request: &web_sys::Request, names: &Array) -> Request {
+    let text = read(request, names);
+    let mut lines = text.split('\n');
+    let method = lines.next().unwrap_or_default();
+    let (origin, path, query) = split(lines.next().unwrap_or_default());
+    let headers = lines.filter_map(|line| line.split_once(':'));
     Request {
-        method: request.method(),
+        method: method.to_owned(),
         origin: origin.to_owned(),
         path: path.to_owned(),
         query: query.to_owned(),
-        headers,
+        headers: headers.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
     }
 }
 
@@ -39,18 +52,15 @@ fn split(url: &str) -> (&str, &str, &str) {
 }
 
 /// The platform's form of a response.
-pub fn response(response: &Response) -> Result<web_sys::Response, JsValue> {
-    let headers = web_sys::Headers::new()?;
+pub fn response(response: &Response) -> Result<JsValue, JsValue> {
+    let mut head = String::with_capacity(512);
     for (name, value) in &response.headers {
-        headers.append(name, value)?;
+        if !head.is_empty() {
+            head.push('\n');
+        }
+        head.push_str(name);
+        head.push(':');
+        head.push_str(value);
     }
-    let init = web_sys::ResponseInit::new();
-    init.set_status(response.status);
-    init.set_headers(&headers);
-    if response.body.is_empty() {
-        return web_sys::Response::new_with_opt_str_and_init(None, &init);
-    }
-    // A copy: the body outlives this call, and a view into the wasm memory would not.
-    let body = Uint8Array::from(response.body.as_slice());
-    web_sys::Response::new_with_opt_js_u8_array_and_init(Some(&body), &init)
+    respond(response.status, &head, &response.body)
 }

@@ -5,47 +5,72 @@ mod ports;
 
 use std::cell::OnceCell;
 use std::rc::Rc;
+use std::task::{self, Poll, Waker};
 
-use js_sys::Reflect;
-use worker::{Context, Env, event};
+use js_sys::futures::future_to_promise;
+use js_sys::{Array, Reflect};
+use wasm_bindgen::JsValue;
+use wasm_bindgen::prelude::wasm_bindgen;
+use worker::Env;
 
 use crate::api::{Config, Service, handle};
 use ports::EdgePorts;
 
+/// What the isolate keeps from request to request.
+struct Isolate {
+    service: Service,
+    /// The headers that are read from a request.
+    header_names: Array,
+}
+
 thread_local! {
-    /// What the isolate keeps from request to request.
-    static SERVICE: OnceCell<Rc<Service>> = const { OnceCell::new() };
+    static ISOLATE: OnceCell<Rc<Isolate>> = const { OnceCell::new() };
 }
 
-/// The service of this isolate, made from the Worker's variables on the first request.
-fn service(env: &Env) -> Rc<Service> {
-    let variable =
-        |name: &str| Reflect::get(env, &name.into()).ok().and_then(|value| value.as_string());
-    SERVICE.with(|cell| {
-        Rc::clone(cell.get_or_init(|| {
-            let (headers, origins) = (variable("SECRET_HEADERS"), variable("ALLOWED_ORIGINS"));
-            let bytes = variable("SEGMENT_CACHE_BYTES");
-            Rc::new(Service::new(Config::from_variables(
-                headers.as_deref(),
-                origins.as_deref(),
-                bytes.as_deref(),
-            )))
-        }))
-    })
+/// This isolate, made from the Worker's variables on the first request.
+fn isolate(env: &Env) -> Rc<Isolate> {
+    ISOLATE.with(|cell| Rc::clone(cell.get_or_init(|| Rc::new(Isolate::new(env)))))
 }
 
-#[event(fetch)]
-async fn fetch(
-    request: web_sys::Request,
-    env: Env,
-    _context: Context,
-) -> worker::Result<web_sys::Response> {
-    let service = service(&env);
-    let request = http::request(&request, service.config());
-    let mut response = handle(&service, &EdgePorts { env: &env }, &request).await;
-    if let Some(cause) = response.log.take() {
-        worker::console_error!("{cause}");
+impl Isolate {
+    fn new(env: &Env) -> Self {
+        let variable =
+            |name: &str| Reflect::get(env, &name.into()).ok().and_then(|value| value.as_string());
+        let (headers, origins) = (variable("SECRET_HEADERS"), variable("ALLOWED_ORIGINS"));
+        let bytes = variable("SEGMENT_CACHE_BYTES");
+        let config =
+            Config::from_variables(headers.as_deref(), origins.as_deref(), bytes.as_deref());
+        let header_names = http::names(&config);
+        Self { service: Service::new(config), header_names }
     }
-    // Building a response of known headers fails for nothing a request holds; were it to, the text stays constant.
-    http::response(&response).map_err(|_| worker::Error::Infallible)
+}
+
+/// Answers a request: with a `Response` when nothing had to be waited for, as most catalog reads, else with a promise
+/// of one. A promise from here costs a warm request about as much as all the rest.
+///
+/// # Errors
+/// When the platform refuses the response's parts; nothing that a request holds makes it do so.
+#[wasm_bindgen]
+pub fn fetch(request: &web_sys::Request, env: Env, _context: JsValue) -> Result<JsValue, JsValue> {
+    let mut answer = Box::pin(answer(request, env));
+    match answer.as_mut().poll(&mut task::Context::from_waker(Waker::noop())) {
+        Poll::Ready(response) => response,
+        // The promise's task polls again, with a waker of its own.
+        Poll::Pending => Ok(future_to_promise(answer).into()),
+    }
+}
+
+fn answer(
+    request: &web_sys::Request,
+    env: Env,
+) -> impl Future<Output = Result<JsValue, JsValue>> + use<> {
+    let isolate = isolate(&env);
+    let request = http::request(request, &isolate.header_names);
+    async move {
+        let mut response = handle(&isolate.service, &EdgePorts { env: &env }, &request).await;
+        if let Some(cause) = response.log.take() {
+            worker::console_error!("{cause}");
+        }
+        http::response(&response)
+    }
 }

@@ -15,8 +15,6 @@ use crate::ports::{
 const CATALOG: &str = "CATALOG";
 /// The D1 database with keys and connections.
 const VAULT: &str = "VAULT";
-/// The rate-limit binding; optional.
-const RATE_LIMITER: &str = "RATE_LIMITER";
 /// Seconds: the longer one of the two periods that the rate-limit binding knows. It tells no more than yes or no.
 const RATE_PERIOD: RetryAfter = RetryAfter(60);
 
@@ -34,7 +32,12 @@ extern "C" {
     #[wasm_bindgen(method, catch)]
     fn get(this: &KvNamespace, key: &str, kind: &str) -> Result<Promise, JsValue>;
 
-    /// A rate-limit binding.
+    /// The bindings that are looked at in every request.
+    type Bindings;
+    #[wasm_bindgen(method, getter, js_name = "RATE_LIMITER")]
+    fn rate_limiter(this: &Bindings) -> Option<RateLimiter>;
+
+    /// A rate-limit binding; optional.
     type RateLimiter;
     #[wasm_bindgen(method, catch)]
     fn limit(this: &RateLimiter, options: &JsValue) -> Result<Promise, JsValue>;
@@ -149,8 +152,9 @@ impl Random for EdgePorts<'_> {
 
 impl RateLimit for EdgePorts<'_> {
     async fn allow(&self, key: &str) -> Result<(), RetryAfter> {
-        let Ok(limiter) = binding(self.env, RATE_LIMITER) else { return Ok(()) };
-        match is_allowed(&limiter.unchecked_into(), key).await {
+        let bindings: &Bindings = self.env.unchecked_ref();
+        let Some(limiter) = bindings.rate_limiter() else { return Ok(()) };
+        match is_allowed(&limiter, key).await {
             Ok(true) => Ok(()),
             Ok(false) => Err(RATE_PERIOD),
             // A limiter out of order must not put the service out of order.

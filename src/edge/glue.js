@@ -1,0 +1,24 @@
+// The border between JavaScript and WebAssembly, crossed once on the way in and once on the way out: a crossing for
+// each header would cost more than the rest of a request.
+
+/** The method, the URL and, of the headers `names`, those that were sent: a line each, a header's as `name:value`. */
+export function read(request, names) {
+  const { headers } = request;
+  let text = `${request.method}\n${request.url}`;
+  for (const name of names) {
+    const value = headers.get(name);
+    if (value !== null) text += `\n${name}:${value}`;
+  }
+  return text;
+}
+
+/** A response. `head` has a line `name:value` for each header; `body` is a view into WebAssembly's memory. */
+export function respond(status, head, body) {
+  const headers = {};
+  for (const line of head.split("\n")) {
+    const colon = line.indexOf(":");
+    headers[line.slice(0, colon)] = line.slice(colon + 1);
+  }
+  // A copy: the body outlives this call, and what is in that memory does not.
+  return new Response(body.length > 0 ? body.slice() : null, { status, headers });
+}
