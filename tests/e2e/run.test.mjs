@@ -1,0 +1,71 @@
+// The service on the real runtime: `wrangler dev` with local KV and D1, catalogs and keys made by the real commands.
+// One process and one server for all that it can answer; suites that need another configuration or that break storage
+// start their own. Run with `node --test tests/e2e/run.test.mjs`; `--test-name-pattern` picks.
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { secrets } from "./support/http.mjs";
+import { key, secret, store } from "./support/keys.mjs";
+import { Server, outputs, wranglerLogs } from "./support/server.mjs";
+import { State, build, largeCatalog, otherCatalog, smallCatalog } from "./support/workspace.mjs";
+import { catalogLists } from "./suites/catalog.mjs";
+import { configured } from "./suites/configured.mjs";
+import { hostile } from "./suites/hostile.mjs";
+import { keys } from "./suites/keys.mjs";
+import { largest } from "./suites/largest.mjs";
+import { parameters } from "./suites/parameters.mjs";
+import { requests } from "./suites/requests.mjs";
+import { storage } from "./suites/storage.mjs";
+
+/** What the suites share: `server`, `keys`, `catalogs`, `states`. */
+const world = {};
+
+describe("the service on the real runtime", () => {
+  before(async () => {
+    await build();
+    const [small, large, other] = [await smallCatalog(), await largeCatalog(), await otherCatalog()];
+    const empty = new State("empty");
+    await empty.migrate();
+    world.keys = {
+      full: key(),
+      live: key({ environment: "live" }),
+      catalogOnly: key({ scopes: "catalog:read" }),
+      noCatalog: key({ scopes: "connections:read connections:write" }),
+      expired: key({ expires_at: Date.now() - 1 }),
+      expiring: key({ expires_at: Date.UTC(2999, 0, 2, 3, 4, 5, 678) }),
+      revoked: key({ revoked_at: 1 }),
+      otherWorld: key({ environment: "live" }),
+      damaged: key({ scopes: "catalog:read everything" }),
+      unknown: { secret: secret() },
+    };
+    // A live key whose row says test.
+    world.keys.otherWorld.row.environment = "test";
+    const database = await empty.open();
+    await store(database.vault, Object.values(world.keys).filter((made) => made.row));
+    await database.close();
+    const [smallState, largeState] = [empty.copy("small-state"), empty.copy("large-state")];
+    await smallState.publish(small);
+    await largeState.publish(large);
+    world.catalogs = { small, large, other };
+    world.states = { small: smallState, large: largeState };
+    world.server = await Server.start(largeState);
+  });
+
+  after(() => world.server?.stop());
+
+  requests(world);
+  keys(world);
+  parameters(world);
+  catalogLists(world);
+  largest(world);
+  hostile(world);
+  configured(world);
+  storage(world);
+
+  test("no secret is in anything that was logged", async () => {
+    await world.server.stop();
+    const logged = [...outputs, ...wranglerLogs()].join("\n");
+    assert.ok(logged.includes("/v1/whoami"), "the log is the service's");
+    assert.ok(secrets.size > 10);
+    for (const text of secrets) assert.ok(!logged.includes(text), "a secret was logged");
+  });
+});

@@ -1,0 +1,108 @@
+// Contract, part 5: what the operator configures. ALLOWED_ORIGINS, SECRET_HEADERS and the rate-limit binding.
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { READ_METHODS, expectHeaders, expectProblem } from "../support/expect.mjs";
+import { Server } from "../support/server.mjs";
+import { store, key } from "../support/keys.mjs";
+
+const CONNECTORS = "/v1/available-connectors";
+const LIMIT = 20;
+const EXPOSED = "ETag, Link, Retry-After, Server-Timing, x-request-id";
+const vary = "x-service-secret, x-alias-secret, origin";
+const allowed = (origin) => ({ "access-control-allow-origin": origin, "access-control-expose-headers": EXPOSED });
+
+export function configured(world) {
+  let server;
+  const keys = { first: key(), second: key(), narrow: key({ scopes: "connections:read" }) };
+  const send = (path, options) => server.send(path, options);
+
+  describe("as configured", () => {
+    before(async () => {
+      const state = world.states.configured = world.states.small.copy("configured");
+      const database = await state.open();
+      await store(database.vault, Object.values(keys));
+      await database.close();
+      server = await Server.start(state, {
+        name: "configured",
+        variables: { ALLOWED_ORIGINS: "https://a.example, http://localhost:5173/", SECRET_HEADERS: "X-Alias-Secret, x-service-secret" },
+        bindings: `[[ratelimits]]\nname = "RATE_LIMITER"\nnamespace_id = "1001"\nsimple = { limit = ${LIMIT}, period = 60 }\n`,
+      });
+    });
+
+    after(() => server?.stop());
+
+    for (const origin of ["https://a.example", "http://localhost:5173"]) {
+      test(`a page of ${origin} may call, and read what it is told`, async () => {
+        const headers = [["origin", origin]];
+        const preflight = await send(CONNECTORS, { method: "OPTIONS", headers: [...headers, ["access-control-request-method", "GET"]] });
+        assert.deepEqual([preflight.status, preflight.body.length], [204, 0]);
+        expectHeaders(preflight, {
+          allow: READ_METHODS,
+          "cache-control": "private, no-store",
+          "access-control-allow-methods": READ_METHODS,
+          "access-control-allow-headers": "x-service-secret, x-alias-secret, content-type, if-match, if-none-match",
+          "access-control-max-age": "86400",
+          ...allowed(origin),
+        }, { vary });
+        const page = await send(CONNECTORS, { secret: world.keys.full.secret, headers });
+        assert.equal(page.status, 200);
+        expectHeaders(page, { "content-type": "application/json", "cache-control": "private, no-cache", etag: page.header("etag"), ...allowed(origin) }, { vary });
+        // Errors are for the page to read as well.
+        expectProblem(await send(CONNECTORS, { headers }), "missing_key", { headers: allowed(origin), vary });
+        expectProblem(await send("/nothing", { headers }), "route_not_found", { headers: allowed(origin), vary });
+      });
+    }
+
+    for (const origin of ["https://b.example", "https://a.example.evil", "http://a.example", "https://a.example:8443", "null", "*", "", "https://a.example, https://a.example"]) {
+      test(`a page of "${origin}" may not call`, async () => {
+        const headers = [["origin", origin]];
+        const preflight = await send(CONNECTORS, { method: "OPTIONS", headers });
+        assert.deepEqual([preflight.status, preflight.body.length], [204, 0]);
+        expectHeaders(preflight, { allow: READ_METHODS, "cache-control": "private, no-store" }, { vary });
+        expectProblem(await send(CONNECTORS, { headers }), "missing_key", { vary });
+      });
+    }
+
+    test("the key may come in the other header, but not in both", async () => {
+      const { secret } = world.keys.full;
+      const alias = (value) => [["x-alias-secret", value]];
+      assert.equal((await send("/v1/whoami", { headers: alias(secret) })).json.account, "acme");
+      assert.equal((await send("/v1/whoami", { headers: [["X-ALIAS-SECRET", secret]] })).json.account, "acme");
+      for (const both of [secret, world.keys.live.secret, ""]) {
+        expectProblem(await send("/v1/whoami", { secret, headers: alias(both) }), "invalid_key", { vary });
+      }
+      expectProblem(await send("/v1/whoami", { headers: [...alias(secret), ...alias(secret)] }), "invalid_key", { vary });
+    });
+
+    /** Asks until the key's limit is reached, then asks for `path`; again when a minute ended between the two. */
+    async function beyondLimit(secret, path, method) {
+      for (;;) {
+        const minute = Math.floor(Date.now() / 60_000);
+        let limited = false;
+        for (let i = 0; i <= 2 * LIMIT && !limited; i += 1) limited = (await send("/v1/whoami", { secret })).status === 429;
+        assert.ok(limited, `a key may ask more than ${LIMIT} times a minute`);
+        const answer = await send(path, { secret, method });
+        if (Math.floor(Date.now() / 60_000) === minute) return answer;
+      }
+    }
+
+    test("who asks too often is told to wait, and nobody else is", async () => {
+      const { first, second } = keys;
+      const detail = "This API key asks too often. Wait, then try again.";
+      for (const path of ["/v1/whoami", CONNECTORS, `${CONNECTORS}?limit=0`, "/v1/available-actions/nothing"]) {
+        expectProblem(await beyondLimit(first.secret, path), "too_many_requests", { detail, vary });
+      }
+      assert.equal((await send("/v1/whoami", { secret: second.secret })).status, 200);
+    });
+
+    test("route, method and scope are checked before the rate, and use none of it up", async () => {
+      const { first, narrow } = keys;
+      expectProblem(await beyondLimit(first.secret, "/v1/nothing"), "route_not_found", { vary });
+      expectProblem(await beyondLimit(first.secret, CONNECTORS, "POST"), "method_not_allowed", { vary });
+      expectProblem(await beyondLimit(narrow.secret, CONNECTORS), "insufficient_scope", { vary });
+      for (let i = 0; i < 3 * LIMIT; i += 1) expectProblem(await send(CONNECTORS, { secret: world.keys.noCatalog.secret }), "insufficient_scope", { vary });
+      assert.equal((await send("/v1/whoami", { secret: world.keys.noCatalog.secret })).status, 200);
+      assert.equal((await send("/health")).status, 200);
+    });
+  });
+}

@@ -1,0 +1,140 @@
+// Contract, part 5: API keys, and the commands that make and revoke them while the service runs.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { costOf, expectJson, expectPage, expectProblem } from "../support/expect.mjs";
+import { secrets } from "../support/http.mjs";
+import { checksum, secret } from "../support/keys.mjs";
+import { cli, npmKeys } from "../support/workspace.mjs";
+
+const CONNECTORS = "/v1/available-connectors";
+const ALL = ["catalog:read", "connections:read", "connections:write"];
+const NOTHING = { calls: 0, rowsRead: 0, rowsWritten: 0, reads: 0 };
+
+const MALFORMED = "The API key is malformed: a character is missing or mistyped.";
+const REFUSED = "The API key is unknown, revoked or expired.";
+const MISSING = "The request carries no API key: send it in the header `x-service-secret`.";
+
+export function keys(world) {
+  const send = (path, options) => world.server.send(path, options);
+
+  describe("keys", () => {
+    test("no key", async () => {
+      for (const headers of [[], [["authorization", `Bearer ${world.keys.full.secret}`]], [["x-service-secre", "x"]], [["cookie", "x-service-secret=x"]]]) {
+        const answer = await send(CONNECTORS, { headers });
+        expectProblem(answer, "missing_key", { detail: MISSING });
+        assert.deepEqual(costOf(answer), NOTHING);
+      }
+      expectProblem(await send(`${CONNECTORS}?x-service-secret=x`), "missing_key");
+    });
+
+    test("a malformed key is refused without touching storage", async () => {
+      const good = secret();
+      const body = good.slice(0, -6);
+      const made = (text) => text + checksum(text);
+      for (const [text, why] of [
+        ["", "empty"],
+        ["sk_test_", "nothing but a prefix"],
+        [good.slice(0, -1), "a character missing"],
+        [`${good}0`, "a character more"],
+        [body + (good.endsWith("000000") ? "000001" : "000000"), "another checksum"],
+        [good.replace("sk_test_", "sk_live_"), "another environment"],
+        [made(`sk_prod_${"a".repeat(32)}`), "no such environment"],
+        [made(`SK_TEST_${"a".repeat(32)}`), "capitals"],
+        [made(`sk_test_${"a".repeat(31)}`), "31 characters"],
+        [made(`sk_test_${"a".repeat(33)}`), "33 characters"],
+        [made(`sk_test_${"a".repeat(31)}_`), "not base62"],
+        [`${good}, ${good}`, "two in one"],
+        [`Bearer ${good}`, "a scheme before it"],
+        ["' OR 1=1 --", "SQL"],
+        ["x".repeat(8000), "very long"],
+        ["\xff\xfe", "bytes that are no UTF-8"],
+      ]) {
+        const answer = await send(CONNECTORS, { secret: text });
+        expectProblem(answer, "invalid_key", { detail: MALFORMED });
+        assert.deepEqual(costOf(answer), NOTHING, why);
+      }
+    });
+
+    test("white space around a key is the header's, not the key's", async () => {
+      expectJson(await send("/v1/whoami", { secret: ` \t${world.keys.full.secret} ` }), 200);
+    });
+
+    for (const name of ["unknown", "revoked", "expired", "otherWorld"]) {
+      test(`a key is refused: ${name}`, async () => {
+        for (const path of ["/v1/whoami", CONNECTORS, CONNECTORS, "/v1/nothing"]) {
+          const answer = await send(path, { secret: world.keys[name].secret });
+          expectProblem(answer, "invalid_key", { detail: REFUSED });
+          assert.equal(costOf(answer).calls, 1);
+        }
+      });
+    }
+
+    test("a key sent twice is refused, though it is valid", async () => {
+      const twice = world.keys.full.secret;
+      for (const headers of [[["x-service-secret", twice]], [["X-Service-Secret", twice]], [["x-service-secret", world.keys.live.secret]], [["x-service-secret", ""]]]) {
+        const answer = await send("/v1/whoami", { secret: twice, headers });
+        expectProblem(answer, "invalid_key");
+        assert.deepEqual(costOf(answer), NOTHING);
+      }
+    });
+
+    test("a key without the scope is told which", async () => {
+      for (const path of [CONNECTORS, "/v1/available-actions/github", "/v1/available-actions/nothing"]) {
+        const answer = await send(path, { secret: world.keys.noCatalog.secret });
+        expectProblem(answer, "insufficient_scope", { detail: "This API key lacks the scope `catalog:read`." });
+      }
+    });
+
+    test("a key that suffices is enough", async () => {
+      for (const name of ["full", "live", "catalogOnly", "expiring"]) expectPage(await send(CONNECTORS, { secret: world.keys[name].secret }));
+    });
+
+    for (const [name, expected] of [
+      ["full", { account: "acme", environment: "test", scopes: ALL, expiresAt: null }],
+      ["live", { account: "acme", environment: "live", scopes: ALL, expiresAt: null }],
+      ["catalogOnly", { account: "acme", environment: "test", scopes: ["catalog:read"], expiresAt: null }],
+      ["noCatalog", { account: "acme", environment: "test", scopes: ALL.slice(1), expiresAt: null }],
+      ["expiring", { account: "acme", environment: "test", scopes: ALL, expiresAt: "2999-01-02T03:04:05.678Z" }],
+    ]) {
+      test(`whoami of the key ${name}`, async () => {
+        const answer = await send("/v1/whoami", { secret: world.keys[name].secret });
+        assert.equal(answer.text, JSON.stringify(expected));
+        assert.deepEqual(expectJson(answer, 200), expected);
+        assert.deepEqual(costOf(answer), { calls: 1, rowsRead: 1, rowsWritten: 0, reads: 0 });
+      });
+    }
+
+    test("a row that can't be understood is the service's fault", async () => {
+      const answer = await send("/v1/whoami", { secret: world.keys.damaged.secret });
+      const problem = expectProblem(answer, "unavailable");
+      await world.server.logged(problem.requestId, `api_keys row ${world.keys.damaged.row.id} is damaged`);
+      assert.ok(!answer.text.includes("api_keys") && !answer.text.includes(world.keys.damaged.row.id));
+    });
+
+    test("a warm catalog read asks the database nothing", async () => {
+      await send(CONNECTORS, { secret: world.keys.full.secret });
+      assert.deepEqual(costOf(await send(CONNECTORS, { secret: world.keys.full.secret })), NOTHING);
+    });
+
+    test("a key is made, used, listed and revoked while the service runs", async () => {
+      const place = ["--local", "--persist-to", world.states.large.path];
+      const asked = ["--account", "made-by-npm", "--environment", "live", "--scope", "catalog:read"];
+      const made = await npmKeys("create", ...asked, ...place);
+      assert.match(made.secret, /^sk_live_[0-9A-Za-z]{38}$/);
+      assert.equal(checksum(made.secret.slice(0, -6)), made.secret.slice(-6));
+      const expected = { account: "made-by-npm", environment: "live", scopes: ["catalog:read"], expiresAt: null };
+      assert.deepEqual(expectJson(await send("/v1/whoami", { secret: made.secret }), 200), expected);
+      expectPage(await send(CONNECTORS, { secret: made.secret }));
+
+      const listed = await cli("keys", "list", "--account", "made-by-npm", "--json", ...place);
+      assert.deepEqual(JSON.parse(listed).map(({ id, state }) => [id, state]), [[made.id, "active"]]);
+      for (const text of secrets) assert.ok(!listed.includes(text));
+
+      const revoked = JSON.parse(await cli("keys", "revoke", made.id, "--json", ...place));
+      assert.equal(revoked.state, "revoked");
+      expectProblem(await send("/v1/whoami", { secret: made.secret }), "invalid_key", { detail: REFUSED });
+      // The isolate that has seen the revocation does not trust its memory any longer.
+      expectProblem(await send(CONNECTORS, { secret: made.secret }), "invalid_key", { detail: REFUSED });
+    });
+  });
+}

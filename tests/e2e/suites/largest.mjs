@@ -1,0 +1,64 @@
+// The largest platform there is, microsoft-graph-beta with more than 22,000 actions, in one 128 MiB isolate.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { costOf, expectPage } from "../support/expect.mjs";
+import { isolateBytes } from "../support/memory.mjs";
+import { walk } from "../support/walk.mjs";
+
+const PATH = "/v1/available-actions/microsoft-graph-beta";
+const TOTAL = 22_361;
+const ISOLATE_BYTES = 128 * 2 ** 20;
+/** What 200 further requests may leave behind: remembered answers have a budget of 4 MiB. */
+const GROWTH_BYTES = 8 * 2 ** 20;
+
+export function largest(world) {
+  const get = (path) => world.server.send(path, { secret: world.keys.full.secret });
+  const sum = ({ wasm, heap, buffers }) => wasm + heap + buffers;
+
+  describe("the largest platform", () => {
+    test("first page, last page, key, title and q take a request each", async () => {
+      const first = expectPage(await get(`${PATH}?limit=500`), { total: TOTAL, pages: 45, page: 1 });
+      assert.equal(first.rows.length, 500);
+      const last = expectPage(await get(`${PATH}?limit=500&page=45`), { total: TOTAL, page: 45 });
+      assert.equal(last.rows.length, TOTAL - 44 * 500);
+      const row = last.rows.at(-1);
+      expectPage(await get(`${PATH}?key=${encodeURIComponent(row.key)}`), { rows: [row], total: 1 });
+      const titled = expectPage(await get(`${PATH}?limit=500&title=${encodeURIComponent(row.title.toUpperCase())}`));
+      assert.ok(titled.rows.some(({ key }) => key === row.key));
+      const found = expectPage(await get(`${PATH}?q=user+messages&limit=500`));
+      assert.ok(found.total > 10 && found.total < TOTAL);
+      expectPage(await get(`${PATH}?limit=1&page=${TOTAL}`), { rows: [row], pages: TOTAL });
+    });
+
+    test("the walk to the end agrees with every count and filter", async () => {
+      const all = await walk(get, PATH);
+      assert.equal(all.length, TOTAL);
+      for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"]) {
+        const expected = all.filter((row) => row.method === method).length;
+        expectPage(await get(`${PATH}?method=${method}`), { total: expected });
+      }
+      for (const word of ["user", "chat", "drive item", "microsoft"]) {
+        const has = (row) => word.split(" ").every((part) => `${row.title}\n${row.key}\n${row.platform}`.toLowerCase().includes(part));
+        expectPage(await get(`${PATH}?q=${word.replace(" ", "+")}`), { total: all.filter(has).length });
+      }
+    });
+
+    test("once read, it is asked of storage no more", async () => {
+      await get(PATH);
+      assert.deepEqual(costOf(await get(`${PATH}?page=7`)), { calls: 0, rowsRead: 0, rowsWritten: 0, reads: 0 });
+    });
+
+    test("200 requests stay within the isolate, and leave nothing behind", async () => {
+      const warm = await isolateBytes(world.server);
+      for (let i = 0; i < 200; i += 1) {
+        const q = `${String.fromCharCode(97 + (i % 26))}${i % 10}`;
+        expectPage(await get(`${PATH}?limit=500&page=${1 + (i % 46)}${i % 2 ? `&q=${q}` : ""}`));
+      }
+      const after = await isolateBytes(world.server);
+      assert.ok(warm.wasm > 8e6, `the segment is in memory: ${JSON.stringify(warm)}`);
+      for (const bytes of [warm, after]) assert.ok(sum(bytes) < ISOLATE_BYTES, JSON.stringify(bytes));
+      assert.ok(sum(after) - sum(warm) < GROWTH_BYTES, `${JSON.stringify(warm)} → ${JSON.stringify(after)}`);
+      assert.ok(world.server.alive);
+    });
+  });
+}

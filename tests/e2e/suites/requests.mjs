@@ -1,0 +1,220 @@
+// Contract, part 1: routes, methods, headers, order of checks; part 6: the error envelope.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { CODES, READ_METHODS, costOf, expectHeaders, expectJson, expectPage, expectProblem } from "../support/expect.mjs";
+
+const CONNECTORS = "/v1/available-connectors";
+const ACTIONS = "/v1/available-actions/petstore-swagger";
+const READS = ["/v1/whoami", CONNECTORS, ACTIONS];
+// Every method that the runtime lets through, besides the three that are answered.
+const OTHER_METHODS = (
+  "POST PUT PATCH DELETE TRACE PURGE QUERY PROPFIND PROPPATCH COPY MOVE LOCK UNLOCK MKCOL SEARCH REPORT MERGE ACL " +
+  "SUBSCRIBE UNSUBSCRIBE NOTIFY CHECKOUT MKACTIVITY"
+).split(" ");
+
+export function requests(world) {
+  const send = (path, options) => world.server.send(path, options);
+  const full = () => world.keys.full.secret;
+
+  describe("requests", () => {
+    test("health is open and asks storage nothing", async () => {
+      const answer = await send("/health");
+      assert.deepEqual(expectJson(answer, 200), { status: "ok" });
+      assert.deepEqual(costOf(answer), { calls: 0, rowsRead: 0, rowsWritten: 0, reads: 0 });
+    });
+
+    test("every request has an id of its own", async () => {
+      const ids = [];
+      for (let i = 0; i < 20; i += 1) ids.push((await send("/health")).header("x-request-id"));
+      assert.equal(new Set(ids).size, ids.length);
+    });
+
+    test("a request's own id is not taken over", async () => {
+      const id = "11111111-1111-4111-8111-111111111111";
+      assert.notEqual((await send("/health", { headers: [["x-request-id", id]] })).header("x-request-id"), id);
+    });
+
+    for (const path of ["/health", ...READS, "/v1/available-actions/nothing", "/v1/nothing", `${CONNECTORS}?limit=0`]) {
+      test(`HEAD ${path} has status and headers of GET and no body`, async () => {
+        await send(path, { secret: full() });
+        const get = await send(path, { secret: full() });
+        const head = await send(path, { secret: full(), method: "HEAD" });
+        const told = (answer) => answer.headers.filter(([name]) => name !== "x-request-id" && name !== "date").sort();
+        assert.deepEqual([head.status, told(head)], [get.status, told(get)]);
+        assert.deepEqual([head.body.length, head.header("content-length")], [0, String(get.body.length)]);
+        assert.ok(get.body.length > 0);
+      });
+    }
+
+    for (const path of ["/health", ...READS]) {
+      test(`${path} answers 405 to every other method`, async () => {
+        for (const method of OTHER_METHODS) {
+          const answer = await send(path, { method, secret: full() });
+          expectProblem(answer, "method_not_allowed", { detail: `This path takes ${READ_METHODS} only.` });
+        }
+      });
+    }
+
+    test("a method override is ignored", async () => {
+      const headers = ["x-http-method-override", "x-http-method", "x-method-override"].map((name) => [name, "DELETE"]);
+      expectPage(await send(CONNECTORS, { secret: full(), headers }));
+      expectProblem(await send(CONNECTORS, { secret: full(), method: "POST", headers: [["x-http-method-override", "GET"]] }), "method_not_allowed");
+      expectProblem(await send(`${CONNECTORS}?_method=DELETE`, { secret: full() }), "unknown_parameter");
+    });
+
+    test("a body does not matter to a read", async () => {
+      expectPage(await send(CONNECTORS, { secret: full(), body: "{".repeat(100_000) }));
+      expectProblem(await send(CONNECTORS, { secret: full(), method: "POST", body: "{}" }), "method_not_allowed");
+    });
+
+    for (const [path, platform] of [
+      [ACTIONS, "petstore-swagger"],
+      ["/%761/available%2Dactions/petstore-swagger", "petstore-swagger"],
+      ["/v1/available-actions/%70etstore%2dswagger", "petstore-swagger"],
+      ["/v1/available-actions/PETSTORE-Swagger", "petstore-swagger"],
+      ["/v1/available-actions/%50ETSTORE-SWAGGER", "petstore-swagger"],
+    ]) {
+      test(`GET ${path} leads to ${platform}`, async () => {
+        for (const row of expectPage(await send(path, { secret: full() }), { total: 3 }).rows) assert.equal(row.platform, platform);
+      });
+    }
+
+    for (const [path, why] of [
+      ["/v1", "no route"],
+      ["/v1/", "no route"],
+      ["/v1/nothing", "no route"],
+      ["/v1/available-connectors/", "trailing slash"],
+      ["/v1/whoami/", "trailing slash"],
+      ["/v1/available-actions", "no platform"],
+      ["/v1/available-actions/", "empty platform"],
+      ["/v1/available-actions/github/", "trailing slash"],
+      ["/v1/available-actions/github/x", "one segment more"],
+      ["/v1//available-connectors", "empty segment"],
+      ["/v1/Available-Connectors", "case"],
+      ["/v1/available-actions/%zz", "not hexadecimal"],
+      ["/v1/available-actions/%", "cut short"],
+      ["/v1/available-actions/%4", "cut short"],
+      ["/v1/available-actions/%ff", "not UTF-8"],
+      ["/v1/available-actions/%c0%af", "overlong UTF-8"],
+      ["/v1/available-actions/%ed%a0%80", "lone surrogate"],
+      ["/v1/available-actions/git%00hub", "NUL"],
+      ["/v1/%00", "NUL"],
+      ["/v1/available%2Dconnectors%2F", "encoded slash"],
+      ["/v1/available-connectors%3Flimit=1", "encoded question mark"],
+      ["/v1/available-connectors;limit=1", "path parameter"],
+      [`/v1/${"a".repeat(8000)}`, "very long"],
+      [`/v1/${"%25".repeat(4000)}`, "much encoding"],
+      [`/v1${"/a".repeat(4000)}`, "deep"],
+    ]) {
+      test(`GET ${path.slice(0, 60)} is no path: ${why}`, async () => {
+        expectProblem(await send(path, { secret: full() }), "route_not_found", { detail: "The service has no such path." });
+        expectProblem(await send(path), "missing_key");
+      });
+    }
+
+    for (const path of ["//v1/available-connectors", "/V1/available-connectors", "/v1%2Favailable-connectors", "/health/", "/nothing", "/%zz", "/%ff", "/%00", "/problems/nothing"]) {
+      test(`GET ${path} is no path, and no key is asked for`, async () => {
+        expectProblem(await send(path), "route_not_found");
+        expectProblem(await send(path, { method: "POST" }), "route_not_found");
+      });
+    }
+
+    for (const [platform, shown, suggestions] of [
+      ["gitub", "gitub", ["github", "closed", "petstore-swagger"]],
+      ["git%2Fhub", "git/hub", undefined],
+      ["%2567ithub", "%67ithub", undefined],
+      ["caf%C3%A9", "café", undefined],
+      ["..%2F..%2Fetc%2Fpasswd", "../../etc/passwd", undefined],
+      ["%3Cscript%3E", "<script>", undefined],
+      ["%F0%9F%98%80", "😀", undefined],
+      ["'%20OR%201=1--", "' OR 1=1--", undefined],
+      ["x".repeat(5000), "x".repeat(64), undefined],
+    ]) {
+      test(`platform ${platform.slice(0, 40)} is decoded once and not known`, async () => {
+        const answer = await send(`/v1/available-actions/${platform}`, { secret: full() });
+        const problem = expectProblem(answer, "platform_not_found");
+        assert.ok(problem.detail.startsWith(`The catalog has no platform \`${shown}\``), problem.detail);
+        assert.equal(problem.suggestions.length, 3);
+        assert.equal(new Set(problem.suggestions).size, 3);
+        if (suggestions) assert.equal(problem.suggestions[0], suggestions[0]);
+        for (const nearest of problem.suggestions) assert.ok(problem.detail.includes(`\`${nearest}\``));
+      });
+    }
+
+    test("checks come in order: key, route and method, scope, parameters, resource", async () => {
+      const { noCatalog } = world.keys;
+      const wrong = "?limit=0&nothing=1";
+      for (const [method, path, secret, code] of [
+        ["GET", `/v1/nothing${wrong}`, undefined, "missing_key"],
+        ["POST", `${CONNECTORS}${wrong}`, undefined, "missing_key"],
+        ["POST", `${CONNECTORS}${wrong}`, "sk_test_wrong", "invalid_key"],
+        ["GET", `/v1/nothing${wrong}`, noCatalog.secret, "route_not_found"],
+        ["DELETE", `/v1/nothing${wrong}`, noCatalog.secret, "route_not_found"],
+        ["POST", `${CONNECTORS}${wrong}`, noCatalog.secret, "method_not_allowed"],
+        ["GET", `${CONNECTORS}${wrong}`, noCatalog.secret, "insufficient_scope"],
+        ["GET", `/v1/available-actions/nothing${wrong}`, noCatalog.secret, "insufficient_scope"],
+        ["GET", `/v1/available-actions/nothing${wrong}`, full(), "invalid_parameter"],
+        ["GET", "/v1/available-actions/nothing?nothing=1", full(), "unknown_parameter"],
+        ["GET", "/v1/available-actions/nothing", full(), "platform_not_found"],
+      ]) {
+        const problem = expectProblem(await send(path, { method, secret }), code === "invalid_parameter" ? "unknown_parameter" : code);
+        if (code === "invalid_parameter") assert.equal(problem.errors.length, 2);
+      }
+    });
+
+    test("without ALLOWED_ORIGINS no page of another origin may call", async () => {
+      const headers = [["origin", "https://a.example"]];
+      const own = { allow: READ_METHODS, "cache-control": "private, no-store" };
+      expectPage(await send(CONNECTORS, { secret: full(), headers }));
+      for (const path of [...READS, "/health", "/v1/nothing"]) {
+        const answer = await send(path, { method: "OPTIONS", headers: [...headers, ["access-control-request-method", "GET"]] });
+        expectHeaders(answer, own);
+        assert.deepEqual([answer.status, answer.body.length], [204, 0]);
+      }
+      expectProblem(await send("/nothing", { method: "OPTIONS", headers }), "route_not_found");
+    });
+
+    test("If-None-Match is answered by 304 without a body", async () => {
+      for (const path of [CONNECTORS, `${CONNECTORS}?limit=2`, ACTIONS, `${ACTIONS}?q=pet`]) {
+        const etag = (await send(path, { secret: full() })).header("etag");
+        for (const [value, status] of [
+          [etag, 304],
+          [`W/${etag}`, 304],
+          [`"other", ${etag}`, 304],
+          ["*", 304],
+          ['"other"', 200],
+          [etag.replaceAll('"', ""), 200],
+          [etag.toUpperCase().replace("\"", "\"x"), 200],
+        ]) {
+          const answer = await send(path, { secret: full(), headers: [["if-none-match", value]] });
+          if (status === 200) {
+            expectPage(answer);
+            continue;
+          }
+          assert.deepEqual([answer.status, answer.body.length], [304, 0], `${path} ${value}`);
+          expectHeaders(answer, { "cache-control": "private, no-cache", etag });
+        }
+        const head = await send(path, { method: "HEAD", secret: full(), headers: [["if-none-match", etag]] });
+        assert.deepEqual([head.status, head.body.length], [304, 0]);
+      }
+    });
+
+    test("an entity tag stands for one answer only", async () => {
+      const paths = [CONNECTORS, `${CONNECTORS}?limit=2`, `${CONNECTORS}?limit=2&page=2`, `${CONNECTORS}?q=store`, ACTIONS, `${ACTIONS}?limit=2`];
+      const tags = [];
+      for (const path of paths) tags.push((await send(path, { secret: full() })).header("etag"));
+      assert.equal(new Set(tags).size, paths.length);
+      assert.equal((await send(CONNECTORS, { secret: world.keys.live.secret })).header("etag"), tags[0]);
+      expectProblem(await send(CONNECTORS, { headers: [["if-none-match", tags[0]]] }), "missing_key");
+      expectProblem(await send(`${CONNECTORS}?limit=0`, { secret: full(), headers: [["if-none-match", "*"]] }), "invalid_parameter");
+    });
+
+    for (const code of CODES) {
+      test(`/problems/${code} is a page`, async () => {
+        const answer = await send(`/problems/${code}`);
+        assert.deepEqual([answer.status, answer.header("content-type")], [200, "text/html; charset=utf-8"]);
+        assert.ok(answer.text.includes(code), "the page is about its code");
+      });
+    }
+  });
+}

@@ -1,0 +1,160 @@
+// Storage that is missing, damaged or broken, and what becomes of it: 503, a line in the log that names the cause, not
+// a word of it in the answer, and service again as soon as storage is whole. Nothing restarts but where it says so.
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { expectJson, expectPage, expectProblem } from "../support/expect.mjs";
+import { key, store } from "../support/keys.mjs";
+import { Server } from "../support/server.mjs";
+
+const CONNECTORS = "/v1/available-connectors";
+const ACTIONS = "/v1/available-actions/acme-store";
+const OTHERS = "/v1/available-actions/petstore-swagger";
+const DETAIL = "The service can't reach its storage. Try again shortly.";
+
+export function storage(world) {
+  let state;
+  let server;
+  let opened;
+  const keys = { fresh: key(), further: key(), toRevoke: key() };
+  const full = () => world.keys.full.secret;
+  const get = (path, secret = full()) => server.send(path, { secret });
+
+  /** Asserts 503, that the log names `cause` with the request's id, and that the answer does not. */
+  async function expectUnavailable(path, cause, secret) {
+    const answer = await get(path, secret);
+    const problem = expectProblem(answer, "unavailable", { detail: DETAIL });
+    await server.logged(`unavailable request=${problem.requestId}`, cause);
+    assert.ok(!answer.text.includes(cause));
+    assert.ok(!/segment|current|api_keys|SQL|D1|KV/.test(answer.text), answer.text);
+    const head = await server.send(path, { secret: secret ?? full(), method: "HEAD" });
+    assert.deepEqual([head.status, head.body.length, head.header("retry-after")], [503, 0, "5"]);
+  }
+
+  describe("storage", () => {
+    before(async () => {
+      state = world.states.small.copy("storage");
+      opened = await state.open();
+      await store(opened.vault, Object.values(keys));
+      await opened.catalog.delete("current");
+      // No room for a segment: each one is read from storage whenever it is asked for.
+      server = await Server.start(state, { name: "storage", variables: { SEGMENT_CACHE_BYTES: "1", ALLOWED_ORIGINS: "*" } });
+    });
+
+    after(async () => {
+      await server?.stop();
+      await opened?.close();
+    });
+
+    test("`current` is missing, damaged, of another format, then there", async () => {
+      const { connectors } = world.catalogs.small;
+      const current = (value) => opened.catalog.put("current", typeof value === "string" ? value : JSON.stringify(value));
+      await expectUnavailable(CONNECTORS, "no catalog is published: `current` is missing");
+      await expectUnavailable(ACTIONS, "no catalog is published: `current` is missing");
+      for (const [value, cause] of [
+        ["", "`current` is damaged"],
+        ["{", "`current` is damaged"],
+        ["null", "`current` is damaged"],
+        ["[".repeat(200_000), "`current` is damaged"],
+        [{ format: 1, connectors: connectors.slice(1) }, "`current` is damaged"],
+        [{ format: 1, connectors: connectors.toUpperCase() }, "`current` is damaged"],
+        [{ format: 1, connectors, more: 1 }, "`current` is damaged"],
+        [{ format: 2, connectors }, "`current` has format 2, this Worker reads 1"],
+        [{ format: 1, connectors: "0".repeat(32) }, undefined],
+      ]) {
+        if (cause === undefined) continue;
+        await current(value);
+        await expectUnavailable(CONNECTORS, cause);
+      }
+      expectJson(await get("/health"), 200);
+      expectJson(await get("/v1/whoami"), 200);
+      await current({ format: 1, connectors });
+      expectPage(await get(CONNECTORS), { total: 7 });
+    });
+
+    for (const [what, damage] of [
+      ["is missing", () => undefined],
+      ["is empty", () => Buffer.alloc(0)],
+      ["has a flipped bit at its end", (bytes) => bytes.with(bytes.length - 1, bytes.at(-1) ^ 1)],
+      ["has a flipped bit in its middle", (bytes) => bytes.with(bytes.length >> 1, bytes[bytes.length >> 1] ^ 128)],
+      ["has a flipped bit in its beginning", (bytes) => bytes.with(0, bytes[0] ^ 4)],
+      ["has another format", (bytes) => bytes.with(6, 9)],
+      ["has another count of rows", (bytes) => bytes.with(12, bytes[12] + 1)],
+      ["is cut short", (bytes) => bytes.subarray(0, bytes.length - 10)],
+      ["is cut to its header", (bytes) => bytes.subarray(0, 16)],
+      ["is longer than it was", (bytes) => Buffer.concat([bytes, Buffer.alloc(1)])],
+      ["is text", () => Buffer.from("<!doctype html>")],
+      ["is the other kind of segment", (bytes, other) => other],
+    ]) {
+      test(`a segment ${what}, then is whole again`, async () => {
+        const { small } = world.catalogs;
+        for (const [id, other, broken, whole] of [
+          [small.actionsOf("acme-store"), small.connectors, [ACTIONS, `${ACTIONS}?q=order`], [CONNECTORS, OTHERS]],
+          [small.connectors, small.actionsOf("acme-store"), [CONNECTORS, ACTIONS, OTHERS], ["/v1/whoami"]],
+        ]) {
+          const name = `segment:${id}`;
+          const before = [];
+          for (const path of broken) before.push((await get(path)).text);
+          const bytes = damage(small.segment(id), small.segment(other));
+          if (bytes) await opened.catalog.put(name, bytes);
+          else await opened.catalog.delete(name);
+          for (const path of broken) await expectUnavailable(path, `\`${name}\``);
+          for (const path of whole) assert.equal((await get(path)).status, 200, path);
+          await opened.catalog.put(name, small.segment(id));
+          for (const [i, path] of broken.entries()) {
+            const answer = await get(path);
+            expectAny(answer);
+            assert.equal(answer.text, before[i]);
+          }
+        }
+      });
+    }
+
+    test("the database has lost its table, then has it again", async () => {
+      const { fresh, further } = keys;
+      assert.equal((await get(CONNECTORS)).status, 200);
+      await opened.vault.prepare("ALTER TABLE api_keys RENAME TO lost").run();
+      await expectUnavailable("/v1/whoami", "no such table: api_keys");
+      await expectUnavailable(CONNECTORS, "no such table: api_keys", fresh.secret);
+      await expectUnavailable("/v1/nothing", "no such table: api_keys", further.secret);
+      expectAny(await get(CONNECTORS));
+      expectProblem(await server.send(CONNECTORS), "missing_key");
+      await opened.vault.prepare("ALTER TABLE lost RENAME TO api_keys").run();
+      expectJson(await get("/v1/whoami"), 200);
+      expectAny(await get(CONNECTORS, fresh.secret));
+    });
+
+    test("with ALLOWED_ORIGINS = * every page may call", async () => {
+      for (const origin of ["https://any.example", "null"]) {
+        const answer = await server.send("/health", { headers: [["origin", origin]] });
+        assert.deepEqual([answer.status, answer.json], [200, { status: "ok" }]);
+        assert.equal(answer.header("access-control-allow-origin"), origin);
+        assert.equal(answer.header("access-control-allow-credentials"), undefined);
+      }
+    });
+
+    test("another catalog and a revocation hold in the next isolate at the latest", async () => {
+      const { toRevoke } = keys;
+      const before = await get(CONNECTORS, toRevoke.secret);
+      const etag = expectAny(before);
+      await opened.vault.prepare("UPDATE api_keys SET revoked_at = ? WHERE id = ?").bind(Date.now(), toRevoke.row.id).run();
+      await opened.close();
+      opened = undefined;
+      await server.stop();
+      await state.publish(world.catalogs.other);
+      server = await Server.start(state, { name: "storage-again" });
+
+      expectProblem(await get(CONNECTORS, toRevoke.secret), "invalid_key");
+      const known = await server.send(CONNECTORS, { secret: full(), headers: [["if-none-match", etag]] });
+      assert.notEqual(known.header("etag"), etag);
+      expectPage(known, { total: 1 });
+      expectProblem(await get(ACTIONS), "platform_not_found", { suggestions: ["petstore-swagger"] });
+    });
+  });
+
+  /** Asserts a page of this server, whatever is on it, and returns its entity tag. */
+  function expectAny(answer) {
+    assert.equal(answer.status, 200, answer.text);
+    expectPage(answer);
+    return answer.header("etag");
+  }
+}

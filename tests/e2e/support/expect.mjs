@@ -1,0 +1,93 @@
+// What the contract promises of every answer.
+import assert from "node:assert/strict";
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const COST = /^d1;desc="calls=\d+ rows_read=\d+ rows_written=\d+", kv;desc="reads=\d+"$/;
+const TITLES = {
+  unknown_parameter: [400, "Unknown query parameter"],
+  repeated_parameter: [400, "Repeated query parameter"],
+  invalid_parameter: [400, "Invalid query parameter"],
+  missing_key: [401, "Missing API key"],
+  invalid_key: [401, "Invalid API key"],
+  insufficient_scope: [403, "Insufficient scope"],
+  route_not_found: [404, "Route not found"],
+  platform_not_found: [404, "Platform not found"],
+  method_not_allowed: [405, "Method not allowed"],
+  too_many_requests: [429, "Too many requests"],
+  unavailable: [503, "Temporarily unavailable"],
+};
+
+export const READ_METHODS = "GET, HEAD, OPTIONS";
+/** Every code that the catalog's endpoints answer, and `internal`, which they should not. */
+export const CODES = [...Object.keys(TITLES), "internal"];
+
+/** Every header of an answer, by name; those that the runtime adds for the transport left out. */
+function headersOf(answer) {
+  const transport = ["connection", "content-length", "date", "transfer-encoding"];
+  const headers = answer.headers.filter(([name]) => !transport.includes(name));
+  const names = headers.map(([name]) => name);
+  assert.equal(new Set(names).size, names.length, `a header is sent twice: ${names}`);
+  return Object.fromEntries(headers);
+}
+
+/** Asserts exactly these headers besides those that every answer carries. */
+export function expectHeaders(answer, own, { vary = "x-service-secret, origin" } = {}) {
+  const { "x-request-id": id, "server-timing": cost, ...rest } = headersOf(answer);
+  assert.match(id, UUID);
+  assert.match(cost, COST);
+  assert.deepEqual(rest, { vary, "x-content-type-options": "nosniff", ...own });
+}
+
+/** What the request cost in storage. */
+export function costOf(answer) {
+  const [calls, rowsRead, rowsWritten, reads] = answer.header("server-timing").match(/\d+(?=[ "])/g).map(Number);
+  return { calls, rowsRead, rowsWritten, reads };
+}
+
+/** Asserts a JSON answer that is not to be stored, and returns its value. */
+export function expectJson(answer, status, own = {}) {
+  assert.equal(answer.status, status, answer.text.slice(0, 500));
+  expectHeaders(answer, { "content-type": "application/json", "cache-control": "private, no-store", ...own });
+  assert.equal(answer.header("content-length"), String(answer.body.length));
+  return answer.json;
+}
+
+/** Asserts a page of a catalog list, byte for byte compact JSON, and returns the envelope. */
+export function expectPage(answer, expected = {}) {
+  assert.equal(answer.status, 200, answer.text.slice(0, 500));
+  const etag = answer.header("etag");
+  assert.match(etag, /^"[^"]+"$/, "a strong entity tag");
+  expectHeaders(answer, { "content-type": "application/json", "cache-control": "private, no-cache", etag });
+  assert.equal(answer.header("content-length"), String(answer.body.length));
+  const envelope = answer.json;
+  assert.deepEqual(Object.keys(envelope), ["rows", "total", "pages", "page"]);
+  assert.ok(Buffer.from(JSON.stringify(envelope)).equals(answer.body), "compact JSON, in UTF-8");
+  for (const [name, value] of Object.entries(expected)) assert.deepEqual(envelope[name], value, name);
+  return envelope;
+}
+
+/**
+ * Asserts a problem document with all that its code implies, and returns it.
+ * `more`: exact members (`detail`, `errors`, `suggestions`); `headers`: further headers; `vary`.
+ */
+export function expectProblem(answer, code, { headers = {}, vary, ...more } = {}) {
+  const [status, title] = TITLES[code];
+  assert.equal(answer.status, status, answer.text.slice(0, 500));
+  const implied = {
+    ...(status === 401 && { "www-authenticate": "ApiKey" }),
+    ...(status === 405 && { allow: READ_METHODS }),
+    ...(status === 429 && { "retry-after": "60" }),
+    ...(status === 503 && { "retry-after": "5" }),
+  };
+  const type = { "content-type": "application/problem+json", "cache-control": "private, no-store" };
+  expectHeaders(answer, { ...type, ...implied, ...headers }, { vary });
+  assert.equal(answer.header("content-length"), String(answer.body.length));
+  const problem = answer.json;
+  const { type: page, detail, errors, suggestions, ...facts } = problem;
+  assert.deepEqual(facts, { title, status, code, requestId: answer.header("x-request-id") });
+  assert.match(page, new RegExp(`^http://127\\.0\\.0\\.1:\\d+/problems/${code}$`));
+  assert.ok(detail.length > 0 && detail.length < 2000, detail);
+  assert.equal(errors !== undefined, status === 400, "`errors` come with status 400, and only then");
+  for (const [name, value] of Object.entries(more)) assert.deepEqual(problem[name], value, name);
+  return problem;
+}

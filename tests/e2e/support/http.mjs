@@ -1,0 +1,80 @@
+// HTTP/1.1 on a bare socket: paths, methods and headers leave exactly as written, and answers are seen as sent.
+// `fetch` would rewrite paths, merge headers and refuse methods.
+import assert from "node:assert/strict";
+import { connect } from "node:net";
+
+const TIMEOUT_MS = 30_000;
+
+/** Texts that must never come back; every answer is searched for them. */
+export const secrets = new Set();
+
+/** An answer, as it was sent. */
+export class Answer {
+  constructor(bytes) {
+    const end = bytes.indexOf("\r\n\r\n");
+    assert.notEqual(end, -1, `not an HTTP answer: ${JSON.stringify(bytes.toString("latin1", 0, 200))}`);
+    const [statusLine, ...lines] = bytes.toString("latin1", 0, end).split("\r\n");
+    this.status = Number(statusLine.split(" ")[1]);
+    /** Header lines as [name in lower case, value], in their order. */
+    this.headers = lines.map((line) => {
+      const colon = line.indexOf(":");
+      return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
+    });
+    const body = bytes.subarray(end + 4);
+    this.body = this.header("transfer-encoding") === "chunked" ? joinChunks(body) : body;
+  }
+
+  /** All values of a header. */
+  all(name) {
+    return this.headers.filter(([known]) => known === name).map(([, value]) => value);
+  }
+
+  /** The value of a header that is sent once at most. */
+  header(name) {
+    const values = this.all(name);
+    assert.ok(values.length <= 1, `\`${name}\` is sent ${values.length} times`);
+    return values[0];
+  }
+
+  get text() {
+    return this.body.toString();
+  }
+
+  get json() {
+    return JSON.parse(this.text);
+  }
+}
+
+function joinChunks(bytes) {
+  const chunks = [];
+  for (let at = 0; ; ) {
+    const end = bytes.indexOf("\r\n", at);
+    const size = Number.parseInt(bytes.toString("latin1", at, end), 16);
+    if (!(size > 0)) return Buffer.concat(chunks);
+    chunks.push(bytes.subarray(end + 2, end + 2 + size));
+    at = end + 2 + size + 2;
+  }
+}
+
+/**
+ * Sends one request and reads the answer to its end.
+ * @param {{ port: number, method?: string, path: string, headers?: [string, string][], body?: string }} request
+ * @returns {Promise<Answer>}
+ */
+export async function send({ port, method = "GET", path, headers = [], body = "" }) {
+  const length = body === "" ? [] : [["Content-Length", String(Buffer.byteLength(body))]];
+  const lines = [["Host", `127.0.0.1:${port}`], ["Connection", "close"], ...length, ...headers];
+  const head = `${method} ${path} HTTP/1.1\r\n${lines.map((line) => `${line.join(": ")}\r\n`).join("")}\r\n`;
+  const bytes = await new Promise((resolve, reject) => {
+    const chunks = [];
+    const socket = connect(port, "127.0.0.1", () => socket.write(head + body));
+    socket.setTimeout(TIMEOUT_MS, () => socket.destroy(new Error(`no answer to ${method} ${path.slice(0, 200)}`)));
+    socket.on("data", (chunk) => chunks.push(chunk));
+    // A server that refuses a request early resets the connection; what it said before counts.
+    socket.on("error", (error) => (chunks.length > 0 ? resolve(Buffer.concat(chunks)) : reject(error)));
+    socket.on("end", () => resolve(Buffer.concat(chunks)));
+  });
+  const text = bytes.toString("latin1");
+  for (const secret of secrets) assert.ok(!text.includes(secret), `the answer to ${method} ${path} holds a secret`);
+  return new Answer(bytes);
+}

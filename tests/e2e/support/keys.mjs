@@ -1,0 +1,38 @@
+// API keys as the contract describes them, made without the project's own code.
+import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { crc32 } from "node:zlib";
+import { secrets } from "./http.mjs";
+
+const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const ALL = "catalog:read connections:read connections:write";
+
+/** Six base62 digits of the CRC-32 over a text. */
+export function checksum(text) {
+  let left = crc32(text);
+  let digits = "";
+  for (let i = 0; i < 6; i += 1, left = Math.floor(left / 62)) digits = DIGITS[left % 62] + digits;
+  return digits;
+}
+
+/** A well-formed key. */
+export function secret(environment = "test") {
+  const body = `sk_${environment}_${[...randomBytes(32)].map((byte) => DIGITS[byte % 62]).join("")}`;
+  const whole = body + checksum(body);
+  secrets.add(whole);
+  return whole;
+}
+
+/** A key with its row; `row` overrides columns. */
+export function key(row = {}) {
+  const text = secret(row.environment);
+  const hash = createHash("sha256").update(text).digest("hex");
+  const columns = { account: "acme", environment: "test", scopes: ALL, expires_at: null, revoked_at: null };
+  return { secret: text, row: { hash, id: randomUUID(), created_at: 0, ...columns, ...row } };
+}
+
+/** Stores keys' rows. */
+export async function store(database, keys) {
+  const names = Object.keys(keys[0].row);
+  const insert = database.prepare(`INSERT INTO api_keys (${names}) VALUES (${names.map(() => "?")})`);
+  await database.batch(keys.map(({ row }) => insert.bind(...names.map((name) => row[name]))));
+}

@@ -1,0 +1,72 @@
+// How much memory the Worker's isolate holds, asked of V8 through wrangler's inspector.
+import { Server } from "./server.mjs";
+
+const TIMEOUT_MS = 10_000;
+
+/**
+ * Bytes of the isolate: JavaScript's heap, buffers outside of it, and the WebAssembly memory.
+ * @param {Server} server
+ */
+export async function isolateBytes(server) {
+  const inspector = await Inspector.open(server.inspectorPort);
+  try {
+    const contextId = await inspector.context();
+    const memory = await inspector.call("Runtime.evaluate", { expression: "WebAssembly.Memory.prototype", contextId });
+    const { objects } = await inspector.call("Runtime.queryObjects", { prototypeObjectId: memory.result.objectId });
+    const sizes = await inspector.call("Runtime.callFunctionOn", {
+      objectId: objects.objectId,
+      functionDeclaration: "function () { return this.reduce((sum, memory) => sum + memory.buffer.byteLength, 0); }",
+      returnByValue: true,
+    });
+    const heap = await inspector.call("Runtime.getHeapUsage");
+    return { wasm: sizes.result.value, heap: heap.totalSize, buffers: heap.backingStorageSize };
+  } finally {
+    inspector.socket.close();
+  }
+}
+
+class Inspector {
+  #answers = new Map();
+  #context = Promise.withResolvers();
+  #last = 0;
+
+  static async open(port) {
+    const inspector = new Inspector();
+    // Node's WebSocket names no origin by itself, and wrangler wants one.
+    inspector.socket = new WebSocket(`ws://127.0.0.1:${port}/ws`, { headers: { origin: "http://localhost" } });
+    inspector.socket.addEventListener("message", ({ data }) => inspector.#take(JSON.parse(data)));
+    await within("the inspector to open", new Promise((done, fail) => {
+      inspector.socket.addEventListener("open", done);
+      inspector.socket.addEventListener("error", (event) => fail(event.error ?? new Error("no inspector")));
+    }));
+    return inspector;
+  }
+
+  #take({ id, result, error, method, params }) {
+    if (method === "Runtime.executionContextCreated") this.#context.resolve(params.context.id);
+    const answer = this.#answers.get(id);
+    if (error) answer?.reject(new Error(error.message));
+    else answer?.resolve(result);
+  }
+
+  call(method, params = {}) {
+    const answer = Promise.withResolvers();
+    this.#last += 1;
+    this.#answers.set(this.#last, answer);
+    this.socket.send(JSON.stringify({ id: this.#last, method, params }));
+    return within(method, answer.promise);
+  }
+
+  async context() {
+    await this.call("Runtime.enable");
+    return within("the Worker's context", this.#context.promise);
+  }
+}
+
+function within(what, promise) {
+  let timer;
+  const late = new Promise((_, fail) => {
+    timer = setTimeout(() => fail(new Error(`waited too long for ${what}`)), TIMEOUT_MS);
+  });
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}

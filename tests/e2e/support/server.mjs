@@ -1,0 +1,143 @@
+// The service on the real runtime: one `wrangler dev`, started on a storage folder and ended with all its children.
+import { spawn } from "node:child_process";
+import { readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { root, wrangler } from "../../../scripts/lib/paths.mjs";
+import { environment } from "../../../scripts/lib/run.mjs";
+import { send } from "./http.mjs";
+import { folder, wranglerEnvironment } from "./workspace.mjs";
+
+const READY_MS = 120_000;
+const POLL_MS = 50;
+const STOP_MS = 10_000;
+
+const running = new Set();
+process.on("exit", () => running.forEach((server) => server.kill("SIGKILL")));
+for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(1));
+
+/** What every server of this run has printed. */
+export const outputs = [];
+
+/** The lines that wrangler wrote to its own log files. */
+export function wranglerLogs() {
+  const logs = join(folder, "logs");
+  return readdirSync(logs, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => readFileSync(join(entry.parentPath, entry.name), "utf8"));
+}
+
+/** A port that nobody uses now. */
+async function freePort() {
+  const probe = createServer();
+  await new Promise((done, fail) => probe.once("error", fail).listen(0, "127.0.0.1", done));
+  const { port } = probe.address();
+  await new Promise((done) => probe.close(done));
+  return port;
+}
+
+/** The project's own configuration with other variables, with absolute paths, and with more bindings. */
+function configuration(name, variables, bindings) {
+  let text = readFileSync(join(root, "wrangler.toml"), "utf8");
+  const replace = (pattern, replacement) => {
+    if (!pattern.test(text)) throw new Error(`wrangler.toml has nothing like ${pattern}`);
+    text = text.replace(pattern, replacement);
+  };
+  replace(/^main = "(.*)"$/m, (_, path) => `main = ${JSON.stringify(join(root, path))}`);
+  replace(/^directory = "(.*)"$/m, (_, path) => `directory = ${JSON.stringify(join(root, path))}`);
+  // The Worker is built already.
+  replace(/^\[build\]\n(?:.+\n)*/m, "");
+  for (const variable of Object.keys(variables)) text = text.replace(new RegExp(`^${variable} = .*\n`, "m"), "");
+  const lines = Object.entries(variables).map(([variable, value]) => `${variable} = ${JSON.stringify(value)}\n`);
+  replace(/^\[vars\]\n/m, () => `[vars]\n${lines.join("")}`);
+  const path = join(folder, `${name}.toml`);
+  writeFileSync(path, `${text}\n${bindings}`);
+  return path;
+}
+
+export class Server {
+  /** Everything printed so far. */
+  output = "";
+
+  /**
+   * Starts the service on a storage folder and waits until it answers.
+   * @param {import("./workspace.mjs").State} state
+   * @param {{ name: string, variables?: object, bindings?: string }} [other] what differs from wrangler.toml
+   */
+  static async start(state, other) {
+    const server = new Server();
+    const config = other ? configuration(other.name, other.variables ?? {}, other.bindings ?? "") : join(root, "wrangler.toml");
+    [server.port, server.inspectorPort] = [await freePort(), await freePort()];
+    const ports = ["--ip", "127.0.0.1", "--port", server.port, "--inspector-port", server.inspectorPort].map(String);
+    const args = ["dev", "--config", config, "--persist-to", state.path, "--show-interactive-dev-session=false", ...ports];
+    server.child = spawn(wrangler, args, {
+      cwd: root,
+      env: environment(wranglerEnvironment),
+      stdio: ["ignore", "pipe", "pipe"],
+      // A process group of its own, to be ended as a whole.
+      detached: true,
+    });
+    server.ended = new Promise((done) => server.child.once("close", done));
+    running.add(server);
+    for (const stream of [server.child.stdout, server.child.stderr]) {
+      stream.setEncoding("utf8").on("data", (text) => {
+        server.output += text;
+      });
+    }
+    await server.#ready();
+    return server;
+  }
+
+  async #ready() {
+    const until = Date.now() + READY_MS;
+    for (;;) {
+      const answer = await send({ port: this.port, path: "/health" }).catch(() => undefined);
+      if (answer?.status === 200) return;
+      const over = this.child.exitCode !== null || Date.now() > until;
+      if (over) throw new Error(`wrangler dev did not become ready:\n${this.output}`);
+      await pause(POLL_MS);
+    }
+  }
+
+  /** Whether the process that was started still runs. */
+  get alive() {
+    return this.child.exitCode === null && this.child.signalCode === null;
+  }
+
+  kill(signal) {
+    try {
+      process.kill(-this.child.pid, signal);
+    } catch (error) {
+      if (error.code !== "ESRCH") throw error;
+    }
+  }
+
+  /** Ends the service and everything that it started. */
+  async stop() {
+    this.kill("SIGTERM");
+    const timer = setTimeout(() => this.kill("SIGKILL"), STOP_MS);
+    await this.ended;
+    clearTimeout(timer);
+    this.kill("SIGKILL");
+    running.delete(this);
+    outputs.push(this.output);
+  }
+
+  /** Sends a request; `secret` is the key to send, in the header that the specification names. */
+  send(path, { method, secret, headers = [], body } = {}) {
+    const key = secret === undefined ? [] : [["x-service-secret", secret]];
+    return send({ port: this.port, method, path, headers: [...key, ...headers], body });
+  }
+
+  /** Waits until the output has a line that holds all of `parts`, and returns it. */
+  async logged(...parts) {
+    const until = Date.now() + STOP_MS;
+    for (;;) {
+      const line = this.output.split("\n").find((text) => parts.every((part) => text.includes(part)));
+      if (line !== undefined) return line;
+      if (Date.now() > until) throw new Error(`no line with ${parts.join(" and ")} in:\n${this.output}`);
+      await pause(POLL_MS);
+    }
+  }
+}

@@ -1,0 +1,112 @@
+// A temporary folder with what the tests serve: catalogs made and published by the real command line, migrated
+// databases, and direct access to their local storage.
+import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { getPlatformProxy } from "wrangler";
+import { nativeCli } from "../../../scripts/lib/native-cli.mjs";
+import { openapiDirectory, root, wrangler } from "../../../scripts/lib/paths.mjs";
+import { run } from "../../../scripts/lib/run.mjs";
+import { secrets } from "./http.mjs";
+
+const FIXTURES = join(root, "tests", "fixtures", "openapi", "good");
+const LARGE = ["github.com/api.github.com.json", "microsoft.com/graph-beta.json"];
+
+/** Everything that the tests write; gone when the process ends. */
+export const folder = mkdtempSync(join(tmpdir(), "connector-vault-e2e-"));
+process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+
+/** For every wrangler: nothing is sent home, and logs stay in the temporary folder. */
+export const wranglerEnvironment = {
+  WRANGLER_SEND_METRICS: "false",
+  WRANGLER_LOG_PATH: join(folder, "logs"),
+  WRANGLER_REGISTRY_PATH: join(folder, "registry"),
+  CLOUDFLARE_CF_FETCH_ENABLED: "false",
+  NO_COLOR: "1",
+};
+Object.assign(process.env, wranglerEnvironment);
+
+const options = { env: wranglerEnvironment, timeout: 120_000 };
+
+/** Runs the operator's command line and returns what it prints. */
+export async function cli(...args) {
+  return run(await program, args, options);
+}
+const program = nativeCli();
+
+/** Makes a key through `npm run keys`, as the README tells. */
+export async function npmKeys(...args) {
+  const made = JSON.parse(await run("npm", ["run", "--silent", "keys", "--", ...args, "--json"], options));
+  if (made.secret) secrets.add(made.secret);
+  return made;
+}
+
+/** Builds the Worker when its sources changed. */
+export function build() {
+  return run("npm", ["run", "--silent", "build:worker"], { ...options, timeout: 900_000 });
+}
+
+/** Imports documents into a catalog folder. */
+async function importCatalog(name, documents) {
+  const out = join(folder, name);
+  await cli("catalog", "import", ...documents, "--licence", "any", "--out", out);
+  return new Catalog(out);
+}
+
+/** The committed documents, as one catalog. */
+export const smallCatalog = () => importCatalog("small", [FIXTURES]);
+/** One committed document. */
+export const otherCatalog = () => importCatalog("other", [join(FIXTURES, "petstore-2.0.yaml")]);
+/** The committed documents, GitHub's, and the largest one there is. */
+export const largeCatalog = () =>
+  importCatalog("large", [FIXTURES, ...LARGE.map((name) => join(openapiDirectory, "api", name))]);
+
+/** A catalog folder. */
+class Catalog {
+  constructor(path) {
+    this.path = path;
+    this.connectors = JSON.parse(readFileSync(join(path, "current.json"), "utf8")).connectors;
+  }
+
+  /** The bytes of a segment. */
+  segment(id) {
+    return readFileSync(join(this.path, "segments", id));
+  }
+
+  /** The name of the segment with a platform's actions. */
+  actionsOf(platform) {
+    const marker = Buffer.from(`"platform":"${platform}","modelName"`);
+    return readdirSync(join(this.path, "segments")).find((id) => this.segment(id).includes(marker));
+  }
+}
+
+/** A folder of wrangler's local storage. */
+export class State {
+  constructor(name) {
+    this.path = join(folder, name);
+  }
+
+  /** Makes the catalog what this storage serves. */
+  async publish(catalog) {
+    await cli("catalog", "publish", "--local", "--persist-to", this.path, "--catalog", catalog.path);
+  }
+
+  /** Makes the database's tables. */
+  async migrate() {
+    await run(wrangler, ["d1", "migrations", "apply", "VAULT", "--local", "--persist-to", this.path], options);
+  }
+
+  /** Copies the whole storage; nobody may have it open. */
+  copy(name) {
+    const copy = new State(name);
+    cpSync(this.path, copy.path, { recursive: true });
+    return copy;
+  }
+
+  /** Opens the storage directly: { catalog, vault, close() }. */
+  async open() {
+    const persist = { path: join(this.path, "v3") };
+    const { env, dispose } = await getPlatformProxy({ configPath: join(root, "wrangler.toml"), persist });
+    return { catalog: env.CATALOG, vault: env.VAULT, close: dispose };
+  }
+}
