@@ -91,10 +91,10 @@ export function parameters(world) {
       }
     });
 
-    test("hundreds of faults are told in one answer", async () => {
-      const names = Array.from({ length: 300 }, (_, i) => `wrong${i}`);
+    test("a hundred faults are told in one answer, and no more", async () => {
+      const names = Array.from({ length: 3000 }, (_, i) => `wrong${i}`);
       const problem = expectProblem(await send(`${CONNECTORS}?${names.map((name) => `${name}=1`).join("&")}`), "unknown_parameter");
-      assert.deepEqual(problem.errors.map((fault) => fault.parameter), names);
+      assert.deepEqual(problem.errors.map((fault) => fault.parameter), names.slice(0, 100));
     });
 
     for (const [query, expected] of [
