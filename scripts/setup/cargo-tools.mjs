@@ -47,7 +47,7 @@ async function install({ name }, version, home, detail) {
   // the later one finds the place taken and throws its own copy away.
   const staged = `${home}.tmp-${process.pid}`;
   const cargo = (...more) =>
-    run("cargo", ["install", "--quiet", "--version", `=${version}`, "--root", staged, ...more, name], {
+    run("cargo", ["install", "--version", `=${version}`, "--root", staged, ...more, name], {
       detail,
       cwd: cache,
       env: { CARGO_TARGET_DIR: join(staged, "target"), RUSTFLAGS: "" },
