@@ -1,6 +1,7 @@
 // Starts other programs, always with an argument list and never through a shell.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
+import { constants } from "node:os";
 import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline";
 import { Problem } from "./problem.mjs";
@@ -9,6 +10,25 @@ import { root, toolPath } from "./paths.mjs";
 // Of a failed program's output: its first lines often name the fault, its last ones the place.
 const HEAD_LINES = 20;
 const TAIL_LINES = 40;
+
+// A program that is asked to stop takes along what it started; Ctrl-C in a terminal would reach both anyway.
+const running = new Set();
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"];
+
+function stop(signal) {
+  for (const child of running) child.kill("SIGTERM");
+  process.exit(128 + constants.signals[signal]);
+}
+
+function watch(child) {
+  if (running.size === 0) for (const signal of SIGNALS) process.on(signal, stop);
+  running.add(child);
+}
+
+function unwatch(child) {
+  running.delete(child);
+  if (running.size === 0) for (const signal of SIGNALS) process.off(signal, stop);
+}
 
 /** The environment of a child: this project's tools first in PATH, plus `more`. */
 export function environment(more = {}) {
@@ -45,6 +65,7 @@ export function run(command, args, { env, cwd = root, show, timeout, hint, detai
       stdio: ["ignore", show ? "inherit" : "pipe", show ? "inherit" : "pipe"],
       timeout,
     });
+    watch(child);
     const name = [command.split("/").pop(), ...args.slice(0, 3)].join(" ");
     const lines = [];
     let stdout = "";
@@ -61,10 +82,12 @@ export function run(command, args, { env, cwd = root, show, timeout, hint, detai
       if (stream) createInterface({ input: stream, crlfDelay: Infinity }).on("line", keep);
     }
     child.on("error", (error) => {
+      unwatch(child);
       const why = error.code === "ENOENT" ? "was not found" : `could not be started: ${error.message}`;
       reject(new Problem(`\`${command}\` ${why}.`, { hint }));
     });
     child.on("close", (code, signal) => {
+      unwatch(child);
       if (code === 0) return resolve(stdout);
       const how = signal ? (timeout ? `took too long (${timeout / 1000} s)` : `was ended by ${signal}`) : `failed (exit code ${code})`;
       reject(new Problem(`\`${name}\` ${how}.`, { hint, output: lines.join("\n") }));
