@@ -9,7 +9,6 @@ use serde::Deserialize;
 use super::key::{ApiKey, KeyHash};
 use super::statements::select_key;
 use super::{Environment, Principal, Scopes};
-use crate::api::problem::{Code, Problem};
 use crate::ports::{Clock, Db, StorageError};
 
 /// Milliseconds for which a catalog read trusts a key's row: half of the 60 s within which revocation holds there.
@@ -36,6 +35,27 @@ pub enum Freshness {
     Recent,
 }
 
+/// Why a request has no principal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AuthenticationError {
+    /// It carries no key.
+    Missing,
+    /// It carries several.
+    Several,
+    /// Its key has the wrong shape or checksum.
+    Malformed,
+    /// Its key is unknown, revoked or expired: one answer for all three, so that it tells nothing.
+    Refused,
+    /// Storage can't be asked.
+    Storage(StorageError),
+}
+
+impl From<StorageError> for AuthenticationError {
+    fn from(error: StorageError) -> Self {
+        Self::Storage(error)
+    }
+}
+
 /// A row of `api_keys`.
 #[derive(Debug, Deserialize)]
 struct KeyRow {
@@ -56,27 +76,20 @@ impl Default for KeyCache {
 /// The owner of the one key among `secrets`, the values of the request's key headers.
 ///
 /// # Errors
-/// `missing_key`; `invalid_key` for a malformed, unknown, revoked or expired key and for several at once;
-/// `unavailable` when storage can't be asked.
+/// When there is not exactly one well-formed, known and valid key, or storage can't be asked.
 pub async fn authenticate<P: Db + Clock>(
     cache: &KeyCache,
     ports: &P,
     secrets: &[&str],
     freshness: Freshness,
-) -> Result<Principal, Problem> {
+) -> Result<Principal, AuthenticationError> {
     // 1. Exactly one well-formed key: no storage needed to say no.
     let secret = match secrets {
-        [] => {
-            return Err(Problem::new(
-                Code::MissingKey,
-                "The request carries no API key: send it in the header `x-service-secret`.",
-            ));
-        }
+        [] => return Err(AuthenticationError::Missing),
         [secret] => secret,
-        _ => return Err(invalid("The request carries several API keys; send one.")),
+        _ => return Err(AuthenticationError::Several),
     };
-    let key = ApiKey::parse(secret)
-        .map_err(|_| invalid("The API key is malformed: a character is missing or mistyped."))?;
+    let key = ApiKey::parse(secret).map_err(|_| AuthenticationError::Malformed)?;
     let hash = key.hash();
 
     // 2. What the isolate remembers, or the key's row.
@@ -90,17 +103,17 @@ pub async fn authenticate<P: Db + Clock>(
         principal
     };
 
-    // 3. One answer for unknown, revoked and expired, so that it tells nothing.
+    // 3. Expiry needs no storage to be noticed.
     principal
         .filter(|principal| principal.expires_at.is_none_or(|at| now < at))
-        .ok_or_else(|| invalid("The API key is unknown, revoked or expired."))
+        .ok_or(AuthenticationError::Refused)
 }
 
 async fn fetch<P: Db>(
     ports: &P,
     key: &ApiKey,
     hash: &KeyHash,
-) -> Result<Option<Principal>, Problem> {
+) -> Result<Option<Principal>, StorageError> {
     let sets = ports.batch(vec![select_key(hash)]).await?;
     let set = sets
         .first()
@@ -119,10 +132,6 @@ async fn fetch<P: Db>(
         scopes,
         expires_at: row.expires_at,
     }))
-}
-
-fn invalid(detail: &str) -> Problem {
-    Problem::new(Code::InvalidKey, detail)
 }
 
 impl KeyCache {

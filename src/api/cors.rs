@@ -1,7 +1,7 @@
 //! Cross-origin requests: which pages may call, and what they may read.
 
 use super::config::Config;
-use super::message::{Request, Response};
+use super::message::{NO_STORE, Request, Response};
 
 /// Response headers that a page may read.
 const EXPOSED: &str = "ETag, Link, Retry-After, Server-Timing, x-request-id";
@@ -29,7 +29,7 @@ pub fn expose(config: &Config, request: &Request, response: &mut Response) {
 pub fn preflight(config: &Config, request: &Request, allow: &'static str) -> Response {
     let mut response = Response::empty(204);
     response.headers.push(("allow", allow.into()));
-    response.headers.push(("cache-control", "private, no-store".into()));
+    response.headers.push(("cache-control", NO_STORE.into()));
     if request.header("origin").is_some_and(|origin| config.allows(origin)) {
         let headers = config.secret_headers.join(", ") + ", content-type, if-match, if-none-match";
         response.headers.push(("access-control-allow-methods", allow.into()));

@@ -1,29 +1,20 @@
 //! The flow of every request.
 
-use serde::Serialize;
-
+use super::catalog::{list_actions, list_connectors};
 use super::config::Config;
+use super::cors;
 use super::cost::Metered;
-use super::message::{Request, Response};
+use super::message::{NO_STORE, Request, Response};
 use super::problem::{Code, Problem};
-use super::query::QueryReader;
 use super::route::{Route, Target, Verb};
-use super::{cors, etag};
+use super::whoami::whoami;
 use crate::access::authenticate::{Freshness, KeyCache, authenticate};
 use crate::access::{Principal, Scope};
 use crate::catalog::cache::CatalogCache;
-use crate::catalog::filter::{ActionFilter, ConnectorFilter};
-use crate::catalog::segment::{ActionList, ConnectorList};
-use crate::fold::fold;
-use crate::nearest::nearest;
 use crate::ports::{Ports, Random};
 
-const CATALOG_CACHE: &str = "private, no-cache";
 /// What a browser is told that it may send to a path of which only a valid key learns more.
 const ANY_METHOD: &str = "GET, HEAD, OPTIONS";
-const NO_STORE: &str = "private, no-store";
-/// Platforms named when the asked one is unknown.
-const NEAREST_PLATFORMS: usize = 3;
 
 /// What an isolate keeps from request to request.
 #[derive(Debug)]
@@ -124,75 +115,11 @@ async fn answer<P: Ports>(
     // 5. Parse, ask storage, render.
     match target {
         Target::Health | Target::Whoami => whoami(&principal, &request.query),
-        Target::Connectors => list_connectors(service, metered, request).await,
-        Target::Actions { platform } => list_actions(service, metered, request, platform).await,
+        Target::Connectors => list_connectors(&service.catalog, metered, request).await,
+        Target::Actions { platform } => {
+            list_actions(&service.catalog, metered, request, platform).await
+        }
     }
-}
-
-async fn list_connectors<P: Ports>(
-    service: &Service,
-    metered: &Metered<'_, P>,
-    request: &Request,
-) -> Result<Response, Problem> {
-    let (filter, paging) = ConnectorFilter::parse(&request.query)?;
-    let id = service.catalog.current(metered).await?.connectors;
-    let tag = etag::of_query(id, &request.query);
-    if is_known(request, &tag) {
-        return Ok(not_modified(tag));
-    }
-    let connectors = service.catalog.segment::<_, ConnectorList>(metered, id).await?;
-    let selection = service.catalog.answer(id, &filter, |filter| filter.select(&connectors));
-    Ok(tagged(tag, selection.page(connectors.list(), paging)))
-}
-
-async fn list_actions<P: Ports>(
-    service: &Service,
-    metered: &Metered<'_, P>,
-    request: &Request,
-    platform: &str,
-) -> Result<Response, Problem> {
-    let (filter, paging) = ActionFilter::parse(&request.query)?;
-    let current = service.catalog.current(metered).await?.connectors;
-    let connectors = service.catalog.segment::<_, ConnectorList>(metered, current).await?;
-    let row = connectors.with_platform(&fold(platform)).into_iter().next();
-    let id = row
-        .and_then(|row| connectors.actions_of(row as usize))
-        .ok_or_else(|| no_platform(platform, &connectors))?;
-    let tag = etag::of_query(id, &request.query);
-    if is_known(request, &tag) {
-        return Ok(not_modified(tag));
-    }
-    let actions = service.catalog.segment::<_, ActionList>(metered, id).await?;
-    let selection = service.catalog.answer(id, &filter, |filter| filter.select(&actions));
-    Ok(tagged(tag, selection.page(actions.list(), paging)))
-}
-
-/// The body of `/v1/whoami`.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Whoami<'a> {
-    account: &'a str,
-    environment: &'a str,
-    scopes: Vec<&'a str>,
-    expires_at: Option<String>,
-}
-
-fn whoami(principal: &Principal, query: &str) -> Result<Response, Problem> {
-    QueryReader::new(query, &[]).finish()?;
-    let body = Whoami {
-        account: &principal.account,
-        environment: principal.environment.as_str(),
-        scopes: principal.scopes.iter().map(Scope::as_str).collect(),
-        expires_at: principal.expires_at.and_then(rfc3339),
-    };
-    // Strings only: serialization has nothing to fail on.
-    Ok(Response::json(serde_json::to_vec(&body).unwrap_or_default(), NO_STORE))
-}
-
-/// RFC 3339 in UTC with milliseconds; none past the year 9999.
-fn rfc3339(milliseconds: u64) -> Option<String> {
-    let timestamp = jiff::Timestamp::from_millisecond(i64::try_from(milliseconds).ok()?).ok()?;
-    Some(format!("{timestamp:.3}"))
 }
 
 const fn scope_of(target: &Target) -> Option<Scope> {
@@ -223,37 +150,6 @@ fn require_read(target: &Target, method: &str) -> Result<(), Problem> {
 
 fn no_route() -> Problem {
     Problem::new(Code::RouteNotFound, "The service has no such path.")
-}
-
-fn no_platform(platform: &str, connectors: &ConnectorList) -> Problem {
-    let shown: String = platform.chars().take(64).collect();
-    let suggestions = nearest(platform, connectors.platforms(), NEAREST_PLATFORMS);
-    let meant = suggestions.iter().map(|known| format!("`{known}`")).collect::<Vec<_>>().join(", ");
-    let detail = if meant.is_empty() {
-        format!("The catalog has no platform `{shown}`.")
-    } else {
-        format!("The catalog has no platform `{shown}`; nearest: {meant}.")
-    };
-    let mut problem = Problem::new(Code::PlatformNotFound, detail);
-    problem.suggestions = suggestions;
-    problem
-}
-
-fn is_known(request: &Request, tag: &str) -> bool {
-    request.header("if-none-match").is_some_and(|value| etag::matches(value, tag))
-}
-
-fn tagged(tag: String, body: Vec<u8>) -> Response {
-    let mut response = Response::json(body, CATALOG_CACHE);
-    response.headers.push(("etag", tag));
-    response
-}
-
-fn not_modified(tag: String) -> Response {
-    let mut response = Response::empty(304);
-    response.headers.push(("cache-control", CATALOG_CACHE.into()));
-    response.headers.push(("etag", tag));
-    response
 }
 
 fn failure(problem: &Problem, base: &str, request_id: &str) -> Response {

@@ -1,5 +1,10 @@
 //! Requests and responses as plain parts.
 
+/// `cache-control` of the catalog: a cache asks before each use.
+pub const NO_CACHE: &str = "private, no-cache";
+/// `cache-control` of everything else.
+pub const NO_STORE: &str = "private, no-store";
+
 /// A request's parts, as they were sent.
 #[derive(Debug, Clone, Default)]
 pub struct Request {

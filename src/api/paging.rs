@@ -19,9 +19,6 @@ pub struct Paging {
 }
 
 impl Paging {
-    /// The names of its parameters.
-    pub const PARAMETERS: [&'static str; 2] = ["limit", "page"];
-
     /// Reads `limit` and `page`.
     pub fn read(query: &mut QueryReader<'_>) -> Self {
         let limit = query.integer("limit", 1..=MAX_LIMIT).unwrap_or(DEFAULT_LIMIT);

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::access::authenticate::AuthenticationError;
 use crate::ports::{RetryAfter, StorageError};
 
 /// What went wrong, in a word that programs can rely on.
@@ -187,6 +188,27 @@ impl Problem {
 impl From<StorageError> for Problem {
     fn from(error: StorageError) -> Self {
         Self::unavailable(error.0)
+    }
+}
+
+impl From<AuthenticationError> for Problem {
+    fn from(error: AuthenticationError) -> Self {
+        let invalid = |detail: &str| Self::new(Code::InvalidKey, detail);
+        match error {
+            AuthenticationError::Missing => {
+                let detail =
+                    "The request carries no API key: send it in the header `x-service-secret`.";
+                Self::new(Code::MissingKey, detail)
+            }
+            AuthenticationError::Several => {
+                invalid("The request carries several API keys; send one.")
+            }
+            AuthenticationError::Malformed => {
+                invalid("The API key is malformed: a character is missing or mistyped.")
+            }
+            AuthenticationError::Refused => invalid("The API key is unknown, revoked or expired."),
+            AuthenticationError::Storage(error) => error.into(),
+        }
     }
 }
 

@@ -1,15 +1,12 @@
 //! What a request asks of the two catalog lists, and the rows that answer it.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::rc::Rc;
 
 use super::model::Method;
-use super::search::{MAX_CHARS, Query, Searched, search};
+use super::search::{Query, Searched, search};
 use super::segment::{ActionList, ConnectorList, List};
-use crate::api::paging::Paging;
-use crate::api::problem::Problem;
-use crate::api::query::QueryReader;
-use crate::fold::fold;
 
 /// The rows that answer a request, in the order in which they are paged.
 #[derive(Debug, Clone)]
@@ -36,22 +33,19 @@ impl Selection {
         self.len() == 0
     }
 
-    /// The envelope of the asked page.
+    /// The JSON of the rows at these positions, joined by commas.
     #[must_use]
-    pub fn page(&self, list: &List, paging: Paging) -> Vec<u8> {
-        let at = paging.positions(self.len());
+    pub fn json<'a>(&self, list: &'a List, positions: Range<usize>) -> Cow<'a, [u8]> {
         match self {
             Self::Range(rows) => {
-                let start = rows.start.saturating_add(at.start);
-                paging.envelope(list.json(start..start.saturating_add(at.len())), self.len())
+                let start = rows.start.saturating_add(positions.start);
+                list.json(start..start.saturating_add(positions.len())).into()
             }
             Self::Rows(rows) => {
-                let asked = rows.get(at).unwrap_or_default();
-                let json: Vec<&[u8]> = asked
-                    .iter()
-                    .map(|row| list.json(*row as usize..(*row as usize).saturating_add(1)))
-                    .collect();
-                paging.envelope(&json.join(&b','), self.len())
+                let rows = rows.get(positions).unwrap_or_default().iter().map(|row| *row as usize);
+                let json: Vec<&[u8]> =
+                    rows.map(|row| list.json(row..row.saturating_add(1))).collect();
+                json.join(&b',').into()
             }
         }
     }
@@ -108,45 +102,21 @@ fn select(
 /// The filters of the connector list (specification, part 4.2), folded where case is ignored.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct ConnectorFilter {
-    platform: Option<String>,
-    authkit: bool,
-    key: Option<String>,
-    name: Option<String>,
-    category: Option<String>,
-    q: Option<Query>,
+    /// Folded.
+    pub platform: Option<String>,
+    /// Only connectors that the operator enabled for hosted authorization.
+    pub authkit: bool,
+    /// The whole key.
+    pub key: Option<String>,
+    /// Folded.
+    pub name: Option<String>,
+    /// Folded.
+    pub category: Option<String>,
+    /// What is searched for.
+    pub q: Option<Query>,
 }
 
 impl ConnectorFilter {
-    /// The names of its parameters.
-    pub const PARAMETERS: [&'static str; 8] = [
-        "platform",
-        "authkit",
-        "key",
-        "name",
-        "category",
-        "q",
-        Paging::PARAMETERS[0],
-        Paging::PARAMETERS[1],
-    ];
-
-    /// Reads a query string.
-    ///
-    /// # Errors
-    /// With all faults of the query.
-    pub fn parse(query: &str) -> Result<(Self, Paging), Problem> {
-        let mut reader = QueryReader::new(query, &Self::PARAMETERS);
-        let filter = Self {
-            platform: reader.text("platform").map(|text| fold(&text)),
-            authkit: reader.boolean("authkit").unwrap_or(false),
-            key: reader.text("key"),
-            name: reader.text("name").map(|text| fold(&text)),
-            category: reader.text("category").map(|text| fold(&text)),
-            q: read_q(&mut reader),
-        };
-        let paging = Paging::read(&mut reader);
-        reader.finish().map(|()| (filter, paging))
-    }
-
     /// Whether only a look at every row can answer: then the answer is worth remembering.
     #[must_use]
     pub const fn is_scan(&self) -> bool {
@@ -161,11 +131,11 @@ impl ConnectorFilter {
         let found =
             self.q.as_ref().map(|query| search(searched(list, connectors.fields(), b""), query));
         let indexed = [
-            self.key.as_ref().map(|key| Indexed::Rows(list.with_key(key, false))),
+            self.name.as_ref().map(|name| Indexed::Neighbours(connectors.with_name(name))),
             self.platform
                 .as_ref()
                 .map(|platform| Indexed::Rows(connectors.with_platform(platform))),
-            self.name.as_ref().map(|name| Indexed::Neighbours(connectors.with_name(name))),
+            self.key.as_ref().map(|key| Indexed::Rows(list.with_key(key, false))),
         ];
         let unindexed = |row: usize| {
             self.category.as_ref().is_none_or(|category| connectors.has_category(row, category))
@@ -179,10 +149,14 @@ impl ConnectorFilter {
 /// The filters of the action list (specification, part 4.1), folded where case is ignored.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct ActionFilter {
-    title: Option<String>,
-    key: Option<String>,
-    method: Option<MethodFilter>,
-    q: Option<Query>,
+    /// Folded.
+    pub title: Option<String>,
+    /// The whole key.
+    pub key: Option<String>,
+    /// A method; none for a text that names no method, which no row meets.
+    pub method: Option<Option<Method>>,
+    /// What is searched for.
+    pub q: Option<Query>,
 }
 
 /// A filter of either list.
@@ -217,30 +191,7 @@ impl Filter {
     }
 }
 
-/// A method, or a text that names none: an ordinary filter that no row meets.
-type MethodFilter = Result<Method, String>;
-
 impl ActionFilter {
-    /// The names of its parameters.
-    pub const PARAMETERS: [&'static str; 6] =
-        ["title", "key", "method", "q", Paging::PARAMETERS[0], Paging::PARAMETERS[1]];
-
-    /// Reads a query string.
-    ///
-    /// # Errors
-    /// With all faults of the query.
-    pub fn parse(query: &str) -> Result<(Self, Paging), Problem> {
-        let mut reader = QueryReader::new(query, &Self::PARAMETERS);
-        let filter = Self {
-            title: reader.text("title").map(|text| fold(&text)),
-            key: reader.text("key"),
-            method: reader.text("method").map(|text| method(&text)),
-            q: read_q(&mut reader),
-        };
-        let paging = Paging::read(&mut reader);
-        reader.finish().map(|()| (filter, paging))
-    }
-
     /// Whether only a look at every row can answer: then the answer is worth remembering.
     #[must_use]
     pub const fn is_scan(&self) -> bool {
@@ -259,10 +210,8 @@ impl ActionFilter {
             self.title.as_ref().map(|title| Indexed::Neighbours(actions.with_title(title))),
             self.key.as_ref().map(|key| Indexed::Rows(list.with_key(key, false))),
         ];
-        let unindexed = |row: usize| match &self.method {
-            Some(Ok(method)) => actions.has_method(row, *method),
-            Some(Err(_)) => false,
-            None => true,
+        let unindexed = |row: usize| {
+            self.method.flatten().is_some_and(|method| actions.has_method(row, method))
         };
         select(
             list,
@@ -271,25 +220,6 @@ impl ActionFilter {
             self.method.is_some().then_some(&unindexed),
         )
     }
-}
-
-fn read_q(reader: &mut QueryReader<'_>) -> Option<Query> {
-    let text = reader.text("q")?;
-    let query = Query::parse(&text);
-    if query.is_none() {
-        reader.invalid(
-            "q",
-            &format!(
-                "must have 1 to {MAX_CHARS} characters and at least one that is not white space"
-            ),
-        );
-    }
-    query
-}
-
-fn method(text: &str) -> MethodFilter {
-    let folded = fold(text);
-    Method::ALL.into_iter().find(|method| fold(method.as_str()) == folded).ok_or(folded)
 }
 
 fn searched<'a>(

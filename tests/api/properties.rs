@@ -1,8 +1,8 @@
 //! Random catalogs and random queries against naive models.
 
 use connector_vault::api::Config;
+use connector_vault::api::catalog::{read_action_query, read_connector_query};
 use connector_vault::api::problem::{Code, Problem};
-use connector_vault::catalog::filter::{ActionFilter, ConnectorFilter};
 use connector_vault::catalog::model::{Action, Connector, Method, Status};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -227,14 +227,14 @@ proptest! {
         pairs in vec((select(&["title", "key", "method", "q", "limit", "page", "Title", "pages", "x", "authkit"][..]), select(&["", "a", "0", "1", "500", "501", "true", "-1", "%20", "%zz", "é"][..])), 0..6),
     ) {
         let text: Vec<_> = pairs.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        let got = ActionFilter::parse(&text.join("&")).err();
+        let got = read_action_query(&text.join("&")).err();
         prop_assert_eq!(got.map(named).unwrap_or_default(), expected_faults(&pairs), "{}", text.join("&"));
     }
 
     #[test]
     fn no_query_makes_the_parser_panic(text in ".{0,200}", bytes in "[%&=+a-f0-9q]{0,60}") {
         for query in [text, bytes] {
-            let _ = (ActionFilter::parse(&query), ConnectorFilter::parse(&query));
+            let _ = (read_action_query(&query), read_connector_query(&query));
         }
     }
 }

@@ -1,0 +1,150 @@
+//! The two lists of the catalog (specification, parts 4.1 and 4.2).
+
+use super::cost::Metered;
+use super::etag;
+use super::message::{NO_CACHE, Request, Response};
+use super::paging::Paging;
+use super::problem::{Code, Problem};
+use super::query::QueryReader;
+use crate::catalog::cache::CatalogCache;
+use crate::catalog::filter::{ActionFilter, ConnectorFilter};
+use crate::catalog::model::Method;
+use crate::catalog::search::{MAX_CHARS, Query};
+use crate::catalog::segment::{ActionList, ConnectorList};
+use crate::fold::fold;
+use crate::nearest::nearest;
+use crate::ports::Ports;
+
+/// The parameters of the connector list.
+pub const CONNECTOR_PARAMETERS: [&str; 8] =
+    ["platform", "authkit", "key", "name", "category", "q", "limit", "page"];
+/// The parameters of the action list.
+pub const ACTION_PARAMETERS: [&str; 6] = ["title", "key", "method", "q", "limit", "page"];
+/// Platforms named when the asked one is unknown.
+const NEAREST_PLATFORMS: usize = 3;
+
+/// Reads the query string of the connector list.
+///
+/// # Errors
+/// With all faults of the query.
+pub fn read_connector_query(query: &str) -> Result<(ConnectorFilter, Paging), Problem> {
+    let mut reader = QueryReader::new(query, &CONNECTOR_PARAMETERS);
+    let filter = ConnectorFilter {
+        platform: reader.text("platform").map(|text| fold(&text)),
+        authkit: reader.boolean("authkit").unwrap_or(false),
+        key: reader.text("key"),
+        name: reader.text("name").map(|text| fold(&text)),
+        category: reader.text("category").map(|text| fold(&text)),
+        q: read_q(&mut reader),
+    };
+    let paging = Paging::read(&mut reader);
+    reader.finish().map(|()| (filter, paging))
+}
+
+/// Reads the query string of the action list.
+///
+/// # Errors
+/// With all faults of the query.
+pub fn read_action_query(query: &str) -> Result<(ActionFilter, Paging), Problem> {
+    let mut reader = QueryReader::new(query, &ACTION_PARAMETERS);
+    let filter = ActionFilter {
+        title: reader.text("title").map(|text| fold(&text)),
+        key: reader.text("key"),
+        method: reader.text("method").map(|text| method(&text)),
+        q: read_q(&mut reader),
+    };
+    let paging = Paging::read(&mut reader);
+    reader.finish().map(|()| (filter, paging))
+}
+
+fn read_q(reader: &mut QueryReader<'_>) -> Option<Query> {
+    let text = reader.text("q")?;
+    let query = Query::parse(&text);
+    if query.is_none() {
+        let what = "characters and at least one that is not white space";
+        reader.invalid("q", &format!("must have 1 to {MAX_CHARS} {what}"));
+    }
+    query
+}
+
+fn method(text: &str) -> Option<Method> {
+    let folded = fold(text);
+    Method::ALL.into_iter().find(|method| fold(method.as_str()) == folded)
+}
+
+/// Answers `GET /v1/available-connectors`.
+///
+/// # Errors
+/// With all faults of the query; `unavailable` when storage can't be asked.
+pub async fn list_connectors<P: Ports>(
+    catalog: &CatalogCache,
+    ports: &Metered<'_, P>,
+    request: &Request,
+) -> Result<Response, Problem> {
+    let (filter, paging) = read_connector_query(&request.query)?;
+    let id = catalog.current(ports).await?.connectors;
+    let tag = etag::of_query(id, &request.query);
+    if is_known(request, &tag) {
+        return Ok(not_modified(tag));
+    }
+    let connectors = catalog.segment::<_, ConnectorList>(ports, id).await?;
+    let selection = catalog.answer(id, &filter, |filter| filter.select(&connectors));
+    let rows = selection.json(connectors.list(), paging.positions(selection.len()));
+    Ok(tagged(tag, paging.envelope(&rows, selection.len())))
+}
+
+/// Answers `GET /v1/available-actions/{platform}`.
+///
+/// # Errors
+/// With all faults of the query; `platform_not_found`; `unavailable` when storage can't be asked.
+pub async fn list_actions<P: Ports>(
+    catalog: &CatalogCache,
+    ports: &Metered<'_, P>,
+    request: &Request,
+    platform: &str,
+) -> Result<Response, Problem> {
+    let (filter, paging) = read_action_query(&request.query)?;
+    let current = catalog.current(ports).await?.connectors;
+    let connectors = catalog.segment::<_, ConnectorList>(ports, current).await?;
+    let row = connectors.with_platform(&fold(platform)).into_iter().next();
+    let id = row
+        .and_then(|row| connectors.actions_of(row as usize))
+        .ok_or_else(|| no_platform(platform, &connectors))?;
+    let tag = etag::of_query(id, &request.query);
+    if is_known(request, &tag) {
+        return Ok(not_modified(tag));
+    }
+    let actions = catalog.segment::<_, ActionList>(ports, id).await?;
+    let selection = catalog.answer(id, &filter, |filter| filter.select(&actions));
+    let rows = selection.json(actions.list(), paging.positions(selection.len()));
+    Ok(tagged(tag, paging.envelope(&rows, selection.len())))
+}
+
+fn no_platform(platform: &str, connectors: &ConnectorList) -> Problem {
+    let shown: String = platform.chars().take(64).collect();
+    let suggestions = nearest(platform, connectors.platforms(), NEAREST_PLATFORMS);
+    let names: Vec<String> = suggestions.iter().map(|known| format!("`{known}`")).collect();
+    let meant =
+        if names.is_empty() { String::new() } else { format!("; nearest: {}", names.join(", ")) };
+    let detail = format!("The catalog has no platform `{shown}`{meant}.");
+    let mut problem = Problem::new(Code::PlatformNotFound, detail);
+    problem.suggestions = suggestions;
+    problem
+}
+
+fn is_known(request: &Request, tag: &str) -> bool {
+    request.header("if-none-match").is_some_and(|value| etag::matches(value, tag))
+}
+
+fn tagged(tag: String, body: Vec<u8>) -> Response {
+    let mut response = Response::json(body, NO_CACHE);
+    response.headers.push(("etag", tag));
+    response
+}
+
+fn not_modified(tag: String) -> Response {
+    let mut response = Response::empty(304);
+    response.headers.push(("cache-control", NO_CACHE.into()));
+    response.headers.push(("etag", tag));
+    response
+}
