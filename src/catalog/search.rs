@@ -5,6 +5,8 @@
 //! worst word; rows in which the words stand together, as they were typed, come before the others, by the place of
 //! the whole phrase. Equal rows stay in list order.
 
+use std::iter;
+
 use memchr::memmem::Finder;
 
 use super::layout::Texts;
@@ -56,19 +58,26 @@ pub struct Searched<'a> {
 }
 
 /// The rows that hold all words, best first.
+///
+/// All rows are searched for the longest word, likely the rarest; for the others, only the rows that are left.
 #[must_use]
 pub fn search(searched: Searched<'_>, query: &Query) -> Vec<u32> {
-    let mut words = query.words.iter();
-    let mut ranks = words.next().map(|word| searched.ranks(word)).unwrap_or_default();
-    for word in words {
-        for (rank, other) in ranks.iter_mut().zip(searched.ranks(word)) {
-            *rank = (*rank).max(other);
+    let mut words: Vec<&str> = query.words.iter().map(String::as_str).collect();
+    words.sort_unstable_by_key(|word| (word.len(), *word));
+    words.dedup();
+    let Some(longest) = words.pop() else { return Vec::new() };
+    let mut ranks = searched.ranks(longest);
+    for word in words.into_iter().map(Word::new) {
+        let everywhere = searched.rank_everywhere(&word);
+        for (row, rank) in ranks.iter_mut().enumerate().filter(|(_, rank)| **rank != ABSENT) {
+            *rank = (*rank).max(searched.rank(&word, row).min(everywhere));
         }
     }
     if query.words.len() > 1 {
-        let together = searched.ranks(&query.phrase());
-        for (rank, phrase) in ranks.iter_mut().zip(together).filter(|(rank, _)| **rank != ABSENT) {
-            *rank = if phrase == ABSENT { rank.saturating_add(PLACES) } else { phrase };
+        let phrase = Word::new(&query.phrase());
+        for (row, rank) in ranks.iter_mut().enumerate().filter(|(_, rank)| **rank != ABSENT) {
+            let together = searched.rank(&phrase, row);
+            *rank = if together == ABSENT { rank.saturating_add(PLACES) } else { together };
         }
     }
     in_order(&ranks)
@@ -85,31 +94,68 @@ fn in_order(ranks: &[u8]) -> Vec<u32> {
     buckets.concat()
 }
 
+/// A word, ready to be looked for.
+struct Word {
+    finder: Finder<'static>,
+    length: usize,
+}
+
+impl Word {
+    fn new(word: &str) -> Self {
+        Self { finder: Finder::new(word).into_owned(), length: word.len() }
+    }
+
+    /// The positions of the word, also where it overlaps itself.
+    fn positions<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = usize> + 'a {
+        let mut from = 0_usize;
+        iter::from_fn(move || {
+            let at = from.saturating_add(self.finder.find(text.get(from..)?)?);
+            from = at.saturating_add(1);
+            Some(at)
+        })
+    }
+
+    /// The rank of a match in the `nth` field.
+    fn rank(&self, text: &[u8], at: usize, nth: usize) -> u8 {
+        place(text, at, self.length).saturating_add(u8::from(nth > 0))
+    }
+}
+
 impl Searched<'_> {
-    /// The best place of `word` in each row.
+    /// The best rank of `word` in each row.
     fn ranks(&self, word: &str) -> Vec<u8> {
-        let finder = Finder::new(word);
-        let everywhere = finder
-            .find_iter(self.shared)
-            .map(|at| place(self.shared, at, word.len()).saturating_add(1))
-            .min()
-            .unwrap_or(ABSENT);
-        let mut ranks = vec![everywhere; self.rows];
+        let word = Word::new(word);
+        let mut ranks = vec![self.rank_everywhere(&word); self.rows];
         for (nth, field) in self.fields.iter().enumerate() {
             let joined = field.joined(self.bytes);
             let (mut row, mut end) = (0, field.start(self.bytes, 1));
-            for at in finder.find_iter(joined) {
+            for at in word.positions(joined) {
                 if at >= end {
                     row = self.row_at(field, at, row);
                     end = field.start(self.bytes, row.saturating_add(1));
                 }
-                let rank = place(joined, at, word.len()).saturating_add(u8::from(nth > 0));
                 if let Some(best) = ranks.get_mut(row) {
-                    *best = rank.min(*best);
+                    *best = word.rank(joined, at, nth).min(*best);
                 }
             }
         }
         ranks
+    }
+
+    /// The best rank of `word` in the fields of one row.
+    fn rank(&self, word: &Word, row: usize) -> u8 {
+        let fields = self.fields.iter().enumerate();
+        let ranks = fields.filter_map(|(nth, field)| {
+            let text = field.get(self.bytes, row);
+            word.positions(text).map(|at| word.rank(text, at, nth)).min()
+        });
+        ranks.min().unwrap_or(ABSENT)
+    }
+
+    /// The rank that `word` has in every row, by the field that all share.
+    fn rank_everywhere(&self, word: &Word) -> u8 {
+        let text = self.shared;
+        word.positions(text).map(|at| word.rank(text, at, 1)).min().unwrap_or(ABSENT)
     }
 
     /// The row of a position: the last one that begins at or before it. Looks forward from `row`, first nearby.

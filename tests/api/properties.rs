@@ -14,9 +14,9 @@ use crate::support::{Api, body};
 const PLATFORM: &str = "p0";
 
 /// Words that overlap, differ in case and hold what other systems take for wildcards.
-const WORDS: [&str; 14] = [
+const WORDS: [&str; 16] = [
     "List", "list", "LISTS", "user", "users", "a", "Émile", "é", "100%", "_", "\"q\"", "b\\c",
-    "x-y", "日本",
+    "x-y", "xa-a-a", "a-a", "日本",
 ];
 
 fn text() -> impl Strategy<Value = String> {
