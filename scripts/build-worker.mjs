@@ -1,10 +1,11 @@
 // Builds the Worker into build/ and checks its size. wrangler calls this through `npm run build:worker`.
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 import { fingerprint, isStamped, stamp } from "./lib/fingerprint.mjs";
+import { locked } from "./lib/lock.mjs";
 import { nodeBin, root, toolPath } from "./lib/paths.mjs";
 import { main, Problem } from "./lib/problem.mjs";
 import { run } from "./lib/run.mjs";
@@ -30,16 +31,23 @@ export function wasmToolEnvironment(wasm) {
     ESBUILD_BIN: join(nodeBin, "esbuild"),
     // Apart from the native builds: neither waits for the other, and neither throws away the other's work.
     CARGO_TARGET_DIR: join(root, "target", "wasm"),
-    // Panic messages name source files; without the folders of whoever built it.
-    RUSTFLAGS: `-Ctarget-feature=+simd128 --remap-path-prefix=${homedir()}=~ --remap-path-prefix=${root}=.`,
+    // Panic messages name source files; without the folders of whoever built it. A folder may have a space in its name.
+    RUSTFLAGS: undefined,
+    CARGO_ENCODED_RUSTFLAGS: ["-Ctarget-feature=+simd128", `--remap-path-prefix=${homedir()}=~`, `--remap-path-prefix=${root}=.`].join("\x1f"),
   };
 }
 
 /** Builds when something changed; fails when the Worker has grown too large. */
-export async function buildWorker({ wasm }) {
+export function buildWorker({ wasm }) {
+  return locked("worker", "it builds the Worker", () => build(wasm));
+}
+
+async function build(wasm) {
   const wanted = fingerprint(INPUTS, [JSON.stringify(wasm)]);
   const isCurrent = isStamped(built, wanted) && MODULES.every((name) => existsSync(join(root, "build", name)));
   if (!isCurrent) {
+    // Whatever interrupts this, what lies in build/ then is no build of anything.
+    rmSync(built, { force: true });
     await task("Worker (wasm, release)", (detail) =>
       run(join(toolFolders()["worker-build"], "worker-build"), ["--release", "--features", "worker"], {
         detail,

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { buildWorker } from "./build-worker.mjs";
 import { fingerprint, isStamped, stamp } from "./lib/fingerprint.mjs";
 import { nativeCli } from "./lib/native-cli.mjs";
+import { locked } from "./lib/lock.mjs";
 import { wrangler } from "./lib/paths.mjs";
 import { main } from "./lib/problem.mjs";
 import { run } from "./lib/run.mjs";
@@ -14,13 +15,12 @@ import { ensureDemoKey, workingDemoKey } from "./start/demo-key.mjs";
 import { mustBeFree, options } from "./start/options.mjs";
 import { serve } from "./start/serve.mjs";
 
-async function migrate({ state, persistTo }) {
+async function migrate({ state, place }) {
   const stampFile = join(state, "v3", "d1", ".migrated");
   const wanted = fingerprint(["migrations"]);
   if (isStamped(stampFile, wanted)) return;
-  const place = persistTo ? ["--persist-to", persistTo] : [];
   await task("local database migrated", () =>
-    run(wrangler, ["d1", "migrations", "apply", "VAULT", "--local", ...place], { env: { WRANGLER_SEND_METRICS: "false" } }),
+    run(wrangler, ["d1", "migrations", "apply", "VAULT", ...place], { env: { WRANGLER_SEND_METRICS: "false" } }),
   );
   stamp(stampFile, wanted);
 }
@@ -51,12 +51,14 @@ await main(async () => {
   await mustBeFree(given.port, given.host);
   const tools = await setup();
   const program = await nativeCli();
-  await importCatalog(program);
   await buildWorker(tools);
-  // One after the other: each opens the same local storage.
-  await publishCatalog(program, given);
-  await migrate(given);
-  await ensureDemoKey(program, given);
+  await locked("start", "it imports and publishes the catalog", async () => {
+    await importCatalog(program);
+    // One after the other: each opens the same local storage.
+    await publishCatalog(program, given);
+    await migrate(given);
+    await ensureDemoKey(program, given);
+  });
   return serve(args, async (address) => {
     const key = await workingDemoKey(program, given, address);
     process.stdout.write(instructions(address, key));

@@ -8,7 +8,7 @@ import { main, Problem } from "./lib/problem.mjs";
 import { ask, environment, run } from "./lib/run.mjs";
 import { task } from "./lib/status.mjs";
 import { setup } from "./setup.mjs";
-import { Skipped, Steps } from "./test/steps.mjs";
+import { Steps } from "./test/steps.mjs";
 
 const TARGET = ["--target", "wasm32-unknown-unknown"];
 const NATIVE = [[], ["--features", "cli"]];
@@ -56,7 +56,7 @@ function e2eFiles() {
 
 async function endToEnd() {
   const files = e2eFiles();
-  if (files.length === 0) throw new Skipped(`there are no tests in ${E2E}/`);
+  if (files.length === 0) throw new Problem(`There are no tests in ${E2E}/.`);
   await run("node", ["--test", "--test-concurrency=1", ...files], { show: true, env: environment({ WRANGLER_SEND_METRICS: "false" }) });
 }
 

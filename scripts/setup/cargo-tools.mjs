@@ -1,6 +1,7 @@
 // wasm-bindgen and worker-build, at the versions that Cargo.lock asks for, in the user's cache folder.
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { isAlive } from "../lib/alive.mjs";
 import { cache, root } from "../lib/paths.mjs";
 import { Problem } from "../lib/problem.mjs";
 import { run, which } from "../lib/run.mjs";
@@ -25,15 +26,6 @@ export function toolFolders() {
   return Object.fromEntries(TOOLS.map((tool) => [tool.name, join(cache, `${tool.name}-${lockedVersion(tool.crate)}`, "bin")]));
 }
 
-function isAlive(pid) {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error.code === "EPERM";
-  }
-}
-
 /** Removes what runs left behind that were interrupted. */
 function sweep() {
   for (const name of existsSync(cache) ? readdirSync(cache) : []) {
@@ -50,7 +42,7 @@ async function install({ name }, version, home, detail) {
     run("cargo", ["install", "--version", `=${version}`, "--root", staged, ...more, name], {
       detail,
       cwd: cache,
-      env: { CARGO_TARGET_DIR: join(staged, "target"), RUSTFLAGS: "" },
+      env: { CARGO_TARGET_DIR: join(staged, "target"), RUSTFLAGS: "", CARGO_ENCODED_RUSTFLAGS: undefined },
       hint: "cargo needs crates.io (or your mirror) the first time. Run this again once it is in reach.",
     });
   try {

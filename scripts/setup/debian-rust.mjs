@@ -45,6 +45,7 @@ async function buildLibrary(target, work, detail) {
     env: {
       RUSTC,
       RUSTC_BOOTSTRAP: "1",
+      CARGO_ENCODED_RUSTFLAGS: undefined,
       RUSTFLAGS: "-Cembed-bitcode=yes -Zforce-unstable-if-unmarked",
       __CARGO_DEFAULT_LIB_METADATA: "stablestd",
       CARGO_TARGET_DIR: join(work, "target"),

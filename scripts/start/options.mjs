@@ -26,12 +26,9 @@ export function options(args) {
     throw new Problem(`--port takes a number from 1 to 65535, not "${given}".`);
   }
   const persistTo = valueOf(args, "--persist-to");
-  return {
-    port,
-    host: valueOf(args, "--ip") ?? "localhost",
-    state: persistTo ? resolve(root, persistTo) : state,
-    persistTo: persistTo && resolve(root, persistTo),
-  };
+  const folder = persistTo ? resolve(root, persistTo) : state;
+  // Said to every command, so that an environment variable cannot send one of them elsewhere.
+  return { port, host: valueOf(args, "--ip") ?? "localhost", state: folder, place: ["--local", "--persist-to", folder] };
 }
 
 /** Fails when somebody else listens on the port. */

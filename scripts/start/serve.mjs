@@ -8,7 +8,7 @@ const READY = /Ready on (https?:\/\/[^\s\u001b]+)/;
 
 /**
  * @param {string[]} args options for `wrangler dev`
- * @param {(address: string) => Promise<void>} whenReady
+ * @param {(address: string) => Promise<void>} whenReady what it throws ends the service, and is thrown here
  * @returns {Promise<number>} the exit code
  */
 export function serve(args, whenReady) {
@@ -25,6 +25,7 @@ export function serve(args, whenReady) {
     });
     let seen = "";
     let ready = false;
+    let failure;
     child.stdout.setEncoding("utf8").on("data", (chunk) => {
       process.stdout.write(chunk);
       if (ready) return;
@@ -33,7 +34,8 @@ export function serve(args, whenReady) {
       if (!address) return;
       ready = true;
       whenReady(address.replace("0.0.0.0", "localhost").replace(/\/$/, "")).catch((error) => {
-        console.error(error.message);
+        failure = error;
+        child.kill("SIGTERM");
       });
     });
     child.stderr.pipe(process.stderr);
@@ -46,6 +48,7 @@ export function serve(args, whenReady) {
     }
     child.on("error", reject);
     child.on("close", (code, signal) => {
+      if (failure && !asked) return reject(failure);
       // Being asked to stop, and stopping, is not a failure.
       resolve(code ?? (asked ? 0 : 128 + (constants.signals[signal] ?? 0)));
     });
