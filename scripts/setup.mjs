@@ -6,20 +6,22 @@ import { elapsed, say } from "./lib/status.mjs";
 import { main } from "./lib/problem.mjs";
 import { cargoTools } from "./setup/cargo-tools.mjs";
 import { browser } from "./setup/browser.mjs";
+import { lintTools } from "./setup/lint-tools.mjs";
 import { npmPackages } from "./setup/npm-packages.mjs";
 import { rust } from "./setup/rust.mjs";
 
 /**
- * @param {{ withBrowser?: boolean, verbose?: boolean }} [options] `verbose` reports also when nothing was to do
+ * @param {{ withLints?: boolean, withBrowser?: boolean, verbose?: boolean }} [options] `verbose` reports also when nothing was to do
  * @returns {Promise<{ wasm: object }>} the environment variables that wasm builds need
  */
-export async function setup({ withBrowser = false, verbose = false } = {}) {
+export async function setup({ withLints = false, withBrowser = false, verbose = false } = {}) {
   const start = Date.now();
   // npm waits for the network, the rest mostly for the processor.
   const npm = npmPackages();
   const tools = (async () => {
     const wasm = await rust();
     await cargoTools();
+    if (withLints) await lintTools();
     if (withBrowser) await browser();
     return wasm;
   })();

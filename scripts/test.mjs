@@ -8,6 +8,7 @@ import { main, Problem } from "./lib/problem.mjs";
 import { ask, environment, run } from "./lib/run.mjs";
 import { task } from "./lib/status.mjs";
 import { setup } from "./setup.mjs";
+import { lintEnvironment } from "./setup/lint-tools.mjs";
 import { Steps } from "./test/steps.mjs";
 
 const TARGET = ["--target", "wasm32-unknown-unknown"];
@@ -18,10 +19,14 @@ const lintOnly = process.argv.includes("--only") && process.argv.includes("lint"
 
 const cargo = (label, args, env) => task(label, (detail) => run("cargo", args, { detail, env }));
 
-async function lintNative() {
+const formatting = (wasm) =>
+  run("cargo", ["fmt", "--check"], { env: lintEnvironment("fmt", wasm), hint: "Run `cargo fmt`." });
+
+async function lintNative(wasm) {
+  const env = lintEnvironment("clippy", wasm);
   for (const features of NATIVE) {
     const args = ["clippy", "--quiet", "--all-targets", ...features, "--", "-D", "warnings"];
-    await cargo(`clippy, features: ${features[1] ?? "none"}`, args);
+    await cargo(`clippy, features: ${features[1] ?? "none"}`, args, env);
   }
 }
 
@@ -64,14 +69,15 @@ await main(async () => {
   const steps = new Steps();
   let wasm = {};
   await steps.step("set-up", async () => {
-    ({ wasm } = await setup({ withBrowser: !lintOnly, verbose: true }));
+    ({ wasm } = await setup({ withLints: true, withBrowser: !lintOnly, verbose: true }));
   });
   const needs = ["set-up"];
-  await steps.step("formatting", () => run("cargo", ["fmt", "--check"], { hint: "Run `cargo fmt`." }), { needs });
-  await steps.step("lints, native", lintNative, { needs });
+  await steps.step("formatting", () => formatting(wasm), { needs });
+  await steps.step("lints, native", () => lintNative(wasm), { needs });
   await steps.step("lints, wasm32", () => lintWasm(wasm), { needs });
   await steps.step("Worker and client refuse to be one module", () => refusesBoth(wasm), { needs });
   if (lintOnly) return steps.close();
+  await steps.step("tests of the scripts", () => run("node", ["--test", join("scripts", "test", "scripts.test.mjs")]), { needs });
   await steps.step("native tests", () => run("cargo", ["test", "--quiet", "--features", "cli"], { show: true }), { needs });
   await steps.step("command line builds", nativeCli, { needs });
   await steps.step("Worker builds and is small enough", () => buildWorker({ wasm }), { needs });

@@ -44,7 +44,7 @@ function clear(file, dead) {
     throw error;
   }
   // Another run may have cleared and taken it since: that one gets it back.
-  if (holder(aside) !== dead) renameSync(aside, file);
+  if (!Object.is(holder(aside), dead)) renameSync(aside, file);
   else rmSync(aside, { force: true });
 }
 

@@ -66,7 +66,7 @@ export async function cargoTools() {
   const folders = toolFolders();
   const missing = TOOLS.filter((tool) => !existsSync(join(folders[tool.name], tool.program)));
   if (missing.length === 0) return;
-  if (!which("cargo")) throw new Problem("`cargo` was not found.", { hint: "Install Rust: https://rustup.rs" });
+  if (!which("cargo")) throw new Problem("`cargo` was not found.", { hint: "Install Rust (https://rustup.rs), then run this again in a new terminal." });
   mkdirSync(cache, { recursive: true });
   sweep();
   for (const tool of missing) {

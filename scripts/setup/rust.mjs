@@ -40,7 +40,9 @@ export function wasmEnvironment() {
 }
 
 const MANUAL = `Any of these helps:
-- Rust by rustup (https://rustup.rs), then: rustup target add ${TARGET}
+- Rust by rustup (https://rustup.rs), then run this again in a new terminal:
+    curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh
+    rustup target add ${TARGET}
 - on Debian, as root or with password-less sudo: nothing, this set-up installs Debian's packages
 - a toolchain of your own that \`rustc --print target-libdir --target ${TARGET}\` finds`;
 

@@ -1,0 +1,33 @@
+// rustfmt and clippy, which a minimal Rust lacks.
+import { Problem } from "../lib/problem.mjs";
+import { ask, run, which } from "../lib/run.mjs";
+import { task } from "../lib/status.mjs";
+
+const TOOLS = { fmt: "rustfmt", clippy: "clippy" };
+const RUSTUP_TIMEOUT_MS = 90_000;
+
+const has = (tool, env) => ask("cargo", [tool, "--version"], env).ok;
+
+/** Tries to install what is missing; what still is then, is told by the steps that need it. */
+export async function lintTools() {
+  const missing = Object.keys(TOOLS).filter((tool) => !has(tool));
+  if (missing.length === 0 || !which("rustup")) return;
+  const components = missing.map((tool) => TOOLS[tool]);
+  await task(`${components.join(" and ")} (rustup)`, (detail) =>
+    run("rustup", ["component", "add", ...components], { detail, timeout: RUSTUP_TIMEOUT_MS, env: { RUSTUP_MAX_RETRIES: "1" } }),
+  ).catch(() => {});
+}
+
+/**
+ * The environment in which cargo has the tool: the user's own, else that of the wasm builds.
+ * @param {"fmt" | "clippy"} tool
+ * @param {object} wasm the environment variables of wasm builds
+ */
+export function lintEnvironment(tool, wasm) {
+  const found = [{}, wasm].find((env) => has(tool, env));
+  if (found) return found;
+  const name = TOOLS[tool];
+  throw new Problem(`This Rust has no ${name}, and it could not be installed: nothing was checked.`, {
+    hint: which("rustup") ? `Run \`rustup component add ${name}\`.` : `Install ${name} for your Rust; rustup (https://rustup.rs) has it.`,
+  });
+}
