@@ -102,8 +102,8 @@ fn scopes(asked: &[Scope]) -> Scopes {
     all.filter(|scope| asked.is_empty() || asked.contains(scope)).copied().collect()
 }
 
-/// A key as JSON shows it.
-#[derive(Debug, Serialize)]
+/// A key as JSON shows it. It may hold a secret, so it has no `Debug`.
+#[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Shown<'a> {
     id: &'a str,

@@ -77,10 +77,10 @@ impl Kv<'_> {
     /// # Errors
     /// When wrangler fails for another reason than that there is no such key.
     pub fn get<T: for<'de> Deserialize<'de>>(&self, key: &str) -> Result<Option<T>> {
-        // wrangler says "Value not found" for a missing key: on this machine with success, remotely without.
+        // On this machine wrangler says "Value not found" for a missing key, which is no JSON, and succeeds.
         match self.0.run(["kv", "key", "get", key, "--binding", BINDING, "--text"]) {
             Ok(text) => Ok(serde_json::from_str(text.trim()).ok()),
-            Err(error) if format!("{error:#}").contains("not found") => Ok(None),
+            Err(error) if is_missing(&format!("{error:#}"), key) => Ok(None),
             Err(error) => Err(error),
         }
     }
@@ -153,6 +153,11 @@ impl Kv<'_> {
         self.0.run(["kv", "bulk", "delete", file.path(), "--force", "--binding", BINDING])?;
         Ok(())
     }
+}
+
+/// Whether wrangler failed because Cloudflare has no value of this key.
+fn is_missing(said: &str, key: &str) -> bool {
+    said.contains(&format!("/values/{key} - 404:"))
 }
 
 /// A JSON array for one upload.
@@ -290,6 +295,16 @@ mod tests {
             { "key": "version:1", "value": "e30=", "base64": true, "metadata": { "publishedAt": "2026-01-01T00:00:00.000Z" } },
         ]);
         assert_eq!(json, expected);
+    }
+
+    #[test]
+    fn only_a_missing_value_counts_as_missing() {
+        let failed = "Failed to fetch https://api.cloudflare.com/client/v4/accounts/a/storage/kv/namespaces/n/values/current";
+        assert!(is_missing(&format!("{failed} - 404: Not Found"), "current"));
+        for other in [" - 403: Forbidden", " - 500: 404 not found", "2 - 404: Not Found"] {
+            assert!(!is_missing(&format!("{failed}{other}"), "current"), "{other}");
+        }
+        assert!(!is_missing("namespace not found [code: 10013]", "current"));
     }
 
     #[test]

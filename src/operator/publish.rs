@@ -4,11 +4,11 @@
 //! served version last, on its own. So whatever interrupts it, the old version is served until the new one is
 //! whole, and the next run has only the rest to do.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::Args;
 
 use crate::catalog::stored::{CURRENT_KEY, Current, SegmentId};
@@ -17,6 +17,9 @@ use super::folder::Folder;
 use super::kv::{Kv, Metadata, Pair};
 use super::when::Moment;
 use super::wrangler::{Place, Wrangler};
+
+/// How often what vanished from storage meanwhile is uploaded again.
+const WHOLE_ATTEMPTS: u8 = 3;
 
 /// `catalog publish`
 #[derive(Debug, Clone, Args)]
@@ -59,9 +62,10 @@ pub fn publish(args: &Publish) -> Result<()> {
     }
 
     let total = missing.len();
-    let pairs = missing
-        .into_iter()
-        .map(|id| Ok(Pair { key: id.key(), value: folder.read(id)?, metadata: None }));
+    // A listing at Cloudflare may not show yet what was written just now; one on this machine shows all there is.
+    let written: BTreeSet<SegmentId> =
+        if args.place.remote { missing.iter().copied().collect() } else { BTreeSet::new() };
+    let pairs = missing.into_iter().map(|id| pair(&folder, id));
     kv.put_all(pairs, |done| {
         if start.elapsed() > Duration::from_secs(2) {
             eprintln!("  {done} of {total} segments uploaded ({} s)", start.elapsed().as_secs());
@@ -74,6 +78,12 @@ pub fn publish(args: &Publish) -> Result<()> {
     let metadata = Some(Metadata { published_at: Some(Moment::now().to_string()) });
     let manifest = serde_json::to_vec(&folder.manifest)?;
     kv.put_all([Ok(Pair { key: version_key, value: manifest, metadata })], |_| {})?;
+    ensure_whole(
+        &folder.segments().difference(&written).copied().collect(),
+        args.place.remote,
+        || kv.keys(),
+        |lost| kv.put_all(lost.iter().map(|id| pair(&folder, *id)), |_| {}),
+    )?;
     let current = serde_json::to_vec(&folder.current)?;
     kv.put_all([Ok(Pair { key: CURRENT_KEY.into(), value: current, metadata: None })], |_| {})?;
     eprintln!(
@@ -85,6 +95,38 @@ pub fn publish(args: &Publish) -> Result<()> {
         if args.place.remote { " It is seen everywhere within 90 seconds." } else { "" },
     );
     Ok(())
+}
+
+fn pair(folder: &Folder, id: SegmentId) -> Result<Pair> {
+    Ok(Pair { key: id.key(), value: folder.read(id)?, metadata: None })
+}
+
+/// Makes sure, just before a version is served, that storage still has what was found there before.
+///
+/// With `trust_upload`, what is uploaded here is not looked for again.
+fn ensure_whole(
+    wanted: &BTreeSet<SegmentId>,
+    trust_upload: bool,
+    mut list: impl FnMut() -> Result<BTreeMap<String, Metadata>>,
+    mut upload: impl FnMut(&[SegmentId]) -> Result<()>,
+) -> Result<()> {
+    for _ in 0..WHOLE_ATTEMPTS {
+        let present = list()?;
+        let lost: Vec<SegmentId> =
+            wanted.iter().filter(|id| !present.contains_key(&id.key())).copied().collect();
+        if lost.is_empty() {
+            return Ok(());
+        }
+        eprintln!("  {} segments went missing meanwhile; uploading them again", lost.len());
+        upload(&lost)?;
+        if trust_upload {
+            return Ok(());
+        }
+    }
+    bail!(
+        "segments keep vanishing from storage: wait for `prune` to end, then publish again; \
+         what was served before is still served"
+    )
 }
 
 /// The keys that are there and the version that is served.
@@ -99,4 +141,36 @@ fn summary(folder: &Folder) -> String {
         "{} connectors, {} actions, version {}",
         folder.manifest.connector_rows, folder.manifest.action_rows, folder.current.connectors
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_vanished_is_uploaded_before_the_switch() {
+        let ids = [SegmentId([1; 16]), SegmentId([2; 16])];
+        let wanted = BTreeSet::from(ids);
+        let stored = std::cell::RefCell::new(BTreeMap::from([(ids[0].key(), Metadata::default())]));
+        let mut uploads = Vec::new();
+        ensure_whole(
+            &wanted,
+            false,
+            || Ok(stored.borrow().clone()),
+            |lost| {
+                uploads.extend_from_slice(lost);
+                stored.borrow_mut().extend(lost.iter().map(|id| (id.key(), Metadata::default())));
+                Ok(())
+            },
+        )
+        .unwrap();
+        assert_eq!(uploads, [ids[1]]);
+    }
+
+    #[test]
+    fn what_keeps_vanishing_is_not_served() {
+        let wanted = BTreeSet::from([SegmentId([1; 16])]);
+        assert!(ensure_whole(&wanted, false, || Ok(BTreeMap::new()), |_| Ok(())).is_err());
+        assert!(ensure_whole(&wanted, true, || Ok(BTreeMap::new()), |_| Ok(())).is_ok());
+    }
 }

@@ -23,7 +23,8 @@ pub struct Place {
     /// Work on the storage at Cloudflare that wrangler.toml names
     #[arg(long)]
     pub remote: bool,
-    /// Folder of the local storage, instead of .wrangler/state
+    /// Folder of the local storage, instead of .wrangler/state or what the environment variable
+    /// CONNECTOR_VAULT_PERSIST_TO names
     #[arg(long, value_name = "DIR", conflicts_with = "remote")]
     pub persist_to: Option<PathBuf>,
 }
