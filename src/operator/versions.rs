@@ -6,11 +6,12 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use serde::Serialize;
 
-use crate::catalog::stored::{Current, Manifest};
+use crate::catalog::stored::{Current, FORMAT, Manifest};
 
 use super::folder::segments_of;
 use super::kv::{Kv, Metadata};
 use super::publish::state;
+use super::when::Moment;
 use super::wrangler::{Place, Wrangler};
 
 /// `catalog list`
@@ -23,7 +24,14 @@ pub struct List {
     json: bool,
 }
 
+/// How long a version stays after another took its place: an isolate trusts `current` for 30 s, KV's cache for 60 s.
+const GRACE_MS: i64 = 120_000;
+
 /// `catalog prune`
+///
+/// A version that was served until less than two minutes ago stays: some of the service still reads it.
+/// Do not run this while a catalog is published to the same storage, and after it wait a minute before you
+/// publish to Cloudflare: for so long its listings may show what is gone.
 #[derive(Debug, Clone, Args)]
 pub struct Prune {
     #[command(flatten)]
@@ -31,6 +39,9 @@ pub struct Prune {
     /// How many versions to keep, the served one among them
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..))]
     keep: u16,
+    /// Remove also segments of no version, as interrupted uploads leave them; only when nobody is publishing
+    #[arg(long)]
+    orphans: bool,
     /// Remove; without it, only say what would be removed
     #[arg(long)]
     yes: bool,
@@ -42,8 +53,9 @@ pub struct Prune {
 struct Version {
     id: String,
     current: bool,
-    connectors: u32,
-    actions: u32,
+    /// None, as `actions`, when the manifest cannot be read.
+    connectors: Option<u32>,
+    actions: Option<u32>,
     published_at: Option<String>,
     #[serde(skip)]
     segments: BTreeSet<String>,
@@ -61,10 +73,17 @@ fn read(kv: &Kv<'_>) -> Result<Stored> {
     let names: Vec<String> =
         keys.keys().filter(|key| key.starts_with("version:")).cloned().collect();
     let manifests: BTreeMap<String, Manifest> = kv.get_all(&names)?;
-    if let Some(unread) = names.iter().find(|name| !manifests.contains_key(*name)) {
-        bail!("`{unread}` in storage cannot be read: publish the catalog again with --force");
+    let versions = versions(&manifests, &keys, served);
+    for version in versions.iter().filter(|version| !version.is_readable()) {
+        eprintln!("warning: version {} cannot be read: damaged, or of another format", version.id);
     }
-    Ok(Stored { versions: versions(&manifests, &keys, served), keys })
+    Ok(Stored { versions, keys })
+}
+
+impl Version {
+    const fn is_readable(&self) -> bool {
+        self.connectors.is_some()
+    }
 }
 
 fn versions(
@@ -72,15 +91,21 @@ fn versions(
     keys: &BTreeMap<String, Metadata>,
     served: Option<Current>,
 ) -> Vec<Version> {
-    let mut versions: Vec<Version> = manifests
+    let mut versions: Vec<Version> = keys
         .iter()
-        .map(|(key, manifest)| Version {
-            id: manifest.connectors.to_string(),
-            current: served.is_some_and(|served| served.connectors == manifest.connectors),
-            connectors: manifest.connector_rows,
-            actions: manifest.action_rows,
-            published_at: keys.get(key).and_then(|metadata| metadata.published_at.clone()),
-            segments: segments_of(manifest).map(|id| id.key()).collect(),
+        .filter_map(|(key, metadata)| {
+            let id = key.strip_prefix("version:")?;
+            let manifest = manifests.get(key).filter(|manifest| {
+                manifest.format == FORMAT && manifest.connectors.to_string() == id
+            });
+            Some(Version {
+                id: id.to_owned(),
+                current: served.is_some_and(|served| served.connectors.to_string() == id),
+                connectors: manifest.map(|manifest| manifest.connector_rows),
+                actions: manifest.map(|manifest| manifest.action_rows),
+                published_at: metadata.published_at.clone(),
+                segments: manifest.into_iter().flat_map(segments_of).map(|id| id.key()).collect(),
+            })
         })
         .collect();
     versions.sort_by(|a, b| {
@@ -104,13 +129,14 @@ pub fn list(args: &List) -> Result<()> {
         println!("No catalog is published {}.", args.place.name());
         return Ok(());
     }
-    println!("{:32}  {:>10}  {:>8}  {:24}", "VERSION", "CONNECTORS", "ACTIONS", "PUBLISHED");
+    let count = |rows: Option<u32>| rows.map_or_else(|| "unreadable".into(), |n| n.to_string());
+    println!("{:32}  {:>10}  {:>10}  {:24}", "VERSION", "CONNECTORS", "ACTIONS", "PUBLISHED");
     for version in &stored.versions {
         println!(
-            "{:32}  {:>10}  {:>8}  {:24}  {}",
+            "{:32}  {:>10}  {:>10}  {:24}  {}",
             version.id,
-            version.connectors,
-            version.actions,
+            count(version.connectors),
+            count(version.actions),
             version.published_at.as_deref().unwrap_or("?"),
             if version.current { "served" } else { "" }
         );
@@ -118,23 +144,50 @@ pub fn list(args: &List) -> Result<()> {
     Ok(())
 }
 
-/// What to remove so that only the first `keep` versions remain: manifests, then segments nobody refers to.
-fn superfluous(stored: &Stored, keep: usize) -> (Vec<String>, Vec<String>) {
-    let kept: BTreeSet<&String> =
-        stored.versions.iter().take(keep).flat_map(|version| &version.segments).collect();
-    let manifests = stored
-        .versions
-        .iter()
-        .skip(keep)
-        .map(|version| format!("version:{}", version.id))
-        .collect();
-    let orphans = stored
+/// What to remove so that only the first `keep` readable versions remain: manifests, then segments that none of
+/// the rest refers to. With `orphans`, those that no version refers to at all are among them.
+fn superfluous(
+    stored: &Stored,
+    keep: usize,
+    orphans: bool,
+    now: Moment,
+) -> (Vec<String>, Vec<String>) {
+    let mut readable = 0_usize;
+    let (kept, removed): (Vec<&Version>, Vec<&Version>) =
+        stored.versions.iter().partition(|version| {
+            readable = readable.saturating_add(usize::from(version.is_readable()));
+            version.current
+                || version.is_readable() && readable <= keep
+                || was_served_lately(version, &stored.versions, now)
+        });
+    let named = |versions: &[&Version]| -> BTreeSet<String> {
+        versions.iter().flat_map(|version| version.segments.iter().cloned()).collect()
+    };
+    let (needed, given_up) = (named(&kept), named(&removed));
+    let manifests = removed.iter().map(|version| format!("version:{}", version.id)).collect();
+    let segments = stored
         .keys
         .keys()
-        .filter(|key| key.starts_with("segment:") && !kept.contains(key))
+        .filter(|key| key.starts_with("segment:") && !needed.contains(*key))
+        .filter(|key| orphans || given_up.contains(*key))
         .cloned()
         .collect();
-    (manifests, orphans)
+    (manifests, segments)
+}
+
+/// Whether a version was published, or another took its place, less than the grace ago.
+fn was_served_lately(version: &Version, all: &[Version], now: Moment) -> bool {
+    let Some(published) = version.published_at.as_deref().and_then(millis) else { return false };
+    let next = all
+        .iter()
+        .filter_map(|other| other.published_at.as_deref().and_then(millis))
+        .filter(|other| *other > published)
+        .min();
+    now.millis().saturating_sub(next.unwrap_or(published)) < GRACE_MS
+}
+
+fn millis(text: &str) -> Option<i64> {
+    text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_millisecond)
 }
 
 /// Removes old versions and says on stderr what it did.
@@ -145,12 +198,17 @@ pub fn prune(args: &Prune) -> Result<()> {
     let wrangler = Wrangler::new(&args.place)?;
     let kv = Kv(&wrangler);
     let stored = read(&kv)?;
-    stored
-        .versions
-        .first()
-        .filter(|first| first.current)
-        .context("no whole version is served, so none is safe to remove: publish first")?;
-    let (manifests, segments) = superfluous(&stored, usize::from(args.keep));
+    stored.versions.first().filter(|first| first.current && first.is_readable()).context(
+        "no whole version is served, so none is safe to remove: run `publish --force` first",
+    )?;
+    let (manifests, segments) =
+        superfluous(&stored, usize::from(args.keep), args.orphans, Moment::now());
+    let stays = |version: &&Version| !manifests.contains(&format!("version:{}", version.id));
+    if args.orphans && stored.versions.iter().filter(stays).any(|version| !version.is_readable()) {
+        bail!(
+            "a version that was just published cannot be read, nor what it needs: wait two minutes"
+        );
+    }
     if manifests.is_empty() && segments.is_empty() {
         eprintln!("Nothing to remove: {} version(s) {}.", stored.versions.len(), args.place.name());
         return Ok(());
@@ -178,7 +236,7 @@ pub fn prune(args: &Prune) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::stored::{FORMAT, SegmentId};
+    use crate::catalog::stored::SegmentId;
 
     fn id(byte: u8) -> SegmentId {
         SegmentId([byte; 16])
@@ -217,13 +275,41 @@ mod tests {
         assert_eq!(order(1), [1, 3, 2].map(|byte| id(byte).to_string()));
     }
 
+    fn at(moment: &str) -> Moment {
+        Moment::from_millis(millis(moment).unwrap())
+    }
+
     #[test]
     fn pruning_spares_what_a_kept_version_refers_to() {
-        let (manifests, segments) = superfluous(&stored(1), 2);
+        let now = at("2026-02-01T00:00:00Z");
+        let (manifests, segments) = superfluous(&stored(1), 2, false, now);
         assert_eq!(manifests, [id(2).version_key()]);
-        assert_eq!(segments, [2, 18, 99].map(|byte| id(byte).key()));
-        let (manifests, segments) = superfluous(&stored(1), 9);
-        assert!(manifests.is_empty());
+        assert_eq!(segments, [2, 18].map(|byte| id(byte).key()));
+        let (manifests, segments) = superfluous(&stored(1), 9, false, now);
+        assert!(manifests.is_empty() && segments.is_empty());
+        let (_, segments) = superfluous(&stored(1), 9, true, now);
         assert_eq!(segments, [id(99).key()]);
+    }
+
+    #[test]
+    fn pruning_spares_what_was_served_until_just_now() {
+        let removed = |moment: &str| superfluous(&stored(3), 1, false, at(moment)).0;
+        assert_eq!(removed("2026-01-03T00:01:59Z"), [id(1).version_key()]);
+        assert_eq!(removed("2026-01-03T00:02:00Z"), [2, 1].map(|byte| id(byte).version_key()));
+    }
+
+    #[test]
+    fn an_unreadable_version_is_listed_and_removed() {
+        let mut stored = stored(3);
+        stored.keys.insert(id(7).version_key(), Metadata::default());
+        stored.versions = versions(
+            &BTreeMap::new(),
+            &stored.keys,
+            Some(Current { format: FORMAT, connectors: id(3) }),
+        );
+        assert!(stored.versions.iter().all(|version| !version.is_readable()));
+        let (manifests, segments) = superfluous(&stored, 2, false, at("2026-02-01T00:00:00Z"));
+        assert_eq!(manifests, [2, 1, 7].map(|byte| id(byte).version_key()));
+        assert!(segments.is_empty());
     }
 }
