@@ -82,7 +82,7 @@ pub fn publish(args: &Publish) -> Result<()> {
         &folder.segments().difference(&written).copied().collect(),
         args.place.remote,
         || kv.keys(),
-        |lost| kv.put_all(lost.iter().map(|id| pair(&folder, *id)), |_| {}),
+        |vanished| kv.put_all(vanished.iter().map(|id| pair(&folder, *id)), |_| {}),
     )?;
     let current = serde_json::to_vec(&folder.current)?;
     kv.put_all([Ok(Pair { key: CURRENT_KEY.into(), value: current, metadata: None })], |_| {})?;
@@ -107,18 +107,18 @@ fn pair(folder: &Folder, id: SegmentId) -> Result<Pair> {
 fn ensure_whole(
     wanted: &BTreeSet<SegmentId>,
     trust_upload: bool,
-    mut list: impl FnMut() -> Result<BTreeMap<String, Metadata>>,
+    mut keys: impl FnMut() -> Result<BTreeMap<String, Metadata>>,
     mut upload: impl FnMut(&[SegmentId]) -> Result<()>,
 ) -> Result<()> {
     for _ in 0..WHOLE_ATTEMPTS {
-        let present = list()?;
-        let lost: Vec<SegmentId> =
+        let present = keys()?;
+        let vanished: Vec<SegmentId> =
             wanted.iter().filter(|id| !present.contains_key(&id.key())).copied().collect();
-        if lost.is_empty() {
+        if vanished.is_empty() {
             return Ok(());
         }
-        eprintln!("  {} segments went missing meanwhile; uploading them again", lost.len());
-        upload(&lost)?;
+        eprintln!("  {} segments went missing meanwhile; uploading them again", vanished.len());
+        upload(&vanished)?;
         if trust_upload {
             return Ok(());
         }
@@ -157,9 +157,11 @@ mod tests {
             &wanted,
             false,
             || Ok(stored.borrow().clone()),
-            |lost| {
-                uploads.extend_from_slice(lost);
-                stored.borrow_mut().extend(lost.iter().map(|id| (id.key(), Metadata::default())));
+            |vanished| {
+                uploads.extend_from_slice(vanished);
+                stored
+                    .borrow_mut()
+                    .extend(vanished.iter().map(|id| (id.key(), Metadata::default())));
                 Ok(())
             },
         )

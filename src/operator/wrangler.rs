@@ -24,7 +24,7 @@ pub struct Place {
     #[arg(long)]
     pub remote: bool,
     /// Folder of the local storage, instead of .wrangler/state or what the environment variable
-    /// CONNECTOR_VAULT_PERSIST_TO names
+    /// `CONNECTOR_VAULT_PERSIST_TO` names
     #[arg(long, value_name = "DIR", conflicts_with = "remote")]
     pub persist_to: Option<PathBuf>,
 }
