@@ -31,6 +31,10 @@ pub enum CatalogCommand {
     /// List the versions in storage
     List(versions::List),
     /// Remove old versions from storage
+    ///
+    /// A version that was served until less than two minutes ago stays: some of the service still reads it.
+    /// Do not run this while a catalog is published to the same storage, and after it wait a minute before you
+    /// publish to Cloudflare: for so long its listings may show what is gone.
     Prune(versions::Prune),
 }
 

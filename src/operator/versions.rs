@@ -28,10 +28,6 @@ pub struct List {
 const GRACE_MS: i64 = 120_000;
 
 /// `catalog prune`
-///
-/// A version that was served until less than two minutes ago stays: some of the service still reads it.
-/// Do not run this while a catalog is published to the same storage, and after it wait a minute before you
-/// publish to Cloudflare: for so long its listings may show what is gone.
 #[derive(Debug, Clone, Args)]
 pub struct Prune {
     #[command(flatten)]
