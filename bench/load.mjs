@@ -26,15 +26,30 @@ function response(bytes) {
 export class Load {
   #sockets;
 
+  #port;
+
   static async to(port, connections) {
     const load = new Load();
-    load.#sockets = Array.from({ length: connections }, () => connect({ port, host: "127.0.0.1", noDelay: true }));
-    await Promise.all(load.#sockets.map((socket) => once(socket, "connect")));
+    load.#port = port;
+    load.#sockets = Array.from({ length: connections });
+    await load.#open();
     return load;
+  }
+
+  /** Connects what is not connected: the runtime closes connections that are idle for some seconds. */
+  async #open() {
+    const opened = this.#sockets.map(async (known) => {
+      if (known?.readyState === "open") return known;
+      const socket = connect({ port: this.#port, host: "127.0.0.1", noDelay: true });
+      await once(socket, "connect");
+      return socket;
+    });
+    this.#sockets = await Promise.all(opened);
   }
 
   /** Sends `count` requests, `request(n)` the nth; fails unless each is answered with `status`. Returns the last answer. */
   async run(count, request, status) {
+    await this.#open();
     let next = 0;
     let last;
     const answers = this.#sockets.map(

@@ -57,7 +57,7 @@ async function build(wasm) {
     const tools = { env: { PATH: toolPath() } };
     // Function names are for debuggers; they would be a sixth of what every cold start loads.
     const module = join(root, "build", "index_bg.wasm");
-    await run(join(nodeBin, "wasm-opt"), [module, "--all-features", "--strip-debug", "-o", module], tools);
+    await run(join(nodeBin, "wasm-opt"), [module, "--all-features", "-O3", "--strip-debug", "-o", module], tools);
     const external = ["--external:cloudflare:workers", "--external:./index_bg.wasm"];
     const entry = [join(root, "src", "edge", "entry.js"), `--outfile=${join(root, "build", "index.js")}`, "--allow-overwrite"];
     await run(join(nodeBin, "esbuild"), [...entry, "--bundle", "--format=esm", "--minify", ...external], tools);
