@@ -9,6 +9,7 @@ use serde::Deserialize;
 use super::key::{ApiKey, KeyHash};
 use super::statements::select_key;
 use super::{Environment, Principal, Scopes};
+use crate::catalog::cache::is_recent;
 use crate::ports::{Clock, Db, StorageError};
 
 /// Milliseconds for which a catalog read trusts a key's row: half of the 60 s within which revocation holds there.
@@ -138,7 +139,7 @@ impl KeyCache {
     fn recall(&self, hash: &KeyHash, now: u64) -> Option<Principal> {
         let mut cache = self.0.try_borrow_mut().ok()?;
         let remembered = cache.get(hash)?;
-        (now.saturating_sub(remembered.since) < TRUST_MS).then(|| remembered.principal.clone())
+        is_recent(now, remembered.since, TRUST_MS).then(|| remembered.principal.clone())
     }
 
     /// Keeps a valid key; forgets one that is not valid any more.

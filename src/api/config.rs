@@ -39,11 +39,13 @@ impl Config {
         allowed_origins: Option<&str>,
         segment_bytes: Option<&str>,
     ) -> Self {
-        let further =
-            items(secret_headers).map(str::to_ascii_lowercase).filter(|name| name != SECRET_HEADER);
         let mut headers = vec![SECRET_HEADER.to_owned()];
-        headers.extend(further);
-        headers.dedup();
+        for name in items(secret_headers).map(str::to_ascii_lowercase) {
+            // What is no header name could not be sent; asked for, the platform would refuse it.
+            if is_token(&name) && !headers.contains(&name) {
+                headers.push(name);
+            }
+        }
         let allowed_origins = if items(allowed_origins).any(|origin| origin == "*") {
             AllowedOrigins::Any
         } else {
@@ -71,6 +73,11 @@ impl Config {
     }
 }
 
+/// Whether the text can be a header's name (RFC 9110, part 5.6.2).
+fn is_token(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
+}
+
 /// The items of a comma-separated text, without empty ones.
 fn items(text: Option<&str>) -> impl Iterator<Item = &str> {
     text.unwrap_or_default().split(',').map(str::trim).filter(|item| !item.is_empty())
@@ -83,7 +90,7 @@ mod tests {
     #[test]
     fn variables_are_read() {
         let config = Config::from_variables(
-            Some(" X-Pica-Secret , x-service-secret,, x-key"),
+            Some(" X-Pica-Secret , x-service-secret,, x-key, two words, x-pica-secret, é"),
             Some("https://A.example/, http://localhost:5173"),
             Some("1024"),
         );

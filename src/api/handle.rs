@@ -6,7 +6,7 @@ use super::cors;
 use super::cost::Metered;
 use super::message::{NO_STORE, Request, Response};
 use super::problem::{Code, Problem};
-use super::route::{Route, Target, Verb};
+use super::route::{Route, Target};
 use super::whoami::whoami;
 use crate::access::authenticate::{Freshness, KeyCache, authenticate};
 use crate::access::{Principal, Scope};
@@ -138,7 +138,7 @@ fn authorize(principal: &Principal, scope: Scope) -> Result<(), Problem> {
 }
 
 fn require_read(target: &Target, method: &str) -> Result<(), Problem> {
-    if target.verb(method) == Some(Verb::Read) {
+    if target.is_read_by(method) {
         return Ok(());
     }
     let allow = target.allow();

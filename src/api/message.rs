@@ -1,12 +1,14 @@
 //! Requests and responses as plain parts.
 
+use std::fmt;
+
 /// `cache-control` of the catalog: a cache asks before each use.
 pub const NO_CACHE: &str = "private, no-cache";
 /// `cache-control` of everything else.
 pub const NO_STORE: &str = "private, no-store";
 
-/// A request's parts, as they were sent.
-#[derive(Debug, Clone, Default)]
+/// A request's parts, as they were sent. `Debug` shows no header's value: one of them is a key.
+#[derive(Clone, Default)]
 pub struct Request {
     /// The method, letter by letter.
     pub method: String,
@@ -25,6 +27,13 @@ impl Request {
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+}
+
+impl fmt::Debug for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.headers.iter().map(|(name, _)| name.as_str()).collect();
+        write!(f, "{} {}?{} {names:?}", self.method, self.path, self.query)
     }
 }
 

@@ -29,15 +29,6 @@ pub enum Route {
     Unknown,
 }
 
-/// What is done with a target.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verb {
-    /// GET or HEAD.
-    Read,
-    /// OPTIONS: what a browser asks before it sends the request itself.
-    Preflight,
-}
-
 impl Route {
     /// Finds the way of a path, which is still percent-encoded: segments are decoded once, then matched.
     #[must_use]
@@ -78,14 +69,10 @@ impl Target {
         "GET, HEAD, OPTIONS"
     }
 
-    /// What `method` does with the target; none when it does nothing.
+    /// Whether `method` reads the target.
     #[must_use]
-    pub fn verb(&self, method: &str) -> Option<Verb> {
-        match method {
-            "GET" | "HEAD" => Some(Verb::Read),
-            "OPTIONS" => Some(Verb::Preflight),
-            _ => None,
-        }
+    pub fn is_read_by(&self, method: &str) -> bool {
+        matches!(method, "GET" | "HEAD")
     }
 }
 

@@ -98,7 +98,7 @@ impl CatalogCache {
     pub async fn current<P: Blobs + Clock>(&self, ports: &P) -> Result<Current, StorageError> {
         let now = ports.now();
         if let Some((current, _)) =
-            self.current.get().filter(|(_, since)| now.saturating_sub(*since) < CURRENT_MS)
+            self.current.get().filter(|(_, since)| is_recent(now, *since, CURRENT_MS))
         {
             return Ok(current);
         }
@@ -127,13 +127,16 @@ impl CatalogCache {
         ports: &P,
         id: SegmentId,
     ) -> Result<Rc<S>, StorageError> {
-        let known = self.segments.try_borrow_mut().ok().and_then(|mut segments| segments.get(&id));
-        if let Some(list) = known.and_then(S::unwrap) {
+        if let Some(list) = self.held(&id) {
             return Ok(list);
         }
         let key = id.key();
         let bytes =
             ports.get(&key).await?.ok_or_else(|| StorageError(format!("`{key}` is missing")))?;
+        // Another request may have brought it meanwhile: one copy is enough.
+        if let Some(list) = self.held(&id) {
+            return Ok(list);
+        }
         let size = bytes.len();
         let list =
             Rc::new(S::open(bytes).map_err(|error| StorageError(format!("`{key}`: {error}")))?);
@@ -141,6 +144,10 @@ impl CatalogCache {
             segments.put(id, S::wrap(Rc::clone(&list)), size);
         }
         Ok(list)
+    }
+
+    fn held<S: Stored>(&self, id: &SegmentId) -> Option<Rc<S>> {
+        self.segments.try_borrow_mut().ok()?.get(id).and_then(S::unwrap)
     }
 
     /// The answer to a filter on a segment: remembered when it took a look at every row.
@@ -162,10 +169,17 @@ impl CatalogCache {
             return known;
         }
         let selection = select(filter);
-        let size = selection.len().saturating_mul(size_of::<u32>());
+        let rows = selection.len().saturating_mul(size_of::<u32>());
+        let size = rows.saturating_add(key.1.text_bytes());
         answers.put(key, selection.clone(), size);
         selection
     }
+}
+
+/// Whether what was learnt at `since` may still be used; never when the clock was set back.
+#[must_use]
+pub fn is_recent(now: u64, since: u64, trust: u64) -> bool {
+    now.checked_sub(since).is_some_and(|age| age < trust)
 }
 
 /// Least recently used entries go first when the bytes of all are over the budget.

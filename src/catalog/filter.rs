@@ -189,6 +189,19 @@ impl Filter {
             Self::Actions(filter) => filter.is_scan(),
         }
     }
+
+    /// Bytes of text that it holds: a request may send long ones.
+    #[must_use]
+    pub fn text_bytes(&self) -> usize {
+        let (texts, q) = match self {
+            Self::Connectors(filter) => {
+                (vec![&filter.platform, &filter.key, &filter.name, &filter.category], &filter.q)
+            }
+            Self::Actions(filter) => (vec![&filter.title, &filter.key], &filter.q),
+        };
+        let texts: usize = texts.into_iter().flatten().map(String::len).sum();
+        texts.saturating_add(q.as_ref().map_or(0, |q| q.phrase().len()))
+    }
 }
 
 impl ActionFilter {

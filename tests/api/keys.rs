@@ -191,7 +191,8 @@ fn a_key_shows_up_nowhere() {
     for path in [CONNECTORS, WHOAMI, "/v1/nope", "/v1/available-connectors?x=1"] {
         for fails in [false, true] {
             api.world.db_fails.set(fails);
-            let shown = format!("{:?} {:?}", api.get(path), api.service);
+            let shown =
+                format!("{:?} {:?} {:?}", api.request("GET", path), api.get(path), api.service);
             assert!(!shown.contains(api.key.reveal().trim_start_matches("sk_test_")), "{path}");
         }
     }
