@@ -51,7 +51,8 @@ async function build(wasm) {
     await task("Worker (wasm, release)", (detail) =>
       run(join(toolFolders()["worker-build"], "worker-build"), ["--release", "--features", "worker"], {
         detail,
-        env: wasmToolEnvironment(wasm),
+        // A part of the ETags: another build may render the same rows in another way.
+        env: { ...wasmToolEnvironment(wasm), CONNECTOR_VAULT_BUILD: wanted },
       }),
     );
     const tools = { env: { PATH: toolPath() } };
