@@ -218,7 +218,9 @@ impl<K: Hash + Eq, V: Clone> Budgeted<K, V> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Budgeted, ENTRY_BYTES};
+    use super::{ANSWER_BYTES, Budgeted, CatalogCache, ENTRY_BYTES};
+    use crate::catalog::filter::{ConnectorFilter, Selection};
+    use crate::catalog::stored::SegmentId;
 
     #[test]
     fn the_least_recently_used_goes_first() {
@@ -237,5 +239,18 @@ mod tests {
         assert_eq!(cache.used, 3 * (ENTRY_BYTES + 100));
         cache.put("a", "A", 100);
         assert_eq!((cache.get(&"a"), cache.used), (Some("A"), 3 * (ENTRY_BYTES + 100)));
+    }
+
+    #[test]
+    fn long_filters_count_against_the_budget() {
+        let cache = CatalogCache::new(0);
+        for at in 0..1000 {
+            let category = Some(format!("{at}{}", "x".repeat(15_000)));
+            let filter = ConnectorFilter { category, ..ConnectorFilter::default() };
+            cache.answer(SegmentId([0; 16]), &filter, |_| Selection::Rows([].into()));
+        }
+        let answers = cache.answers.borrow();
+        assert!(answers.used <= ANSWER_BYTES, "{}", answers.used);
+        assert!(answers.entries.len() <= ANSWER_BYTES / 15_000, "{}", answers.entries.len());
     }
 }
