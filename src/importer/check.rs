@@ -1,7 +1,6 @@
 //! A catalog folder, read back: whether all of it is there and fits together.
 
 use std::collections::{BTreeSet, HashSet};
-use std::fs;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
@@ -13,23 +12,16 @@ use crate::catalog::model::{Action, Connector};
 use crate::catalog::segment::{
     ActionList, ConnectorEntry, ConnectorList, List, write_actions, write_connectors,
 };
-use crate::catalog::stored::{Current, FORMAT, Manifest, SegmentId};
+use crate::catalog::stored::{FORMAT, Manifest, SegmentId};
 
 /// The connectors of a folder's current version.
 ///
 /// # Errors
 /// When the folder has none, or they cannot be read.
 pub fn connectors(folder: &Folder) -> Result<Vec<ConnectorEntry>> {
-    let current: Current = json(&folder.current())?;
-    if current.format != FORMAT {
-        bail!(
-            "{}: format {}, but this program reads format {FORMAT}: import again",
-            folder.current().display(),
-            current.format
-        );
-    }
+    let current = folder.read_current()?;
     let path = folder.segment(current.connectors);
-    let bytes = segment(&path, current.connectors)?;
+    let bytes = folder.read_segment(current.connectors)?;
     let list =
         ConnectorList::open(bytes).with_context(|| format!("cannot open {}", path.display()))?;
     let rows: Vec<Connector> = rows(list.list(), &path)?;
@@ -53,7 +45,7 @@ pub fn connectors(folder: &Folder) -> Result<Vec<ConnectorEntry>> {
 /// When they cannot be read.
 pub fn actions(folder: &Folder, id: SegmentId) -> Result<Vec<Action>> {
     let path = folder.segment(id);
-    let list = ActionList::open(segment(&path, id)?)
+    let list = ActionList::open(folder.read_segment(id)?)
         .with_context(|| format!("cannot open {}", path.display()))?;
     let rows: Vec<Action> = rows(list.list(), &path)?;
     if write_actions(rows.clone()) != list.list().bytes {
@@ -122,9 +114,8 @@ fn action_faults(connector: &Connector, rows: &[Action]) -> Vec<String> {
 
 /// Whether the manifest says what the connectors say.
 fn manifest(folder: &Folder, entries: &[ConnectorEntry]) -> Result<()> {
-    let current: Current = json(&folder.current())?;
-    let path = folder.version(current.connectors);
-    let manifest: Manifest = json(&path)?;
+    let current = folder.read_current()?;
+    let manifest = folder.read_version(current.connectors)?;
     let actions: BTreeSet<SegmentId> = entries.iter().map(|entry| entry.actions).collect();
     let expected = Manifest {
         format: FORMAT,
@@ -134,22 +125,12 @@ fn manifest(folder: &Folder, entries: &[ConnectorEntry]) -> Result<()> {
         action_rows: entries.iter().map(|entry| entry.connector.tools).fold(0, u32::saturating_add),
     };
     if manifest != expected {
-        bail!("{}: it is not the manifest of the connectors", path.display());
+        bail!(
+            "{}: it is not the manifest of the connectors",
+            folder.version(current.connectors).display()
+        );
     }
     Ok(())
-}
-
-fn json<T: DeserializeOwned>(path: &Path) -> Result<T> {
-    let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-    serde_json::from_slice(&bytes).with_context(|| format!("cannot read {}", path.display()))
-}
-
-fn segment(path: &Path, id: SegmentId) -> Result<Vec<u8>> {
-    let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-    if SegmentId::of(&bytes) != id {
-        bail!("{}: its content is not what its name says", path.display());
-    }
-    Ok(bytes)
 }
 
 fn rows<T: DeserializeOwned>(list: &List, path: &Path) -> Result<Vec<T>> {

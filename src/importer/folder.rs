@@ -4,10 +4,11 @@
 //! then renamed, so that an import that is interrupted at any point leaves the old catalog whole.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use anyhow::{Context as _, Result, bail};
+use serde::de::DeserializeOwned;
 
 use crate::catalog::model::{Action, Connector};
 use crate::catalog::segment::{ConnectorEntry, write_actions, write_connectors};
@@ -51,6 +52,52 @@ impl Folder {
     #[must_use]
     pub fn report(&self) -> PathBuf {
         self.0.join("report.txt")
+    }
+
+    /// What names the version in use.
+    ///
+    /// # Errors
+    /// When there is no catalog yet, or it cannot be read, or another version of this program wrote it.
+    pub fn read_current(&self) -> Result<Current> {
+        let path = self.current();
+        let current: Current = match fs::read(&path) {
+            Ok(bytes) => parsed(&path, &bytes)?,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => bail!(
+                "there is no catalog in {}: make one with `npm run catalog -- import FILE|DIR`",
+                self.0.display()
+            ),
+            Err(e) => return Err(e).with_context(|| format!("cannot read {}", path.display())),
+        };
+        if current.format != FORMAT {
+            bail!(
+                "{}: format {}, but this program reads format {FORMAT}: import again",
+                path.display(),
+                current.format
+            );
+        }
+        Ok(current)
+    }
+
+    /// A version's manifest.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn read_version(&self, id: SegmentId) -> Result<Manifest> {
+        let path = self.version(id);
+        parsed(&path, &read(&path)?)
+    }
+
+    /// The bytes of a segment.
+    ///
+    /// # Errors
+    /// When they cannot be read, or are not those that its name says.
+    pub fn read_segment(&self, id: SegmentId) -> Result<Vec<u8>> {
+        let path = self.segment(id);
+        let bytes = read(&path)?;
+        if SegmentId::of(&bytes) != id {
+            bail!("{}: its content is not what its name says", path.display());
+        }
+        Ok(bytes)
     }
 
     /// Makes the folder, and keeps other imports out of it for as long as the result lives.
@@ -146,6 +193,14 @@ fn temporary(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(TEMPORARY);
     PathBuf::from(name)
+}
+
+fn read(path: &Path) -> Result<Vec<u8>> {
+    fs::read(path).with_context(|| format!("cannot read {}", path.display()))
+}
+
+fn parsed<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> Result<T> {
+    serde_json::from_slice(bytes).with_context(|| format!("cannot read {}", path.display()))
 }
 
 fn json(value: &impl serde::Serialize) -> Result<Vec<u8>> {
