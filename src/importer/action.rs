@@ -42,8 +42,7 @@ fn operations<'a, F>(document: &'a Document<F>, unresolved: &mut Vec<String>) ->
     let paths = document.paths.as_ref().map(|paths| paths.0.as_slice()).unwrap_or_default();
     let mut targets: HashMap<(bool, &str), &PathItem<F>> = HashMap::new();
     if paths.iter().any(|(_, item)| item.reference.is_some()) {
-        let shared =
-            document.components.as_ref().and_then(|components| components.path_items.as_ref());
+        let shared = document.components().and_then(|components| components.path_items.as_ref());
         targets.extend(
             shared
                 .iter()

@@ -39,12 +39,6 @@ impl Draft {
             return Self::empty(actions);
         };
         let (category, tags) = category::of(info);
-        let shared = document
-            .components
-            .as_ref()
-            .and_then(|components| components.security_schemes.as_ref());
-        let mut schemes =
-            shared.into_iter().chain(&document.security).flat_map(|schemes| &schemes.0);
         let is_oauth = |kind: &str| {
             kind.eq_ignore_ascii_case("oauth2") || kind.eq_ignore_ascii_case("openIdConnect")
         };
@@ -56,7 +50,7 @@ impl Draft {
             category,
             tags,
             logo: info.logo.0.as_deref().and_then(image::https),
-            oauth: schemes.any(|(_, scheme)| is_oauth(scheme.r#type.as_str().trim())),
+            oauth: document.schemes().any(|scheme| is_oauth(scheme.r#type.as_str().trim())),
             actions,
         }
     }

@@ -2,29 +2,68 @@
 //! while it is read, so that a document is never held as a tree.
 
 use std::fmt;
-use std::marker::PhantomData;
 
 use serde::Deserialize;
-use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 
 use super::paths::{Entries, PathItem, Paths};
-use super::scalar::{Format, Logo, Text, Texts};
+use super::scalar::{FirstText, Format, Logo, Map, Servers, Spare, Text, Texts};
 
-/// What was read of a document; filled while reading, so that a reader can stop early.
+/// What was read of a document; filled while reading, so that what stands before a fault is known.
 #[derive(Default)]
 pub struct Document<F> {
     /// The text of `openapi` or `swagger`.
     pub dialect: Option<Text<F>>,
     /// `info`
     pub info: Option<Info<F>>,
-    /// `servers`, or `host` of 2.0
-    pub host: Option<String>,
+    /// `servers`
+    pub servers: Option<Servers>,
+    /// `host` of 2.0
+    pub host: Option<FirstText>,
     /// `paths`
     pub paths: Option<Paths<F>>,
     /// `components`
-    pub components: Option<Components<F>>,
+    pub components: Option<Spare<Components<F>>>,
     /// `securityDefinitions` of 2.0
-    pub security: Option<Entries<Scheme<F>>>,
+    pub security: Option<Spare<Schemes>>,
+}
+
+/// Ways to authenticate, by name
+pub type Schemes = Entries<Spare<Scheme>>;
+
+impl<F> Document<F> {
+    /// `host`, or the URL of the first server.
+    #[must_use]
+    pub fn server(&self) -> Option<&str> {
+        let mut urls = self.servers.iter().flat_map(|servers| &servers.urls).map(String::as_str);
+        let host = self.host.as_ref().and_then(FirstText::filled);
+        host.or_else(|| urls.find(|url| !url.trim().is_empty()))
+    }
+
+    /// `components`
+    #[must_use]
+    pub fn components(&self) -> Option<&Components<F>> {
+        self.components.as_ref().and_then(Spare::get)
+    }
+
+    /// All ways to authenticate.
+    pub fn schemes(&self) -> impl Iterator<Item = &Scheme> {
+        let shared = self.components().map(|components| &components.security_schemes);
+        let given = shared.into_iter().chain(&self.security).filter_map(Spare::get);
+        given.flat_map(|schemes| &schemes.0).filter_map(|(_, scheme)| scheme.get())
+    }
+
+    /// The parts that are not what they should be and were left out, as far as a row may miss them.
+    pub fn left_out(&self) -> impl Iterator<Item = &'static str> {
+        let shared = self.components().map(|components| &components.security_schemes);
+        let wrong = [
+            ("servers", self.servers.as_ref().is_some_and(|servers| servers.is_wrong)),
+            ("components", self.components.as_ref().is_some_and(Spare::is_wrong)),
+            ("components/securitySchemes", shared.is_some_and(Spare::is_wrong)),
+            ("securityDefinitions", self.security.as_ref().is_some_and(Spare::is_wrong)),
+        ];
+        wrong.into_iter().filter(|(_, wrong)| *wrong).map(|(name, _)| name)
+    }
 }
 
 /// `info`
@@ -34,11 +73,11 @@ pub struct Info<F> {
     /// What the API is called.
     pub title: Text<F>,
     /// What the API does.
-    pub description: Text<F>,
+    pub description: FirstText,
     /// The version of the description.
     pub version: Text<F>,
     /// Who may use the description, and how.
-    pub license: Option<Licence<F>>,
+    pub license: Licence,
     /// `{ "url": … }`
     #[serde(rename = "x-logo")]
     pub logo: Logo,
@@ -50,21 +89,28 @@ pub struct Info<F> {
     pub tags: Texts,
     /// Such as `amazonaws.com`
     #[serde(rename = "x-providerName")]
-    pub provider: Text<F>,
+    pub provider: FirstText,
     /// Such as `ec2`
     #[serde(rename = "x-serviceName")]
-    pub service: Text<F>,
-    /// A maker's own mark, such as `beta`
-    #[serde(
-        rename = "x-stability",
-        alias = "x-stability-level",
-        alias = "x-release-status",
-        alias = "x-api-status"
-    )]
-    pub stability: Texts,
+    pub service: FirstText,
+    // A maker's own marks, such as `beta`; a document may have several.
+    /// One spelling
+    #[serde(rename = "x-stability")]
+    stability: Texts,
+    /// Another one
+    #[serde(rename = "x-stability-level")]
+    stability_level: Texts,
+    /// Another one
+    #[serde(rename = "x-release-status")]
+    release_status: Texts,
+    /// Another one
+    #[serde(rename = "x-api-status")]
+    api_status: Texts,
     /// `true` when the API is on its way out
-    #[serde(rename = "x-deprecated", alias = "deprecated")]
-    pub deprecated: Texts,
+    #[serde(rename = "x-deprecated")]
+    x_deprecated: Texts,
+    /// The same
+    deprecated: Texts,
     /// `true` in a beta
     #[serde(rename = "x-beta")]
     pub beta: Texts,
@@ -73,16 +119,49 @@ pub struct Info<F> {
     pub alpha: Texts,
 }
 
+impl<F> Info<F> {
+    /// What the maker says of how far the API has come, by any of the names of that mark.
+    pub fn stability(&self) -> impl Iterator<Item = &str> {
+        let marks =
+            [&self.stability, &self.stability_level, &self.release_status, &self.api_status];
+        marks.into_iter().flat_map(|texts| &texts.0).map(String::as_str)
+    }
+
+    /// Whether the API is on its way out.
+    pub fn deprecated(&self) -> impl Iterator<Item = &str> {
+        let marks = [&self.x_deprecated, &self.deprecated];
+        marks.into_iter().flat_map(|texts| &texts.0).map(String::as_str)
+    }
+}
+
 /// `info.license`
 #[derive(Default, Deserialize)]
-#[serde(bound = "F: Format", default)]
-pub struct Licence<F> {
+#[serde(default)]
+struct LicenceMap {
+    name: FirstText,
+    identifier: FirstText,
+    url: FirstText,
+}
+
+/// What `info.license` says; a mere text is its name.
+#[derive(Debug, Default)]
+pub struct Licence {
     /// Such as `Apache 2.0`
-    pub name: Text<F>,
+    pub name: FirstText,
     /// SPDX, since 3.1
-    pub identifier: Text<F>,
+    pub identifier: FirstText,
     /// Where its text is
-    pub url: Text<F>,
+    pub url: FirstText,
+}
+
+impl<'de> Deserialize<'de> for Licence {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(match Spare::deserialize(deserializer)? {
+            Spare::Given(LicenceMap { name, identifier, url }) => Self { name, identifier, url },
+            Spare::Text(name) => Self { name: FirstText(Some(name)), ..Self::default() },
+            Spare::Absent | Spare::Other => Self::default(),
+        })
+    }
 }
 
 /// `components`
@@ -90,17 +169,18 @@ pub struct Licence<F> {
 #[serde(bound = "F: Format", rename_all = "camelCase")]
 pub struct Components<F> {
     /// Ways to authenticate
-    pub security_schemes: Option<Entries<Scheme<F>>>,
+    #[serde(default)]
+    pub security_schemes: Spare<Schemes>,
     /// Path items to refer to, since 3.1
     pub path_items: Option<Entries<PathItem<F>>>,
 }
 
 /// One way to authenticate.
 #[derive(Default, Deserialize)]
-#[serde(bound = "F: Format", default)]
-pub struct Scheme<F> {
+#[serde(default)]
+pub struct Scheme {
     /// Such as `oauth2`
-    pub r#type: Text<F>,
+    pub r#type: FirstText,
 }
 
 #[derive(Deserialize)]
@@ -118,17 +198,10 @@ enum Field {
     Other,
 }
 
-/// Reads a document's fields into `into`; `enough` is asked after each, and ends the reading with an error.
-pub struct Reader<'a, F, E> {
-    /// What is filled.
-    pub into: &'a mut Document<F>,
-    /// Whether the rest need not be read.
-    pub enough: E,
-}
+/// Reads a document's fields into it.
+pub struct Reader<'a, F>(pub &'a mut Document<F>);
 
-impl<'de, F: Format, E: Fn(&Document<F>) -> bool> serde::de::DeserializeSeed<'de>
-    for Reader<'_, F, E>
-{
+impl<'de, F: Format> serde::de::DeserializeSeed<'de> for Reader<'_, F> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -136,7 +209,7 @@ impl<'de, F: Format, E: Fn(&Document<F>) -> bool> serde::de::DeserializeSeed<'de
     }
 }
 
-impl<'de, F: Format, E: Fn(&Document<F>) -> bool> Visitor<'de> for Reader<'_, F, E> {
+impl<'de, F: Format> Visitor<'de> for Reader<'_, F> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -144,34 +217,32 @@ impl<'de, F: Format, E: Fn(&Document<F>) -> bool> Visitor<'de> for Reader<'_, F,
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let document = self.into;
+        let document = self.0;
         while let Some(field) = map.next_key()? {
             match field {
                 Field::Openapi | Field::Swagger => {
                     once(&mut document.dialect, "openapi", map.next_value()?)?;
                 }
-                Field::Info => once(&mut document.info, "info", map.next_value()?)?,
-                Field::Servers => {
-                    document.host = document.host.take().or(map.next_value::<FirstServer<F>>()?.0);
+                Field::Info => {
+                    let Map(info) = map.next_value()?;
+                    once(&mut document.info, "info", info)?;
                 }
-                Field::Host => {
-                    document.host = map
-                        .next_value::<Text<F>>()?
-                        .filled()
-                        .map(str::to_owned)
-                        .or(document.host.take());
-                }
+                Field::Servers => once(&mut document.servers, "servers", map.next_value()?)?,
+                Field::Host => once(&mut document.host, "host", map.next_value()?)?,
                 Field::Paths => {
-                    if let Some(paths) = map.next_value::<Option<Paths<F>>>()? {
-                        once(&mut document.paths, "paths", paths)?;
-                    }
+                    once(
+                        &mut document.paths,
+                        "paths",
+                        map.next_value::<Option<_>>()?.unwrap_or_default(),
+                    )?;
                 }
-                Field::Components => document.components = map.next_value()?,
-                Field::SecurityDefinitions => document.security = map.next_value()?,
+                Field::Components => {
+                    once(&mut document.components, "components", map.next_value()?)?;
+                }
+                Field::SecurityDefinitions => {
+                    once(&mut document.security, "securityDefinitions", map.next_value()?)?;
+                }
                 Field::Other => drop(map.next_value::<IgnoredAny>()?),
-            }
-            if (self.enough)(document) {
-                return Err(A::Error::custom("enough was read"));
             }
         }
         Ok(())
@@ -184,22 +255,4 @@ fn once<T, E: serde::de::Error>(
     value: T,
 ) -> Result<(), E> {
     if slot.replace(value).is_some() { Err(E::duplicate_field(name)) } else { Ok(()) }
-}
-
-/// The URL of the first server.
-struct FirstServer<F>(Option<String>, PhantomData<F>);
-
-impl<'de, F: Format> Deserialize<'de> for FirstServer<F> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Default, Deserialize)]
-        #[serde(bound = "F: Format", default)]
-        struct Server<F> {
-            url: Text<F>,
-        }
-        let servers = Option::<Vec<Server<F>>>::deserialize(deserializer)?.unwrap_or_default();
-        Ok(Self(
-            servers.iter().find_map(|server| server.url.filled()).map(str::to_owned),
-            PhantomData,
-        ))
-    }
 }

@@ -70,8 +70,7 @@ const OPEN: [&str; 40] = [
 
 /// Whether a licence lets anyone use and pass on the description.
 #[must_use]
-pub fn is_open<F>(licence: Option<&Licence<F>>) -> bool {
-    let Some(licence) = licence else { return false };
+pub fn is_open(licence: &Licence) -> bool {
     let texts =
         [licence.identifier.as_str(), licence.name.as_str(), licence.url.as_str()].map(normal);
     let says =
@@ -81,8 +80,7 @@ pub fn is_open<F>(licence: Option<&Licence<F>>) -> bool {
 
 /// What a person calls the licence.
 #[must_use]
-pub fn described<F>(licence: Option<&Licence<F>>) -> Option<String> {
-    let licence = licence?;
+pub fn described(licence: &Licence) -> Option<String> {
     let text = licence.identifier.filled().or(licence.name.filled()).or(licence.url.filled())?;
     Some(super::text::verbatim(text, 80))
 }

@@ -29,20 +29,22 @@ pub mod source;
 pub mod text;
 pub mod version;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 
 use connector::Draft;
-use document::Document;
+use document::{Document, Info};
 use folder::{Folder, Platform};
 use licence::Wanted;
 use overrides::{Override, Overrides};
 use platform::Naming;
-use read::{Enough, Parsed};
+use read::Parsed;
 use report::{Reason, Summary};
+use scalar::Format;
+use source::Sources;
 
 /// What to import.
 #[derive(Debug, Default)]
@@ -66,9 +68,9 @@ pub trait Watch: Sync {
 /// What became of one file.
 enum Outcome {
     /// Its rows.
-    Rows { naming: Naming, draft: Draft, unresolved: Vec<String> },
-    /// Only its name: its licence is not an open one.
-    Closed { naming: Naming, licence: Option<String> },
+    Rows { naming: Naming, draft: Draft, warnings: Vec<String> },
+    /// Only what its name is made from: its licence is not an open one.
+    Closed { naming: Naming, content: u64, licence: Option<String> },
     /// Nothing.
     Nothing(Reason),
 }
@@ -78,8 +80,10 @@ enum Outcome {
 /// # Errors
 /// When a source does not exist, when `catalog.toml` does not fit, or when the folder cannot be written.
 pub fn import(job: &Import, folder: &Folder, watch: &dyn Watch) -> Result<Summary> {
-    let (summary, platforms) = gather(job, watch)?;
+    let sources = source::find(&job.sources)?;
+    // Before the reading, which takes long: an import that has to give way should know at once.
     let _lock = folder.lock()?;
+    let (summary, platforms) = read_all(job, sources, watch)?;
     if !platforms.is_empty() {
         folder.write(platforms)?;
     }
@@ -92,7 +96,10 @@ pub fn import(job: &Import, folder: &Folder, watch: &dyn Watch) -> Result<Summar
 /// # Errors
 /// When a source does not exist, or when `catalog.toml` does not fit.
 pub fn gather(job: &Import, watch: &dyn Watch) -> Result<(Summary, Vec<Platform>)> {
-    let sources = source::find(&job.sources)?;
+    read_all(job, source::find(&job.sources)?, watch)
+}
+
+fn read_all(job: &Import, sources: Sources, watch: &dyn Watch) -> Result<(Summary, Vec<Platform>)> {
     watch.found(
         sources.files.len(),
         sources.files.iter().map(|file| file.bytes).fold(0, u64::saturating_add),
@@ -117,11 +124,16 @@ pub fn gather(job: &Import, watch: &dyn Watch) -> Result<(Summary, Vec<Platform>
     finish(&mut platforms)?;
     summary.skipped.sort_by(|a, b| a.0.cmp(&b.0));
     summary.connectors = platforms.len();
+    summary.platforms = platforms
+        .iter()
+        .map(|platform| (platform.connector.platform.clone(), platform.actions.len()))
+        .collect();
     Ok((summary, platforms))
 }
 
-/// Names what was read and applies the operator's wishes. Names are given before the licence is looked at, so that
-/// a platform is called the same, and `catalog.toml` fits, with any `--licence`.
+/// Names what was read and applies the operator's wishes. Documents whose licence is not open are named with the
+/// others, by all that the others are named by, so that a platform is called the same, and `catalog.toml` fits,
+/// with any `--licence`.
 fn name(
     outcomes: Vec<(PathBuf, Outcome)>,
     overrides: &Overrides,
@@ -143,9 +155,9 @@ fn name(
             <(String, Override)>::default()
         };
         match outcome {
-            Outcome::Rows { draft, unresolved, .. } => {
+            Outcome::Rows { draft, warnings, .. } => {
                 summary.warnings.extend(
-                    unresolved.iter().map(|reference| format!("{}: {reference}", path.display())),
+                    warnings.iter().map(|warning| format!("{}: {warning}", path.display())),
                 );
                 let (connector, actions) =
                     draft.finish(wishes.rename.clone().unwrap_or(name), &wishes);
@@ -191,7 +203,7 @@ fn note(summary: &mut Summary, what: &str, names: &[String]) {
 /// Orders and numbers the platforms, and makes sure that each name stands once.
 fn finish(platforms: &mut [Platform]) -> Result<()> {
     platforms.sort_by(|a, b| a.connector.key.cmp(&b.connector.key));
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = HashSet::new();
     if let Some(twice) =
         platforms.iter().find(|platform| !seen.insert(platform.connector.platform.as_str()))
     {
@@ -208,16 +220,21 @@ fn tell_apart(outcomes: &mut [Outcome]) {
         let count = counts.entry(naming.plain()).or_default();
         *count = count.saturating_add(1);
     }
+    let is_shared = |naming: &Naming| counts.get(&naming.plain()).is_some_and(|count| *count > 1);
     for outcome in outcomes {
-        if let Outcome::Rows { naming, draft, .. } = outcome
-            && counts.get(&naming.plain()).is_some_and(|count| *count > 1)
-        {
-            naming.content = draft.content();
+        match outcome {
+            Outcome::Rows { naming, draft, .. } if is_shared(naming) => {
+                naming.content = draft.content();
+            }
+            Outcome::Closed { naming, content, .. } if is_shared(naming) => {
+                naming.content = *content;
+            }
+            _ => {}
         }
     }
 }
 
-/// Of documents that say the same, only the first in order of path stays.
+/// Of documents that say the same one stays: the first in order of path that gives rows, else the first one.
 fn drop_copies(outcomes: &mut [Outcome], paths: &[PathBuf]) {
     let mut first: HashMap<Naming, PathBuf> = HashMap::new();
     for (outcome, path) in outcomes.iter_mut().zip(paths) {
@@ -228,6 +245,15 @@ fn drop_copies(outcomes: &mut [Outcome], paths: &[PathBuf]) {
                 Some(original) => *outcome = Outcome::Nothing(Reason::Duplicate(original.clone())),
                 None => drop(first.insert(naming.clone(), path.clone())),
             }
+        }
+    }
+    let mut named: HashSet<Naming> = first.into_keys().collect();
+    for outcome in outcomes {
+        if let Outcome::Closed { naming, licence, .. } = outcome
+            && naming.content != 0
+            && !named.insert(naming.clone())
+        {
+            *outcome = Outcome::Nothing(Reason::Licence(licence.take()));
         }
     }
 }
@@ -241,40 +267,34 @@ impl Outcome {
     }
 }
 
-/// Reading may stop when the licence rules a document out and its name is known.
-struct Stop(Wanted);
-
-impl Enough for Stop {
-    fn enough<F>(&self, document: &Document<F>) -> bool {
-        let Some(info) =
-            document.info.as_ref().filter(|_| self.0 == Wanted::Open && document.dialect.is_some())
-        else {
-            return false;
-        };
-        let is_named = info.provider.filled().is_some() || document.host.is_some();
-        is_named && !licence::is_open(info.license.as_ref())
-    }
-}
-
 fn outcome(bytes: &[u8], wanted: Wanted) -> Outcome {
-    match read::read(bytes, &Stop(wanted)) {
+    match read::read(bytes) {
         Ok(Parsed::Json(document)) => rows(&document, wanted),
         Ok(Parsed::Yaml(document)) => rows(&document, wanted),
         Err(refusal) => Outcome::Nothing(Reason::Refused(refusal)),
     }
 }
 
-fn rows<F>(document: &Document<F>, wanted: Wanted) -> Outcome {
-    let info = document.info.as_ref();
-    let licence = info.and_then(|info| info.license.as_ref());
-    let provider = info.and_then(|info| info.provider.filled());
-    let service = info.and_then(|info| info.service.filled());
-    let title = info.map_or("", |info| info.title.as_str());
-    let version = info.map_or("", |info| info.version.as_str());
-    let naming = Naming::new(provider, service, document.host.as_deref(), title, version);
-    if wanted == Wanted::Open && !licence::is_open(licence) {
-        return Outcome::Closed { naming, licence: licence::described(licence) };
+fn rows<F: Format>(document: &Document<F>, wanted: Wanted) -> Outcome {
+    let untitled = Info::default();
+    let info = document.info.as_ref().unwrap_or(&untitled);
+    let naming = Naming::new(
+        info.provider.filled(),
+        info.service.filled(),
+        document.server(),
+        info.title.as_str(),
+        info.version.as_str(),
+    );
+    let (actions, mut warnings) = action::of(document);
+    let draft = Draft::of(document, actions);
+    if wanted == Wanted::Open && !licence::is_open(&info.license) {
+        let content = draft.content();
+        return Outcome::Closed { naming, content, licence: licence::described(&info.license) };
     }
-    let (actions, unresolved) = action::of(document);
-    Outcome::Rows { naming, draft: Draft::of(document, actions), unresolved }
+    warnings.extend(
+        document
+            .left_out()
+            .map(|name| format!("`{name}` is not what it should be and was left out")),
+    );
+    Outcome::Rows { naming, draft, warnings }
 }

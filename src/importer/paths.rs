@@ -7,11 +7,17 @@ use std::marker::PhantomData;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 
-use super::scalar::{FirstText, Format, Text};
+use super::scalar::{FirstText, Format, Map, Text};
 use crate::catalog::model::Method;
 
 /// `paths`, without extensions
 pub struct Paths<F>(pub Vec<(String, PathItem<F>)>);
+
+impl<F> Default for Paths<F> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
 
 /// A map in the order of the document, each key once; values that are null are left out.
 pub struct Entries<T>(pub Vec<(String, T)>);
@@ -161,8 +167,8 @@ fn path_item<'de, F: Format, A: MapAccess<'de>>(mut map: A) -> Result<PathItem<F
             )));
         }
         // `get:` with nothing behind it is an operation about which nothing more is said.
-        item.operations
-            .push((method, map.next_value::<Option<Operation<F>>>()?.unwrap_or_default()));
+        let operation = map.next_value::<Option<Map<Operation<F>>>>()?.map(|map| map.0);
+        item.operations.push((method, operation.unwrap_or_default()));
     }
     Ok(item)
 }

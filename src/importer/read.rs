@@ -51,28 +51,18 @@ pub enum Parsed {
     Yaml(Document<Yaml>),
 }
 
-/// Says of a document that is read so far whether the rest need not be read.
-pub trait Enough {
-    /// Whether to stop.
-    fn enough<F>(&self, document: &Document<F>) -> bool;
-}
-
 /// Reads one document of any dialect in any format, by content.
 ///
 /// # Errors
 /// When there is no document, or a broken one.
-pub fn read(bytes: &[u8], enough: &impl Enough) -> Result<Parsed, Refusal> {
+pub fn read(bytes: &[u8]) -> Result<Parsed, Refusal> {
     let text = std::str::from_utf8(bytes)
         .map_err(|e| Refusal::Broken(not_utf8(bytes, e.valid_up_to())))?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if text.trim().is_empty() {
         return Err(Refusal::Broken(Fault::at_start("the file is empty")));
     }
-    if is_json(text) {
-        json(text, enough).map(Parsed::Json)
-    } else {
-        yaml(text, enough).map(Parsed::Yaml)
-    }
+    if is_json(text) { json(text).map(Parsed::Json) } else { yaml(text).map(Parsed::Yaml) }
 }
 
 /// JSON objects and lists; a YAML flow map (`{openapi: …`) does not start with a quoted key.
@@ -95,16 +85,11 @@ fn not_utf8(bytes: &[u8], at: usize) -> Fault {
     }
 }
 
-fn json(text: &str, enough: &impl Enough) -> Result<Document<Json>, Refusal> {
+fn json(text: &str) -> Result<Document<Json>, Refusal> {
     let mut document = Document::default();
     let mut stream = serde_json::Deserializer::from_str(text);
-    let read =
-        Reader { into: &mut document, enough: |document: &Document<Json>| enough.enough(document) }
-            .deserialize(&mut stream)
-            .and_then(|()| stream.end());
-    if let Err(e) = read
-        && !enough.enough(&document)
-    {
+    let read = Reader(&mut document).deserialize(&mut stream).and_then(|()| stream.end());
+    if let Err(e) = read {
         let is_other = document.dialect.is_none()
             && serde_json::from_str(text).is_ok_and(|Probe(is_openapi)| !is_openapi);
         return Err(if is_other { Refusal::NotOpenApi } else { Refusal::Broken(json_fault(&e)) });
@@ -122,22 +107,14 @@ fn json_fault(e: &serde_json::Error) -> Fault {
     }
 }
 
-fn yaml(text: &str, enough: &impl Enough) -> Result<Document<Yaml>, Refusal> {
+fn yaml(text: &str) -> Result<Document<Yaml>, Refusal> {
     let mut document = Document::default();
     let read = serde_saphyr::with_deserializer_from_str_with_options(
         text,
         yaml_options(text),
-        |deserializer| {
-            Reader {
-                into: &mut document,
-                enough: |document: &Document<Yaml>| enough.enough(document),
-            }
-            .deserialize(deserializer)
-        },
+        |deserializer| Reader(&mut document).deserialize(deserializer),
     );
-    if let Err(e) = read
-        && !enough.enough(&document)
-    {
+    if let Err(e) = read {
         let several = matches!(e.without_snippet(), serde_saphyr::Error::MultipleDocuments { .. });
         let is_other = document.dialect.is_none()
             && (several
@@ -185,7 +162,11 @@ fn checked<F: Format>(document: Document<F>) -> Result<Document<F>, Refusal> {
         return Err(Refusal::NotOpenApi);
     };
     let dialect = dialect.as_str().trim();
-    if dialect != "2.0" && dialect != "2" && !dialect.starts_with("3.") {
+    // 3.2 has operations that would be lost unseen: `query`, and those of a method of the document's own.
+    let is_read = matches!(dialect, "2" | "2.0" | "3.0" | "3.1")
+        || dialect.starts_with("3.0.")
+        || dialect.starts_with("3.1.");
+    if !is_read {
         return Err(Refusal::Dialect(super::text::verbatim(dialect, 40)));
     }
     if document.info.is_none() {

@@ -78,6 +78,8 @@ pub struct Summary {
     pub connectors: usize,
     /// Actions in the catalog.
     pub actions: usize,
+    /// Names of the platforms, each with the number of its actions.
+    pub platforms: Vec<(String, usize)>,
     /// Files that were looked at.
     pub files: usize,
     /// Files that gave no connector, in order of path.

@@ -4,7 +4,10 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use serde::Deserialize;
-use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{
+    DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
+};
 use serde_json::value::RawValue;
 
 /// How a format writes text, so that `version: 1.10` stays `1.10` and is not the number 1.1.
@@ -77,7 +80,8 @@ pub struct Texts(pub Vec<String>);
 
 impl<'de> Deserialize<'de> for Texts {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Loose { lists: true, fields: &[] }).map(Self)
+        let found = deserializer.deserialize_any(Loose { lists: true, fields: &[] })?;
+        Ok(Self(found.texts))
     }
 }
 
@@ -87,19 +91,49 @@ pub struct Logo(pub Option<String>);
 
 impl<'de> Deserialize<'de> for Logo {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let texts = deserializer.deserialize_any(Loose { lists: false, fields: &["url"] })?;
-        Ok(Self(texts.into_iter().next()))
+        let found = deserializer.deserialize_any(Loose { lists: false, fields: &["url"] })?;
+        Ok(Self(found.texts.into_iter().next()))
     }
 }
 
-/// The first text of a list, or the text that stands where a list should.
+/// `servers`: the URLs of `[{ "url": … }]`, or what stands in its place.
 #[derive(Default)]
+pub struct Servers {
+    /// In order; some may be empty.
+    pub urls: Vec<String>,
+    /// Whether what stands in its place says nothing.
+    pub is_wrong: bool,
+}
+
+impl<'de> Deserialize<'de> for Servers {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let found = deserializer.deserialize_any(Loose { lists: true, fields: &["url"] })?;
+        Ok(Self { is_wrong: found.is_map && found.texts.is_empty(), urls: found.texts })
+    }
+}
+
+/// The text, or the first one of a list. Anything else is not there.
+#[derive(Debug, Default)]
 pub struct FirstText(pub Option<String>);
+
+impl FirstText {
+    /// The text, when there is more than white space.
+    #[must_use]
+    pub fn filled(&self) -> Option<&str> {
+        self.0.as_deref().filter(|text| !text.trim().is_empty())
+    }
+
+    /// The text, possibly empty.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        self.0.as_deref().unwrap_or_default()
+    }
+}
 
 impl<'de> Deserialize<'de> for FirstText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let texts = deserializer.deserialize_any(Loose { lists: true, fields: &[] })?;
-        Ok(Self(texts.into_iter().next()))
+        let found = deserializer.deserialize_any(Loose { lists: true, fields: &[] })?;
+        Ok(Self(found.texts.into_iter().next()))
     }
 }
 
@@ -109,50 +143,63 @@ struct Loose {
     fields: &'static [&'static str],
 }
 
+/// What [`Loose`] found.
+#[derive(Default)]
+struct Found {
+    texts: Vec<String>,
+    is_map: bool,
+}
+
+impl Found {
+    fn text(text: String) -> Self {
+        Self { texts: vec![text], is_map: false }
+    }
+}
+
 /// More texts than any row shows.
 const MAX_TEXTS: usize = 100;
 
 impl<'de> Visitor<'de> for Loose {
-    type Value = Vec<String>;
+    type Value = Found;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("text")
     }
 
     fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(vec![text.to_owned()])
+        Ok(Found::text(text.to_owned()))
     }
 
     fn visit_bool<E>(self, value: bool) -> Result<Self::Value, E> {
-        Ok(vec![value.to_string()])
+        Ok(Found::text(value.to_string()))
     }
 
     fn visit_i64<E>(self, value: i64) -> Result<Self::Value, E> {
-        Ok(vec![value.to_string()])
+        Ok(Found::text(value.to_string()))
     }
 
     fn visit_u64<E>(self, value: u64) -> Result<Self::Value, E> {
-        Ok(vec![value.to_string()])
+        Ok(Found::text(value.to_string()))
     }
 
     fn visit_i128<E>(self, value: i128) -> Result<Self::Value, E> {
-        Ok(vec![value.to_string()])
+        Ok(Found::text(value.to_string()))
     }
 
     fn visit_u128<E>(self, value: u128) -> Result<Self::Value, E> {
-        Ok(vec![value.to_string()])
+        Ok(Found::text(value.to_string()))
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<Self::Value, E> {
-        Ok(vec![value.to_string()])
+        Ok(Found::text(value.to_string()))
     }
 
     fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(Vec::new())
+        Ok(Found::default())
     }
 
     fn visit_none<E>(self) -> Result<Self::Value, E> {
-        Ok(Vec::new())
+        Ok(Found::default())
     }
 
     fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
@@ -163,35 +210,152 @@ impl<'de> Visitor<'de> for Loose {
         let mut texts = Vec::new();
         if self.lists {
             while texts.len() < MAX_TEXTS {
-                let Some(Item(item)) = seq.next_element()? else {
-                    return Ok(texts);
+                let Some(item) = seq.next_element_seed(Item(self.fields))? else {
+                    return Ok(Found { texts, is_map: false });
                 };
                 texts.extend(item);
             }
         }
         while seq.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(texts)
+        Ok(Found { texts, is_map: false })
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut texts = Vec::new();
         while let Some(key) = map.next_key::<String>()? {
             if self.fields.contains(&key.as_str()) {
-                texts.extend(map.next_value::<Item>()?.0);
+                texts.extend(map.next_value_seed(Item(&[]))?);
             } else {
                 map.next_value::<IgnoredAny>()?;
             }
         }
-        Ok(texts)
+        Ok(Found { texts, is_map: true })
     }
 }
 
-/// A text inside a list or a map.
-struct Item(Option<String>);
+/// A text inside a list or a map, or in one of these fields of a map there.
+struct Item(&'static [&'static str]);
 
-impl<'de> Deserialize<'de> for Item {
+impl<'de> DeserializeSeed<'de> for Item {
+    type Value = Option<String>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        let found = deserializer.deserialize_any(Loose { lists: false, fields: self.0 })?;
+        Ok(found.texts.into_iter().next())
+    }
+}
+
+/// A map, and nothing else: a list is not taken for the map's values in order.
+pub struct Map<T>(pub T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Map<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let texts = deserializer.deserialize_any(Loose { lists: false, fields: &[] })?;
-        Ok(Self(texts.into_iter().next()))
+        struct MapVisitor<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for MapVisitor<T> {
+            type Value = T;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a map")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(map))
+            }
+        }
+        deserializer.deserialize_map(MapVisitor(PhantomData)).map(Self)
+    }
+}
+
+/// A map that an import can do without: something else in its place is left out.
+#[derive(Debug, Default)]
+pub enum Spare<T> {
+    /// There is none.
+    #[default]
+    Absent,
+    /// The map.
+    Given(T),
+    /// A text, which may say in short what the map would.
+    Text(String),
+    /// Something else.
+    Other,
+}
+
+impl<T> Spare<T> {
+    /// The map.
+    pub const fn get(&self) -> Option<&T> {
+        match self {
+            Self::Given(map) => Some(map),
+            _ => None,
+        }
+    }
+
+    /// Whether something else stands in its place.
+    pub const fn is_wrong(&self) -> bool {
+        matches!(self, Self::Text(_) | Self::Other)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Spare<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(SpareVisitor(PhantomData))
+    }
+}
+
+struct SpareVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for SpareVisitor<T> {
+    type Value = Spare<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a map")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(map)).map(Spare::Given)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Spare::Other)
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Spare::Text(text.to_owned()))
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
+        Ok(Spare::Other)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
+        Ok(Spare::Other)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
+        Ok(Spare::Other)
+    }
+
+    fn visit_i128<E>(self, _: i128) -> Result<Self::Value, E> {
+        Ok(Spare::Other)
+    }
+
+    fn visit_u128<E>(self, _: u128) -> Result<Self::Value, E> {
+        Ok(Spare::Other)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
+        Ok(Spare::Other)
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(Spare::Absent)
+    }
+
+    fn visit_none<E>(self) -> Result<Self::Value, E> {
+        Ok(Spare::Absent)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_any(self)
     }
 }

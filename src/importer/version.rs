@@ -40,16 +40,15 @@ pub fn platform_version(version: &str) -> String {
 /// How far the connector has come, by the document's own marks, its version text and its title.
 #[must_use]
 pub fn status<F>(info: &Info<F>) -> Status {
-    let marked =
-        |texts: &[String]| texts.iter().any(|text| text.trim().eq_ignore_ascii_case("true"));
+    let is_true = |text: &str| text.trim().eq_ignore_ascii_case("true");
+    let marked = |texts: &[String]| texts.iter().any(|text| is_true(text));
     let title = info.title.as_str().to_lowercase();
-    let stability: Vec<String> =
-        info.stability.0.iter().map(|text| text.trim().to_lowercase()).collect();
+    let stability: Vec<String> = info.stability().map(|text| text.trim().to_lowercase()).collect();
     let stable = |words: &[&str]| stability.iter().any(|text| words.contains(&text.as_str()));
     let title_says =
         |word: &str| title.split(|c: char| !c.is_alphanumeric()).any(|given| given == word);
     let version = info.version.as_str();
-    if marked(&info.deprecated.0)
+    if info.deprecated().any(is_true)
         || title_says("deprecated")
         || stable(&["deprecated", "retired", "removed", "sunset"])
     {
