@@ -13,30 +13,32 @@ pub enum Wanted {
 }
 
 /// Words that end openness, whatever else is said.
-const CLOSED: [&str; 8] = [
+const CLOSED: [&str; 13] = [
     "noncommercial",
     "non commercial",
-    "by nc",
+    " by nc ",
+    " sa nc ",
     " nd ",
     "noderiv",
     "no derivatives",
     "proprietary",
     "no permission",
+    "commons clause",
+    "business source",
+    " busl ",
+    " bsl 1 1 ",
 ];
 
 /// Words that name an open licence, in a text that is in lower case, with single spaces for punctuation.
-const OPEN: [&str; 40] = [
+const OPEN: [&str; 42] = [
     " apache 2 ",
     " apache license ",
     " apache v2 ",
     " apache licence ",
     " apache2 ",
-    " mit ",
     " bsd ",
     " bsd3 ",
     " bsd2 ",
-    " isc ",
-    " mpl ",
     " mozilla public ",
     " gpl ",
     " gplv2 ",
@@ -49,33 +51,67 @@ const OPEN: [&str; 40] = [
     " gnu general public ",
     " gnu lesser general public ",
     " gnu affero general public ",
+    // Creative Commons alone says little: some of its licences forbid changes or commerce.
     " cc0 ",
     " cc by ",
     " cc zero ",
-    " creative commons ",
+    " creative commons zero ",
+    " creative commons 0 ",
+    " creative commons by ",
+    " creative commons cc by ",
+    " creative commons attribution ",
+    " attribution sharealike ",
+    " attribution share alike ",
     " creativecommons org licenses by ",
     " creativecommons org publicdomain ",
     " unlicense ",
     " public domain ",
     " eupl ",
-    " epl ",
     " eclipse public ",
-    " zlib ",
     " boost software ",
-    " bsl 1 ",
+    " bsl 1 0 ",
     " 0bsd ",
     " open government licence ",
     " open government license ",
+    " mit no attribution ",
+];
+
+/// Names that are words of other languages or of other things, too: they count where only a licence can be meant.
+const SHORT: [&str; 5] = ["mit", "isc", "mpl", "epl", "zlib"];
+
+/// What may stand around such a name in a text that says nothing else.
+const FILLERS: [&str; 11] = [
+    "the", "license", "licence", "licensed", "released", "under", "version", "and", "or", "only",
+    "later",
 ];
 
 /// Whether a licence lets anyone use and pass on the description.
 #[must_use]
 pub fn is_open(licence: &Licence) -> bool {
     let texts =
-        [licence.identifier.as_str(), licence.name.as_str(), licence.url.as_str()].map(normal);
+        [&licence.identifier, &licence.name, &licence.url].map(|text| normal(text.as_str()));
     let says =
         |words: &[&str]| texts.iter().any(|text| words.iter().any(|word| text.contains(word)));
-    says(&OPEN) && !says(&CLOSED)
+    (says(&OPEN) || texts.iter().any(|text| is_short_name(text))) && !says(&CLOSED)
+}
+
+/// Whether a text is one of the short names, calls it a licence, or is the URL of one: `MIT`, `the MIT license`,
+/// `https://opensource.org/licenses/MIT`.
+fn is_short_name(text: &str) -> bool {
+    let is_number = |word: &str| {
+        word.strip_prefix('v').unwrap_or(word).bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let mut words = text.split_whitespace();
+    let is_all =
+        words.all(|word| SHORT.contains(&word) || FILLERS.contains(&word) || is_number(word));
+    let is_url = text.starts_with(" http");
+    SHORT.iter().any(|name| {
+        let has = |words: String| text.contains(&words);
+        (is_all && has(format!(" {name} ")))
+            || has(format!(" {name} license "))
+            || has(format!(" {name} licence "))
+            || (is_url && (has(format!(" licenses {name} ")) || has(format!(" license {name} "))))
+    })
 }
 
 /// What a person calls the licence.
