@@ -1,5 +1,6 @@
 //! `connector-vault catalog import | check | show`.
 
+use std::fmt::Write as _;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -17,6 +18,8 @@ use super::{Import, Watch, check, import, show};
 use crate::fold::fold;
 use crate::nearest::nearest;
 
+/// The catalog folder.
+const DEFAULT_OUT: &str = ".catalog";
 /// The file of overrides that is read when it is there.
 const DEFAULT_CONFIG: &str = "catalog.toml";
 
@@ -33,7 +36,7 @@ pub struct ImportArgs {
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// The catalog folder to write
-    #[arg(long, value_name = "DIR", default_value = ".catalog")]
+    #[arg(long, value_name = "DIR", default_value = DEFAULT_OUT)]
     out: PathBuf,
     /// Say of each file that was skipped why
     #[arg(long, short)]
@@ -46,6 +49,9 @@ enum LicenceArg {
     Any,
 }
 
+/// Up to so many platforms are told by name.
+const NAMES_SHOWN: usize = 20;
+
 /// Faults that are told one by one without `--verbose`.
 const FAULTS_SHOWN: usize = 20;
 
@@ -57,14 +63,16 @@ impl ImportArgs {
     pub fn run(&self) -> Result<ExitCode> {
         let config = self
             .config
-            .clone()
+            .as_deref()
+            .map(from_where_npm_was_called)
             .or_else(|| Some(PathBuf::from(DEFAULT_CONFIG)).filter(|path| path.exists()));
         let overrides = config.as_deref().map(Overrides::read).transpose()?.unwrap_or_default();
         let licence = match self.licence {
             LicenceArg::Open => Wanted::Open,
             LicenceArg::Any => Wanted::Any,
         };
-        let job = Import { sources: self.sources.clone(), licence, overrides };
+        let sources = self.sources.iter().map(|path| from_where_npm_was_called(path)).collect();
+        let job = Import { sources, licence, overrides };
         let folder = Folder(self.out.clone());
         let progress = Progress::default();
         let summary = import(&job, &folder, &progress);
@@ -78,7 +86,27 @@ impl ImportArgs {
         let connectors = counted(summary.connectors, "connector");
         let actions = counted(summary.actions, "action");
         say(&format!("{connectors}, {actions} in {}\n", self.out.display()));
+        self.tell_names(&summary);
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// What a few platforms are called, as nobody can know it beforehand.
+    fn tell_names(&self, summary: &Summary) {
+        let Some((first, _)) =
+            summary.platforms.first().filter(|_| summary.platforms.len() <= NAMES_SHOWN)
+        else {
+            return;
+        };
+        let width = summary.platforms.iter().map(|(name, _)| name.len()).max().unwrap_or_default();
+        let mut text = String::new();
+        for (name, actions) in &summary.platforms {
+            let _ = writeln!(text, "  {name:<width$}  {}", counted(*actions, "action"));
+        }
+        let _ = write!(text, "look at one: npm run catalog -- show {first}");
+        if self.out != Path::new(DEFAULT_OUT) {
+            let _ = write!(text, " --catalog {}", self.out.display());
+        }
+        say(&format!("{text}\n"));
     }
 
     fn tell_nothing(summary: &Summary, folder: &Folder) {
@@ -143,7 +171,7 @@ impl ImportArgs {
 #[derive(Debug, Args)]
 pub struct CheckArgs {
     /// The catalog folder
-    #[arg(value_name = "DIR", default_value = ".catalog")]
+    #[arg(value_name = "DIR", default_value = DEFAULT_OUT)]
     folder: PathBuf,
 }
 
@@ -178,7 +206,7 @@ pub struct ShowArgs {
     /// Its name, such as `github`
     platform: String,
     /// The catalog folder
-    #[arg(long, value_name = "DIR", default_value = ".catalog")]
+    #[arg(long, value_name = "DIR", default_value = DEFAULT_OUT)]
     catalog: PathBuf,
 }
 
@@ -203,6 +231,16 @@ impl ShowArgs {
         say(&show::platform(entry, &check::actions(&folder, entry.actions)?));
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// A path as the one who typed `npm run catalog` means it: npm runs its scripts in the package's folder, and says in
+/// `INIT_CWD` where it was called.
+fn from_where_npm_was_called(path: &Path) -> PathBuf {
+    let is_ours = std::env::var_os("npm_lifecycle_event").is_some_and(|event| event == "catalog");
+    let called = std::env::var_os("INIT_CWD").filter(|_| is_ours).map(PathBuf::from);
+    let elsewhere =
+        called.filter(|called| std::env::current_dir().is_ok_and(|here| here != *called));
+    elsewhere.map_or_else(|| path.to_owned(), |called| called.join(path))
 }
 
 /// Prints to standard output; that nobody reads on (`… | head`) is no fault.
