@@ -7,13 +7,14 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use connector_vault::catalog::model::{Action, Connector, Method, Status};
-use connector_vault::importer::folder::Platform;
+use connector_vault::importer::folder::{Folder, Platform};
 use connector_vault::importer::licence::Wanted;
 use connector_vault::importer::overrides::Overrides;
 use connector_vault::importer::report::{Reason, Summary};
-use connector_vault::importer::{Import, Watch, gather};
+use connector_vault::importer::{Import, Watch, gather, import};
 
 const FIXTURES: &str = "tests/fixtures/openapi";
 
@@ -225,6 +226,11 @@ fn platform_versions_and_statuses() {
         ("version: 1\nx-deprecated: true", "v1", NotAvailable),
         ("version: 1\nx-stability: [beta]", "v1", Beta),
         ("version: 1\nx-alpha: true", "v1", Alpha),
+        ("version: 1\ndeprecated: false\nx-deprecated: true", "v1", NotAvailable),
+        ("version: 1\ndeprecated: true\nx-deprecated: false", "v1", NotAvailable),
+        ("version: 1\nx-stability: stable\nx-stability-level: beta", "v1", Beta),
+        ("version: 1\nx-stability: stable\nx-release-status: alpha\nx-api-status: live", "v1", Alpha),
+        ("version: 1\nx-api-status: retired\nx-stability-level: beta", "v1", NotAvailable),
         ("version: 1\ntitle: Alphabet", "v1", Ga),
     ]
     .iter()
@@ -345,6 +351,41 @@ fn licences() {
         ("{name: Unlicense}", true),
         ("{name: U.S. Public Domain License}", true),
         ("{name: Open Government Licence}", true),
+        ("MIT", true),
+        ("Apache 2.0", true),
+        ("{name: mit}", true),
+        ("{name: MIT License}", true),
+        ("{name: Distributed under the MIT licence}", true),
+        ("{name: Released under MIT}", true),
+        ("{name: MIT OR Zlib}", true),
+        ("{name: EPL-2.0}", true),
+        ("{name: MPL v2}", true),
+        ("{identifier: MIT-0}", true),
+        ("{url: 'https://spdx.org/licenses/MIT.html'}", true),
+        ("{url: 'https://opensource.org/license/mit/'}", true),
+        ("{name: BSL-1.0}", true),
+        ("{name: Boost Software License 1.0}", true),
+        ("{name: Creative Commons Attribution 3.0}", true),
+        ("{name: Creative Commons, url: 'https://creativecommons.org/licenses/by/4.0/legalcode'}", true),
+        ("{name: Creative Commons Zero}", true),
+        ("{name: CC BY-SA 2.0}", true),
+        ("{name: Creative Commons}", false),
+        ("{name: Creative Commons, url: 'https://creativecommons.org/licenses/'}", false),
+        ("{name: Creative Commons Attribution-NonCommercial}", false),
+        ("{name: CC-BY-SA-NC}", false),
+        ("{name: BSL 1.1}", false),
+        ("{name: BSL}", false),
+        ("{name: BUSL-1.1}", false),
+        ("{name: Business Source License 1.1 (later Apache 2.0)}", false),
+        ("{name: Apache 2.0 with Commons Clause}", false),
+        ("{name: 'MIT + \"Commons Clause\" License Condition v1.0'}", false),
+        ("{name: Nutzung nur mit Genehmigung}", false),
+        ("{name: Lizenz mit Auflagen, url: 'https://a.example/license'}", false),
+        ("{name: ISC API Terms of Use}", false),
+        ("Commercial", false),
+        ("[MIT]", false),
+        ("{name: [MIT, of sorts], url: {}}", true),
+        ("5", false),
         ("{name: CC BY-NC 4.0}", false),
         ("{name: x, url: 'http://creativecommons.org/licenses/by-nc-nd/2.0/'}", false),
         ("{name: Commercial}", false),
@@ -379,10 +420,17 @@ fn each_way_to_be_broken_has_its_place() {
     let other = "not an OpenAPI document: it has no `openapi` or `swagger` field";
     for (file, why) in [
         ("broken/alias-bomb.yaml", "8:38: more nesting, aliases or nodes than an honest document has"),
+        ("broken/duplicate-components.json", "5:18: duplicate field `components`"),
+        ("broken/duplicate-host.json", "5:21: duplicate field `host`"),
+        ("broken/duplicate-security.json", "5:27: duplicate field `securityDefinitions`"),
+        ("broken/duplicate-servers.json", "5:15: duplicate field `servers`"),
         ("broken/duplicate-operation.json", "5:28: duplicate operation `GET`"),
         ("broken/duplicate-path.json", "6:8: duplicate key `/a`"),
         ("broken/duplicate-path.yaml", "5:3: duplicate mapping key: /a"),
         ("broken/empty.json", "1:1: the file is empty"),
+        ("broken/info-is-a-list.json", "3:10: invalid type: sequence, expected a map"),
+        ("broken/info-is-a-list.yaml", "3:3: expected mapping start"),
+        ("broken/operation-is-a-list.json", "5:18: invalid type: sequence, expected a map"),
         ("broken/indentation.yaml", "4:2: while parsing a block mapping, did not find expected key"),
         ("broken/no-info.json", "1:1: the document has no `info`"),
         ("broken/not-utf-8.json", "1:43: the file is not UTF-8"),
@@ -398,13 +446,125 @@ fn each_way_to_be_broken_has_its_place() {
         ("other/comment.yml", other),
         ("other/list.json", other),
         ("other/manifests.yaml", other),
+        ("other/openapi-3.2.yaml", "OpenAPI 3.2.0 is not supported; 2.0, 3.0 and 3.1 are"),
         ("other/package.json", other),
         ("other/swagger-1.2.json", "OpenAPI 1.2 is not supported; 2.0, 3.0 and 3.1 are"),
     ] {
         assert_eq!(lines.get(file).map(String::as_str), Some(why), "{file}");
     }
-    assert_eq!(lines.len(), 22, "{lines:#?}");
+    assert_eq!(lines.len(), 30, "{lines:#?}");
     assert_eq!(platforms_of(&platforms), ["1password", "acme-store", "closed", "hooks", "petstore-swagger", "unlicensed"]);
+}
+
+#[test]
+#[rustfmt::skip] // a case a line
+fn what_rows_can_do_without_breaks_no_document() {
+    let wrong = |name: &str| vec![format!("`{name}` is not what it should be and was left out")];
+    for (at, (info, fields, oauth, warnings)) in [
+        ("", "", false, vec![]),
+        ("license: MIT", "", false, vec![]),
+        ("license: 5", "", false, vec![]),
+        ("license: [MIT]\ncontact: me\ntermsOfService: {}", "", false, vec![]),
+        ("description: {en: Hello}\nx-providerName: {a: b}\nx-serviceName: []", "", false, vec![]),
+        ("x-logo: 1\nx-tags: 2\nx-apisguru-categories: 3\nx-stability: {}\ndeprecated: []", "", false, vec![]),
+        ("", "servers: {}", false, wrong("servers")),
+        ("", "servers: null\nhost: null\ncomponents: null\nsecurityDefinitions: null", false, vec![]),
+        ("", "servers: [5, {url: [1]}, {}]", false, vec![]),
+        ("", "host: {}\nschemes: 5\nbasePath: []", false, vec![]),
+        ("", "tags: {}\nexternalDocs: []\nsecurity: none\nwebhooks: 7", false, vec![]),
+        ("", "components: []", false, wrong("components")),
+        ("", "components: none", false, wrong("components")),
+        ("", "components: {securitySchemes: []}", false, wrong("components/securitySchemes")),
+        ("", "components: {securitySchemes: {a: b, c: [], d: {type: [oauth2]}}}", true, vec![]),
+        ("", "components: {securitySchemes: {a: {type: oauth2}}, schemas: []}", true, vec![]),
+        ("", "securityDefinitions: []", false, wrong("securityDefinitions")),
+        ("", "securityDefinitions: {a: 5, b: {type: oauth2}}", true, vec![]),
+    ]
+    .iter()
+    .enumerate()
+    {
+        let info = indented(info);
+        let document = format!("openapi: 3.0.0\ninfo:\n  title: T\n  version: 1\n{info}{fields}\npaths: {{/a: {{get: {{}}}}}}\n");
+        let (summary, platforms) = written(&format!("spare-{at}"), &[&document]);
+        assert_eq!(platforms.len(), 1, "{document}{}", summary.full());
+        let row = &platforms[0].connector;
+        assert_eq!((row.platform.as_str(), row.tools, row.oauth), ("t", 1, *oauth), "{document}");
+        let told: Vec<&str> = summary.warnings.iter().filter_map(|line| Some(line.split_once(": ")?.1)).collect();
+        assert_eq!(told, *warnings, "{document}");
+    }
+    for (servers, platform) in [("'https://api.acme.com'", "acme"), ("{url: 'https://acme.com'}", "acme"), ("['https://acme.com']", "acme"), ("[{url: ' '}, {url: 'https://acme.com'}]", "acme")] {
+        let (_, platforms) = written("spare-servers", &[&format!("openapi: 3.0.0\ninfo: {{title: T, version: 1}}\nservers: {servers}\npaths: {{}}\n")]);
+        assert_eq!(platforms_of(&platforms), [platform], "{servers}");
+    }
+}
+
+#[test]
+#[rustfmt::skip] // a case a line
+fn only_the_dialects_that_are_read_whole_are_read() {
+    for (dialect, read) in [
+        ("swagger: '2.0'", true),
+        ("swagger: 2.0", true),
+        ("openapi: 3.0", true),
+        ("openapi: 3.0.4", true),
+        ("openapi: 3.0.0-rc2", true),
+        ("openapi: 3.1.1", true),
+        ("openapi: 3.2.0", false),
+        ("openapi: 3.10.0", false),
+        ("openapi: 3", false),
+        ("openapi: 4.0.0", false),
+        ("openapi: ''", false),
+    ] {
+        let (summary, platforms) = written("dialect", &[&format!("{dialect}\ninfo: {{title: T, version: 1}}\npaths: {{/a: {{query: {{}}}}}}\n")]);
+        assert_eq!(platforms.len() == 1, read, "{dialect}");
+        let version = dialect.split_once(": ").unwrap().1.trim_matches('\'');
+        let line = format!("0.yaml: OpenAPI {version} is not supported; 2.0, 3.0 and 3.1 are");
+        assert!(read || summary.full().contains(&line), "{}", summary.full());
+    }
+}
+
+#[test]
+#[rustfmt::skip] // a case a line
+fn names_do_not_depend_on_the_licence_option() {
+    let document = |licence: &str, version: &str, paths: &str| {
+        format!("openapi: 3.0.0\ninfo: {{title: Acme, version: '{version}', x-providerName: acme.com, {licence}}}\npaths: {{{paths}}}\n")
+    };
+    let (free, none) = ("license: {name: MIT}", "x-a: b");
+    let (a, b) = ("/a: {get: {}}", "/b: {get: {}}");
+    for (name, documents, all, open) in [
+        ("copy, closed first", vec![document(none, "1", a), document(free, "1", a)], vec!["acme"], vec!["acme"]),
+        ("copy, open first", vec![document(free, "1", a), document(none, "1", a)], vec!["acme"], vec!["acme"]),
+        ("three copies", vec![document(none, "1", a), document(free, "1", a), document(none, "1", a)], vec!["acme"], vec!["acme"]),
+        ("copies and a version", vec![document(none, "1", a), document(none, "1", a), document(free, "2", a)], vec!["acme", "acme-v1"], vec!["acme"]),
+        ("older is open", vec![document(free, "1", a), document(none, "2", a)], vec!["acme", "acme-v1"], vec!["acme-v1"]),
+        ("newer is broken", vec![document(free, "1", a), document(none, "2", "/a: 5")], vec!["acme"], vec!["acme"]),
+        ("both closed", vec![document(none, "1", a), document(none, "1", a)], vec!["acme"], vec![]),
+    ] {
+        let folder = folder("licence-names");
+        for (at, text) in documents.iter().enumerate() {
+            fs::write(folder.join(format!("{at}.yaml")), text).unwrap();
+        }
+        let folder = folder.to_str().unwrap();
+        assert_eq!(platforms_of(&gathered(&[folder], Wanted::Any, "").1), all, "{name}");
+        let (summary, platforms) = gathered(&[folder], Wanted::Open, "");
+        assert_eq!(platforms_of(&platforms), open, "{name}");
+        assert_eq!(platforms.len() + summary.skipped.len(), documents.len(), "{name}");
+    }
+    // Documents that differ in content only: each keeps its name, whichever of them is open.
+    let mut names = Vec::new();
+    for licences in [[free, none], [none, free]] {
+        let folder = folder("licence-content");
+        for (at, (licence, paths)) in licences.iter().zip([a, b]).enumerate() {
+            fs::write(folder.join(format!("{at}.yaml")), document(licence, "1", paths)).unwrap();
+        }
+        let folder = folder.to_str().unwrap();
+        let [any, open] = [Wanted::Any, Wanted::Open].map(|licence| gathered(&[folder], licence, "").1);
+        assert_eq!((any.len(), open.len()), (2, 1));
+        let same = any.iter().find(|platform| platform.actions[0].title == open[0].actions[0].title).unwrap();
+        assert_eq!(same.connector, open[0].connector);
+        names.push(open[0].connector.platform.clone());
+    }
+    names.sort();
+    assert_eq!((names[0].as_str(), names[1].len()), ("acme", "acme-123456".len()));
 }
 
 #[test]
@@ -473,6 +633,7 @@ fn run(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_connector-vault"))
         .arg("catalog")
         .args(arguments)
+        .env_remove("INIT_CWD")
         .output()
         .unwrap()
 }
@@ -513,7 +674,8 @@ fn command_line_exit_codes_and_messages() {
     let acme = "tests/fixtures/openapi/good/acme-3.0.json";
     for (arguments, code, message) in [
         (vec!["import", good, "--config", "/dev/null"], 0, "skipped 3 of 7 files: 2 licence not open, 1 says the same as another document"),
-        (vec!["import", FIXTURES, "--config", "/dev/null"], 0, "broken/truncated.json:4:29: EOF while parsing an object"),
+        (vec!["import", FIXTURES, "--config", "/dev/null"], 0, "broken/trailing-comma.json:3:47: trailing comma\nerror: … and 5 more, all in "),
+        (vec!["import", FIXTURES, "--config", "/dev/null", "--verbose"], 0, "broken/truncated.json:4:29: EOF while parsing an object"),
         (vec!["import", "tests/fixtures/openapi/broken", "--config", "/dev/null"], 1, "nothing was imported; the catalog stays as it was"),
         (vec!["import", "tests/fixtures/openapi/good/closed.json", "--config", "/dev/null"], 1, "`--licence any` would take 1 document whose licence is not an open one"),
         (vec!["import", "no/such/folder"], 1, "error: cannot read no/such/folder: No such file or directory"),
@@ -608,7 +770,7 @@ fn check_names_each_fault() {
         fs::write(path, bytes).unwrap();
     };
     for (damage, fault) in [
-        (Box::new(|| fs::remove_file(out.join("current.json")).unwrap()) as Box<dyn Fn()>, "current.json: No such file"),
+        (Box::new(|| fs::remove_file(out.join("current.json")).unwrap()) as Box<dyn Fn()>, "make one with `npm run catalog -- import FILE|DIR`"),
         (Box::new(|| fs::write(out.join("current.json"), "{").unwrap()), "current.json: EOF"),
         (Box::new(|| fs::write(out.join("current.json"), "{\"format\": 9, \"connectors\": \"00000000000000000000000000000000\"}").unwrap()), "import again"),
         (Box::new(|| fs::remove_file(&small).unwrap()), "No such file"),
@@ -637,11 +799,21 @@ fn show_prints_a_platform() {
         ("ACME-Store", 0, "actions      8: 3 GET, 2 POST, 1 PUT, 1 PATCH, 1 DELETE\n"),
         ("acme-store", 0, "  GET    List orders  [ordersListAll]\n"),
         ("acme-stor", 1, "no platform `acme-stor`; the nearest are acme-store, "),
+        ("github", 1, "error: there is no catalog in no/such/catalog: make one with `npm run catalog -- import FILE|DIR`\n"),
     ] {
-        let output = run(&["show", name, "--catalog", out]);
+        let output = run(&["show", name, "--catalog", if name == "github" { "no/such/catalog" } else { out }]);
         let printed = format!("{}{}", String::from_utf8_lossy(&output.stdout), stderr(&output));
         assert_eq!(output.status.code(), Some(code), "{printed}");
         assert!(printed.contains(expected), "{printed}");
+    }
+}
+
+/// Counts the files that are read.
+struct Count(AtomicUsize);
+impl Watch for Count {
+    fn found(&self, _: usize, _: u64) {}
+    fn read(&self, _: u64) {
+        self.0.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -650,16 +822,92 @@ fn two_imports_at_once_do_not_mix() {
     let out = folder("locked");
     let lock = fs::File::create(out.join(".lock")).unwrap();
     lock.try_lock().unwrap();
-    let output = run(&[
-        "import",
-        "--config",
-        "/dev/null",
-        "--out",
-        out.to_str().unwrap(),
-        &format!("{FIXTURES}/good/acme-3.0.json"),
-    ]);
+    let watch = Count(AtomicUsize::new(0));
+    let job = Import { sources: vec![format!("{FIXTURES}/good").into()], ..Import::default() };
+    let fault = import(&job, &Folder(out.clone()), &watch).unwrap_err().to_string();
+    assert_eq!(fault, format!("another import is writing to {}", out.display()));
+    assert_eq!(watch.0.load(Ordering::Relaxed), 0, "it gave way before it read anything");
+    drop(lock);
+    import(&job, &Folder(out), &watch).unwrap();
+    assert_eq!(watch.0.load(Ordering::Relaxed), 7);
+}
+
+#[test]
+fn an_import_of_sources_that_are_not_there_leaves_nothing() {
+    let out = folder("nothing").join("catalog");
+    let output = run(&["import", "no/such/folder", "--out", out.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(stderr(&output).contains("another import is writing"), "{}", stderr(&output));
+    assert!(!out.exists());
+}
+
+#[test]
+fn a_few_platforms_are_told_by_name() {
+    let folder = folder("names");
+    let document = |title: &str| {
+        format!(
+            "openapi: 3.0.0\ninfo: {{title: {title}, version: 1}}\npaths: {{/a: {{get: {{}}}}}}\n"
+        )
+    };
+    let [out, file] = ["out", "my-api.yaml"].map(|name| folder.join(name));
+    let (out, file) = (out.to_str().unwrap(), file.to_str().unwrap());
+    let import = |source: &str| {
+        let output =
+            run(&["import", source, "--licence", "any", "--config", "/dev/null", "--out", out]);
+        String::from_utf8(output.stdout).unwrap()
+    };
+    fs::write(file, document("My API")).unwrap();
+    assert_eq!(
+        import(file),
+        format!(
+            "1 connector, 1 action in {out}\n  my  1 action\n\
+             look at one: npm run catalog -- show my --catalog {out}\n"
+        )
+    );
+    for (platforms, lines) in [(20, 22), (21, 1)] {
+        let many = folder.join("many");
+        fs::create_dir_all(&many).unwrap();
+        for at in 0..platforms {
+            fs::write(many.join(format!("{at}.yaml")), document(&format!("Number {at}"))).unwrap();
+        }
+        let printed = import(many.to_str().unwrap());
+        assert_eq!(printed.lines().count(), lines, "{printed}");
+    }
+}
+
+#[test]
+#[rustfmt::skip] // a case a line
+fn relative_paths_are_those_of_the_folder_where_npm_was_called() {
+    let folder = folder("called");
+    let [here, there] = ["here", "there"].map(|name| folder.join(name));
+    for folder in [&here, &there] {
+        fs::create_dir_all(folder).unwrap();
+    }
+    fs::copy(format!("{FIXTURES}/good/acme-3.0.json"), there.join("acme.json")).unwrap();
+    fs::write(there.join("my.toml"), "[platforms.acme-store]\nrename = 'renamed'\n").unwrap();
+    fs::write(here.join("catalog.toml"), "[platforms.acme-store]\nrename = 'shipped'\n").unwrap();
+    let absolute = there.join("acme.json");
+    for (event, called, arguments, name) in [
+        ("catalog", &there, vec!["acme.json", "--config", "my.toml"], "renamed"),
+        ("catalog", &there, vec!["acme.json"], "shipped"),
+        ("catalog", &there, vec!["."], "shipped"),
+        ("catalog", &folder, vec!["there/acme.json"], "shipped"),
+        ("catalog", &here, vec!["../there/acme.json"], "shipped"),
+        ("catalog", &folder, vec![absolute.to_str().unwrap()], "shipped"),
+        // Under another script whoever runs this program knows in which folder it does.
+        ("test", &folder, vec!["../there/acme.json"], "shipped"),
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_connector-vault"))
+            .args(["catalog", "import"])
+            .args(&arguments)
+            .current_dir(&here)
+            .env("npm_lifecycle_event", event)
+            .env("INIT_CWD", called)
+            .output()
+            .unwrap();
+        let printed = format!("{}{}", String::from_utf8_lossy(&output.stdout), stderr(&output));
+        assert!(printed.contains(&format!("  {name}  8 actions\nlook at one: npm run catalog -- show {name}\n")), "{arguments:?}: {printed}");
+        assert!(here.join(".catalog/current.json").exists() && !there.join(".catalog").exists());
+    }
 }
 
 #[cfg(unix)]
