@@ -1,6 +1,6 @@
 //! `OpenAPI` documents → a catalog folder.
 //!
-//! [`source`] finds the files, [`read`] turns each into a [`document`] that holds only what rows need, and
+//! [`source`] finds the files, [`read`] turns each into a `document` that holds only what rows need, and
 //! [`connector`] and [`action`] make the rows. When all are read, [`platform`] names them, [`overrides`] applies the
 //! operator's `catalog.toml`, and [`folder`] writes. [`report`] says what
 //! came of it. [`check`] reads a folder back, and [`show`] prints a platform of it.

@@ -1,4 +1,4 @@
-//! Bytes → [`Document`], or why not.
+//! Bytes → `Document`, or why not.
 
 use std::fmt;
 
