@@ -12,6 +12,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 
 use crate::catalog::stored::{CURRENT_KEY, Current, SegmentId};
+use crate::importer::report::counted;
 
 use super::folder::Folder;
 use super::kv::{Kv, Metadata, Pair};
@@ -137,10 +138,10 @@ pub(super) fn state(kv: &Kv<'_>) -> Result<(BTreeMap<String, Metadata>, Option<C
 }
 
 fn summary(folder: &Folder) -> String {
-    format!(
-        "{} connectors, {} actions, version {}",
-        folder.manifest.connector_rows, folder.manifest.action_rows, folder.current.connectors
-    )
+    let rows = &folder.manifest;
+    let connectors = counted(rows.connector_rows as usize, "connector");
+    let actions = counted(rows.action_rows as usize, "action");
+    format!("{connectors}, {actions}, version {}", folder.current.connectors)
 }
 
 #[cfg(test)]
