@@ -1,7 +1,15 @@
 //! What a mistyped name may have meant.
 
-/// Longer names are compared by their beginning only, so that a hostile one costs little.
-const COMPARED_CHARS: usize = 64;
+use crate::fold::fold;
+
+/// Longer names are compared and shown by their beginning only, so that a hostile one costs little.
+const BEGINNING_CHARS: usize = 64;
+
+/// As much of a name that somebody sent as is compared and shown.
+#[must_use]
+pub fn beginning(name: &str) -> String {
+    name.chars().take(BEGINNING_CHARS).collect()
+}
 
 /// The up to `most` of `known` that resemble `name` most, the best first.
 pub fn nearest<'a>(
@@ -9,7 +17,7 @@ pub fn nearest<'a>(
     known: impl IntoIterator<Item = &'a str>,
     most: usize,
 ) -> Vec<String> {
-    let name: String = name.chars().take(COMPARED_CHARS).flat_map(char::to_lowercase).collect();
+    let name = fold(&beginning(name));
     let mut scored: Vec<(f64, &str)> =
         known.into_iter().map(|known| (likeness(&name, known), known)).collect();
     scored.sort_unstable_by(|(a, a_name), (b, b_name)| {
@@ -20,7 +28,7 @@ pub fn nearest<'a>(
 
 /// 0 (nothing alike) to 2; a name that contains the other one comes before those that merely look alike.
 fn likeness(name: &str, known: &str) -> f64 {
-    let folded = known.to_lowercase();
+    let folded = fold(known);
     let contained =
         name.len() >= 3 && (folded.contains(name) || (folded.len() >= 3 && name.contains(&folded)));
     strsim::jaro_winkler(name, &folded) + if contained { 1.0 } else { 0.0 }

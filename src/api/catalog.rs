@@ -12,7 +12,7 @@ use crate::catalog::model::Method;
 use crate::catalog::search::{MAX_CHARS, Query};
 use crate::catalog::segment::{ActionList, ConnectorList};
 use crate::fold::fold;
-use crate::nearest::nearest;
+use crate::nearest::{beginning, nearest};
 use crate::ports::Ports;
 
 /// The parameters of the connector list.
@@ -88,8 +88,8 @@ pub async fn list_connectors<P: Ports>(
         return Ok(not_modified(tag));
     }
     let connectors = catalog.segment::<_, ConnectorList>(ports, id).await?;
-    let selection = catalog.answer(id, &filter, |filter| filter.select(&connectors));
-    let rows = selection.json(connectors.list(), paging.positions(selection.len()));
+    let selection = catalog.answer(id, &filter, &connectors);
+    let rows = selection.json(&connectors.list, paging.positions(selection.len()));
     Ok(tagged(tag, paging.envelope(&rows, selection.len())))
 }
 
@@ -115,18 +115,17 @@ pub async fn list_actions<P: Ports>(
         return Ok(not_modified(tag));
     }
     let actions = catalog.segment::<_, ActionList>(ports, id).await?;
-    let selection = catalog.answer(id, &filter, |filter| filter.select(&actions));
-    let rows = selection.json(actions.list(), paging.positions(selection.len()));
+    let selection = catalog.answer(id, &filter, &actions);
+    let rows = selection.json(&actions.list, paging.positions(selection.len()));
     Ok(tagged(tag, paging.envelope(&rows, selection.len())))
 }
 
 fn no_platform(platform: &str, connectors: &ConnectorList) -> Problem {
-    let shown: String = platform.chars().take(64).collect();
     let suggestions = nearest(platform, connectors.platforms(), NEAREST_PLATFORMS);
     let names: Vec<String> = suggestions.iter().map(|known| format!("`{known}`")).collect();
     let meant =
         if names.is_empty() { String::new() } else { format!("; nearest: {}", names.join(", ")) };
-    let detail = format!("The catalog has no platform `{shown}`{meant}.");
+    let detail = format!("The catalog has no platform `{}`{meant}.", beginning(platform));
     let mut problem = Problem::new(Code::PlatformNotFound, detail);
     problem.suggestions = suggestions;
     problem

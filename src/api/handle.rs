@@ -6,15 +6,12 @@ use super::cors;
 use super::cost::Metered;
 use super::message::{NO_STORE, Request, Response};
 use super::problem::{Code, Problem};
-use super::route::{Route, Target};
+use super::route::{READS, Route, Target};
 use super::whoami::whoami;
 use crate::access::authenticate::{Freshness, KeyCache, authenticate};
 use crate::access::{Principal, Scope};
 use crate::catalog::cache::CatalogCache;
 use crate::ports::{Ports, Random};
-
-/// What a browser is told that it may send to a path of which only a valid key learns more.
-const ANY_METHOD: &str = "GET, HEAD, OPTIONS";
 
 /// What an isolate keeps from request to request.
 #[derive(Debug)]
@@ -31,12 +28,6 @@ impl Service {
     pub fn new(config: Config) -> Self {
         let (vary, catalog) = (cors::vary(&config), CatalogCache::new(config.segment_bytes));
         Self { config, vary, keys: KeyCache::default(), catalog }
-    }
-
-    /// The settings.
-    #[must_use]
-    pub const fn config(&self) -> &Config {
-        &self.config
     }
 }
 
@@ -82,11 +73,7 @@ async fn answer<P: Ports>(
         Route::Unknown => return Err(no_route()),
     };
     if request.method == "OPTIONS" {
-        return Ok(cors::preflight(
-            &service.config,
-            request,
-            target.map_or(ANY_METHOD, Target::allow),
-        ));
+        return Ok(cors::preflight(&service.config, request, target.map_or(READS, Target::allow)));
     }
 
     // 2. Authenticate.

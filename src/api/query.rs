@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 
 use super::percent::decode_form;
 use super::problem::{Code, Fault, Problem};
+use crate::nearest::{beginning, nearest};
 
 /// Unknown parameters past this many faults are not named any more: a hostile query must cost little.
 const MAX_FAULTS: usize = 100;
@@ -58,12 +59,12 @@ impl<'a> QueryReader<'a> {
     }
 
     fn unknown(&mut self, name: &str, known: &[&'static str]) {
-        let suggestion = crate::nearest::nearest(name, known.iter().copied(), 1).into_iter().next();
+        let suggestion = nearest(name, known.iter().copied(), 1).into_iter().next();
         let meant = suggestion
             .as_ref()
             .map(|suggestion| format!("; did you mean `{suggestion}`?"))
             .unwrap_or_default();
-        let shown: String = name.chars().take(64).collect();
+        let shown = beginning(name);
         let fault = Fault {
             code: Code::UnknownParameter,
             parameter: name.to_owned(),

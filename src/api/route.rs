@@ -2,6 +2,10 @@
 
 use super::percent::decode;
 
+/// The methods of a path that is only read; also what a browser is told about a path of which only a valid key learns
+/// more.
+pub const READS: &str = "GET, HEAD, OPTIONS";
+
 /// Something that the API serves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
@@ -66,7 +70,7 @@ impl Target {
     /// The methods of the target, as the `Allow` header lists them.
     #[must_use]
     pub const fn allow(&self) -> &'static str {
-        "GET, HEAD, OPTIONS"
+        READS
     }
 
     /// Whether `method` reads the target.

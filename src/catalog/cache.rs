@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use lru::LruCache;
 
-use super::filter::{Filter, Selection};
+use super::filter::{Filter, ListFilter, Selection};
 use super::layout::DamagedError;
 use super::segment::{ActionList, ConnectorList};
 use super::stored::{CURRENT_KEY, Current, FORMAT, SegmentId};
@@ -151,24 +151,16 @@ impl CatalogCache {
     }
 
     /// The answer to a filter on a segment: remembered when it took a look at every row.
-    pub fn answer<F>(
-        &self,
-        id: SegmentId,
-        filter: &F,
-        select: impl FnOnce(&F) -> Selection,
-    ) -> Selection
-    where
-        for<'a> Filter: From<&'a F>,
-    {
-        let key = (id, Filter::from(filter));
-        if !key.1.is_scan() {
-            return select(filter);
+    pub fn answer<F: ListFilter>(&self, id: SegmentId, filter: &F, list: &F::List) -> Selection {
+        if !filter.is_scan() {
+            return filter.select(list);
         }
-        let Ok(mut answers) = self.answers.try_borrow_mut() else { return select(filter) };
+        let Ok(mut answers) = self.answers.try_borrow_mut() else { return filter.select(list) };
+        let key = (id, filter.to_filter());
         if let Some(known) = answers.get(&key) {
             return known;
         }
-        let selection = select(filter);
+        let selection = filter.select(list);
         let rows = selection.len().saturating_mul(size_of::<u32>());
         let size = rows.saturating_add(key.1.text_bytes());
         answers.put(key, selection.clone(), size);
@@ -219,7 +211,8 @@ impl<K: Hash + Eq, V: Clone> Budgeted<K, V> {
 #[cfg(test)]
 mod tests {
     use super::{ANSWER_BYTES, Budgeted, CatalogCache, ENTRY_BYTES};
-    use crate::catalog::filter::{ConnectorFilter, Selection};
+    use crate::catalog::filter::ConnectorFilter;
+    use crate::catalog::segment::{ConnectorList, write_connectors};
     use crate::catalog::stored::SegmentId;
 
     #[test]
@@ -244,10 +237,11 @@ mod tests {
     #[test]
     fn long_filters_count_against_the_budget() {
         let cache = CatalogCache::new(0);
+        let none = ConnectorList::open(write_connectors(Vec::new())).unwrap();
         for at in 0..1000 {
             let category = Some(format!("{at}{}", "x".repeat(15_000)));
             let filter = ConnectorFilter { category, ..ConnectorFilter::default() };
-            cache.answer(SegmentId([0; 16]), &filter, |_| Selection::Rows([].into()));
+            cache.answer(SegmentId([0; 16]), &filter, &none);
         }
         let answers = cache.answers.borrow();
         assert!(answers.used <= ANSWER_BYTES, "{}", answers.used);

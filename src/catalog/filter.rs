@@ -99,6 +99,21 @@ fn select(
     Selection::Rows(candidates.into_iter().filter(holds).collect())
 }
 
+/// What is asked of one kind of list.
+pub trait ListFilter {
+    /// The kind of list.
+    type List;
+
+    /// Whether only a look at every row can answer: then the answer is worth remembering.
+    fn is_scan(&self) -> bool;
+
+    /// The rows that hold everything asked.
+    fn select(&self, list: &Self::List) -> Selection;
+
+    /// What an answer is remembered by.
+    fn to_filter(&self) -> Filter;
+}
+
 /// The filters of the connector list (specification, part 4.2), folded where case is ignored.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct ConnectorFilter {
@@ -116,22 +131,19 @@ pub struct ConnectorFilter {
     pub q: Option<Query>,
 }
 
-impl ConnectorFilter {
-    /// Whether only a look at every row can answer: then the answer is worth remembering.
-    #[must_use]
-    pub const fn is_scan(&self) -> bool {
+impl ListFilter for ConnectorFilter {
+    type List = ConnectorList;
+
+    fn is_scan(&self) -> bool {
         let indexed = self.key.is_some() || self.platform.is_some() || self.name.is_some();
         self.q.is_some() || (!indexed && (self.authkit || self.category.is_some()))
     }
 
-    /// The rows that hold everything asked.
-    #[must_use]
-    pub fn select(&self, connectors: &ConnectorList) -> Selection {
-        let list = connectors.list();
-        let found =
-            self.q.as_ref().map(|query| search(searched(list, connectors.fields(), b""), query));
+    fn select(&self, connectors: &ConnectorList) -> Selection {
+        let list = &connectors.list;
+        let found = self.q.as_ref().map(|query| search(Searched { list, shared: b"" }, query));
         let indexed = [
-            self.name.as_ref().map(|name| Indexed::Neighbours(connectors.with_name(name))),
+            self.name.as_ref().map(|name| Indexed::Neighbours(list.with_title(name))),
             self.platform
                 .as_ref()
                 .map(|platform| Indexed::Rows(connectors.with_platform(platform))),
@@ -143,6 +155,10 @@ impl ConnectorFilter {
         };
         let needed = self.category.is_some() || self.authkit;
         select(list, found, indexed.into_iter().flatten().collect(), needed.then_some(&unindexed))
+    }
+
+    fn to_filter(&self) -> Filter {
+        Filter::Connectors(self.clone())
     }
 }
 
@@ -168,28 +184,7 @@ pub enum Filter {
     Actions(ActionFilter),
 }
 
-impl From<&ConnectorFilter> for Filter {
-    fn from(filter: &ConnectorFilter) -> Self {
-        Self::Connectors(filter.clone())
-    }
-}
-
-impl From<&ActionFilter> for Filter {
-    fn from(filter: &ActionFilter) -> Self {
-        Self::Actions(filter.clone())
-    }
-}
-
 impl Filter {
-    /// Whether only a look at every row can answer: then the answer is worth remembering.
-    #[must_use]
-    pub const fn is_scan(&self) -> bool {
-        match self {
-            Self::Connectors(filter) => filter.is_scan(),
-            Self::Actions(filter) => filter.is_scan(),
-        }
-    }
-
     /// Bytes of text that it holds: a request may send long ones.
     #[must_use]
     pub fn text_bytes(&self) -> usize {
@@ -204,23 +199,21 @@ impl Filter {
     }
 }
 
-impl ActionFilter {
-    /// Whether only a look at every row can answer: then the answer is worth remembering.
-    #[must_use]
-    pub const fn is_scan(&self) -> bool {
+impl ListFilter for ActionFilter {
+    type List = ActionList;
+
+    fn is_scan(&self) -> bool {
         self.q.is_some() || (self.method.is_some() && self.key.is_none() && self.title.is_none())
     }
 
-    /// The rows that hold everything asked.
-    #[must_use]
-    pub fn select(&self, actions: &ActionList) -> Selection {
-        let list = actions.list();
+    fn select(&self, actions: &ActionList) -> Selection {
+        let list = &actions.list;
         let found = self
             .q
             .as_ref()
-            .map(|query| search(searched(list, actions.fields(), actions.platform()), query));
+            .map(|query| search(Searched { list, shared: actions.platform() }, query));
         let indexed = [
-            self.title.as_ref().map(|title| Indexed::Neighbours(actions.with_title(title))),
+            self.title.as_ref().map(|title| Indexed::Neighbours(list.with_title(title))),
             self.key.as_ref().map(|key| Indexed::Rows(list.with_key(key, false))),
         ];
         let unindexed = |row: usize| {
@@ -233,12 +226,8 @@ impl ActionFilter {
             self.method.is_some().then_some(&unindexed),
         )
     }
-}
 
-fn searched<'a>(
-    list: &'a List,
-    fields: &'a [super::layout::Texts],
-    shared: &'a [u8],
-) -> Searched<'a> {
-    Searched { bytes: &list.bytes, rows: list.len, fields, shared }
+    fn to_filter(&self) -> Filter {
+        Filter::Actions(self.clone())
+    }
 }

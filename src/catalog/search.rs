@@ -10,6 +10,7 @@ use std::iter;
 use memchr::memmem::Finder;
 
 use super::layout::Texts;
+use super::segment::List;
 use crate::fold::fold;
 
 /// Longest search text, in characters.
@@ -47,12 +48,8 @@ impl Query {
 /// What is searched through.
 #[derive(Debug, Clone, Copy)]
 pub struct Searched<'a> {
-    /// The segment.
-    pub bytes: &'a [u8],
-    /// Number of rows.
-    pub rows: usize,
-    /// The fields, the name or title first.
-    pub fields: &'a [Texts],
+    /// The list with its fields.
+    pub list: &'a List,
     /// A field that all rows share, in the form of a searchable field; may be empty.
     pub shared: &'a [u8],
 }
@@ -125,14 +122,14 @@ impl Searched<'_> {
     /// The best rank of `word` in each row.
     fn ranks(&self, word: &str) -> Vec<u8> {
         let word = Word::new(word);
-        let mut ranks = vec![self.rank_everywhere(&word); self.rows];
-        for (nth, field) in self.fields.iter().enumerate() {
-            let joined = field.joined(self.bytes);
-            let (mut row, mut end) = (0, field.start(self.bytes, 1));
+        let mut ranks = vec![self.rank_everywhere(&word); self.list.len];
+        for (nth, field) in self.list.fields.iter().enumerate() {
+            let joined = field.joined(&self.list.bytes);
+            let (mut row, mut end) = (0, field.start(&self.list.bytes, 1));
             for at in word.positions(joined) {
                 if at >= end {
                     row = self.row_at(field, at, row);
-                    end = field.start(self.bytes, row.saturating_add(1));
+                    end = field.start(&self.list.bytes, row.saturating_add(1));
                 }
                 if let Some(best) = ranks.get_mut(row) {
                     *best = word.rank(joined, at, nth).min(*best);
@@ -144,9 +141,9 @@ impl Searched<'_> {
 
     /// The best rank of `word` in the fields of one row.
     fn rank(&self, word: &Word, row: usize) -> u8 {
-        let fields = self.fields.iter().enumerate();
+        let fields = self.list.fields.iter().enumerate();
         let ranks = fields.filter_map(|(nth, field)| {
-            let text = field.get(self.bytes, row);
+            let text = field.get(&self.list.bytes, row);
             word.positions(text).map(|at| word.rank(text, at, nth)).min()
         });
         ranks.min().unwrap_or(ABSENT)
@@ -160,14 +157,14 @@ impl Searched<'_> {
 
     /// The row of a position: the last one that begins at or before it. Looks forward from `row`, first nearby.
     fn row_at(&self, field: &Texts, at: usize, row: usize) -> usize {
-        let begins_after = |row: usize| field.start(self.bytes, row) > at;
+        let begins_after = |row: usize| field.start(&self.list.bytes, row) > at;
         let mut step = 1_usize;
         let mut low = row;
-        while low.saturating_add(step) < self.rows && !begins_after(low.saturating_add(step)) {
+        while low.saturating_add(step) < self.list.len && !begins_after(low.saturating_add(step)) {
             low = low.saturating_add(step);
             step = step.saturating_mul(2);
         }
-        let mut high = low.saturating_add(step).min(self.rows);
+        let mut high = low.saturating_add(step).min(self.list.len);
         while high.saturating_sub(low) > 1 {
             let middle = low.midpoint(high);
             if begins_after(middle) {

@@ -87,15 +87,19 @@ pub struct List {
     pub bytes: Vec<u8>,
     /// Number of rows.
     pub len: usize,
+    /// The searchable fields; the first one orders the list.
+    pub fields: Vec<Texts>,
     rows: Texts,
     keys: Texts,
     by_key: Range<usize>,
 }
 
 impl List {
-    fn open(reader: &mut Reader<'_>) -> Result<Self, DamagedError> {
+    /// Reads what every list has, with this many searchable fields.
+    fn open(reader: &mut Reader<'_>, fields: usize) -> Result<Self, DamagedError> {
         let (rows, keys, by_key) = (reader.texts()?, reader.texts()?, reader.cells(4)?);
-        Ok(Self { bytes: Vec::new(), len: reader.rows(), rows, keys, by_key })
+        let fields = (0..fields).map(|_| reader.texts()).collect::<Result<_, _>>()?;
+        Ok(Self { bytes: Vec::new(), len: reader.rows(), fields, rows, keys, by_key })
     }
 
     /// The JSON of neighbouring rows, joined by commas.
@@ -126,12 +130,17 @@ impl List {
         nth.checked_mul(4).and_then(|at| read_number(place, at)).unwrap_or(usize::MAX)
     }
 
-    /// The neighbouring rows whose value of `field`, by which the list is ordered, equals `folded`.
-    fn with_first_field(&self, field: &Texts, folded: &str) -> Range<usize> {
-        let compared = |row: usize| {
-            let value = field.get(&self.bytes, row);
-            value.strip_suffix(b"\n").unwrap_or(value).cmp(folded.as_bytes())
-        };
+    /// A row's text of a searchable field, without the line feed behind its last value.
+    fn field(&self, nth: usize, row: usize) -> &[u8] {
+        let text =
+            self.fields.get(nth).map(|field| field.get(&self.bytes, row)).unwrap_or_default();
+        text.strip_suffix(b"\n").unwrap_or(text)
+    }
+
+    /// The neighbouring rows whose name or title, by which the list is ordered, equals `folded`.
+    #[must_use]
+    pub fn with_title(&self, folded: &str) -> Range<usize> {
+        let compared = |row: usize| self.field(TITLE, row).cmp(folded.as_bytes());
         first_where(self.len, |row| compared(row).is_ge())..first_where(self.len, |row| {
             compared(row).is_gt()
         })
@@ -152,12 +161,18 @@ fn first_where(len: usize, holds: impl Fn(usize) -> bool) -> usize {
     low
 }
 
-/// The opened connector list.
+/// The place of the name or title among the searchable fields of either list.
+const TITLE: usize = 0;
+/// The place of the platform among the connectors' searchable fields.
+const PLATFORM: usize = 2;
+/// The place of the category among the connectors' searchable fields.
+const CATEGORY: usize = 3;
+
+/// The opened connector list. Its searchable fields: name, key, platform, category, tags, description.
 #[derive(Debug)]
 pub struct ConnectorList {
-    list: List,
-    /// Searchable fields: name, key, platform, category, tags, description.
-    fields: [Texts; 6],
+    /// Rows, keys and fields.
+    pub list: List,
     authkit: Range<usize>,
     actions: Range<usize>,
 }
@@ -169,44 +184,16 @@ impl ConnectorList {
     /// When the bytes are not a whole connector segment.
     pub fn open(bytes: Vec<u8>) -> Result<Self, DamagedError> {
         let mut reader = Reader::open(&bytes, Kind::Connectors)?;
-        let mut list = List::open(&mut reader)?;
-        let fields = [
-            reader.texts()?,
-            reader.texts()?,
-            reader.texts()?,
-            reader.texts()?,
-            reader.texts()?,
-            reader.texts()?,
-        ];
+        let mut list = List::open(&mut reader, 6)?;
         let (authkit, actions) = (reader.cells(1)?, reader.cells(16)?);
         list.bytes = bytes;
-        Ok(Self { list, fields, authkit, actions })
-    }
-
-    /// Rows and keys.
-    #[must_use]
-    pub const fn list(&self) -> &List {
-        &self.list
-    }
-
-    /// The searchable fields, name first.
-    #[must_use]
-    pub fn fields(&self) -> &[Texts] {
-        &self.fields
-    }
-
-    /// The rows of this folded name.
-    #[must_use]
-    pub fn with_name(&self, folded: &str) -> Range<usize> {
-        let [name, ..] = &self.fields;
-        self.list.with_first_field(name, folded)
+        Ok(Self { list, authkit, actions })
     }
 
     /// Whether the row's category is this folded one.
     #[must_use]
     pub fn has_category(&self, row: usize, folded: &str) -> bool {
-        let [_, _, _, category, ..] = &self.fields;
-        category.get(&self.list.bytes, row).strip_suffix(b"\n") == Some(folded.as_bytes())
+        self.list.field(CATEGORY, row) == folded.as_bytes()
     }
 
     /// Whether the operator enabled the row for hosted authorization.
@@ -230,19 +217,16 @@ impl ConnectorList {
 
     /// All platforms, in list order.
     pub fn platforms(&self) -> impl Iterator<Item = &str> {
-        let [_, _, platform, ..] = &self.fields;
         (0..self.list.len)
-            .filter_map(|row| std::str::from_utf8(platform.get(&self.list.bytes, row)).ok())
-            .map(str::trim_end)
+            .filter_map(|row| std::str::from_utf8(self.list.field(PLATFORM, row)).ok())
     }
 }
 
-/// One platform's opened action list.
+/// One platform's opened action list. Its searchable fields: title, key.
 #[derive(Debug)]
 pub struct ActionList {
-    list: List,
-    /// Searchable fields: title, key.
-    fields: [Texts; 2],
+    /// Rows, keys and fields.
+    pub list: List,
     platform: Range<usize>,
     methods: Range<usize>,
 }
@@ -254,36 +238,16 @@ impl ActionList {
     /// When the bytes are not a whole action segment.
     pub fn open(bytes: Vec<u8>) -> Result<Self, DamagedError> {
         let mut reader = Reader::open(&bytes, Kind::Actions)?;
-        let mut list = List::open(&mut reader)?;
-        let fields = [reader.texts()?, reader.texts()?];
+        let mut list = List::open(&mut reader, 2)?;
         let (platform, methods) = (reader.section()?, reader.cells(1)?);
         list.bytes = bytes;
-        Ok(Self { list, fields, platform, methods })
-    }
-
-    /// Rows and keys.
-    #[must_use]
-    pub const fn list(&self) -> &List {
-        &self.list
-    }
-
-    /// The searchable fields, title first.
-    #[must_use]
-    pub fn fields(&self) -> &[Texts] {
-        &self.fields
+        Ok(Self { list, platform, methods })
     }
 
     /// The platform, which every row shares: a searchable field of one value.
     #[must_use]
     pub fn platform(&self) -> &[u8] {
         self.list.bytes.get(self.platform.clone()).unwrap_or_default()
-    }
-
-    /// The rows of this folded title.
-    #[must_use]
-    pub fn with_title(&self, folded: &str) -> Range<usize> {
-        let [title, _] = &self.fields;
-        self.list.with_first_field(title, folded)
     }
 
     /// Whether the row has this method.

@@ -24,7 +24,7 @@ pub fn connectors(folder: &Folder) -> Result<Vec<ConnectorEntry>> {
     let bytes = folder.read_segment(current.connectors)?;
     let list =
         ConnectorList::open(bytes).with_context(|| format!("cannot open {}", path.display()))?;
-    let rows: Vec<Connector> = rows(list.list(), &path)?;
+    let rows: Vec<Connector> = rows(&list.list, &path)?;
     let entry = |(row, connector)| {
         let actions = list
             .actions_of(row)
@@ -33,7 +33,7 @@ pub fn connectors(folder: &Folder) -> Result<Vec<ConnectorEntry>> {
     };
     let entries: Vec<ConnectorEntry> =
         rows.into_iter().enumerate().map(entry).collect::<Result<_>>()?;
-    if write_connectors(entries.clone()) != list.list().bytes {
+    if write_connectors(entries.clone()) != list.list.bytes {
         bail!("{}: its order or its columns are not those of its rows", path.display());
     }
     Ok(entries)
@@ -47,8 +47,8 @@ pub fn actions(folder: &Folder, id: SegmentId) -> Result<Vec<Action>> {
     let path = folder.segment(id);
     let list = ActionList::open(folder.read_segment(id)?)
         .with_context(|| format!("cannot open {}", path.display()))?;
-    let rows: Vec<Action> = rows(list.list(), &path)?;
-    if write_actions(rows.clone()) != list.list().bytes {
+    let rows: Vec<Action> = rows(&list.list, &path)?;
+    if write_actions(rows.clone()) != list.list.bytes {
         bail!("{}: its order or its columns are not those of its rows", path.display());
     }
     Ok(rows)
