@@ -113,3 +113,10 @@ pub struct Manifest {
     /// Rows of all action lists.
     pub action_rows: u32,
 }
+
+impl Manifest {
+    /// Every segment that the version refers to.
+    pub fn segments(&self) -> impl Iterator<Item = SegmentId> {
+        std::iter::once(self.connectors).chain(self.actions.iter().copied())
+    }
+}

@@ -95,7 +95,7 @@ impl Folder {
         let path = self.segment(id);
         let bytes = read(&path)?;
         if SegmentId::of(&bytes) != id {
-            bail!("{}: its content is not what its name says", path.display());
+            bail!("{}: its content is not what its name says: import again", path.display());
         }
         Ok(bytes)
     }
@@ -164,11 +164,10 @@ impl Folder {
 
     /// Removes what the current version does not name. What cannot be removed does no harm.
     fn sweep(&self, manifest: &Manifest) {
+        let segments: BTreeSet<SegmentId> = manifest.segments().collect();
         let kept = |name: &str| match name.strip_suffix(".json") {
             Some(version) => version.parse() == Ok(manifest.connectors),
-            None => name.parse().is_ok_and(|id| {
-                id == manifest.connectors || manifest.actions.binary_search(&id).is_ok()
-            }),
+            None => name.parse().is_ok_and(|id| segments.contains(&id)),
         };
         for folder in ["segments", "versions"] {
             let entries = fs::read_dir(self.0.join(folder)).into_iter().flatten().flatten();

@@ -3,7 +3,7 @@
 //! | file | what it knows |
 //! |---|---|
 //! | [`wrangler`] | how to run wrangler, on this machine's storage or at Cloudflare |
-//! | [`kv`], [`folder`] | the catalog in Workers KV, and in a folder |
+//! | [`kv`], [`folder`] | the catalog in Workers KV, and what of a folder goes there |
 //! | [`publish`], [`versions`] | `catalog publish`, `catalog list`, `catalog prune` |
 //! | [`keys`], [`key_table`] | `keys create`, `keys list`, `keys revoke`, and their SQL |
 //! | [`when`], [`sql`] | expiries and timestamps; SQL literals |

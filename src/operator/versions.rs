@@ -8,7 +8,6 @@ use serde::Serialize;
 
 use crate::catalog::stored::{Current, FORMAT, Manifest};
 
-use super::folder::segments_of;
 use super::kv::{Kv, Metadata};
 use super::publish::state;
 use super::when::Moment;
@@ -100,7 +99,11 @@ fn versions(
                 connectors: manifest.map(|manifest| manifest.connector_rows),
                 actions: manifest.map(|manifest| manifest.action_rows),
                 published_at: metadata.published_at.clone(),
-                segments: manifest.into_iter().flat_map(segments_of).map(|id| id.key()).collect(),
+                segments: manifest
+                    .into_iter()
+                    .flat_map(Manifest::segments)
+                    .map(|id| id.key())
+                    .collect(),
             })
         })
         .collect();
@@ -250,7 +253,7 @@ mod tests {
                 connector_rows: 1,
                 action_rows: 2,
             };
-            keys.extend(segments_of(&manifest).map(|id| (id.key(), Metadata::default())));
+            keys.extend(manifest.segments().map(|id| (id.key(), Metadata::default())));
             let published_at = Some(format!("2026-01-0{byte}T00:00:00.000Z"));
             keys.insert(id(byte).version_key(), Metadata { published_at });
             manifests.insert(id(byte).version_key(), manifest);
