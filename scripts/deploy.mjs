@@ -8,8 +8,6 @@ import { say } from "./lib/status.mjs";
 import { buildWorker } from "./build-worker.mjs";
 import { setup } from "./setup.mjs";
 
-const quiet = { WRANGLER_SEND_METRICS: "false" };
-
 /** Fails while wrangler.toml still has the placeholders that it comes with. */
 function mustNameStorage() {
   const config = readFileSync(join(root, "wrangler.toml"), "utf8");
@@ -32,8 +30,8 @@ await main(async () => {
   const tools = await setup();
   if (!isDry) mustNameStorage();
   await buildWorker(tools);
-  if (!isDry) await run(wrangler, ["d1", "migrations", "apply", "VAULT", "--remote"], { show: true, env: quiet });
-  await run(wrangler, ["deploy", ...args], { show: true, env: quiet });
+  if (!isDry) await run(wrangler, ["d1", "migrations", "apply", "VAULT", "--remote"], { show: true });
+  await run(wrangler, ["deploy", ...args], { show: true });
   if (isDry) return;
   say(`
 Deployed. Give it a catalog and a key:

@@ -20,7 +20,7 @@ async function migrate({ state, place }) {
   const wanted = fingerprint(["migrations"]);
   if (isStamped(stampFile, wanted)) return;
   await task("local database migrated", () =>
-    run(wrangler, ["d1", "migrations", "apply", "VAULT", ...place], { env: { WRANGLER_SEND_METRICS: "false" } }),
+    run(wrangler, ["d1", "migrations", "apply", "VAULT", ...place]),
   );
   stamp(stampFile, wanted);
 }

@@ -5,7 +5,7 @@ import { buildWorker, wasmToolEnvironment } from "./build-worker.mjs";
 import { nativeCli } from "./lib/native-cli.mjs";
 import { root, wrangler } from "./lib/paths.mjs";
 import { main, Problem } from "./lib/problem.mjs";
-import { ask, environment, run } from "./lib/run.mjs";
+import { ask, run } from "./lib/run.mjs";
 import { task } from "./lib/status.mjs";
 import { setup } from "./setup.mjs";
 import { lintEnvironment } from "./setup/lint-tools.mjs";
@@ -62,7 +62,7 @@ function e2eFiles() {
 async function endToEnd() {
   const files = e2eFiles();
   if (files.length === 0) throw new Problem(`There are no tests in ${E2E}/.`);
-  await run("node", ["--test", "--test-concurrency=1", ...files], { show: true, env: environment({ WRANGLER_SEND_METRICS: "false" }) });
+  await run("node", ["--test", "--test-concurrency=1", ...files], { show: true });
 }
 
 await main(async () => {
@@ -83,7 +83,7 @@ await main(async () => {
   await steps.step("Worker builds and is small enough", () => buildWorker({ wasm }), { needs });
   const built = ["set-up", "Worker builds and is small enough"];
   const dryRun = ["deploy", "--dry-run", "--outdir", join("target", "dry-run")];
-  await steps.step("wrangler deploy --dry-run", () => run(wrangler, dryRun, { env: { WRANGLER_SEND_METRICS: "false" } }).then(() => {}), { needs: built });
+  await steps.step("wrangler deploy --dry-run", () => run(wrangler, dryRun).then(() => {}), { needs: built });
   await steps.step("end-to-end tests", endToEnd, { needs: [...built, "command line builds"] });
   return steps.close();
 });

@@ -30,9 +30,9 @@ function unwatch(child) {
   if (running.size === 0) for (const signal of SIGNALS) process.off(signal, stop);
 }
 
-/** The environment of a child: this project's tools first in PATH, plus `more`. */
+/** The environment of a child: this project's tools first in PATH, wrangler's telemetry off, plus `more`. */
 export function environment(more = {}) {
-  return { ...process.env, PATH: toolPath(), ...more };
+  return { ...process.env, PATH: toolPath(), WRANGLER_SEND_METRICS: "false", ...more };
 }
 
 /** The full path of a program in PATH, or undefined. */

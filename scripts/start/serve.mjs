@@ -16,7 +16,6 @@ export function serve(args, whenReady) {
     const child = spawn(wrangler, ["dev", "--show-interactive-dev-session=false", ...args], {
       cwd: root,
       env: environment({
-        WRANGLER_SEND_METRICS: "false",
         // Where a visitor comes from is nothing that this service asks; looking it up takes a network.
         CLOUDFLARE_CF_FETCH_ENABLED: "false",
         ...(process.stdout.isTTY && { FORCE_COLOR: "1" }),
