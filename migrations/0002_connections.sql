@@ -71,7 +71,7 @@ CREATE TABLE connection_counts (
 ) STRICT, WITHOUT ROWID;
 
 -- The largest platforms of a tenant.
-CREATE INDEX connection_counts_by_size ON connection_counts (account, environment, n)
+CREATE INDEX connection_counts_by_size ON connection_counts (account, environment, n DESC, value)
   WHERE active = 2 AND dimension = 'platform';
 
 -- What each connection counts as, its tags apart: the one place that says so.

@@ -1,9 +1,10 @@
 // Builds the Worker into build/ and checks its size. wrangler calls this through `npm run build:worker`.
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
+import binaryen from "binaryen";
 import { fingerprint, isStamped, stamp } from "./lib/fingerprint.mjs";
 import { locked } from "./lib/lock.mjs";
 import { nodeBin, root, toolPath } from "./lib/paths.mjs";
@@ -17,6 +18,9 @@ const LIMIT_BYTES = 150_000;
 const INPUTS = ["src", "Cargo.toml", "Cargo.lock", "package-lock.json", "scripts/build-worker.mjs"];
 // What wrangler uploads: the entry module, and the one that it imports.
 const MODULES = ["index.js", "index_bg.wasm"];
+// Classes of the `worker` crate that nobody calls here. A crate's exports are kept whoever needs them, and all that they
+// need with them.
+const UNUSED = /containerstartupoptions|minifyconfig|r2range|intounderlying/;
 const built = join(root, "target", "worker.built-from");
 const sizes = () => MODULES.map((name) => gzipSync(readFileSync(join(root, "build", name)), { level: 9 }).length);
 
@@ -42,6 +46,15 @@ export function buildWorker({ wasm }) {
   return locked("worker", "it builds the Worker", () => build(wasm));
 }
 
+/** Takes out of a module what only `UNUSED` exports need: `wasm-opt` drops what nothing refers to. */
+function dropExports(file) {
+  const module = binaryen.readBinary(readFileSync(file));
+  const names = Array.from({ length: module.getNumExports() }, (_, at) => binaryen.getExportInfo(module.getExportByIndex(at)).name);
+  for (const name of names) if (UNUSED.test(name)) module.removeExport(name);
+  writeFileSync(file, module.emitBinary());
+  module.dispose();
+}
+
 async function build(wasm) {
   const wanted = fingerprint(INPUTS, [JSON.stringify(wasm)]);
   const isCurrent = isStamped(built, wanted) && MODULES.every((name) => existsSync(join(root, "build", name)));
@@ -56,8 +69,9 @@ async function build(wasm) {
       }),
     );
     const tools = { env: { PATH: toolPath() } };
-    // Function names are for debuggers; they would be a sixth of what every cold start loads.
     const module = join(root, "build", "index_bg.wasm");
+    dropExports(module);
+    // Function names are for debuggers; they would be a sixth of what every cold start loads.
     await run(join(nodeBin, "wasm-opt"), [module, "--all-features", "-O3", "--strip-debug", "-o", module], tools);
     const external = ["--external:cloudflare:workers", "--external:./index_bg.wasm"];
     const entry = [join(root, "src", "edge", "entry.js"), `--outfile=${join(root, "build", "index.js")}`, "--allow-overwrite"];

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`api`] | the HTTP contract, pure: routes, query parameters, pages, problems, [`api::handle()`] |
 //! | [`catalog`] | connectors and actions: rows, stored segments, filters, search, what an isolate remembers |
+//! | [`vault`] | connections: fields and their rules, keys, filters, cursors, entity tags, all SQL |
 //! | [`access`] | API keys, scopes, the principal of a request |
 //! | [`ports`] | what the core needs from outside: a database, values, time, randomness, a rate limit |
 //! | `edge` | feature `worker`: the Cloudflare Worker, the only code that names the platform |
@@ -25,10 +26,13 @@ pub mod edge;
 pub mod fold;
 #[cfg(feature = "cli")]
 pub mod importer;
+pub mod json;
 pub mod nearest;
 #[cfg(feature = "cli")]
 pub mod operator;
 pub mod ports;
+pub mod rfc3339;
+pub mod vault;
 
 #[cfg(all(target_arch = "wasm32", feature = "worker", feature = "client"))]
 compile_error!("the Worker and the client are two wasm modules: build them apart");

@@ -18,12 +18,19 @@ pub fn nearest<'a>(
     most: usize,
 ) -> Vec<String> {
     let name = fold(&beginning(name));
-    let mut scored: Vec<(f64, &str)> =
-        known.into_iter().map(|known| (likeness(&name, known), known)).collect();
-    scored.sort_unstable_by(|(a, a_name), (b, b_name)| {
-        b.total_cmp(a).then_with(|| a_name.cmp(b_name))
-    });
-    scored.into_iter().take(most).map(|(_, known)| known.to_owned()).collect()
+    // Few are asked for: putting each in its place is faster than sorting all.
+    let mut best: Vec<(f64, &str)> = Vec::with_capacity(most.saturating_add(1));
+    for known in known {
+        let score = likeness(&name, known);
+        let at = best.partition_point(|(other, other_name)| {
+            other.total_cmp(&score).then_with(|| known.cmp(other_name)).is_gt()
+        });
+        if at < most {
+            best.insert(at, (score, known));
+            best.truncate(most);
+        }
+    }
+    best.into_iter().map(|(_, known)| known.to_owned()).collect()
 }
 
 /// 0 (nothing alike) to 2; a name that contains the other one comes before those that merely look alike.

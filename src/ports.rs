@@ -1,17 +1,30 @@
 //! What the core needs from outside. The Worker gives it Cloudflare's storage, the tests `SQLite` and memory.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::future::Future;
 
-use serde::de::DeserializeOwned;
+use crate::json::{self, Value};
 
-/// Storage could not do what was asked. The text is for the log and never leaves the Worker.
+/// Storage could not do what was asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StorageError(pub String);
+pub struct StorageError {
+    /// For the log; never leaves the Worker.
+    pub cause: String,
+    /// Whether the connection to storage was lost on the way: what was asked may be done or not, and may be asked again.
+    pub lost: bool,
+}
+
+impl StorageError {
+    /// A failure that another try would meet again.
+    pub fn new(cause: impl Into<String>) -> Self {
+        Self { cause: cause.into(), lost: false }
+    }
+}
 
 impl fmt::Display for StorageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.cause)
     }
 }
 
@@ -32,7 +45,7 @@ pub enum Param {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Statement {
     /// The text, never built from input.
-    pub sql: &'static str,
+    pub sql: Cow<'static, str>,
     /// What is bound to it.
     pub params: Vec<Param>,
 }
@@ -49,13 +62,17 @@ pub struct ResultSet {
 }
 
 impl ResultSet {
-    /// The rows, each as a `T`.
+    /// The rows, each as what `read` makes of it.
     ///
     /// # Errors
-    /// When a row does not have `T`'s shape.
-    pub fn rows<T: DeserializeOwned>(&self) -> Result<Vec<T>, StorageError> {
-        serde_json::from_str(&self.json)
-            .map_err(|error| StorageError(format!("unexpected row: {error}")))
+    /// When `read` finds that a row has not the shape that it should have.
+    pub fn rows<T>(&self, read: fn(Value) -> Option<T>) -> Result<Vec<T>, StorageError> {
+        let rows = json::parse(&self.json);
+        let Ok(Value::Array(rows)) = rows else {
+            return Err(StorageError::new("the rows are no JSON array"));
+        };
+        let rows: Option<Vec<T>> = rows.into_iter().map(read).collect();
+        rows.ok_or_else(|| StorageError::new("a row has an unexpected shape"))
     }
 }
 
@@ -78,12 +95,22 @@ pub trait Blobs {
 pub trait Clock {
     /// Milliseconds since 1970-01-01 UTC.
     fn now(&self) -> u64;
+
+    /// Waits.
+    fn sleep(&self, milliseconds: u32) -> impl Future<Output = ()>;
 }
 
 /// Secure randomness.
 pub trait Random {
     /// Fills `bytes`.
     fn fill(&self, bytes: &mut [u8]);
+
+    /// A version 4 UUID, in lower case with hyphens.
+    fn uuid(&self) -> String {
+        let mut bytes = [0; 16];
+        self.fill(&mut bytes);
+        uuid::Builder::from_random_bytes(bytes).into_uuid().to_string()
+    }
 }
 
 /// How often a key may ask.

@@ -4,13 +4,13 @@ use std::cell::RefCell;
 use std::num::NonZeroUsize;
 
 use lru::LruCache;
-use serde::Deserialize;
 
 use super::key::{ApiKey, KeyHash};
 use super::statements::select_key;
 use super::{Environment, Principal, Scopes};
 use crate::catalog::cache::is_recent;
-use crate::ports::{Clock, Db, StorageError};
+use crate::json::Value;
+use crate::ports::{Clock, Db, ResultSet, StorageError};
 
 /// Milliseconds for which a catalog read trusts a key's row: half of the 60 s within which revocation holds there.
 pub const TRUST_MS: u64 = 30_000;
@@ -58,14 +58,31 @@ impl From<StorageError> for AuthenticationError {
 }
 
 /// A row of `api_keys`.
-#[derive(Debug, Deserialize)]
 struct KeyRow {
     id: String,
     account: String,
     environment: String,
     scopes: String,
     expires_at: Option<u64>,
-    revoked_at: Option<u64>,
+    is_revoked: bool,
+}
+
+impl KeyRow {
+    fn read(mut row: Value) -> Option<Self> {
+        let mut time = |name| match row.take(name)? {
+            Value::Null => Some(None),
+            time => Some(Some(time.as_integer()?)),
+        };
+        let (expires_at, revoked_at) = (time("expires_at")?, time("revoked_at")?);
+        Some(Self {
+            id: row.take_text("id")?,
+            account: row.take_text("account")?,
+            environment: row.take_text("environment")?,
+            scopes: row.take_text("scopes")?,
+            expires_at,
+            is_revoked: revoked_at.is_some(),
+        })
+    }
 }
 
 impl Default for KeyCache {
@@ -74,65 +91,69 @@ impl Default for KeyCache {
     }
 }
 
-/// The owner of the one key among `secrets`, the values of the request's key headers.
+/// The one key among `secrets`, the values of the request's key headers.
 ///
 /// # Errors
-/// When there is not exactly one well-formed, known and valid key, or storage can't be asked.
+/// When there is not exactly one, or it is malformed: no storage is needed to say no.
+pub fn sent_key(secrets: &[&str]) -> Result<ApiKey, AuthenticationError> {
+    match secrets {
+        [] => Err(AuthenticationError::Missing),
+        [secret] => ApiKey::parse(secret).map_err(|_| AuthenticationError::Malformed),
+        _ => Err(AuthenticationError::Several),
+    }
+}
+
+/// The owner of `key`: what the isolate remembers, or what storage says.
+///
+/// # Errors
+/// When the key is not known or not valid, or storage can't be asked.
 pub async fn authenticate<P: Db + Clock>(
     cache: &KeyCache,
     ports: &P,
-    secrets: &[&str],
+    key: &ApiKey,
     freshness: Freshness,
 ) -> Result<Principal, AuthenticationError> {
-    // 1. Exactly one well-formed key: no storage needed to say no.
-    let secret = match secrets {
-        [] => return Err(AuthenticationError::Missing),
-        [secret] => secret,
-        _ => return Err(AuthenticationError::Several),
-    };
-    let key = ApiKey::parse(secret).map_err(|_| AuthenticationError::Malformed)?;
     let hash = key.hash();
-
-    // 2. What the isolate remembers, or the key's row.
     let now = ports.now();
     let remembered = (freshness == Freshness::Recent).then(|| cache.recall(&hash, now)).flatten();
-    let principal = if remembered.is_some() {
-        remembered
-    } else {
-        let principal = fetch(ports, &key, &hash).await?;
-        cache.remember(hash, principal.as_ref(), now);
-        principal
-    };
-
-    // 3. Expiry needs no storage to be noticed.
-    principal
-        .filter(|principal| principal.expires_at.is_none_or(|at| now < at))
-        .ok_or(AuthenticationError::Refused)
+    if let Some(principal) = remembered {
+        // Expiry needs no storage to be noticed.
+        return unexpired(principal, now);
+    }
+    let sets = ports.batch(vec![select_key(&hash)]).await?;
+    let answer = owner(key, sets.first(), now);
+    cache.remember(hash, answer.as_ref().ok(), now);
+    answer
 }
 
-async fn fetch<P: Db>(
-    ports: &P,
+/// The owner of `key` by what [`select_key`] gave.
+///
+/// # Errors
+/// When the key is not known or not valid, or its row is damaged.
+pub fn owner(
     key: &ApiKey,
-    hash: &KeyHash,
-) -> Result<Option<Principal>, StorageError> {
-    let sets = ports.batch(vec![select_key(hash)]).await?;
-    let set = sets
-        .first()
-        .ok_or_else(|| StorageError("the key's statement gave no result set".into()))?;
-    let Some(row) = set.rows::<KeyRow>()?.into_iter().next() else { return Ok(None) };
-    let unreadable = || StorageError(format!("api_keys row {} is damaged", row.id));
+    answer: Option<&ResultSet>,
+    now: u64,
+) -> Result<Principal, AuthenticationError> {
+    let set = answer.ok_or_else(|| StorageError::new("the key's statement gave no result set"))?;
+    let row = set.rows(KeyRow::read)?.into_iter().next().ok_or(AuthenticationError::Refused)?;
+    let unreadable = || StorageError::new(format!("api_keys row {} is damaged", row.id));
     let environment: Environment = row.environment.parse().map_err(|_| unreadable())?;
     let scopes: Scopes = row.scopes.parse().map_err(|_| unreadable())?;
-    if row.revoked_at.is_some() || environment != key.environment() {
-        return Ok(None);
+    if row.is_revoked || environment != key.environment() {
+        return Err(AuthenticationError::Refused);
     }
-    Ok(Some(Principal {
-        key_id: row.id,
-        account: row.account,
-        environment,
-        scopes,
-        expires_at: row.expires_at,
-    }))
+    let principal =
+        Principal { account: row.account, environment, scopes, expires_at: row.expires_at };
+    unexpired(principal, now)
+}
+
+fn unexpired(principal: Principal, now: u64) -> Result<Principal, AuthenticationError> {
+    if principal.expires_at.is_none_or(|at| now < at) {
+        Ok(principal)
+    } else {
+        Err(AuthenticationError::Refused)
+    }
 }
 
 impl KeyCache {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// The two worlds of an account: a key sees the connections of its own only.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Environment {
     /// For trying things out.
     Test,
@@ -134,8 +134,6 @@ impl FromStr for Scopes {
 /// The owner of a valid key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Principal {
-    /// Names the key to people; not a secret.
-    pub key_id: String,
     /// Whose connections the key opens.
     pub account: String,
     /// Which of the account's two worlds.

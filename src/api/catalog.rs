@@ -4,7 +4,7 @@ use super::cost::Metered;
 use super::etag;
 use super::message::{NO_CACHE, Request, Response};
 use super::paging::Paging;
-use super::problem::{Code, Problem};
+use super::problem::{Code, Extension, Problem};
 use super::query::QueryReader;
 use crate::catalog::cache::CatalogCache;
 use crate::catalog::filter::{ActionFilter, ConnectorFilter};
@@ -90,7 +90,7 @@ pub async fn list_connectors<P: Ports>(
     let connectors = catalog.segment::<_, ConnectorList>(ports, id).await?;
     let selection = catalog.answer(id, &filter, &connectors);
     let rows = selection.json(&connectors.list, paging.positions(selection.len()));
-    Ok(tagged(tag, paging.envelope(&rows, selection.len())))
+    Ok(tagged(tag, paging.envelope(&rows, selection.len() as u64)))
 }
 
 /// Answers `GET /v1/available-actions/{platform}`.
@@ -117,7 +117,7 @@ pub async fn list_actions<P: Ports>(
     let actions = catalog.segment::<_, ActionList>(ports, id).await?;
     let selection = catalog.answer(id, &filter, &actions);
     let rows = selection.json(&actions.list, paging.positions(selection.len()));
-    Ok(tagged(tag, paging.envelope(&rows, selection.len())))
+    Ok(tagged(tag, paging.envelope(&rows, selection.len() as u64)))
 }
 
 fn no_platform(platform: &str, connectors: &ConnectorList) -> Problem {
@@ -127,7 +127,9 @@ fn no_platform(platform: &str, connectors: &ConnectorList) -> Problem {
         if names.is_empty() { String::new() } else { format!("; nearest: {}", names.join(", ")) };
     let detail = format!("The catalog has no platform `{}`{meant}.", beginning(platform));
     let mut problem = Problem::new(Code::PlatformNotFound, detail);
-    problem.suggestions = suggestions;
+    if !suggestions.is_empty() {
+        problem.extension = Extension::Suggestions(suggestions);
+    }
     problem
 }
 

@@ -3,10 +3,14 @@
 use std::cell::Cell;
 use std::fmt;
 
-use crate::ports::{Blobs, Clock, Db, Ports, ResultSet, Statement, StorageError};
+use crate::ports::{
+    Blobs, Clock, Db, Ports, Random, RateLimit, ResultSet, RetryAfter, Statement, StorageError,
+};
 
-/// Tries of a read that storage fails before the request does.
-const READ_TRIES: u32 = 3;
+/// Tries before the request fails: of a read of a value, and of statements on their way to which the connection was lost.
+const TRIES: u32 = 3;
+/// Milliseconds, at least, between the first and the second try of statements; later ones wait longer.
+const PAUSE_MS: u32 = 20;
 
 /// Counts what a request asks of the ports behind it.
 #[derive(Debug)]
@@ -46,21 +50,47 @@ impl<P> fmt::Display for Metered<'_, P> {
     }
 }
 
-impl<P: Db> Db for Metered<'_, P> {
+impl<P: Ports> Db for Metered<'_, P> {
+    /// Statements must be such that running them once more is the same as running them once.
     async fn batch(&self, statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
-        add(&self.db_calls, 1);
-        let sets = self.ports.batch(statements).await?;
-        for set in &sets {
-            add(&self.rows_read, set.rows_read);
-            add(&self.rows_written, set.rows_written);
+        let mut tries = 1;
+        loop {
+            add(&self.db_calls, 1);
+            match self.ports.batch(statements.clone()).await {
+                Ok(sets) => {
+                    for set in &sets {
+                        add(&self.rows_read, set.rows_read);
+                        add(&self.rows_written, set.rows_written);
+                    }
+                    return Ok(sets);
+                }
+                Err(error) if error.lost && tries < TRIES => self.sleep(self.pause(tries)).await,
+                Err(error) => return Err(error),
+            }
+            tries = tries.saturating_add(1);
         }
-        Ok(sets)
+    }
+}
+
+impl<P: Ports> Metered<'_, P> {
+    /// Whether statements were run more than once: an earlier try may have done its work.
+    #[must_use]
+    pub fn was_repeated(&self) -> bool {
+        self.db_calls.get() > 1
+    }
+
+    /// Milliseconds to wait after a try: longer each time, and never the same for all who wait.
+    fn pause(&self, tries: u32) -> u32 {
+        let mut jitter = [0];
+        self.fill(&mut jitter);
+        let [jitter] = jitter;
+        PAUSE_MS.saturating_mul(1 << tries.min(8)).saturating_add(u32::from(jitter))
     }
 }
 
 impl<P: Blobs> Blobs for Metered<'_, P> {
     async fn get(&self, key: &str) -> Result<Option<Vec<u8>>, StorageError> {
-        let mut tries = READ_TRIES;
+        let mut tries = TRIES;
         loop {
             add(&self.blob_reads, 1);
             tries = tries.saturating_sub(1);
@@ -75,5 +105,21 @@ impl<P: Blobs> Blobs for Metered<'_, P> {
 impl<P: Clock> Clock for Metered<'_, P> {
     fn now(&self) -> u64 {
         self.ports.now()
+    }
+
+    async fn sleep(&self, milliseconds: u32) {
+        self.ports.sleep(milliseconds).await;
+    }
+}
+
+impl<P: Random> Random for Metered<'_, P> {
+    fn fill(&self, bytes: &mut [u8]) {
+        self.ports.fill(bytes);
+    }
+}
+
+impl<P: RateLimit> RateLimit for Metered<'_, P> {
+    async fn allow(&self, key: &str) -> Result<(), RetryAfter> {
+        self.ports.allow(key).await
     }
 }

@@ -6,12 +6,13 @@ use super::cors;
 use super::cost::Metered;
 use super::message::{NO_STORE, Request, Response};
 use super::problem::{Code, Problem};
-use super::route::{READS, Route, Target};
+use super::route::{Endpoint, READS, Route, Target};
+use super::vault;
 use super::whoami::whoami;
-use crate::access::authenticate::{Freshness, KeyCache, authenticate};
+use crate::access::authenticate::{Freshness, KeyCache, authenticate, sent_key};
 use crate::access::{Principal, Scope};
 use crate::catalog::cache::CatalogCache;
-use crate::ports::{Ports, Random};
+use crate::ports::Ports;
 
 /// What an isolate keeps from request to request.
 #[derive(Debug)]
@@ -29,6 +30,23 @@ impl Service {
         let (vary, catalog) = (cors::vary(&config), CatalogCache::new(config.segment_bytes));
         Self { config, vary, keys: KeyCache::default(), catalog }
     }
+
+    /// The keys that a request carries.
+    fn secrets<'a>(&self, request: &'a Request) -> Vec<&'a str> {
+        let sent = self.config.secret_headers.iter().filter_map(|name| request.header(name));
+        sent.filter(|secret| !secret.is_empty()).collect()
+    }
+
+    /// Whether the answer to a request may depend on its body.
+    #[must_use]
+    pub fn reads_body(&self, request: &Request) -> bool {
+        let Route::To(target) = Route::of(&request.path) else { return false };
+        let takes_one = matches!(
+            target.endpoint(&request.method),
+            Some(Endpoint::CreateConnection | Endpoint::UpdateConnection)
+        );
+        takes_one && sent_key(&self.secrets(request)).is_ok()
+    }
 }
 
 /// Answers a request.
@@ -42,7 +60,7 @@ impl Service {
 /// Whatever the outcome, the response carries the headers that every response has.
 pub async fn handle<P: Ports>(service: &Service, ports: &P, request: &Request) -> Response {
     let metered = Metered::new(ports);
-    let request_id = request_id(ports);
+    let request_id = ports.uuid();
     let mut response = match answer(service, ports, &metered, request).await {
         Ok(response) => response,
         Err(problem) => failure(&problem, &request.origin, &request_id),
@@ -78,45 +96,45 @@ async fn answer<P: Ports>(
 
     // 2. Authenticate.
     if let Some(target @ Target::Health) = target {
-        require_read(target, &request.method)?;
+        target.endpoint(&request.method).ok_or_else(|| no_method(target))?;
         return Ok(Response::json(br#"{"status":"ok"}"#.to_vec(), NO_STORE));
     }
-    let sent = service.config.secret_headers.iter().filter_map(|name| request.header(name));
-    let secrets: Vec<&str> = sent.filter(|secret| !secret.is_empty()).collect();
+    let key = sent_key(&service.secrets(request))?;
+    let endpoint = target.and_then(|target| target.endpoint(&request.method));
+    if let (Some(target), Some(endpoint), Some(scope)) =
+        (target, endpoint, endpoint.and_then(Endpoint::vault_scope))
+    {
+        let asked = vault::Asked { request, key: &key, target, endpoint, scope };
+        return vault::answer(&service.catalog, metered, &asked).await;
+    }
     let freshness = match target {
         Some(Target::Connectors | Target::Actions { .. }) | None => Freshness::Recent,
         Some(_) => Freshness::Now,
     };
-    let principal = authenticate(&service.keys, metered, &secrets, freshness).await?;
+    let principal = authenticate(&service.keys, metered, &key, freshness).await?;
 
     // 3. Path and method.
     let target = target.ok_or_else(no_route)?;
-    require_read(target, &request.method)?;
+    let endpoint = endpoint.ok_or_else(|| no_method(target))?;
 
     // 4. Authorize.
-    if let Some(scope) = scope_of(target) {
+    if let Some(scope) = endpoint.scope() {
         authorize(&principal, scope)?;
     }
-    ports.allow(&principal.key_id).await?;
+    ports.allow(&key.hash().to_string()).await?;
 
     // 5. Parse, ask storage, render.
     match target {
-        Target::Health | Target::Whoami => whoami(&principal, &request.query),
         Target::Connectors => list_connectors(&service.catalog, metered, request).await,
         Target::Actions { platform } => {
             list_actions(&service.catalog, metered, request, platform).await
         }
+        _ => whoami(&principal, &request.query),
     }
 }
 
-const fn scope_of(target: &Target) -> Option<Scope> {
-    match target {
-        Target::Health | Target::Whoami => None,
-        Target::Connectors | Target::Actions { .. } => Some(Scope::CatalogRead),
-    }
-}
-
-fn authorize(principal: &Principal, scope: Scope) -> Result<(), Problem> {
+/// Refuses a key without the scope.
+pub(super) fn authorize(principal: &Principal, scope: Scope) -> Result<(), Problem> {
     if principal.scopes.contains(scope) {
         return Ok(());
     }
@@ -124,15 +142,10 @@ fn authorize(principal: &Principal, scope: Scope) -> Result<(), Problem> {
     Err(Problem::new(Code::InsufficientScope, detail))
 }
 
-fn require_read(target: &Target, method: &str) -> Result<(), Problem> {
-    if target.is_read_by(method) {
-        return Ok(());
-    }
+fn no_method(target: &Target) -> Problem {
     let allow = target.allow();
-    let mut problem =
-        Problem::new(Code::MethodNotAllowed, format!("This path takes {allow} only."));
-    problem.allow = Some(allow);
-    Err(problem)
+    let detail = format!("This path takes {allow} only.");
+    Problem { allow: Some(allow), ..Problem::new(Code::MethodNotAllowed, detail) }
 }
 
 fn no_route() -> Problem {
@@ -157,11 +170,4 @@ fn failure(problem: &Problem, base: &str, request_id: &str) -> Response {
     response.log =
         problem.cause.as_ref().map(|cause| format!("{code} request={request_id}: {cause}"));
     response
-}
-
-/// A version 4 UUID.
-fn request_id(random: &impl Random) -> String {
-    let mut bytes = [0; 16];
-    random.fill(&mut bytes);
-    uuid::Builder::from_random_bytes(bytes).into_uuid().to_string()
 }

@@ -7,7 +7,7 @@ pub const NO_CACHE: &str = "private, no-cache";
 /// `cache-control` of everything else.
 pub const NO_STORE: &str = "private, no-store";
 
-/// A request's parts, as they were sent. `Debug` shows no header's value: one of them is a key.
+/// A request's parts, as they were sent. `Debug` shows no header's value, since one of them is a key, and no body.
 #[derive(Clone, Default)]
 pub struct Request {
     /// The method, letter by letter.
@@ -20,6 +20,26 @@ pub struct Request {
     pub query: String,
     /// Header names in lower case, with their values.
     pub headers: Vec<(String, String)>,
+    /// What was sent after them.
+    pub body: Body,
+}
+
+/// The body of a request.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Body {
+    /// All of it, at most [`MAX_BODY`] bytes.
+    Whole(Vec<u8>),
+    /// More than [`MAX_BODY`] bytes; the rest was not read.
+    TooLarge,
+}
+
+/// Most bytes of a body.
+pub const MAX_BODY: usize = 64 << 10;
+
+impl Default for Body {
+    fn default() -> Self {
+        Self::Whole(Vec::new())
+    }
 }
 
 impl Request {

@@ -1,5 +1,6 @@
 //! The HTTP contract, pure: from a request's plain parts to a response's plain parts.
 
+pub mod body;
 pub mod catalog;
 pub mod config;
 pub mod cors;
@@ -12,6 +13,7 @@ pub mod percent;
 pub mod problem;
 pub mod query;
 pub mod route;
+pub mod vault;
 pub mod whoami;
 
 pub use config::Config;

@@ -38,8 +38,7 @@ impl Paging {
 
     /// The envelope around `rows`, the JSON of the page's rows joined by commas.
     #[must_use]
-    pub fn envelope(self, rows: &[u8], total: usize) -> Vec<u8> {
-        let total = u64::try_from(total).unwrap_or(u64::MAX);
+    pub fn envelope(self, rows: &[u8], total: u64) -> Vec<u8> {
         let pages = total.div_ceil(self.limit);
         let end = format!("],\"total\":{total},\"pages\":{pages},\"page\":{}}}", self.page);
         [b"{\"rows\":[", rows, end.as_bytes()].concat()

@@ -1,8 +1,7 @@
 //! Errors as `application/problem+json` (RFC 9457): one envelope for every one of them.
 
-use serde::Serialize;
-
 use crate::access::authenticate::AuthenticationError;
+use crate::json::{Object, array, list};
 use crate::ports::{RetryAfter, StorageError};
 
 /// What went wrong, in a word that programs can rely on.
@@ -14,6 +13,8 @@ pub enum Code {
     RepeatedParameter,
     /// A query parameter with a value that it can't have.
     InvalidParameter,
+    /// A body that is not what the endpoint takes.
+    InvalidBody,
     /// No API key.
     MissingKey,
     /// A malformed, unknown, revoked or expired API key, or several.
@@ -24,8 +25,18 @@ pub enum Code {
     RouteNotFound,
     /// No such platform in the catalog.
     PlatformNotFound,
+    /// No such connection that the key may see.
+    ConnectionNotFound,
     /// The path exists, but not with this method.
     MethodNotAllowed,
+    /// Another connection has the same key.
+    ConnectionExists,
+    /// The resource is not in the state that `If-Match` names.
+    PreconditionFailed,
+    /// The body is over the limit.
+    BodyTooLarge,
+    /// The body is not declared as JSON.
+    UnsupportedMediaType,
     /// The key asks too often.
     TooManyRequests,
     /// A fault of the service.
@@ -36,16 +47,22 @@ pub enum Code {
 
 impl Code {
     /// All codes.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 18] = [
         Self::UnknownParameter,
         Self::RepeatedParameter,
         Self::InvalidParameter,
+        Self::InvalidBody,
         Self::MissingKey,
         Self::InvalidKey,
         Self::InsufficientScope,
         Self::RouteNotFound,
         Self::PlatformNotFound,
+        Self::ConnectionNotFound,
         Self::MethodNotAllowed,
+        Self::ConnectionExists,
+        Self::PreconditionFailed,
+        Self::BodyTooLarge,
+        Self::UnsupportedMediaType,
         Self::TooManyRequests,
         Self::Internal,
         Self::Unavailable,
@@ -58,12 +75,18 @@ impl Code {
             Self::UnknownParameter => (400, "unknown_parameter", "Unknown query parameter"),
             Self::RepeatedParameter => (400, "repeated_parameter", "Repeated query parameter"),
             Self::InvalidParameter => (400, "invalid_parameter", "Invalid query parameter"),
+            Self::InvalidBody => (400, "invalid_body", "Invalid body"),
             Self::MissingKey => (401, "missing_key", "Missing API key"),
             Self::InvalidKey => (401, "invalid_key", "Invalid API key"),
             Self::InsufficientScope => (403, "insufficient_scope", "Insufficient scope"),
             Self::RouteNotFound => (404, "route_not_found", "Route not found"),
             Self::PlatformNotFound => (404, "platform_not_found", "Platform not found"),
+            Self::ConnectionNotFound => (404, "connection_not_found", "Connection not found"),
             Self::MethodNotAllowed => (405, "method_not_allowed", "Method not allowed"),
+            Self::ConnectionExists => (409, "connection_exists", "Connection exists"),
+            Self::PreconditionFailed => (412, "precondition_failed", "Precondition failed"),
+            Self::BodyTooLarge => (413, "body_too_large", "Body too large"),
+            Self::UnsupportedMediaType => (415, "unsupported_media_type", "Unsupported media type"),
             Self::TooManyRequests => (429, "too_many_requests", "Too many requests"),
             Self::Internal => (500, "internal", "Internal error"),
             Self::Unavailable => (503, "unavailable", "Temporarily unavailable"),
@@ -77,19 +100,26 @@ impl Code {
     }
 }
 
-/// One fault of a request's parameters.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+/// One fault of a request's parameters or body.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     /// The kind of fault; the problem's own code is that of its first fault.
-    #[serde(skip)]
     pub code: Code,
-    /// The parameter's name as it was sent.
-    pub parameter: String,
+    /// Where it is.
+    pub place: Place,
     /// What is wrong, for a person.
     pub detail: String,
     /// What may have been meant.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<String>,
+}
+
+/// Where a fault is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// In the query parameter of this name, as it was sent.
+    Parameter(String),
+    /// In the body, at this JSON pointer (RFC 6901).
+    Pointer(String),
 }
 
 /// A request's failure.
@@ -98,11 +128,11 @@ pub struct Problem {
     /// What went wrong.
     pub code: Code,
     /// What went wrong in this very case, for a person.
-    pub detail: String,
-    /// All faults of the parameters (only with status 400).
+    pub detail: Box<str>,
+    /// All faults of the parameters or the body (only with status 400).
     pub errors: Vec<Fault>,
-    /// What may have been meant (only with `platform_not_found`).
-    pub suggestions: Vec<String>,
+    /// What only this kind of problem tells.
+    pub extension: Extension,
     /// Value of the `Allow` header.
     pub allow: Option<&'static str>,
     /// Value of the `Retry-After` header, in seconds.
@@ -111,39 +141,34 @@ pub struct Problem {
     pub cause: Option<Box<str>>,
 }
 
-/// The document that is sent.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Document<'a> {
-    r#type: String,
-    title: &'a str,
-    status: u16,
-    detail: &'a str,
-    code: &'a str,
-    request_id: &'a str,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    errors: &'a [Fault],
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    suggestions: &'a [String],
+/// A member of the document that some kinds of problems have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Extension {
+    /// No such member.
+    None,
+    /// `suggestions`: what may have been meant.
+    Suggestions(Vec<String>),
+    /// `connectionId`: the connection that is there already.
+    ConnectionId(String),
 }
 
 impl Problem {
     /// A problem with nothing but its detail.
     #[must_use]
     pub fn new(code: Code, detail: impl Into<String>) -> Self {
-        let detail = detail.into();
+        let detail = detail.into().into_boxed_str();
         Self {
             code,
             detail,
             errors: Vec::new(),
-            suggestions: Vec::new(),
+            extension: Extension::None,
             allow: None,
             retry_after: None,
             cause: None,
         }
     }
 
-    /// A request whose parameters have these faults; none when there are none.
+    /// A request whose parameters or body have these faults; none when there are none.
     #[must_use]
     pub fn of_faults(errors: Vec<Fault>) -> Option<Self> {
         let first = errors.first()?;
@@ -170,24 +195,42 @@ impl Problem {
     #[must_use]
     pub fn to_json(&self, base: &str, request_id: &str) -> Vec<u8> {
         let (status, code, title) = self.code.facts();
-        let document = Document {
-            r#type: format!("{base}/problems/{code}"),
-            title,
-            status,
-            detail: &self.detail,
-            code,
-            request_id,
-            errors: &self.errors,
-            suggestions: &self.suggestions,
+        let mut document = Object::default()
+            .text("type", &format!("{base}/problems/{code}"))
+            .text("title", title)
+            .integer("status", u64::from(status))
+            .text("detail", &self.detail)
+            .text("code", code)
+            .text("requestId", request_id);
+        if !self.errors.is_empty() {
+            document = document.json("errors", &list(self.errors.iter().map(Fault::to_json)));
+        }
+        let document = match &self.extension {
+            Extension::None => document,
+            Extension::Suggestions(names) => document.json("suggestions", &array(names)),
+            Extension::ConnectionId(id) => document.text("connectionId", id),
         };
-        // Strings and numbers only: serialization has nothing to fail on.
-        serde_json::to_vec(&document).unwrap_or_default()
+        document.finish().into_bytes()
+    }
+}
+
+impl Fault {
+    fn to_json(&self) -> String {
+        let (kind, place) = match &self.place {
+            Place::Parameter(name) => ("parameter", name),
+            Place::Pointer(pointer) => ("pointer", pointer),
+        };
+        let mut fault = Object::default().text(kind, place).text("detail", &self.detail);
+        if let Some(suggestion) = &self.suggestion {
+            fault = fault.text("suggestion", suggestion);
+        }
+        fault.finish()
     }
 }
 
 impl From<StorageError> for Problem {
     fn from(error: StorageError) -> Self {
-        Self::unavailable(error.0)
+        Self::unavailable(error.cause)
     }
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
 use super::percent::decode_form;
-use super::problem::{Code, Fault, Problem};
+use super::problem::{Code, Fault, Place, Problem};
 use crate::nearest::{beginning, nearest};
 
 /// Unknown parameters past this many faults are not named any more: a hostile query must cost little.
@@ -32,13 +32,13 @@ impl<'a> QueryReader<'a> {
     fn take(&mut self, raw_name: &str, raw_value: &'a str, known: &[&'static str]) {
         let name = decode_form(raw_name).unwrap_or(Cow::Borrowed(raw_name));
         let Some(parameter) = known.iter().find(|known| **known == name) else {
-            if self.faults.len() < MAX_FAULTS && !self.has(Code::UnknownParameter, &name) {
+            if self.faults.len() < MAX_FAULTS && !self.is_noted(Code::UnknownParameter, &name) {
                 self.unknown(&name, known);
             }
             return;
         };
         if self.values.iter().any(|(seen, _)| seen == parameter) {
-            if !self.has(Code::RepeatedParameter, parameter) {
+            if !self.is_noted(Code::RepeatedParameter, parameter) {
                 let detail = format!("`{parameter}` is given more than once");
                 self.fault(Code::RepeatedParameter, parameter, detail);
             }
@@ -54,8 +54,11 @@ impl<'a> QueryReader<'a> {
         self.values.push((parameter, value));
     }
 
-    fn has(&self, code: Code, parameter: &str) -> bool {
-        self.faults.iter().any(|fault| fault.code == code && fault.parameter == parameter)
+    fn is_noted(&self, code: Code, parameter: &str) -> bool {
+        self.faults.iter().any(|fault| {
+            fault.code == code
+                && matches!(&fault.place, Place::Parameter(name) if name == parameter)
+        })
     }
 
     fn unknown(&mut self, name: &str, known: &[&'static str]) {
@@ -67,7 +70,7 @@ impl<'a> QueryReader<'a> {
         let shown = beginning(name);
         let fault = Fault {
             code: Code::UnknownParameter,
-            parameter: name.to_owned(),
+            place: Place::Parameter(name.to_owned()),
             detail: format!("`{shown}` is not a parameter of this endpoint{meant}"),
             suggestion,
         };
@@ -75,7 +78,8 @@ impl<'a> QueryReader<'a> {
     }
 
     fn fault(&mut self, code: Code, parameter: &str, detail: String) {
-        self.faults.push(Fault { code, parameter: parameter.to_owned(), detail, suggestion: None });
+        let place = Place::Parameter(parameter.to_owned());
+        self.faults.push(Fault { code, place, detail, suggestion: None });
     }
 
     /// Notes that `parameter`'s value can't be used; `what` completes the sentence.
@@ -88,6 +92,46 @@ impl<'a> QueryReader<'a> {
         let at = self.values.iter().position(|(name, _)| *name == parameter)?;
         let (_, value) = self.values.get(at)?;
         (!value.is_empty()).then(|| value.clone().into_owned())
+    }
+
+    /// Whether a parameter was sent.
+    #[must_use]
+    pub fn has(&self, parameter: &str) -> bool {
+        self.values.iter().any(|(name, _)| *name == parameter)
+    }
+
+    /// A parameter that is one of some names; none when it is absent or faulty.
+    pub fn one_of<T: Copy>(
+        &mut self,
+        parameter: &str,
+        all: &[T],
+        name: impl Fn(T) -> &'static str,
+    ) -> Option<T> {
+        let text = self.text(parameter)?;
+        let known = all.iter().copied().find(|one| name(*one) == text);
+        if known.is_none() {
+            let names: Vec<&str> = all.iter().map(|one| name(*one)).collect();
+            let suggestion = nearest(&text, names.iter().copied(), 1).into_iter().next();
+            let detail = format!("`{parameter}` must be one of {}", names.join(", "));
+            let place = Place::Parameter(parameter.to_owned());
+            self.faults.push(Fault { code: Code::InvalidParameter, place, detail, suggestion });
+        }
+        known
+    }
+
+    /// A parameter of 1 to `max` items, separated by commas; none when it is absent or faulty.
+    pub fn items(&mut self, parameter: &str, max: usize) -> Option<Vec<String>> {
+        let text = self.text(parameter)?;
+        let items: Vec<String> =
+            text.split(',').take(max.saturating_add(1)).map(str::to_owned).collect();
+        if items.iter().any(String::is_empty) {
+            self.invalid(parameter, "has an empty item between its commas");
+        } else if items.len() > max {
+            self.invalid(parameter, &format!("may name {max} at most"));
+        } else {
+            return Some(items);
+        }
+        None
     }
 
     /// A parameter that is exactly `true` or `false`.

@@ -1,6 +1,7 @@
 //! Paths and methods. The Worker reads them, the client writes them.
 
 use super::percent::decode;
+use crate::access::Scope;
 
 /// The methods of a path that is only read; also what a browser is told about a path of which only a valid key learns
 /// more.
@@ -20,6 +21,63 @@ pub enum Target {
         /// As sent, percent-decoded.
         platform: String,
     },
+    /// `/v1/vault/connections`
+    Connections,
+    /// `/v1/vault/connections/{id}`
+    Connection {
+        /// As sent, percent-decoded.
+        id: String,
+    },
+    /// `/v1/vault/summary`
+    Summary,
+}
+
+/// Something that is done to a [`Target`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Endpoint {
+    /// `GET /health`
+    Health,
+    /// `GET /v1/whoami`
+    Whoami,
+    /// `GET /v1/available-connectors`
+    ListConnectors,
+    /// `GET /v1/available-actions/{platform}`
+    ListActions,
+    /// `GET /v1/vault/connections`
+    ListConnections,
+    /// `POST /v1/vault/connections`
+    CreateConnection,
+    /// `GET /v1/vault/connections/{id}`
+    ReadConnection,
+    /// `PATCH /v1/vault/connections/{id}`
+    UpdateConnection,
+    /// `DELETE /v1/vault/connections/{id}`
+    DeleteConnection,
+    /// `GET /v1/vault/summary`
+    Summary,
+}
+
+impl Endpoint {
+    /// What a key must be allowed to do to use the vault; none for what is not the vault.
+    #[must_use]
+    pub fn vault_scope(self) -> Option<Scope> {
+        self.scope().filter(|scope| *scope != Scope::CatalogRead)
+    }
+
+    /// What a key must be allowed to do; none when every valid key may.
+    #[must_use]
+    pub const fn scope(self) -> Option<Scope> {
+        match self {
+            Self::Health | Self::Whoami => None,
+            Self::ListConnectors | Self::ListActions => Some(Scope::CatalogRead),
+            Self::ListConnections | Self::ReadConnection | Self::Summary => {
+                Some(Scope::ConnectionsRead)
+            }
+            Self::CreateConnection | Self::UpdateConnection | Self::DeleteConnection => {
+                Some(Scope::ConnectionsWrite)
+            }
+        }
+    }
 }
 
 /// Where a path leads.
@@ -63,6 +121,11 @@ impl Target {
             ["available-actions", platform] if !platform.is_empty() => {
                 Some(Self::Actions { platform: (*platform).to_owned() })
             }
+            ["vault", "connections"] => Some(Self::Connections),
+            ["vault", "connections", id] if !id.is_empty() => {
+                Some(Self::Connection { id: (*id).to_owned() })
+            }
+            ["vault", "summary"] => Some(Self::Summary),
             _ => None,
         }
     }
@@ -70,13 +133,29 @@ impl Target {
     /// The methods of the target, as the `Allow` header lists them.
     #[must_use]
     pub const fn allow(&self) -> &'static str {
-        READS
+        match self {
+            Self::Connections => "GET, HEAD, POST, OPTIONS",
+            Self::Connection { .. } => "GET, HEAD, PATCH, DELETE, OPTIONS",
+            _ => READS,
+        }
     }
 
-    /// Whether `method` reads the target.
+    /// What `method` does to the target; none when it does nothing.
     #[must_use]
-    pub fn is_read_by(&self, method: &str) -> bool {
-        matches!(method, "GET" | "HEAD")
+    pub fn endpoint(&self, method: &str) -> Option<Endpoint> {
+        Some(match (self, method) {
+            (Self::Health, "GET" | "HEAD") => Endpoint::Health,
+            (Self::Whoami, "GET" | "HEAD") => Endpoint::Whoami,
+            (Self::Connectors, "GET" | "HEAD") => Endpoint::ListConnectors,
+            (Self::Actions { .. }, "GET" | "HEAD") => Endpoint::ListActions,
+            (Self::Connections, "GET" | "HEAD") => Endpoint::ListConnections,
+            (Self::Connections, "POST") => Endpoint::CreateConnection,
+            (Self::Connection { .. }, "GET" | "HEAD") => Endpoint::ReadConnection,
+            (Self::Connection { .. }, "PATCH") => Endpoint::UpdateConnection,
+            (Self::Connection { .. }, "DELETE") => Endpoint::DeleteConnection,
+            (Self::Summary, "GET" | "HEAD") => Endpoint::Summary,
+            _ => return None,
+        })
     }
 }
 
@@ -95,6 +174,12 @@ mod tests {
             ("/v1/available-actions/github", actions("github")),
             ("/v1/available-actions/a%2Fb", actions("a/b")),
             ("/v1/available-actions/%2541", actions("%41")),
+            ("/v1/vault/connections", Route::To(Target::Connections)),
+            ("/v1/vault/summary", Route::To(Target::Summary)),
+            ("/v1/vault/connections/0%41", Route::To(Target::Connection { id: "0A".into() })),
+            ("/v1/vault/connections/", Route::UnknownInApi),
+            ("/v1/vault/connections/a/b", Route::UnknownInApi),
+            ("/v1/vault", Route::UnknownInApi),
             ("/v1/available-actions", Route::UnknownInApi),
             ("/v1/available-actions/", Route::UnknownInApi),
             ("/v1/available-actions/github/", Route::UnknownInApi),

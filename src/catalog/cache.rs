@@ -105,11 +105,11 @@ impl CatalogCache {
         let bytes = ports
             .get(CURRENT_KEY)
             .await?
-            .ok_or_else(|| StorageError("no catalog is published: `current` is missing".into()))?;
-        let current: Current = serde_json::from_slice(&bytes)
-            .map_err(|error| StorageError(format!("`current` is damaged: {error}")))?;
+            .ok_or_else(|| StorageError::new("no catalog is published: `current` is missing"))?;
+        let current =
+            Current::read(&bytes).ok_or_else(|| StorageError::new("`current` is damaged"))?;
         if current.format != FORMAT {
-            return Err(StorageError(format!(
+            return Err(StorageError::new(format!(
                 "`current` has format {}, this Worker reads {FORMAT}",
                 current.format
             )));
@@ -131,15 +131,18 @@ impl CatalogCache {
             return Ok(list);
         }
         let key = id.key();
-        let bytes =
-            ports.get(&key).await?.ok_or_else(|| StorageError(format!("`{key}` is missing")))?;
+        let bytes = ports
+            .get(&key)
+            .await?
+            .ok_or_else(|| StorageError::new(format!("`{key}` is missing")))?;
         // Another request may have brought it meanwhile: one copy is enough.
         if let Some(list) = self.held(&id) {
             return Ok(list);
         }
         let size = bytes.len();
-        let list =
-            Rc::new(S::open(bytes).map_err(|error| StorageError(format!("`{key}`: {error}")))?);
+        let list = Rc::new(
+            S::open(bytes).map_err(|error| StorageError::new(format!("`{key}`: {error}")))?,
+        );
         if let Ok(mut segments) = self.segments.try_borrow_mut() {
             segments.put(id, S::wrap(Rc::clone(&list)), size);
         }

@@ -59,12 +59,17 @@ pub struct Searched<'a> {
 /// All rows are searched for the longest word, likely the rarest; for the others, only the rows that are left.
 #[must_use]
 pub fn search(searched: Searched<'_>, query: &Query) -> Vec<u32> {
-    let mut words: Vec<&str> = query.words.iter().map(String::as_str).collect();
-    words.sort_unstable_by_key(|word| (word.len(), *word));
-    words.dedup();
-    let Some(longest) = words.pop() else { return Vec::new() };
+    let Some(longest) = query.words.iter().max_by_key(|word| word.len()) else {
+        return Vec::new();
+    };
+    let mut words: Vec<&String> = Vec::new();
+    for word in &query.words {
+        if word != longest && !words.contains(&word) {
+            words.push(word);
+        }
+    }
     let mut ranks = searched.ranks(longest);
-    for word in words.into_iter().map(Word::new) {
+    for word in words.into_iter().map(|word| Word::new(word)) {
         let everywhere = searched.rank_everywhere(&word);
         for (row, rank) in ranks.iter_mut().enumerate().filter(|(_, rank)| **rank != ABSENT) {
             *rank = (*rank).max(searched.rank(&word, row).min(everywhere));

@@ -12,6 +12,8 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest, Sha256};
 
+use crate::json::{self, Value};
+
 /// The key of the record that names the served version.
 pub const CURRENT_KEY: &str = "current";
 
@@ -96,6 +98,17 @@ pub struct Current {
     pub format: u32,
     /// The version's connector segment; it names the action segments.
     pub connectors: SegmentId,
+}
+
+impl Current {
+    /// Reads the record; none when it is damaged.
+    #[must_use]
+    pub fn read(bytes: &[u8]) -> Option<Self> {
+        let mut record = json::parse(std::str::from_utf8(bytes).ok()?).ok()?;
+        let format = u32::try_from(record.take_integer("format")?).ok()?;
+        let connectors = record.take_text("connectors")?.parse().ok()?;
+        (record == Value::Object(Vec::new())).then_some(Self { format, connectors })
+    }
 }
 
 /// What one version of the catalog consists of, so that old versions can be listed and pruned.

@@ -22,3 +22,27 @@ export function respond(status, head, body) {
   // A copy: the body outlives this call, and what is in that memory does not.
   return new Response(body.length > 0 ? body.slice() : null, { status, headers });
 }
+
+/** The bytes of a request's body; null when it has more than `most`, the rest of which is not read. */
+export async function body(request, most) {
+  if (Number(request.headers.get("content-length")) > most) return null;
+  const chunks = [];
+  let size = 0;
+  for await (const chunk of request.body ?? []) {
+    size += chunk.length;
+    if (size > most) return null;
+    chunks.push(chunk);
+  }
+  const bytes = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes;
+}
+
+/** A promise that is kept after `milliseconds`. */
+export function sleep(milliseconds) {
+  return new Promise((done) => setTimeout(done, milliseconds));
+}

@@ -1,19 +1,36 @@
 //! Requests and responses between the platform's form and the core's.
 
-use js_sys::Array;
-use wasm_bindgen::JsValue;
+use js_sys::futures::JsFuture;
+use js_sys::{Array, Promise, Uint8Array};
 use wasm_bindgen::prelude::wasm_bindgen;
+use wasm_bindgen::{JsCast, JsValue};
 
+use crate::api::message::{Body, MAX_BODY};
 use crate::api::{Config, Request, Response};
 
 /// Headers that the core reads, besides those that carry the key.
-const READ: [&str; 2] = ["origin", "if-none-match"];
+const READ: [&str; 4] = ["origin", "if-none-match", "if-match", "content-type"];
 
 #[wasm_bindgen(module = "/src/edge/glue.js")]
 extern "C" {
     fn read(request: &web_sys::Request, names: &Array) -> String;
     #[wasm_bindgen(catch)]
     fn respond(status: u16, head: &str, body: &[u8]) -> Result<JsValue, JsValue>;
+    #[wasm_bindgen(catch)]
+    fn body(request: &web_sys::Request, most: u32) -> Result<Promise, JsValue>;
+    /// A promise that is kept after some time.
+    #[wasm_bindgen(catch)]
+    pub fn sleep(milliseconds: u32) -> Result<Promise, JsValue>;
+}
+
+/// The body of a request; of one that is too large no more is read than tells so.
+///
+/// # Errors
+/// When the caller went away while sending it.
+pub async fn read_body(request: &web_sys::Request) -> Result<Body, JsValue> {
+    let most = u32::try_from(MAX_BODY).unwrap_or(u32::MAX);
+    let bytes = JsFuture::from(body(request, most)?).await?;
+    Ok(bytes.dyn_ref::<Uint8Array>().map_or(Body::TooLarge, |bytes| Body::Whole(bytes.to_vec())))
 }
 
 /// The names of the headers that the core reads.
@@ -34,6 +51,7 @@ pub fn request(request: &web_sys::Request, names: &Array) -> Request {
         path: path.to_owned(),
         query: query.to_owned(),
         headers: headers.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+        body: Body::default(),
     }
 }
 

@@ -61,12 +61,16 @@ pub fn fetch(request: &web_sys::Request, env: Env, _context: JsValue) -> Result<
 }
 
 fn answer(
-    request: &web_sys::Request,
+    sent: &web_sys::Request,
     env: Env,
 ) -> impl Future<Output = Result<JsValue, JsValue>> + use<> {
     let isolate = isolate(&env);
-    let request = http::request(request, &isolate.header_names);
+    let mut request = http::request(sent, &isolate.header_names);
+    let body = isolate.service.reads_body(&request).then(|| Clone::clone(sent));
     async move {
+        if let Some(sent) = body {
+            request.body = http::read_body(&sent).await?;
+        }
         let mut response = handle(&isolate.service, &EdgePorts { env: &env }, &request).await;
         if let Some(cause) = response.log.take() {
             worker::console_error!("{cause}");

@@ -7,6 +7,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use worker::Env;
 use worker::worker_sys::types::D1Database;
 
+use super::http;
 use crate::ports::{
     Blobs, Clock, Db, Param, Random, RateLimit, ResultSet, RetryAfter, Statement, StorageError,
 };
@@ -57,7 +58,7 @@ impl Blobs for EdgePorts<'_> {
     async fn get(&self, key: &str) -> Result<Option<Vec<u8>>, StorageError> {
         read(self.env, key)
             .await
-            .map_err(|error| StorageError(format!("KV, `{key}`: {}", describe(&error))))
+            .map_err(|error| StorageError::new(format!("KV, `{key}`: {}", describe(&error))))
     }
 }
 
@@ -69,18 +70,29 @@ async fn read(env: &Env, key: &str) -> Result<Option<Vec<u8>>, JsValue> {
 
 impl Db for EdgePorts<'_> {
     async fn batch(&self, statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
-        batch(self.env, &statements)
-            .await
-            .map_err(|error| StorageError(format!("D1: {}", describe(&error))))
+        batch(self.env, &statements).await.map_err(|error| {
+            let cause = describe(&error);
+            StorageError {
+                lost: LOST.iter().any(|text| cause.contains(text)),
+                cause: format!("D1: {cause}"),
+            }
+        })
     }
 }
+
+/// What D1 says when a statement's fate is unknown, or it was not run at all, and it may be run again.
+const LOST: [&str; 3] = [
+    "Network connection lost",
+    "storage caused object to be reset",
+    "reset because its code was updated",
+];
 
 async fn batch(env: &Env, statements: &[Statement]) -> Result<Vec<ResultSet>, JsValue> {
     let database: D1Database = binding(env, VAULT)?.unchecked_into();
     let prepared = Array::new();
     for statement in statements {
         let params: Array = statement.params.iter().map(to_js).collect();
-        let bound = database.prepare(statement.sql)?.bind(params)?;
+        let bound = database.prepare(&statement.sql)?.bind(params)?;
         prepared.push(bound.as_ref());
     }
     let results: Array = JsFuture::from(database.batch(prepared)?).await?.dyn_into()?;
@@ -140,6 +152,13 @@ impl Clock for EdgePorts<'_> {
         )]
         let now = js_sys::Date::now() as u64;
         now
+    }
+
+    async fn sleep(&self, milliseconds: u32) {
+        // Without timers there is no waiting, and no harm.
+        if let Ok(promise) = http::sleep(milliseconds) {
+            let _ = JsFuture::from(promise).await;
+        }
     }
 }
 

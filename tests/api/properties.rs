@@ -2,7 +2,7 @@
 
 use connector_vault::api::Config;
 use connector_vault::api::catalog::{read_action_query, read_connector_query};
-use connector_vault::api::problem::{Code, Problem};
+use connector_vault::api::problem::{Code, Place, Problem};
 use connector_vault::catalog::model::{Action, Connector, Method, Status};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -241,8 +241,12 @@ proptest! {
 
 /// Each fault as code and parameter, sorted.
 fn named(problem: Problem) -> Vec<(&'static str, String)> {
+    let name = |place| match place {
+        Place::Parameter(name) => name,
+        Place::Pointer(pointer) => panic!("a query has no place {pointer}"),
+    };
     let mut faults: Vec<_> =
-        problem.errors.into_iter().map(|fault| (fault.code.as_str(), fault.parameter)).collect();
+        problem.errors.into_iter().map(|fault| (fault.code.as_str(), name(fault.place))).collect();
     faults.sort();
     faults
 }

@@ -1,10 +1,11 @@
 //! The ports over real `SQLite` and memory, with failure modes, and a small catalog.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use connector_vault::access::key::ApiKey;
 use connector_vault::access::{Environment, Scope, Scopes};
+use connector_vault::api::message::Body;
 use connector_vault::api::{Config, Request, Response, Service, handle};
 use connector_vault::catalog::model::{Action, Connector, Method, Status};
 use connector_vault::catalog::segment::{ConnectorEntry, write_actions, write_connectors};
@@ -24,11 +25,15 @@ pub struct World {
     pub blobs: RefCell<HashMap<String, Vec<u8>>>,
     pub now: Cell<u64>,
     pub db_fails: Cell<bool>,
+    /// What happens to the next batches.
+    pub losses: RefCell<VecDeque<Loss>>,
     /// How many of the next reads of values fail.
     pub blob_failures: Cell<u32>,
     pub blob_reads: RefCell<Vec<String>>,
     pub db_calls: Cell<u32>,
     pub limited: Cell<bool>,
+    /// What was waited for, in milliseconds.
+    pub slept: RefCell<Vec<u32>>,
     seed: Cell<u64>,
 }
 
@@ -46,10 +51,12 @@ impl World {
             blobs: RefCell::default(),
             now: Cell::new(1_800_000_000_000),
             db_fails: Cell::new(false),
+            losses: RefCell::default(),
             blob_failures: Cell::new(0),
             blob_reads: RefCell::default(),
             db_calls: Cell::new(0),
             limited: Cell::new(false),
+            slept: RefCell::default(),
             seed: Cell::new(1),
         }
     }
@@ -108,21 +115,45 @@ impl World {
 }
 
 impl Db for World {
+    /// As D1 does it: all in one transaction, and no more than 100 parameters a statement.
     async fn batch(&self, statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
         self.db_calls.set(self.db_calls.get() + 1);
         if self.db_fails.get() {
-            return Err(StorageError("D1_ERROR: no such table: api_keys at /secret/path".into()));
+            return Err(StorageError::new("D1_ERROR: no such table: api_keys at /secret/path"));
         }
-        statements
+        let loss = self.losses.borrow_mut().pop_front();
+        if loss == Some(Loss::Before) {
+            return Err(lost());
+        }
+        assert!(statements.iter().all(|statement| statement.params.len() <= 100));
+        let transaction = self.database.unchecked_transaction().unwrap();
+        let sets = statements
             .iter()
-            .map(|statement| self.run(statement).map_err(|error| StorageError(error.to_string())))
-            .collect()
+            .map(|statement| {
+                self.run(statement).map_err(|error| StorageError::new(error.to_string()))
+            })
+            .collect::<Result<_, _>>()?;
+        transaction.commit().unwrap();
+        if loss == Some(Loss::After) { Err(lost()) } else { Ok(sets) }
     }
+}
+
+/// When the connection to the database is lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Loss {
+    /// Nothing was done.
+    Before,
+    /// All was done, but nobody heard of it.
+    After,
+}
+
+fn lost() -> StorageError {
+    StorageError { cause: "D1_ERROR: Network connection lost. at /secret/path".into(), lost: true }
 }
 
 impl World {
     fn run(&self, statement: &Statement) -> rusqlite::Result<ResultSet> {
-        let mut prepared = self.database.prepare(statement.sql)?;
+        let mut prepared = self.database.prepare_cached(&statement.sql)?;
         let names: Vec<String> = prepared.column_names().map(str::to_owned).collect();
         let params = rusqlite::params_from_iter(statement.params.iter().map(|param| match param {
             Param::Integer(value) => rusqlite::types::Value::Integer(*value),
@@ -160,7 +191,7 @@ impl Blobs for World {
         self.blob_reads.borrow_mut().push(key.to_owned());
         if self.blob_failures.get() > 0 {
             self.blob_failures.set(self.blob_failures.get() - 1);
-            return Err(StorageError("KV GET failed: 500 at /secret/path".into()));
+            return Err(StorageError::new("KV GET failed: 500 at /secret/path"));
         }
         Ok(self.blobs.borrow().get(key).cloned())
     }
@@ -169,6 +200,10 @@ impl Blobs for World {
 impl Clock for World {
     fn now(&self) -> u64 {
         self.now.get()
+    }
+
+    async fn sleep(&self, milliseconds: u32) {
+        self.slept.borrow_mut().push(milliseconds);
     }
 }
 
@@ -237,7 +272,14 @@ pub fn anonymous(method: &str, path_and_query: &str) -> Request {
         path: path.into(),
         query: query.into(),
         headers: Vec::new(),
+        body: Body::default(),
     }
+}
+
+/// A request with a JSON body.
+pub fn with_body(request: Request, body: &str) -> Request {
+    let request = with_header(request, "content-type", "application/json");
+    Request { body: Body::Whole(body.into()), ..request }
 }
 
 pub fn with_header(mut request: Request, name: &str, value: &str) -> Request {

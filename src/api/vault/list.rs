@@ -1,0 +1,208 @@
+//! `GET /v1/vault/connections` (specification, part 4.3).
+
+use super::{Ask, Context};
+use crate::access::Environment;
+use crate::api::message::{NO_STORE, Request, Response};
+use crate::api::paging::Paging;
+use crate::api::percent::decode_form;
+use crate::api::problem::Problem;
+use crate::api::query::QueryReader;
+use crate::fold::fold;
+use crate::vault::cursor::Cursor;
+use crate::vault::filter::{ConnectionFilter, MAX_KEYS, MAX_Q, MAX_TAGS, Start, Tags};
+use crate::vault::key::ConnectionKey;
+use crate::vault::model::{Connection, IdentityType};
+use crate::vault::statements::list::{ListStatements, list};
+
+/// The parameters of the list.
+pub const PARAMETERS: [&str; 13] = [
+    "key",
+    "platformVersion",
+    "name",
+    "identityType",
+    "identity",
+    "platform",
+    "tags",
+    "tagsMatch",
+    "q",
+    "active",
+    "limit",
+    "page",
+    "after",
+];
+
+/// Which connections are asked for, and which page of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListRequest {
+    /// The filters.
+    pub filter: ConnectionFilter,
+    /// The page's size and number; with a cursor, the number that it stands for.
+    pub paging: Paging,
+    /// Where the page begins.
+    pub start: Start,
+}
+
+/// Reads the query string of the list. `environment` is the key's. `cursor` reads an `after`.
+///
+/// # Errors
+/// With all faults of the query.
+pub fn read_query(
+    query: &str,
+    environment: Environment,
+    cursor: impl FnOnce(&str) -> Option<Cursor>,
+) -> Result<ListRequest, Problem> {
+    let mut reader = QueryReader::new(query, &PARAMETERS);
+    let filter = ConnectionFilter {
+        active: reader.boolean("active").unwrap_or(true),
+        keys: reader.items("key", MAX_KEYS).map(|keys| parse_keys(&keys, environment)),
+        identity: reader.text("identity"),
+        name: reader.text("name").map(|text| fold(&text)),
+        q: read_q(&mut reader),
+        tags: read_tags(&mut reader),
+        platform: reader.text("platform").map(|text| fold(&text)),
+        platform_version: reader.text("platformVersion"),
+        identity_type: reader.one_of("identityType", &IdentityType::ALL, IdentityType::as_str),
+    };
+    let after = reader.text("after");
+    if after.is_some() && reader.has("page") {
+        reader.invalid("after", "can't be given together with `page`: it stands for a page itself");
+    }
+    let mut paging = Paging::read(&mut reader);
+    let mut start = Start::Offset(paging.limit.saturating_mul(paging.page.saturating_sub(1)));
+    if let Some(after) = after {
+        if let Some(cursor) = cursor(&after) {
+            paging.page = cursor.page;
+            start = Start::After(cursor);
+        } else {
+            let what = "is not a cursor of this list: take it from the `Link` header, with the filters and the limit that are there, and the same API key";
+            reader.invalid("after", what);
+        }
+    }
+    reader.finish().map(|()| ListRequest { filter, paging, start })
+}
+
+/// The keys that can be found: well-formed, of the environment, each once.
+fn parse_keys(keys: &[String], environment: Environment) -> Vec<[String; 3]> {
+    let mut parsed: Vec<[String; 3]> = Vec::with_capacity(keys.len());
+    for key in keys.iter().filter_map(|key| ConnectionKey::parse(key)) {
+        let parts = [key.platform, key.label, key.identity].map(str::to_owned);
+        if key.environment == environment && !parsed.contains(&parts) {
+            parsed.push(parts);
+        }
+    }
+    parsed
+}
+
+fn read_q(reader: &mut QueryReader<'_>) -> Option<String> {
+    let text = reader.text("q")?;
+    if text.chars().take(MAX_Q.saturating_add(1)).count() > MAX_Q {
+        reader.invalid("q", &format!("must have 1 to {MAX_Q} characters"));
+        return None;
+    }
+    Some(fold(&text))
+}
+
+fn read_tags(reader: &mut QueryReader<'_>) -> Option<Tags> {
+    let is_any = reader.one_of("tagsMatch", &["all", "any"], |name| name) == Some("any");
+    if reader.has("tagsMatch") && !reader.has("tags") {
+        reader.invalid("tagsMatch", "says how `tags` are matched, but there are none");
+    }
+    let mut tags: Vec<String> = Vec::new();
+    for tag in reader.items("tags", MAX_TAGS)? {
+        if !tags.contains(&tag) {
+            tags.push(tag);
+        }
+    }
+    Some(if is_any { Tags::Any(tags) } else { Tags::All(tags) })
+}
+
+pub(super) fn ask<'a>(context: &'a Context<'a>) -> Result<Ask<'a>, Problem> {
+    let (request, key) = (context.request, context.key);
+    let hash = key.hash();
+    let own_list = list_name(&request.query);
+    let cursor = |text: &str| Cursor::verify(text, &hash, &own_list).ok();
+    let ListRequest { filter, paging, start } =
+        read_query(&request.query, key.environment(), cursor)?;
+
+    // One row more than the page has tells whether another page follows.
+    let rows = paging.limit.saturating_add(1);
+    let (statements, is_paged) = match list(&context.guard, &filter, &start, rows) {
+        ListStatements::Paged(total, page) => (vec![total, page], true),
+        ListStatements::All(all) => (vec![all], false),
+    };
+    let answer = move |results: &super::Results<'_>| {
+        let (total, mut page) = if is_paged {
+            let total = results.rows(0, |mut row| row.take_integer("total"))?;
+            (total.first().copied().unwrap_or(0), results.connections(1)?)
+        } else {
+            let all = results.connections(0)?;
+            (u64::try_from(all.len()).unwrap_or(u64::MAX), page_of(all, &start, rows))
+        };
+        let limit = usize::try_from(paging.limit).unwrap_or(usize::MAX);
+        let more = page.len() > limit;
+        page.truncate(limit);
+        let json: Vec<String> = page.iter().map(Connection::to_json).collect();
+        let body = paging.envelope(json.join(",").as_bytes(), total);
+        let mut response = Response::json(body, NO_STORE);
+        if let Some(last) = page.last().filter(|_| more) {
+            let next = Cursor {
+                page: paging.page.saturating_add(1),
+                created_at: last.created_at,
+                id: last.id.clone(),
+            };
+            let after = next.sign(&hash, &own_list);
+            response.headers.push(("link", link(request, &after)));
+        }
+        Ok(response)
+    };
+    Ok(Ask { statements, answer: Box::new(answer) })
+}
+
+/// The rows from the start of a page on, at most `rows`, of all rows in no order.
+fn page_of(all: Vec<Connection>, start: &Start, rows: u64) -> Vec<Connection> {
+    // At most a hundred: putting each in its place costs less than a sort weighs.
+    let mut sorted: Vec<Connection> = Vec::with_capacity(all.len());
+    for row in all {
+        let at = sorted.partition_point(|other| other.place() > row.place());
+        sorted.insert(at, row);
+    }
+    let skipped = match start {
+        Start::Offset(offset) => usize::try_from(*offset).unwrap_or(usize::MAX),
+        Start::After(cursor) => {
+            let at = (cursor.created_at, cursor.id.as_str());
+            sorted.partition_point(|row| row.place() >= at)
+        }
+    };
+    sorted.into_iter().skip(skipped).take(usize::try_from(rows).unwrap_or(usize::MAX)).collect()
+}
+
+/// The parameters of a query that are not about the place in the list, as they were sent.
+fn without_place(query: &str) -> impl Iterator<Item = &str> {
+    query.split('&').filter(|pair| {
+        let name = decode_form(pair.split('=').next().unwrap_or_default()).unwrap_or_default();
+        !pair.is_empty() && name != "page" && name != "after"
+    })
+}
+
+/// What tells one list from another: its filters and its limit, in whatever order and encoding they were sent.
+fn list_name(query: &str) -> String {
+    let sent: Vec<_> = without_place(query).filter_map(decode_form).collect();
+    let mut name = String::new();
+    for parameter in PARAMETERS {
+        for pair in sent.iter().filter(|pair| pair.split('=').next() == Some(parameter)) {
+            name.push_str(pair);
+            name.push('\n');
+        }
+    }
+    name
+}
+
+/// The `Link` header to the next page.
+fn link(request: &Request, after: &str) -> String {
+    let mut query: Vec<&str> = without_place(&request.query).collect();
+    let after = format!("after={after}");
+    query.push(&after);
+    // What could end the address early is encoded; a browser or a proxy has done so before.
+    let query = query.join("&").replace('>', "%3E").replace('"', "%22");
+    format!("<{}{}?{query}>; rel=\"next\"", request.origin, request.path)
+}

@@ -1,0 +1,26 @@
+//! `GET /v1/vault/connections/{id}` (specification, part 4.4).
+
+use super::{Ask, Context, no_parameters, not_found, shown};
+use crate::api::etag;
+use crate::api::message::{NO_STORE, Response};
+use crate::api::problem::Problem;
+use crate::vault::revision::entity_tag;
+use crate::vault::statements::one;
+
+pub(super) fn ask<'a>(context: &'a Context<'a>, id: &str) -> Result<Ask<'a>, Problem> {
+    no_parameters(context.request)?;
+    let answer = |results: &super::Results<'_>| {
+        let connection = results.connection(0)?.ok_or_else(not_found)?;
+        let tag = entity_tag(&connection.id, connection.version);
+        let known = context.request.header("if-none-match");
+        if known.is_some_and(|known| etag::matches(known, &tag)) {
+            let mut response = Response::empty(304);
+            response.headers.push(("cache-control", NO_STORE.into()));
+            response.headers.push(("etag", tag));
+            return Ok(response);
+        }
+        Ok(shown(&connection))
+    };
+    let statements = vec![one::select(&context.guard, id)];
+    Ok(Ask { statements, answer: Box::new(answer) })
+}

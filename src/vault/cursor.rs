@@ -1,0 +1,116 @@
+//! Cursors: where in a list a page begins. Opaque to those who follow them, and good for one list of one API key.
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+
+use crate::access::key::KeyHash;
+
+/// Hexadecimal digits of a cursor: 8 of the page, 12 of the time, 32 of the id, 32 of the signature.
+const DIGITS: usize = 84;
+const PAGE_DIGITS: usize = 8;
+const TIME_DIGITS: usize = 12;
+const SIGNED_DIGITS: usize = 52;
+
+/// The place right after a connection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cursor {
+    /// The number of the page that begins here.
+    pub page: u64,
+    /// When the connection before it was created, in milliseconds since 1970-01-01 UTC.
+    pub created_at: u64,
+    /// The id of the connection before it.
+    pub id: String,
+}
+
+/// The text is not a cursor that was given for this list and this key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InvalidCursorError;
+
+impl Cursor {
+    /// The cursor as a text. `list` says which list it belongs to.
+    ///
+    /// The signature's secret is the hash of the API key: nobody else knows it, and there is nothing to set up.
+    #[must_use]
+    pub fn sign(&self, key: &KeyHash, list: &str) -> String {
+        let id = self.id.replace('-', "");
+        let mut text = format!("{:08x}{:012x}{id}", self.page, self.created_at);
+        let signature = signature(key, list, &text);
+        text.push_str(&signature);
+        text
+    }
+
+    /// Reads a cursor.
+    ///
+    /// # Errors
+    /// When it was altered, or given for another list or another key.
+    pub fn verify(text: &str, key: &KeyHash, list: &str) -> Result<Self, InvalidCursorError> {
+        let lower_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+        if text.len() != DIGITS || !text.bytes().all(lower_hex) {
+            return Err(InvalidCursorError);
+        }
+        let (signed, given) = text.split_at_checked(SIGNED_DIGITS).ok_or(InvalidCursorError)?;
+        if signature(key, list, signed) != given {
+            return Err(InvalidCursorError);
+        }
+        let (page, rest) = signed.split_at_checked(PAGE_DIGITS).ok_or(InvalidCursorError)?;
+        let (time, id) = rest.split_at_checked(TIME_DIGITS).ok_or(InvalidCursorError)?;
+        let number = |digits| u64::from_str_radix(digits, 16).map_err(|_| InvalidCursorError);
+        let id = uuid::Uuid::try_parse(id).map_err(|_| InvalidCursorError)?;
+        Ok(Self { page: number(page)?, created_at: number(time)?, id: id.to_string() })
+    }
+}
+
+/// Half of an HMAC-SHA-256, in hexadecimal.
+fn signature(key: &KeyHash, list: &str, signed: &str) -> String {
+    let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&key.0) else { return String::new() };
+    mac.update(signed.as_bytes());
+    mac.update(list.as_bytes());
+    let mut signature = [0; 16];
+    for (to, from) in signature.iter_mut().zip(mac.finalize().into_bytes()) {
+        *to = from;
+    }
+    format!("{:032x}", u128::from_be_bytes(signature))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: KeyHash = KeyHash([7; 32]);
+
+    fn cursor() -> Cursor {
+        Cursor {
+            page: 50_000,
+            created_at: 1_800_000_000_123,
+            id: "0b9af7c6-7a0b-4f60-a3ad-60a2a9b5b3a1".into(),
+        }
+    }
+
+    #[test]
+    fn a_cursor_comes_back_as_it_was() {
+        let text = cursor().sign(&KEY, "platform=github");
+        assert_eq!(text.len(), DIGITS);
+        assert_eq!(Cursor::verify(&text, &KEY, "platform=github"), Ok(cursor()));
+    }
+
+    #[test]
+    fn every_altered_character_is_refused() {
+        let text = cursor().sign(&KEY, "");
+        for at in 0..text.len() {
+            for replacement in ["", "0", "f", "F", "g", "é", "00"] {
+                let mut altered = text.clone();
+                altered.replace_range(at..=at, replacement);
+                if altered != text {
+                    assert_eq!(Cursor::verify(&altered, &KEY, ""), Err(InvalidCursorError));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn another_list_or_key_does_not_take_it() {
+        let text = cursor().sign(&KEY, "a");
+        assert_eq!(Cursor::verify(&text, &KEY, "b"), Err(InvalidCursorError));
+        assert_eq!(Cursor::verify(&text, &KeyHash([8; 32]), "a"), Err(InvalidCursorError));
+    }
+}

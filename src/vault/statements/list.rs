@@ -1,0 +1,114 @@
+//! A page of the list of connections.
+
+use super::count::count;
+use super::source::Source;
+use super::{COLUMNS, Sql};
+use crate::access::statements::GUARD;
+use crate::ports::{Param, Statement};
+use crate::vault::filter::{ConnectionFilter, Start, Tags};
+
+/// A page of `limit` rows, and what follows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ListStatements {
+    /// The number of all rows as `total` (no row for none); the page's rows, in list order.
+    Paged(Statement, Statement),
+    /// All rows, in no order: there is at most one for each key asked for.
+    All(Statement),
+}
+
+/// The statements of a page; at most `rows` rows of it.
+#[must_use]
+pub fn list(
+    guard: &[Param],
+    filter: &ConnectionFilter,
+    start: &Start,
+    rows: u64,
+) -> ListStatements {
+    if let Some(keys) = &filter.keys {
+        return ListStatements::All(keyed(guard, filter, keys));
+    }
+    let mut sql = Sql::new(guard);
+    match (filter.source(), &filter.tags) {
+        (Source::Prefix, _) => prefixed(&mut sql, filter, start, rows),
+        (Source::AnyTag, Some(Tags::Any(tags))) => {
+            sql.push("SELECT ").push(COLUMNS).walk_any_tag(tags, filter);
+            sql.after("m", start).in_order("m").window(start, rows);
+        }
+        (Source::RarestTag, Some(Tags::All(tags) | Tags::Any(tags))) => {
+            sql.push("SELECT ").push(COLUMNS).walk_tag(tags, filter);
+            sql.begin_at("t", filter, start).in_order("t").window(start, rows);
+        }
+        (source, _) => {
+            let index =
+                if let Source::Index(index) = source { index } else { "connections_by_age" };
+            sql.push("SELECT ").push(COLUMNS).walk_index(index, filter);
+            sql.begin_at("c", filter, start).in_order("c").window(start, rows);
+        }
+    }
+    ListStatements::Paged(count(guard, filter), sql.finish())
+}
+
+impl Sql {
+    /// A condition: at the start, or after it.
+    fn begin_at(&mut self, table: &str, filter: &ConnectionFilter, start: &Start) -> &mut Self {
+        match start {
+            Start::Offset(offset) => self.unless_past(filter, *offset),
+            Start::After(_) => self.after(table, start),
+        }
+    }
+
+    /// A condition: after the connection that a cursor names, in list order.
+    fn after(&mut self, table: &str, start: &Start) -> &mut Self {
+        let Start::After(cursor) = start else { return self };
+        self.push(" AND (").push(table).push(".created_at, ").push(table).push(".id) < (");
+        self.integer(cursor.created_at).push(", ").text(&cursor.id).push(")")
+    }
+
+    fn in_order(&mut self, table: &str) -> &mut Self {
+        self.push(" ORDER BY ").push(table).push(".created_at DESC, ").push(table).push(".id DESC")
+    }
+
+    fn window(&mut self, start: &Start, rows: u64) -> &mut Self {
+        self.push(" LIMIT ").integer(rows);
+        match start {
+            Start::Offset(offset) if *offset > 0 => self.push(" OFFSET ").integer(*offset),
+            _ => self,
+        }
+    }
+}
+
+/// The connections with one of the keys: two rows read a key.
+fn keyed(guard: &[Param], filter: &ConnectionFilter, keys: &[[String; 3]]) -> Statement {
+    let mut sql = Sql::new(guard);
+    sql.push("SELECT ").push(COLUMNS).push(" FROM api_keys k CROSS JOIN json_each(").keys(keys);
+    sql.push(") j CROSS JOIN connections c INDEXED BY connections_by_key ON c.account = k.account AND c.environment = k.environment AND c.platform = j.value ->> 0 AND c.label = j.value ->> 1 AND c.identity = j.value ->> 2 WHERE ");
+    sql.push(GUARD).push(" AND c.active = ").integer(u64::from(filter.active));
+    sql.column_filters(filter).q_filter(filter).tag_filter(filter);
+    sql.finish()
+}
+
+/// ` FROM … WHERE …`: the connections `c` whose name begins with `q`.
+pub(super) fn named(sql: &mut Sql, filter: &ConnectionFilter) {
+    let Some(q) = &filter.q else { return };
+    let rest = ConnectionFilter { q: None, ..filter.clone() };
+    sql.walk_index("connections_by_name", &rest).push(" AND ").begins("c.name_folded", q);
+}
+
+/// As above, those whose identity does, and whose name does not.
+pub(super) fn identified(sql: &mut Sql, filter: &ConnectionFilter) {
+    let Some(q) = &filter.q else { return };
+    let rest = ConnectionFilter { q: None, ..filter.clone() };
+    sql.walk_index("connections_by_identity", &rest).push(" AND ").begins("c.identity_folded", q);
+    sql.push(" AND NOT ifnull(").begins("c.name_folded", q).push(", false)");
+}
+
+/// A page of the connections that begin with `q`. All of them have to be sorted. `LIMIT -1` makes the database sort
+/// them all at once, and give them one by one to the `LIMIT` outside: a sort that keeps only the first rows counts every
+/// row twice.
+fn prefixed(sql: &mut Sql, filter: &ConnectionFilter, start: &Start, rows: u64) {
+    sql.push("SELECT * FROM (SELECT * FROM (SELECT ").push(COLUMNS);
+    named(sql, filter);
+    sql.after("c", start).push(" UNION ALL SELECT ").push(COLUMNS);
+    identified(sql, filter);
+    sql.after("c", start).push(") m").in_order("m").push(" LIMIT -1)").window(start, rows);
+}

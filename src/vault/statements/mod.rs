@@ -1,0 +1,55 @@
+//! All SQL of the vault. Every statement joins the row of the request's key: what it gives or does is confined to that
+//! key's account and environment, and is nothing when the key is not valid or lacks the scope.
+
+pub mod count;
+pub mod list;
+pub mod one;
+pub mod source;
+pub mod summary;
+
+use std::borrow::Cow;
+
+use crate::ports::{Param, Statement};
+
+/// The columns of [`super::model::Connection`].
+const COLUMNS: &str = "c.id, c.platform_version, c.name, c.environment, c.platform, c.label, c.identity, c.identity_type, c.description, c.state, c.tags, c.version, c.active, c.created_at, c.written_by";
+
+/// SQL as it is put together: texts of this crate's own, and parameters for everything else.
+#[derive(Debug, Clone)]
+struct Sql {
+    text: String,
+    params: Vec<Param>,
+}
+
+impl Sql {
+    /// Begins with the parameters that [`crate::access::statements::GUARD`] needs.
+    fn new(guard: &[Param]) -> Self {
+        Self { text: String::new(), params: guard.to_vec() }
+    }
+
+    /// Adds text.
+    fn push(&mut self, text: &str) -> &mut Self {
+        self.text.push_str(text);
+        self
+    }
+
+    /// Adds a parameter, and its place to the text.
+    fn bind(&mut self, param: Param) -> &mut Self {
+        self.params.push(param);
+        self.text.push('?');
+        self.text.push_str(&self.params.len().to_string());
+        self
+    }
+
+    fn text(&mut self, text: &str) -> &mut Self {
+        self.bind(Param::Text(text.into()))
+    }
+
+    fn integer(&mut self, number: u64) -> &mut Self {
+        self.bind(Param::Integer(i64::try_from(number).unwrap_or(i64::MAX)))
+    }
+
+    fn finish(self) -> Statement {
+        Statement { sql: Cow::Owned(self.text), params: self.params }
+    }
+}

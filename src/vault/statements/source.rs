@@ -1,0 +1,215 @@
+//! Which index a list walks. Every one of them is in list order, so that a page is a walk from its place on; the most
+//! selective one is taken, and the filters that it does not answer are looked at on the way.
+
+use super::Sql;
+use crate::access::statements::GUARD;
+use crate::json;
+use crate::ports::Param;
+use crate::vault::filter::{ConnectionFilter, Tags};
+
+/// What a list walks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Source {
+    /// The connections that have one of the keys.
+    Keys,
+    /// An index of `connections`.
+    Index(&'static str),
+    /// The names and the identities that begin with `q`.
+    Prefix,
+    /// The connections of the rarest tag.
+    RarestTag,
+    /// The connections of several tags.
+    AnyTag,
+}
+
+/// Filters that are equalities on columns of `connections`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Columns {
+    pub platform: bool,
+    pub version: bool,
+    pub identity_type: bool,
+}
+
+impl ConnectionFilter {
+    pub(super) fn columns(&self) -> Columns {
+        Columns {
+            platform: self.platform.is_some(),
+            version: self.platform_version.is_some(),
+            identity_type: self.identity_type.is_some(),
+        }
+    }
+
+    /// The most selective source.
+    pub(super) fn source(&self) -> Source {
+        if self.keys.is_some() {
+            Source::Keys
+        } else if self.identity.is_some() {
+            Source::Index("connections_by_identity")
+        } else if self.name.is_some() {
+            Source::Index("connections_by_name")
+        } else if self.q.is_some() {
+            Source::Prefix
+        } else {
+            match &self.tags {
+                Some(Tags::Any(tags)) if tags.len() > 1 => Source::AnyTag,
+                Some(_) => Source::RarestTag,
+                None => Source::Index(self.columns().index()),
+            }
+        }
+    }
+}
+
+impl Columns {
+    const fn index(self) -> &'static str {
+        match (self.platform, self.version, self.identity_type) {
+            (true, true, _) => "connections_by_platform_and_version",
+            (true, false, true) => "connections_by_platform_and_identity_type",
+            (true, false, false) => "connections_by_platform",
+            (false, _, true) => "connections_by_identity_type",
+            (false, true, false) => "connections_by_platform_version",
+            (false, false, false) => "connections_by_age",
+        }
+    }
+}
+
+impl Sql {
+    /// ` FROM … WHERE …`: the connections `c` that an index gives and for which the filter holds. Conditions may follow.
+    pub(super) fn walk_index(&mut self, index: &str, filter: &ConnectionFilter) -> &mut Self {
+        self.push(" FROM api_keys k CROSS JOIN connections c INDEXED BY ").push(index);
+        self.push(" ON c.account = k.account AND c.environment = k.environment AND c.active = ");
+        self.integer(u64::from(filter.active)).push(" WHERE ").push(GUARD);
+        self.column_filters(filter).q_filter(filter).tag_filter(filter)
+    }
+
+    /// As above, the connections of a tag `t`.
+    pub(super) fn walk_tag(&mut self, tags: &[String], filter: &ConnectionFilter) -> &mut Self {
+        self.push(" FROM api_keys k CROSS JOIN connection_tags t ON t.account = k.account AND t.environment = k.environment AND t.active = ");
+        self.integer(u64::from(filter.active)).push(" AND t.tag = ");
+        match tags {
+            [tag] => self.text(tag),
+            tags => {
+                self.push("(SELECT n.value FROM connection_counts n WHERE n.account = k.account AND n.environment = k.environment AND n.active = ");
+                self.integer(u64::from(filter.active))
+                    .push(" AND n.dimension = 'tag' AND n.value IN ");
+                self.texts(tags).push(" ORDER BY n.n LIMIT 1)")
+            }
+        };
+        self.push(" CROSS JOIN connections c ON c.seq = t.seq WHERE ").push(GUARD);
+        self.column_filters(filter);
+        if tags.len() > 1 { self.tag_filter(filter) } else { self }
+    }
+
+    /// As above, the connections of any of the tags, each once: `m` with its place in the list.
+    pub(super) fn walk_any_tag(&mut self, tags: &[String], filter: &ConnectionFilter) -> &mut Self {
+        self.push(" FROM (SELECT DISTINCT t.created_at, t.id, t.seq FROM api_keys k CROSS JOIN connection_tags t ON t.account = k.account AND t.environment = k.environment AND t.active = ");
+        self.integer(u64::from(filter.active)).push(" AND t.tag IN ").texts(tags);
+        self.push(" WHERE ").push(GUARD);
+        self.push(") m CROSS JOIN connections c ON c.seq = m.seq WHERE true").column_filters(filter)
+    }
+
+    /// Conditions on columns.
+    pub(super) fn column_filters(&mut self, filter: &ConnectionFilter) -> &mut Self {
+        if let Some(identity) = &filter.identity {
+            self.push(" AND c.identity_folded = ").text(&crate::fold::fold(identity));
+            self.push(" AND c.identity = ").text(identity);
+        }
+        if let Some(name) = &filter.name {
+            self.push(" AND c.name_folded = ").text(name);
+        }
+        if let Some(platform) = &filter.platform {
+            self.push(" AND c.platform = ").text(platform);
+        }
+        if let Some(version) = &filter.platform_version {
+            self.push(" AND c.platform_version = ").text(version);
+        }
+        if let Some(identity_type) = filter.identity_type {
+            self.push(" AND c.identity_type = ").text(identity_type.as_str());
+        }
+        self
+    }
+
+    /// That the name or the identity begins with `q`.
+    pub(super) fn q_filter(&mut self, filter: &ConnectionFilter) -> &mut Self {
+        let Some(q) = &filter.q else { return self };
+        self.push(" AND (").begins("c.name_folded", q);
+        self.push(" OR ").begins("c.identity_folded", q).push(")")
+    }
+
+    /// That a text begins with a prefix, as a range of an index: texts are compared by code points.
+    pub(super) fn begins(&mut self, column: &str, prefix: &str) -> &mut Self {
+        self.push(column).push(" >= ").text(prefix).push(" AND ").push(column).push(" < ");
+        match successor(prefix) {
+            Some(end) => self.text(&end),
+            // Every text is less than every blob.
+            None => self.push("x''"),
+        }
+    }
+
+    /// That the connection has the tags.
+    pub(super) fn tag_filter(&mut self, filter: &ConnectionFilter) -> &mut Self {
+        let (tags, joint) = match &filter.tags {
+            None => return self,
+            Some(Tags::All(tags)) => (tags, " AND "),
+            Some(Tags::Any(tags)) => (tags, " OR "),
+        };
+        self.push(" AND (");
+        for (nth, tag) in tags.iter().enumerate() {
+            if nth > 0 {
+                self.push(joint);
+            }
+            self.push("EXISTS (SELECT 1 FROM connection_tags h WHERE h.account = c.account AND h.environment = c.environment AND h.active = c.active AND h.created_at = c.created_at AND h.id = c.id AND h.tag = ");
+            self.text(tag).push(")");
+        }
+        self.push(")")
+    }
+
+    /// A list of texts in parentheses.
+    fn texts(&mut self, texts: &[String]) -> &mut Self {
+        self.push("(");
+        for (nth, text) in texts.iter().enumerate() {
+            if nth > 0 {
+                self.push(", ");
+            }
+            self.text(text);
+        }
+        self.push(")")
+    }
+
+    /// Any of the keys, as one JSON text: there may be more of them than a statement may have parameters.
+    pub(super) fn keys(&mut self, keys: &[[String; 3]]) -> &mut Self {
+        let json = json::list(keys.iter().map(|key| json::array(key)));
+        self.bind(Param::Text(json))
+    }
+}
+
+/// The least text that is greater than every text which begins with `prefix`; none when there is none.
+fn successor(prefix: &str) -> Option<String> {
+    let mut text = prefix.to_owned();
+    while let Some(last) = text.pop() {
+        let next = (u32::from(last)..=u32::from(char::MAX)).skip(1).find_map(char::from_u32);
+        if let Some(next) = next {
+            text.push(next);
+            return Some(text);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::successor;
+
+    #[test]
+    fn the_successor_ends_a_prefix() {
+        for (prefix, expected) in [
+            ("a", Some("b")),
+            ("az", Some("a{")),
+            ("\u{d7ff}", Some("\u{e000}")),
+            ("a\u{10ffff}", Some("b")),
+            ("\u{10ffff}", None),
+            ("é", Some("ê")),
+        ] {
+            assert_eq!(successor(prefix).as_deref(), expected, "{prefix:?}");
+        }
+    }
+}
