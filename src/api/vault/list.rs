@@ -8,6 +8,7 @@ use crate::api::percent::decode_form;
 use crate::api::problem::Problem;
 use crate::api::query::QueryReader;
 use crate::fold::fold;
+use crate::json::quote;
 use crate::vault::cursor::Cursor;
 use crate::vault::filter::{ConnectionFilter, MAX_KEYS, MAX_Q, MAX_TAGS, Start, Tags};
 use crate::vault::key::ConnectionKey;
@@ -184,14 +185,14 @@ fn without_place(query: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What tells one list from another: its filters and its limit, in whatever order and encoding they were sent.
+/// What tells one list from another: its filters and its limit, in whatever order and encoding they were sent. Each is
+/// quoted: none can pass for two.
 fn list_name(query: &str) -> String {
     let sent: Vec<_> = without_place(query).filter_map(decode_form).collect();
     let mut name = String::new();
     for parameter in PARAMETERS {
         for pair in sent.iter().filter(|pair| pair.split('=').next() == Some(parameter)) {
-            name.push_str(pair);
-            name.push('\n');
+            name.push_str(&quote(pair));
         }
     }
     name
