@@ -8,10 +8,13 @@
 )]
 
 mod actions;
+mod connections;
 mod connectors;
 mod keys;
+mod pages;
 mod parameters;
 mod properties;
 mod requests;
 mod storage;
 mod support;
+mod vault;

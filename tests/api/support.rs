@@ -34,17 +34,17 @@ pub struct World {
     pub limited: Cell<bool>,
     /// What was waited for, in milliseconds.
     pub slept: RefCell<Vec<u32>>,
+    /// The statements of the last batch.
+    pub asked: RefCell<Vec<Statement>>,
     seed: Cell<u64>,
 }
 
 impl World {
     pub fn new() -> Self {
         let database = rusqlite::Connection::open_in_memory().unwrap();
-        let mut migrations: Vec<_> =
-            std::fs::read_dir("migrations").unwrap().map(|entry| entry.unwrap().path()).collect();
-        migrations.sort();
-        for migration in migrations {
-            database.execute_batch(&std::fs::read_to_string(migration).unwrap()).unwrap();
+        database.set_prepared_statement_cache_capacity(512);
+        for migration in migrations() {
+            database.execute_batch(&migration).unwrap();
         }
         Self {
             database,
@@ -57,6 +57,7 @@ impl World {
             db_calls: Cell::new(0),
             limited: Cell::new(false),
             slept: RefCell::default(),
+            asked: RefCell::default(),
             seed: Cell::new(1),
         }
     }
@@ -109,9 +110,38 @@ impl World {
         id
     }
 
+    /// Every row of every table.
+    pub fn dump(&self) -> Vec<String> {
+        let tables =
+            self.texts("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name");
+        let rows = |table: &String| {
+            let columns = self.texts(&format!(
+                "SELECT 'quote(' || name || ')' FROM pragma_table_info('{table}')"
+            ));
+            let row = columns.join(" || ', ' || ");
+            self.texts(&format!("SELECT '{table}: ' || {row} AS row FROM {table} ORDER BY row"))
+        };
+        tables.iter().flat_map(rows).collect()
+    }
+
+    /// The first column, which must be of texts, of the rows that a query gives.
+    pub fn texts(&self, sql: &str) -> Vec<String> {
+        let mut statement = self.database.prepare_cached(sql).unwrap();
+        let rows = statement.query_map([], |row| row.get(0)).unwrap();
+        rows.collect::<rusqlite::Result<_>>().unwrap()
+    }
+
     pub fn wait(&self, milliseconds: u64) {
         self.now.set(self.now.get() + milliseconds);
     }
+}
+
+/// The texts of the migrations, in their order.
+pub fn migrations() -> Vec<String> {
+    let mut paths: Vec<_> =
+        std::fs::read_dir("migrations").unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths.into_iter().map(|path| std::fs::read_to_string(path).unwrap()).collect()
 }
 
 impl Db for World {
@@ -126,6 +156,7 @@ impl Db for World {
             return Err(lost());
         }
         assert!(statements.iter().all(|statement| statement.params.len() <= 100));
+        self.asked.borrow_mut().clone_from(&statements);
         let transaction = self.database.unchecked_transaction().unwrap();
         let sets = statements
             .iter()
@@ -259,9 +290,13 @@ impl Api {
     }
 
     pub fn request(&self, method: &str, path_and_query: &str) -> Request {
-        let request = anonymous(method, path_and_query);
-        with_header(request, "x-service-secret", self.key.reveal())
+        as_key(&self.key, method, path_and_query)
     }
+}
+
+/// A request that carries a key.
+pub fn as_key(key: &ApiKey, method: &str, path_and_query: &str) -> Request {
+    with_header(anonymous(method, path_and_query), "x-service-secret", key.reveal())
 }
 
 pub fn anonymous(method: &str, path_and_query: &str) -> Request {
