@@ -7,14 +7,18 @@
     reason = "tests fail by panicking"
 )]
 
+mod access;
 mod actions;
 mod connections;
 mod connectors;
+mod create;
 mod keys;
 mod pages;
 mod parameters;
 mod properties;
 mod requests;
+mod resilience;
 mod storage;
 mod support;
+mod update;
 mod vault;

@@ -1,0 +1,324 @@
+//! Who may do what in the vault: scopes, keys that are not valid, the order of checks, methods, one call a request.
+
+use connector_vault::access::key::ApiKey;
+use connector_vault::access::{Environment, Scope};
+use connector_vault::api::message::Body;
+use connector_vault::api::{Request, Response};
+use connector_vault::ports::Random;
+use serde_json::json;
+
+use crate::support::{Api, anonymous, as_key, body, with_body, with_header};
+use crate::vault::{CONNECTIONS, SUMMARY, UNKNOWN_ID, at, code, comparable, minimal};
+
+/// Every request that the vault knows, on this connection, with the scope that it needs.
+fn requests(key: &ApiKey, id: &str) -> Vec<(Request, Scope)> {
+    let (read, write) = (Scope::ConnectionsRead, Scope::ConnectionsWrite);
+    let changed = |method: &str, path: &str, sent: &str| with_body(as_key(key, method, path), sent);
+    vec![
+        (as_key(key, "GET", CONNECTIONS), read),
+        (as_key(key, "HEAD", CONNECTIONS), read),
+        (as_key(key, "GET", &format!("{CONNECTIONS}?q=a&tags=b&key=c&page=7")), read),
+        (as_key(key, "GET", &at(id)), read),
+        (as_key(key, "HEAD", &at(id)), read),
+        (as_key(key, "GET", SUMMARY), read),
+        (as_key(key, "HEAD", SUMMARY), read),
+        (changed("POST", CONNECTIONS, &minimal("new").to_string()), write),
+        (changed("PATCH", &at(id), r#"{"tags":["new"]}"#), write),
+        (changed("PATCH", &at(id), "{}"), write),
+        (changed("DELETE", &at(id), ""), write),
+    ]
+}
+
+fn id_of(api: &Api) -> String {
+    api.create(&minimal("ann"))["id"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_key_without_the_scope_learns_and_writes_nothing() {
+    let api = Api::with_catalog();
+    let id = id_of(&api);
+    for scopes in [
+        vec![],
+        vec![Scope::CatalogRead],
+        vec![Scope::ConnectionsRead],
+        vec![Scope::ConnectionsWrite, Scope::CatalogRead],
+    ] {
+        let key = api.world.key("acme", Environment::Test, &scopes, None);
+        let before = api.world.dump();
+        for (request, scope) in requests(&key, &id) {
+            if scopes.contains(&scope) {
+                continue;
+            }
+            let calls = api.world.db_calls.get();
+            let response = api.send(&request);
+            assert_eq!(
+                (response.status, api.world.db_calls.get() - calls),
+                (403, 1),
+                "{request:?}"
+            );
+            if request.method != "HEAD" {
+                let detail = format!("This API key lacks the scope `{}`.", scope.as_str());
+                assert_eq!(
+                    (code(&response), &body(&response)["detail"]),
+                    ("insufficient_scope".into(), &json!(detail))
+                );
+            }
+            // An id that is there and one that is not are alike.
+            let unknown =
+                Request { path: request.path.replace(&id, UNKNOWN_ID), ..request.clone() };
+            assert_eq!(comparable(&response), comparable(&api.send(&unknown)));
+            assert_eq!(api.world.dump(), before, "{request:?}");
+        }
+    }
+    // Each scope is enough for what it names.
+    for (nth, _) in requests(&api.key, "").iter().enumerate() {
+        let id = api.create(&minimal(&format!("id-{nth}")))["id"].as_str().unwrap().to_owned();
+        let scope = requests(&api.key, &id)[nth].1;
+        let key = api.world.key("acme", Environment::Test, &[scope], None);
+        let response = api.send(&requests(&key, &id)[nth].0);
+        assert!(response.status < 300, "{nth} {}", response.status);
+    }
+}
+
+#[test]
+fn a_key_that_is_not_valid_learns_and_writes_nothing() {
+    let api = Api::with_catalog();
+    let id = id_of(&api);
+    let expired = api.world.key("acme", Environment::Test, &Scope::ALL, Some(api.world.now.get()));
+    let revoked = api.world.key("acme", Environment::Test, &Scope::ALL, None);
+    api.world.revoke(&revoked);
+    let unknown = ApiKey::generate(Environment::Test, |bytes| api.world.fill(bytes));
+    let misfiled = api.world.key("acme", Environment::Live, &Scope::ALL, None);
+    api.world
+        .database
+        .execute(
+            "UPDATE api_keys SET environment = 'test' WHERE hash = ?1",
+            [misfiled.hash().to_string()],
+        )
+        .unwrap();
+    let before = api.world.dump();
+    let answers = |key: &ApiKey| -> Vec<_> {
+        let answer = |(request, _): &(Request, Scope)| {
+            let calls = api.world.db_calls.get();
+            let response = api.send(request);
+            assert_eq!(
+                (response.status, api.world.db_calls.get() - calls),
+                (401, 1),
+                "{request:?}"
+            );
+            assert_eq!(response.header("www-authenticate"), Some("ApiKey"));
+            assert_eq!(api.world.dump(), before, "{request:?}");
+            // What the database read for the key's own row is all that differs.
+            let (status, headers, text) = comparable(&response);
+            (
+                status,
+                headers
+                    .into_iter()
+                    .filter(|(name, _)| *name != "server-timing")
+                    .collect::<Vec<_>>(),
+                text,
+            )
+        };
+        requests(key, &id).iter().map(answer).collect()
+    };
+    let expected = answers(&unknown);
+    for key in [&expired, &revoked, &misfiled] {
+        assert_eq!(answers(key), expected);
+    }
+    assert!(expected[0].2.contains("\"code\":\"invalid_key\""));
+}
+
+#[test]
+fn revocation_and_expiry_hold_in_the_very_batch() {
+    let api = Api::with_catalog();
+    let id = id_of(&api);
+    let end = api.world.now.get() + 1000;
+    let expiring = api.world.key("acme", Environment::Test, &Scope::ALL, Some(end));
+    let revoked = api.world.key("acme", Environment::Test, &Scope::ALL, None);
+    let ask = |key: &ApiKey| api.send(&requests(key, &id)[3].0).status;
+    assert_eq!((ask(&expiring), ask(&revoked)), (200, 200));
+    // Whatever another path of this isolate remembers of the keys.
+    for key in [&expiring, &revoked] {
+        assert_eq!(api.send(&as_key(key, "GET", "/v1/available-connectors")).status, 200);
+    }
+    api.world.revoke(&revoked);
+    api.world.wait(999);
+    assert_eq!((ask(&expiring), ask(&revoked)), (200, 401));
+    api.world.wait(1);
+    assert_eq!(ask(&expiring), 401);
+    let before = api.world.dump();
+    for (request, _) in requests(&expiring, &id).into_iter().chain(requests(&revoked, &id)) {
+        assert_eq!(api.send(&request).status, 401, "{request:?}");
+    }
+    assert_eq!(api.world.dump(), before);
+}
+
+#[test]
+fn malformed_keys_never_reach_storage() {
+    let api = Api::with_catalog();
+    let good = api.key.reveal().to_owned();
+    api.world.db_fails.set(true);
+    for secret in
+        [&good[..good.len() - 1], &good.replace("test", "live"), "x", "", &format!("{good}0")]
+    {
+        for (mut request, _) in requests(&api.key, UNKNOWN_ID) {
+            request.headers[0].1 = secret.into();
+            let response = api.send(&request);
+            assert_eq!(response.status, 401, "{secret} {request:?}");
+            let cost = "d1;desc=\"calls=0 rows_read=0 rows_written=0\", kv;desc=\"reads=0\"";
+            assert_eq!(response.header("server-timing"), Some(cost));
+        }
+    }
+    assert_eq!((api.world.db_calls.get(), api.world.blob_reads.borrow().len()), (0, 0));
+}
+
+#[test]
+fn methods() {
+    let api = Api::with_catalog();
+    let id = id_of(&api);
+    let before = api.world.dump();
+    for (path, allow) in [
+        (CONNECTIONS.to_owned(), "GET, HEAD, POST, OPTIONS"),
+        (at(&id), "GET, HEAD, PATCH, DELETE, OPTIONS"),
+        (at("x"), "GET, HEAD, PATCH, DELETE, OPTIONS"),
+        (SUMMARY.to_owned(), "GET, HEAD, OPTIONS"),
+    ] {
+        for method in [
+            "POST", "PUT", "PATCH", "DELETE", "PURGE", "PROPFIND", "QUERY", "TRACE", "get",
+            "patch", "Delete", "",
+        ] {
+            if allow.split(", ").any(|allowed| allowed == method) {
+                continue;
+            }
+            for override_ in ["GET", "DELETE", "PATCH"] {
+                let request =
+                    with_header(api.request(method, &path), "x-http-method-override", override_);
+                let response = api.send(&with_body(request, r#"{"tags":["x"]}"#));
+                assert_eq!(
+                    (response.status, code(&response).as_str()),
+                    (405, "method_not_allowed"),
+                    "{method} {path}"
+                );
+                assert_eq!(response.header("allow"), Some(allow), "{method} {path}");
+            }
+        }
+        let preflight = api.send(&anonymous("OPTIONS", &path));
+        assert_eq!((preflight.status, preflight.header("allow")), (204, Some(allow)), "{path}");
+    }
+    let overridden = with_header(api.request("GET", &at(&id)), "x-http-method-override", "DELETE");
+    assert_eq!(api.send(&overridden).status, 200);
+    assert_eq!(api.world.dump(), before);
+}
+
+#[test]
+fn head_is_get_without_a_body() {
+    let api = Api::with_catalog();
+    let id = id_of(&api);
+    id_of_another(&api);
+    for path in [
+        CONNECTIONS.to_owned(),
+        format!("{CONNECTIONS}?limit=1"),
+        format!("{CONNECTIONS}?limit=0"),
+        at(&id),
+        at("x"),
+        SUMMARY.to_owned(),
+        format!("{SUMMARY}?x=1"),
+    ] {
+        let (get, head) = (api.get(&path), api.send(&api.request("HEAD", &path)));
+        let plain = |response: &Response| {
+            let (status, headers, _) = comparable(response);
+            (
+                status,
+                headers
+                    .into_iter()
+                    .filter(|(name, _)| *name != "content-length")
+                    .collect::<Vec<_>>(),
+            )
+        };
+        assert_eq!(plain(&head), plain(&get), "{path}");
+        assert!(head.body.is_empty() && !get.body.is_empty(), "{path}");
+        assert_eq!(
+            head.header("content-length"),
+            Some(get.body.len().to_string().as_str()),
+            "{path}"
+        );
+    }
+}
+
+fn id_of_another(api: &Api) -> String {
+    api.create(&minimal("bob"))["id"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn checks_come_in_the_order_of_the_contract() {
+    let api = Api::with_catalog();
+    let id = id_of(&api);
+    let foreign = api.world.key("beta", Environment::Test, &Scope::ALL, None);
+    let foreign = api.create_as(&foreign, &minimal("ann"))["id"].as_str().unwrap().to_owned();
+    let powerless = api.world.key("acme", Environment::Test, &[Scope::CatalogRead], None);
+    let before = api.world.dump();
+    let stale = |request: Request| with_header(request, "if-match", "\"x\"");
+    let typed = |request: Request| with_header(request, "content-type", "application/json");
+    let large = |request: Request| Request { body: Body::TooLarge, ..request };
+    let patch = |path: &str| api.request("PATCH", path);
+    let weak = |method: &str, path: &str| as_key(&powerless, method, path);
+    for (request, limited, status, expected) in [
+        // 401 before 404, 405 and all else
+        (anonymous("GET", "/v1/vault"), true, 401, "missing_key"),
+        (anonymous("PUT", CONNECTIONS), true, 401, "missing_key"),
+        (stale(anonymous("PATCH", &format!("{}?x", at(&id)))), true, 401, "missing_key"),
+        (large(anonymous("POST", CONNECTIONS)), true, 401, "missing_key"),
+        // 404 of the route and 405 before 403
+        (weak("GET", "/v1/vault?x"), true, 404, "route_not_found"),
+        (weak("GET", &format!("{}/", at(&id))), true, 404, "route_not_found"),
+        (weak("GET", "/v1/vault/connections/a%00"), true, 404, "route_not_found"),
+        (weak("PUT", &format!("{}?x", at(&id))), true, 405, "method_not_allowed"),
+        // 403 before 429
+        (stale(large(weak("PATCH", &format!("{}?x", at(&id))))), true, 403, "insufficient_scope"),
+        (weak("GET", &format!("{CONNECTIONS}?x")), true, 403, "insufficient_scope"),
+        (large(weak("POST", CONNECTIONS)), true, 403, "insufficient_scope"),
+        (weak("DELETE", &at("x")), true, 403, "insufficient_scope"),
+        (weak("GET", SUMMARY), true, 403, "insufficient_scope"),
+        // 429 before 400
+        (stale(large(patch(&format!("{}?x", at(&id))))), true, 429, "too_many_requests"),
+        (api.request("GET", &format!("{CONNECTIONS}?x")), true, 429, "too_many_requests"),
+        (api.request("POST", CONNECTIONS), true, 429, "too_many_requests"),
+        (api.request("DELETE", &at("x")), true, 429, "too_many_requests"),
+        // parameters before the body
+        (stale(large(patch(&format!("{}?x", at(&id))))), false, 400, "unknown_parameter"),
+        (
+            large(api.request("POST", &format!("{CONNECTIONS}?limit=1"))),
+            false,
+            400,
+            "unknown_parameter",
+        ),
+        (api.request("DELETE", &format!("{}?x=1", at("x"))), false, 400, "unknown_parameter"),
+        (api.request("GET", &format!("{}?x=1", at("x"))), false, 400, "unknown_parameter"),
+        // 415 before 413 before 400 of the body
+        (stale(large(patch(&at("x")))), false, 415, "unsupported_media_type"),
+        (stale(large(typed(patch(&at("x"))))), false, 413, "body_too_large"),
+        (stale(with_body(patch(&at("x")), "{")), false, 400, "invalid_body"),
+        (stale(with_body(patch(&at(&id)), "{\"tags\":[\"\"]}")), false, 400, "invalid_body"),
+        // the body before 404
+        (large(api.request("POST", CONNECTIONS)), false, 415, "unsupported_media_type"),
+        (large(typed(api.request("POST", CONNECTIONS))), false, 413, "body_too_large"),
+        (with_body(patch(&at(&foreign)), "[]"), false, 400, "invalid_body"),
+        // 404 before 412
+        (stale(with_body(patch(&at(&foreign)), "{}")), false, 404, "connection_not_found"),
+        (stale(api.request("DELETE", &at(&foreign))), false, 404, "connection_not_found"),
+        (stale(with_body(patch(&at(&id)), "{}")), false, 412, "precondition_failed"),
+        (stale(api.request("DELETE", &at(&id))), false, 412, "precondition_failed"),
+    ] {
+        api.world.limited.set(limited);
+        let calls = api.world.db_calls.get();
+        let response = api.send(&request);
+        assert_eq!((response.status, code(&response).as_str()), (status, expected), "{request:?}");
+        assert_eq!(response.header("retry-after"), (status == 429).then_some("60"), "{request:?}");
+        let asked = api.world.db_calls.get() - calls;
+        assert!(
+            asked == 1 || (asked == 0 && (status == 401 || status == 404)),
+            "{request:?} {asked}"
+        );
+        assert_eq!(api.world.dump(), before, "{request:?}");
+    }
+}

@@ -1,0 +1,263 @@
+//! What the vault does when the way to the database breaks: each write once, each answer right, nothing told.
+
+use connector_vault::access::{Environment, Scope};
+use connector_vault::api::{Request, Response};
+use serde_json::{Value, json};
+
+use crate::support::{Api, Loss, as_key, body, with_header};
+use crate::vault::{CONNECTIONS, SUMMARY, UNKNOWN_ID, at, code, minimal, patch_as, post_as};
+
+/// Every way in which the first tries may be lost and the last one not.
+const SURVIVED: [&[Loss]; 6] = [
+    &[Loss::Before],
+    &[Loss::After],
+    &[Loss::Before, Loss::Before],
+    &[Loss::After, Loss::After],
+    &[Loss::Before, Loss::After],
+    &[Loss::After, Loss::Before],
+];
+
+/// Sends a request whose first tries are lost; it is tried once more for each of them.
+fn through(api: &Api, losses: &[Loss], request: &Request) -> Response {
+    *api.world.losses.borrow_mut() = losses.iter().copied().collect();
+    api.world.slept.borrow_mut().clear();
+    let calls = api.world.db_calls.get();
+    let response = api.send(request);
+    let asked = (api.world.db_calls.get() - calls) as usize;
+    assert_eq!(asked, losses.len() + 1, "{losses:?}");
+    assert!(
+        response.header("server-timing").unwrap().starts_with(&format!("d1;desc=\"calls={asked} "))
+    );
+    let slept = api.world.slept.borrow();
+    assert_eq!(slept.len(), losses.len());
+    // Each wait has its own range, above the one before.
+    for (nth, waited) in slept.iter().enumerate() {
+        let least = 20 << (nth + 1);
+        assert!((least..least + 256).contains(waited), "{slept:?}");
+    }
+    response
+}
+
+fn tagged(api: &Api, identity: &str) -> String {
+    let mut document = minimal(identity);
+    document["tags"] = json!(["old"]);
+    api.create(&document)["id"].as_str().unwrap().to_owned()
+}
+
+/// What the tables hold, for as far as it does not follow from chance.
+fn state(api: &Api) -> (Vec<String>, Vec<String>) {
+    let counts = "SELECT account || environment || active || dimension || value || n FROM connection_counts ORDER BY 1";
+    let rows = "SELECT environment || identity || tags || version FROM connections ORDER BY 1";
+    (api.world.texts(counts), api.world.texts(rows))
+}
+
+#[test]
+fn a_create_happens_once() {
+    for losses in SURVIVED {
+        let (api, calm) = (Api::with_catalog(), Api::with_catalog());
+        let expected = calm.create(&minimal("ann"));
+        let response = through(&api, losses, &post_as(&api.key, &minimal("ann")));
+        assert_eq!(
+            (response.status, &body(&response)["version"]),
+            (201, &json!("1")),
+            "{losses:?}"
+        );
+        assert_eq!(body(&response)["key"], expected["key"]);
+        assert_eq!(state(&api), state(&calm), "{losses:?}");
+        let id = body(&response)["id"].as_str().unwrap().to_owned();
+        assert_eq!(body(&api.get(&at(&id))), body(&response));
+        // Whose key was taken before is told so.
+        let before = api.world.dump();
+        let response = through(&api, losses, &post_as(&api.key, &minimal("ann")));
+        assert_eq!(
+            (response.status, &body(&response)["connectionId"]),
+            (409, &json!(id)),
+            "{losses:?}"
+        );
+        assert_eq!(api.world.dump(), before);
+    }
+}
+
+#[test]
+fn a_patch_happens_once() {
+    for losses in SURVIVED {
+        let api = Api::with_catalog();
+        let id = tagged(&api, "ann");
+        let patch = |tags: Value| patch_as(&api.key, &id, &json!({"tags": tags}));
+        let answer = |response: Response| {
+            let version = (response.status < 300).then(|| body(&response)["version"].clone());
+            (response.status, version, response.header("etag").map(str::to_owned))
+        };
+        let done = |version: u32| {
+            (200, Some(json!(version.to_string())), Some(format!("\"{id}-{version}\"")))
+        };
+        assert_eq!(answer(through(&api, losses, &patch(json!(["new"])))), done(2), "{losses:?}");
+        let guarded = with_header(patch(json!(["newer"])), "if-match", &format!("\"{id}-2\""));
+        assert_eq!(
+            answer(through(&api, losses, &guarded)),
+            done(3),
+            "{losses:?}: its own write does not stand in its way"
+        );
+        let any = with_header(patch(json!(["newest"])), "if-match", "*");
+        assert_eq!(answer(through(&api, losses, &any)), done(4), "{losses:?}");
+        assert_eq!(answer(through(&api, losses, &patch(json!(["newest"])))), done(4), "{losses:?}");
+        let before = api.world.dump();
+        let stale = with_header(patch(json!(["late"])), "if-match", &format!("\"{id}-3\""));
+        assert_eq!(answer(through(&api, losses, &stale)), (412, None, None), "{losses:?}");
+        let unknown = patch_as(&api.key, UNKNOWN_ID, &json!({"tags": []}));
+        assert_eq!(answer(through(&api, losses, &unknown)), (404, None, None), "{losses:?}");
+        assert_eq!(api.world.dump(), before);
+    }
+}
+
+#[test]
+fn a_delete_happens_once() {
+    for losses in SURVIVED {
+        let api = Api::with_catalog();
+        let kept = tagged(&api, "kept");
+        let before = api.world.dump();
+        for guarded in [false, true] {
+            let id = tagged(&api, "ann");
+            let mut request = api.request("DELETE", &at(&id));
+            if guarded {
+                request = with_header(request, "if-match", &format!("\"{id}-1\""));
+            }
+            let response = through(&api, losses, &request);
+            assert_eq!((response.status, response.body.len()), (204, 0), "{losses:?}");
+            assert_eq!(api.world.dump(), before, "{losses:?}");
+        }
+        let stale = with_header(api.request("DELETE", &at(&kept)), "if-match", "\"x\"");
+        assert_eq!(through(&api, losses, &stale).status, 412, "{losses:?}");
+        assert_eq!(api.world.dump(), before, "{losses:?}");
+        // Another tenant's connection stays, whatever is answered.
+        let other = api.world.key("beta", Environment::Test, &Scope::ALL, None);
+        let before = api.world.dump();
+        let foreign = through(&api, losses, &as_key(&other, "DELETE", &at(&kept)));
+        let unknown = through(&api, losses, &as_key(&other, "DELETE", &at(UNKNOWN_ID)));
+        assert_eq!((foreign.status, &foreign.body), (unknown.status, &unknown.body));
+        assert_eq!(api.world.dump(), before, "{losses:?}");
+    }
+}
+
+#[test]
+fn reads_are_tried_again() {
+    let api = Api::with_catalog();
+    let id = tagged(&api, "ann");
+    tagged(&api, "bob");
+    for path in [
+        CONNECTIONS.to_owned(),
+        format!("{CONNECTIONS}?limit=1"),
+        format!("{CONNECTIONS}?q=a"),
+        at(&id),
+        SUMMARY.to_owned(),
+    ] {
+        let calm = api.get(&path);
+        for losses in SURVIVED {
+            let response = through(&api, losses, &api.request("GET", &path));
+            assert_eq!((response.status, &response.body), (200, &calm.body), "{path}");
+            for name in ["etag", "link"] {
+                assert_eq!(response.header(name), calm.header(name));
+            }
+        }
+    }
+}
+
+/// Every kind of request on a connection.
+fn every(api: &Api, id: &str) -> Vec<Request> {
+    vec![
+        api.request("GET", CONNECTIONS),
+        api.request("GET", &at(id)),
+        api.request("GET", SUMMARY),
+        post_as(&api.key, &minimal("new")),
+        patch_as(&api.key, id, &json!({"tags": ["new"]})),
+        api.request("DELETE", &at(id)),
+    ]
+}
+
+fn assert_unavailable(api: &Api, response: &Response) {
+    assert_eq!((response.status, code(response).as_str()), (503, "unavailable"));
+    assert_eq!(response.header("retry-after"), Some("5"));
+    assert_eq!(response.header("cache-control"), Some("private, no-store"));
+    for name in ["etag", "link", "location"] {
+        assert_eq!(response.header(name), None);
+    }
+    let text = String::from_utf8_lossy(&response.body).into_owned();
+    for inside in ["secret", "D1", "SQL", "lost", "table", "api_keys", "connections"] {
+        assert!(!text.contains(inside), "{text}");
+    }
+    let log = response.log.as_ref().unwrap();
+    assert!(log.contains("D1_ERROR") && log.contains(response.header("x-request-id").unwrap()));
+    assert!(!log.contains(api.key.reveal()));
+}
+
+#[test]
+fn three_losses_are_told() {
+    for nth in 0..6 {
+        for loss in [Loss::Before, Loss::After] {
+            let api = Api::with_catalog();
+            let id = tagged(&api, "ann");
+            let (before, calls) = (api.world.dump(), api.world.db_calls.get());
+            *api.world.losses.borrow_mut() = [loss; 3].into();
+            let response = api.send(&every(&api, &id)[nth]);
+            assert_unavailable(&api, &response);
+            assert_eq!((api.world.db_calls.get() - calls, api.world.slept.borrow().len()), (3, 2));
+            if loss == Loss::Before {
+                assert_eq!(api.world.dump(), before);
+            }
+            assert!(api.world.losses.borrow().is_empty());
+            // It is told before anything else, but after it is known that there is no key.
+            assert_eq!(api.send(&crate::support::anonymous("GET", CONNECTIONS)).status, 401);
+        }
+    }
+}
+
+#[test]
+fn other_failures_are_not_tried_again() {
+    let api = Api::with_catalog();
+    let id = tagged(&api, "ann");
+    let before = api.world.dump();
+    for request in every(&api, &id) {
+        api.world.db_fails.set(true);
+        let calls = api.world.db_calls.get();
+        assert_unavailable(&api, &api.send(&request));
+        assert_eq!(
+            (api.world.db_calls.get() - calls, api.world.slept.borrow().len()),
+            (1, 0),
+            "{request:?}"
+        );
+        api.world.db_fails.set(false);
+        assert_eq!(api.world.dump(), before, "{request:?}");
+    }
+    // Nor is one that follows a loss.
+    *api.world.losses.borrow_mut() = [Loss::Before].into();
+    assert_eq!(api.get(CONNECTIONS).status, 200);
+}
+
+#[test]
+fn a_batch_that_fails_in_the_middle_leaves_nothing() {
+    let api = Api::with_catalog();
+    let id = tagged(&api, "ann");
+    let before = api.world.dump();
+    // The last statement of a write is the one that reads its outcome.
+    api.world.database.execute_batch("CREATE TEMP TRIGGER broken AFTER INSERT ON main.connection_tags BEGIN SELECT RAISE(ABORT, 'D1_ERROR broken at /secret/path'); END").unwrap();
+    let mut document = minimal("new");
+    document["tags"] = json!(["x"]);
+    for request in [post_as(&api.key, &document), patch_as(&api.key, &id, &json!({"tags": ["x"]}))]
+    {
+        assert_unavailable(&api, &api.send(&request));
+        assert_eq!(api.world.dump(), before, "{request:?}");
+    }
+}
+
+#[test]
+fn a_damaged_row_is_told_and_never_shown_in_part() {
+    let api = Api::with_catalog();
+    let id = tagged(&api, "ann");
+    tagged(&api, "bob");
+    api.world.database.execute_batch("PRAGMA ignore_check_constraints = ON; UPDATE connections SET state = 'D1_ERROR' WHERE identity = 'ann'").unwrap();
+    for path in [CONNECTIONS.to_owned(), at(&id), format!("{CONNECTIONS}?limit=2")] {
+        let response = api.get(&path);
+        assert_eq!((response.status, code(&response).as_str()), (503, "unavailable"), "{path}");
+        assert!(!String::from_utf8_lossy(&response.body).contains("D1_ERROR"));
+    }
+}
