@@ -1,16 +1,11 @@
-//! The table of API keys (`migrations/0001_api_keys.sql`), through `wrangler d1 execute`.
+//! The table of API keys (`migrations/0001_api_keys.sql`).
 
-use anyhow::{Context, Result, bail};
+use anyhow::Result;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
-use serde_json::Value;
 
-use super::kv::json_in;
+use super::d1::Database;
 use super::sql::{Number, Text};
 use super::when::Moment;
-use super::wrangler::Wrangler;
-
-const BINDING: &str = "VAULT";
 
 /// A key as the table has it; without the hash, which nobody needs to see.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -91,7 +86,7 @@ pub enum Revoked {
 
 /// The table.
 #[derive(Debug, Clone)]
-pub struct KeyTable(pub Wrangler);
+pub struct KeyTable(pub Database);
 
 impl KeyTable {
     /// Adds a key by the SHA-256 of its secret, in hexadecimal.
@@ -99,7 +94,7 @@ impl KeyTable {
     /// # Errors
     /// When wrangler fails.
     pub fn insert(&self, row: &Row, hash: &str) -> Result<()> {
-        self.execute(&insert(row, hash)).map(drop)
+        self.0.query(&insert(row, hash)).map(drop)
     }
 
     /// All keys, or one account's, oldest first.
@@ -107,8 +102,7 @@ impl KeyTable {
     /// # Errors
     /// When wrangler fails.
     pub fn list(&self, account: Option<&str>) -> Result<Vec<Row>> {
-        let answers = self.execute(&select(account))?;
-        rows(&answers, 0)
+        self.0.query(&select(account))?.rows(0)
     }
 
     /// Revokes a key.
@@ -116,42 +110,12 @@ impl KeyTable {
     /// # Errors
     /// When wrangler fails.
     pub fn revoke(&self, id: &str, now: Moment) -> Result<Revoked> {
-        let answers = self.execute(&revoke(id, now))?;
-        if let Some(row) = rows(&answers, 0)?.pop() {
+        let answers = self.0.query(&revoke(id, now))?;
+        if let Some(row) = answers.rows(0)?.pop() {
             return Ok(Revoked::Now(row));
         }
-        Ok(rows(&answers, 1)?.pop().map_or(Revoked::Unknown, Revoked::Before))
+        Ok(answers.rows(1)?.pop().map_or(Revoked::Unknown, Revoked::Before))
     }
-
-    /// Runs statements; makes the table first when this machine's database has none yet.
-    fn execute(&self, sql: &str) -> Result<Vec<Value>> {
-        match self.try_execute(sql) {
-            Err(error) if format!("{error:#}").contains("no such table: api_keys") => {
-                if self.0.place().remote {
-                    bail!(
-                        "the database has no table of keys yet: run `npm run deploy` first, which makes it"
-                    );
-                }
-                self.0
-                    .run(["d1", "migrations", "apply", BINDING])
-                    .context("making the table of keys")?;
-                self.try_execute(sql)
-            }
-            result => result,
-        }
-    }
-
-    fn try_execute(&self, sql: &str) -> Result<Vec<Value>> {
-        let text = self.0.run(["d1", "execute", BINDING, "--json", "--yes", "--command", sql])?;
-        json_in(&text, '[').context("the database's answer")
-    }
-}
-
-/// The rows that one of the statements gave.
-fn rows<T: DeserializeOwned>(answers: &[Value], statement: usize) -> Result<Vec<T>> {
-    let results = answers.get(statement).and_then(|answer| answer.get("results")).cloned();
-    serde_json::from_value(results.context("the database did not answer every statement")?)
-        .context("the database's rows")
 }
 
 #[cfg(test)]
@@ -229,17 +193,5 @@ mod tests {
             Row { expires_at: Some(5), revoked_at: Some(4), ..row("a", "acme", 1) }.state(now),
             "revoked"
         );
-    }
-
-    #[test]
-    fn answers_are_read_statement_by_statement() {
-        let answers: Vec<Value> = json_in(
-            "[{\"results\":[],\"success\":true},{\"results\":[{\"a\":1}],\"success\":true}]",
-            '[',
-        )
-        .unwrap();
-        assert!(rows::<Value>(&answers, 0).unwrap().is_empty());
-        assert_eq!(rows::<Value>(&answers, 1).unwrap().len(), 1);
-        assert!(rows::<Value>(&answers, 2).is_err());
     }
 }

@@ -11,6 +11,7 @@ use uuid::{Builder, Uuid};
 use crate::access::key::ApiKey;
 use crate::access::{Environment, Scope, Scopes};
 
+use super::d1::Database;
 use super::key_table::{KeyTable, Revoked, Row};
 use super::when::{Expiry, Moment};
 use super::wrangler::{Place, Wrangler};
@@ -78,7 +79,8 @@ fn named<T: FromStr>(text: &str, names: &[&str]) -> Result<T, String> {
     text.parse().map_err(|_| format!("expected {}", names.join(", ")))
 }
 
-fn environment(text: &str) -> Result<Environment, String> {
+/// `test` or `live`.
+pub(super) fn environment(text: &str) -> Result<Environment, String> {
     named(text, &Environment::ALL.map(Environment::as_str))
 }
 
@@ -87,7 +89,7 @@ fn scope(text: &str) -> Result<Scope, String> {
 }
 
 /// An account's name.
-fn account(text: &str) -> Result<String, String> {
+pub(super) fn account(text: &str) -> Result<String, String> {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
     if (1..=64).contains(&text.len()) && text.bytes().all(allowed) {
         Ok(text.to_owned())
@@ -151,7 +153,7 @@ pub fn run(command: &Command) -> Result<ExitCode> {
 fn create(args: &Create) -> Result<()> {
     let now = Moment::now();
     let expiry = args.expires.map(|expiry| expiry.from(now)).transpose().context("--expires")?;
-    let table = KeyTable(Wrangler::new(&args.place)?);
+    let table = KeyTable(Database(Wrangler::new(&args.place)?));
     let mut random = [0; 16];
     getrandom::fill(&mut random).context("randomness from the system")?;
     let row = Row {
@@ -191,7 +193,7 @@ fn generate(environment: Environment) -> Result<ApiKey> {
 
 fn list(args: &List) -> Result<()> {
     let now = Moment::now();
-    let rows = KeyTable(Wrangler::new(&args.place)?).list(args.account.as_deref())?;
+    let rows = KeyTable(Database(Wrangler::new(&args.place)?)).list(args.account.as_deref())?;
     let shown: Vec<Shown<'_>> = rows.iter().map(|row| Shown::of(row, None, now)).collect();
     if args.json {
         println!("{}", serde_json::to_string_pretty(&shown)?);
@@ -224,7 +226,7 @@ fn list(args: &List) -> Result<()> {
 fn revoke(args: &Revoke) -> Result<()> {
     let now = Moment::now();
     let id = args.id.to_string();
-    let row = match KeyTable(Wrangler::new(&args.place)?).revoke(&id, now)? {
+    let row = match KeyTable(Database(Wrangler::new(&args.place)?)).revoke(&id, now)? {
         Revoked::Now(row) => {
             eprintln!("Revoked {id} of account {}.", row.account);
             row

@@ -1,10 +1,6 @@
 //! The catalog's Workers KV namespace, through wrangler's bulk commands.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io::Write as _;
-use std::path::PathBuf;
-use std::process;
 
 use anyhow::{Context, Result};
 use base64::Engine as _;
@@ -12,7 +8,8 @@ use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::wrangler::Wrangler;
+use super::scratch::Scratch;
+use super::wrangler::{Wrangler, json_in};
 
 /// One upload holds at most so many pairs: wrangler sends 1,000 a request.
 const PAIRS_PER_UPLOAD: usize = 1_000;
@@ -95,7 +92,7 @@ impl Kv<'_> {
     ) -> Result<BTreeMap<String, T>> {
         let mut found = BTreeMap::new();
         for chunk in keys.chunks(KEYS_PER_READ) {
-            let file = Scratch::with(&serde_json::to_vec(chunk)?)?;
+            let file = Scratch::with("json", &serde_json::to_vec(chunk)?)?;
             let text = self.0.run(["kv", "bulk", "get", file.path(), "--binding", BINDING])?;
             let values: BTreeMap<String, Value> =
                 json_in(&text, '{').context("wrangler's values")?;
@@ -136,7 +133,7 @@ impl Kv<'_> {
     }
 
     fn upload(&self, upload: &Chunk) -> Result<usize> {
-        let file = Scratch::with(&upload.json)?;
+        let file = Scratch::with("json", &upload.json)?;
         self.0.run(["kv", "bulk", "put", file.path(), "--binding", BINDING])?;
         Ok(upload.pairs)
     }
@@ -149,7 +146,7 @@ impl Kv<'_> {
         if keys.is_empty() {
             return Ok(());
         }
-        let file = Scratch::with(&serde_json::to_vec(keys)?)?;
+        let file = Scratch::with("json", &serde_json::to_vec(keys)?)?;
         self.0.run(["kv", "bulk", "delete", file.path(), "--force", "--binding", BINDING])?;
         Ok(())
     }
@@ -201,48 +198,6 @@ impl Uploads {
         chunk.json.push(b']');
         Some(chunk)
     }
-}
-
-/// A file for wrangler to read, gone when dropped.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn with(bytes: &[u8]) -> Result<Self> {
-        let mut name = [0; 8];
-        getrandom::fill(&mut name).context("randomness from the system")?;
-        let name =
-            format!("connector-vault-{}-{:016x}.json", process::id(), u64::from_be_bytes(name));
-        let file = Self(std::env::temp_dir().join(name));
-        fs::OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .open(&file.0)
-            .and_then(|mut open| open.write_all(bytes))
-            .with_context(|| format!("the temporary file {}", file.0.display()))?;
-        Ok(file)
-    }
-
-    fn path(&self) -> &str {
-        self.0.to_str().unwrap_or_default()
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // Nothing can be done about a failure here, and the system clears this folder too.
-        let _ = fs::remove_file(&self.0);
-    }
-}
-
-/// The JSON in what wrangler printed, which may have a line of its own before it.
-pub(super) fn json_in<T: for<'de> Deserialize<'de>>(text: &str, opening: char) -> Result<T> {
-    let start = text
-        .match_indices(opening)
-        .map(|(at, _)| at)
-        .find(|at| *at == 0 || text.get(..*at).is_some_and(|before| before.ends_with('\n')))
-        .with_context(|| format!("no JSON in: {}", text.trim()))?;
-    let json = text.get(start..).unwrap_or_default();
-    Ok(serde_json::from_str(json)?)
 }
 
 #[cfg(test)]
@@ -305,22 +260,5 @@ mod tests {
             assert!(!is_missing(&format!("{failed}{other}"), "current"), "{other}");
         }
         assert!(!is_missing("namespace not found [code: 10013]", "current"));
-    }
-
-    #[test]
-    fn json_is_found_behind_what_else_wrangler_says() {
-        for text in ["[1,2]", "\n[1,2]\n", "update [available]!\n[1,2]\n"] {
-            assert_eq!(json_in::<Vec<u8>>(text, '[').unwrap(), [1, 2]);
-        }
-        assert!(json_in::<Vec<u8>>("Value not found", '[').is_err());
-    }
-
-    #[test]
-    fn a_scratch_file_goes_with_its_holder() {
-        let file = Scratch::with(b"[]").unwrap();
-        let path = file.0.clone();
-        assert_eq!(fs::read(&path).unwrap(), b"[]");
-        drop(file);
-        assert!(!path.exists());
     }
 }

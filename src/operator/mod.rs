@@ -2,7 +2,8 @@
 //!
 //! | file | what it knows |
 //! |---|---|
-//! | [`wrangler`] | how to run wrangler, on this machine's storage or at Cloudflare |
+//! | [`wrangler`], [`scratch`] | how to run wrangler, on this machine's storage or at Cloudflare, and files for it |
+//! | [`d1`] | the database of keys and connections |
 //! | [`kv`], [`folder`] | the catalog in Workers KV, and what of a folder goes there |
 //! | [`publish`], [`versions`] | `catalog publish`, `catalog list`, `catalog prune` |
 //! | [`keys`], [`key_table`] | `keys create`, `keys list`, `keys revoke`, and their SQL |
@@ -13,11 +14,13 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Subcommand;
 
+pub mod d1;
 pub mod folder;
 pub mod key_table;
 pub mod keys;
 pub mod kv;
 pub mod publish;
+pub mod scratch;
 pub mod sql;
 pub mod versions;
 pub mod when;

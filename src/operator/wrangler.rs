@@ -2,11 +2,14 @@
 
 use std::env;
 use std::ffi::OsString;
+#[cfg(unix)]
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use serde::Deserialize;
 
 /// Where wrangler keeps local storage unless told otherwise, for throwaway copies in tests.
 const PERSIST_TO: &str = "CONNECTOR_VAULT_PERSIST_TO";
@@ -57,6 +60,7 @@ pub struct Wrangler {
     project: PathBuf,
     flags: Vec<OsString>,
     place: Place,
+    undisturbed: bool,
 }
 
 impl Wrangler {
@@ -75,8 +79,12 @@ impl Wrangler {
                     here.display()
                 )
             })?;
-        let wrangler =
-            Self { project: project.to_owned(), flags: place.flags()?, place: place.clone() };
+        let wrangler = Self {
+            project: project.to_owned(),
+            flags: place.flags()?,
+            place: place.clone(),
+            undisturbed: false,
+        };
         if !wrangler.program().is_file() {
             bail!(
                 "wrangler is not installed: run `npm start` or `npm ci` in {} first",
@@ -84,6 +92,13 @@ impl Wrangler {
             );
         }
         Ok(wrangler)
+    }
+
+    /// From now on Ctrl-C reaches this program only: a run that was begun comes to its end.
+    #[must_use]
+    pub const fn undisturbed(mut self) -> Self {
+        self.undisturbed = true;
+        self
     }
 
     /// The place that this works on.
@@ -128,7 +143,13 @@ impl Wrangler {
     }
 
     fn once(&self, arguments: &[OsString]) -> Result<Output> {
-        Command::new(self.program())
+        let mut command = Command::new(self.program());
+        #[cfg(unix)]
+        if self.undisturbed {
+            // A terminal sends Ctrl-C to the process group in its foreground.
+            command.process_group(0);
+        }
+        command
             .args(arguments)
             .args(&self.flags)
             .current_dir(&self.project)
@@ -163,6 +184,17 @@ fn said(output: &Output) -> String {
     both.iter().flat_map(|text| text.lines()).filter(noise).collect::<Vec<_>>().join("\n")
 }
 
+/// The JSON in what wrangler printed, which may have a line of its own before it.
+pub(super) fn json_in<T: for<'de> Deserialize<'de>>(text: &str, opening: char) -> Result<T> {
+    let start = text
+        .match_indices(opening)
+        .map(|(at, _)| at)
+        .find(|at| *at == 0 || text.get(..*at).is_some_and(|before| before.ends_with('\n')))
+        .with_context(|| format!("no JSON in: {}", text.trim()))?;
+    let json = text.get(start..).unwrap_or_default();
+    Ok(serde_json::from_str(json)?)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -186,5 +218,13 @@ mod tests {
             env::split_paths(&path).next().unwrap(),
             Path::new("/project/node_modules/.bin")
         );
+    }
+
+    #[test]
+    fn json_is_found_behind_what_else_wrangler_says() {
+        for text in ["[1,2]", "\n[1,2]\n", "update [available]!\n[1,2]\n"] {
+            assert_eq!(json_in::<Vec<u8>>(text, '[').unwrap(), [1, 2]);
+        }
+        assert!(json_in::<Vec<u8>>("Value not found", '[').is_err());
     }
 }
