@@ -9,7 +9,7 @@
 //! | [`ports`] | what the core needs from outside: a database, values, time, randomness, a rate limit |
 //! | `edge` | feature `worker`: the Cloudflare Worker, the only code that names the platform |
 //! | `importer` | feature `cli`: `OpenAPI` documents → a catalog folder |
-//! | `operator` | feature `cli`: publishing catalogs and keeping keys through wrangler |
+//! | `operator` | feature `cli`: publishing catalogs, keeping keys and seeding connections through wrangler |
 //! | `client` | feature `client`: the door of the npm package; nothing behind it yet |
 //!
 //! **The flow** of a request is [`api::handle()`]: route → authenticate → authorize → parse → ask storage once →

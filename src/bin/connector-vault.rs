@@ -1,4 +1,4 @@
-//! The operator's command line: `connector-vault catalog …` and `connector-vault keys …`.
+//! The operator's command line: `connector-vault catalog …`, `connector-vault keys …` and `connector-vault seed …`.
 
 use std::process::ExitCode;
 
@@ -22,6 +22,7 @@ enum Command {
     /// Make, list and revoke API keys
     #[command(subcommand)]
     Keys(operator::keys::Command),
+    Seed(operator::seed::Seed),
 }
 
 #[derive(Debug, Subcommand)]
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
         Command::Catalog(Catalog::Show(args)) => args.run(),
         Command::Catalog(Catalog::Stored(command)) => operator::run_catalog(&command),
         Command::Keys(command) => operator::keys::run(&command),
+        Command::Seed(args) => operator::seed::run(&args),
     };
     done.unwrap_or_else(|e| {
         eprintln!("error: {e:#}");

@@ -7,6 +7,7 @@
 //! | [`kv`], [`folder`] | the catalog in Workers KV, and what of a folder goes there |
 //! | [`publish`], [`versions`] | `catalog publish`, `catalog list`, `catalog prune` |
 //! | [`keys`], [`key_table`] | `keys create`, `keys list`, `keys revoke`, and their SQL |
+//! | [`seed`] | `seed`: made-up connections |
 //! | [`when`], [`sql`] | expiries and timestamps; SQL literals |
 
 use std::process::ExitCode;
@@ -21,6 +22,7 @@ pub mod keys;
 pub mod kv;
 pub mod publish;
 pub mod scratch;
+pub mod seed;
 pub mod sql;
 pub mod versions;
 pub mod when;

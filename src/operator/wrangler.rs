@@ -44,13 +44,19 @@ impl Place {
             return Ok(vec!["--remote".into()]);
         }
         let mut flags = vec!["--local".into()];
-        let folder = self.persist_to.clone().or_else(|| env::var_os(PERSIST_TO).map(PathBuf::from));
-        if let Some(folder) = folder {
-            let folder = std::path::absolute(&folder)
-                .with_context(|| format!("the folder {}", folder.display()))?;
+        if let Some(folder) = self.folder()? {
             flags.extend(["--persist-to".into(), folder.into_os_string()]);
         }
         Ok(flags)
+    }
+
+    /// The folder of the local storage, when it is not where wrangler has it.
+    fn folder(&self) -> Result<Option<PathBuf>> {
+        let folder = self.persist_to.clone().or_else(|| env::var_os(PERSIST_TO).map(PathBuf::from));
+        let absolute = |folder: PathBuf| {
+            std::path::absolute(&folder).with_context(|| format!("the folder {}", folder.display()))
+        };
+        folder.map(absolute).transpose()
     }
 }
 
@@ -142,21 +148,39 @@ impl Wrangler {
         }
     }
 
-    fn once(&self, arguments: &[OsString]) -> Result<Output> {
-        let mut command = Command::new(self.program());
+    /// The folder of this machine's storage.
+    ///
+    /// # Errors
+    /// When there is no current folder.
+    pub fn local_storage(&self) -> Result<PathBuf> {
+        Ok(self.place.folder()?.unwrap_or_else(|| self.project.join(".wrangler").join("state")))
+    }
+
+    /// One of the project's tools, to be run as wrangler is.
+    ///
+    /// # Errors
+    /// When `PATH` has a folder in it that it cannot have.
+    pub fn command(&self, tool: &str) -> Result<Command> {
+        let mut command = Command::new(self.tools().join(tool));
         #[cfg(unix)]
         if self.undisturbed {
             // A terminal sends Ctrl-C to the process group in its foreground.
             command.process_group(0);
         }
         command
-            .args(arguments)
-            .args(&self.flags)
             .current_dir(&self.project)
             .env("PATH", path_with(&self.tools())?)
             .env("WRANGLER_SEND_METRICS", "false")
+            .env("CLOUDFLARE_CF_FETCH_ENABLED", "false")
             .env("NO_COLOR", "1")
-            .env_remove("FORCE_COLOR")
+            .env_remove("FORCE_COLOR");
+        Ok(command)
+    }
+
+    fn once(&self, arguments: &[OsString]) -> Result<Output> {
+        self.command("wrangler")?
+            .args(arguments)
+            .args(&self.flags)
             .stdin(Stdio::null())
             .output()
             .with_context(|| format!("wrangler could not be started: {}", self.program().display()))

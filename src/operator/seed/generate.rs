@@ -1,0 +1,248 @@
+//! Made-up connections that look like real ones: a few platforms have most of them, an identity has one or several.
+
+use uuid::{Builder, Uuid};
+
+use super::platforms::{Platform, Platforms};
+use super::words::{DOMAINS, LABELS, LANGUAGES, Language, SLUGS, TAGS};
+use crate::operator::when::Moment;
+
+/// A connection, as it will be stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row<'a> {
+    /// A random UUID.
+    pub id: Uuid,
+    /// Whether it is in use.
+    pub active: bool,
+    /// What it connects to.
+    pub platform: &'a Platform,
+    /// `v<number>`
+    pub platform_version: String,
+    /// Tells connections of one identity to one platform apart.
+    pub label: &'static str,
+    /// Whose it is.
+    pub identity: String,
+    /// What kind of identity that is.
+    pub identity_type: &'static str,
+    /// What it is called.
+    pub name: Option<String>,
+    /// How it is.
+    pub state: &'static str,
+    /// Each one once.
+    pub tags: Vec<&'static str>,
+    /// Milliseconds since 1970-01-01 UTC.
+    pub created_at: i64,
+}
+
+/// The oldest connection is of this age, in milliseconds.
+const TWO_YEARS: u64 = 2 * 365 * 24 * 60 * 60 * 1_000;
+
+/// The longest name.
+const NAME_CHARS: usize = 128;
+
+/// A kind of identity: of a hundred, how many are of it, and how many connections one has at most.
+const KINDS: [(&str, u64, u64); 4] =
+    [("user", 72, 6), ("team", 14, 10), ("organization", 9, 20), ("project", 5, 8)];
+
+/// States, and how many of a hundred connections are in each.
+const STATES: [(&str, u64); 4] =
+    [("operational", 88), ("degraded", 5), ("failed", 4), ("unknown", 3)];
+
+/// Whose connections are being made.
+#[derive(Debug, Default)]
+struct Holder<'a> {
+    identity: String,
+    identity_type: &'static str,
+    name: String,
+    /// Connections that are still to come.
+    left: u64,
+    /// Those that it has: platform and label.
+    has: Vec<(&'a str, &'static str)>,
+}
+
+/// Makes connections, the oldest first; the same ones for the same seed, number, count and moment.
+///
+/// That they come in order of age is what makes a million of them quick: most indexes end in the creation time, and
+/// grow at few places instead of all over.
+#[derive(Debug)]
+pub struct Generator<'a> {
+    random: fastrand::Rng,
+    platforms: &'a Platforms,
+    now: Moment,
+    number: u64,
+    count: u64,
+    left: u64,
+    holder: Holder<'a>,
+}
+
+impl<'a> Generator<'a> {
+    /// Makes `count`. Numbers start where no generator of this database may have come before: every identity carries
+    /// the number of its first connection, and that is what keeps keys unique.
+    #[must_use]
+    pub fn new(platforms: &'a Platforms, seed: u64, number: u64, count: u64, now: Moment) -> Self {
+        // Another number is another sequence, or ids would come twice.
+        let start =
+            fastrand::Rng::with_seed(seed).u64(..) ^ fastrand::Rng::with_seed(number).u64(..);
+        let random = fastrand::Rng::with_seed(start);
+        Self { random, platforms, now, number, count, left: count, holder: Holder::default() }
+    }
+
+    /// A random UUID of the sequence.
+    pub fn uuid(&mut self) -> Uuid {
+        Builder::from_random_bytes(self.random.u128(..).to_be_bytes()).into_uuid()
+    }
+
+    fn percent(&mut self, chance: u64) -> bool {
+        self.random.u64(..100) < chance
+    }
+
+    fn one<T: Copy + Default>(&mut self, of: &[T]) -> T {
+        self.random.choice(of).copied().unwrap_or_default()
+    }
+
+    /// The first ones of the list are the likelier ones.
+    fn early<T: Copy + Default>(&mut self, of: &[T]) -> T {
+        let place = self.random.usize(..of.len().max(1)).min(self.random.usize(..of.len().max(1)));
+        of.get(place).copied().unwrap_or_default()
+    }
+
+    /// One of the items, by their weights.
+    fn weighted<T>(
+        &mut self,
+        items: &'static [T],
+        weight: impl Fn(&T) -> u64,
+    ) -> Option<&'static T> {
+        let total = items.iter().map(&weight).fold(0, u64::saturating_add);
+        let mut left = self.random.u64(..total.max(1));
+        items.iter().find(|item| {
+            let found = left < weight(item);
+            left = left.saturating_sub(weight(item));
+            found
+        })
+    }
+
+    /// A new identity.
+    fn holder(&mut self) -> Option<Holder<'a>> {
+        let (identity_type, _, most) = *self.weighted(&KINDS, |kind| kind.1)?;
+        let language = self.weighted(LANGUAGES, |language| language.weight)?;
+        let (identity, name) = match identity_type {
+            "user" => self.user(language),
+            _ => (self.group(identity_type), self.group_name(language)),
+        };
+        let left = self.random.u64(1..=most).min(self.random.u64(1..=most));
+        Some(Holder { identity, identity_type, name, left, has: Vec::new() })
+    }
+
+    /// The identity and the name of a person.
+    fn user(&mut self, language: &Language) -> (String, String) {
+        let (given, family) = (self.one(language.given), self.one(language.family));
+        let name = language.given_first.map_or_else(
+            || format!("{}{}", family.0, given.0),
+            |between| format!("{}{between}{}", given.0, family.0),
+        );
+        let (number, domain) = (self.number, self.one(DOMAINS));
+        // The number ends each of these, or ends before the `@`, and no word ends with a digit: two can only be the same
+        // when their numbers are.
+        let identity = match self.random.u8(..100) {
+            0..50 => format!("{}.{}{number}@{domain}", given.1, family.1),
+            50..72 => format!("usr_{number}"),
+            72..90 => format!("auth0|{number:024}"),
+            90..96 => format!("{}{number}@{domain}", given.1.to_uppercase()),
+            _ => format!("{}.{}{number}@{domain}", given.0, family.0),
+        };
+        (identity, name)
+    }
+
+    /// The identity of a team, an organization or a project.
+    fn group(&mut self, identity_type: &str) -> String {
+        let number = self.number;
+        match identity_type {
+            "organization" => format!("org_{number}"),
+            "team" => format!("team-{}-{number}", self.one(SLUGS)),
+            _ => format!("Project-{}-{number}", self.one(SLUGS)),
+        }
+    }
+
+    fn group_name(&mut self, language: &Language) -> String {
+        format!("{} {}", self.one(language.topics), self.one(language.places))
+    }
+
+    /// What the holder calls a connection.
+    fn name(&mut self, platform: &Platform) -> Option<String> {
+        if self.percent(12) {
+            return None;
+        }
+        let name = &self.holder.name;
+        let longer = format!("{} – {name}", platform.name);
+        let fits = longer.chars().count() <= NAME_CHARS && !longer.contains(char::is_control);
+        Some(if fits && self.percent(25) { longer } else { self.holder.name.clone() })
+    }
+
+    fn tags(&mut self) -> Vec<&'static str> {
+        let count = self.random.usize(0..=6).min(self.random.usize(0..=6));
+        let mut tags = Vec::new();
+        while tags.len() < count {
+            let tag = self.early(TAGS);
+            if !tags.contains(&tag) {
+                tags.push(tag);
+            }
+        }
+        tags
+    }
+
+    /// How long ago the next connection was made, in milliseconds: somewhere in its share of the two years.
+    fn age(&mut self) -> Option<u64> {
+        let share = TWO_YEARS.checked_div(self.count)?;
+        let oldest = TWO_YEARS.checked_mul(self.left)?.checked_div(self.count)?;
+        Some(oldest.saturating_sub(self.random.u64(..=share)))
+    }
+
+    /// A platform and a label that the holder has no connection of yet.
+    fn free(&mut self) -> Option<(&'a Platform, &'static str)> {
+        // Whoever has nearly all there is, soon finds nothing new.
+        (0..20).find_map(|_| {
+            let platform = self.platforms.pick(&mut self.random)?;
+            let label = if self.percent(88) { "default" } else { self.early(LABELS) };
+            (!self.holder.has.contains(&(platform.platform.as_str(), label)))
+                .then_some((platform, label))
+        })
+    }
+}
+
+impl<'a> Iterator for Generator<'a> {
+    type Item = Row<'a>;
+
+    fn next(&mut self) -> Option<Row<'a>> {
+        let age = self.age()?;
+        self.left = self.left.checked_sub(1)?;
+        let known = if self.holder.left > 0 { self.free() } else { None };
+        let (platform, label) = if let Some(found) = known {
+            found
+        } else {
+            self.holder = self.holder()?;
+            self.free()?
+        };
+        self.holder.left = self.holder.left.saturating_sub(1);
+        self.holder.has.push((&platform.platform, label));
+        self.number = self.number.checked_add(1)?;
+        let state = self.weighted(&STATES, |state| state.1)?.0;
+        let platform_version = if self.percent(4) {
+            format!("v{}", self.random.u8(1..=4))
+        } else {
+            platform.version.clone()
+        };
+        Some(Row {
+            id: self.uuid(),
+            // A failed connection waits for somebody to connect again, and many give it up.
+            active: !self.percent(if state == "failed" { 30 } else { 1 }),
+            platform,
+            platform_version,
+            label,
+            identity: self.holder.identity.clone(),
+            identity_type: self.holder.identity_type,
+            name: self.name(platform),
+            state,
+            tags: self.tags(),
+            created_at: self.now.millis().saturating_sub_unsigned(age),
+        })
+    }
+}

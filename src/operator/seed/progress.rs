@@ -1,0 +1,83 @@
+//! How far a seed has come: a bar on a terminal, a line now and then elsewhere.
+
+use std::io::IsTerminal as _;
+use std::time::{Duration, Instant};
+
+use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressStyle};
+
+/// How often a line is written where there is no terminal.
+const TELL_EVERY: Duration = Duration::from_secs(10);
+
+/// Follows one seed.
+#[derive(Debug)]
+pub struct Progress {
+    bar: Option<ProgressBar>,
+    total: u64,
+    start: Instant,
+    told: Instant,
+}
+
+impl Progress {
+    /// Starts at none of `total`.
+    #[must_use]
+    pub fn new(total: u64) -> Self {
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let bar = ProgressBar::new(total).with_message(format!("of {}", HumanCount(total)));
+            if let Ok(style) =
+                ProgressStyle::with_template("{spinner} {wide_bar} {human_pos} {msg} ")
+            {
+                bar.set_style(style);
+            }
+            // A batch takes seconds; the bar shows meanwhile that something is going on.
+            bar.enable_steady_tick(Duration::from_millis(200));
+            bar
+        });
+        let now = Instant::now();
+        Self { bar, total, start: now, told: now }
+    }
+
+    /// So many are in now.
+    pub fn done(&mut self, done: u64) {
+        let message = message(done, self.total, self.start.elapsed());
+        if let Some(bar) = &self.bar {
+            bar.set_position(done);
+            bar.set_message(message);
+        } else if self.told.elapsed() >= TELL_EVERY {
+            self.told = Instant::now();
+            eprintln!("{} {message}", HumanCount(done));
+        }
+    }
+
+    /// Removes the bar; gives how long it all took.
+    #[must_use]
+    pub fn end(&self) -> Duration {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+        self.start.elapsed()
+    }
+}
+
+/// `of 1,000,000, 5,120 a second, 3 minutes left`
+fn message(done: u64, total: u64, took: Duration) -> String {
+    let rate =
+        u128::from(done).saturating_mul(1_000).checked_div(took.as_millis()).unwrap_or_default();
+    let rate = u64::try_from(rate).unwrap_or(u64::MAX);
+    let left = total.saturating_sub(done).checked_div(rate).unwrap_or_default();
+    let left = HumanDuration(Duration::from_secs(left));
+    format!("of {}, {} a second, {left} left", HumanCount(total), HumanCount(rate))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rate_and_remaining_time_follow_from_what_is_done() {
+        assert_eq!(
+            message(250_000, 1_000_000, Duration::from_secs(50)),
+            "of 1,000,000, 5,000 a second, 3 minutes left"
+        );
+        assert_eq!(message(10, 10, Duration::ZERO), "of 10, 0 a second, 0 seconds left");
+    }
+}
