@@ -11,6 +11,7 @@ import { run } from "./lib/run.mjs";
 import { paint, task } from "./lib/status.mjs";
 import { setup } from "./setup.mjs";
 import { importCatalog, publishCatalog } from "./start/catalog.mjs";
+import { seedDemoAccount } from "./start/demo-connections.mjs";
 import { ensureDemoKey, workingDemoKey } from "./start/demo-key.mjs";
 import { mustBeFree, options } from "./start/options.mjs";
 import { serve } from "./start/serve.mjs";
@@ -52,12 +53,13 @@ await main(async () => {
   const tools = await setup();
   const program = await nativeCli();
   await buildWorker(tools);
-  await locked("start", "it imports and publishes the catalog", async () => {
+  await locked("start", "it makes the catalog and the demo account", async () => {
     await importCatalog(program);
     // One after the other: each opens the same local storage.
     await publishCatalog(program, given);
     await migrate(given);
     await ensureDemoKey(program, given);
+    await seedDemoAccount(program, given);
   });
   return serve(args, async (address) => {
     const key = await workingDemoKey(program, given, address);
