@@ -1,0 +1,173 @@
+// `npm run seed` and the demo account of `npm start`, on the local D1 of the real runtime.
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { before, describe, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+import { nativeCli } from "../../scripts/lib/native-cli.mjs";
+import { root } from "../../scripts/lib/paths.mjs";
+import { environment } from "../../scripts/lib/run.mjs";
+import { seedDemoAccount } from "../../scripts/start/demo-connections.mjs";
+import { State, smallCatalog, wranglerEnvironment } from "./support/workspace.mjs";
+
+const options = { cwd: root, env: environment(wranglerEnvironment), encoding: "utf8" };
+
+/** Seeds as a user does; gives the exit code and what was said. */
+function npmSeed(...args) {
+  const done = spawnSync("npm", ["run", "--silent", "seed", "--", ...args], options);
+  return { code: done.status, said: done.stdout + done.stderr };
+}
+
+/** The rows of a query on a storage folder. */
+async function query(state, sql) {
+  const { vault, close } = await state.open();
+  const { results } = await vault.prepare(sql).all();
+  await close();
+  return results;
+}
+
+/** What `connection_counts` should say, one text a row. */
+function countedAnew(connections) {
+  const counts = new Map();
+  const count = (...row) => counts.set(row.join(" | "), (counts.get(row.join(" | ")) ?? 0) + 1);
+  for (const { account, environment: world, active, platform, platform_version: version, identity_type: type, ...row } of connections) {
+    count(account, world, active, "all", "");
+    count(account, world, active, "platform", platform);
+    count(account, world, active, "platformVersion", version);
+    count(account, world, active, "platform/platformVersion", `${platform}/${version}`);
+    count(account, world, active, "identityType", type);
+    count(account, world, active, "platform/identityType", `${platform}/${type}`);
+    count(account, world, 2, "platform", platform);
+    count(account, world, 2, "state", row.state);
+    for (const tag of JSON.parse(row.tags)) count(account, world, active, "tag", tag);
+  }
+  return [...counts].map((entry) => entry.join(" | ")).sort();
+}
+
+describe("seed", () => {
+  let seed;
+  before(async () => {
+    const { path } = await smallCatalog();
+    seed = (state, ...args) => npmSeed("--catalog", path, "--persist-to", state.path, "--account", "acme", ...args);
+  });
+
+  describe("twice 3,000, in both ways there are", () => {
+    const state = new State("seeded");
+    let connections;
+    before(async () => {
+      for (const [how, had] of [[[], "0"], [["--by-file"], "3,000"]]) {
+        const { code, said } = seed(state, "--connections", "3000", "--seed", "1", ...how);
+        assert.equal(code, 0, said);
+        assert.match(said, new RegExp(`Made 3,000 connections in .* which had ${had} before`));
+      }
+      connections = await query(state, "SELECT * FROM connections ORDER BY seq");
+    });
+
+    test("makes 6,000 with keys and ids of their own", () => {
+      assert.equal(connections.length, 6000);
+      const keys = connections.map(({ platform, label, identity }) => JSON.stringify([platform, label, identity]));
+      assert.equal(new Set(keys).size, 6000);
+      assert.equal(new Set(connections.map(({ id }) => id)).size, 6000);
+      assert.deepEqual([...new Set(connections.map((row) => `${row.account} ${row.environment} ${row.version}`))], ["acme test 1"]);
+    });
+
+    test("loses no character on the way, and folds as JavaScript does", () => {
+      for (const row of connections) {
+        assert.equal(row.identity_folded, row.identity.toLowerCase());
+        assert.equal(row.name_folded, row.name === null ? null : row.name.toLowerCase());
+        assert.ok(!`${row.name} ${row.identity} ${row.tags}`.includes("\ufffd"), row.name);
+      }
+      const names = connections.map(({ name }) => name).join();
+      for (const letter of ["é", "ł", "Σ", "ж", "ن", "ו", "र", "ส", "部", "さ", "팀", "O'Hara"]) assert.ok(names.includes(letter), letter);
+    });
+
+    test("is counted, connection by connection and tag by tag", async () => {
+      const counts = await query(state, "SELECT account, environment, active, dimension, value, n FROM connection_counts");
+      assert.deepEqual(counts.map((row) => Object.values(row).join(" | ")).sort(), countedAnew(connections));
+      const tags = await query(state, "SELECT account, environment, active, tag, created_at, id, seq FROM connection_tags");
+      const wanted = connections.flatMap((row) => JSON.parse(row.tags).map((tag) =>
+        [row.account, row.environment, row.active, tag, row.created_at, row.id, row.seq].join(" | ")));
+      assert.deepEqual(tags.map((row) => Object.values(row).join(" | ")).sort(), wanted.sort());
+    });
+
+    test("does nothing more when none were wanted but the first", async () => {
+      const { code, said } = seed(state, "--connections", "10", "--only-if-none");
+      assert.equal(code, 0, said);
+      assert.match(said, /Nothing to do: .* has 6,000 connections/);
+      const live = seed(state, "--connections", "1", "--only-if-none", "--environment", "live");
+      assert.match(live.said, /Made 1 connection in/);
+      assert.deepEqual(await query(state, "SELECT environment, count(*) AS n FROM connections GROUP BY 1 ORDER BY 1"), [
+        { environment: "live", n: 1 }, { environment: "test", n: 6000 },
+      ]);
+    });
+  });
+
+  test("stops for Ctrl-C after whole batches, and says how many are in", async () => {
+    const state = new State("interrupted");
+    await state.migrate();
+    const { path } = await smallCatalog();
+    const child = spawn(await nativeCli(), [
+      "seed", "--catalog", path, "--persist-to", state.path, "--account", "acme", "--connections", "10000000",
+    ], { ...options, stdio: ["ignore", "inherit", "pipe"] });
+    let said = "";
+    child.stderr.setEncoding("utf8").on("data", (text) => {
+      said += text;
+    });
+    const closed = once(child, "close");
+    // The storage is open here too, as it is while `npm start` runs.
+    const { vault, close } = await state.open();
+    const count = async () => (await vault.prepare("SELECT count(*) AS n FROM connections").first()).n;
+    while ((await count()) === 0 && child.exitCode === null) await pause(20);
+    child.kill("SIGINT");
+    const [code] = await closed;
+    const n = await count();
+    await close();
+    assert.equal(code, 130, said);
+    assert.ok(n > 0 && n % 5000 === 0, `${n}`);
+    assert.ok(said.includes(`Stopped: ${n.toLocaleString("en")} connections made`), said);
+    assert.ok(said.includes(`--connections ${10_000_000 - n}`), said);
+  });
+
+  test("tells what is wrong with an option, and with the place", () => {
+    const state = new State("untouched");
+    for (const [args, code, expected] of [
+      [["--connections", "5"], 2, "--account <ACCOUNT>"],
+      [["--account", "acme"], 2, "--connections <N>"],
+      [["--account", "acme", "--connections", "0"], 2, "1..=10000000"],
+      [["--account", "acme", "--connections", "ten"], 2, "invalid digit"],
+      [["--account", "a'b", "--connections", "5"], 2, "1 to 64 of A-Z a-z 0-9 . _ -"],
+      [["--account", "acme", "--connections", "5", "--environment", "prod"], 2, "expected test, live"],
+      [["--account", "acme", "--connections", "5", "--rows", "6"], 2, "unexpected argument '--rows'"],
+      [["--account", "acme", "--connections", "5", "--local", "--remote"], 2, "cannot be used with"],
+      [["--account", "acme", "--connections", "5", "--persist-to", state.path, "--catalog", state.path], 1, "npm run catalog -- import"],
+    ]) {
+      const done = npmSeed(...args);
+      assert.equal(done.code, code, done.said);
+      assert.ok(done.said.includes(expected), done.said);
+    }
+  });
+});
+
+describe("the demo account", () => {
+  const state = new State("demo");
+  const count = async () => (await query(state, "SELECT count(*) AS n FROM connections WHERE account = 'demo'"))[0].n;
+  let start;
+  before(async () => {
+    const { path } = await smallCatalog();
+    // `npm start` has its catalog in the folder that is the default.
+    const place = ["--local", "--persist-to", state.path, "--catalog", path];
+    const program = await nativeCli();
+    start = () => seedDemoAccount(program, { state: state.path, place });
+    await state.migrate();
+  });
+
+  test("gets 200 connections, once, and never back when they are deleted", async () => {
+    await start();
+    assert.equal(await count(), 200);
+    await start();
+    assert.equal(await count(), 200);
+    await query(state, "DELETE FROM connections");
+    await start();
+    assert.equal(await count(), 0);
+  });
+});
