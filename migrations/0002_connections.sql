@@ -110,8 +110,10 @@ END;
 
 CREATE TRIGGER connections_deleted BEFORE DELETE ON connections BEGIN
   DELETE FROM connection_counted WHERE seq = OLD.seq;
-  DELETE FROM connection_tags WHERE (account, environment, active, tag, created_at, id) IN
-    (SELECT OLD.account, OLD.environment, OLD.active, value, OLD.created_at, OLD.id FROM json_each(OLD.tags));
+  DELETE FROM connection_tags
+    WHERE account = OLD.account AND environment = OLD.environment AND active = OLD.active
+      AND created_at = OLD.created_at AND id = OLD.id
+      AND tag IN (SELECT value FROM json_each(OLD.tags));
 END;
 
 CREATE TRIGGER connections_before_update
@@ -129,10 +131,15 @@ END;
 -- Only the tags that differ are touched.
 CREATE TRIGGER connections_tags_updated
 AFTER UPDATE OF seq, id, account, environment, active, tags, created_at ON connections BEGIN
-  DELETE FROM connection_tags WHERE (account, environment, active, tag, created_at, id, seq) IN
-    (SELECT OLD.account, OLD.environment, OLD.active, value, OLD.created_at, OLD.id, OLD.seq FROM json_each(OLD.tags)
-     EXCEPT
-     SELECT NEW.account, NEW.environment, NEW.active, value, NEW.created_at, NEW.id, NEW.seq FROM json_each(NEW.tags));
+  DELETE FROM connection_tags
+    WHERE account = OLD.account AND environment = OLD.environment AND active = OLD.active
+      AND created_at = OLD.created_at AND id = OLD.id
+      AND tag IN (
+        SELECT value FROM json_each(OLD.tags)
+        EXCEPT
+        SELECT value FROM json_each(NEW.tags)
+          WHERE (NEW.seq, NEW.id, NEW.account, NEW.environment, NEW.active, NEW.created_at)
+             IS (OLD.seq, OLD.id, OLD.account, OLD.environment, OLD.active, OLD.created_at));
   INSERT INTO connection_tags (account, environment, active, tag, created_at, id, seq)
     SELECT NEW.account, NEW.environment, NEW.active, value, NEW.created_at, NEW.id, NEW.seq FROM json_each(NEW.tags)
     EXCEPT

@@ -127,18 +127,26 @@ pub(super) fn ask<'a>(context: &'a Context<'a>) -> Result<Ask<'a>, Problem> {
 
     // One row more than the page has tells whether another page follows.
     let rows = paging.limit.saturating_add(1);
-    let (statements, is_paged) = match list(&context.guard, &filter, &start, rows) {
-        ListStatements::Paged(total, page) => (vec![total, page], true),
-        ListStatements::All(all) => (vec![all], false),
+    let (statements, pairs) = match list(&context.guard, &filter, &start, rows) {
+        ListStatements::Paged(pairs) => {
+            let count = pairs.len();
+            (pairs.into_iter().flat_map(|(total, page)| [total, page]).collect(), count)
+        }
+        ListStatements::All(all) => (vec![all], 0),
     };
     let answer = move |results: &super::Results<'_>| {
-        let (total, mut page) = if is_paged {
-            let total = results.rows(0, |mut row| row.take_integer("total"))?;
-            (total.first().copied().unwrap_or(0), results.connections(1)?)
-        } else {
+        let (mut total, mut page) = (0_u64, Vec::new());
+        for nth in 0..pairs {
+            let nth = nth.saturating_mul(2);
+            let totals = results.rows(nth, |mut row| row.take_integer("total"))?;
+            total = totals.into_iter().fold(total, u64::saturating_add);
+            page.append(&mut results.connections(nth.saturating_add(1))?);
+        }
+        if pairs == 0 {
             let all = results.connections(0)?;
-            (u64::try_from(all.len()).unwrap_or(u64::MAX), page_of(all, &start, rows))
-        };
+            total = u64::try_from(all.len()).unwrap_or(u64::MAX);
+            page = page_of(all, &start, rows);
+        }
         let limit = usize::try_from(paging.limit).unwrap_or(usize::MAX);
         let more = page.len() > limit;
         page.truncate(limit);

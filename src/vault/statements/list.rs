@@ -1,17 +1,18 @@
 //! A page of the list of connections.
 
-use super::count::count;
+use super::count::{count, counted};
 use super::source::Source;
 use super::{COLUMNS, Sql};
 use crate::access::statements::GUARD;
 use crate::ports::{Param, Statement};
-use crate::vault::filter::{ConnectionFilter, Start, Tags};
+use crate::vault::filter::{ConnectionFilter, Start};
 
-/// A page of `limit` rows, and what follows it.
+/// What gives a page of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ListStatements {
-    /// The number of all rows as `total` (no row for none); the page's rows, in list order.
-    Paged(Statement, Statement),
+    /// Pairs, of which one speaks and the others give nothing: the number of all rows as `total` (no row for none), and
+    /// the page's rows in list order.
+    Paged(Vec<(Statement, Statement)>),
     /// All rows, in no order: there is at most one for each key asked for.
     All(Statement),
 }
@@ -27,25 +28,18 @@ pub fn list(
     if let Some(keys) = &filter.keys {
         return ListStatements::All(keyed(guard, filter, keys));
     }
-    let mut sql = Sql::new(guard);
-    match (filter.source(), &filter.tags) {
-        (Source::Prefix, _) => prefixed(&mut sql, filter, start, rows),
-        (Source::AnyTag, Some(Tags::Any(tags))) => {
-            sql.push("SELECT ").push(COLUMNS).walk_any_tag(tags, filter);
-            sql.after("m", start).in_order("m").window(start, rows);
+    let pairs = filter.sources().into_iter().map(|source| {
+        let total = counted(guard, filter).unwrap_or_else(|| count(guard, filter, source));
+        let mut sql = Sql::new(guard);
+        if let (Source::Prefix(q), _) = source {
+            sql.prefixed(q, filter, start, rows);
+        } else {
+            let table = sql.push("SELECT ").push(COLUMNS).walk(source, filter);
+            sql.begin_at(table, filter, start).in_order(table).window(start, rows);
         }
-        (Source::RarestTag, Some(Tags::All(tags) | Tags::Any(tags))) => {
-            sql.push("SELECT ").push(COLUMNS).walk_tag(tags, filter);
-            sql.begin_at("t", filter, start).in_order("t").window(start, rows);
-        }
-        (source, _) => {
-            let index =
-                if let Source::Index(index) = source { index } else { "connections_by_age" };
-            sql.push("SELECT ").push(COLUMNS).walk_index(index, filter);
-            sql.begin_at("c", filter, start).in_order("c").window(start, rows);
-        }
-    }
-    ListStatements::Paged(count(guard, filter), sql.finish())
+        (total, sql.finish())
+    });
+    ListStatements::Paged(pairs.collect())
 }
 
 impl Sql {
@@ -87,28 +81,28 @@ fn keyed(guard: &[Param], filter: &ConnectionFilter, keys: &[[String; 3]]) -> St
     sql.finish()
 }
 
-/// ` FROM … WHERE …`: the connections `c` whose name begins with `q`.
-pub(super) fn named(sql: &mut Sql, filter: &ConnectionFilter) {
-    let Some(q) = &filter.q else { return };
-    let rest = ConnectionFilter { q: None, ..filter.clone() };
-    sql.walk_index("connections_by_name", &rest).push(" AND ").begins("c.name_folded", q);
-}
+impl Sql {
+    /// ` FROM … WHERE …`: the connections `c` whose name begins with `q`.
+    pub(super) fn named(&mut self, q: &str, filter: &ConnectionFilter) -> &mut Self {
+        let rest = ConnectionFilter { q: None, ..filter.clone() };
+        self.walk_index("connections_by_name", &rest).push(" AND ").begins("c.name_folded", q)
+    }
 
-/// As above, those whose identity does, and whose name does not.
-pub(super) fn identified(sql: &mut Sql, filter: &ConnectionFilter) {
-    let Some(q) = &filter.q else { return };
-    let rest = ConnectionFilter { q: None, ..filter.clone() };
-    sql.walk_index("connections_by_identity", &rest).push(" AND ").begins("c.identity_folded", q);
-    sql.push(" AND NOT ifnull(").begins("c.name_folded", q).push(", false)");
-}
+    /// As above, those whose identity does, and whose name does not.
+    pub(super) fn identified(&mut self, q: &str, filter: &ConnectionFilter) -> &mut Self {
+        let rest = ConnectionFilter { q: None, ..filter.clone() };
+        self.walk_index("connections_by_identity", &rest).push(" AND ");
+        self.begins("c.identity_folded", q);
+        self.push(" AND NOT ifnull(").begins("c.name_folded", q).push(", false)")
+    }
 
-/// A page of the connections that begin with `q`. All of them have to be sorted. `LIMIT -1` makes the database sort
-/// them all at once, and give them one by one to the `LIMIT` outside: a sort that keeps only the first rows counts every
-/// row twice.
-fn prefixed(sql: &mut Sql, filter: &ConnectionFilter, start: &Start, rows: u64) {
-    sql.push("SELECT * FROM (SELECT * FROM (SELECT ").push(COLUMNS);
-    named(sql, filter);
-    sql.after("c", start).push(" UNION ALL SELECT ").push(COLUMNS);
-    identified(sql, filter);
-    sql.after("c", start).push(") m").in_order("m").push(" LIMIT -1)").window(start, rows);
+    /// A page of the connections that begin with `q`. All of them have to be sorted. `LIMIT -1` makes the database sort
+    /// them all at once, and give them one by one to the `LIMIT` outside: a sort that keeps only the first rows counts
+    /// every row twice.
+    fn prefixed(&mut self, q: &str, filter: &ConnectionFilter, start: &Start, rows: u64) {
+        self.push("SELECT * FROM (SELECT * FROM (SELECT ").push(COLUMNS);
+        self.named(q, filter).after("c", start).push(" UNION ALL SELECT ").push(COLUMNS);
+        self.identified(q, filter).after("c", start);
+        self.push(") m").in_order("m").push(" LIMIT -1)").window(start, rows);
+    }
 }

@@ -9,17 +9,26 @@ use crate::vault::filter::{ConnectionFilter, Tags};
 
 /// What a list walks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Source {
-    /// The connections that have one of the keys.
-    Keys,
+pub(super) enum Source<'a> {
     /// An index of `connections`.
     Index(&'static str),
-    /// The names and the identities that begin with `q`.
-    Prefix,
-    /// The connections of the rarest tag.
-    RarestTag,
-    /// The connections of several tags.
-    AnyTag,
+    /// The names and the identities that begin with this.
+    Prefix(&'a str),
+    /// The connections of the rarest of these tags, which they must all have.
+    RarestTag(&'a [String]),
+    /// The connections of any of these tags.
+    AnyTag(&'a [String]),
+}
+
+/// When a source is walked. Which of two is the shorter way the counters know, and only the database knows them: it is
+/// given both, and the longer one ends before its first row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum When {
+    Always,
+    /// The rarest tag has no more connections than the columns leave.
+    TagIsRarer,
+    /// It has more.
+    ColumnsAreRarer,
 }
 
 /// Filters that are equalities on columns of `connections`.
@@ -39,27 +48,36 @@ impl ConnectionFilter {
         }
     }
 
-    /// The most selective source.
-    pub(super) fn source(&self) -> Source {
-        if self.keys.is_some() {
-            Source::Keys
-        } else if self.identity.is_some() {
-            Source::Index("connections_by_identity")
-        } else if self.name.is_some() {
-            Source::Index("connections_by_name")
-        } else if self.q.is_some() {
-            Source::Prefix
-        } else {
-            match &self.tags {
-                Some(Tags::Any(tags)) if tags.len() > 1 => Source::AnyTag,
-                Some(_) => Source::RarestTag,
-                None => Source::Index(self.columns().index()),
+    /// The most selective source; two, of which one is walked, when only the database knows which that is.
+    pub(super) fn sources(&self) -> Vec<(Source<'_>, When)> {
+        let index = Source::Index(self.columns().index());
+        if self.identity.is_some() {
+            return vec![(Source::Index("connections_by_identity"), When::Always)];
+        }
+        if self.name.is_some() {
+            return vec![(Source::Index("connections_by_name"), When::Always)];
+        }
+        match (&self.q, &self.tags) {
+            (Some(q), _) => vec![(Source::Prefix(q), When::Always)],
+            (None, None) => vec![(index, When::Always)],
+            (None, Some(Tags::Any(tags))) if tags.len() > 1 => {
+                vec![(Source::AnyTag(tags), When::Always)]
+            }
+            (None, Some(Tags::All(tags) | Tags::Any(tags))) => {
+                let tag = Source::RarestTag(tags);
+                if self.columns() == Columns::NONE {
+                    vec![(tag, When::Always)]
+                } else {
+                    vec![(tag, When::TagIsRarer), (index, When::ColumnsAreRarer)]
+                }
             }
         }
     }
 }
 
 impl Columns {
+    pub(super) const NONE: Self = Self { platform: false, version: false, identity_type: false };
+
     const fn index(self) -> &'static str {
         match (self.platform, self.version, self.identity_type) {
             (true, true, _) => "connections_by_platform_and_version",
@@ -73,6 +91,37 @@ impl Columns {
 }
 
 impl Sql {
+    /// ` FROM … WHERE …`: the connections `c` that a source gives and for which the filter holds. Conditions may follow.
+    /// Gives the name of the table that has their places in the list.
+    pub(super) fn walk(
+        &mut self,
+        (source, when): (Source<'_>, When),
+        filter: &ConnectionFilter,
+    ) -> &'static str {
+        let table = match source {
+            Source::Index(index) => {
+                self.walk_index(index, filter);
+                "c"
+            }
+            Source::Prefix(_) => "m",
+            Source::RarestTag(tags) => {
+                self.walk_tag(tags, filter);
+                "t"
+            }
+            Source::AnyTag(tags) => {
+                self.walk_any_tag(tags, filter);
+                "m"
+            }
+        };
+        let rival = match when {
+            When::Always => return table,
+            When::TagIsRarer => " <= ",
+            When::ColumnsAreRarer => " > ",
+        };
+        self.push(" AND ").least_tag(filter).push(rival).column_count(filter);
+        table
+    }
+
     /// ` FROM … WHERE …`: the connections `c` that an index gives and for which the filter holds. Conditions may follow.
     pub(super) fn walk_index(&mut self, index: &str, filter: &ConnectionFilter) -> &mut Self {
         self.push(" FROM api_keys k CROSS JOIN connections c INDEXED BY ").push(index);
@@ -82,7 +131,7 @@ impl Sql {
     }
 
     /// As above, the connections of a tag `t`.
-    pub(super) fn walk_tag(&mut self, tags: &[String], filter: &ConnectionFilter) -> &mut Self {
+    fn walk_tag(&mut self, tags: &[String], filter: &ConnectionFilter) -> &mut Self {
         self.push(" FROM api_keys k CROSS JOIN connection_tags t ON t.account = k.account AND t.environment = k.environment AND t.active = ");
         self.integer(u64::from(filter.active)).push(" AND t.tag = ");
         match tags {
@@ -100,7 +149,7 @@ impl Sql {
     }
 
     /// As above, the connections of any of the tags, each once: `m` with its place in the list.
-    pub(super) fn walk_any_tag(&mut self, tags: &[String], filter: &ConnectionFilter) -> &mut Self {
+    fn walk_any_tag(&mut self, tags: &[String], filter: &ConnectionFilter) -> &mut Self {
         self.push(" FROM (SELECT DISTINCT t.created_at, t.id, t.seq FROM api_keys k CROSS JOIN connection_tags t ON t.account = k.account AND t.environment = k.environment AND t.active = ");
         self.integer(u64::from(filter.active)).push(" AND t.tag IN ").texts(tags);
         self.push(" WHERE ").push(GUARD);
@@ -164,7 +213,7 @@ impl Sql {
     }
 
     /// A list of texts in parentheses.
-    fn texts(&mut self, texts: &[String]) -> &mut Self {
+    pub(super) fn texts(&mut self, texts: &[String]) -> &mut Self {
         self.push("(");
         for (nth, text) in texts.iter().enumerate() {
             if nth > 0 {
