@@ -2,6 +2,7 @@
 --
 -- `active` comes before every other column of an index because a list always asks for one of its two values; `created_at`
 -- and `id` come last because every list is ordered by them. A page is then a walk along an index from its place on.
+-- Only what is found by its name is sorted.
 CREATE TABLE connections (
   seq              INTEGER PRIMARY KEY,
   -- Lower-case hyphenated UUID.
@@ -18,6 +19,13 @@ CREATE TABLE connections (
   identity_type    TEXT    NOT NULL CHECK (identity_type IN ('user', 'team', 'organization', 'project')),
   name             TEXT,
   name_folded      TEXT    CHECK ((name IS NULL) = (name_folded IS NULL)),
+  -- With how many of the same characters name and identity begin, 7 for more: prefix search finds a connection by its
+  -- identity if it can, and needs not even look at its name.
+  name_overlap     INTEGER GENERATED ALWAYS AS (
+    (substr(name_folded, 1, 1) = substr(identity_folded, 1, 1)) + (substr(name_folded, 1, 2) = substr(identity_folded, 1, 2)) +
+    (substr(name_folded, 1, 3) = substr(identity_folded, 1, 3)) + (substr(name_folded, 1, 4) = substr(identity_folded, 1, 4)) +
+    (substr(name_folded, 1, 5) = substr(identity_folded, 1, 5)) + (substr(name_folded, 1, 6) = substr(identity_folded, 1, 6)) +
+    (substr(name_folded, 1, 7) = substr(identity_folded, 1, 7))) VIRTUAL,
   description      TEXT    NOT NULL,
   state            TEXT    NOT NULL CHECK (state IN ('operational', 'degraded', 'failed', 'unknown')),
   -- A JSON array of texts, exactly as sent.
@@ -42,7 +50,7 @@ CREATE INDEX connections_by_platform_and_version       ON connections (account, 
 CREATE INDEX connections_by_identity_type              ON connections (account, environment, active, identity_type, created_at, id);
 CREATE INDEX connections_by_platform_and_identity_type ON connections (account, environment, active, platform, identity_type, created_at, id);
 CREATE INDEX connections_by_identity                   ON connections (account, environment, active, identity_folded, identity, created_at, id);
-CREATE INDEX connections_by_name                       ON connections (account, environment, active, name_folded, created_at, id)
+CREATE INDEX connections_by_name                       ON connections (account, environment, active, name_overlap, name_folded, created_at, id)
   WHERE name_folded IS NOT NULL;
 
 -- The different tags of each connection, in list order under every tag.

@@ -39,6 +39,9 @@ ${curl("/v1/available-connectors?q=payments")}
 ${curl("/v1/available-connectors?platform=github")}
 ${curl("/v1/available-actions/github?method=POST&limit=5")}
 ${curl("/v1/available-actions/github?q=create+issue")}
+${curl("/v1/vault/connections?limit=3")}
+${curl("/v1/vault/connections?platform=github&identityType=user")}
+${curl("/v1/vault/summary")}
 ${curl("/v1/whoami")}
 
 Another key: npm run keys -- create --account acme --environment test

@@ -1,7 +1,7 @@
 //! A page of the list of connections.
 
 use super::count::{count, counted};
-use super::source::Source;
+use super::source::{NAME_OVERLAPS, Source};
 use super::{COLUMNS, Sql};
 use crate::access::statements::GUARD;
 use crate::ports::{Param, Statement};
@@ -31,11 +31,13 @@ pub fn list(
     let pairs = filter.sources().into_iter().map(|source| {
         let total = counted(guard, filter).unwrap_or_else(|| count(guard, filter, source));
         let mut sql = Sql::new(guard);
-        if let (Source::Prefix(q), _) = source {
-            sql.prefixed(q, filter, start, rows);
-        } else {
-            let table = sql.push("SELECT ").push(COLUMNS).walk(source, filter);
-            sql.begin_at(table, filter, start).in_order(table).window(start, rows);
+        match source.0 {
+            Source::Prefix(q) => sql.prefixed(q, filter, start, rows),
+            Source::Name => sql.of_name(filter, start, rows),
+            _ => {
+                let table = sql.push("SELECT ").push(COLUMNS).walk(source, filter);
+                sql.begin_at(table, filter, start).in_order(table).window(start, rows);
+            }
         }
         (total, sql.finish())
     });
@@ -81,28 +83,40 @@ fn keyed(guard: &[Param], filter: &ConnectionFilter, keys: &[[String; 3]]) -> St
     sql.finish()
 }
 
+// What is found by name is not in list order, so that all of it has to be sorted. `LIMIT -1` makes the database sort
+// everything at once, and give it row by row to the `LIMIT` outside: a sort that keeps only the first rows counts every
+// row twice.
 impl Sql {
-    /// ` FROM … WHERE …`: the connections `c` whose name begins with `q`.
-    pub(super) fn named(&mut self, q: &str, filter: &ConnectionFilter) -> &mut Self {
-        let rest = ConnectionFilter { q: None, ..filter.clone() };
-        self.walk_index("connections_by_name", &rest).push(" AND ").begins("c.name_folded", q)
+    /// The page of the connections with the filter's name.
+    fn of_name(&mut self, filter: &ConnectionFilter, start: &Start, rows: u64) {
+        self.push("SELECT * FROM (SELECT ").push(COLUMNS).walk_names(NAME_OVERLAPS, filter);
+        self.after("c", start).in_order("c").push(" LIMIT -1)").window(start, rows);
     }
 
-    /// As above, those whose identity does, and whose name does not.
-    pub(super) fn identified(&mut self, q: &str, filter: &ConnectionFilter) -> &mut Self {
-        let rest = ConnectionFilter { q: None, ..filter.clone() };
-        self.walk_index("connections_by_identity", &rest).push(" AND ");
-        self.begins("c.identity_folded", q);
-        self.push(" AND NOT ifnull(").begins("c.name_folded", q).push(", false)")
-    }
-
-    /// A page of the connections that begin with `q`. All of them have to be sorted. `LIMIT -1` makes the database sort
-    /// them all at once, and give them one by one to the `LIMIT` outside: a sort that keeps only the first rows counts
-    /// every row twice.
+    /// The page of the connections of which the name or the identity begins with `q`.
     fn prefixed(&mut self, q: &str, filter: &ConnectionFilter, start: &Start, rows: u64) {
         self.push("SELECT * FROM (SELECT * FROM (SELECT ").push(COLUMNS);
         self.named(q, filter).after("c", start).push(" UNION ALL SELECT ").push(COLUMNS);
         self.identified(q, filter).after("c", start);
         self.push(") m").in_order("m").push(" LIMIT -1)").window(start, rows);
+    }
+
+    /// ` FROM … WHERE …`: the connections `c` whose identity begins with `q`.
+    pub(super) fn identified(&mut self, q: &str, filter: &ConnectionFilter) -> &mut Self {
+        let rest = ConnectionFilter { q: None, ..filter.clone() };
+        self.walk_index("connections_by_identity", &rest).push(" AND ");
+        self.begins("c.identity_folded", q)
+    }
+
+    /// As above, those whose name does, and whose identity does not: with fewer of the same characters at the beginning
+    /// than `q` has, it can't.
+    pub(super) fn named(&mut self, q: &str, filter: &ConnectionFilter) -> &mut Self {
+        let rest = ConnectionFilter { q: None, ..filter.clone() };
+        let length = q.chars().count();
+        self.walk_names(length, &rest).push(" AND ").begins("c.name_folded", q);
+        if length >= NAME_OVERLAPS {
+            self.push(" AND NOT (").begins("c.identity_folded", q).push(")");
+        }
+        self
     }
 }

@@ -7,11 +7,16 @@ use crate::json;
 use crate::ports::Param;
 use crate::vault::filter::{ConnectionFilter, Tags};
 
+/// Different values of the column `name_overlap`, from 0 on; the last one stands for all that are greater, too.
+pub(super) const NAME_OVERLAPS: usize = 8;
+
 /// What a list walks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Source<'a> {
     /// An index of `connections`.
     Index(&'static str),
+    /// The connections of a name.
+    Name,
     /// The names and the identities that begin with this.
     Prefix(&'a str),
     /// The connections of the rarest of these tags, which they must all have.
@@ -55,7 +60,7 @@ impl ConnectionFilter {
             return vec![(Source::Index("connections_by_identity"), When::Always)];
         }
         if self.name.is_some() {
-            return vec![(Source::Index("connections_by_name"), When::Always)];
+            return vec![(Source::Name, When::Always)];
         }
         match (&self.q, &self.tags) {
             (Some(q), _) => vec![(Source::Prefix(q), When::Always)],
@@ -103,6 +108,10 @@ impl Sql {
                 self.walk_index(index, filter);
                 "c"
             }
+            Source::Name => {
+                self.walk_names(NAME_OVERLAPS, filter);
+                "m"
+            }
             Source::Prefix(_) => "m",
             Source::RarestTag(tags) => {
                 self.walk_tag(tags, filter);
@@ -128,6 +137,15 @@ impl Sql {
         self.push(" ON c.account = k.account AND c.environment = k.environment AND c.active = ");
         self.integer(u64::from(filter.active)).push(" WHERE ").push(GUARD);
         self.column_filters(filter).q_filter(filter).tag_filter(filter)
+    }
+
+    /// As above, by name: those whose name and identity begin with fewer than `overlaps` of the same characters.
+    pub(super) fn walk_names(&mut self, overlaps: usize, filter: &ConnectionFilter) -> &mut Self {
+        self.walk_index("connections_by_name", filter).push(" AND c.name_overlap IN (");
+        for overlap in 0..overlaps.min(NAME_OVERLAPS) {
+            self.push(if overlap == 0 { "" } else { ", " }).push(&overlap.to_string());
+        }
+        self.push(")")
     }
 
     /// As above, the connections of a tag `t`.
