@@ -13,7 +13,7 @@ use crate::vault::cursor::Cursor;
 use crate::vault::filter::{ConnectionFilter, MAX_KEYS, MAX_Q, MAX_TAGS, Start, Tags};
 use crate::vault::key::ConnectionKey;
 use crate::vault::model::{Connection, IdentityType};
-use crate::vault::statements::list::{ListStatements, list};
+use crate::vault::statements::list::{ListStatements, in_order, list};
 
 /// The parameters of the list.
 pub const PARAMETERS: [&str; 13] = [
@@ -135,18 +135,7 @@ pub(super) fn ask<'a>(context: &'a Context<'a>) -> Result<Ask<'a>, Problem> {
         ListStatements::All(all) => (vec![all], 0),
     };
     let answer = move |results: &super::Results<'_>| {
-        let (mut total, mut page) = (0_u64, Vec::new());
-        for nth in 0..pairs {
-            let nth = nth.saturating_mul(2);
-            let totals = results.rows(nth, |mut row| row.take_integer("total"))?;
-            total = totals.into_iter().fold(total, u64::saturating_add);
-            page.append(&mut results.connections(nth.saturating_add(1))?);
-        }
-        if pairs == 0 {
-            let all = results.connections(0)?;
-            total = u64::try_from(all.len()).unwrap_or(u64::MAX);
-            page = page_of(all, &start, rows);
-        }
+        let (total, mut page) = gather(results, pairs, &start, rows)?;
         let limit = usize::try_from(paging.limit).unwrap_or(usize::MAX);
         let more = page.len() > limit;
         page.truncate(limit);
@@ -167,22 +156,38 @@ pub(super) fn ask<'a>(context: &'a Context<'a>) -> Result<Ask<'a>, Problem> {
     Ok(Ask { statements, answer: Box::new(answer) })
 }
 
-/// The rows from the start of a page on, at most `rows`, of all rows in no order.
-fn page_of(all: Vec<Connection>, start: &Start, rows: u64) -> Vec<Connection> {
-    // At most a hundred: putting each in its place costs less than a sort weighs.
-    let mut sorted: Vec<Connection> = Vec::with_capacity(all.len());
-    for row in all {
-        let at = sorted.partition_point(|other| other.place() > row.place());
-        sorted.insert(at, row);
+/// The total and the page's rows, in list order.
+fn gather(
+    results: &super::Results<'_>,
+    pairs: usize,
+    start: &Start,
+    rows: u64,
+) -> Result<(u64, Vec<Connection>), Problem> {
+    if pairs == 0 {
+        let all = results.connections(0)?;
+        let total = u64::try_from(all.len()).unwrap_or(u64::MAX);
+        return Ok((total, page_of(in_order(all), start, rows)));
     }
+    let (mut total, mut page) = (0_u64, Vec::new());
+    for pair in 0..pairs {
+        let first = pair.saturating_mul(2);
+        let totals = results.rows(first, |mut row| row.take_integer("total"))?;
+        total = totals.into_iter().fold(total, u64::saturating_add);
+        page.append(&mut results.connections(first.saturating_add(1))?);
+    }
+    Ok((total, in_order(page)))
+}
+
+/// The rows from the start of a page on, at most `rows`, of all rows in list order.
+fn page_of(all: Vec<Connection>, start: &Start, rows: u64) -> Vec<Connection> {
     let skipped = match start {
         Start::Offset(offset) => usize::try_from(*offset).unwrap_or(usize::MAX),
         Start::After(cursor) => {
             let at = (cursor.created_at, cursor.id.as_str());
-            sorted.partition_point(|row| row.place() >= at)
+            all.partition_point(|row| row.place() >= at)
         }
     };
-    sorted.into_iter().skip(skipped).take(usize::try_from(rows).unwrap_or(usize::MAX)).collect()
+    all.into_iter().skip(skipped).take(usize::try_from(rows).unwrap_or(usize::MAX)).collect()
 }
 
 /// The parameters of a query that are not about the place in the list, as they were sent.

@@ -6,18 +6,22 @@ use super::{COLUMNS, Sql};
 use crate::access::statements::GUARD;
 use crate::ports::{Param, Statement};
 use crate::vault::filter::{ConnectionFilter, Start};
+use crate::vault::model::Connection;
+
+/// Most rows of a page whose rows are looked up after sorting.
+const SHORT: u64 = 32;
 
 /// What gives a page of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ListStatements {
     /// Pairs, of which one speaks and the others give nothing: the number of all rows as `total` (no row for none), and
-    /// the page's rows in list order.
+    /// the page's rows.
     Paged(Vec<(Statement, Statement)>),
-    /// All rows, in no order: there is at most one for each key asked for.
+    /// All rows: there is at most one for each key asked for.
     All(Statement),
 }
 
-/// The statements of a page; at most `rows` rows of it.
+/// The statements of a page; at most `rows` rows of it. What they give is put into list order by [`in_order`].
 #[must_use]
 pub fn list(
     guard: &[Param],
@@ -42,6 +46,18 @@ pub fn list(
         (total, sql.finish())
     });
     ListStatements::Paged(pairs.collect())
+}
+
+/// The rows in list order.
+#[must_use]
+pub fn in_order(rows: Vec<Connection>) -> Vec<Connection> {
+    // They mostly are: putting each in its place costs less than a sort weighs.
+    let mut sorted: Vec<Connection> = Vec::with_capacity(rows.len());
+    for row in rows {
+        let at = sorted.partition_point(|other| other.place() > row.place());
+        sorted.insert(at, row);
+    }
+    sorted
 }
 
 impl Sql {
@@ -85,20 +101,39 @@ fn keyed(guard: &[Param], filter: &ConnectionFilter, keys: &[[String; 3]]) -> St
 
 // What is found by name is not in list order, so that all of it has to be sorted. `LIMIT -1` makes the database sort
 // everything at once, and give it row by row to the `LIMIT` outside: a sort that keeps only the first rows counts every
-// row twice.
+// row twice. Places are sorted in an eighth of the time that whole rows take, but then each row of the page is looked up
+// and counts twice: done where the page is short.
 impl Sql {
     /// The page of the connections with the filter's name.
     fn of_name(&mut self, filter: &ConnectionFilter, start: &Start, rows: u64) {
-        self.push("SELECT * FROM (SELECT ").push(COLUMNS).walk_names(NAME_OVERLAPS, filter);
-        self.after("c", start).in_order("c").push(" LIMIT -1)").window(start, rows);
+        let columns = self.begin_sorted(rows);
+        self.push(columns).walk_names(NAME_OVERLAPS, filter).after("c", start);
+        self.end_sorted(start, rows);
     }
 
     /// The page of the connections of which the name or the identity begins with `q`.
     fn prefixed(&mut self, q: &str, filter: &ConnectionFilter, start: &Start, rows: u64) {
-        self.push("SELECT * FROM (SELECT * FROM (SELECT ").push(COLUMNS);
-        self.named(q, filter).after("c", start).push(" UNION ALL SELECT ").push(COLUMNS);
-        self.identified(q, filter).after("c", start);
+        let columns = self.begin_sorted(rows);
+        self.push(columns).named(q, filter).after("c", start);
+        self.push(" UNION ALL SELECT ").push(columns).identified(q, filter).after("c", start);
+        self.end_sorted(start, rows);
+    }
+
+    /// Begins a page of which everything has to be sorted; gives the columns that are.
+    fn begin_sorted(&mut self, rows: u64) -> &'static str {
+        let is_short = rows <= SHORT;
+        if is_short {
+            self.push("SELECT ").push(COLUMNS).push(" FROM (");
+        }
+        self.push("SELECT * FROM (SELECT * FROM (SELECT ");
+        if is_short { "c.created_at, c.id, c.seq" } else { COLUMNS }
+    }
+
+    fn end_sorted(&mut self, start: &Start, rows: u64) {
         self.push(") m").in_order("m").push(" LIMIT -1)").window(start, rows);
+        if rows <= SHORT {
+            self.push(") m CROSS JOIN connections c ON c.seq = m.seq");
+        }
     }
 
     /// ` FROM … WHERE …`: the connections `c` whose identity begins with `q`.
