@@ -1,5 +1,6 @@
 //! JSON read into one type of value, and written member by member. One type instead of one for each document: the code
-//! that reads and writes a type is what a wasm module is made of, and every cold start loads it.
+//! that reads and writes a type is what a wasm module is made of, and every cold start loads it. For the same reason what
+//! is called at many places is never inlined.
 
 use std::fmt;
 
@@ -65,6 +66,7 @@ impl Value {
     }
 
     /// Takes a member's value out of an object; none when there is no such member.
+    #[inline(never)]
     pub fn take(&mut self, name: &str) -> Option<Self> {
         let Self::Object(members) = self else { return None };
         let at = members.iter().position(|(known, _)| known == name)?;
@@ -72,11 +74,13 @@ impl Value {
     }
 
     /// As [`Self::take`], of a member that is a text.
+    #[inline(never)]
     pub fn take_text(&mut self, name: &str) -> Option<String> {
         self.take(name)?.into_text()
     }
 
     /// As [`Self::take`], of a member that is a whole number and not negative.
+    #[inline(never)]
     pub fn take_integer(&mut self, name: &str) -> Option<u64> {
         self.take(name)?.as_integer()
     }
@@ -171,6 +175,7 @@ pub struct Object(String);
 impl Object {
     /// Adds a member whose value is this JSON.
     #[must_use]
+    #[inline(never)]
     pub fn json(mut self, name: &str, json: &str) -> Self {
         self.0.push(if self.0.is_empty() { '{' } else { ',' });
         self.0.push_str(&quote(name));
@@ -181,12 +186,14 @@ impl Object {
 
     /// Adds a member whose value is a text.
     #[must_use]
+    #[inline(never)]
     pub fn text(self, name: &str, text: &str) -> Self {
         self.json(name, &quote(text))
     }
 
     /// Adds a member whose value is a text or null.
     #[must_use]
+    #[inline(never)]
     pub fn text_or_null(self, name: &str, text: Option<&str>) -> Self {
         match text {
             Some(text) => self.text(name, text),
@@ -196,6 +203,7 @@ impl Object {
 
     /// Adds a member whose value is a number.
     #[must_use]
+    #[inline(never)]
     pub fn integer(self, name: &str, number: u64) -> Self {
         self.json(name, &number.to_string())
     }

@@ -84,6 +84,7 @@ impl BodyReader {
     }
 
     /// Notes that the value at `path` can't be used; `what` completes a sentence that begins with its name.
+    #[inline(never)]
     pub fn invalid(&mut self, path: &[&str], what: &str) {
         self.fault(path, format!("`{}` {what}", path.join("/")), None);
     }
@@ -93,6 +94,7 @@ impl BodyReader {
         self.fault(path, format!("`{}` {what}", path.join("/")), suggestion);
     }
 
+    #[inline(never)]
     fn value(&mut self, field: &str) -> Option<Value> {
         let at = self.fields.iter().position(|(name, _)| *name == field)?;
         Some(self.fields.swap_remove(at).1)

@@ -139,13 +139,13 @@ fn is_known(request: &Request, tag: &str) -> bool {
 
 fn tagged(tag: String, body: Vec<u8>) -> Response {
     let mut response = Response::json(body, NO_CACHE);
-    response.headers.push(("etag", tag));
+    response.add("etag", tag);
     response
 }
 
 fn not_modified(tag: String) -> Response {
     let mut response = Response::empty(304);
-    response.headers.push(("cache-control", NO_CACHE.into()));
-    response.headers.push(("etag", tag));
+    response.add("cache-control", NO_CACHE);
+    response.add("etag", tag);
     response
 }

@@ -19,8 +19,8 @@ pub fn vary(config: &Config) -> String {
 /// Adds what lets the request's page read the response, when it may.
 pub fn expose(config: &Config, request: &Request, response: &mut Response) {
     if let Some(origin) = request.header("origin").filter(|origin| config.allows(origin)) {
-        response.headers.push(("access-control-allow-origin", origin.to_owned()));
-        response.headers.push(("access-control-expose-headers", EXPOSED.into()));
+        response.add("access-control-allow-origin", origin.to_owned());
+        response.add("access-control-expose-headers", EXPOSED);
     }
 }
 
@@ -28,13 +28,13 @@ pub fn expose(config: &Config, request: &Request, response: &mut Response) {
 #[must_use]
 pub fn preflight(config: &Config, request: &Request, allow: &'static str) -> Response {
     let mut response = Response::empty(204);
-    response.headers.push(("allow", allow.into()));
-    response.headers.push(("cache-control", NO_STORE.into()));
+    response.add("allow", allow);
+    response.add("cache-control", NO_STORE);
     if request.header("origin").is_some_and(|origin| config.allows(origin)) {
         let headers = config.secret_headers.join(", ") + ", content-type, if-match, if-none-match";
-        response.headers.push(("access-control-allow-methods", allow.into()));
-        response.headers.push(("access-control-allow-headers", headers));
-        response.headers.push(("access-control-max-age", PREFLIGHT_AGE.into()));
+        response.add("access-control-allow-methods", allow);
+        response.add("access-control-allow-headers", headers);
+        response.add("access-control-max-age", PREFLIGHT_AGE);
     }
     response
 }

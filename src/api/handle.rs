@@ -66,12 +66,12 @@ pub async fn handle<P: Ports>(service: &Service, ports: &P, request: &Request) -
         Err(problem) => failure(&problem, &request.origin, &request_id),
     };
     cors::expose(&service.config, request, &mut response);
-    response.headers.push(("vary", service.vary.clone()));
-    response.headers.push(("server-timing", metered.to_string()));
-    response.headers.push(("x-content-type-options", "nosniff".into()));
-    response.headers.push(("x-request-id", request_id));
+    response.add("vary", service.vary.clone());
+    response.add("server-timing", metered.to_string());
+    response.add("x-content-type-options", "nosniff");
+    response.add("x-request-id", request_id);
     if request.method == "HEAD" && !response.body.is_empty() {
-        response.headers.push(("content-length", response.body.len().to_string()));
+        response.add("content-length", response.body.len().to_string());
         response.body.clear();
     }
     response
@@ -157,15 +157,15 @@ fn failure(problem: &Problem, base: &str, request_id: &str) -> Response {
     let mut response = Response::json(problem.to_json(base, request_id), NO_STORE);
     response.status = status;
     response.headers.retain(|(name, _)| *name != "content-type");
-    response.headers.push(("content-type", "application/problem+json".into()));
+    response.add("content-type", "application/problem+json");
     if status == 401 {
-        response.headers.push(("www-authenticate", "ApiKey".into()));
+        response.add("www-authenticate", "ApiKey");
     }
     if let Some(allow) = problem.allow {
-        response.headers.push(("allow", allow.into()));
+        response.add("allow", allow);
     }
     if let Some(seconds) = problem.retry_after {
-        response.headers.push(("retry-after", seconds.to_string()));
+        response.add("retry-after", seconds.to_string());
     }
     response.log =
         problem.cause.as_ref().map(|cause| format!("{code} request={request_id}: {cause}"));

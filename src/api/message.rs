@@ -87,6 +87,12 @@ impl Response {
         Self { status: 200, headers, body, log: None }
     }
 
+    /// Adds a header, its name in lower case.
+    #[inline(never)]
+    pub fn add(&mut self, name: &'static str, value: impl Into<String>) {
+        self.headers.push((name, value.into()));
+    }
+
     /// The value of a header, its name in lower case.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {

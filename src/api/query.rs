@@ -83,11 +83,13 @@ impl<'a> QueryReader<'a> {
     }
 
     /// Notes that `parameter`'s value can't be used; `what` completes the sentence.
+    #[inline(never)]
     pub fn invalid(&mut self, parameter: &str, what: &str) {
         self.fault(Code::InvalidParameter, parameter, format!("`{parameter}` {what}"));
     }
 
     /// The text of a parameter; none when it is absent or already found faulty.
+    #[inline(never)]
     pub fn text(&mut self, parameter: &str) -> Option<String> {
         let at = self.values.iter().position(|(name, _)| *name == parameter)?;
         let (_, value) = self.values.get(at)?;

@@ -56,7 +56,7 @@ pub(super) async fn ask<'a, P: Ports>(
         let mut response = shown(&holder);
         response.status = 201;
         let location = format!("{}/v1/vault/connections/{}", context.request.origin, holder.id);
-        response.headers.push(("location", location));
+        response.add("location", location);
         Ok(response)
     };
     Ok(Ask { statements, answer: Box::new(answer) })

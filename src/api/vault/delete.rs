@@ -18,7 +18,7 @@ pub(super) fn ask<'a>(context: &'a Context<'a>, id: &str) -> Result<Ask<'a>, Pro
             None if !results.repeated => Err(not_found()),
             _ => {
                 let mut response = Response::empty(204);
-                response.headers.push(("cache-control", NO_STORE.into()));
+                response.add("cache-control", NO_STORE);
                 Ok(response)
             }
         }

@@ -149,7 +149,7 @@ pub(super) fn ask<'a>(context: &'a Context<'a>) -> Result<Ask<'a>, Problem> {
                 id: last.id.clone(),
             };
             let after = next.sign(&hash, &own_list);
-            response.headers.push(("link", link(request, &after)));
+            response.add("link", link(request, &after));
         }
         Ok(response)
     };

@@ -174,6 +174,6 @@ fn precondition_failed() -> Problem {
 /// One connection with its entity tag.
 fn shown(connection: &Connection) -> Response {
     let mut response = Response::json(connection.to_json().into_bytes(), NO_STORE);
-    response.headers.push(("etag", entity_tag(&connection.id, connection.version)));
+    response.add("etag", entity_tag(&connection.id, connection.version));
     response
 }

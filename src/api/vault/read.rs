@@ -15,8 +15,8 @@ pub(super) fn ask<'a>(context: &'a Context<'a>, id: &str) -> Result<Ask<'a>, Pro
         let known = context.request.header("if-none-match");
         if known.is_some_and(|known| etag::matches(known, &tag)) {
             let mut response = Response::empty(304);
-            response.headers.push(("cache-control", NO_STORE.into()));
-            response.headers.push(("etag", tag));
+            response.add("cache-control", NO_STORE);
+            response.add("etag", tag);
             return Ok(response);
         }
         Ok(shown(&connection))

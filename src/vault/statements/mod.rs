@@ -14,7 +14,8 @@ use crate::ports::{Param, Statement};
 /// The columns of [`super::model::Connection`].
 const COLUMNS: &str = "c.id, c.platform_version, c.name, c.environment, c.platform, c.label, c.identity, c.identity_type, c.description, c.state, c.tags, c.version, c.active, c.created_at, c.written_by";
 
-/// SQL as it is put together: texts of this crate's own, and parameters for everything else.
+/// SQL as it is put together: texts of this crate's own, and parameters for everything else. Called at many places,
+/// its methods are never inlined: the Worker is loaded on every cold start.
 #[derive(Debug, Clone)]
 struct Sql {
     text: String,
@@ -28,12 +29,14 @@ impl Sql {
     }
 
     /// Adds text.
+    #[inline(never)]
     fn push(&mut self, text: &str) -> &mut Self {
         self.text.push_str(text);
         self
     }
 
     /// Adds a parameter, and its place to the text.
+    #[inline(never)]
     fn bind(&mut self, param: Param) -> &mut Self {
         self.params.push(param);
         self.text.push('?');
@@ -41,10 +44,12 @@ impl Sql {
         self
     }
 
+    #[inline(never)]
     fn text(&mut self, text: &str) -> &mut Self {
         self.bind(Param::Text(text.into()))
     }
 
+    #[inline(never)]
     fn integer(&mut self, number: u64) -> &mut Self {
         self.bind(Param::Integer(i64::try_from(number).unwrap_or(i64::MAX)))
     }
