@@ -10,7 +10,9 @@ export const secrets = new Set();
 
 /** An answer, as it was sent. */
 export class Answer {
-  constructor(bytes) {
+  constructor(bytes, port) {
+    /** The port that was asked. */
+    this.port = port;
     const end = bytes.indexOf("\r\n\r\n");
     assert.notEqual(end, -1, `not an HTTP answer: ${JSON.stringify(bytes.toString("latin1", 0, 200))}`);
     const [statusLine, ...lines] = bytes.toString("latin1", 0, end).split("\r\n");
@@ -56,25 +58,63 @@ function joinChunks(bytes) {
   }
 }
 
+/** A body that is sent in chunks, without telling its length; when `ends` is false, its end never comes. */
+export class Chunked {
+  constructor(chunks, { ends = true } = {}) {
+    const framed = chunks.map((chunk) => Buffer.concat([Buffer.from(`${Buffer.byteLength(chunk).toString(16)}\r\n`), Buffer.from(chunk), Buffer.from("\r\n")]));
+    this.header = ["Transfer-Encoding", "chunked"];
+    this.bytes = Buffer.concat([...framed, Buffer.from(ends ? "0\r\n\r\n" : "")]);
+  }
+}
+
+/** A body of which more is announced than is ever sent. */
+export class Announced {
+  constructor(length, sent = "") {
+    this.header = ["Content-Length", String(length)];
+    this.bytes = Buffer.from(sent);
+  }
+}
+
+/** A header that tells the length of a body, and the body's bytes. */
+function framed(body) {
+  if (body instanceof Chunked || body instanceof Announced) return body;
+  const bytes = Buffer.from(body);
+  return { header: bytes.length > 0 ? ["Content-Length", String(bytes.length)] : undefined, bytes };
+}
+
+/** Whether these bytes are a whole answer, as far as it tells its length. */
+function isWhole(bytes) {
+  const end = bytes.indexOf("\r\n\r\n");
+  const length = end < 0 ? undefined : /\r\ncontent-length: *(\d+)/i.exec(bytes.toString("latin1", 0, end))?.[1];
+  return length !== undefined && bytes.length >= end + 4 + Number(length);
+}
+
 /**
  * Sends one request and reads the answer to its end.
- * @param {{ port: number, method?: string, path: string, headers?: [string, string][], body?: string }} request
+ * @param {{ port: number, method?: string, path: string, headers?: [string, string][],
+ *           body?: string | Buffer | Chunked | Announced }} request
  * @returns {Promise<Answer>}
  */
 export async function send({ port, method = "GET", path, headers = [], body = "" }) {
-  const length = body === "" ? [] : [["Content-Length", String(Buffer.byteLength(body))]];
-  const lines = [["Host", `127.0.0.1:${port}`], ["Connection", "close"], ...length, ...headers];
+  const { header, bytes: payload } = framed(body);
+  const lines = [["Host", `127.0.0.1:${port}`], ["Connection", "close"], ...(header ? [header] : []), ...headers];
   const head = `${method} ${path} HTTP/1.1\r\n${lines.map((line) => `${line.join(": ")}\r\n`).join("")}\r\n`;
   const bytes = await new Promise((resolve, reject) => {
     const chunks = [];
-    const socket = connect(port, "127.0.0.1", () => socket.write(head + body));
+    const received = () => Buffer.concat(chunks);
+    const mayNotEnd = body instanceof Announced || body instanceof Chunked;
+    const socket = connect(port, "127.0.0.1", () => socket.write(Buffer.concat([Buffer.from(head, "latin1"), payload])));
     socket.setTimeout(TIMEOUT_MS, () => socket.destroy(new Error(`no answer to ${method} ${path.slice(0, 200)}`)));
-    socket.on("data", (chunk) => chunks.push(chunk));
+    socket.on("data", (chunk) => {
+      chunks.push(chunk);
+      // A server that waits for the rest of a body does not end the connection: the answer is what counts.
+      if (mayNotEnd && isWhole(received())) socket.destroy();
+    });
     // A server that refuses a request early resets the connection; what it said before counts.
-    socket.on("error", (error) => (chunks.length > 0 ? resolve(Buffer.concat(chunks)) : reject(error)));
-    socket.on("end", () => resolve(Buffer.concat(chunks)));
+    socket.on("error", (error) => (chunks.length > 0 ? resolve(received()) : reject(error)));
+    socket.on("close", () => resolve(received()));
   });
   const text = bytes.toString("latin1");
   for (const secret of secrets) assert.ok(!text.includes(secret), `the answer to ${method} ${path} holds a secret`);
-  return new Answer(bytes);
+  return new Answer(bytes, port);
 }
