@@ -7,18 +7,24 @@ const TITLES = {
   unknown_parameter: [400, "Unknown query parameter"],
   repeated_parameter: [400, "Repeated query parameter"],
   invalid_parameter: [400, "Invalid query parameter"],
+  invalid_body: [400, "Invalid body"],
   missing_key: [401, "Missing API key"],
   invalid_key: [401, "Invalid API key"],
   insufficient_scope: [403, "Insufficient scope"],
   route_not_found: [404, "Route not found"],
   platform_not_found: [404, "Platform not found"],
+  connection_not_found: [404, "Connection not found"],
   method_not_allowed: [405, "Method not allowed"],
+  connection_exists: [409, "Connection exists"],
+  precondition_failed: [412, "Precondition failed"],
+  body_too_large: [413, "Body too large"],
+  unsupported_media_type: [415, "Unsupported media type"],
   too_many_requests: [429, "Too many requests"],
   unavailable: [503, "Temporarily unavailable"],
 };
 
 export const READ_METHODS = "GET, HEAD, OPTIONS";
-/** Every code that the catalog's endpoints answer, and `internal`, which they should not. */
+/** Every code that the service answers, and `internal`, which it should not. */
 export const CODES = [...Object.keys(TITLES), "internal"];
 
 /** Every header of an answer, by name; those that the runtime adds for the transport left out. */
@@ -68,14 +74,15 @@ export function expectPage(answer, expected = {}) {
 
 /**
  * Asserts a problem document with all that its code implies, and returns it.
- * `more`: exact members (`detail`, `errors`, `suggestions`); `headers`: further headers; `vary`.
+ * `more`: exact members (`detail`, `errors`, `suggestions`, `connectionId`); `headers`: further headers; `vary`; `allow`:
+ * the path's methods.
  */
-export function expectProblem(answer, code, { headers = {}, vary, ...more } = {}) {
+export function expectProblem(answer, code, { headers = {}, vary, allow = READ_METHODS, ...more } = {}) {
   const [status, title] = TITLES[code];
   assert.equal(answer.status, status, answer.text.slice(0, 500));
   const implied = {
     ...(status === 401 && { "www-authenticate": "ApiKey" }),
-    ...(status === 405 && { allow: READ_METHODS }),
+    ...(status === 405 && { allow }),
     ...(status === 429 && { "retry-after": "60" }),
     ...(status === 503 && { "retry-after": "5" }),
   };
@@ -83,11 +90,12 @@ export function expectProblem(answer, code, { headers = {}, vary, ...more } = {}
   expectHeaders(answer, { ...type, ...implied, ...headers }, { vary });
   assert.equal(answer.header("content-length"), String(answer.body.length));
   const problem = answer.json;
-  const { type: page, detail, errors, suggestions, ...facts } = problem;
+  const { type: page, detail, errors, suggestions, connectionId, ...facts } = problem;
   assert.deepEqual(facts, { title, status, code, requestId: answer.header("x-request-id") });
   assert.match(page, new RegExp(`^http://127\\.0\\.0\\.1:\\d+/problems/${code}$`));
   assert.ok(detail.length > 0 && detail.length < 2000, detail);
   assert.equal(errors !== undefined, status === 400, "`errors` come with status 400, and only then");
+  assert.equal(connectionId !== undefined, status === 409, "`connectionId` comes with status 409, and only then");
   for (const [name, value] of Object.entries(more)) assert.deepEqual(problem[name], value, name);
   return problem;
 }

@@ -1,0 +1,33 @@
+// Connections by the thousand, straight into the database. Who knows `n` knows all about the nth one.
+import { randomUUID } from "node:crypto";
+import { seed } from "./vault.mjs";
+
+const TYPES = ["user", "team", "organization", "project"];
+const STATES = ["operational", "degraded", "failed", "unknown"];
+const PLATFORMS = 60;
+const FIRST = Date.UTC(2026, 0, 1);
+
+/** The nth connection: 25 share an identity, a few a name, 30 a rare tag; every third one has the tag `third`. */
+export function nth(n) {
+  const block = String(Math.floor(n / 25)).padStart(5, "0");
+  return {
+    id: randomUUID(),
+    platform: `platform-${n % PLATFORMS}`,
+    platformVersion: `v${1 + (Math.floor(n / PLATFORMS) % 3)}`,
+    identity: `Group-${block}`,
+    identityType: TYPES[(n >> 1) % 4],
+    name: [null, `Ñame ${block}`, `group-${block} itself`][n % 3],
+    state: STATES[(n >> 2) % 4],
+    tags: ["all", `t-${n % 100}`, `rare-${Math.floor(n / 30)}`, ...(n % 3 ? [] : ["third"])],
+    active: n % 7 !== 3,
+    // Several in one millisecond.
+    createdAt: FIRST + Math.floor(n / 4),
+  };
+}
+
+/** Gives an account `count` connections, and returns them. */
+export async function seeded(database, account, count) {
+  const rows = Array.from({ length: count }, (_, n) => nth(n));
+  await seed(database, account, rows);
+  return rows;
+}

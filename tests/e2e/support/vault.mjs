@@ -1,0 +1,150 @@
+// The vault as a caller sees it, and as it lies in the database.
+import assert from "node:assert/strict";
+import { expectHeaders, expectJson } from "./expect.mjs";
+
+export const CONNECTIONS = "/v1/vault/connections";
+export const SUMMARY = "/v1/vault/summary";
+/** The methods of the two paths, as `Allow` lists them. */
+export const LIST_METHODS = "GET, HEAD, POST, OPTIONS";
+export const ONE_METHODS = "GET, HEAD, PATCH, DELETE, OPTIONS";
+
+const FIELDS = [
+  "id", "platformVersion", "name", "type", "key", "environment", "platform", "identity", "identityType", "description",
+  "state", "tags", "version", "active", "createdAt",
+];
+const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const NEXT = /^<(http:\/\/127\.0\.0\.1:\d+)(\/v1\/vault\/connections\?[^<>"\s]*)>; rel="next"$/;
+
+export const query = (filter) => new URLSearchParams(filter).toString();
+export const one = (id) => `${CONNECTIONS}/${id}`;
+
+/** Requests with one key. Bodies are sent as JSON unless they are bytes already. */
+export class Caller {
+  /** @param {object} world whose server is asked @param {{ secret: string }} key */
+  constructor(world, key) {
+    this.world = world;
+    this.key = key;
+  }
+
+  send(method, path, { body, headers = [] } = {}) {
+    return this.world.server.send(path, { method, secret: this.key.secret, headers, body });
+  }
+
+  sendJson(method, path, value, headers = []) {
+    const body = typeof value === "string" || value?.constructor !== Object ? value : JSON.stringify(value);
+    const typed = headers.some(([name]) => name.toLowerCase() === "content-type");
+    return this.send(method, path, { body, headers: typed ? headers : [["content-type", "application/json"], ...headers] });
+  }
+
+  list = (filter = {}) => this.send("GET", `${CONNECTIONS}?${typeof filter === "string" ? filter : query(filter)}`);
+  read = (id, headers) => this.send("GET", one(id), { headers });
+  create = (value, headers) => this.sendJson("POST", CONNECTIONS, value, headers);
+  patch = (id, value, headers) => this.sendJson("PATCH", one(id), value, headers);
+  remove = (id, headers) => this.send("DELETE", one(id), { headers });
+  summary = () => this.send("GET", SUMMARY);
+}
+
+/** Asserts a connection as the specification describes it, and returns it. */
+export function expectFields(connection) {
+  assert.deepEqual(Object.keys(connection), FIELDS);
+  assert.match(connection.id, ID);
+  assert.equal(connection.type, "api");
+  assert.match(connection.platform, /^[a-z0-9-]{1,64}$/);
+  assert.match(connection.platformVersion, /^v\d+$/);
+  const { environment, platform, identity } = connection;
+  assert.ok(["test", "live"].includes(environment));
+  assert.ok(connection.key.startsWith(`${environment}::${platform}::`) && connection.key.endsWith(`::${identity}`), connection.key);
+  assert.ok(["user", "team", "organization", "project"].includes(connection.identityType));
+  assert.ok(["operational", "degraded", "failed", "unknown"].includes(connection.state));
+  assert.ok(connection.name === null || typeof connection.name === "string");
+  assert.equal(typeof connection.description, "string");
+  assert.ok(Array.isArray(connection.tags) && connection.tags.every((tag) => typeof tag === "string"));
+  assert.match(connection.version, /^[1-9]\d*$/);
+  assert.equal(typeof connection.active, "boolean");
+  assert.match(connection.createdAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  assert.equal(new Date(connection.createdAt).toISOString(), connection.createdAt);
+  return connection;
+}
+
+/** Asserts one connection, byte for byte compact JSON, with its strong entity tag: { connection, etag }. */
+export function expectConnection(answer, expected = {}, { status = 200, vary, headers } = {}) {
+  assert.equal(answer.status, status, answer.text.slice(0, 500));
+  const etag = answer.header("etag");
+  assert.match(etag, /^"[^"]+"$/, "a strong entity tag");
+  const connection = expectFields(answer.json);
+  const location = `http://127.0.0.1:${answer.port}${one(connection.id)}`;
+  const own = { "content-type": "application/json", "cache-control": "private, no-store", etag, ...(status === 201 && { location }), ...headers };
+  expectHeaders(answer, own, { vary });
+  assert.ok(Buffer.from(JSON.stringify(connection)).equals(answer.body), "compact JSON, in UTF-8");
+  for (const [name, value] of Object.entries(expected)) assert.deepEqual(connection[name], value, name);
+  return { connection, etag };
+}
+
+/** Asserts a page of connections: the envelope, and in `next` the path that `Link` leads to, if there is one. */
+export function expectConnections(answer, expected = {}) {
+  const link = answer.header("link");
+  const envelope = expectJson(answer, 200, link === undefined ? {} : { link });
+  assert.deepEqual(Object.keys(envelope), ["rows", "total", "pages", "page"]);
+  assert.ok(Buffer.from(JSON.stringify(envelope)).equals(answer.body), "compact JSON, in UTF-8");
+  envelope.rows.forEach(expectFields);
+  for (const [name, value] of Object.entries(expected)) assert.deepEqual(envelope[name], value, name);
+  if (link === undefined) return { ...envelope, next: undefined };
+  const [, origin, next] = NEXT.exec(link) ?? assert.fail(`\`Link\` is ${link}`);
+  assert.equal(origin, `http://127.0.0.1:${answer.port}`, "the address that was asked");
+  return { ...envelope, next };
+}
+
+/** All pages of a list, by following `Link`. `each` is told every page before the next one is asked for. */
+export async function follow(caller, filter = {}, each = async () => {}) {
+  const pages = [];
+  let path = `${CONNECTIONS}?${query(filter)}`;
+  while (path !== undefined) {
+    const answer = await caller.send("GET", path);
+    const page = { ...expectConnections(answer, { page: pages.length + 1 }), answer };
+    pages.push(page);
+    await each(page, pages.length);
+    path = page.next;
+  }
+  return pages;
+}
+
+/** Everything that the database holds of some accounts, as a text. */
+export async function stored(database, ...accounts) {
+  const statement = ([table, order]) =>
+    database.prepare(`SELECT * FROM ${table} WHERE account IN (SELECT value FROM json_each(?)) ORDER BY account, environment, ${order}`).bind(JSON.stringify(accounts));
+  const tables = [["connections", "seq"], ["connection_tags", "seq, tag"], ["connection_counts", "active, dimension, value"]];
+  return JSON.stringify((await database.batch(tables.map(statement))).map(({ results }) => results));
+}
+
+/** Asserts that what is counted is what there is, for every account. */
+export async function expectTrueCounts(database) {
+  const fresh = `
+    SELECT account, environment, active, dimension, value, count(*) AS n FROM connection_counted GROUP BY 1, 2, 3, 4, 5
+    UNION ALL
+    SELECT account, environment, active, 'tag', value, count(*) FROM
+      (SELECT DISTINCT c.account, c.environment, c.active, j.value, c.seq FROM connections c, json_each(c.tags) j) GROUP BY 1, 2, 3, 5
+    ORDER BY 1, 2, 3, 4, 5`;
+  const counted = "SELECT account, environment, active, dimension, value, n FROM connection_counts ORDER BY 1, 2, 3, 4, 5";
+  const [expected, found] = (await database.batch([database.prepare(fresh), database.prepare(counted)])).map(({ results }) => results);
+  assert.ok(expected.length > 100);
+  assert.deepEqual(found, expected);
+}
+
+const COLUMNS =
+  "account, environment, id, active, platform, platform_version, label, identity, identity_folded, identity_type, name, " +
+  "name_folded, description, state, tags, version, created_at, written_by";
+
+/** Puts connections straight into the database; `rows` have the API's fields, and `createdAt` in milliseconds. */
+export async function seed(database, account, rows) {
+  const defaults = { label: "default", environment: "test", description: "", name: null };
+  const folded = ({ identity, name }) => ({ identityFolded: identity.toLowerCase(), nameFolded: name?.toLowerCase() ?? null });
+  const values = rows.map((row) => ({ ...defaults, ...row, ...folded(row) }));
+  const insert = database.prepare(`INSERT INTO connections (${COLUMNS})
+    SELECT ?1, j.value ->> 'environment', j.value ->> 'id', j.value ->> 'active', j.value ->> 'platform',
+      j.value ->> 'platformVersion', j.value ->> 'label', j.value ->> 'identity', j.value ->> 'identityFolded',
+      j.value ->> 'identityType', j.value ->> 'name', j.value ->> 'nameFolded', j.value ->> 'description', j.value ->> 'state',
+      j.value -> 'tags', 1, j.value ->> 'createdAt', j.value ->> 'id' FROM json_each(?2) j`);
+  for (let at = 0; at < values.length; at += 5000) {
+    await insert.bind(account, JSON.stringify(values.slice(at, at + 5000))).run();
+  }
+}
