@@ -1,0 +1,261 @@
+// Specification 4.3 and contract, part 2: the list of connections. What is sent comes back as it was sent, and every
+// filter agrees with a naive look at all rows.
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import { costOf, expectJson } from "../support/expect.mjs";
+import { key, store } from "../support/keys.mjs";
+import { CONNECTIONS, Caller, expectConnection, expectConnections, follow, one } from "../support/vault.mjs";
+
+const TYPES = ["user", "team", "organization", "project"];
+const STATES = ["operational", "degraded", "failed", "unknown"];
+const PLATFORMS = ["github", "petstore-swagger", "acme-store"];
+
+const IDENTITIES = [
+  "ann", "Ann", "ANN", "anna", "100%_*'\"\\::x y", "%", "_", "*", "\\", "'", "' OR 1=1 --", " both ends ", "urn::acme::7", ":::",
+  "null", "0", "true", "{\"a\":[1]}", "é".repeat(256), "😀".repeat(256), `%_*'"\\::${" ".repeat(248)}`, "İstanbul", "straße", "ΟΔΟΣ", "名前",
+  "e\u0301", "line\u2028separator", "\ufeffmark", "a".repeat(200), `${"a".repeat(60)}%`,
+];
+const NAMES = [
+  null, "Ann's \"Box\" \\ 100%_*", "名前の長い人", "Ωmega ΣΑΣ", "👩‍👩‍👧 Familie", "ж".repeat(128), "مرحبا بالعالم", "नमस्ते", "Ann, Bob & Co", " spaces ",
+  "ANN", "ann", "e\u0301te", "été", "a\u2028b\u2029c", "null", "𝔤𝔦𝔱", "\u{10ffff}", "a".repeat(60), "%",
+];
+const TAGS = [
+  [], ["b", "a", "b"], ["😀", "\"quoted\"", "back\\slash", "u\u2028v"], ["A b", "a b", "a"], ["'", "%", "_", "*"], ["a"],
+  Array.from({ length: 50 }, (_, i) => `${"é".repeat(120)}${i}`), ["null", "0", "[]", "{}"], ["\u{10ffff}", "\ud7ff", "ﬁ"], ["::", "a&b=c", "a+b", "a#b"],
+];
+
+/** A connection to create; the nth of any number. */
+const wish = (n) => ({
+  platform: PLATFORMS[n % 3],
+  identity: IDENTITIES[n % IDENTITIES.length],
+  identityType: TYPES[n % 4],
+  name: NAMES[n % NAMES.length],
+  tags: TAGS[n % TAGS.length],
+  state: STATES[(n >> 1) % 4],
+  active: n % 5 !== 3,
+  label: n < IDENTITIES.length ? "default" : `second-${n}`,
+  ...(n % 3 === 1 && { platformVersion: `v${n % 2 ? 9 : 8}` }),
+});
+
+const lower = (text) => text.toLowerCase();
+const starts = (text, q) => text !== null && lower(text).startsWith(lower(q));
+const MATCHES = {
+  active: () => true,
+  key: (row, value) => value.split(",").includes(row.key),
+  platform: (row, value) => row.platform === lower(value),
+  platformVersion: (row, value) => row.platformVersion === value,
+  name: (row, value) => row.name !== null && lower(row.name) === lower(value),
+  identityType: (row, value) => row.identityType === value,
+  identity: (row, value) => row.identity === value,
+  tags: (row, value, { tagsMatch }) => value.split(",")[tagsMatch === "any" ? "some" : "every"]((tag) => row.tags.includes(tag)),
+  tagsMatch: () => true,
+  q: (row, value) => starts(row.name, value) || starts(row.identity, value),
+};
+const holds = (row, filter) =>
+  row.active === (filter.active !== "false") && Object.entries(filter).every(([name, value]) => MATCHES[name](row, value, filter));
+const inOrder = (a, b) => (a.createdAt === b.createdAt ? (a.id < b.id ? 1 : -1) : a.createdAt < b.createdAt ? 1 : -1);
+
+export function connections(world) {
+  const keys = Object.fromEntries(
+    [["own", {}], ["live", { environment: "live" }], ["other", { account: "lists-other" }], ["reader", { scopes: "connections:read" }]]
+      .map(([name, row]) => [name, key({ account: "lists", ...row })]),
+  );
+  const [own, live, other, reader] = Object.values(keys).map((made) => new Caller(world, made));
+  /** All connections of the account's test environment, as they were answered when created, in list order. */
+  let all;
+
+  /** Asserts that a filter leaves exactly the rows that a look at each one leaves. */
+  async function agree(filter) {
+    const expected = all.filter((row) => holds(row, filter));
+    const { next } = expectConnections(await own.list({ limit: "500", ...filter }), { rows: expected, total: expected.length, page: 1 });
+    assert.equal(next, undefined, "all are on one page");
+    return expected.length;
+  }
+
+  describe("connections", () => {
+    before(async () => {
+      await store(world.database, Object.values(keys));
+      all = [];
+      for (let n = 0; n < 60; n += 1) {
+        const sent = wish(n);
+        const answer = await own.create(sent);
+        const { label, platformVersion, ...fields } = sent;
+        const key = `test::${sent.platform}::${label}::${sent.identity}`;
+        all.push(expectConnection(answer, { ...fields, key, environment: "test", version: "1" }, { status: 201 }).connection);
+        if (platformVersion) assert.equal(all.at(-1).platformVersion, platformVersion);
+      }
+      all.sort(inOrder);
+      for (const caller of [live, other]) for (let n = 0; n < 4; n += 1) expectConnection(await caller.create(wish(n)), {}, { status: 201 });
+    });
+
+    test("what was created is read back byte for byte, by any spelling of its id", async () => {
+      for (const row of all) {
+        assert.deepEqual(expectConnection(await own.read(row.id)).connection, row);
+        assert.deepEqual(expectConnection(await reader.read(row.id.toUpperCase())).connection, row);
+      }
+      const [{ id }] = all;
+      const encoded = [...id].map((char) => `%${char.charCodeAt(0).toString(16)}`).join("");
+      assert.equal(expectConnection(await own.read(encoded)).connection.id, id);
+    });
+
+    test("without `active` only active ones are listed, in list order", async () => {
+      assert.equal(await agree({}), 48);
+      assert.equal(await agree({ active: "true" }), 48);
+      assert.equal(await agree({ active: "false" }), 12);
+    });
+
+    test("the answer to HEAD is that of GET without its body", async () => {
+      for (const path of [CONNECTIONS, `${CONNECTIONS}?limit=1`, one(all[0].id), one("nothing"), "/v1/vault/summary", `${CONNECTIONS}?limit=0`]) {
+        const [get, head] = [await own.send("GET", path), await own.send("HEAD", path)];
+        const told = (answer) => answer.headers.filter(([name]) => name !== "x-request-id" && name !== "date").sort();
+        assert.deepEqual([head.status, told(head), head.body.length], [get.status, told(get), 0]);
+        assert.equal(head.header("content-length"), String(get.body.length));
+      }
+    });
+
+    for (const active of ["true", "false"]) {
+      test(`each filter alone agrees with a look at every row, active=${active}`, async () => {
+        const rows = all.filter((row) => String(row.active) === active);
+        const filters = new Map();
+        const add = (filter) => filters.set(JSON.stringify(filter), filter);
+        for (const row of rows) {
+          add({ identity: row.identity });
+          add({ identity: row.identity.toUpperCase() });
+          add({ q: [...row.identity].slice(0, 100).join("") });
+          add({ q: [...row.identity][0] });
+          add({ key: row.key });
+          add({ key: row.key.toUpperCase() });
+          add({ platform: row.platform.toUpperCase() });
+          add({ platformVersion: row.platformVersion });
+          add({ platformVersion: row.platformVersion.toUpperCase() });
+          add({ identityType: row.identityType });
+          if (row.name !== null) {
+            add({ name: row.name });
+            add({ name: row.name.toUpperCase() });
+            add({ name: row.name.slice(0, -1) || "x" });
+            add({ q: [...row.name].slice(0, 100).join("").toUpperCase() });
+            add({ q: [...row.name].slice(0, 2).join("") });
+          }
+          for (const tag of row.tags.slice(0, 4)) {
+            add({ tags: tag });
+            add({ tags: tag.toUpperCase() });
+          }
+          if (row.tags.length > 0) {
+            add({ tags: row.tags.slice(0, 20).join(",") });
+            add({ tags: [...row.tags.slice(0, 18), "a", "none"].join(","), tagsMatch: "any" });
+          }
+        }
+        let found = 0;
+        for (const filter of filters.values()) found += (await agree({ active, ...filter })) > 0;
+        assert.ok(found > 50, `${found} filters find something`);
+      });
+    }
+
+    test("all filters that are given must hold", async () => {
+      for (const row of all.filter((_, i) => i % 10 === 0)) {
+        const { platform, platformVersion, identityType, identity, key } = row;
+        const active = String(row.active);
+        const tags = row.tags.slice(0, 20).join(",");
+        const whole = { active, platform, platformVersion, identityType, identity, key, ...(row.name && { name: row.name }), ...(tags && { tags }), q: [...identity].slice(0, 60).join("") };
+        assert.ok((await agree(whole)) >= 1);
+        for (const name of Object.keys(whole)) {
+          const { [name]: _, ...others } = whole;
+          await agree(others);
+          await agree({ active, platform, [name]: whole[name] });
+          await agree({ active, identityType, platformVersion, [name]: whole[name] });
+          if (tags) await agree({ active, tags, tagsMatch: "any", [name]: whole[name] });
+        }
+        assert.equal(await agree({ ...whole, platform: "nothing" }), 0);
+        assert.equal(await agree({ ...whole, active: row.active ? "false" : "true" }), 0);
+      }
+    });
+
+    test("the most that may be named: 100 keys, 20 tags, 100 characters, everything together", async () => {
+      const keys = [...all.map((row) => row.key), ...Array.from({ length: 40 }, (_, i) => `test::github::none::${"x".repeat(200)}${i}`)];
+      assert.equal(keys.length, 100);
+      assert.equal(await agree({ key: keys.join(",") }), 48);
+      const long = all.find((row) => row.active && row.tags.length === 50);
+      const tags = long.tags.slice(5, 25).join(",");
+      assert.ok((await agree({ tags })) >= 1);
+      assert.ok((await agree({ tags, tagsMatch: "any" })) >= 1);
+      const q = [...long.identity].slice(0, 100).join("");
+      const { platform, platformVersion, identityType, identity } = long;
+      for (const tagsMatch of ["all", "any"]) {
+        assert.equal(await agree({ key: keys.join(","), tags, tagsMatch, q, platform, platformVersion, identityType, identity, ...(long.name && { name: long.name }) }), 1);
+        await agree({ tags, tagsMatch, q, platform, platformVersion, identityType });
+        await agree({ tags, tagsMatch, platform, platformVersion, identityType });
+        await agree({ tags, tagsMatch, identityType });
+      }
+      // The same key a hundred times is one connection.
+      assert.equal(await agree({ key: Array(100).fill(long.key).join(",") }), 1);
+    });
+
+    test("another environment's or account's connections are never there", async () => {
+      const [mine] = all;
+      for (const [caller, total] of [[live, 3], [other, 3]]) {
+        const page = expectConnections(await caller.list({ limit: "500" }), { total });
+        for (const row of page.rows) assert.ok(!all.some(({ id }) => id === row.id));
+        for (const filter of [{ identity: "straße" }, { tags: "null" }, { name: "नमस्ते" }, { q: "İ" }]) {
+          assert.ok((await agree(filter)) > 0);
+          expectConnections(await caller.list(filter), { total: 0, rows: [], pages: 0 });
+        }
+      }
+      expectConnections(await live.list({ key: mine.key }), { total: 0 });
+      expectConnections(await live.list({ key: mine.key.replace("test::", "live::") }), { total: 0 });
+    });
+
+    test("pages by number: each row in its place, none past the end, however deep", async () => {
+      const active = all.filter((row) => row.active);
+      for (const limit of [1, 7, 48, 49]) {
+        const pages = Math.ceil(48 / limit);
+        for (let page = 1; page <= pages + 1; page += limit === 1 ? 6 : 1) {
+          const rows = active.slice(limit * (page - 1), limit * page);
+          const { next } = expectConnections(await own.list({ limit, page }), { rows, total: 48, pages, page });
+          assert.equal(next !== undefined, page < pages, "`Link` when another page follows, and only then");
+        }
+      }
+      for (const filter of [{}, { platform: "github" }, { tags: "a" }, { tags: "a,b", tagsMatch: "any" }, { identity: "Ann" }, { q: "a" }, { name: "ann" }, { key: all[0].key }, { identityType: "user", platformVersion: "v9" }]) {
+        const total = all.filter((row) => holds(row, filter)).length;
+        for (const page of [1000, 1_000_000_000]) {
+          expectConnections(await own.list({ ...filter, limit: 500, page }), { rows: [], total, pages: Math.ceil(total / 500), page });
+        }
+      }
+    });
+
+    test("pages by `Link`: with every filter, to the end, and each row once", async () => {
+      for (const [n, filter] of [{}, { platform: "GitHub" }, { tags: "a" }, { tags: "a,b,😀", tagsMatch: "any" }, { identityType: "team" }, { q: "a" }, { platformVersion: "v9" }, { active: "false" }, { key: all.map((row) => row.key).join(",") }, { name: "ann" }, { q: "%", tags: "a,b", tagsMatch: "any" }].entries()) {
+        for (const limit of n === 0 ? [1, 500] : [4, 500]) {
+          const expected = all.filter((row) => holds(row, filter));
+          const pages = await follow(own, { ...filter, limit });
+          assert.deepEqual(pages.flatMap((page) => page.rows), expected);
+          assert.equal(pages.length, Math.max(1, Math.ceil(expected.length / limit)));
+          for (const page of pages) assert.deepEqual([page.total, costOf(page.answer).calls], [expected.length, 1]);
+        }
+      }
+    });
+
+    test("`Link` keeps the filters as they were sent, and is good where it stands in quotes", async () => {
+      for (const sent of ["limit=1&q=%61", "q=a&limit=1&page=1", "limit=1&tags=a%2Cb&tagsMatch=any", "limit=01&active=true", "limit=1&name=ann%20", "limit=1&&q=a%22%3E"]) {
+        const { total, next } = expectConnections(await own.list(sent));
+        if (total < 2) assert.equal(next, undefined);
+        else expectConnections(await own.send("GET", next), { total, page: 2 });
+      }
+    });
+
+    test("the summary counts the key's own, whatever the state", async () => {
+      const counts = (rows, field, values) => Object.fromEntries(values.map((value) => [value, rows.filter((row) => String(row[field]) === value).length]));
+      const summary = expectJson(await reader.summary(), 200);
+      const platforms = PLATFORMS.map((platform) => ({ platform, total: all.filter((row) => row.platform === platform).length }));
+      platforms.sort((a, b) => b.total - a.total || (a.platform < b.platform ? -1 : 1));
+      assert.deepEqual(summary, {
+        total: 60,
+        active: counts(all, "active", ["true", "false"]),
+        state: counts(all, "state", STATES),
+        identityType: counts(all, "identityType", TYPES),
+        platforms,
+        otherPlatforms: 0,
+      });
+      for (const caller of [live, other]) assert.equal(expectJson(await caller.summary(), 200).total, 4);
+    });
+  });
+}
