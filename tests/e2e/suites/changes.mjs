@@ -1,0 +1,174 @@
+// Specification 4.5 and contract, part 4: connections are created, changed and deleted, and everybody sees it at once.
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import { costOf, expectHeaders, expectJson, expectPage, expectProblem } from "../support/expect.mjs";
+import { key, store } from "../support/keys.mjs";
+import { Caller, expectConnection, expectConnections, expectTrueCounts, one, stored } from "../support/vault.mjs";
+
+const TAGS = [
+  ["b", "a", "b"],
+  [],
+  ["😀", "👩‍👩‍👧", "\"", "\\", "\\\\", "/", "u\u2028v\u2029w", "</script>", "𝔘", "\u{10ffff}", "e\u0301", "é"],
+  ["'", "''", "%", "_", "*", "?", "?1", ":a", "$", "--", "[]", "null", "true", "0", "1e3", "{\"a\":1}"],
+  Array.from({ length: 50 }, (_, i) => `${"😀".repeat(126)}${String(i).padStart(2, "0")}`),
+  Array(50).fill("same"),
+  ["x".repeat(128), "a  b", "a\u00a0b", "‮rtl", "\u200b"],
+];
+
+export function changes(world) {
+  const made = Object.fromEntries(
+    [["owner", {}], ["reader", { scopes: "connections:read" }], ["writer", { scopes: "connections:write" }], ["live", { environment: "live" }], ["other", { account: "changes-other" }]]
+      .map(([name, row]) => [name, key({ account: "changes", ...row })]),
+  );
+  const [owner, reader, writer, live, other] = Object.values(made).map((each) => new Caller(world, each));
+  let last = 0;
+  /** A connection that nobody else uses. */
+  const fresh = async (fields = {}) => {
+    last += 1;
+    const wish = { platform: "github", identity: `someone-${last}`, identityType: "user", ...fields };
+    return expectConnection(await owner.create(wish), {}, { status: 201 });
+  };
+  const ifMatch = (value) => [["if-match", value]];
+
+  describe("changes", () => {
+    before(() => store(world.database, Object.values(made)));
+
+    test("a connection is created with what it is told, and with what its connector says", async () => {
+      const before = Date.now();
+      const answer = await writer.create({ platform: "github", identity: "defaults", identityType: "project" });
+      const { rows: [connector] } = expectPage(await owner.send("GET", "/v1/available-connectors?platform=github"));
+      const { connection, etag } = expectConnection(answer, {
+        platform: "github", identity: "defaults", identityType: "project", environment: "test", name: null, tags: [], state: "unknown",
+        active: true, version: "1", key: "test::github::default::defaults", platformVersion: connector.platformVersion, description: connector.description,
+      }, { status: 201 });
+      const created = Date.parse(connection.createdAt);
+      assert.ok(created >= before - 1 && created <= Date.now() + 1, "created now");
+      const read = expectConnection(await reader.read(connection.id));
+      assert.deepEqual(read, { connection, etag });
+      assert.equal(answer.header("location"), `http://127.0.0.1:${world.server.port}${one(connection.id)}`);
+    });
+
+    test("the same key is free in another environment and for another account, under another label or platform", async () => {
+      const wish = { platform: "github", identity: "same", identityType: "user" };
+      const created = [];
+      for (const [caller, more] of [[owner, {}], [live, {}], [other, {}], [owner, { label: "second" }], [owner, { platform: "acme-store" }], [owner, { identity: "Same" }], [owner, { identity: "same " }]]) {
+        created.push(expectConnection(await caller.create({ ...wish, ...more }), {}, { status: 201 }).connection);
+      }
+      assert.equal(new Set(created.map(({ id }) => id)).size, created.length);
+      assert.equal(created[1].key, "live::github::default::same");
+      for (const [caller, holder] of [[owner, created[0]], [live, created[1]], [other, created[2]]]) {
+        const rows = await stored(world.database, caller.key.row.account);
+        const answer = await caller.create({ ...wish, name: "Another", tags: ["x"], platformVersion: "v99", active: false });
+        const problem = expectProblem(answer, "connection_exists", { connectionId: holder.id });
+        assert.ok(problem.detail.includes(holder.key));
+        assert.deepEqual([costOf(answer).calls, costOf(answer).rowsWritten], [1, 0]);
+        assert.equal(await stored(world.database, caller.key.row.account), rows);
+      }
+    });
+
+    for (const tags of TAGS) {
+      test(`tags come back exactly as sent: ${JSON.stringify(tags).slice(0, 60)}`, async () => {
+        const { connection: { id } } = await fresh({ tags: ["before", "a"] });
+        const answer = await writer.patch(id, { tags });
+        assert.ok(answer.text.includes(`"tags":${JSON.stringify(tags)}`), "byte for byte");
+        const changed = expectConnection(answer, { tags, version: "2" });
+        assert.deepEqual(expectConnection(await reader.read(id)), changed);
+        assert.deepEqual((await fresh({ tags })).connection.tags, tags);
+      });
+    }
+
+    test("escapes in a body are what they stand for", async () => {
+      const { connection: { id } } = await fresh();
+      const body = String.raw`{"t\u0061gs":["\u0061\u00e9\u2028\ud83d\ude00\/\\\""]}`;
+      const { connection } = expectConnection(await owner.patch(id, body), { tags: ["aé\u2028😀/\\\""] });
+      expectConnection(await owner.patch(id, ` \n\t{ "tags" : [ "aé\u2028😀/\\\\\\"" ] }\r\n `), { version: connection.version });
+    });
+
+    test("only the tags change, and every list sees it at once", async () => {
+      const { connection } = await fresh({ tags: ["old", "both"], name: "Seen", state: "degraded", label: "seen" });
+      const { id } = connection;
+      const listed = async (filter) => expectConnections(await reader.list(filter)).rows.map((row) => [row.id, row.version]);
+      for (let version = 2; version < 12; version += 1) {
+        const tags = ["both", `new-${version}`, "new"];
+        assert.deepEqual(expectConnection(await owner.patch(id, { tags })).connection, { ...connection, tags, version: String(version) });
+        expectConnection(await reader.read(id), { tags, version: String(version) });
+        for (const filter of [{ tags: `new-${version}` }, { tags: "new,both" }, { tags: `none,new-${version}`, tagsMatch: "any" }, { key: connection.key }, { name: "seen" }]) {
+          assert.deepEqual(await listed(filter), [[id, String(version)]], JSON.stringify(filter));
+        }
+        for (const gone of ["old", `new-${version - 1}`]) assert.deepEqual(await listed({ tags: gone }), []);
+      }
+    });
+
+    test("a PATCH that changes nothing keeps version and entity tag, and writes nothing", async () => {
+      const tags = ["b", "a", "b"];
+      const { connection: { id } } = await fresh({ tags });
+      const before = expectConnection(await owner.read(id));
+      for (const body of [{}, { tags }, " { } ", '{"tags":["b","\\u0061","b"]}']) {
+        const answer = await owner.patch(id, body);
+        assert.deepEqual(expectConnection(answer), before);
+        assert.equal(costOf(answer).rowsWritten, 0);
+      }
+      // Another order is another array.
+      expectConnection(await owner.patch(id, { tags: ["a", "b", "b"] }), { version: "2", tags: ["a", "b", "b"] });
+      assert.deepEqual(expectConnection(await owner.patch(id, {})).connection.tags, ["a", "b", "b"]);
+    });
+
+    test("media types are told apart by type, not by case or parameters", async () => {
+      const { connection: { id } } = await fresh();
+      for (const type of ["application/json", "APPLICATION/JSON", "application/json; charset=utf-8", "application/json;charset=\"utf-8\"; a=b", "application/json ;"]) {
+        expectConnection(await owner.patch(id, { tags: [type.slice(0, 12)] }, [["content-type", type]]));
+      }
+    });
+
+    test("If-Match: the entity tag, one of several, or any", async () => {
+      let { connection: { id }, etag } = await fresh();
+      for (const [n, value] of [[1, (tag) => tag], [2, (tag) => `"other", ${tag}`], [3, () => "*"], [4, (tag) => `  ${tag}  `]]) {
+        const changed = expectConnection(await owner.patch(id, { tags: [`n${n}`] }, ifMatch(value(etag))), { version: String(n + 1) });
+        assert.notEqual(changed.etag, etag, "each version has a tag of its own");
+        etag = changed.etag;
+      }
+      const { etag: foreign } = await fresh();
+      const rows = await stored(world.database, "changes");
+      for (const value of [`W/${etag}`, foreign, '"other"', etag.replaceAll('"', ""), etag.slice(0, -1), '""', etag.toUpperCase(), "nothing", etag.replace(/5"$/, '4"'), etag.replace(/5"$/, '05"'), etag.replace(/5"$/, '18446744073709551621"')]) {
+        if (value === etag) continue;
+        for (const answer of [await owner.patch(id, { tags: ["no"] }, ifMatch(value)), await owner.patch(id, {}, ifMatch(value)), await owner.remove(id, ifMatch(value))]) {
+          expectProblem(answer, "precondition_failed");
+          assert.deepEqual([costOf(answer).calls, costOf(answer).rowsWritten], [1, 0]);
+        }
+      }
+      assert.equal(await stored(world.database, "changes"), rows);
+      assert.equal((await owner.remove(id, ifMatch(etag))).status, 204);
+    });
+
+    test("If-None-Match on a connection: 304 until it changes", async () => {
+      const { connection: { id }, etag } = await fresh();
+      for (const value of [etag, `W/${etag}`, "*", `"x", ${etag}`]) {
+        const answer = await reader.read(id, [["if-none-match", value]]);
+        assert.deepEqual([answer.status, answer.body.length], [304, 0]);
+        expectHeaders(answer, { "cache-control": "private, no-store", etag });
+      }
+      expectConnection(await owner.patch(id, { tags: ["x"] }));
+      expectConnection(await reader.read(id, [["if-none-match", etag]]));
+    });
+
+    test("what is deleted is gone from everywhere, and its key is free again", async () => {
+      const { connection } = await fresh({ tags: ["short-lived"], name: "Short Lived", active: false });
+      const { id } = connection;
+      const total = async () => expectJson(await reader.summary(), 200).total;
+      const before = await total();
+      const answer = await writer.remove(id);
+      assert.deepEqual([answer.status, answer.body.length], [204, 0]);
+      expectHeaders(answer, { "cache-control": "private, no-store" });
+      for (const again of [await writer.remove(id), await owner.read(id), await owner.patch(id, { tags: [] })]) expectProblem(again, "connection_not_found");
+      for (const filter of [{ tags: "short-lived" }, { name: "short lived" }, { identity: connection.identity }, { key: connection.key }]) {
+        expectConnections(await reader.list({ active: "false", ...filter }), { total: 0, rows: [] });
+      }
+      assert.equal(await total(), before - 1);
+      const { platform, identity, identityType } = connection;
+      const reborn = expectConnection(await owner.create({ platform, identity, identityType }), { version: "1" }, { status: 201 });
+      assert.notEqual(reborn.connection.id, id);
+    });
+
+    test("what is counted is what there is", () => expectTrueCounts(world.database));
+  });
+}
