@@ -1,0 +1,208 @@
+// What requests to the vault cost, as `server-timing` tells: one call each, and rows within bounds that do not depend on
+// how many connections there are.
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import { costOf, expectJson } from "../support/expect.mjs";
+import { key, store } from "../support/keys.mjs";
+import { seeded } from "../support/seed.mjs";
+import { Caller, expectConnection, expectConnections, follow } from "../support/vault.mjs";
+
+const LIMITS = [1, 20, 100, 500];
+const SIZES = { small: 4000, large: 20_000 };
+const ROOM = 64;
+
+const times = (count, make) => Array.from({ length: count }, (_, i) => make(i));
+const keyOf = (row) => `test::${row.platform}::default::${row.identity}`;
+const begins = (text, q) => text !== null && text.toLowerCase().startsWith(q.toLowerCase());
+/** Of how many connections the name, and of how many the identity begins with this: one where both do counts twice. */
+const prefixed = (q) => (rows) => rows.filter(({ name }) => begins(name, q)).length + rows.filter(({ identity }) => begins(identity, q)).length;
+const having = (name, value) => (rows) => rows.filter((row) => row[name] === value).length;
+const none = () => 0;
+
+/** Filters; rows that each row of a page may cost; how many matches the filter names, each of which may cost two. */
+const LISTS = [
+  [{}, 1, none],
+  [{ active: "false" }, 1, none],
+  [{ platform: "platform-7" }, 1, none],
+  [{ platform: "platform-7", platformVersion: "v2" }, 1, none],
+  [{ platform: "platform-7", platformVersion: "v1" }, 1, none],
+  [{ platform: "platform-7", active: "false" }, 1, none],
+  [{ identityType: "team" }, 1, none],
+  [{ identityType: "team", active: "false" }, 1, none],
+  [{ platform: "platform-7", identityType: "team" }, 1, none],
+  [{ platform: "nothing" }, 1, none],
+  [{ tags: "all" }, 2, none],
+  [{ tags: "third" }, 2, none],
+  [{ tags: "rare-50" }, 2, none],
+  [{ tags: "none" }, 2, none],
+  [{ tags: "third", active: "false" }, 2, none],
+  [{ identity: "Group-00040" }, 1, having("identity", "Group-00040")],
+  [{ identity: "nobody" }, 1, none],
+  [{ name: "ñame 00040" }, 1, having("name", "Ñame 00040")],
+  [{ name: "nobody" }, 1, none],
+  [{ q: "ÑAME 00040" }, 1, prefixed("Ñame 00040")],
+  [{ q: "group-00040" }, 1, prefixed("group-00040")],
+  [{ q: "group-0004" }, 1, prefixed("group-0004")],
+  [{ q: "nobody" }, 1, none],
+];
+
+export function vaultCost(world) {
+  const tenants = Object.fromEntries(Object.keys(SIZES).map((size) => [size, key({ account: `cost-${size}` })]));
+  const callers = Object.fromEntries(Object.entries(tenants).map(([size, made]) => [size, new Caller(world, made)]));
+  const rows = {};
+  const writers = key({ account: "cost-writes" });
+  const writer = new Caller(world, writers);
+
+  /** Asserts that an answer cost one call, wrote nothing, and read at most `most` rows; gives what it read. */
+  function expectReads(answer, most, what) {
+    const { calls, rowsRead, rowsWritten } = costOf(answer);
+    assert.deepEqual([calls, rowsWritten], [1, 0], what);
+    assert.ok(rowsRead <= most, `${what}: ${rowsRead} rows read, and ${most} may be`);
+    return rowsRead;
+  }
+
+  describe("the vault's cost", () => {
+    before(async () => {
+      await store(world.database, [...Object.values(tenants), writers]);
+      for (const [size, count] of Object.entries(SIZES)) rows[size] = await seeded(world.database, `cost-${size}`, count);
+    });
+
+    for (const [filter, each, matches] of LISTS) {
+      test(`a page of ${JSON.stringify(filter)} costs the same in a small vault and in a large one`, async () => {
+        for (const limit of LIMITS) {
+          const read = {};
+          for (const size of Object.keys(SIZES)) {
+            const named = matches(rows[size].filter(({ active }) => String(active) === (filter.active ?? "true")));
+            const most = each * limit + ROOM + 2 * named;
+            read[size] = [];
+            const note = (page, what) => read[size].push([page.rows.length, expectReads(page.answer, most, `${size}, limit ${limit}, ${what}`)]);
+            // The first pages by Link, and one deep down, which its number has led to.
+            let ask = `/v1/vault/connections?${new URLSearchParams({ ...filter, limit })}`;
+            for (let page = 1; page <= 3 && ask; page += 1) {
+              const answer = await callers[size].send("GET", ask);
+              const list = expectConnections(answer, { page });
+              note({ ...list, answer }, `page ${page}`);
+              if (page === 1) assert.ok(list.total > 0 || /no/.test(JSON.stringify(filter)), "something is there");
+              if (page === 2 && list.pages > 4) {
+                const { next } = expectConnections(await callers[size].list({ ...filter, limit, page: list.pages - 2 }));
+                const deep = await callers[size].send("GET", next);
+                note({ ...expectConnections(deep, { page: list.pages - 1 }), answer: deep }, `page ${list.pages - 1} by Link`);
+              }
+              ask = list.next;
+            }
+          }
+          // Pages with as many rows cost the same, give or take a block of the index.
+          const pages = Math.min(read.small.length, read.large.length);
+          for (let page = 0; page < pages; page += 1) {
+            const [[fewer, small], [more, large]] = [read.small[page], read.large[page]];
+            if (fewer === more) assert.ok(Math.abs(large - small) <= 2, `limit ${limit}, page ${page + 1}: ${small} rows read of the small vault, ${large} of the large one`);
+          }
+        }
+      });
+    }
+
+    test("every page of a walk to the end costs what the first one does", async () => {
+      for (const [filter, each] of [[{}, 1], [{ tags: "third" }, 2], [{ identityType: "team" }, 1]]) {
+        const pages = await follow(callers.large, { ...filter, limit: 500 });
+        assert.ok(pages.length > 5);
+        pages.forEach(({ answer }, i) => expectReads(answer, each * 500 + ROOM, `${JSON.stringify(filter)}, page ${i + 1}`));
+        assert.equal(pages.flatMap((page) => page.rows).length, pages[0].total);
+      }
+    });
+
+    test("keys cost two rows each", async () => {
+      for (const size of Object.keys(SIZES)) {
+        for (const count of [1, 2, 50, 100]) {
+          const keys = times(count, (i) => (i % 10 === 9 ? `test::platform-1::default::nobody-${i}` : keyOf(rows[size][i * 39])));
+          for (const limit of LIMITS) {
+            const answer = await callers[size].list({ key: keys.join(","), limit });
+            const { total } = expectConnections(answer);
+            assert.ok(total <= count && (count === 1 || total > count / 2));
+            expectReads(answer, limit + ROOM + 2 * count, `${count} keys, limit ${limit}`);
+          }
+        }
+      }
+    });
+
+    test("a page number past the end costs no walk", async () => {
+      for (const filter of [{}, { platform: "platform-7" }, { tags: "all" }, { identityType: "team" }]) {
+        for (const page of [100_000, 1_000_000_000]) {
+          const answer = await callers.large.list({ ...filter, limit: 500, page });
+          expectConnections(answer, { rows: [], page });
+          expectReads(answer, 500 + ROOM, JSON.stringify(filter));
+        }
+      }
+    });
+
+    test("the summary reads 600 rows at most, of sixty platforms and of hundreds of tags", async () => {
+      const costs = {};
+      for (const size of Object.keys(SIZES)) {
+        const answer = await callers[size].summary();
+        const summary = expectJson(answer, 200);
+        assert.deepEqual([summary.total, summary.platforms.length], [SIZES[size], 50]);
+        assert.equal(summary.platforms.reduce((sum, { total }) => sum + total, summary.otherPlatforms), SIZES[size]);
+        costs[size] = expectReads(answer, 600, size);
+      }
+      assert.ok(Math.abs(costs.large - costs.small) <= 2, JSON.stringify(costs));
+    });
+
+    test("one connection costs a few rows", async () => {
+      for (const size of Object.keys(SIZES)) expectReads(await callers[size].read(rows[size][1].id), 8, size);
+    });
+
+    test("a create writes at most 20 rows and 4 for each tag", async () => {
+      const known = times(50, (i) => `known-${i}`);
+      for (let n = 0; n < 2; n += 1) {
+        for (const tags of [[], ["a"], ["b", "b", "b"], known.slice(0, 20), known, times(50, (i) => `new-${n}-${i}`)]) {
+          for (const more of [{}, { name: "A name" }, { platform: "acme-store", active: false, platformVersion: `v${n}` }]) {
+            const answer = await writer.create({ platform: "github", identity: `i-${n}-${tags.length}-${tags[0]}-${JSON.stringify(more).length}`, identityType: "user", tags, ...more });
+            expectConnection(answer, { tags }, { status: 201 });
+            const { calls, rowsWritten } = costOf(answer);
+            assert.equal(calls, 1);
+            const most = 20 + 4 * new Set(tags).size;
+            assert.ok(rowsWritten > 0 && rowsWritten <= most, `${tags.length} tags: ${rowsWritten} rows written, and ${most} may be`);
+          }
+        }
+      }
+    });
+
+    test("a PATCH writes at most 4 rows and 2 for each tag that differs", async () => {
+      const { connection: { id } } = expectConnection(await writer.create({ platform: "github", identity: "patched", identityType: "user" }), {}, { status: 201 });
+      const some = (name, count) => times(count, (i) => `${name}-${i}`);
+      let had = [];
+      for (const tags of [
+        ["a"], ["a", "b"], ["b", "a"], ["b", "b", "a"], ["c"], [], some("x", 50), some("x", 50).reverse(), some("x", 49), [...some("x", 25), ...some("y", 25)], some("y", 50), some("known", 50), ["known-0"], [], ["a", "all"], ["a", "all"],
+      ]) {
+        const answer = await writer.patch(id, { tags });
+        expectConnection(answer, { tags });
+        const differs = had.concat(tags).filter((tag) => had.includes(tag) !== tags.includes(tag));
+        const changed = new Set(differs).size;
+        const { calls, rowsWritten, rowsRead } = costOf(answer);
+        assert.equal(calls, 1);
+        const same = JSON.stringify(had) === JSON.stringify(tags);
+        assert.ok(same ? rowsWritten === 0 : rowsWritten > 0 && rowsWritten <= 4 + 2 * changed, `${changed} tags changed: ${rowsWritten} rows written`);
+        assert.ok(rowsRead < 1500, `${rowsRead} rows read`);
+        had = tags;
+      }
+    });
+
+    test("a write in a large vault costs what it costs in a small one", async () => {
+      const costs = {};
+      for (const size of Object.keys(SIZES)) {
+        const caller = callers[size];
+        const created = await caller.create({ platform: "github", identity: "late", identityType: "user", tags: ["all", "third"] });
+        const { connection: { id } } = expectConnection(created, {}, { status: 201 });
+        const patched = await caller.patch(id, { tags: ["all", "late"] });
+        const removed = await caller.remove(id);
+        assert.deepEqual([patched.status, removed.status], [200, 204]);
+        costs[size] = [created, patched, removed].map((answer) => {
+          const { reads: _, ...cost } = costOf(answer);
+          assert.equal(cost.calls, 1);
+          assert.ok(cost.rowsRead <= 250, answer.header("server-timing"));
+          return cost;
+        });
+      }
+      assert.deepEqual(costs.large, costs.small);
+    });
+  });
+}
