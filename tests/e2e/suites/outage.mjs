@@ -1,0 +1,79 @@
+// Storage that fails under the vault: a constant 503, the cause in the log only, nothing half written, nothing in part.
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import { expectProblem } from "../support/expect.mjs";
+import { key, store } from "../support/keys.mjs";
+import { CONNECTIONS, Caller, expectConnection, expectConnections, expectTrueCounts, one, stored } from "../support/vault.mjs";
+
+const DETAIL = "The service can't reach its storage. Try again shortly.";
+/** What nobody may find in the log of a failure. */
+const PRIVATE = "private-matter";
+
+export function outage(world) {
+  const made = key({ account: "outage" });
+  const caller = new Caller(world, made);
+  const wish = { platform: "github", identity: `${PRIVATE}-identity`, identityType: "user", name: `${PRIVATE} name` };
+  const run = (sql) => world.database.prepare(sql).run();
+
+  /** Asserts 503, that the log has the cause under the request's id, and that neither tells more than it should. */
+  async function expectUnavailable(answer, cause) {
+    const { requestId } = expectProblem(answer, "unavailable", { detail: DETAIL });
+    const line = await world.server.logged(`unavailable request=${requestId}`, cause);
+    assert.ok(!line.includes(PRIVATE), line);
+    assert.ok(!/sql|d1:|no such|trigger|connection_/i.test(answer.text), answer.text);
+  }
+
+  describe("an outage of the vault", () => {
+    let id;
+    before(async () => {
+      await store(world.database, [made]);
+      id = expectConnection(await caller.create({ ...wish, tags: ["kept"] }), {}, { status: 201 }).connection.id;
+    });
+
+    test("a write that fails in its middle leaves nothing behind", async () => {
+      const rows = await stored(world.database, "outage");
+      // The connection's own row is written by then, and some of its tags.
+      await run("CREATE TRIGGER broken AFTER INSERT ON connection_tags WHEN NEW.tag = 'boom' BEGIN SELECT RAISE(ABORT, 'a broken trigger'); END");
+      try {
+        const tags = ["a", `${PRIVATE}-tag`, "boom", "z"];
+        await expectUnavailable(await caller.create({ ...wish, identity: `${PRIVATE}-2`, tags }), "a broken trigger");
+        await expectUnavailable(await caller.patch(id, { tags }), "a broken trigger");
+        assert.equal(await stored(world.database, "outage"), rows);
+        expectConnection(await caller.read(id), { version: "1", tags: ["kept"] });
+      } finally {
+        await run("DROP TRIGGER broken");
+      }
+      expectConnection(await caller.patch(id, { tags: ["kept", "boom"] }), { version: "2" });
+    });
+
+    test("a table is lost, then there again", async () => {
+      const list = () => caller.list({ platform: "github" });
+      const all = [
+        list, () => caller.read(id), () => caller.patch(id, { tags: [`${PRIVATE}-tag`] }), () => caller.remove(id),
+        () => caller.create({ ...wish, identity: `${PRIVATE}-3` }),
+      ];
+      // A renamed table takes its triggers along, so that changes do not miss the counters.
+      for (const [table, asked] of [["connections", all], ["connection_counts", [list, () => caller.summary()]]]) {
+        const rows = await stored(world.database, "outage");
+        await run(`ALTER TABLE ${table} RENAME TO lost`);
+        try {
+          for (const ask of asked) await expectUnavailable(await ask(), `no such table: ${table}`);
+          const head = await caller.send("HEAD", CONNECTIONS);
+          assert.deepEqual([head.status, head.body.length, head.header("retry-after")], [503, 0, "5"]);
+          assert.equal((await world.server.send("/health")).status, 200);
+          expectProblem(await world.server.send(one(id)), "missing_key");
+        } finally {
+          await run(`ALTER TABLE lost RENAME TO ${table}`);
+        }
+        assert.equal(await stored(world.database, "outage"), rows);
+        expectConnections(await list(), { total: 1 });
+      }
+      await expectTrueCounts(world.database);
+    });
+
+    test("what was sent in bodies is nowhere in the log", () => {
+      assert.ok(world.server.output.includes("unavailable request="));
+      assert.ok(!world.server.output.includes(PRIVATE));
+    });
+  });
+}
