@@ -7,24 +7,33 @@ import { secrets } from "./support/http.mjs";
 import { key, secret, store } from "./support/keys.mjs";
 import { Server, outputs, wranglerLogs } from "./support/server.mjs";
 import { State, build, largeCatalog, otherCatalog, smallCatalog } from "./support/workspace.mjs";
+import { bodies } from "./suites/bodies.mjs";
 import { catalogLists } from "./suites/catalog.mjs";
+import { changes } from "./suites/changes.mjs";
+import { concurrency } from "./suites/concurrency.mjs";
 import { configured } from "./suites/configured.mjs";
+import { connections } from "./suites/connections.mjs";
 import { hostile } from "./suites/hostile.mjs";
 import { keys } from "./suites/keys.mjs";
 import { largest } from "./suites/largest.mjs";
+import { FIRST, migrations } from "./suites/migrations.mjs";
+import { outage } from "./suites/outage.mjs";
 import { parameters } from "./suites/parameters.mjs";
+import { refusals } from "./suites/refusals.mjs";
 import { requests } from "./suites/requests.mjs";
 import { storage } from "./suites/storage.mjs";
+import { vaultCost } from "./suites/vault-cost.mjs";
 
-/** What the suites share: `server`, `keys`, `catalogs`, `states`. */
+/** What the suites share: `server`, `keys`, `catalogs`, `states`, and `database`: the server's own, opened directly. */
 const world = {};
+let opened;
 
 describe("the service on the real runtime", () => {
   before(async () => {
     await build();
     const [small, large, other] = [await smallCatalog(), await largeCatalog(), await otherCatalog()];
     const empty = new State("empty");
-    await empty.migrate();
+    await empty.migrate(FIRST);
     world.keys = {
       full: key(),
       live: key({ environment: "live" }),
@@ -41,23 +50,39 @@ describe("the service on the real runtime", () => {
     world.keys.otherWorld.row.environment = "test";
     const database = await empty.open();
     await store(database.vault, Object.values(world.keys).filter((made) => made.row));
+    const tables = await database.vault.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
     await database.close();
+    const own = tables.results.map(({ name }) => name).filter((name) => !/^(_cf_|sqlite_|d1_)/.test(name));
+    world.migrated = { tables: own, second: await empty.migrate(), again: await empty.migrate() };
     const [smallState, largeState] = [empty.copy("small-state"), empty.copy("large-state")];
     await smallState.publish(small);
     await largeState.publish(large);
     world.catalogs = { small, large, other };
     world.states = { small: smallState, large: largeState };
     world.server = await Server.start(largeState);
+    opened = await largeState.open();
+    world.database = opened.vault;
   });
 
-  after(() => world.server?.stop());
+  after(async () => {
+    await world.server?.stop();
+    await opened?.close();
+  });
 
+  migrations(world);
   requests(world);
   keys(world);
   parameters(world);
   catalogLists(world);
   largest(world);
   hostile(world);
+  connections(world);
+  changes(world);
+  refusals(world);
+  bodies(world);
+  concurrency(world);
+  vaultCost(world);
+  outage(world);
   configured(world);
   storage(world);
 
@@ -67,5 +92,11 @@ describe("the service on the real runtime", () => {
     assert.ok(logged.includes("/v1/whoami"), "the log is the service's");
     assert.ok(secrets.size > 10);
     for (const text of secrets) assert.ok(!logged.includes(text), "a secret was logged");
+  });
+
+  test("nothing trapped, and nothing was the service's own fault", () => {
+    const lines = [...outputs, world.server.output].join("\n").split("\n");
+    assert.ok(lines.length > 100);
+    assert.deepEqual(lines.filter((line) => /panicked|RuntimeError|internal request=| 500 /.test(line)), []);
   });
 });

@@ -4,6 +4,7 @@ import { after, before, describe, test } from "node:test";
 import { READ_METHODS, expectHeaders, expectProblem } from "../support/expect.mjs";
 import { Server } from "../support/server.mjs";
 import { store, key } from "../support/keys.mjs";
+import { CONNECTIONS, Caller, LIST_METHODS, ONE_METHODS, expectConnection, one } from "../support/vault.mjs";
 
 const CONNECTORS = "/v1/available-connectors";
 const LIMIT = 20;
@@ -13,7 +14,7 @@ const allowed = (origin) => ({ "access-control-allow-origin": origin, "access-co
 
 export function configured(world) {
   let server;
-  const keys = { first: key(), second: key(), narrow: key({ scopes: "connections:read" }) };
+  const keys = { first: key(), second: key(), narrow: key({ scopes: "connections:read" }), page: key({ account: "pages" }) };
   const send = (path, options) => server.send(path, options);
 
   describe("as configured", () => {
@@ -53,6 +54,33 @@ export function configured(world) {
       });
     }
 
+    test("a page may change the vault, and read what it needs to go on", async () => {
+      const origin = "https://a.example";
+      const headers = [["origin", origin]];
+      const caller = new Caller({ server }, keys.page);
+      for (const [path, methods, wanted] of [[CONNECTIONS, LIST_METHODS, ["POST"]], [one("any"), ONE_METHODS, ["PATCH", "DELETE"]]]) {
+        for (const method of wanted) {
+          const asks = [["access-control-request-method", method], ["access-control-request-headers", "content-type,if-match,x-service-secret"]];
+          const preflight = await send(path, { method: "OPTIONS", headers: [...headers, ...asks] });
+          assert.deepEqual([preflight.status, preflight.body.length], [204, 0]);
+          assert.deepEqual([preflight.header("access-control-allow-methods"), preflight.header("access-control-allow-origin")], [methods, origin]);
+          for (const name of asks[1][1].split(",")) assert.ok(preflight.header("access-control-allow-headers").split(", ").includes(name), name);
+        }
+      }
+      const may = { vary, headers: allowed(origin) };
+      const wish = (identity) => ({ platform: "acme-store", identity, identityType: "user" });
+      const { connection: { id }, etag } = expectConnection(await caller.create(wish("a"), headers), {}, { ...may, status: 201 });
+      expectConnection(await caller.create(wish("b"), headers), {}, { ...may, status: 201 });
+      expectProblem(await caller.create(wish("b"), headers), "connection_exists", may);
+      expectConnection(await caller.patch(id, { tags: ["x"] }, [...headers, ["if-match", etag]]), { tags: ["x"] }, may);
+      expectProblem(await caller.patch(id, { tags: ["y"] }, [...headers, ["if-match", etag]]), "precondition_failed", may);
+      const list = await caller.send("GET", `${CONNECTIONS}?limit=1`, { headers });
+      expectHeaders(list, { "content-type": "application/json", "cache-control": "private, no-store", link: list.header("link"), ...may.headers }, { vary });
+      assert.match(list.header("link"), /^<http.*>; rel="next"$/);
+      assert.equal((await caller.remove(id, headers)).header("access-control-allow-origin"), origin);
+      expectProblem(await caller.remove(id, headers), "connection_not_found", may);
+    });
+
     for (const origin of ["https://b.example", "https://a.example.evil", "http://a.example", "https://a.example:8443", "null", "*", "", "https://a.example, https://a.example"]) {
       test(`a page of "${origin}" may not call`, async () => {
         const headers = [["origin", origin]];
@@ -90,7 +118,7 @@ export function configured(world) {
     test("who asks too often is told to wait, and nobody else is", async () => {
       const { first, second } = keys;
       const detail = "This API key asks too often. Wait, then try again.";
-      for (const path of ["/v1/whoami", CONNECTORS, `${CONNECTORS}?limit=0`, "/v1/available-actions/nothing"]) {
+      for (const path of ["/v1/whoami", CONNECTORS, `${CONNECTORS}?limit=0`, "/v1/available-actions/nothing", CONNECTIONS, `${CONNECTIONS}?limit=0`, one("nothing")]) {
         expectProblem(await beyondLimit(first.secret, path), "too_many_requests", { detail, vary });
       }
       assert.equal((await send("/v1/whoami", { secret: second.secret })).status, 200);
@@ -101,6 +129,8 @@ export function configured(world) {
       expectProblem(await beyondLimit(first.secret, "/v1/nothing"), "route_not_found", { vary });
       expectProblem(await beyondLimit(first.secret, CONNECTORS, "POST"), "method_not_allowed", { vary });
       expectProblem(await beyondLimit(narrow.secret, CONNECTORS), "insufficient_scope", { vary });
+      expectProblem(await beyondLimit(narrow.secret, CONNECTIONS, "POST"), "insufficient_scope", { vary });
+      expectProblem(await beyondLimit(first.secret, CONNECTIONS, "PUT"), "method_not_allowed", { vary, allow: LIST_METHODS });
       for (let i = 0; i < 3 * LIMIT; i += 1) expectProblem(await send(CONNECTORS, { secret: world.keys.noCatalog.secret }), "insufficient_scope", { vary });
       assert.equal((await send("/v1/whoami", { secret: world.keys.noCatalog.secret })).status, 200);
       assert.equal((await send("/health")).status, 200);
