@@ -212,22 +212,16 @@ impl Sql {
         }
     }
 
-    /// That the connection has the tags.
+    /// That the connection has the tags: one look at all of them, because the database thinks long about a statement
+    /// with a look for each.
     pub(super) fn tag_filter(&mut self, filter: &ConnectionFilter) -> &mut Self {
-        let (tags, joint) = match &filter.tags {
+        let (tags, least) = match &filter.tags {
             None => return self,
-            Some(Tags::All(tags)) => (tags, " AND "),
-            Some(Tags::Any(tags)) => (tags, " OR "),
+            Some(Tags::All(tags)) => (tags, tags.len()),
+            Some(Tags::Any(tags)) => (tags, 1),
         };
-        self.push(" AND (");
-        for (nth, tag) in tags.iter().enumerate() {
-            if nth > 0 {
-                self.push(joint);
-            }
-            self.push("EXISTS (SELECT 1 FROM connection_tags h WHERE h.account = c.account AND h.environment = c.environment AND h.active = c.active AND h.created_at = c.created_at AND h.id = c.id AND h.tag = ");
-            self.text(tag).push(")");
-        }
-        self.push(")")
+        self.push(" AND (SELECT count(*) FROM connection_tags h WHERE h.account = c.account AND h.environment = c.environment AND h.active = c.active AND h.created_at = c.created_at AND h.id = c.id AND h.tag IN ");
+        self.texts(tags).push(") >= ").push(&least.to_string())
     }
 
     /// A list of texts in parentheses.
