@@ -115,7 +115,8 @@ export function connections(world) {
 
     for (const active of ["true", "false"]) {
       test(`each filter alone agrees with a look at every row, active=${active}`, async () => {
-        const rows = all.filter((row) => String(row.active) === active);
+        // Each identity, name and set of tags is there twice.
+        const rows = all.filter((row) => String(row.active) === active && row.key.includes("::default::"));
         const filters = new Map();
         const add = (filter) => filters.set(JSON.stringify(filter), filter);
         for (const row of rows) {
