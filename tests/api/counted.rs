@@ -1,0 +1,57 @@
+//! Whether the counters and the tags' table say what the connections say.
+
+use crate::support::World;
+
+/// What `connection_counts` should hold, counted afresh and one by one.
+const COUNTS: &str = "
+    SELECT account, environment, active, 'all', '', count(*) FROM connections GROUP BY account, environment, active
+    UNION ALL SELECT account, environment, active, 'platform', platform, count(*) FROM connections GROUP BY account, environment, active, platform
+    UNION ALL SELECT account, environment, 2, 'platform', platform, count(*) FROM connections GROUP BY account, environment, platform
+    UNION ALL SELECT account, environment, active, 'platformVersion', platform_version, count(*) FROM connections GROUP BY account, environment, active, platform_version
+    UNION ALL SELECT account, environment, active, 'platform/platformVersion', platform || '/' || platform_version, count(*) FROM connections GROUP BY account, environment, active, platform, platform_version
+    UNION ALL SELECT account, environment, active, 'identityType', identity_type, count(*) FROM connections GROUP BY account, environment, active, identity_type
+    UNION ALL SELECT account, environment, active, 'platform/identityType', platform || '/' || identity_type, count(*) FROM connections GROUP BY account, environment, active, platform, identity_type
+    UNION ALL SELECT account, environment, 2, 'state', state, count(*) FROM connections GROUP BY account, environment, state
+    UNION ALL SELECT account, environment, active, 'tag', j.value, count(DISTINCT seq) FROM connections, json_each(tags) j GROUP BY account, environment, active, j.value";
+
+/// What `connection_tags` should hold.
+const TAGS: &str = "SELECT DISTINCT account, environment, active, j.value, created_at, c.id, seq FROM connections c, json_each(tags) j";
+
+/// The rows of a query, in an order of their own.
+fn rows(world: &World, sql: &str) -> Vec<String> {
+    let mut statement = world.database.prepare_cached(sql).unwrap();
+    let columns = statement.column_count();
+    let text = |value: rusqlite::types::Value| format!("{value:?}");
+    let row = |row: &rusqlite::Row<'_>| {
+        (0..columns)
+            .map(|at| row.get(at).map(text))
+            .collect::<rusqlite::Result<Vec<_>>>()
+            .map(|row| row.join(" "))
+    };
+    let mut rows: Vec<String> =
+        statement.query_map([], row).unwrap().collect::<rusqlite::Result<_>>().unwrap();
+    rows.sort();
+    rows
+}
+
+/// The counters and the tags that are wrong, each with what is there and what should be; empty when all is right.
+pub fn miscounts(world: &World) -> Vec<String> {
+    let tables = [
+        ("SELECT account, environment, active, dimension, value, n FROM connection_counts", COUNTS),
+        (
+            "SELECT account, environment, active, tag, created_at, id, seq FROM connection_tags",
+            TAGS,
+        ),
+    ];
+    let difference = |(there, expected)| {
+        let (there, expected) = (rows(world, there), rows(world, expected));
+        let surplus =
+            there.iter().filter(|row| !expected.contains(row)).map(|row| format!("+ {row}"));
+        let missing =
+            expected.iter().filter(|row| !there.contains(row)).map(|row| format!("- {row}"));
+        let twice = (there.len() != expected.len())
+            .then(|| format!("{} for {}", there.len(), expected.len()));
+        surplus.chain(missing).chain(twice).collect::<Vec<_>>()
+    };
+    tables.into_iter().flat_map(difference).collect()
+}

@@ -1,0 +1,202 @@
+//! The vault as anybody would write it: rows in a list, filters looked at one by one.
+
+use serde_json::{Value, json};
+
+use crate::vault::encode;
+
+/// A connection of the model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    pub id: String,
+    pub platform: String,
+    pub version_of_platform: String,
+    pub label: String,
+    pub identity: String,
+    pub identity_type: String,
+    pub name: Option<String>,
+    pub tags: Vec<String>,
+    pub state: String,
+    pub active: bool,
+    pub revision: u64,
+    pub created_at: String,
+    pub description: String,
+}
+
+/// What a list is asked for.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    pub active: Option<bool>,
+    pub keys: Option<Vec<String>>,
+    pub identity: Option<String>,
+    pub name: Option<String>,
+    pub q: Option<String>,
+    pub tags: Option<Vec<String>>,
+    pub any: bool,
+    pub platform: Option<String>,
+    pub version_of_platform: Option<String>,
+    pub identity_type: Option<String>,
+}
+
+/// One account's connections in one environment.
+#[derive(Debug, Clone, Default)]
+pub struct Tenant {
+    pub environment: &'static str,
+    pub rows: Vec<Row>,
+}
+
+fn lower(text: &str) -> String {
+    text.to_lowercase()
+}
+
+impl Row {
+    pub fn key(&self, environment: &str) -> String {
+        format!("{environment}::{}::{}::{}", self.platform, self.label, self.identity)
+    }
+
+    pub fn etag(&self) -> String {
+        format!("\"{}-{}\"", self.id, self.revision)
+    }
+
+    pub fn json(&self, environment: &str) -> Value {
+        json!({
+            "id": self.id, "platformVersion": self.version_of_platform, "name": self.name, "type": "api", "key": self.key(environment),
+            "environment": environment, "platform": self.platform, "identity": self.identity, "identityType": self.identity_type,
+            "description": self.description, "state": self.state, "tags": self.tags, "version": self.revision.to_string(), "active": self.active,
+            "createdAt": self.created_at,
+        })
+    }
+
+    /// The row that a connection's document shows.
+    pub fn of(document: &Value) -> Self {
+        let text = |member: &str| document[member].as_str().unwrap().to_owned();
+        Self {
+            id: text("id"),
+            platform: text("platform"),
+            version_of_platform: text("platformVersion"),
+            label: text("key").split("::").nth(2).unwrap().to_owned(),
+            identity: text("identity"),
+            identity_type: text("identityType"),
+            name: document["name"].as_str().map(str::to_owned),
+            tags: document["tags"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|tag| tag.as_str().unwrap().to_owned())
+                .collect(),
+            state: text("state"),
+            active: document["active"].as_bool().unwrap(),
+            revision: text("version").parse().unwrap(),
+            created_at: text("createdAt"),
+            description: text("description"),
+        }
+    }
+}
+
+impl Filter {
+    fn leaves(&self, row: &Row, environment: &str) -> bool {
+        let same = |filter: &Option<String>, value: &str| {
+            filter.as_ref().is_none_or(|filter| filter == value)
+        };
+        let folded = |filter: &Option<String>, value: &str| {
+            filter.as_ref().is_none_or(|filter| lower(filter) == lower(value))
+        };
+        let begins = |prefix: &String, text: &str| lower(text).starts_with(&lower(prefix));
+        row.active == self.active.unwrap_or(true)
+            && self.keys.as_ref().is_none_or(|keys| keys.contains(&row.key(environment)))
+            && same(&self.identity, &row.identity)
+            && self.name.as_ref().is_none_or(|name| {
+                row.name.as_ref().is_some_and(|value| lower(name) == lower(value))
+            })
+            && self.q.as_ref().is_none_or(|q| {
+                begins(q, &row.identity) || row.name.as_ref().is_some_and(|name| begins(q, name))
+            })
+            && self.tags.as_ref().is_none_or(|tags| {
+                let mut found = tags.iter().map(|tag| row.tags.contains(tag));
+                if self.any { found.any(|found| found) } else { found.all(|found| found) }
+            })
+            && folded(&self.platform, &row.platform)
+            && same(&self.version_of_platform, &row.version_of_platform)
+            && same(&self.identity_type, &row.identity_type)
+    }
+
+    /// The query string; every value is encoded byte by byte.
+    pub fn query(&self) -> String {
+        let comma = |items: &Vec<String>| {
+            items.iter().map(|item| encode(item)).collect::<Vec<_>>().join(",")
+        };
+        let pairs = [
+            ("active", self.active.map(|active| active.to_string())),
+            ("key", self.keys.as_ref().map(comma)),
+            ("identity", self.identity.as_deref().map(encode)),
+            ("name", self.name.as_deref().map(encode)),
+            ("q", self.q.as_deref().map(encode)),
+            ("tags", self.tags.as_ref().map(comma)),
+            ("tagsMatch", self.tags.as_ref().filter(|_| self.any).map(|_| "any".to_owned())),
+            ("platform", self.platform.as_deref().map(encode)),
+            ("platformVersion", self.version_of_platform.as_deref().map(encode)),
+            ("identityType", self.identity_type.as_deref().map(encode)),
+        ];
+        let given =
+            pairs.into_iter().filter_map(|(name, value)| Some(format!("{name}={}", value?)));
+        given.collect::<Vec<_>>().join("&")
+    }
+}
+
+impl Tenant {
+    /// What a filter leaves, in list order.
+    pub fn list(&self, filter: &Filter) -> Vec<&Row> {
+        let mut rows: Vec<&Row> =
+            self.rows.iter().filter(|row| filter.leaves(row, self.environment)).collect();
+        rows.sort_by(|a, b| (&b.created_at, &b.id).cmp(&(&a.created_at, &a.id)));
+        rows
+    }
+
+    /// The envelope of a page.
+    pub fn page(&self, filter: &Filter, limit: usize, page: usize) -> Value {
+        let rows = self.list(filter);
+        let shown: Vec<Value> = rows
+            .iter()
+            .skip(limit * (page - 1))
+            .take(limit)
+            .map(|row| row.json(self.environment))
+            .collect();
+        json!({"rows": shown, "total": rows.len(), "pages": rows.len().div_ceil(limit), "page": page})
+    }
+
+    pub fn find(&self, id: &str) -> Option<usize> {
+        self.rows.iter().position(|row| row.id == id)
+    }
+
+    pub fn summary(&self) -> Value {
+        let count =
+            |holds: &dyn Fn(&Row) -> bool| self.rows.iter().filter(|row| holds(row)).count();
+        let by = |names: [&str; 4], value: fn(&Row) -> &str| {
+            Value::Object(
+                names
+                    .into_iter()
+                    .map(|name| (name.to_owned(), json!(count(&|row| value(row) == name))))
+                    .collect(),
+            )
+        };
+        let mut platforms: Vec<&str> = self.rows.iter().map(|row| row.platform.as_str()).collect();
+        platforms.sort_unstable();
+        platforms.dedup();
+        let mut sizes: Vec<(usize, &str)> =
+            platforms.into_iter().map(|name| (count(&|row| row.platform == name), name)).collect();
+        sizes.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
+        let others: usize = sizes.iter().skip(50).map(|(size, _)| size).sum();
+        let shown: Vec<Value> = sizes
+            .iter()
+            .take(50)
+            .map(|(size, name)| json!({"platform": name, "total": size}))
+            .collect();
+        json!({
+            "total": self.rows.len(),
+            "active": {"true": count(&|row| row.active), "false": count(&|row| !row.active)},
+            "state": by(["operational", "degraded", "failed", "unknown"], |row| &row.state),
+            "identityType": by(["user", "team", "organization", "project"], |row| &row.identity_type),
+            "platforms": shown,
+            "otherPlatforms": others,
+        })
+    }
+}

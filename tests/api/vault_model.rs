@@ -1,0 +1,432 @@
+//! Random histories of several tenants' vaults against the model: every answer equal, every counter right after every
+//! step.
+
+use connector_vault::access::key::ApiKey;
+use connector_vault::access::{Environment, Scope};
+use connector_vault::api::Response;
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+use serde_json::{Value, json};
+
+use crate::counted::miscounts;
+use crate::model::{Filter, Row, Tenant};
+use crate::support::{Api, as_key, body, with_header};
+use crate::vault::{CONNECTIONS, SUMMARY, UNKNOWN_ID, at, code, next, patch_as, post_as};
+
+/// Few values, so that they meet: the same but for case, beginnings of each other, not ASCII, with separators.
+const IDENTITIES: [&str; 9] = ["a", "A", "ab", "a::b", "a::b::c", "é", "É", "a%", "日本"];
+const NAMES: [&str; 7] = ["a", "A", "Ab c", "é", "ÉA", "_", "日本語"];
+const TAGS: [&str; 6] = ["x", "X", "x y", "xy", "é", "%"];
+const PLATFORMS: [&str; 3] = ["alpha", "alpha-two", "zeta"];
+const VERSIONS: [&str; 3] = ["v1", "v2", "v10"];
+const LABELS: [&str; 2] = ["default", "b"];
+const TYPES: [&str; 4] = ["user", "team", "organization", "project"];
+const STATES: [&str; 4] = ["operational", "degraded", "failed", "unknown"];
+const TENANTS: [(&str, Environment); 4] = [
+    ("acme", Environment::Test),
+    ("acme", Environment::Live),
+    ("beta", Environment::Test),
+    ("beta", Environment::Live),
+];
+
+#[derive(Debug, Clone)]
+enum Match {
+    None,
+    Any,
+    Current,
+    Old,
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    Create(Value),
+    Patch(Index, Option<Vec<String>>, Match),
+    Delete(Index, Match),
+    Read(Index),
+    List(Filter, usize, usize),
+    Walk(Filter, usize),
+    Summary,
+    /// A column of a connection is set without the API.
+    Set(Index, &'static str, String),
+}
+
+fn texts(all: &'static [&'static str]) -> impl Strategy<Value = String> {
+    select(all).prop_map(str::to_owned)
+}
+
+fn created() -> impl Strategy<Value = Value> {
+    let tags = vec(texts(&TAGS), 0..4);
+    let fields = (
+        texts(&PLATFORMS),
+        texts(&IDENTITIES),
+        texts(&TYPES),
+        option::of(texts(&VERSIONS)),
+        option::of(texts(&NAMES)),
+        option::of(texts(&LABELS)),
+    );
+    let more = (option::of(tags), option::of(texts(&STATES)), option::weighted(0.3, any::<bool>()));
+    (fields, more).prop_map(|((platform, identity, identity_type, version, name, label), (tags, state, active))| {
+        let mut document = json!({"platform": platform, "identity": identity, "identityType": identity_type, "name": name});
+        let given = [
+            ("platformVersion", version.map(Value::from)),
+            ("label", label.map(Value::from)),
+            ("tags", tags.map(Value::from)),
+            ("state", state.map(Value::from)),
+            ("active", active.map(Value::from)),
+        ];
+        for (member, value) in given {
+            if let Some(value) = value {
+                document[member] = value;
+            }
+        }
+        document
+    })
+}
+
+fn filters() -> impl Strategy<Value = Filter> {
+    let key = (
+        select(&["test", "live"][..]),
+        select(&PLATFORMS[..]),
+        select(&LABELS[..]),
+        select(&IDENTITIES[..]),
+    );
+    let key = key.prop_map(|(environment, platform, label, identity)| {
+        format!("{environment}::{platform}::{label}::{identity}")
+    });
+    let seldom = 0.15;
+    let upper =
+        |all| texts(all).prop_flat_map(|text| prop_oneof![Just(text.to_uppercase()), Just(text)]);
+    let one = (
+        option::weighted(0.3, any::<bool>()),
+        option::weighted(seldom, vec(key, 1..8)),
+        option::weighted(seldom, texts(&IDENTITIES)),
+        option::weighted(seldom, upper(&NAMES)),
+        option::weighted(seldom, prop_oneof![upper(&NAMES), upper(&IDENTITIES)]),
+        option::weighted(0.3, vec(texts(&TAGS), 1..4)),
+    );
+    let two = (
+        any::<bool>(),
+        option::weighted(0.3, upper(&PLATFORMS)),
+        option::weighted(0.2, texts(&VERSIONS)),
+        option::weighted(0.3, texts(&TYPES)),
+    );
+    (one, two).prop_map(
+        |((active, keys, identity, name, q, tags), (any, platform, version, identity_type))| {
+            Filter {
+                active,
+                keys,
+                identity,
+                name,
+                q,
+                tags,
+                any,
+                platform,
+                version_of_platform: version,
+                identity_type,
+            }
+        },
+    )
+}
+
+fn steps() -> impl Strategy<Value = Step> {
+    let condition = || prop_oneof![4 => Just(Match::None), 1 => Just(Match::Any), 2 => Just(Match::Current), 1 => Just(Match::Old)];
+    let set = prop_oneof![
+        select(&["0", "1"][..]).prop_map(|value| ("active", value.to_owned())),
+        texts(&STATES).prop_map(|value| ("state", value)),
+        texts(&VERSIONS).prop_map(|value| ("platform_version", value)),
+        texts(&TYPES).prop_map(|value| ("identity_type", value)),
+    ];
+    prop_oneof![
+        8 => created().prop_map(Step::Create),
+        3 => (any::<Index>(), option::weighted(0.9, vec(texts(&TAGS), 0..4)), condition()).prop_map(|(of, tags, condition)| Step::Patch(of, tags, condition)),
+        2 => (any::<Index>(), condition()).prop_map(|(of, condition)| Step::Delete(of, condition)),
+        1 => any::<Index>().prop_map(Step::Read),
+        6 => (filters(), 1_usize..6, 1_usize..5).prop_map(|(filter, limit, page)| Step::List(filter, limit, page)),
+        3 => (filters(), 1_usize..4).prop_map(|(filter, limit)| Step::Walk(filter, limit)),
+        1 => Just(Step::Summary),
+        3 => (any::<Index>(), set).prop_map(|(of, (column, value))| Step::Set(of, column, value)),
+    ]
+}
+
+/// The vault, its model, and the keys of each tenant: one that may do all, one that may read, one that may write.
+struct Worlds {
+    api: Api,
+    tenants: Vec<Tenant>,
+    keys: Vec<[ApiKey; 3]>,
+    /// Every id that there ever was.
+    ids: Vec<String>,
+}
+
+impl Worlds {
+    fn new() -> Self {
+        let api = Api::with_catalog();
+        let scopes: [&[Scope]; 3] =
+            [&Scope::ALL, &[Scope::ConnectionsRead], &[Scope::ConnectionsWrite]];
+        let key = |(account, environment): &(&str, Environment)| {
+            scopes.map(|scopes| api.world.key(account, *environment, scopes, None))
+        };
+        let keys = TENANTS.iter().map(key).collect();
+        let tenant = |(_, environment): &(&str, Environment)| Tenant {
+            environment: environment.as_str(),
+            rows: Vec::new(),
+        };
+        Self {
+            tenants: TENANTS.iter().map(tenant).collect(),
+            keys,
+            ids: vec![UNKNOWN_ID.into()],
+            api,
+        }
+    }
+
+    fn take(&mut self, who: usize, which: usize, step: Step) -> Result<(), TestCaseError> {
+        let key = self.keys[who][which].clone();
+        let may = |writes: bool| which == 0 || (which == 2) == writes;
+        let calls = self.api.world.db_calls.get();
+        match step {
+            Step::Create(document) => self.create(who, &key, &document, may(true))?,
+            Step::Patch(of, tags, condition) => {
+                self.patch(who, &key, of.get(&self.ids).clone(), tags, &condition, may(true))?
+            }
+            Step::Delete(of, condition) => {
+                self.delete(who, &key, of.get(&self.ids).clone(), &condition, may(true))?
+            }
+            Step::Read(of) => {
+                let id = of.get(&self.ids).clone();
+                let response = self.api.send(&as_key(&key, "GET", &at(&id)));
+                self.shows(who, &id, &response, may(false))?;
+            }
+            Step::List(filter, limit, page) => {
+                let path = format!("{CONNECTIONS}?{}&limit={limit}&page={page}", filter.query());
+                let response = self.api.send(&as_key(&key, "GET", &path));
+                if !may(false) {
+                    prop_assert_eq!(response.status, 403);
+                    return Ok(());
+                }
+                let expected = self.tenants[who].page(&filter, limit, page);
+                let more = expected["total"].as_u64().unwrap() > (limit * page) as u64;
+                prop_assert_eq!(body(&response), expected, "{}", path);
+                prop_assert_eq!(response.header("link").is_some(), more, "{}", path);
+            }
+            Step::Walk(filter, limit) if may(false) => return self.walk(who, &key, &filter, limit),
+            Step::Walk(..) => return Ok(()),
+            Step::Summary => {
+                let response = self.api.send(&as_key(&key, "GET", SUMMARY));
+                prop_assert_eq!(response.status, if may(false) { 200 } else { 403 });
+                if may(false) {
+                    prop_assert_eq!(body(&response), self.tenants[who].summary());
+                }
+            }
+            Step::Set(of, column, value) => {
+                return {
+                    let id = of.get(&self.ids).clone();
+                    return self.set(&id, column, &value);
+                };
+            }
+        }
+        prop_assert_eq!(self.api.world.db_calls.get() - calls, 1);
+        Ok(())
+    }
+
+    /// A single connection as the model has it, or that there is none.
+    fn shows(
+        &self,
+        who: usize,
+        id: &str,
+        response: &Response,
+        may: bool,
+    ) -> Result<(), TestCaseError> {
+        let tenant = &self.tenants[who];
+        match tenant.find(id).map(|at| &tenant.rows[at]) {
+            _ if !may => prop_assert_eq!(response.status, 403),
+            None => prop_assert_eq!(
+                (response.status, code(response)),
+                (404, "connection_not_found".to_owned())
+            ),
+            Some(row) => {
+                prop_assert_eq!(body(response), row.json(tenant.environment));
+                prop_assert_eq!(response.header("etag").map(str::to_owned), Some(row.etag()));
+            }
+        }
+        Ok(())
+    }
+
+    fn create(
+        &mut self,
+        who: usize,
+        key: &ApiKey,
+        document: &Value,
+        may: bool,
+    ) -> Result<(), TestCaseError> {
+        let response = self.api.send(&post_as(key, document));
+        let tenant = &mut self.tenants[who];
+        let text =
+            |member: &str, default: &str| document[member].as_str().unwrap_or(default).to_owned();
+        let taken = format!(
+            "{}::{}::{}::{}",
+            tenant.environment,
+            text("platform", ""),
+            text("label", "default"),
+            text("identity", "")
+        );
+        let holder = tenant.rows.iter().find(|row| row.key(tenant.environment) == taken);
+        if !may {
+            prop_assert_eq!(response.status, 403);
+        } else if let Some(holder) = holder {
+            prop_assert_eq!(
+                (response.status, &body(&response)["connectionId"]),
+                (409, &json!(holder.id))
+            );
+        } else {
+            let created = body(&response);
+            let mut row = Row::of(&created);
+            prop_assert!(!self.ids.contains(&row.id));
+            prop_assert_eq!((response.status, row.revision), (201, 1));
+            row.active = document["active"].as_bool().unwrap_or(true);
+            row.state = text("state", "unknown");
+            row.version_of_platform = text("platformVersion", "v1");
+            row.tags = serde_json::from_value(document["tags"].clone()).unwrap_or_default();
+            row.name = document["name"].as_str().map(str::to_owned);
+            row.identity_type = text("identityType", "");
+            prop_assert_eq!(row.key(tenant.environment), taken);
+            prop_assert_eq!(created, row.json(tenant.environment));
+            self.ids.push(row.id.clone());
+            tenant.rows.push(row);
+        }
+        Ok(())
+    }
+
+    /// The value of `If-Match`, and whether it holds for the connection.
+    fn if_match(&self, id: &str, condition: &Match) -> (Option<String>, bool) {
+        // Another tenant's connection has an entity tag too.
+        let row = self.tenants.iter().flat_map(|tenant| &tenant.rows).find(|row| row.id == id);
+        let revision = row.map_or(1, |row| row.revision);
+        match condition {
+            Match::None => (None, true),
+            Match::Any => (Some("*".into()), true),
+            Match::Current => (Some(format!("\"x\", \"{id}-{revision}\"")), true),
+            Match::Old => (Some(format!("\"{id}-{}\"", revision - 1)), false),
+        }
+    }
+
+    fn patch(
+        &mut self,
+        who: usize,
+        key: &ApiKey,
+        id: String,
+        tags: Option<Vec<String>>,
+        condition: &Match,
+        may: bool,
+    ) -> Result<(), TestCaseError> {
+        let (value, holds) = self.if_match(&id, condition);
+        let document = tags.as_ref().map_or(json!({}), |tags| json!({"tags": tags}));
+        let mut request = patch_as(key, &id, &document);
+        request.headers.extend(value.map(|value| ("if-match".into(), value)));
+        let response = self.api.send(&request);
+        let tenant = &mut self.tenants[who];
+        if let Some(at) = tenant.find(&id).filter(|_| may) {
+            if !holds {
+                prop_assert_eq!(
+                    (response.status, code(&response)),
+                    (412, "precondition_failed".to_owned())
+                );
+                return Ok(());
+            }
+            let row = &mut tenant.rows[at];
+            if let Some(tags) = tags.filter(|tags| *tags != row.tags) {
+                row.tags = tags;
+                row.revision += 1;
+            }
+        }
+        self.shows(who, &id, &response, may)
+    }
+
+    fn delete(
+        &mut self,
+        who: usize,
+        key: &ApiKey,
+        id: String,
+        condition: &Match,
+        may: bool,
+    ) -> Result<(), TestCaseError> {
+        let (value, holds) = self.if_match(&id, condition);
+        let mut request = as_key(key, "DELETE", &at(&id));
+        if let Some(value) = value {
+            request = with_header(request, "if-match", &value);
+        }
+        let response = self.api.send(&request);
+        let tenant = &mut self.tenants[who];
+        match tenant.find(&id).filter(|_| may) {
+            Some(_) if !holds => prop_assert_eq!(response.status, 412),
+            Some(at) => {
+                tenant.rows.remove(at);
+                prop_assert_eq!((response.status, response.body.len()), (204, 0));
+            }
+            None => self.shows(who, &id, &response, may)?,
+        }
+        Ok(())
+    }
+
+    fn walk(
+        &self,
+        who: usize,
+        key: &ApiKey,
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<(), TestCaseError> {
+        let tenant = &self.tenants[who];
+        let mut path = Some(format!("{CONNECTIONS}?limit={limit}&{}", filter.query()));
+        let mut page = 0;
+        while let Some(at) = path {
+            page += 1;
+            let response = self.api.send(&as_key(key, "GET", &at));
+            prop_assert_eq!(body(&response), tenant.page(filter, limit, page), "{}", at);
+            path = next(&response);
+        }
+        prop_assert_eq!(page, tenant.list(filter).len().div_ceil(limit).max(1));
+        Ok(())
+    }
+
+    fn set(&mut self, id: &str, column: &str, value: &str) -> Result<(), TestCaseError> {
+        let sql = format!("UPDATE connections SET {column} = ?2 WHERE id = ?1");
+        let changed = self.api.world.database.execute(&sql, [id, value]).unwrap();
+        let rows = self.tenants.iter_mut().flat_map(|tenant| &mut tenant.rows);
+        let row = rows.into_iter().find(|row| row.id == id);
+        prop_assert_eq!(changed, usize::from(row.is_some()));
+        let Some(row) = row else { return Ok(()) };
+        match column {
+            "active" => row.active = value == "1",
+            "state" => row.state = value.into(),
+            "platform_version" => row.version_of_platform = value.into(),
+            _ => row.identity_type = value.into(),
+        }
+        Ok(())
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, max_shrink_iters: 2000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_history_equals_the_model(
+        // Mostly one tenant and the key that may do all; time stands still between many steps.
+        history in vec((prop_oneof![3 => Just(0), 2 => 0_usize..4], prop_oneof![8 => Just(0_usize), 1 => 1_usize..3], option::weighted(0.4, 1_u64..3), steps()), 1..90),
+    ) {
+        let mut worlds = Worlds::new();
+        for (who, which, passed, step) in history {
+            worlds.api.world.wait(passed.unwrap_or(0));
+            worlds.take(who, which, step)?;
+            prop_assert_eq!(miscounts(&worlds.api.world), [""; 0]);
+        }
+        for (tenant, keys) in worlds.tenants.iter().zip(&worlds.keys) {
+            let response = worlds.api.send(&as_key(&keys[0], "GET", SUMMARY));
+            prop_assert_eq!(body(&response), tenant.summary());
+            for active in [true, false] {
+                let response = worlds.api.send(&as_key(&keys[0], "GET", &format!("{CONNECTIONS}?limit=500&active={active}")));
+                let filter = Filter { active: Some(active), ..Filter::default() };
+                prop_assert_eq!(body(&response), tenant.page(&filter, 500, 1));
+            }
+        }
+    }
+}
