@@ -9,19 +9,24 @@
 
 mod access;
 mod actions;
+mod chance;
 mod connections;
 mod connectors;
 mod counted;
 mod create;
 mod keys;
+mod migrations;
 mod model;
 mod pages;
 mod parameters;
+mod plans;
 mod properties;
 mod requests;
 mod resilience;
 mod storage;
+mod summary;
 mod support;
+mod tenants;
 mod update;
 mod vault;
 mod vault_model;

@@ -41,11 +41,17 @@ pub struct World {
 
 impl World {
     pub fn new() -> Self {
+        let world = Self::empty();
+        for migration in migrations() {
+            world.database.execute_batch(&migration).unwrap();
+        }
+        world
+    }
+
+    /// A world whose database has no tables yet.
+    pub fn empty() -> Self {
         let database = rusqlite::Connection::open_in_memory().unwrap();
         database.set_prepared_statement_cache_capacity(512);
-        for migration in migrations() {
-            database.execute_batch(&migration).unwrap();
-        }
         Self {
             database,
             blobs: RefCell::default(),

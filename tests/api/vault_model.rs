@@ -219,10 +219,8 @@ impl Worlds {
                 }
             }
             Step::Set(of, column, value) => {
-                return {
-                    let id = of.get(&self.ids).clone();
-                    return self.set(&id, column, &value);
-                };
+                let id = of.get(&self.ids).clone();
+                return self.set(&id, column, &value);
             }
         }
         prop_assert_eq!(self.api.world.db_calls.get() - calls, 1);

@@ -1,0 +1,222 @@
+//! How the database goes about the lists whose price must not grow: along an index, without a sort, never through all
+//! connections.
+
+use connector_vault::ports::{Param, Statement};
+
+use crate::support::{Api, World};
+use crate::vault::{CONNECTIONS, SUMMARY, at, cursor, fixture, patch_as};
+
+/// The steps of a statement's plan.
+fn plan(world: &World, statement: &Statement) -> Vec<String> {
+    let sql = format!("EXPLAIN QUERY PLAN {}", statement.sql);
+    let mut prepared = world.database.prepare(&sql).unwrap();
+    let params = rusqlite::params_from_iter(statement.params.iter().map(|param| match param {
+        Param::Integer(value) => rusqlite::types::Value::Integer(*value),
+        Param::Text(text) => rusqlite::types::Value::Text(text.clone()),
+        Param::Null => rusqlite::types::Value::Null,
+    }));
+    prepared
+        .query_map(params, |row| row.get("detail"))
+        .unwrap()
+        .collect::<rusqlite::Result<_>>()
+        .unwrap()
+}
+
+/// The plans of what the last request asked, that of its key first.
+fn plans(world: &World) -> Vec<Vec<String>> {
+    world.asked.borrow().iter().map(|statement| plan(world, statement)).collect()
+}
+
+fn assert_no_scan(plan: &[String], of: &str) {
+    for step in plan {
+        let scan = step.starts_with("SCAN ");
+        let harmless = ["json_each", "CONSTANT ROW", " j ", " j", "(subquery", " m", "VALUES"]
+            .iter()
+            .any(|name| step.contains(name));
+        assert!(!scan || harmless, "{of}: {plan:#?}");
+        assert!(!step.contains("AUTOMATIC"), "{of}: {plan:#?}");
+    }
+}
+
+#[test]
+fn lists_walk_an_index_in_list_order() {
+    let api = Api::with_catalog();
+    fixture(&api);
+    for (filter, index) in [
+        ("", "connections_by_age (account=? AND environment=? AND active=?"),
+        ("active=false", "connections_by_age (account=? AND environment=? AND active=?"),
+        (
+            "platform=epsilon",
+            "connections_by_platform (account=? AND environment=? AND active=? AND platform=?",
+        ),
+        (
+            "platform=epsilon&platformVersion=v1",
+            "connections_by_platform_and_version (account=? AND environment=? AND active=? AND platform=? AND platform_version=?",
+        ),
+        (
+            "platformVersion=v1",
+            "connections_by_platform_version (account=? AND environment=? AND active=? AND platform_version=?",
+        ),
+        (
+            "identityType=user",
+            "connections_by_identity_type (account=? AND environment=? AND active=? AND identity_type=?",
+        ),
+        (
+            "platform=epsilon&identityType=user",
+            "connections_by_platform_and_identity_type (account=? AND environment=? AND active=? AND platform=? AND identity_type=?",
+        ),
+        (
+            "platform=epsilon&identityType=user&platformVersion=v1",
+            "connections_by_platform_and_version (account=? AND environment=? AND active=? AND platform=? AND platform_version=?",
+        ),
+        (
+            "platformVersion=v1&identityType=user",
+            "connections_by_identity_type (account=? AND environment=? AND active=? AND identity_type=?",
+        ),
+        (
+            "identity=ann",
+            "connections_by_identity (account=? AND environment=? AND active=? AND identity_folded=? AND identity=?",
+        ),
+        (
+            "name=ann",
+            "connections_by_name (account=? AND environment=? AND active=? AND name_folded=?",
+        ),
+        (
+            "name=ann&tags=red",
+            "connections_by_name (account=? AND environment=? AND active=? AND name_folded=?",
+        ),
+        ("tags=red", "t USING PRIMARY KEY (account=? AND environment=? AND active=? AND tag=?"),
+        (
+            "tags=red&tagsMatch=any",
+            "t USING PRIMARY KEY (account=? AND environment=? AND active=? AND tag=?",
+        ),
+        (
+            "tags=red,green",
+            "t USING PRIMARY KEY (account=? AND environment=? AND active=? AND tag=?",
+        ),
+        (
+            "tags=red&platform=epsilon",
+            "t USING PRIMARY KEY (account=? AND environment=? AND active=? AND tag=?",
+        ),
+    ] {
+        let after = cursor(&api.get(&format!("{CONNECTIONS}?limit=1&{filter}")));
+        let places = ["".to_owned(), "&page=2".to_owned()];
+        let cursors = after.map(|after| format!("&after={after}"));
+        for place in places.into_iter().chain(cursors) {
+            let path = format!("{CONNECTIONS}?limit=1&{filter}{place}");
+            assert_eq!(api.get(&path).status, 200);
+            let plans = plans(&api.world);
+            assert_eq!(plans.len(), 3, "the key, the total and the page");
+            for plan in &plans {
+                assert_no_scan(plan, &path);
+                // The rarest of several tags is found by sorting their counters, at most twenty.
+                let sorts = plan.iter().filter(|step| step.contains("TEMP B-TREE")).count();
+                assert_eq!(
+                    sorts,
+                    usize::from(plan.len() > 2 && filter == "tags=red,green"),
+                    "{path}: {plan:#?}"
+                );
+            }
+            let page = plans[2].join("\n");
+            assert!(page.contains(index), "{path}: {page}");
+            // A cursor is a place in the index, not a filter on what it gives.
+            if place.contains("after") {
+                let ordered =
+                    page.contains("AND created_at<?") || page.contains("AND (created_at,id)<(?,?)");
+                assert!(ordered, "{path}: {page}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_counted_is_read_from_one_counter() {
+    let api = Api::with_catalog();
+    fixture(&api);
+    for filter in [
+        "",
+        "active=false",
+        "platform=alpha",
+        "platform=alpha&platformVersion=v1",
+        "platformVersion=v1",
+        "identityType=user",
+        "platform=alpha&identityType=user",
+        "tags=red",
+        "tags=red,red",
+        "tags=red&tagsMatch=any",
+    ] {
+        assert_eq!(api.get(&format!("{CONNECTIONS}?{filter}")).status, 200);
+        let total = &plans(&api.world)[1];
+        assert_eq!(total.len(), 2, "{filter}: {total:#?}");
+        assert!(
+            total[0].starts_with("SEARCH k USING PRIMARY KEY (hash=?)"),
+            "{filter}: {total:#?}"
+        );
+        assert!(total[1].starts_with("SEARCH n USING PRIMARY KEY (account=? AND environment=? AND active=? AND dimension=? AND value=?)"), "{filter}: {total:#?}");
+    }
+}
+
+#[test]
+fn the_others_cost_their_matches() {
+    let api = Api::with_catalog();
+    let rows = fixture(&api);
+    for (query, needed) in [
+        (
+            "q=ann",
+            vec![
+                "connections_by_name (account=? AND environment=? AND active=? AND name_folded>? AND name_folded<?)",
+                "connections_by_identity (account=? AND environment=? AND active=? AND identity_folded>? AND identity_folded<?)",
+            ],
+        ),
+        (
+            "q=%F4%8F%BF%BF",
+            vec![
+                "connections_by_name (account=? AND environment=? AND active=? AND name_folded>? AND name_folded<?)",
+            ],
+        ),
+        (
+            "key=test::alpha::c1::ann",
+            vec![
+                "connections_by_key (account=? AND environment=? AND platform=? AND label=? AND identity=?)",
+            ],
+        ),
+        (
+            "tags=red,blue&tagsMatch=any",
+            vec![
+                "t USING PRIMARY KEY (account=? AND environment=? AND active=? AND tag=?)",
+                "c USING INTEGER PRIMARY KEY (rowid=?)",
+            ],
+        ),
+    ] {
+        assert_eq!(api.get(&format!("{CONNECTIONS}?{query}")).status, 200);
+        let plans = plans(&api.world);
+        for plan in &plans {
+            assert_no_scan(plan, query);
+        }
+        for needed in needed {
+            assert!(
+                plans.last().unwrap().iter().any(|step| step.contains(needed)),
+                "{query}: {plans:#?}"
+            );
+        }
+    }
+    // Single connections: by their id within the tenant; a new one by its key.
+    let id = rows[0]["id"].as_str().unwrap();
+    for request in [
+        api.request("GET", &at(id)),
+        patch_as(&api.key, id, &serde_json::json!({"tags": ["x"]})),
+        api.request("DELETE", &at(id)),
+        crate::vault::post_as(&api.key, &crate::vault::minimal("new")),
+    ] {
+        assert!(api.send(&request).status < 300);
+        for plan in plans(&api.world) {
+            assert_no_scan(&plan, &request.method);
+            assert!(!plan.iter().any(|step| step.contains("B-TREE")), "{plan:#?}");
+        }
+    }
+    assert_eq!(api.get(SUMMARY).status, 200);
+    for plan in plans(&api.world) {
+        assert_no_scan(&plan, SUMMARY);
+        assert!(!plan.iter().any(|step| step.contains("B-TREE FOR ORDER BY")), "{plan:#?}");
+    }
+}

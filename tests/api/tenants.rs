@@ -1,0 +1,333 @@
+//! A hundred thousand random requests of six tenants who know everything of each other but the keys: ids, connection
+//! keys, filters, cursors and entity tags. None sees or touches what is another's.
+
+use std::collections::HashMap;
+
+use connector_vault::access::key::ApiKey;
+use connector_vault::access::{Environment, Scope};
+use connector_vault::api::{Request, Response};
+use serde_json::{Value, json};
+
+use crate::chance::Chance;
+use crate::model::{Filter, Row, Tenant};
+use crate::support::{Api, as_key, body, with_header};
+use crate::vault::{CONNECTIONS, SUMMARY, UNKNOWN_ID, at, comparable, cursor, patch_as, post_as};
+
+const REQUESTS: usize = 100_000;
+/// Connections of a tenant, about.
+const SIZE: usize = 50;
+const PLATFORMS: [&str; 4] = ["alpha", "alpha-two", "zeta", "epsilon"];
+const TYPES: [&str; 4] = ["user", "team", "organization", "project"];
+const TAGS: [&str; 5] = ["red", "green", "Red", "blue", "x y"];
+const NAMES: [&str; 5] = ["Ann", "ann", "Bob", "École", "日本"];
+
+/// Everybody's connections get their identities from the same few.
+fn identity(chance: &mut Chance) -> String {
+    format!("{}{}", chance.pick(&["id-", "ID-", "é::"]), chance.below(30))
+}
+
+struct Crowd {
+    api: Api,
+    chance: Chance,
+    tenants: Vec<Tenant>,
+    /// Two keys a tenant.
+    keys: Vec<[ApiKey; 2]>,
+    /// Whose connection an id is, or was.
+    owners: HashMap<String, usize>,
+    ids: Vec<String>,
+    /// Cursors that were given out, each with its list and the key that it was given to.
+    cursors: Vec<(String, String, usize, usize)>,
+    sent: usize,
+}
+
+impl Crowd {
+    fn new() -> Self {
+        let api = Api::with_catalog();
+        let (mut tenants, mut keys) = (Vec::new(), Vec::new());
+        for account in ["acme", "acme2", "Acme"] {
+            for environment in Environment::ALL {
+                keys.push([(); 2].map(|()| api.world.key(account, environment, &Scope::ALL, None)));
+                tenants.push(Tenant { environment: environment.as_str(), rows: Vec::new() });
+            }
+        }
+        // Whatever is written is written down, with whose it is.
+        api.world
+            .database
+            .execute_batch("CREATE TEMP TABLE written (account TEXT, environment TEXT)")
+            .unwrap();
+        for table in ["connections", "connection_tags", "connection_counts", "api_keys"] {
+            for (event, row) in
+                [("INSERT", "NEW"), ("UPDATE", "NEW"), ("UPDATE", "OLD"), ("DELETE", "OLD")]
+            {
+                let sql = format!(
+                    "CREATE TEMP TRIGGER {table}_{event}_{row} AFTER {event} ON main.{table} BEGIN INSERT INTO written VALUES ({row}.account, {row}.environment); END"
+                );
+                api.world.database.execute_batch(&sql).unwrap();
+            }
+        }
+        let (owners, ids, cursors) = Default::default();
+        let mut crowd =
+            Self { api, chance: Chance(7), tenants, keys, owners, ids, cursors, sent: 0 };
+        for who in 0..crowd.tenants.len() {
+            while crowd.tenants[who].rows.len() < SIZE {
+                crowd.create(who);
+            }
+        }
+        crowd
+    }
+
+    fn send(&mut self, request: &Request) -> Response {
+        self.sent += 1;
+        self.api.send(request)
+    }
+
+    fn account(who: usize) -> &'static str {
+        ["acme", "acme2", "Acme"][who / 2]
+    }
+
+    fn key(&mut self, who: usize) -> ApiKey {
+        self.chance.pick(&self.keys[who]).clone()
+    }
+
+    /// What was written since the last look, as `account environment`.
+    fn written(&self) -> Vec<String> {
+        let written =
+            self.api.world.texts("SELECT DISTINCT account || ' ' || environment FROM temp.written");
+        if !written.is_empty() {
+            self.api
+                .world
+                .database
+                .prepare_cached("DELETE FROM temp.written")
+                .unwrap()
+                .execute([])
+                .unwrap();
+        }
+        written
+    }
+
+    fn assert_only_own(&self, who: usize, wrote: bool) {
+        let own = format!("{} {}", Self::account(who), self.tenants[who].environment);
+        assert_eq!(self.written(), if wrote { vec![own] } else { Vec::new() });
+    }
+
+    /// That every connection in a response is the asking tenant's.
+    fn assert_own_rows(&self, who: usize, response: &Response) -> usize {
+        let text = std::str::from_utf8(&response.body).unwrap();
+        let ids = text.split("{\"id\":\"").skip(1).map(|rest| &rest[..36]);
+        ids.map(|id| assert_eq!(self.owners.get(id), Some(&who), "{id} leaks")).count()
+    }
+
+    /// A connection of another tenant, or one that is gone.
+    fn foreign_id(&mut self, who: usize) -> String {
+        loop {
+            let id = self.chance.pick(&self.ids).clone();
+            if self.tenants[who].find(&id).is_none() {
+                return id;
+            }
+        }
+    }
+
+    fn tags(&mut self) -> Vec<String> {
+        (0..self.chance.below(4)).map(|_| (*self.chance.pick(&TAGS)).to_owned()).collect()
+    }
+
+    fn create(&mut self, who: usize) {
+        let chance = &mut self.chance;
+        let mut document = json!({"platform": chance.pick(&PLATFORMS), "identity": identity(chance), "identityType": chance.pick(&TYPES), "name": chance.maybe(70, &NAMES), "active": chance.percent(85)});
+        document["tags"] = json!(self.tags());
+        self.api.world.wait(self.sent as u64 % 2);
+        let key = self.key(who);
+        let response = self.send(&post_as(&key, &document));
+        let tenant = &self.tenants[who];
+        let name = |member: &str| document[member].as_str().unwrap();
+        let taken =
+            format!("{}::{}::default::{}", tenant.environment, name("platform"), name("identity"));
+        if let Some(holder) = tenant.rows.iter().find(|row| row.key(tenant.environment) == taken) {
+            assert_eq!(
+                (response.status, &body(&response)["connectionId"]),
+                (409, &json!(holder.id))
+            );
+            return self.assert_only_own(who, false);
+        }
+        let created = body(&response);
+        assert_eq!(
+            (response.status, &created["key"], &created["environment"]),
+            (201, &json!(taken), &json!(tenant.environment))
+        );
+        let row = Row::of(&created);
+        assert_eq!(self.owners.insert(row.id.clone(), who), None);
+        self.ids.push(row.id.clone());
+        self.tenants[who].rows.push(row);
+        self.assert_only_own(who, true);
+    }
+
+    /// A filter that is as likely to be about another tenant's connections.
+    fn filter(&mut self) -> Filter {
+        let of = self.chance.below(self.tenants.len());
+        let keys: Vec<String> = (0..=self.chance.below(3))
+            .map(|_| {
+                let row = self.chance.pick(&self.tenants[of].rows);
+                row.key(self.tenants[of].environment)
+            })
+            .collect();
+        let (tags, identity) = (self.tags(), identity(&mut self.chance));
+        let chance = &mut self.chance;
+        Filter {
+            active: chance.maybe(30, &[true, false]),
+            keys: chance.maybe(15, &[keys]),
+            identity: chance.maybe(10, &[identity]),
+            name: chance.maybe(10, &NAMES).map(str::to_owned),
+            q: chance.maybe(15, &["i", "id-1", "ANN", "é", "bo"]).map(str::to_owned),
+            tags: chance.maybe(25, &[tags]).filter(|tags| !tags.is_empty()),
+            any: chance.percent(50),
+            platform: chance.maybe(25, &PLATFORMS).map(str::to_owned),
+            version_of_platform: chance.maybe(10, &["v1", "v2"]).map(str::to_owned),
+            identity_type: chance.maybe(20, &TYPES).map(str::to_owned),
+        }
+    }
+
+    fn list(&mut self, who: usize) {
+        let filter = self.filter();
+        let (limit, page) = (1 + self.chance.below(6), 1 + self.chance.below(3));
+        let which = self.chance.below(2);
+        let query = format!("limit={limit}&{}", filter.query());
+        let response = self.send(&as_key(
+            &self.keys[who][which].clone(),
+            "GET",
+            &format!("{CONNECTIONS}?{query}&page={page}"),
+        ));
+        assert_eq!(response.status, 200);
+        let matches = self.tenants[who].list(&filter);
+        let shown = self.assert_own_rows(who, &response);
+        assert_eq!(shown, matches.len().saturating_sub(limit * (page - 1)).min(limit), "{query}");
+        let text = String::from_utf8_lossy(&response.body);
+        assert!(text.contains(&format!("],\"total\":{},", matches.len())), "{query}: {text}");
+        if let Some(after) = cursor(&response) {
+            let at = self.chance.below(400);
+            self.cursors.truncate(400);
+            self.cursors.insert(at.min(self.cursors.len()), (query, after, who, which));
+        }
+    }
+
+    /// Follows a cursor that was given to anybody for any list.
+    fn follow(&mut self, who: usize) {
+        let Some((mut query, after, whose, their)) =
+            self.cursors.get(self.chance.below(400)).cloned()
+        else {
+            return;
+        };
+        let (who, which) =
+            if self.chance.percent(50) { (whose, their) } else { (who, self.chance.below(2)) };
+        let own_list = self.chance.percent(80);
+        if !own_list {
+            query.push_str("&identityType=user");
+        }
+        let repeated = query.matches("identityType=").count() > 1;
+        let response = self.send(&as_key(
+            &self.keys[who][which].clone(),
+            "GET",
+            &format!("{CONNECTIONS}?{query}&after={after}"),
+        ));
+        let good = own_list && (who, which) == (whose, their);
+        assert_eq!(response.status, if good { 200 } else { 400 }, "{query}");
+        if good {
+            self.assert_own_rows(who, &response);
+        } else {
+            let parameter = if repeated { "identityType" } else { "after" };
+            assert!(
+                String::from_utf8_lossy(&response.body)
+                    .contains(&format!("\"parameter\":\"{parameter}\""))
+            );
+        }
+    }
+
+    /// Another tenant's id is the same as one that nobody has.
+    fn foreign(&mut self, who: usize) {
+        let (id, key) = (self.foreign_id(who), self.key(who));
+        let method = *self.chance.pick(&["GET", "GET", "HEAD", "PATCH", "PATCH", "DELETE"]);
+        let revision = 1 + self.chance.below(3);
+        let condition = *self.chance.pick(&["if-match", "if-none-match", "x-nothing"]);
+        let value = self.chance.pick(&["*".to_owned(), format!("\"{id}-{revision}\"")]).clone();
+        let tags = json!({"tags": self.tags()});
+        let mut answers = [id, UNKNOWN_ID.to_owned()].map(|id| {
+            let request = if method == "PATCH" {
+                patch_as(&key, &id, &tags)
+            } else {
+                as_key(&key, method, &at(&id))
+            };
+            comparable(&self.send(&with_header(request, condition, &value)))
+        });
+        assert_eq!(answers[0].0, 404);
+        let unknown = std::mem::take(&mut answers[1]);
+        assert_eq!(answers[0], unknown, "{method}");
+        self.assert_only_own(who, false);
+    }
+
+    fn own(&mut self, who: usize) {
+        let (at_row, key) = (self.chance.below(self.tenants[who].rows.len()), self.key(who));
+        let row = self.tenants[who].rows[at_row].clone();
+        let environment = self.tenants[who].environment;
+        match self.chance.below(10) {
+            0..4 => {
+                let response = self.send(&as_key(&key, "GET", &at(&row.id)));
+                assert_eq!(body(&response), row.json(environment));
+            }
+            4..8 => {
+                let tags = self.tags();
+                let response = self.send(&with_header(
+                    patch_as(&key, &row.id, &json!({"tags": tags})),
+                    "if-match",
+                    &row.etag(),
+                ));
+                let changed = tags != row.tags;
+                let own = &mut self.tenants[who].rows[at_row];
+                own.revision += u64::from(changed);
+                own.tags = tags;
+                assert_eq!(body(&response), own.json(environment));
+                self.assert_only_own(who, changed);
+            }
+            8 if self.tenants[who].rows.len() > SIZE - 10 => {
+                let response = self.send(&as_key(&key, "DELETE", &at(&row.id)));
+                assert_eq!(response.status, 204);
+                self.tenants[who].rows.remove(at_row);
+                self.assert_only_own(who, true);
+            }
+            _ => {
+                let response = self.send(&as_key(&key, "GET", SUMMARY));
+                let platforms: Value = self.tenants[who].summary();
+                assert_eq!(body(&response), platforms);
+            }
+        }
+    }
+}
+
+#[test]
+fn nobody_sees_or_touches_what_is_anothers() {
+    let mut crowd = Crowd::new();
+    while crowd.sent < REQUESTS {
+        let who = crowd.chance.below(crowd.tenants.len());
+        match crowd.chance.below(100) {
+            0..45 => crowd.list(who),
+            45..55 => crowd.follow(who),
+            55..80 => crowd.foreign(who),
+            80..97 => crowd.own(who),
+            _ => crowd.create(who),
+        }
+        // Reads write nothing.
+        crowd.assert_only_own(who, false);
+    }
+    for (who, tenant) in crowd.tenants.iter().enumerate() {
+        let sql = format!(
+            "SELECT id FROM connections WHERE account = '{}' AND environment = '{}' ORDER BY created_at DESC, id DESC",
+            Crowd::account(who),
+            tenant.environment
+        );
+        let mut rows = tenant.rows.clone();
+        rows.sort_by(|a, b| (&b.created_at, &b.id).cmp(&(&a.created_at, &a.id)));
+        assert_eq!(
+            crowd.api.world.texts(&sql),
+            rows.iter().map(|row| row.id.clone()).collect::<Vec<_>>()
+        );
+    }
+    assert_eq!(crate::counted::miscounts(&crowd.api.world), [""; 0]);
+}
