@@ -30,3 +30,4 @@ mod tenants;
 mod update;
 mod vault;
 mod vault_model;
+mod walk;

@@ -13,6 +13,7 @@ use connector_vault::catalog::stored::{CURRENT_KEY, Current, FORMAT, SegmentId};
 use connector_vault::ports::{
     Blobs, Clock, Db, Param, Random, RateLimit, ResultSet, RetryAfter, Statement, StorageError,
 };
+use rusqlite::config::DbConfig;
 use rusqlite::types::ValueRef;
 use serde_json::{Map, Value};
 
@@ -51,7 +52,9 @@ impl World {
     /// A world whose database has no tables yet.
     pub fn empty() -> Self {
         let database = rusqlite::Connection::open_in_memory().unwrap();
-        database.set_prepared_statement_cache_capacity(512);
+        database.set_prepared_statement_cache_capacity(4096);
+        // A statement is planned once, not anew for each value that is bound to it.
+        database.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).unwrap();
         Self {
             database,
             blobs: RefCell::default(),

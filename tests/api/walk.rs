@@ -1,0 +1,142 @@
+//! A walk through a hundred thousand connections while others are created, changed and deleted: every one that lived
+//! throughout appears exactly once.
+
+use std::collections::HashSet;
+
+use serde_json::json;
+
+use crate::chance::Chance;
+use crate::support::Api;
+use crate::vault::{CONNECTIONS, next};
+
+const SIZE: usize = 100_000;
+const PLATFORMS: [&str; 4] = ["alpha", "alpha-two", "zeta", "epsilon"];
+
+/// The id of the nth connection: in another order than the times, of which seven connections share each.
+fn id(nth: usize) -> String {
+    let mixed = (nth as u64 * 2_654_435_761) % (1 << 32);
+    format!("{mixed:08x}-0000-4000-8000-{nth:012x}")
+}
+
+/// Connection `nth` has the platform `nth % 4`; every third one has the tag `hot`.
+fn fill(api: &Api) {
+    let sql = "
+        INSERT INTO connections (id, account, environment, active, platform, platform_version, label, identity, identity_folded, identity_type, description, state, tags, version, created_at, written_by)
+        WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?1)
+        SELECT printf('%08x-0000-4000-8000-%012x', i * 2654435761 % 4294967296, i), 'acme', 'test', 1,
+          CASE i % 4 WHEN 0 THEN 'alpha' WHEN 1 THEN 'alpha-two' WHEN 2 THEN 'zeta' ELSE 'epsilon' END, 'v1', 'default', 'user-' || i, 'user-' || i,
+          'user', 'What it does.', 'operational', iif(i % 3 = 0, '[\"hot\",\"x\"]', '[\"x\"]'), 1, 1700000000000 + i / 7, 'seed'
+        FROM n";
+    assert_eq!(api.world.database.execute(sql, [SIZE as i64]).unwrap(), SIZE);
+    assert_eq!(
+        id(SIZE - 1),
+        api.world.texts("SELECT id FROM connections ORDER BY seq DESC LIMIT 1")[0]
+    );
+}
+
+struct Walk {
+    api: Api,
+    chance: Chance,
+    /// Whether each of the seeded connections is active.
+    lives: Vec<bool>,
+    /// Whether it has the tag.
+    hot: Vec<bool>,
+    created: u32,
+}
+
+impl Walk {
+    fn new() -> Self {
+        let api = Api::with_catalog();
+        fill(&api);
+        let hot = (0..SIZE).map(|nth| nth % 3 == 0).collect();
+        Self { api, chance: Chance(3), lives: vec![true; SIZE], hot, created: 0 }
+    }
+
+    /// Connections come, change and go, anywhere and right where the walk is.
+    fn disturb(&mut self, last: &str) {
+        self.created += 1;
+        let created = self.api.create(&json!({
+            "platform": PLATFORMS[self.created as usize % 4], "identity": format!("new {}", self.created), "identityType": "team", "tags": ["hot"],
+        }));
+        // As old as the last row that was seen: right before or right after the place of the walk.
+        let sql = "UPDATE connections SET created_at = other.created_at FROM (SELECT created_at FROM connections WHERE account = 'acme' AND environment = 'test' AND id = ?1) other WHERE account = 'acme' AND environment = 'test' AND id = ?2";
+        if self.chance.percent(50) {
+            self.api
+                .world
+                .database
+                .prepare_cached(sql)
+                .unwrap()
+                .execute([last, created["id"].as_str().unwrap()])
+                .unwrap();
+        }
+        let at_hand = usize::from_str_radix(&last[24..], 16).unwrap();
+        let (gone, off, changed) =
+            (self.chance.below(SIZE), self.chance.below(SIZE), self.chance.below(SIZE));
+        let gone = if self.chance.percent(50) && last[9..].starts_with("0000-4000-8000-") {
+            at_hand
+        } else {
+            gone
+        };
+        let response = self.api.on("DELETE", &id(gone), None);
+        assert!(
+            response.status == 204 || !self.lives[gone] && response.status == 404,
+            "{}",
+            response.status
+        );
+        let sql = "UPDATE connections SET active = 0 WHERE account = 'acme' AND environment = 'test' AND id = ?1";
+        self.api.world.database.prepare_cached(sql).unwrap().execute([id(off)]).unwrap();
+        (self.lives[gone], self.lives[off]) = (false, false);
+        let keeps = self.chance.percent(50) && self.hot[changed];
+        let tags = if keeps { json!(["new", "hot"]) } else { json!(["new"]) };
+        if self.api.patch(&id(changed), &json!({"tags": tags})).status == 200 {
+            self.hot[changed] = keeps;
+        }
+    }
+
+    /// Walks a list to its end; the ids of all its rows.
+    fn go(&mut self, query: &str) -> Vec<String> {
+        let (mut seen, mut page) = (Vec::new(), 0);
+        let mut path = Some(format!("{CONNECTIONS}?{query}"));
+        while let Some(at) = path {
+            page += 1;
+            let response = self.api.get(&at);
+            let text = std::str::from_utf8(&response.body).unwrap();
+            assert_eq!(response.status, 200, "{text}");
+            assert!(text.ends_with(&format!(",\"page\":{page}}}")), "page {page} of {query}");
+            seen.extend(
+                text.split("{\"id\":\"")
+                    .skip(1)
+                    .filter_map(|row| row.split('"').next())
+                    .map(str::to_owned),
+            );
+            path = next(&response);
+            let last = seen.last().unwrap().clone();
+            self.disturb(&last);
+        }
+        seen
+    }
+
+    /// Walks a list of those seeded connections that `holds` picks by number.
+    fn check(&mut self, query: &str, holds: fn(&Self, usize) -> bool) {
+        let before: Vec<usize> =
+            (0..SIZE).filter(|nth| self.lives[*nth] && holds(self, *nth)).collect();
+        let seen = self.go(query);
+        let once: HashSet<&String> = seen.iter().collect();
+        assert_eq!(once.len(), seen.len(), "{query}: none appears twice");
+        let throughout = before.into_iter().filter(|nth| self.lives[*nth] && holds(self, *nth));
+        let missing: Vec<usize> = throughout.filter(|nth| !once.contains(&id(*nth))).collect();
+        assert_eq!(missing, [0; 0], "{query}: of those that lived throughout");
+    }
+}
+
+#[test]
+fn who_lives_throughout_appears_exactly_once() {
+    let mut walk = Walk::new();
+    walk.check("limit=500", |_, _| true);
+    walk.check("limit=500&tags=hot", |walk, nth| walk.hot[nth]);
+    walk.check("limit=120&platform=zeta", |_, nth| nth % 4 == 2);
+    walk.check("limit=100&platform=zeta&tags=hot&identityType=user", |walk, nth| {
+        walk.hot[nth] && nth % 4 == 2
+    });
+    assert!(walk.created > 500, "{}", walk.created);
+}
