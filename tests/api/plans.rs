@@ -77,14 +77,6 @@ fn lists_walk_an_index_in_list_order() {
             "identity=ann",
             "connections_by_identity (account=? AND environment=? AND active=? AND identity_folded=? AND identity=?",
         ),
-        (
-            "name=ann",
-            "connections_by_name (account=? AND environment=? AND active=? AND name_folded=?",
-        ),
-        (
-            "name=ann&tags=red",
-            "connections_by_name (account=? AND environment=? AND active=? AND name_folded=?",
-        ),
         ("tags=red", "t USING PRIMARY KEY (account=? AND environment=? AND active=? AND tag=?"),
         (
             "tags=red&tagsMatch=any",
@@ -106,7 +98,9 @@ fn lists_walk_an_index_in_list_order() {
             let path = format!("{CONNECTIONS}?limit=1&{filter}{place}");
             assert_eq!(api.get(&path).status, 200);
             let plans = plans(&api.world);
-            assert_eq!(plans.len(), 3, "the key, the total and the page");
+            // Of a tag and of columns, which is rarer only the database knows: it is given both ways.
+            let ways = if filter == "tags=red&platform=epsilon" { 2 } else { 1 };
+            assert_eq!(plans.len(), 1 + 2 * ways, "the key, and a total and a page for each way");
             for plan in &plans {
                 assert_no_scan(plan, &path);
                 // The rarest of several tags is found by sorting their counters, at most twenty.
@@ -164,14 +158,26 @@ fn the_others_cost_their_matches() {
         (
             "q=ann",
             vec![
-                "connections_by_name (account=? AND environment=? AND active=? AND name_folded>? AND name_folded<?)",
+                "connections_by_name (account=? AND environment=? AND active=? AND name_overlap=? AND name_folded>? AND name_folded<?)",
                 "connections_by_identity (account=? AND environment=? AND active=? AND identity_folded>? AND identity_folded<?)",
             ],
         ),
         (
             "q=%F4%8F%BF%BF",
             vec![
-                "connections_by_name (account=? AND environment=? AND active=? AND name_folded>? AND name_folded<?)",
+                "connections_by_name (account=? AND environment=? AND active=? AND name_overlap=? AND name_folded>? AND name_folded<?)",
+            ],
+        ),
+        (
+            "name=ann",
+            vec![
+                "connections_by_name (account=? AND environment=? AND active=? AND name_overlap=? AND name_folded=?)",
+            ],
+        ),
+        (
+            "name=ann&tags=red",
+            vec![
+                "connections_by_name (account=? AND environment=? AND active=? AND name_overlap=? AND name_folded=?)",
             ],
         ),
         (
