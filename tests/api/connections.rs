@@ -26,6 +26,7 @@ fn a_row_has_exactly_the_fields_of_the_specification() {
 const ALL: &str = "c1 c2 c4 c5 c6 c7 c8 c9 c11";
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn filters_are_exact_and_all_must_hold() {
     let api = Api::with_catalog();
     let rows = fixture(&api);
@@ -263,7 +264,12 @@ fn up_to_a_hundred_keys_and_twenty_tags() {
         assert_eq!((body(&page)["total"].clone(), column(&page, "id").len()), (json!(total), 7));
     }
     let all = "key=test::alpha::default::id-24&q=id-&name=x&identity=id-24&platform=alpha&platformVersion=v1&identityType=user&active=true";
-    for q in [all, "q=id-&platform=alpha&platformVersion=v1&identityType=user"] {
+    for q in [
+        all,
+        "q=id-&platform=alpha&platformVersion=v1&identityType=user",
+        "platform=alpha&platformVersion=v1&identityType=user",
+        "name=x&platform=alpha&platformVersion=v1&identityType=user",
+    ] {
         for mode in ["all", "any"] {
             let path = format!("{CONNECTIONS}?{q}&tags={}&tagsMatch={mode}&page=2", tags.join(","));
             assert_eq!(api.get(&path).status, 200, "the most parameters that a statement can get");

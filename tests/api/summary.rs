@@ -76,7 +76,7 @@ fn the_largest_fifty_platforms_are_named() {
     api.world.publish(rows.collect());
     // One to three connections each, the first one active.
     let size = |nth: usize| {
-        if nth % 6 == 0 {
+        if nth.is_multiple_of(6) {
             3
         } else if nth % 12 == 11 {
             1

@@ -91,6 +91,7 @@ fn inactive_connections_are_read_and_changed() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn bad_bodies_are_refused_and_write_nothing() {
     let api = Api::with_catalog();
     let (_, id) = one(&api);
@@ -368,14 +369,14 @@ fn what_cannot_be_found_has_one_answer() {
                 &braced,
                 &format!("urn:uuid:{mine}"),
                 &format!("{mine}%20"),
-                &mine[..35],
+                mine.get(1..).unwrap(),
                 &format!("{mine}0"),
                 "%27%20OR%201=1--",
                 "%25",
                 &mine.replace('-', "_"),
                 "é",
                 &"x".repeat(5000),
-                &format!("{}g", &mine[..35]),
+                &mine.replace('-', "g"),
             ] {
                 assert_eq!(ask(id), unknown, "{method} {id}");
             }

@@ -16,8 +16,10 @@ use crate::support::{Api, as_key, body, with_header};
 use crate::vault::{CONNECTIONS, SUMMARY, UNKNOWN_ID, at, code, next, patch_as, post_as};
 
 /// Few values, so that they meet: the same but for case, beginnings of each other, not ASCII, with separators.
-const IDENTITIES: [&str; 9] = ["a", "A", "ab", "a::b", "a::b::c", "é", "É", "a%", "日本"];
-const NAMES: [&str; 7] = ["a", "A", "Ab c", "é", "ÉA", "_", "日本語"];
+const IDENTITIES: [&str; 11] =
+    ["a", "A", "ab", "a::b", "a::b::c", "é", "É", "a%", "日本", "abcdefgh", "ABCdefghij"];
+const NAMES: [&str; 10] =
+    ["a", "A", "Ab c", "é", "ÉA", "_", "日本語", "Abcdefgh", "abcdefghI", "abcdefG"];
 const TAGS: [&str; 6] = ["x", "X", "x y", "xy", "é", "%"];
 const PLATFORMS: [&str; 3] = ["alpha", "alpha-two", "zeta"];
 const VERSIONS: [&str; 3] = ["v1", "v2", "v10"];
@@ -98,12 +100,13 @@ fn filters() -> impl Strategy<Value = Filter> {
     let seldom = 0.15;
     let upper =
         |all| texts(all).prop_flat_map(|text| prop_oneof![Just(text.to_uppercase()), Just(text)]);
+    let begun = (1_usize..11).prop_map(|length| "abcdefghij".chars().take(length).collect());
     let one = (
         option::weighted(0.3, any::<bool>()),
         option::weighted(seldom, vec(key, 1..8)),
         option::weighted(seldom, texts(&IDENTITIES)),
         option::weighted(seldom, upper(&NAMES)),
-        option::weighted(seldom, prop_oneof![upper(&NAMES), upper(&IDENTITIES)]),
+        option::weighted(seldom, prop_oneof![upper(&NAMES), upper(&IDENTITIES), begun]),
         option::weighted(0.3, vec(texts(&TAGS), 1..4)),
     );
     let two = (
@@ -187,10 +190,10 @@ impl Worlds {
         match step {
             Step::Create(document) => self.create(who, &key, &document, may(true))?,
             Step::Patch(of, tags, condition) => {
-                self.patch(who, &key, of.get(&self.ids).clone(), tags, &condition, may(true))?
+                self.patch(who, &key, &of.get(&self.ids).clone(), tags, &condition, may(true))?;
             }
             Step::Delete(of, condition) => {
-                self.delete(who, &key, of.get(&self.ids).clone(), &condition, may(true))?
+                self.delete(who, &key, &of.get(&self.ids).clone(), &condition, may(true))?;
             }
             Step::Read(of) => {
                 let id = of.get(&self.ids).clone();
@@ -312,18 +315,18 @@ impl Worlds {
         &mut self,
         who: usize,
         key: &ApiKey,
-        id: String,
+        id: &str,
         tags: Option<Vec<String>>,
         condition: &Match,
         may: bool,
     ) -> Result<(), TestCaseError> {
-        let (value, holds) = self.if_match(&id, condition);
+        let (value, holds) = self.if_match(id, condition);
         let document = tags.as_ref().map_or(json!({}), |tags| json!({"tags": tags}));
-        let mut request = patch_as(key, &id, &document);
+        let mut request = patch_as(key, id, &document);
         request.headers.extend(value.map(|value| ("if-match".into(), value)));
         let response = self.api.send(&request);
         let tenant = &mut self.tenants[who];
-        if let Some(at) = tenant.find(&id).filter(|_| may) {
+        if let Some(at) = tenant.find(id).filter(|_| may) {
             if !holds {
                 prop_assert_eq!(
                     (response.status, code(&response)),
@@ -337,31 +340,31 @@ impl Worlds {
                 row.revision += 1;
             }
         }
-        self.shows(who, &id, &response, may)
+        self.shows(who, id, &response, may)
     }
 
     fn delete(
         &mut self,
         who: usize,
         key: &ApiKey,
-        id: String,
+        id: &str,
         condition: &Match,
         may: bool,
     ) -> Result<(), TestCaseError> {
-        let (value, holds) = self.if_match(&id, condition);
-        let mut request = as_key(key, "DELETE", &at(&id));
+        let (value, holds) = self.if_match(id, condition);
+        let mut request = as_key(key, "DELETE", &at(id));
         if let Some(value) = value {
             request = with_header(request, "if-match", &value);
         }
         let response = self.api.send(&request);
         let tenant = &mut self.tenants[who];
-        match tenant.find(&id).filter(|_| may) {
+        match tenant.find(id).filter(|_| may) {
             Some(_) if !holds => prop_assert_eq!(response.status, 412),
             Some(at) => {
                 tenant.rows.remove(at);
                 prop_assert_eq!((response.status, response.body.len()), (204, 0));
             }
-            None => self.shows(who, &id, &response, may)?,
+            None => self.shows(who, id, &response, may)?,
         }
         Ok(())
     }
