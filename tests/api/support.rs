@@ -15,7 +15,7 @@ use connector_vault::ports::{
 };
 use rusqlite::config::DbConfig;
 use rusqlite::types::ValueRef;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// The service's address in tests.
 pub const ORIGIN: &str = "https://vault.example";
@@ -200,28 +200,32 @@ impl World {
             Param::Text(text) => rusqlite::types::Value::Text(text.clone()),
             Param::Null => rusqlite::types::Value::Null,
         }));
-        let rows = prepared.query_map(params, |row| {
-            names
-                .iter()
-                .enumerate()
-                .map(|(at, name)| Ok((name.clone(), json(row.get_ref(at)?))))
-                .collect::<rusqlite::Result<Map<_, _>>>()
-        })?;
-        let rows: Vec<_> = rows.collect::<rusqlite::Result<_>>()?;
-        Ok(ResultSet {
-            rows_read: rows.len() as u64,
-            rows_written: 0,
-            json: serde_json::to_string(&rows).unwrap(),
-        })
+        let (mut rows, mut json, mut count) = (prepared.query(params)?, String::from("["), 0);
+        while let Some(row) = rows.next()? {
+            json.push_str(if count == 0 { "{" } else { ",{" });
+            for (at, name) in names.iter().enumerate() {
+                json.push_str(if at == 0 { "\"" } else { ",\"" });
+                json.push_str(name);
+                json.push_str("\":");
+                write_json(&mut json, row.get_ref(at)?);
+            }
+            json.push('}');
+            count += 1;
+        }
+        json.push(']');
+        Ok(ResultSet { rows_read: count, rows_written: 0, json })
     }
 }
 
-fn json(value: ValueRef<'_>) -> Value {
+fn write_json(json: &mut String, value: ValueRef<'_>) {
     match value {
-        ValueRef::Null => Value::Null,
-        ValueRef::Integer(value) => value.into(),
-        ValueRef::Real(value) => value.into(),
-        ValueRef::Text(text) => String::from_utf8_lossy(text).into(),
+        ValueRef::Null => json.push_str("null"),
+        ValueRef::Integer(value) => json.push_str(&value.to_string()),
+        ValueRef::Real(value) => json.push_str(&value.to_string()),
+        ValueRef::Text(text) => {
+            let text = std::str::from_utf8(text).unwrap();
+            json.push_str(&serde_json::to_string(text).unwrap());
+        }
         ValueRef::Blob(_) => panic!("no column holds a blob"),
     }
 }
