@@ -9,6 +9,8 @@ import { Caller, expectConnection, expectConnections, follow } from "../support/
 
 const LIMITS = [1, 20, 100, 500];
 const SIZES = { small: 4000, large: 20_000 };
+/** At these limits the small vault is asked as well. */
+const COMPARED = [20, 500];
 const ROOM = 64;
 
 const times = (count, make) => Array.from({ length: count }, (_, i) => make(i));
@@ -71,7 +73,7 @@ export function vaultCost(world) {
       test(`a page of ${JSON.stringify(filter)} costs the same in a small vault and in a large one`, async () => {
         for (const limit of LIMITS) {
           const read = {};
-          for (const size of Object.keys(SIZES)) {
+          for (const size of COMPARED.includes(limit) ? ["small", "large"] : ["large"]) {
             const named = matches(rows[size].filter(({ active }) => String(active) === (filter.active ?? "true")));
             const most = each * limit + ROOM + 2 * named;
             read[size] = [];
@@ -92,7 +94,7 @@ export function vaultCost(world) {
             }
           }
           // Pages with as many rows cost the same, give or take a block of the index.
-          const pages = Math.min(read.small.length, read.large.length);
+          const pages = Math.min(read.small?.length ?? 0, read.large.length);
           for (let page = 0; page < pages; page += 1) {
             const [[fewer, small], [more, large]] = [read.small[page], read.large[page]];
             if (fewer === more) assert.ok(Math.abs(large - small) <= 2, `limit ${limit}, page ${page + 1}: ${small} rows read of the small vault, ${large} of the large one`);

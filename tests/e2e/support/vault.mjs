@@ -13,6 +13,7 @@ const FIELDS = [
   "state", "tags", "version", "active", "createdAt",
 ];
 const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const NEXT = /^<(http:\/\/127\.0\.0\.1:\d+)(\/v1\/vault\/connections\?[^<>"\s]*)>; rel="next"$/;
 
 export const query = (filter) => new URLSearchParams(filter).toString();
@@ -44,25 +45,28 @@ export class Caller {
   summary = () => this.send("GET", SUMMARY);
 }
 
+/** What holds of every connection. Pages have hundreds of them, and an assertion for each of these takes its time. */
+const HOLDS = Object.entries({
+  fields: (row) => Object.keys(row).join() === FIELDS.join(),
+  id: ({ id }) => ID.test(id),
+  type: ({ type }) => type === "api",
+  platform: ({ platform }) => /^[a-z0-9-]{1,64}$/.test(platform),
+  platformVersion: ({ platformVersion }) => /^v\d+$/.test(platformVersion),
+  environment: ({ environment }) => ["test", "live"].includes(environment),
+  key: ({ key, environment, platform, identity }) => key.startsWith(`${environment}::${platform}::`) && key.endsWith(`::${identity}`),
+  identityType: ({ identityType }) => ["user", "team", "organization", "project"].includes(identityType),
+  state: ({ state }) => ["operational", "degraded", "failed", "unknown"].includes(state),
+  name: ({ name }) => name === null || typeof name === "string",
+  description: ({ description }) => typeof description === "string",
+  tags: ({ tags }) => Array.isArray(tags) && tags.every((tag) => typeof tag === "string"),
+  version: ({ version }) => typeof version === "string" && /^[1-9]\d*$/.test(version),
+  active: ({ active }) => typeof active === "boolean",
+  createdAt: ({ createdAt }) => TIME.test(createdAt) && new Date(createdAt).toISOString() === createdAt,
+});
+
 /** Asserts a connection as the specification describes it, and returns it. */
 export function expectFields(connection) {
-  assert.deepEqual(Object.keys(connection), FIELDS);
-  assert.match(connection.id, ID);
-  assert.equal(connection.type, "api");
-  assert.match(connection.platform, /^[a-z0-9-]{1,64}$/);
-  assert.match(connection.platformVersion, /^v\d+$/);
-  const { environment, platform, identity } = connection;
-  assert.ok(["test", "live"].includes(environment));
-  assert.ok(connection.key.startsWith(`${environment}::${platform}::`) && connection.key.endsWith(`::${identity}`), connection.key);
-  assert.ok(["user", "team", "organization", "project"].includes(connection.identityType));
-  assert.ok(["operational", "degraded", "failed", "unknown"].includes(connection.state));
-  assert.ok(connection.name === null || typeof connection.name === "string");
-  assert.equal(typeof connection.description, "string");
-  assert.ok(Array.isArray(connection.tags) && connection.tags.every((tag) => typeof tag === "string"));
-  assert.match(connection.version, /^[1-9]\d*$/);
-  assert.equal(typeof connection.active, "boolean");
-  assert.match(connection.createdAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-  assert.equal(new Date(connection.createdAt).toISOString(), connection.createdAt);
+  for (const [what, holds] of HOLDS) if (!holds(connection)) assert.fail(`${what} of ${JSON.stringify(connection)}`);
   return connection;
 }
 
