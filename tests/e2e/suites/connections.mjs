@@ -147,7 +147,11 @@ export function connections(world) {
           }
         }
         let found = 0;
-        for (const filter of filters.values()) found += (await agree({ active, ...filter })) > 0;
+        const left = [...filters.values()];
+        while (left.length > 0) {
+          const totals = await Promise.all(left.splice(-8).map((filter) => agree({ active, ...filter })));
+          found += totals.filter((total) => total > 0).length;
+        }
         assert.ok(found > 50, `${found} filters find something`);
       });
     }

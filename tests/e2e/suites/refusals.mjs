@@ -61,15 +61,14 @@ export function refusals(world) {
       const good = made.owner.secret;
       const malformed = `${good.slice(0, -1)}${good.endsWith("0") ? "1" : "0"}`;
       for (const [method, path, headers = [], body] of every().filter(([method]) => method !== "HEAD")) {
-        for (const [code, sent, calls] of [
+        const wrong = [
           ["missing_key", [], 0], ["missing_key", [["authorization", `Bearer ${good}`]], 0], ["missing_key", [["x-service-secret", ""]], 0],
           ["invalid_key", [["x-service-secret", malformed]], 0], ["invalid_key", [["x-service-secret", good], ["x-service-secret", good]], 0],
           ["invalid_key", [["x-service-secret", secret()]], 1],
           ...["revoked", "expired", "lying"].map((name) => ["invalid_key", [["x-service-secret", made[name].secret]], 1]),
-        ]) {
-          const answer = await ask(method, path, undefined, [...sent, ...headers], body);
-          expectRefusal(answer, code, {}, calls);
-        }
+        ];
+        const answers = await Promise.all(wrong.map(([, sent]) => ask(method, path, undefined, [...sent, ...headers], body)));
+        wrong.forEach(([code, , calls], i) => expectRefusal(answers[i], code, {}, calls));
       }
     });
 
@@ -110,8 +109,7 @@ export function refusals(world) {
         ["PATCH", [...JSON_TYPE, ["if-match", etags.foreign]], '{"tags":["no"]}'], ["DELETE"], ["DELETE", [["if-match", etags.foreign]]],
       ]) {
         const answers = new Set();
-        for (const id of unseen) {
-          const answer = await ask(method, one(id), made.owner.secret, headers, body);
+        for (const answer of await Promise.all(unseen.map((id) => ask(method, one(id), made.owner.secret, headers, body)))) {
           if (method === "HEAD") assert.equal(answer.status, 404);
           else expectRefusal(answer, "connection_not_found", { detail: "The vault has no such connection." });
           const told = answer.headers.filter(([name]) => name !== "x-request-id" && name !== "date");
@@ -125,10 +123,10 @@ export function refusals(world) {
       for (const [path, allow, wrong] of [
         [CONNECTIONS, LIST_METHODS, ["PATCH", "DELETE"]], [one(ids.own), ONE_METHODS, ["POST"]], [one("nothing"), ONE_METHODS, ["POST"]], [SUMMARY, READ_METHODS, ["POST", "PATCH", "DELETE"]],
       ]) {
-        for (const method of [...wrong, ...OTHER_METHODS]) {
+        await Promise.all([...wrong, ...OTHER_METHODS].map(async (method) => {
           expectRefusal(await ask(method, path, made.owner.secret, JSON_TYPE, '{"tags":["no"]}'), "method_not_allowed", { allow, detail: `This path takes ${allow} only.` });
           expectRefusal(await ask(method, path, made.none.secret), "method_not_allowed", { allow });
-        }
+        }));
         const preflight = await ask("OPTIONS", path);
         assert.deepEqual([preflight.status, preflight.body.length], [204, 0]);
         expectHeaders(preflight, { allow, "cache-control": "private, no-store" });
@@ -189,10 +187,8 @@ export function refusals(world) {
       const refused = (answer) => assert.deepEqual(expectRefusal(answer, "invalid_parameter").errors.map(({ parameter }) => parameter), ["after"]);
       for (const query of [`after=${after}`, `limit=2&after=${after}`, `limit=1&platform=github&after=${after}`, `limit=1&active=false&after=${after}`, `limit=1&after=${after}&page=2`, `limit=1&page=1&after=${after}`]) refused(await owner.list(query));
       for (const caller of [live, other, callers.reader]) refused(await caller.send("GET", next));
-      for (let at = 0; at < after.length; at += 1) {
-        const changed = `${after.slice(0, at)}${after[at] === "0" ? "1" : "0"}${after.slice(at + 1)}`;
-        refused(await owner.list({ limit: 1, after: changed }));
-      }
+      const altered = [...after].map((digit, at) => `${after.slice(0, at)}${digit === "0" ? "1" : "0"}${after.slice(at + 1)}`);
+      (await Promise.all(altered.map((changed) => owner.list({ limit: 1, after: changed })))).forEach(refused);
       for (const changed of [after.slice(1), `${after}0`, after.toUpperCase(), ` ${after}`, `${after},${after}`]) if (changed !== after) refused(await owner.list({ limit: 1, after: changed }));
       expectConnections(await owner.send("GET", next), { page: 2, total });
     });
