@@ -92,7 +92,7 @@ fn lists_walk_an_index_in_list_order() {
         ),
     ] {
         let after = cursor(&api.get(&format!("{CONNECTIONS}?limit=1&{filter}")));
-        let places = ["".to_owned(), "&page=2".to_owned()];
+        let places = [String::new(), "&page=2".to_owned()];
         let cursors = after.map(|after| format!("&after={after}"));
         for place in places.into_iter().chain(cursors) {
             let path = format!("{CONNECTIONS}?limit=1&{filter}{place}");

@@ -104,8 +104,8 @@ fn read_q(reader: &mut QueryReader<'_>) -> Option<String> {
 }
 
 fn read_tags(reader: &mut QueryReader<'_>) -> Option<Tags> {
-    let is_any = reader.one_of("tagsMatch", &["all", "any"], |name| name) == Some("any");
-    if reader.has("tagsMatch") && !reader.has("tags") {
+    let how = reader.one_of("tagsMatch", &["all", "any"], |name| name);
+    if how.is_some() && !reader.has("tags") {
         reader.invalid("tagsMatch", "says how `tags` are matched, but there are none");
     }
     let mut tags: Vec<String> = Vec::new();
@@ -114,7 +114,7 @@ fn read_tags(reader: &mut QueryReader<'_>) -> Option<Tags> {
             tags.push(tag);
         }
     }
-    Some(if is_any { Tags::Any(tags) } else { Tags::All(tags) })
+    Some(if how == Some("any") { Tags::Any(tags) } else { Tags::All(tags) })
 }
 
 pub(super) fn ask<'a>(context: &'a Context<'a>) -> Result<Ask<'a>, Problem> {
