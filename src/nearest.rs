@@ -17,7 +17,7 @@ pub fn nearest<'a>(
     known: impl IntoIterator<Item = &'a str>,
     most: usize,
 ) -> Vec<String> {
-    let name = fold(&beginning(name));
+    let name = bare(&beginning(name));
     // Few are asked for: putting each in its place is faster than sorting all.
     let mut best: Vec<(f64, &str)> = Vec::with_capacity(most.saturating_add(1));
     for known in known {
@@ -33,9 +33,14 @@ pub fn nearest<'a>(
     best.into_iter().map(|(_, known)| known.to_owned()).collect()
 }
 
+/// A name as it is compared: `identity_type` is `identityType` written in another way.
+fn bare(name: &str) -> String {
+    fold(name).replace(['_', '-'], "")
+}
+
 /// 0 (nothing alike) to 2; a name that contains the other one comes before those that merely look alike.
 fn likeness(name: &str, known: &str) -> f64 {
-    let folded = fold(known);
+    let folded = bare(known);
     let contained =
         name.len() >= 3 && (folded.contains(name) || (folded.len() >= 3 && name.contains(&folded)));
     strsim::jaro_winkler(name, &folded) + if contained { 1.0 } else { 0.0 }
@@ -58,6 +63,7 @@ mod tests {
             assert_eq!(nearest(name, known, 1), [expected], "{name}");
         }
         assert_eq!(nearest("gitub", ["gitlab", "github", "stripe"], 2), ["github", "gitlab"]);
+        assert_eq!(nearest("identity_type", ["identity", "identityType"], 1), ["identityType"]);
         assert_eq!(nearest("x", [], 3), [""; 0]);
     }
 }
