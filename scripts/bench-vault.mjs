@@ -8,7 +8,6 @@
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { Vault } from "../bench/vault-runtime.mjs";
 import { buildWorker } from "./build-worker.mjs";
 import { fingerprint, isStamped, stamp } from "./lib/fingerprint.mjs";
 import { nativeCli } from "./lib/native-cli.mjs";
@@ -141,6 +140,8 @@ async function singles(vault, rounds) {
 
 async function measureSize(program, size, rounds, compatibilityDate) {
   const { state, secret } = await storage(program, size);
+  // Imported here: before the set-up there may be no Miniflare.
+  const { Vault } = await import("../bench/vault-runtime.mjs");
   const vault = await Vault.open(state, compatibilityDate, secret);
   try {
     await vault.send(LISTS);

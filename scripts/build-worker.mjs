@@ -4,7 +4,6 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
-import binaryen from "binaryen";
 import { fingerprint, isStamped, stamp } from "./lib/fingerprint.mjs";
 import { locked } from "./lib/lock.mjs";
 import { nodeBin, root, toolPath } from "./lib/paths.mjs";
@@ -47,7 +46,9 @@ export function buildWorker({ wasm }) {
 }
 
 /** Takes out of a module what only `UNUSED` exports need: `wasm-opt` drops what nothing refers to. */
-function dropExports(file) {
+async function dropExports(file) {
+  // Imported here: before the set-up there may be no such package.
+  const { default: binaryen } = await import("binaryen");
   const module = binaryen.readBinary(readFileSync(file));
   const names = Array.from({ length: module.getNumExports() }, (_, at) => binaryen.getExportInfo(module.getExportByIndex(at)).name);
   for (const name of names) if (UNUSED.test(name)) module.removeExport(name);
@@ -70,7 +71,7 @@ async function build(wasm) {
     );
     const tools = { env: { PATH: toolPath() } };
     const module = join(root, "build", "index_bg.wasm");
-    dropExports(module);
+    await dropExports(module);
     // Function names are for debuggers; they would be a sixth of what every cold start loads.
     await run(join(nodeBin, "wasm-opt"), [module, "--all-features", "-O3", "--strip-debug", "-o", module], tools);
     const external = ["--external:cloudflare:workers", "--external:./index_bg.wasm"];
