@@ -1,7 +1,11 @@
 // The built Worker on Miniflare with a folder of wrangler's local storage: the real local D1, without wrangler between.
+import { createRequire } from "node:module";
 import { join } from "node:path";
-import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import { root } from "../scripts/lib/paths.mjs";
+
+// wrangler's own.
+const wrangler = createRequire(import.meta.url).resolve("wrangler");
+const { convertV4MiniflareOptions, Miniflare } = createRequire(wrangler)("miniflare");
 
 // What wrangler.toml names: it decides where in the folder a database lies.
 const DATABASE = "00000000-0000-0000-0000-000000000000";

@@ -45,7 +45,6 @@ async function storage(program, size) {
   const place = ["--local", "--persist-to", state];
   const stampFile = join(state, "seeded");
   const wanted = fingerprint(["migrations", "src/operator"], [String(size)]);
-  const keyFile = join(state, "key.json");
   if (!isStamped(stampFile, wanted)) {
     rmSync(state, { recursive: true, force: true });
     await task(`vault of ${number(size)} connections (kept for the next time)`, async (detail) => {
@@ -57,7 +56,7 @@ async function storage(program, size) {
     stamp(stampFile, wanted);
   }
   const key = await run(program, ["keys", "create", "--account", ACCOUNT, "--environment", "test", "--json", ...place]);
-  return { state, keyFile, secret: JSON.parse(key).secret };
+  return { state, secret: JSON.parse(key).secret };
 }
 
 /** What is asked, with the most rows that it may read; `total` is the list's. */

@@ -10,6 +10,9 @@ use crate::vault::filter::{ConnectionFilter, Tags};
 /// Different values of the column `name_overlap`, from 0 on; the last one stands for all that are greater, too.
 pub(super) const NAME_OVERLAPS: usize = 8;
 
+/// Most tags that are looked for one by one.
+const FEW_TAGS: usize = 4;
+
 /// What a list walks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Source<'a> {
@@ -212,16 +215,25 @@ impl Sql {
         }
     }
 
-    /// That the connection has the tags: one look at all of them, because the database thinks long about a statement
-    /// with a look for each.
+    /// That the connection has the tags. A few are looked for one by one, until one decides; of many all at once, which
+    /// reads more, because the database takes its time to plan a statement with twenty looks: 145 to 217 ms, instead of 33.
     pub(super) fn tag_filter(&mut self, filter: &ConnectionFilter) -> &mut Self {
-        let (tags, least) = match &filter.tags {
+        const OWN: &str = "FROM connection_tags h WHERE h.account = c.account AND h.environment = c.environment AND h.active = c.active AND h.created_at = c.created_at AND h.id = c.id AND h.tag";
+        let (tags, joint, least) = match &filter.tags {
             None => return self,
-            Some(Tags::All(tags)) => (tags, tags.len()),
-            Some(Tags::Any(tags)) => (tags, 1),
+            Some(Tags::All(tags)) => (tags, " AND ", tags.len()),
+            Some(Tags::Any(tags)) => (tags, " OR ", 1),
         };
-        self.push(" AND (SELECT count(*) FROM connection_tags h WHERE h.account = c.account AND h.environment = c.environment AND h.active = c.active AND h.created_at = c.created_at AND h.id = c.id AND h.tag IN ");
-        self.texts(tags).push(") >= ").push(&least.to_string())
+        if tags.len() > FEW_TAGS {
+            self.push(" AND (SELECT count(*) ").push(OWN).push(" IN ").texts(tags);
+            return self.push(") >= ").push(&least.to_string());
+        }
+        self.push(" AND (");
+        for (nth, tag) in tags.iter().enumerate() {
+            self.push(if nth == 0 { "" } else { joint }).push("EXISTS (SELECT 1 ").push(OWN);
+            self.push(" = ").text(tag).push(")");
+        }
+        self.push(")")
     }
 
     /// A list of texts in parentheses.
