@@ -51,7 +51,9 @@ async function dropExports(file) {
   const { default: binaryen } = await import("binaryen");
   const module = binaryen.readBinary(readFileSync(file));
   const names = Array.from({ length: module.getNumExports() }, (_, at) => binaryen.getExportInfo(module.getExportByIndex(at)).name);
-  for (const name of names) if (UNUSED.test(name)) module.removeExport(name);
+  const unused = names.filter((name) => UNUSED.test(name));
+  if (unused.length === 0) throw new Problem("The Worker has none of the exports that scripts/build-worker.mjs drops: have their names changed?");
+  for (const name of unused) module.removeExport(name);
   writeFileSync(file, module.emitBinary());
   module.dispose();
 }

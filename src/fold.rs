@@ -1,7 +1,26 @@
 //! How texts are compared when case does not matter: the same in the importer, the Worker and the client.
 
-/// Unicode lower-casing.
+/// Unicode lower-casing, letter by letter: what a text begins with is folded as in the whole text. So a sigma at the end
+/// of a word is a sigma, as in Unicode's case folding.
 #[must_use]
 pub fn fold(text: &str) -> String {
-    text.to_lowercase()
+    text.chars()
+        .flat_map(char::to_lowercase)
+        .map(|letter| if letter == 'ς' { 'σ' } else { letter })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fold;
+
+    #[test]
+    fn a_beginning_is_folded_as_in_the_whole() {
+        let text = "ΟΔΥΣΣΕΥΣ Straße İstanbul ÀÉ";
+        for (end, _) in text.char_indices() {
+            assert!(fold(text).starts_with(&fold(text.get(..end).unwrap())), "{end}");
+        }
+        assert_eq!(fold("ΟΔΟΣ οδος"), "οδοσ οδοσ");
+        assert_eq!(fold("ÀÉ Straße"), "àé straße");
+    }
 }

@@ -9,8 +9,8 @@ use crate::ports::{
 
 /// Tries before the request fails: of a read of a value, and of statements on their way to which the connection was lost.
 const TRIES: u32 = 3;
-/// Milliseconds, at least, between the first and the second try of statements; later ones wait longer.
-const PAUSE_MS: u32 = 20;
+/// Milliseconds, at least, between the first and the second try of statements; each later pause is twice as long.
+const PAUSE_MS: u32 = 40;
 
 /// Counts what a request asks of the ports behind it.
 #[derive(Debug)]
@@ -73,6 +73,11 @@ impl<P: Ports> Db for Metered<'_, P> {
 }
 
 impl<P: Ports> Metered<'_, P> {
+    /// Tells no rows: that of a revoked key is found, that of an unknown one is not, and nobody is told which it was.
+    pub fn forget_rows(&self) {
+        self.rows_read.set(0);
+    }
+
     /// Whether statements were run more than once: an earlier try may have done its work.
     #[must_use]
     pub fn was_repeated(&self) -> bool {
@@ -84,7 +89,9 @@ impl<P: Ports> Metered<'_, P> {
         let mut jitter = [0];
         self.fill(&mut jitter);
         let [jitter] = jitter;
-        PAUSE_MS.saturating_mul(1 << tries.min(8)).saturating_add(u32::from(jitter))
+        PAUSE_MS
+            .saturating_mul(1 << tries.saturating_sub(1).min(8))
+            .saturating_add(u32::from(jitter))
     }
 }
 

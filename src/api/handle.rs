@@ -65,6 +65,9 @@ pub async fn handle<P: Ports>(service: &Service, ports: &P, request: &Request) -
         Ok(response) => response,
         Err(problem) => failure(&problem, &request.origin, &request_id),
     };
+    if response.status == 401 {
+        metered.forget_rows();
+    }
     cors::expose(&service.config, request, &mut response);
     response.add("vary", service.vary.clone());
     response.add("server-timing", metered.to_string());
@@ -148,7 +151,7 @@ fn no_method(target: &Target) -> Problem {
     Problem { allow: Some(allow), ..Problem::new(Code::MethodNotAllowed, detail) }
 }
 
-fn no_route() -> Problem {
+pub(super) fn no_route() -> Problem {
     Problem::new(Code::RouteNotFound, "The service has no such path.")
 }
 

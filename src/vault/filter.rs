@@ -2,6 +2,7 @@
 
 use super::cursor::Cursor;
 use super::model::IdentityType;
+use crate::json;
 
 /// Most keys that a request may name.
 pub const MAX_KEYS: usize = 100;
@@ -31,6 +32,32 @@ pub struct ConnectionFilter {
     pub platform_version: Option<String>,
     /// Exact.
     pub identity_type: Option<IdentityType>,
+}
+
+impl ConnectionFilter {
+    /// What tells the list of this filter, in pages of `limit` rows, from every other list.
+    #[must_use]
+    pub fn list_name(&self, limit: u64) -> String {
+        let (how, tags) = match &self.tags {
+            None => ("", [].as_slice()),
+            Some(Tags::All(tags)) => ("all", tags.as_slice()),
+            Some(Tags::Any(tags)) => ("any", tags.as_slice()),
+        };
+        let keys =
+            self.keys.as_ref().map(|keys| json::list(keys.iter().map(|key| json::array(key))));
+        json::Object::default()
+            .integer("limit", limit)
+            .integer("active", u64::from(self.active))
+            .json("key", keys.as_deref().unwrap_or("null"))
+            .text_or_null("identity", self.identity.as_deref())
+            .text_or_null("name", self.name.as_deref())
+            .text_or_null("q", self.q.as_deref())
+            .json(how, &json::array(tags))
+            .text_or_null("platform", self.platform.as_deref())
+            .text_or_null("platformVersion", self.platform_version.as_deref())
+            .text_or_null("identityType", self.identity_type.map(IdentityType::as_str))
+            .finish()
+    }
 }
 
 /// Which tags a connection must have.

@@ -38,6 +38,9 @@ fn assert_no_scan(plan: &[String], of: &str) {
     }
 }
 
+/// What may be walked in two ways.
+const AMBIGUOUS: [&str; 2] = ["tags=red&platform=epsilon", "platformVersion=v1&identityType=user"];
+
 #[test]
 fn lists_walk_an_index_in_list_order() {
     let api = Api::with_catalog();
@@ -98,20 +101,15 @@ fn lists_walk_an_index_in_list_order() {
             let path = format!("{CONNECTIONS}?limit=1&{filter}{place}");
             assert_eq!(api.get(&path).status, 200);
             let plans = plans(&api.world);
-            // Of a tag and of columns, which is rarer only the database knows: it is given both ways.
-            let ways = if filter == "tags=red&platform=epsilon" { 2 } else { 1 };
+            // Which of two is rarer, only the database knows: it is given both ways.
+            let ways = if AMBIGUOUS.contains(&filter) { 2 } else { 1 };
             assert_eq!(plans.len(), 1 + 2 * ways, "the key, and a total and a page for each way");
             for plan in &plans {
                 assert_no_scan(plan, &path);
-                // The rarest of several tags is found by sorting their counters, at most twenty.
-                let sorts = plan.iter().filter(|step| step.contains("TEMP B-TREE")).count();
-                assert_eq!(
-                    sorts,
-                    usize::from(plan.len() > 2 && filter == "tags=red,green"),
-                    "{path}: {plan:#?}"
-                );
+                let sorts = plan.iter().any(|step| step.contains("TEMP B-TREE"));
+                assert!(!sorts, "{path}: {plan:#?}");
             }
-            let page = plans[2].join("\n");
+            let page = plans[2..].concat().join("\n");
             assert!(page.contains(index), "{path}: {page}");
             // A cursor is a place in the index, not a filter on what it gives.
             if place.contains("after") {

@@ -44,6 +44,9 @@ function countedAnew(connections) {
   return [...counts].map((entry) => entry.join(" | ")).sort();
 }
 
+/** As the service folds: lower-case, and a sigma is a sigma wherever it stands. */
+const fold = (text) => text.toLowerCase().replaceAll("ς", "σ");
+
 describe("seed", () => {
   let seed;
   before(async () => {
@@ -71,10 +74,10 @@ describe("seed", () => {
       assert.deepEqual([...new Set(connections.map((row) => `${row.account} ${row.environment} ${row.version}`))], ["acme test 1"]);
     });
 
-    test("loses no character on the way, and folds as JavaScript does", () => {
+    test("loses no character on the way, and folds as the service does", () => {
       for (const row of connections) {
-        assert.equal(row.identity_folded, row.identity.toLowerCase());
-        assert.equal(row.name_folded, row.name === null ? null : row.name.toLowerCase());
+        assert.equal(row.identity_folded, fold(row.identity));
+        assert.equal(row.name_folded, row.name === null ? null : fold(row.name));
         assert.ok(!`${row.name} ${row.identity} ${row.tags}`.includes("\ufffd"), row.name);
       }
       const names = connections.map(({ name }) => name).join();

@@ -100,9 +100,9 @@ fn read(
         (platform, connector, identity, identity_type)
     else {
         // Whatever is missing is among the faults.
-        return Err(faults
-            .err()
-            .unwrap_or_else(|| Problem::new(Code::InvalidBody, "Invalid body.")));
+        return Err(faults.err().unwrap_or_else(|| {
+            Problem::new(Code::Internal, "The service has a fault: it overlooked what is missing.")
+        }));
     };
     faults?;
     Ok(NewConnection {

@@ -8,7 +8,6 @@ use crate::api::percent::decode_form;
 use crate::api::problem::Problem;
 use crate::api::query::QueryReader;
 use crate::fold::fold;
-use crate::json::quote;
 use crate::vault::cursor::Cursor;
 use crate::vault::filter::{ConnectionFilter, MAX_KEYS, MAX_Q, MAX_TAGS, Start, Tags};
 use crate::vault::key::ConnectionKey;
@@ -43,14 +42,15 @@ pub struct ListRequest {
     pub start: Start,
 }
 
-/// Reads the query string of the list. `environment` is the key's. `cursor` reads an `after`.
+/// Reads the query string of the list. `environment` is the key's. `cursor` reads an `after` of the list that
+/// its second argument names.
 ///
 /// # Errors
 /// With all faults of the query.
 pub fn read_query(
     query: &str,
     environment: Environment,
-    cursor: impl FnOnce(&str) -> Option<Cursor>,
+    cursor: impl FnOnce(&str, &str) -> Option<Cursor>,
 ) -> Result<ListRequest, Problem> {
     let mut reader = QueryReader::new(query, &PARAMETERS);
     let filter = ConnectionFilter {
@@ -71,7 +71,7 @@ pub fn read_query(
     let mut paging = Paging::read(&mut reader);
     let mut start = Start::Offset(paging.limit.saturating_mul(paging.page.saturating_sub(1)));
     if let Some(after) = after {
-        if let Some(cursor) = cursor(&after) {
+        if let Some(cursor) = cursor(&after, &filter.list_name(paging.limit)) {
             paging.page = cursor.page;
             start = Start::After(cursor);
         } else {
@@ -120,8 +120,7 @@ fn read_tags(reader: &mut QueryReader<'_>) -> Option<Tags> {
 pub(super) fn ask<'a>(context: &'a Context<'a>) -> Result<Ask<'a>, Problem> {
     let (request, key) = (context.request, context.key);
     let hash = key.hash();
-    let own_list = list_name(&request.query);
-    let cursor = |text: &str| Cursor::verify(text, &hash, &own_list).ok();
+    let cursor = |text: &str, list: &str| Cursor::verify(text, &hash, list).ok();
     let ListRequest { filter, paging, start } =
         read_query(&request.query, key.environment(), cursor)?;
 
@@ -148,7 +147,7 @@ pub(super) fn ask<'a>(context: &'a Context<'a>) -> Result<Ask<'a>, Problem> {
                 created_at: last.created_at,
                 id: last.id.clone(),
             };
-            let after = next.sign(&hash, &own_list);
+            let after = next.sign(&hash, &filter.list_name(paging.limit));
             response.add("link", link(request, &after));
         }
         Ok(response)
@@ -196,19 +195,6 @@ fn without_place(query: &str) -> impl Iterator<Item = &str> {
         let name = decode_form(pair.split('=').next().unwrap_or_default()).unwrap_or_default();
         !pair.is_empty() && name != "page" && name != "after"
     })
-}
-
-/// What tells one list from another: its filters and its limit, in whatever order and encoding they were sent. Each is
-/// quoted: none can pass for two.
-fn list_name(query: &str) -> String {
-    let sent: Vec<_> = without_place(query).filter_map(decode_form).collect();
-    let mut name = String::new();
-    for parameter in PARAMETERS {
-        for pair in sent.iter().filter(|pair| pair.split('=').next() == Some(parameter)) {
-            name.push_str(&quote(pair));
-        }
-    }
-    name
 }
 
 /// The `Link` header to the next page.

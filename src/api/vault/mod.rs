@@ -11,7 +11,7 @@ mod summary;
 mod update;
 
 use super::cost::Metered;
-use super::handle::authorize;
+use super::handle::{authorize, no_route};
 use super::message::{NO_STORE, Request, Response};
 use super::problem::{Code, Problem};
 use super::query::QueryReader;
@@ -145,7 +145,10 @@ async fn ask<'a, P: Ports>(
         Endpoint::UpdateConnection => update::ask(context, &id),
         Endpoint::DeleteConnection => delete::ask(context, &id),
         Endpoint::Summary => summary::ask(context),
-        _ => list::ask(context),
+        Endpoint::ListConnections => list::ask(context),
+        Endpoint::Health | Endpoint::Whoami | Endpoint::ListConnectors | Endpoint::ListActions => {
+            Err(no_route())
+        }
     }
 }
 

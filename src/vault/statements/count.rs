@@ -1,7 +1,7 @@
 //! How many connections a filter leaves.
 
 use super::Sql;
-use super::source::{Columns, Source, When};
+use super::source::{Columns, Measure, Source, When};
 use crate::access::statements::GUARD;
 use crate::ports::{Param, Statement};
 use crate::vault::filter::{ConnectionFilter, Tags};
@@ -54,7 +54,7 @@ impl ConnectionFilter {
 
 impl Sql {
     /// `connection_counts n …`: the rows of some values of a dimension. Conditions may follow.
-    fn counters(
+    pub(super) fn counters(
         &mut self,
         filter: &ConnectionFilter,
         dimension: &str,
@@ -65,16 +65,37 @@ impl Sql {
         self.push(" AND n.value IN ").texts(values)
     }
 
-    /// How many connections the rarest of the filter's tags has.
-    pub(super) fn least_tag(&mut self, filter: &ConnectionFilter) -> &mut Self {
-        let Some(Tags::All(tags) | Tags::Any(tags)) = &filter.tags else { return self.push("0") };
-        self.push("ifnull((SELECT min(n.n) FROM ").counters(filter, "tag", tags).push("), 0)")
+    /// A number of connections.
+    pub(super) fn measure(&mut self, measure: Measure, filter: &ConnectionFilter) -> &mut Self {
+        let Counter { dimension, value } = match (measure, &filter.tags) {
+            (Measure::Tags, Some(Tags::All(tags))) => {
+                let known = tags.len().to_string();
+                self.push("(SELECT iif(count(*) = ").push(&known).push(", min(n.n), 0) FROM ");
+                return self.counters(filter, "tag", tags).push(")");
+            }
+            (Measure::Tags, Some(Tags::Any(tags))) => {
+                self.push("(SELECT ifnull(sum(n.n), 0) FROM ");
+                return self.counters(filter, "tag", tags).push(")");
+            }
+            (Measure::Tags | Measure::Columns, _) => filter.column_counter(),
+            (Measure::Version, _) => {
+                let value = filter.platform_version.clone().unwrap_or_default();
+                Counter { dimension: "platformVersion", value }
+            }
+            (Measure::IdentityType, _) => {
+                let value = filter.identity_type.map_or("", IdentityType::as_str).to_owned();
+                Counter { dimension: "identityType", value }
+            }
+        };
+        self.push("ifnull((SELECT n.n FROM ").counters(filter, dimension, &[value]).push("), 0)")
     }
 
-    /// How many connections what the filter asks of columns leaves, or most of it.
-    pub(super) fn column_count(&mut self, filter: &ConnectionFilter) -> &mut Self {
-        let Counter { dimension, value } = filter.column_counter();
-        self.push("ifnull((SELECT n.n FROM ").counters(filter, dimension, &[value]).push("), 0)")
+    /// A condition that spares the walk where what the filter asks of columns leaves nothing.
+    pub(super) fn unless_none(&mut self, filter: &ConnectionFilter) -> &mut Self {
+        if filter.columns() == Columns::NONE {
+            return self;
+        }
+        self.push(" AND ").measure(Measure::Columns, filter).push(" > 0")
     }
 
     /// A condition that spares the walk to a page which lies past the end of a list whose number of rows is counted.
@@ -96,7 +117,7 @@ pub(super) fn counted(guard: &[Param], filter: &ConnectionFilter) -> Option<Stat
     Some(sql.finish())
 }
 
-/// As above, when it is not counted: one row read for each connection of the source.
+/// As above, when it is not counted: one row read, or some more, for each connection of the source.
 pub(super) fn count(
     guard: &[Param],
     filter: &ConnectionFilter,

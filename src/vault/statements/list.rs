@@ -139,7 +139,7 @@ impl Sql {
     /// ` FROM … WHERE …`: the connections `c` whose identity begins with `q`.
     pub(super) fn identified(&mut self, q: &str, filter: &ConnectionFilter) -> &mut Self {
         let rest = ConnectionFilter { q: None, ..filter.clone() };
-        self.walk_index("connections_by_identity", &rest).push(" AND ");
+        self.walk_index("connections_by_identity", &rest).unless_none(filter).push(" AND ");
         self.begins("c.identity_folded", q)
     }
 
@@ -148,7 +148,8 @@ impl Sql {
     pub(super) fn named(&mut self, q: &str, filter: &ConnectionFilter) -> &mut Self {
         let rest = ConnectionFilter { q: None, ..filter.clone() };
         let length = q.chars().count();
-        self.walk_names(length, &rest).push(" AND ").begins("c.name_folded", q);
+        self.walk_names(length, &rest).unless_none(filter).push(" AND ");
+        self.begins("c.name_folded", q);
         if length >= NAME_OVERLAPS {
             self.push(" AND NOT (").begins("c.identity_folded", q).push(")");
         }
