@@ -30,8 +30,8 @@ impl fmt::Display for StorageError {
 
 impl std::error::Error for StorageError {}
 
-/// A bound parameter of a statement.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A bound parameter of a statement. `Debug` shows no value: one of them is the hash of a key.
+#[derive(Clone, PartialEq, Eq)]
 pub enum Param {
     /// A whole number below 2^53.
     Integer(i64),
@@ -39,6 +39,16 @@ pub enum Param {
     Text(String),
     /// SQL's NULL.
     Null,
+}
+
+impl fmt::Debug for Param {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Integer(_) => "Integer(…)",
+            Self::Text(_) => "Text(…)",
+            Self::Null => "Null",
+        })
+    }
 }
 
 /// One SQL statement with its parameters, `?1` first.

@@ -45,7 +45,7 @@ pub(super) async fn ask<'a, P: Ports>(
     let new = read(body, &connectors, context)?;
 
     let statements =
-        vec![one::insert(&context.guard, &new), one::select_namesake(&context.guard, &new)];
+        vec![one::insert(&context.guard, &new), one::select_by_key(&context.guard, &new)];
     let answer = move |results: &super::Results<'_>| {
         // Whoever has the key now: this one, also when an earlier try of this request created it, or another one.
         let holder = results.connection(1)?;

@@ -77,7 +77,7 @@ pub fn insert(guard: &[Param], new: &NewConnection) -> Statement {
 
 /// The connection that has the key of a new one.
 #[must_use]
-pub fn select_namesake(guard: &[Param], new: &NewConnection) -> Statement {
+pub fn select_by_key(guard: &[Param], new: &NewConnection) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("SELECT ").push(COLUMNS).push(" FROM api_keys k CROSS JOIN connections c INDEXED BY connections_by_key ON c.account = k.account AND c.environment = k.environment AND c.platform = ");
     sql.text(&new.platform).push(" AND c.label = ").text(&new.label);
