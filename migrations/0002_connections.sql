@@ -3,6 +3,9 @@
 -- `active` comes before every other column of an index because a list always asks for one of its two values; `created_at`
 -- and `id` come last because every list is ordered by them. A page is then a walk along an index from its place on.
 -- Only what is found by its name is sorted.
+--
+-- Triggers keep the tag rows and the counts, whatever inserts, updates or deletes connections. What SQLite keeps from
+-- triggers they can't see: write no OR REPLACE, OR IGNORE or OR FAIL on an update, and no OR REPLACE on an insert.
 CREATE TABLE connections (
   seq              INTEGER PRIMARY KEY,
   -- Lower-case hyphenated UUID.
@@ -14,7 +17,7 @@ CREATE TABLE connections (
   platform_version TEXT    NOT NULL,
   label            TEXT    NOT NULL,
   identity         TEXT    NOT NULL,
-  -- The identity in lower case: prefix search ignores case, the filter does not.
+  -- The identity folded (src/fold.rs): prefix search ignores case, the filter does not.
   identity_folded  TEXT    NOT NULL,
   identity_type    TEXT    NOT NULL CHECK (identity_type IN ('user', 'team', 'organization', 'project')),
   name             TEXT,

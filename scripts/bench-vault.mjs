@@ -11,7 +11,8 @@ import { parseArgs } from "node:util";
 import { buildWorker } from "./build-worker.mjs";
 import { fingerprint, isStamped, stamp } from "./lib/fingerprint.mjs";
 import { nativeCli } from "./lib/native-cli.mjs";
-import { root, wrangler } from "./lib/paths.mjs";
+import { migrate } from "./lib/migrations.mjs";
+import { root } from "./lib/paths.mjs";
 import { main, Problem } from "./lib/problem.mjs";
 import { run } from "./lib/run.mjs";
 import { say, task } from "./lib/status.mjs";
@@ -49,7 +50,7 @@ async function storage(program, size) {
   if (!isStamped(stampFile, wanted)) {
     rmSync(state, { recursive: true, force: true });
     await task(`vault of ${number(size)} connections (kept for the next time)`, async (detail) => {
-      await run(wrangler, ["d1", "migrations", "apply", "VAULT", ...place]);
+      await migrate(place, detail);
       await run(program, ["catalog", "publish", ...place], { detail });
       const seed = ["seed", "--account", ACCOUNT, "--connections", String(size), "--seed", "1", ...place];
       await run(program, seed, { detail, timeout: 3_600_000 });

@@ -1,10 +1,11 @@
 // `npm run deploy`: the Worker and its database, at Cloudflare. With `-- --dry-run`: everything but that.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { migrate } from "./lib/migrations.mjs";
 import { root, wrangler } from "./lib/paths.mjs";
 import { main, Problem } from "./lib/problem.mjs";
 import { run } from "./lib/run.mjs";
-import { say } from "./lib/status.mjs";
+import { say, task } from "./lib/status.mjs";
 import { buildWorker } from "./build-worker.mjs";
 import { setup } from "./setup.mjs";
 
@@ -30,7 +31,7 @@ await main(async () => {
   const tools = await setup();
   if (!isDry) mustNameStorage();
   await buildWorker(tools);
-  if (!isDry) await run(wrangler, ["d1", "migrations", "apply", "VAULT", "--remote"], { show: true });
+  if (!isDry) await task("database migrated", (detail) => migrate(["--remote"], detail));
   await run(wrangler, ["deploy", ...args], { show: true });
   if (isDry) return;
   say(`

@@ -5,9 +5,8 @@ import { buildWorker } from "./build-worker.mjs";
 import { fingerprint, isStamped, stamp } from "./lib/fingerprint.mjs";
 import { nativeCli } from "./lib/native-cli.mjs";
 import { locked } from "./lib/lock.mjs";
-import { wrangler } from "./lib/paths.mjs";
+import { migrate } from "./lib/migrations.mjs";
 import { main } from "./lib/problem.mjs";
-import { run } from "./lib/run.mjs";
 import { paint, task } from "./lib/status.mjs";
 import { setup } from "./setup.mjs";
 import { importCatalog, publishCatalog } from "./start/catalog.mjs";
@@ -16,13 +15,11 @@ import { ensureDemoKey, workingDemoKey } from "./start/demo-key.mjs";
 import { mustBeFree, options } from "./start/options.mjs";
 import { serve } from "./start/serve.mjs";
 
-async function migrate({ state, place }) {
+async function migrateState({ state, place }) {
   const stampFile = join(state, "v3", "d1", ".migrated");
   const wanted = fingerprint(["migrations"]);
   if (isStamped(stampFile, wanted)) return;
-  await task("local database migrated", () =>
-    run(wrangler, ["d1", "migrations", "apply", "VAULT", ...place]),
-  );
+  await task("local database migrated", (detail) => migrate(place, detail));
   stamp(stampFile, wanted);
 }
 
@@ -60,7 +57,7 @@ await main(async () => {
     await importCatalog(program);
     // One after the other: each opens the same local storage.
     await publishCatalog(program, given);
-    await migrate(given);
+    await migrateState(given);
     await ensureDemoKey(program, given);
     await seedDemoAccount(program, given);
   });

@@ -33,7 +33,7 @@ describe("the service on the real runtime", () => {
     await build();
     const [small, large, other] = [await smallCatalog(), await largeCatalog(), await otherCatalog()];
     const empty = new State("empty");
-    await empty.migrate(FIRST);
+    await empty.migrateByWrangler(FIRST);
     world.keys = {
       full: key(),
       live: key({ environment: "live" }),
@@ -53,7 +53,9 @@ describe("the service on the real runtime", () => {
     const tables = await database.vault.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
     await database.close();
     const own = tables.results.map(({ name }) => name).filter((name) => !/^(_cf_|sqlite_|d1_)/.test(name));
-    world.migrated = { tables: own, second: await empty.migrate(), again: await empty.migrate() };
+    world.migrated = {
+      tables: own, second: await empty.migrate(), again: await empty.migrate(), byWrangler: await empty.migrateByWrangler(),
+    };
     const [smallState, largeState] = [empty.copy("small-state"), empty.copy("large-state")];
     await smallState.publish(small);
     await largeState.publish(large);

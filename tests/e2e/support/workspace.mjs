@@ -4,6 +4,7 @@ import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { getPlatformProxy } from "wrangler";
+import { migrate } from "../../../scripts/lib/migrations.mjs";
 import { nativeCli } from "../../../scripts/lib/native-cli.mjs";
 import { openapiDirectory, root, wrangler } from "../../../scripts/lib/paths.mjs";
 import { run } from "../../../scripts/lib/run.mjs";
@@ -101,8 +102,13 @@ export class State {
     await cli("catalog", "publish", "--local", "--persist-to", this.path, "--catalog", catalog.path);
   }
 
-  /** Makes the database's tables, by all migrations or only by those that an earlier release had. */
-  async migrate(released) {
+  /** Makes the database's tables, as `npm start` and `npm run deploy` do; gives the names of what was applied. */
+  async migrate() {
+    return migrate(["--local", "--persist-to", this.path]);
+  }
+
+  /** The same by wrangler's own command, by all migrations or only by those that an earlier release had. */
+  async migrateByWrangler(released) {
     const config = released ? ["--config", earlierRelease(released)] : [];
     return run(wrangler, ["d1", "migrations", "apply", "VAULT", "--local", "--persist-to", this.path, ...config], options);
   }
