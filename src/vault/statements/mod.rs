@@ -38,9 +38,14 @@ impl Sql {
     /// Adds a parameter, and its place to the text.
     #[inline(never)]
     fn bind(&mut self, param: Param) -> &mut Self {
-        self.params.push(param);
+        // An equal one is bound once: a statement may have a hundred parameters.
+        let known = self.params.iter().position(|known| *known == param);
+        let at = known.unwrap_or(self.params.len());
+        if known.is_none() {
+            self.params.push(param);
+        }
         self.text.push('?');
-        self.text.push_str(&self.params.len().to_string());
+        self.text.push_str(&at.saturating_add(1).to_string());
         self
     }
 

@@ -160,7 +160,7 @@ impl Sql {
         self.push(" FROM api_keys k CROSS JOIN connections c INDEXED BY ").push(index);
         self.push(" ON c.account = k.account AND c.environment = k.environment AND c.active = ");
         self.integer(u64::from(filter.active)).push(" WHERE ").push(GUARD);
-        self.column_filters(filter).q_filter(filter).tag_filter(filter)
+        self.column_filters(filter).q_filter(filter).tag_filter("c", filter)
     }
 
     /// As above, by name: those whose name and identity begin with fewer than `overlaps` of the same characters.
@@ -186,7 +186,7 @@ impl Sql {
         };
         self.push(" CROSS JOIN connections c ON c.seq = t.seq AND c.id = t.id WHERE ").push(GUARD);
         self.column_filters(filter);
-        if tags.len() > 1 { self.tag_filter(filter) } else { self }
+        if tags.len() > 1 { self.tag_filter("t", filter) } else { self }
     }
 
     /// As above, the connections of any of the tags, each once: `m` with its place in the list.
@@ -241,9 +241,9 @@ impl Sql {
         }
     }
 
-    /// That the connection has the tags. Each is looked for in a subquery for its value: with `EXISTS`, which becomes a
-    /// join, the database takes a second to plan a statement with twenty tags.
-    pub(super) fn tag_filter(&mut self, filter: &ConnectionFilter) -> &mut Self {
+    /// That the connection of `table`, which is `c` or the tag `t`, has the tags. Each is looked for in a subquery for its
+    /// value: with `EXISTS`, which becomes a join, the database takes a second to plan a statement with twenty tags.
+    pub(super) fn tag_filter(&mut self, table: &str, filter: &ConnectionFilter) -> &mut Self {
         let (tags, joint) = match &filter.tags {
             None => return self,
             Some(Tags::All(tags)) => (tags, " AND "),
@@ -251,9 +251,17 @@ impl Sql {
         };
         self.push(" AND (");
         for (nth, tag) in tags.iter().enumerate() {
-            self.push(if nth == 0 { "" } else { joint });
-            self.push("(SELECT 1 FROM connection_tags h WHERE h.account = c.account AND h.environment = c.environment AND h.active = c.active AND h.created_at = c.created_at AND h.id = c.id AND h.tag = ");
-            self.text(tag).push(") IS NOT NULL");
+            self.push(if nth == 0 { "" } else { joint }).push("(");
+            if table == "t" {
+                // It has the tag that led to it.
+                self.push("t.tag = ").text(tag).push(" OR ");
+            }
+            self.push("(SELECT 1 FROM connection_tags h WHERE ");
+            for column in ["account", "environment", "active", "created_at", "id"] {
+                self.push("h.").push(column).push(" = ").push(table).push(".").push(column);
+                self.push(" AND ");
+            }
+            self.push("h.tag = ").text(tag).push(") IS NOT NULL)");
         }
         self.push(")")
     }
