@@ -95,7 +95,7 @@ fn keyed(guard: &[Param], filter: &ConnectionFilter, keys: &[[String; 3]]) -> St
     sql.push("SELECT ").push(COLUMNS).push(" FROM api_keys k CROSS JOIN json_each(").keys(keys);
     sql.push(") j CROSS JOIN connections c INDEXED BY connections_by_key ON c.account = k.account AND c.environment = k.environment AND c.platform = j.value ->> 0 AND c.label = j.value ->> 1 AND c.identity = j.value ->> 2 WHERE ");
     sql.push(GUARD).push(" AND c.active = ").integer(u64::from(filter.active));
-    sql.column_filters(filter).q_filter(filter).tag_filter("c", filter);
+    sql.column_filters(filter).q_filter(filter).tag_filter(filter);
     sql.finish()
 }
 
