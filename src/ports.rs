@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::future::Future;
 
+use crate::access::key::KeyHash;
 use crate::json::{self, Value};
 
 /// Storage could not do what was asked.
@@ -126,7 +127,7 @@ pub trait Random {
 /// How often a key may ask.
 pub trait RateLimit {
     /// Whether `key` may ask once more now; for how many seconds it should wait otherwise.
-    fn allow(&self, key: &str) -> impl Future<Output = Result<(), RetryAfter>>;
+    fn allow(&self, key: &KeyHash) -> impl Future<Output = Result<(), RetryAfter>>;
 }
 
 /// Seconds to wait before asking again.

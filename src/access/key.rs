@@ -19,6 +19,7 @@ const CHECKSUM_LEN: usize = 6;
 pub struct ApiKey {
     text: String,
     environment: Environment,
+    hash: KeyHash,
 }
 
 /// The SHA-256 of a key: the only form in which it is stored.
@@ -48,7 +49,7 @@ impl ApiKey {
         }
         let checksum = checksum(&text);
         text.push_str(&checksum);
-        Self { text, environment }
+        Self::new(text, environment)
     }
 
     /// Takes a key apart without asking storage.
@@ -70,7 +71,7 @@ impl ApiKey {
         if !right_shape || checksum(body) != given {
             return Err(MalformedKeyError);
         }
-        Ok(Self { text: text.to_owned(), environment })
+        Ok(Self::new(text.to_owned(), environment))
     }
 
     /// The environment that the key's prefix states.
@@ -79,10 +80,15 @@ impl ApiKey {
         self.environment
     }
 
+    fn new(text: String, environment: Environment) -> Self {
+        let hash = KeyHash(Sha256::digest(text.as_bytes()).into());
+        Self { text, environment, hash }
+    }
+
     /// What storage knows the key by.
     #[must_use]
-    pub fn hash(&self) -> KeyHash {
-        KeyHash(Sha256::digest(self.text.as_bytes()).into())
+    pub const fn hash(&self) -> KeyHash {
+        self.hash
     }
 
     /// The key itself, to be shown once to the person who made it.

@@ -15,10 +15,8 @@ pub fn select_key(hash: &KeyHash) -> Statement {
 
 /// Holds for the row `k` of `api_keys` when its key is valid now and has a scope: what a statement that joins that row
 /// says or does is confined to the key's account and environment, and is nothing at all for a key that is not valid.
-/// Its parameters are the first [`GUARD_PARAMS`].
+/// Its parameters are the first ones, [`guard_params`].
 pub const GUARD: &str = "k.hash = ?1 AND k.environment = ?2 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ?3) AND instr(' ' || k.scopes || ' ', ' ' || ?4 || ' ') > 0";
-/// Number of parameters of [`GUARD`].
-pub const GUARD_PARAMS: usize = 4;
 
 /// The parameters of [`GUARD`]; `now` in milliseconds since 1970-01-01 UTC.
 #[must_use]

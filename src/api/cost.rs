@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::fmt;
 
+use crate::access::key::KeyHash;
 use crate::ports::{
     Blobs, Clock, Db, Ports, Random, RateLimit, ResultSet, RetryAfter, Statement, StorageError,
 };
@@ -126,7 +127,7 @@ impl<P: Random> Random for Metered<'_, P> {
 }
 
 impl<P: RateLimit> RateLimit for Metered<'_, P> {
-    async fn allow(&self, key: &str) -> Result<(), RetryAfter> {
+    async fn allow(&self, key: &KeyHash) -> Result<(), RetryAfter> {
         self.ports.allow(key).await
     }
 }

@@ -124,7 +124,7 @@ async fn answer<P: Ports>(
     if let Some(scope) = endpoint.scope() {
         authorize(&principal, scope)?;
     }
-    ports.allow(&key.hash().to_string()).await?;
+    ports.allow(&key.hash()).await?;
 
     // 5. Parse, ask storage, render.
     match target {

@@ -8,6 +8,7 @@ use worker::Env;
 use worker::worker_sys::types::D1Database;
 
 use super::http;
+use crate::access::key::KeyHash;
 use crate::ports::{
     Blobs, Clock, Db, Param, Random, RateLimit, ResultSet, RetryAfter, Statement, StorageError,
 };
@@ -170,10 +171,10 @@ impl Random for EdgePorts<'_> {
 }
 
 impl RateLimit for EdgePorts<'_> {
-    async fn allow(&self, key: &str) -> Result<(), RetryAfter> {
+    async fn allow(&self, key: &KeyHash) -> Result<(), RetryAfter> {
         let bindings: &Bindings = self.env.unchecked_ref();
         let Some(limiter) = bindings.rate_limiter() else { return Ok(()) };
-        match is_allowed(&limiter, key).await {
+        match is_allowed(&limiter, &key.to_string()).await {
             Ok(true) => Ok(()),
             Ok(false) => Err(RATE_PERIOD),
             // A limiter out of order must not put the service out of order.

@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
 
-use connector_vault::access::key::ApiKey;
+use connector_vault::access::key::{ApiKey, KeyHash};
 use connector_vault::access::{Environment, Scope, Scopes};
 use connector_vault::api::message::Body;
 use connector_vault::api::{Config, Request, Response, Service, handle};
@@ -266,7 +266,7 @@ impl Random for World {
 }
 
 impl RateLimit for World {
-    async fn allow(&self, _key: &str) -> Result<(), RetryAfter> {
+    async fn allow(&self, _key: &KeyHash) -> Result<(), RetryAfter> {
         if self.limited.get() { Err(RetryAfter(60)) } else { Ok(()) }
     }
 }

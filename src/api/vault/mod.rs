@@ -109,7 +109,7 @@ pub async fn answer<P: Ports>(
     // 1. The rate, then what is to be asked.
     let guard = guard_params(key, scope, now);
     let context = Context { request, key, guard, now, fresh_id: ports.uuid() };
-    let ask = match ports.allow(&hash.to_string()).await {
+    let ask = match ports.allow(&hash).await {
         Ok(()) => ask(catalog, ports, &context, target, endpoint).await,
         Err(wait) => Err(wait.into()),
     };
