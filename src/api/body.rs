@@ -1,12 +1,8 @@
 //! JSON bodies: every fault of a body is found and named, nothing is guessed away.
 
 use super::message::{Body, MAX_BODY, Request};
-use super::problem::{Code, Fault, Place, Problem};
+use super::problem::{Code, Fault, MAX_FAULTS, Place, Problem};
 use crate::json::{self, Value};
-use crate::nearest::{beginning, nearest};
-
-/// Faults past this many are not named any more: a hostile body must cost little.
-const MAX_FAULTS: usize = 100;
 
 /// The media type of a request's body must be JSON's.
 ///
@@ -55,43 +51,34 @@ impl BodyReader {
 
     fn take(&mut self, name: &str, value: Value, known: &[&'static str]) {
         let Some(field) = known.iter().find(|known| **known == name) else {
-            return self.unknown(name, known);
+            let (code, what) = (Code::InvalidBody, "a field of this body");
+            return self.note(&[name], |place| Fault::unknown(code, place, name, what, known));
         };
-        if self.fields.iter().any(|(seen, _)| seen == field) {
+        if self.has(field) {
             return self.invalid(&[field], "is given more than once");
         }
         self.fields.push((field, value));
     }
 
-    fn unknown(&mut self, name: &str, known: &[&'static str]) {
-        if self.faults.len() >= MAX_FAULTS {
-            return;
-        }
-        let suggestion = nearest(name, known.iter().copied(), 1).into_iter().next();
-        let meant = suggestion
-            .as_ref()
-            .map(|suggestion| format!("; did you mean `{suggestion}`?"))
-            .unwrap_or_default();
-        let detail = format!("`{}` is not a field of this body{meant}", beginning(name));
-        self.fault(&[name], detail, suggestion);
-    }
-
-    fn fault(&mut self, path: &[&str], detail: String, suggestion: Option<String>) {
+    /// Notes a fault, unless there are too many already.
+    fn note(&mut self, path: &[&str], fault: impl FnOnce(Place) -> Fault) {
         if self.faults.len() < MAX_FAULTS {
-            let place = Place::Pointer(pointer(path));
-            self.faults.push(Fault { code: Code::InvalidBody, place, detail, suggestion });
+            self.faults.push(fault(Place::Pointer(pointer(path))));
         }
     }
 
     /// Notes that the value at `path` can't be used; `what` completes a sentence that begins with its name.
     #[inline(never)]
     pub fn invalid(&mut self, path: &[&str], what: &str) {
-        self.fault(path, format!("`{}` {what}", path.join("/")), None);
+        self.invalid_like(path, what, None);
     }
 
     /// As [`Self::invalid`], with what may have been meant.
     pub fn invalid_like(&mut self, path: &[&str], what: &str, suggestion: Option<String>) {
-        self.fault(path, format!("`{}` {what}", path.join("/")), suggestion);
+        self.note(path, |place| {
+            let detail = format!("`{}` {what}", path.join("/"));
+            Fault { code: Code::InvalidBody, place, detail, suggestion }
+        });
     }
 
     #[inline(never)]
@@ -154,15 +141,9 @@ impl BodyReader {
         let known = all.iter().copied().find(|one| value == Value::Text(name(*one).into()));
         if known.is_none() {
             let names: Vec<&str> = all.iter().map(|one| name(*one)).collect();
-            let suggestion = match &value {
-                Value::Text(text) => nearest(text, names.iter().copied(), 1).into_iter().next(),
-                _ => None,
-            };
-            self.invalid_like(
-                &[field],
-                &format!("must be one of {}", names.join(", ")),
-                suggestion,
-            );
+            let text = if let Value::Text(text) = &value { Some(text.as_str()) } else { None };
+            let code = Code::InvalidBody;
+            self.note(&[field], |place| Fault::none_of(code, place, field, text, &names));
         }
         known
     }

@@ -2,6 +2,7 @@
 
 use crate::access::authenticate::AuthenticationError;
 use crate::json::{Object, array, list};
+use crate::nearest::{beginning, nearest};
 use crate::ports::{RetryAfter, StorageError};
 
 /// What went wrong, in a word that programs can rely on.
@@ -99,6 +100,9 @@ impl Code {
         self.facts().1
     }
 }
+
+/// Faults past this many are not named any more: a hostile request must cost little.
+pub(super) const MAX_FAULTS: usize = 100;
 
 /// One fault of a request's parameters or body.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -215,6 +219,34 @@ impl Problem {
 }
 
 impl Fault {
+    /// A name that is none of the `known` ones; `what` is missing, for example `a field of this body`.
+    pub(super) fn unknown(
+        code: Code,
+        place: Place,
+        name: &str,
+        what: &str,
+        known: &[&str],
+    ) -> Self {
+        let suggestion = nearest(name, known.iter().copied(), 1).pop();
+        let meant = suggestion.as_ref().map(|name| format!("; did you mean `{name}`?"));
+        let meant = meant.unwrap_or_default();
+        let detail = format!("`{}` is not {what}{meant}", beginning(name));
+        Self { code, place, detail, suggestion }
+    }
+
+    /// A value of `name` that is none of the `known` ones; `text` is what was sent, if it was a text.
+    pub(super) fn none_of(
+        code: Code,
+        place: Place,
+        name: &str,
+        text: Option<&str>,
+        known: &[&str],
+    ) -> Self {
+        let suggestion = text.and_then(|text| nearest(text, known.iter().copied(), 1).pop());
+        let detail = format!("`{name}` must be one of {}", known.join(", "));
+        Self { code, place, detail, suggestion }
+    }
+
     fn to_json(&self) -> String {
         let (kind, place) = match &self.place {
             Place::Parameter(name) => ("parameter", name),

@@ -4,11 +4,7 @@ use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
 use super::percent::decode_form;
-use super::problem::{Code, Fault, Place, Problem};
-use crate::nearest::{beginning, nearest};
-
-/// Unknown parameters past this many faults are not named any more: a hostile query must cost little.
-const MAX_FAULTS: usize = 100;
+use super::problem::{Code, Fault, MAX_FAULTS, Place, Problem};
 
 /// Reads a query string against the parameters that an endpoint has, collecting all faults.
 #[derive(Debug)]
@@ -33,11 +29,14 @@ impl<'a> QueryReader<'a> {
         let name = decode_form(raw_name).unwrap_or(Cow::Borrowed(raw_name));
         let Some(parameter) = known.iter().find(|known| **known == name) else {
             if self.faults.len() < MAX_FAULTS && !self.is_noted(Code::UnknownParameter, &name) {
-                self.unknown(&name, known);
+                let place = Place::Parameter(name.clone().into_owned());
+                let what = "a parameter of this endpoint";
+                let code = Code::UnknownParameter;
+                self.faults.push(Fault::unknown(code, place, &name, what, known));
             }
             return;
         };
-        if self.values.iter().any(|(seen, _)| seen == parameter) {
+        if self.has(parameter) {
             if !self.is_noted(Code::RepeatedParameter, parameter) {
                 let detail = format!("`{parameter}` is given more than once");
                 self.fault(Code::RepeatedParameter, parameter, detail);
@@ -59,22 +58,6 @@ impl<'a> QueryReader<'a> {
             fault.code == code
                 && matches!(&fault.place, Place::Parameter(name) if name == parameter)
         })
-    }
-
-    fn unknown(&mut self, name: &str, known: &[&'static str]) {
-        let suggestion = nearest(name, known.iter().copied(), 1).into_iter().next();
-        let meant = suggestion
-            .as_ref()
-            .map(|suggestion| format!("; did you mean `{suggestion}`?"))
-            .unwrap_or_default();
-        let shown = beginning(name);
-        let fault = Fault {
-            code: Code::UnknownParameter,
-            place: Place::Parameter(name.to_owned()),
-            detail: format!("`{shown}` is not a parameter of this endpoint{meant}"),
-            suggestion,
-        };
-        self.faults.push(fault);
     }
 
     fn fault(&mut self, code: Code, parameter: &str, detail: String) {
@@ -113,10 +96,9 @@ impl<'a> QueryReader<'a> {
         let known = all.iter().copied().find(|one| name(*one) == text);
         if known.is_none() {
             let names: Vec<&str> = all.iter().map(|one| name(*one)).collect();
-            let suggestion = nearest(&text, names.iter().copied(), 1).into_iter().next();
-            let detail = format!("`{parameter}` must be one of {}", names.join(", "));
             let place = Place::Parameter(parameter.to_owned());
-            self.faults.push(Fault { code: Code::InvalidParameter, place, detail, suggestion });
+            let code = Code::InvalidParameter;
+            self.faults.push(Fault::none_of(code, place, parameter, Some(&text), &names));
         }
         known
     }
