@@ -143,8 +143,7 @@ impl<'de> Visitor<'de> for ValueVisitor {
 }
 
 /// A text as JSON.
-#[must_use]
-pub fn quote(text: &str) -> String {
+fn quote(text: &str) -> String {
     // A text alone: serialization has nothing to fail on.
     serde_json::to_string(text).unwrap_or_default()
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// The two worlds of an account: a key sees the connections of its own only.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Environment {
     /// For trying things out.
     Test,
@@ -60,7 +60,7 @@ impl Scope {
     }
 }
 
-/// The text names no [`Environment`] or [`Scope`].
+/// The text is none of the names of a kind of things.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnknownNameError;
 

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::access::Environment;
 
 /// A connection key in parts. Only the identity may hold `::`, so that a key can be taken apart in one way only.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConnectionKey<'a> {
     /// Which of the account's two worlds.
     pub environment: Environment,

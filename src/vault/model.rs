@@ -4,6 +4,7 @@ use std::str::FromStr;
 
 use super::key::ConnectionKey;
 use crate::access::Environment;
+use crate::access::principal::UnknownNameError;
 use crate::json::{Object, Value};
 
 /// What kind of identity a connection belongs to (specification, part 2.4).
@@ -63,10 +64,6 @@ impl State {
         }
     }
 }
-
-/// The text names no [`IdentityType`] or [`State`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct UnknownNameError;
 
 impl FromStr for IdentityType {
     type Err = UnknownNameError;
