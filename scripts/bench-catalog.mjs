@@ -7,10 +7,11 @@
 // exactly that case's answer. The two take turns, and a round's ratio is between neighbours in time: machines are noisy.
 import { spawnSync } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
+import { compatibilityDate, median } from "../bench/common.mjs";
 import { Load, encode } from "../bench/load.mjs";
 import { Runtime } from "../bench/runtime.mjs";
 import { buildWorker } from "./build-worker.mjs";
@@ -33,12 +34,6 @@ const TRANSPORT = new Set(["content-length", "connection", "date", "transfer-enc
 
 const documents = join(openapiDirectory, "api");
 const cli = join(root, "target", "release", "connector-vault");
-
-const median = (values) => {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = Math.floor(sorted.length / 2);
-  return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
-};
 
 /** An API key and its row of `api_keys`. */
 function makeKey() {
@@ -162,10 +157,10 @@ async function measure({ runtime, load }, count, request, status) {
 }
 
 async function benchRequests(folder, catalog) {
-  const compatibilityDate = /compatibility_date = "(.+)"/.exec(readFileSync(join(root, "wrangler.toml"), "utf8"))[1];
+  const date = compatibilityDate();
   const key = makeKey();
   const secret = { "x-service-secret": key.secret };
-  const runtimes = [await startOurs(folder, catalog, key, compatibilityDate)];
+  const runtimes = [await startOurs(folder, catalog, key, date)];
   const loads = [];
   const connectTo = async (runtime, service) => {
     const load = await Load.to(runtime.ports[service], CONNECTIONS);
@@ -188,7 +183,7 @@ async function benchRequests(folder, catalog) {
       one.next = 0;
       one.request = () => requests[one.next++ % requests.length];
     }
-    runtimes.push(await startBare(folder, plan.cases.map(({ answer }) => answer), compatibilityDate));
+    runtimes.push(await startBare(folder, plan.cases.map(({ answer }) => answer), date));
     for (const [at, one] of plan.cases.entries()) one.bare = await connectTo(runtimes[1], `bare${at}`);
 
     // 2. Warm up; how many requests make a round.

@@ -8,6 +8,7 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { compatibilityDate, median } from "../bench/common.mjs";
 import { buildWorker } from "./build-worker.mjs";
 import { fingerprint, isStamped, stamp } from "./lib/fingerprint.mjs";
 import { nativeCli } from "./lib/native-cli.mjs";
@@ -24,7 +25,6 @@ const LIMIT = 20;
 const SOME = 64;
 const LISTS = "/v1/vault/connections";
 
-const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
 const number = (value) => value.toLocaleString("en");
 
 function options() {
@@ -152,11 +152,11 @@ async function singles(vault, rounds) {
   };
 }
 
-async function measureSize(program, size, rounds, compatibilityDate) {
+async function measureSize(program, size, rounds) {
   const { state, secret } = await storage(program, size);
   // Imported here: before the set-up there may be no Miniflare.
   const { Vault } = await import("../bench/vault-runtime.mjs");
-  const vault = await Vault.open(state, compatibilityDate, secret);
+  const vault = await Vault.open(state, compatibilityDate(), secret);
   try {
     await vault.send(LISTS);
     const results = {};
@@ -203,9 +203,8 @@ await main(async () => {
   const program = await nativeCli();
   await buildWorker(tools);
   await importCatalog(program);
-  const [, compatibilityDate] = /^compatibility_date = "(.*)"$/m.exec(readFileSync(join(root, "wrangler.toml"), "utf8"));
   const results = [];
-  for (const size of sizes) results.push(await measureSize(program, size, rounds, compatibilityDate));
+  for (const size of sizes) results.push(await measureSize(program, size, rounds));
   const over = table(sizes, results);
   if (over > 0) throw new Problem(`${over} requests cost more than they may.`);
   return 0;
