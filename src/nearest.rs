@@ -1,7 +1,5 @@
 //! What a mistyped name may have meant.
 
-use crate::fold::fold;
-
 /// Longer names are compared and shown by their beginning only, so that a hostile one costs little.
 const BEGINNING_CHARS: usize = 64;
 
@@ -33,9 +31,10 @@ pub fn nearest<'a>(
     best.into_iter().map(|(_, known)| known.to_owned()).collect()
 }
 
-/// A name as it is compared: `identity_type` is `identityType` written in another way.
+/// A name as it is compared: `identity_type` is `identityType` written in another way. All known names are ASCII.
 fn bare(name: &str) -> String {
-    fold(name).replace(['_', '-'], "")
+    let kept = name.chars().filter(|letter| !matches!(letter, '_' | '-'));
+    kept.map(|letter| letter.to_ascii_lowercase()).collect()
 }
 
 /// 0 (nothing alike) to 2; a name that contains the other one comes before those that merely look alike.

@@ -57,21 +57,7 @@ impl ApiKey {
     /// # Errors
     /// When the prefix, the length, a character or the checksum is wrong.
     pub fn parse(text: &str) -> Result<Self, MalformedKeyError> {
-        let (environment, rest) = Environment::ALL
-            .into_iter()
-            .find_map(|environment| Some((environment, text.strip_prefix(prefix(environment))?)))
-            .ok_or(MalformedKeyError)?;
-        let right_shape = rest.len() == RANDOM_LEN.saturating_add(CHECKSUM_LEN)
-            && rest.bytes().all(|b| b.is_ascii_alphanumeric());
-        let (body, given) = text
-            .len()
-            .checked_sub(CHECKSUM_LEN)
-            .and_then(|at| text.split_at_checked(at))
-            .ok_or(MalformedKeyError)?;
-        if !right_shape || checksum(body) != given {
-            return Err(MalformedKeyError);
-        }
-        Ok(Self::new(text.to_owned(), environment))
+        check(text).map(|environment| Self::new(text.to_owned(), environment))
     }
 
     /// The environment that the key's prefix states.
@@ -96,6 +82,28 @@ impl ApiKey {
     pub fn reveal(&self) -> &str {
         &self.text
     }
+}
+
+/// Whether a text has the shape and the checksum of an API key; the environment that it states.
+///
+/// # Errors
+/// When the prefix, the length, a character or the checksum is wrong.
+pub fn check(text: &str) -> Result<Environment, MalformedKeyError> {
+    let (environment, rest) = Environment::ALL
+        .into_iter()
+        .find_map(|environment| Some((environment, text.strip_prefix(prefix(environment))?)))
+        .ok_or(MalformedKeyError)?;
+    let right_shape = rest.len() == RANDOM_LEN.saturating_add(CHECKSUM_LEN)
+        && rest.bytes().all(|b| b.is_ascii_alphanumeric());
+    let (body, given) = text
+        .len()
+        .checked_sub(CHECKSUM_LEN)
+        .and_then(|at| text.split_at_checked(at))
+        .ok_or(MalformedKeyError)?;
+    if !right_shape || checksum(body) != given {
+        return Err(MalformedKeyError);
+    }
+    Ok(environment)
 }
 
 impl fmt::Debug for ApiKey {

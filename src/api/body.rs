@@ -19,6 +19,9 @@ fn require_json(request: &Request) -> Result<(), Problem> {
     Err(Problem::new(Code::UnsupportedMediaType, detail))
 }
 
+/// Gives none for a good text, else what a good one is like.
+pub type Rule = fn(&str) -> Option<&'static str>;
+
 /// Reads one JSON object against the fields that an endpoint has, collecting all faults.
 #[derive(Debug)]
 pub struct BodyReader {
@@ -33,14 +36,17 @@ impl BodyReader {
     /// When the body is not declared as JSON, too large, or no JSON object.
     pub fn new(request: &Request, known: &[&'static str]) -> Result<Self, Problem> {
         require_json(request)?;
-        let Body::Whole(bytes) = &request.body else {
-            let detail = format!("The body may have at most {} KiB.", MAX_BODY >> 10);
-            return Err(Problem::new(Code::BodyTooLarge, detail));
-        };
-        let members = match parse(bytes) {
-            Ok(Value::Object(members)) => members,
-            Ok(_) => return Err(whole("The body must be a JSON object.".into())),
-            Err(detail) => return Err(whole(detail)),
+        let Body::Whole(bytes) = &request.body else { return Err(too_large()) };
+        Self::of(parse(bytes).map_err(whole)?, known)
+    }
+
+    /// Takes a body apart that has been parsed.
+    ///
+    /// # Errors
+    /// When it is no object.
+    pub fn of(body: Value, known: &[&'static str]) -> Result<Self, Problem> {
+        let Value::Object(members) = body else {
+            return Err(whole("The body must be a JSON object.".into()));
         };
         let mut reader = Self { fields: Vec::new(), faults: Vec::new() };
         for (name, value) in members {
@@ -63,7 +69,8 @@ impl BodyReader {
     /// Notes a fault, unless there are too many already.
     fn note(&mut self, path: &[&str], fault: impl FnOnce(Place) -> Fault) {
         if self.faults.len() < MAX_FAULTS {
-            self.faults.push(fault(Place::Pointer(pointer(path))));
+            let fault = fault(Place::Pointer(pointer(path)));
+            self.faults.push(fault);
         }
     }
 
@@ -94,11 +101,8 @@ impl BodyReader {
     }
 
     /// A text field for which `rule` has no objection; none when it is absent or faulty.
-    pub fn text(
-        &mut self,
-        field: &str,
-        rule: impl FnOnce(&str) -> Option<&'static str>,
-    ) -> Option<String> {
+    #[inline(never)]
+    pub fn text(&mut self, field: &str, rule: Rule) -> Option<String> {
         match self.value(field)? {
             Value::Text(text) => match rule(&text) {
                 None => return Some(text),
@@ -110,12 +114,9 @@ impl BodyReader {
     }
 
     /// A text field that may be null, which is the same as absent.
-    pub fn text_or_null(
-        &mut self,
-        field: &str,
-        rule: impl FnOnce(&str) -> Option<&'static str>,
-    ) -> Option<String> {
-        if self.fields.iter().any(|(name, value)| *name == field && *value == Value::Null) {
+    pub fn text_or_null(&mut self, field: &str, rule: Rule) -> Option<String> {
+        let is_null = |value: &Value| matches!(value, Value::Null);
+        if self.fields.iter().any(|(name, value)| *name == field && is_null(value)) {
             return None;
         }
         self.text(field, rule)
@@ -137,25 +138,26 @@ impl BodyReader {
         all: &[T],
         name: impl Fn(T) -> &'static str,
     ) -> Option<T> {
-        let value = self.value(field)?;
-        let known = all.iter().copied().find(|one| value == Value::Text(name(*one).into()));
-        if known.is_none() {
-            let names: Vec<&str> = all.iter().map(|one| name(*one)).collect();
-            let text = if let Value::Text(text) = &value { Some(text.as_str()) } else { None };
-            let code = Code::InvalidBody;
-            self.note(&[field], |place| Fault::none_of(code, place, field, text, &names));
+        let names: Vec<&str> = all.iter().map(|one| name(*one)).collect();
+        all.get(self.position(field, &names)?).copied()
+    }
+
+    /// Which of `names` a field is.
+    #[inline(never)]
+    fn position(&mut self, field: &str, names: &[&str]) -> Option<usize> {
+        let text = self.value(field)?.into_text();
+        let at = names.iter().position(|name| text.as_deref() == Some(name));
+        if at.is_none() {
+            let (code, text) = (Code::InvalidBody, text.as_deref());
+            self.note(&[field], |place| Fault::none_of(code, place, field, text, names));
         }
-        known
+        at
     }
 
     /// A field that is a list of at most `max` texts, for each of which `rule` has no objection; none when it is absent
     /// or faulty.
-    pub fn texts(
-        &mut self,
-        field: &str,
-        max: usize,
-        rule: impl Fn(&str) -> Option<&'static str>,
-    ) -> Option<Vec<String>> {
+    #[inline(never)]
+    pub fn texts(&mut self, field: &str, max: usize, rule: Rule) -> Option<Vec<String>> {
         let Value::Array(items) = self.value(field)? else {
             self.invalid(&[field], "must be an array of strings");
             return None;
@@ -190,6 +192,12 @@ impl BodyReader {
     pub fn finish(self) -> Result<(), Problem> {
         Problem::of_faults(self.faults).map_or(Ok(()), Err)
     }
+}
+
+/// A body of more than [`MAX_BODY`] bytes.
+#[must_use]
+pub fn too_large() -> Problem {
+    Problem::new(Code::BodyTooLarge, format!("The body may have at most {} KiB.", MAX_BODY >> 10))
 }
 
 /// A fault of the body as a whole.

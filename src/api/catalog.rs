@@ -11,7 +11,7 @@ use crate::catalog::filter::{ActionFilter, ConnectorFilter};
 use crate::catalog::model::Method;
 use crate::catalog::search::{MAX_CHARS, Query};
 use crate::catalog::segment::{ActionList, ConnectorList};
-use crate::fold::fold;
+use crate::fold::{Fold, fold};
 use crate::nearest::{beginning, nearest};
 use crate::ports::Ports;
 
@@ -27,14 +27,14 @@ const NEAREST_PLATFORMS: usize = 3;
 ///
 /// # Errors
 /// With all faults of the query.
-pub fn read_connector_query(query: &str) -> Result<(ConnectorFilter, Paging), Problem> {
-    let mut reader = QueryReader::new(query, &CONNECTOR_PARAMETERS);
+pub fn read_connector_query(query: &str, fold: Fold) -> Result<(ConnectorFilter, Paging), Problem> {
+    let mut reader = QueryReader::new(query, &CONNECTOR_PARAMETERS, fold);
     let filter = ConnectorFilter {
-        platform: reader.text("platform").map(|text| fold(&text)),
+        platform: reader.folded("platform"),
         authkit: reader.boolean("authkit").unwrap_or(false),
         key: reader.text("key"),
-        name: reader.text("name").map(|text| fold(&text)),
-        category: reader.text("category").map(|text| fold(&text)),
+        name: reader.folded("name"),
+        category: reader.folded("category"),
         q: read_q(&mut reader),
     };
     let paging = Paging::read(&mut reader);
@@ -45,10 +45,10 @@ pub fn read_connector_query(query: &str) -> Result<(ConnectorFilter, Paging), Pr
 ///
 /// # Errors
 /// With all faults of the query.
-pub fn read_action_query(query: &str) -> Result<(ActionFilter, Paging), Problem> {
-    let mut reader = QueryReader::new(query, &ACTION_PARAMETERS);
+pub fn read_action_query(query: &str, fold: Fold) -> Result<(ActionFilter, Paging), Problem> {
+    let mut reader = QueryReader::new(query, &ACTION_PARAMETERS, fold);
     let filter = ActionFilter {
-        title: reader.text("title").map(|text| fold(&text)),
+        title: reader.folded("title"),
         key: reader.text("key"),
         method: reader.text("method").map(|text| method(&text)),
         q: read_q(&mut reader),
@@ -59,7 +59,7 @@ pub fn read_action_query(query: &str) -> Result<(ActionFilter, Paging), Problem>
 
 fn read_q(reader: &mut QueryReader<'_>) -> Option<Query> {
     let text = reader.text("q")?;
-    let query = Query::parse(&text);
+    let query = Query::parse(&text, reader.fold());
     if query.is_none() {
         let what = "characters and at least one that is not white space";
         reader.invalid("q", &format!("must have 1 to {MAX_CHARS} {what}"));
@@ -68,8 +68,8 @@ fn read_q(reader: &mut QueryReader<'_>) -> Option<Query> {
 }
 
 fn method(text: &str) -> Option<Method> {
-    let folded = fold(text);
-    Method::ALL.into_iter().find(|method| fold(method.as_str()) == folded)
+    // No letter outside ASCII folds to one of these.
+    Method::ALL.into_iter().find(|method| method.as_str().eq_ignore_ascii_case(text))
 }
 
 /// Answers `GET /v1/available-connectors`.
@@ -81,7 +81,7 @@ pub async fn list_connectors<P: Ports>(
     ports: &Metered<'_, P>,
     request: &Request,
 ) -> Result<Response, Problem> {
-    let (filter, paging) = read_connector_query(&request.query)?;
+    let (filter, paging) = read_connector_query(&request.query, fold)?;
     let id = catalog.current(ports).await?.connectors;
     let tag = etag::of_query(id, &request.query);
     if is_known(request, &tag) {
@@ -103,7 +103,7 @@ pub async fn list_actions<P: Ports>(
     request: &Request,
     platform: &str,
 ) -> Result<Response, Problem> {
-    let (filter, paging) = read_action_query(&request.query)?;
+    let (filter, paging) = read_action_query(&request.query, fold)?;
     let current = catalog.current(ports).await?.connectors;
     let connectors = catalog.segment::<_, ConnectorList>(ports, current).await?;
     let row = connectors.with_platform(&fold(platform)).into_iter().next();

@@ -220,7 +220,7 @@ impl Problem {
 
 impl Fault {
     /// A name that is none of the `known` ones; `what` is missing, for example `a field of this body`.
-    pub(super) fn unknown(
+    pub(crate) fn unknown(
         code: Code,
         place: Place,
         name: &str,

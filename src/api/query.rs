@@ -5,19 +5,22 @@ use std::ops::RangeInclusive;
 
 use super::percent::decode_form;
 use super::problem::{Code, Fault, MAX_FAULTS, Place, Problem};
+use crate::fold::Fold;
 
 /// Reads a query string against the parameters that an endpoint has, collecting all faults.
 #[derive(Debug)]
 pub struct QueryReader<'a> {
     values: Vec<(&'static str, Cow<'a, str>)>,
     faults: Vec<Fault>,
+    fold: Fold,
 }
 
 impl<'a> QueryReader<'a> {
-    /// Takes `query` (without the `?`) apart; `known` lists the endpoint's parameters.
+    /// Takes `query` (without the `?`) apart; `known` lists the endpoint's parameters, and `fold` folds those of which
+    /// the case is ignored.
     #[must_use]
-    pub fn new(query: &'a str, known: &[&'static str]) -> Self {
-        let mut reader = Self { values: Vec::new(), faults: Vec::new() };
+    pub fn new(query: &'a str, known: &[&'static str], fold: Fold) -> Self {
+        let mut reader = Self { values: Vec::new(), faults: Vec::new(), fold };
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             reader.take(name, value, known);
@@ -79,6 +82,18 @@ impl<'a> QueryReader<'a> {
         (!value.is_empty()).then(|| value.clone().into_owned())
     }
 
+    /// A text as [`Self::text`], folded.
+    #[inline(never)]
+    pub fn folded(&mut self, parameter: &str) -> Option<String> {
+        self.text(parameter).map(|text| (self.fold)(&text))
+    }
+
+    /// What folds.
+    #[must_use]
+    pub const fn fold(&self) -> Fold {
+        self.fold
+    }
+
     /// Whether a parameter was sent.
     #[must_use]
     pub fn has(&self, parameter: &str) -> bool {
@@ -92,15 +107,21 @@ impl<'a> QueryReader<'a> {
         all: &[T],
         name: impl Fn(T) -> &'static str,
     ) -> Option<T> {
+        let names: Vec<&str> = all.iter().map(|one| name(*one)).collect();
+        all.get(self.position(parameter, &names)?).copied()
+    }
+
+    /// Which of `names` a parameter is.
+    #[inline(never)]
+    fn position(&mut self, parameter: &str, names: &[&str]) -> Option<usize> {
         let text = self.text(parameter)?;
-        let known = all.iter().copied().find(|one| name(*one) == text);
-        if known.is_none() {
-            let names: Vec<&str> = all.iter().map(|one| name(*one)).collect();
+        let at = names.iter().position(|name| text == *name);
+        if at.is_none() {
             let place = Place::Parameter(parameter.to_owned());
             let code = Code::InvalidParameter;
-            self.faults.push(Fault::none_of(code, place, parameter, Some(&text), &names));
+            self.faults.push(Fault::none_of(code, place, parameter, Some(&text), names));
         }
-        known
+        at
     }
 
     /// A parameter of 1 to `max` items, separated by commas; none when it is absent or faulty.
@@ -119,6 +140,7 @@ impl<'a> QueryReader<'a> {
     }
 
     /// A parameter that is exactly `true` or `false`.
+    #[inline(never)]
     pub fn boolean(&mut self, parameter: &str) -> Option<bool> {
         match self.text(parameter)?.as_str() {
             "true" => Some(true),
@@ -131,6 +153,7 @@ impl<'a> QueryReader<'a> {
     }
 
     /// A parameter of decimal digits within `range`.
+    #[inline(never)]
     pub fn integer(&mut self, parameter: &str, range: RangeInclusive<u64>) -> Option<u64> {
         let text = self.text(parameter)?;
         let digits_only = text.bytes().all(|byte| byte.is_ascii_digit());
@@ -142,6 +165,14 @@ impl<'a> QueryReader<'a> {
             );
         }
         value
+    }
+
+    /// Reads the query of an endpoint that has no parameters.
+    ///
+    /// # Errors
+    /// With all faults of the query.
+    pub fn none(query: &'a str) -> Result<(), Problem> {
+        Self::new(query, &[], str::to_owned).finish()
     }
 
     /// Ends the reading.

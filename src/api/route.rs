@@ -1,6 +1,6 @@
 //! Paths and methods. The Worker reads them, the client writes them.
 
-use super::percent::decode;
+use super::percent::{decode, encode};
 use crate::access::Scope;
 
 /// The methods of a path that is only read; also what a browser is told about a path of which only a valid key learns
@@ -130,6 +130,20 @@ impl Target {
         }
     }
 
+    /// The target's path, percent-encoded.
+    #[must_use]
+    pub fn path(&self) -> String {
+        match self {
+            Self::Health => "/health".into(),
+            Self::Whoami => "/v1/whoami".into(),
+            Self::Connectors => "/v1/available-connectors".into(),
+            Self::Actions { platform } => format!("/v1/available-actions/{}", encode(platform)),
+            Self::Connections => "/v1/vault/connections".into(),
+            Self::Connection { id } => format!("/v1/vault/connections/{}", encode(id)),
+            Self::Summary => "/v1/vault/summary".into(),
+        }
+    }
+
     /// The methods of the target, as the `Allow` header lists them.
     #[must_use]
     pub const fn allow(&self) -> &'static str {
@@ -201,6 +215,9 @@ mod tests {
             ("/%zz", Route::Unknown),
         ] {
             assert_eq!(Route::of(path), expected, "{path}");
+            if let Route::To(target) = expected {
+                assert_eq!(Route::of(&target.path()), Route::To(target), "{path}");
+            }
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::rfc3339::rfc3339;
 /// # Errors
 /// With all faults of the query.
 pub fn whoami(principal: &Principal, query: &str) -> Result<Response, Problem> {
-    QueryReader::new(query, &[]).finish()?;
+    QueryReader::none(query)?;
     let scopes: Vec<&str> = principal.scopes.iter().map(Scope::as_str).collect();
     let expires_at = principal.expires_at.and_then(rfc3339);
     let body = Object::default()

@@ -6,6 +6,7 @@
 
 pub mod cache;
 pub mod filter;
+pub mod key;
 pub mod layout;
 pub mod model;
 pub mod search;

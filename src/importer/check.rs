@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 
 use super::folder::Folder;
 use super::platform;
+use crate::catalog::key::ConnectorKey;
 use crate::catalog::model::{Action, Connector};
 use crate::catalog::segment::{
     ActionList, ConnectorEntry, ConnectorList, List, write_actions, write_connectors,
@@ -78,7 +79,8 @@ pub fn faults(folder: &Folder) -> Vec<String> {
                 fault(&format!("another connector has the same {what}"));
             }
         }
-        if connector.key != format!("api::{}::{}", connector.platform, connector.platform_version) {
+        let Connector { platform, platform_version, .. } = connector;
+        if connector.key != (ConnectorKey { platform, platform_version }).to_string() {
             fault("the key is not api::<platform>::<platformVersion>");
         }
         if !platform::is_valid(&connector.platform) {

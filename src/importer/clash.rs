@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use super::platform::{MAX_CHARS, Naming, plain_words, slug};
+use super::platform::{Naming, plain_words, slug};
 use super::{hash, text, version};
+use crate::catalog::key::MAX_PLATFORM;
 
 /// Names all documents of an import, whatever their order, so that each has a name of its own.
 ///
@@ -43,7 +44,7 @@ pub fn names(namings: &[&Naming]) -> Vec<String> {
         let mut salt = namings.get(at).map_or(0, |naming| naming.content);
         while !taken.insert(unique.clone()) {
             unique = slug(&[
-                text::head(&name, MAX_CHARS.saturating_sub(7)).to_owned(),
+                text::head(&name, MAX_PLATFORM.saturating_sub(7)).to_owned(),
                 hash::short(&salt.to_be_bytes()),
             ]);
             salt = salt.wrapping_add(1);

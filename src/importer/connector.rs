@@ -5,6 +5,7 @@ use sha2::{Digest, Sha256};
 use super::document::Document;
 use super::overrides::Override;
 use super::{category, hash, image, text, version};
+use crate::catalog::key::ConnectorKey;
 use crate::catalog::model::{Action, Connector, Status};
 
 /// Characters of a name.
@@ -110,7 +111,8 @@ impl Draft {
         let connector = Connector {
             id: 0,
             name,
-            key: format!("api::{platform}::{platform_version}"),
+            key: ConnectorKey { platform: &platform, platform_version: &platform_version }
+                .to_string(),
             platform,
             platform_version,
             status: wishes.status.unwrap_or(self.status),

@@ -7,9 +7,7 @@ use std::net::IpAddr;
 
 use super::hash;
 use super::text;
-
-/// Longest name of a platform.
-pub const MAX_CHARS: usize = 64;
+use crate::catalog::key::{self, MAX_PLATFORM};
 
 /// Labels and words that say nothing about whose API it is.
 const GENERIC: [&str; 7] = ["www", "api", "apis", "rest", "openapi", "sandbox", "app"];
@@ -169,10 +167,10 @@ pub(super) fn plain_words(text: &str) -> Vec<String> {
 /// Words → a name of 1–64 of `a-z0-9-`. A long one keeps its first words and ends in a hash of them all.
 pub(super) fn slug(words: &[String]) -> String {
     let whole = words.join("-");
-    if whole.len() <= MAX_CHARS {
+    if whole.len() <= MAX_PLATFORM {
         return whole;
     }
-    let kept = text::head(&whole, MAX_CHARS.saturating_sub(7));
+    let kept = text::head(&whole, MAX_PLATFORM.saturating_sub(7));
     let kept = kept.rsplit_once('-').map_or(kept, |(words, _)| words);
     format!("{kept}-{}", hash::short(whole.as_bytes()))
 }
@@ -181,8 +179,5 @@ pub(super) fn slug(words: &[String]) -> String {
 #[must_use]
 pub fn is_valid(name: &str) -> bool {
     let edge = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
-    name.len() <= MAX_CHARS
-        && name.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'-'))
-        && edge(name.chars().next())
-        && edge(name.chars().next_back())
+    key::platform(name).is_none() && edge(name.chars().next()) && edge(name.chars().next_back())
 }

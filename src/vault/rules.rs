@@ -44,14 +44,6 @@ pub fn label(text: &str) -> Option<&'static str> {
     (!good).then_some("must be 1 to 64 of a-z, 0-9 and -")
 }
 
-/// A platform version.
-#[must_use]
-pub fn platform_version(text: &str) -> Option<&'static str> {
-    let digits = text.strip_prefix('v').unwrap_or_default();
-    let good = (1..=16).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
-    (!good).then_some("must be `v` and a number of at most 16 digits, for example `v1`")
-}
-
 #[cfg(test)]
 mod tests {
     type Rule = fn(&str) -> Option<&'static str>;
@@ -59,7 +51,7 @@ mod tests {
     #[test]
     fn each_rule_takes_and_refuses() {
         let x = |count: usize| "x".repeat(count);
-        let cases: [(Rule, Vec<String>, Vec<String>); 5] = [
+        let cases: [(Rule, Vec<String>, Vec<String>); 4] = [
             (
                 super::identity,
                 vec!["a".into(), " a ".into(), "a::b".into(), "ü%_*\"'\\".into(), "é".repeat(256)],
@@ -86,11 +78,6 @@ mod tests {
                 super::label,
                 vec!["default".into(), "a-1".into(), x(64)],
                 vec![String::new(), "A".into(), "a_b".into(), "a::b".into(), "é".into(), x(65)],
-            ),
-            (
-                super::platform_version,
-                vec!["v1".into(), "v2024".into(), "v0".into()],
-                vec!["v".into(), "1".into(), "V1".into(), "v1.0".into(), "v٣".into(), "v-1".into()],
             ),
         ];
         for (rule, good, bad) in cases {

@@ -5,6 +5,7 @@ use crate::api::body::BodyReader;
 use crate::api::cost::Metered;
 use crate::api::problem::{Code, Extension, Problem};
 use crate::catalog::cache::CatalogCache;
+use crate::catalog::key::platform_version;
 use crate::catalog::segment::ConnectorList;
 use crate::json::{self, array};
 use crate::nearest::{beginning, nearest};
@@ -14,7 +15,8 @@ use crate::vault::model::{Connection, IdentityType, State};
 use crate::vault::rules;
 use crate::vault::statements::one;
 
-const FIELDS: [&str; 9] = [
+/// The fields of the body.
+pub const CREATE_FIELDS: [&str; 9] = [
     "platform",
     "platformVersion",
     "identity",
@@ -26,6 +28,20 @@ const FIELDS: [&str; 9] = [
     "active",
 ];
 const DEFAULT_LABEL: &str = "default";
+
+/// What a body asks for.
+struct Draft<C> {
+    platform: String,
+    connector: C,
+    platform_version: Option<String>,
+    identity: String,
+    identity_type: IdentityType,
+    label: String,
+    name: Option<String>,
+    tags: Vec<String>,
+    state: State,
+    active: bool,
+}
 
 /// What a connection takes from its connector.
 struct Connector {
@@ -39,10 +55,10 @@ pub(super) async fn ask<'a, P: Ports>(
     context: &'a Context<'a>,
 ) -> Result<Ask<'a>, Problem> {
     no_parameters(context.request)?;
-    let body = BodyReader::new(context.request, &FIELDS)?;
+    let body = BodyReader::new(context.request, &CREATE_FIELDS)?;
     let current = catalog.current(ports).await?.connectors;
     let connectors = catalog.segment::<_, ConnectorList>(ports, current).await?;
-    let new = read(body, &connectors, context)?;
+    let new = new_connection(read(body, |platform| find(&connectors, platform))?, context);
 
     let statements =
         vec![one::insert(&context.guard, &new), one::select_by_key(&context.guard, &new)];
@@ -70,23 +86,24 @@ fn exists(holder: &Connection) -> Problem {
     }
 }
 
-/// Reads the body: all its faults at once, or a connection.
-fn read(
+/// Reads the body. `find` knows the platforms: it gives what a connection takes from its connector, or else a platform
+/// that may have been meant.
+fn read<C>(
     mut body: BodyReader,
-    connectors: &ConnectorList,
-    context: &Context<'_>,
-) -> Result<NewConnection, Problem> {
+    find: impl FnOnce(&str) -> Result<C, Option<String>>,
+) -> Result<Draft<C>, Problem> {
     for field in ["platform", "identity", "identityType"] {
         body.require(field);
     }
     let platform = body.text("platform", |_| None);
-    let connector = platform.as_ref().and_then(|platform| connector(connectors, platform));
-    if let Some(platform) = platform.as_ref().filter(|_| connector.is_none()) {
-        let suggestion = nearest(platform, connectors.platforms(), 1).into_iter().next();
-        let what = format!("is `{}`, which the catalog does not have", beginning(platform));
-        body.invalid_like(&["platform"], &what, suggestion);
-    }
-    let platform_version = body.text("platformVersion", rules::platform_version);
+    let connector = platform.as_deref().and_then(|platform| {
+        let refused = |suggestion| {
+            let what = format!("is `{}`, which the catalog does not have", beginning(platform));
+            body.invalid_like(&["platform"], &what, suggestion);
+        };
+        find(platform).map_err(refused).ok()
+    });
+    let platform_version = body.text("platformVersion", platform_version);
     let identity = body.text("identity", rules::identity);
     let identity_type = body.one_of("identityType", &IdentityType::ALL, IdentityType::as_str);
     let name = body.text_or_null("name", rules::name);
@@ -105,23 +122,53 @@ fn read(
         }));
     };
     faults?;
-    Ok(NewConnection {
-        id: context.fresh_id.clone(),
+    Ok(Draft {
         platform,
-        platform_version: platform_version.unwrap_or(connector.platform_version),
-        description: connector.description,
+        connector,
+        platform_version,
         identity,
         identity_type,
         label,
         name,
-        tags: array(&tags),
+        tags,
         state,
         active,
-        created_at: context.now,
     })
 }
 
-/// The connector of exactly this platform.
+/// Checks a body as far as that is possible without the catalog.
+///
+/// # Errors
+/// With all faults of the body but an unknown platform.
+pub fn check_new(body: BodyReader) -> Result<(), Problem> {
+    read(body, |_| Ok(())).map(|_| ())
+}
+
+/// The connection that is to be created.
+fn new_connection(draft: Draft<Connector>, context: &Context<'_>) -> NewConnection {
+    let Draft { connector, platform_version, .. } = draft;
+    NewConnection {
+        id: context.fresh_id.clone(),
+        platform: draft.platform,
+        platform_version: platform_version.unwrap_or(connector.platform_version),
+        description: connector.description,
+        identity: draft.identity,
+        identity_type: draft.identity_type,
+        label: draft.label,
+        name: draft.name,
+        tags: array(&draft.tags),
+        state: draft.state,
+        active: draft.active,
+        created_at: context.now,
+    }
+}
+
+/// The connector of exactly this platform; else the nearest platform.
+fn find(connectors: &ConnectorList, platform: &str) -> Result<Connector, Option<String>> {
+    connector(connectors, platform)
+        .ok_or_else(|| nearest(platform, connectors.platforms(), 1).into_iter().next())
+}
+
 fn connector(connectors: &ConnectorList, platform: &str) -> Option<Connector> {
     let row = connectors.with_platform(platform).into_iter().next()? as usize;
     let json = connectors.list.json(row..row.saturating_add(1));

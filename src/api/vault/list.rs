@@ -7,7 +7,7 @@ use crate::api::paging::Paging;
 use crate::api::percent::decode_form;
 use crate::api::problem::Problem;
 use crate::api::query::QueryReader;
-use crate::fold::fold;
+use crate::fold::{Fold, fold};
 use crate::vault::cursor::Cursor;
 use crate::vault::filter::{ConnectionFilter, MAX_KEYS, MAX_Q, MAX_TAGS, Start, Tags};
 use crate::vault::key::ConnectionKey;
@@ -42,25 +42,26 @@ pub struct ListRequest {
     pub start: Start,
 }
 
-/// Reads the query string of the list. `environment` is the key's. `cursor` reads an `after` of the list that
-/// its second argument names.
+/// Reads the query string of the list. `environment` is the key's. `cursor` reads an `after` of the list that this filter
+/// gives, in pages of so many rows.
 ///
 /// # Errors
 /// With all faults of the query.
 pub fn read_query(
     query: &str,
     environment: Environment,
-    cursor: impl FnOnce(&str, &str) -> Option<Cursor>,
+    fold: Fold,
+    cursor: impl FnOnce(&str, &ConnectionFilter, u64) -> Option<Cursor>,
 ) -> Result<ListRequest, Problem> {
-    let mut reader = QueryReader::new(query, &PARAMETERS);
+    let mut reader = QueryReader::new(query, &PARAMETERS, fold);
     let filter = ConnectionFilter {
         active: reader.boolean("active").unwrap_or(true),
         keys: reader.items("key", MAX_KEYS).map(|keys| parse_keys(&keys, environment)),
         identity: reader.text("identity"),
-        name: reader.text("name").map(|text| fold(&text)),
+        name: reader.folded("name"),
         q: read_q(&mut reader),
         tags: read_tags(&mut reader),
-        platform: reader.text("platform").map(|text| fold(&text)),
+        platform: reader.folded("platform"),
         platform_version: reader.text("platformVersion"),
         identity_type: reader.one_of("identityType", &IdentityType::ALL, IdentityType::as_str),
     };
@@ -71,7 +72,7 @@ pub fn read_query(
     let mut paging = Paging::read(&mut reader);
     let mut start = Start::Offset(paging.limit.saturating_mul(paging.page.saturating_sub(1)));
     if let Some(after) = after {
-        if let Some(cursor) = cursor(&after, &filter.list_name(paging.limit)) {
+        if let Some(cursor) = cursor(&after, &filter, paging.limit) {
             paging.page = cursor.page;
             start = Start::After(cursor);
         } else {
@@ -100,7 +101,7 @@ fn read_q(reader: &mut QueryReader<'_>) -> Option<String> {
         reader.invalid("q", &format!("must have 1 to {MAX_Q} characters"));
         return None;
     }
-    Some(fold(&text))
+    reader.folded("q")
 }
 
 fn read_tags(reader: &mut QueryReader<'_>) -> Option<Tags> {
@@ -120,9 +121,11 @@ fn read_tags(reader: &mut QueryReader<'_>) -> Option<Tags> {
 pub(super) fn ask<'a>(context: &'a Context<'a>) -> Result<Ask<'a>, Problem> {
     let (request, key) = (context.request, context.key);
     let hash = key.hash();
-    let cursor = |text: &str, list: &str| Cursor::verify(text, &hash, list).ok();
+    let cursor = |text: &str, filter: &ConnectionFilter, limit| {
+        Cursor::verify(text, &hash, &filter.list_name(limit)).ok()
+    };
     let ListRequest { filter, paging, start } =
-        read_query(&request.query, key.environment(), cursor)?;
+        read_query(&request.query, key.environment(), fold, cursor)?;
 
     // One row more than the page has tells whether another page follows.
     let rows = paging.limit.saturating_add(1);

@@ -3,12 +3,12 @@
 //! Each request asks storage once: the row of its key and all else in one batch, which is one transaction. What else is
 //! asked is confined to that key by itself, so the key need not be known to be valid before.
 
-mod create;
+pub mod create;
 mod delete;
-mod list;
+pub mod list;
 mod read;
 mod summary;
-mod update;
+pub mod update;
 
 use super::cost::Metered;
 use super::handle::{authorize, no_route};
@@ -138,7 +138,9 @@ async fn ask<'a, P: Ports>(
     target: &Target,
     endpoint: Endpoint,
 ) -> Result<Ask<'a>, Problem> {
-    let id = if let Target::Connection { id } = target { stored_id(id) } else { String::new() };
+    // What is no id is looked up like one, as the text that nothing has: what can't be found has one answer at one cost.
+    let id = if let Target::Connection { id } = target { stored_id(id) } else { None };
+    let id = id.unwrap_or_default();
     match endpoint {
         Endpoint::CreateConnection => create::ask(catalog, ports, context).await,
         Endpoint::ReadConnection => read::ask(context, &id),
@@ -154,18 +156,20 @@ async fn ask<'a, P: Ports>(
 
 /// An endpoint without query parameters.
 fn no_parameters(request: &Request) -> Result<(), Problem> {
-    QueryReader::new(&request.query, &[]).finish()
+    QueryReader::none(&request.query)
 }
 
-/// The id as it is stored; for a text that is no hyphenated UUID one that nothing has. So whatever is sent is looked up
-/// in the same way, and what can't be found has one answer at one cost.
-fn stored_id(sent: &str) -> String {
+/// The id as it is stored; none for a text that is no hyphenated UUID.
+#[must_use]
+pub fn stored_id(sent: &str) -> Option<String> {
     let hyphenated = sent.len() == uuid::fmt::Hyphenated::LENGTH;
     let id = hyphenated.then(|| uuid::Uuid::try_parse(sent).ok()).flatten();
-    id.map(|id| id.to_string()).unwrap_or_default()
+    id.map(|id| id.to_string())
 }
 
-fn not_found() -> Problem {
+/// The vault has no such connection, or none that the key may see.
+#[must_use]
+pub fn not_found() -> Problem {
     Problem::new(Code::ConnectionNotFound, "The vault has no such connection.")
 }
 

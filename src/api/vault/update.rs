@@ -8,12 +8,21 @@ use crate::vault::revision::Precondition;
 use crate::vault::rules;
 use crate::vault::statements::one;
 
+/// The fields of the body.
+pub const UPDATE_FIELDS: [&str; 1] = ["tags"];
+
+/// Reads the body: the new tags; none when they stay as they are.
+///
+/// # Errors
+/// With all faults of the body.
+pub fn read_changes(mut body: BodyReader) -> Result<Option<Vec<String>>, Problem> {
+    let tags = body.texts("tags", rules::MAX_TAGS, rules::tag);
+    body.finish().map(|()| tags)
+}
+
 pub(super) fn ask<'a>(context: &'a Context<'a>, id: &str) -> Result<Ask<'a>, Problem> {
     no_parameters(context.request)?;
-    let mut body = BodyReader::new(context.request, &["tags"])?;
-    let tags = body.texts("tags", rules::MAX_TAGS, rules::tag);
-    body.finish()?;
-
+    let tags = read_changes(BodyReader::new(context.request, &UPDATE_FIELDS)?)?;
     let precondition = Precondition::of(context.request.header("if-match"), id);
     let update = tags.map(|tags| {
         let tags = array(&tags);

@@ -1,0 +1,82 @@
+//! Connector keys: `api::<platform>::<platformVersion>` (specification, part 2.3), and what their parts may hold. Each
+//! rule gives none for a good value, else what a good one is like, as the end of a sentence that begins with its name.
+
+use std::fmt;
+
+/// Longest name of a platform.
+pub const MAX_PLATFORM: usize = 64;
+
+/// A connector key in parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ConnectorKey<'a> {
+    /// The platform's identifier.
+    pub platform: &'a str,
+    /// `v` and a number.
+    pub platform_version: &'a str,
+}
+
+impl<'a> ConnectorKey<'a> {
+    /// Takes a key apart; none when a part is missing or can't be what it should be.
+    #[must_use]
+    pub fn parse(text: &'a str) -> Option<Self> {
+        let (platform, platform_version) = text.strip_prefix("api::")?.split_once("::")?;
+        let good = self::platform(platform).or_else(|| self::platform_version(platform_version));
+        good.is_none().then_some(Self { platform, platform_version })
+    }
+}
+
+impl fmt::Display for ConnectorKey<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "api::{}::{}", self.platform, self.platform_version)
+    }
+}
+
+/// A platform.
+#[must_use]
+pub fn platform(text: &str) -> Option<&'static str> {
+    let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    let good = (1..=MAX_PLATFORM).contains(&text.len()) && text.bytes().all(allowed);
+    (!good).then_some("must be 1 to 64 of a-z, 0-9 and -")
+}
+
+/// A platform version.
+#[must_use]
+pub fn platform_version(text: &str) -> Option<&'static str> {
+    let digits = text.strip_prefix('v').unwrap_or_default();
+    let good = (1..=16).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
+    (!good).then_some("must be `v` and a number of at most 16 digits, for example `v1`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ConnectorKey, platform, platform_version};
+
+    #[test]
+    fn keys_are_taken_apart_and_put_together() {
+        for key in ["api::github::v1", "api::a-b-2::v2024", "api::1password::v0"] {
+            assert_eq!(ConnectorKey::parse(key).unwrap().to_string(), key);
+        }
+        for text in
+            ["", "api", "api::a", "api::a::", "api::::v1", "api::A::v1", "app::a::v1", "api::a::1"]
+        {
+            assert_eq!(ConnectorKey::parse(text), None, "{text}");
+        }
+        assert_eq!(ConnectorKey::parse("api::a::v1::v2"), None);
+    }
+
+    #[test]
+    fn each_rule_takes_and_refuses() {
+        for text in ["a", "amazonaws-ec2", "1password", &"x".repeat(64)] {
+            assert_eq!(platform(text), None, "{text}");
+        }
+        for text in ["", "A", "a_b", "a.b", "é", " a", &"x".repeat(65)] {
+            assert!(platform(text).is_some(), "{text}");
+        }
+        for text in ["v1", "v2024", "v0", "v1234567890123456"] {
+            assert_eq!(platform_version(text), None, "{text}");
+        }
+        for text in ["v", "1", "V1", "v1.0", "v٣", "v-1", "v12345678901234567"] {
+            assert!(platform_version(text).is_some(), "{text}");
+        }
+    }
+}
