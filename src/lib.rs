@@ -10,7 +10,7 @@
 //! | `edge` | feature `worker`: the Cloudflare Worker, the only code that names the platform |
 //! | `importer` | feature `cli`: `OpenAPI` documents → a catalog folder |
 //! | `operator` | feature `cli`: publishing catalogs, keeping keys and seeding connections through wrangler |
-//! | `client` | feature `client`: the door of the npm package; nothing behind it yet |
+//! | `client` | feature `client`: the door of the npm package, the only code that names the browser |
 //!
 //! **The flow** of a request is [`api::handle()`]: route → authenticate → authorize → parse → ask storage once →
 //! render. It takes and returns plain parts, so native tests drive every endpoint over real `SQLite`.
@@ -20,6 +20,8 @@
 pub mod access;
 pub mod api;
 pub mod catalog;
+#[cfg(feature = "client")]
+pub mod client;
 pub mod crc32;
 #[cfg(feature = "worker")]
 pub mod edge;

@@ -436,7 +436,9 @@ export type ClientCode =
   /** Your signal ended the call. */
   | "aborted"
   /** An answer that no connector-vault gives: is `baseUrl` right? */
-  | "unexpected_response";
+  | "unexpected_response"
+  /** The WebAssembly module could not be loaded or compiled, for example because the page's Content-Security-Policy forbids it. */
+  | "no_webassembly";
 
 /** What went wrong, in a word that programs can rely on. */
 export type ErrorCode = ProblemCode | ClientCode;

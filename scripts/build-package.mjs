@@ -1,0 +1,118 @@
+// Builds the npm package into npm/dist/ and checks its size.
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { gzipSync } from "node:zlib";
+import { wasmToolEnvironment } from "./build-worker.mjs";
+import { fingerprint, isStamped, stamp } from "./lib/fingerprint.mjs";
+import { locked } from "./lib/lock.mjs";
+import { nodeBin, root, toolPath } from "./lib/paths.mjs";
+import { main, Problem } from "./lib/problem.mjs";
+import { run } from "./lib/run.mjs";
+import { say, task } from "./lib/status.mjs";
+import { toolFolders } from "./setup/cargo-tools.mjs";
+import { setup } from "./setup.mjs";
+
+const INPUTS = ["src", "npm/src", "npm/types", "npm/package.json", "Cargo.toml", "Cargo.lock", "package-lock.json", "scripts/build-package.mjs"];
+const built = join(root, "target", "package.built-from");
+const work = join(root, "target", "package");
+const dist = join(root, "npm", "dist");
+const WASM = "connector-vault.wasm";
+// Bytes, gzipped.
+const LIMITS = { "index.mjs": 40_000, [WASM]: 28_000 };
+const FILES = [
+  ...["index.mjs", "index.cjs", "workerd.mjs", "slim.mjs", "slim.cjs", WASM],
+  ...["index", "slim"].flatMap((name) => [`${name}.d.mts`, `${name}.d.cts`]),
+];
+// What every engine has that a web app meets today; `wasm-opt` must bring in nothing newer.
+const WASM_FEATURES = [
+  ...["bulk-memory", "bulk-memory-opt", "call-indirect-overlong", "multivalue", "mutable-globals", "nontrapping-float-to-int"],
+  ...["reference-types", "sign-ext"],
+].map((feature) => `--enable-${feature}`);
+
+const gzipped = (name) => gzipSync(readFileSync(join(dist, name)), { level: 9 }).length;
+
+/** Builds when something changed; fails when the package has grown too large. */
+export function buildPackage({ wasm }) {
+  return locked("package", "it builds the npm package", () => build(wasm));
+}
+
+async function build(wasm) {
+  const wanted = fingerprint(INPUTS, [JSON.stringify(wasm)]);
+  const isCurrent = isStamped(built, wanted) && FILES.every((name) => existsSync(join(dist, name)));
+  if (!isCurrent) {
+    // Whatever interrupts this, what lies in npm/dist/ then is no build of anything.
+    rmSync(built, { force: true });
+    for (const folder of [dist, work]) rmSync(folder, { recursive: true, force: true });
+    for (const folder of [dist, work]) mkdirSync(folder, { recursive: true });
+    await task("npm package (wasm, release)", (detail) => compile(wasm, detail));
+    await bundle();
+    types();
+  }
+  check(isCurrent ? "; unchanged" : "");
+  stamp(built, wanted);
+}
+
+/** The WebAssembly module and the JavaScript that goes with it. */
+async function compile(wasm, detail) {
+  const tools = wasmToolEnvironment(wasm);
+  const CARGO_ENCODED_RUSTFLAGS = [`--remap-path-prefix=${homedir()}=~`, `--remap-path-prefix=${root}=.`].join("\x1f");
+  const args = ["build", "--lib", "--profile", "client", "--features", "client", "--target", "wasm32-unknown-unknown"];
+  await run("cargo", args, { detail, env: { ...tools, CARGO_ENCODED_RUSTFLAGS } });
+  const linked = join(tools.CARGO_TARGET_DIR, "wasm32-unknown-unknown", "client", "connector_vault.wasm");
+  // The glue must not look for the module by itself: where that is, the package knows.
+  const glue = ["--target", "web", "--omit-default-module-path", "--no-typescript", "--out-dir", work, "--out-name", "glue", linked];
+  await run(join(toolFolders()["wasm-bindgen-cli"], "wasm-bindgen"), glue);
+  const optimized = ["-Oz", "--strip-debug", "--strip-producers", "-o", join(dist, WASM)];
+  await run(join(nodeBin, "wasm-opt"), [join(work, "glue_bg.wasm"), ...WASM_FEATURES, ...optimized], { env: { PATH: toolPath() } });
+}
+
+/** The entries, each in one file. */
+async function bundle() {
+  // Imported here: before the set-up there may be no such package.
+  const { build: esbuild } = await import("esbuild");
+  const common = {
+    bundle: true,
+    minify: true,
+    target: "es2022",
+    // Minified classes keep the names that people see in a debugger.
+    keepNames: false,
+    legalComments: "none",
+    sourcemap: false,
+    alias: { glue: join(work, "glue.js"), module: join(dist, WASM) },
+    loader: { ".wasm": "base64" },
+    absWorkingDir: root,
+  };
+  const entry = (name) => join(root, "npm", "src", `${name}.js`);
+  for (const name of ["index", "slim"]) {
+    for (const [format, extension] of [["esm", "mjs"], ["cjs", "cjs"]]) {
+      await esbuild({ ...common, entryPoints: [entry(name)], format, outfile: join(dist, `${name}.${extension}`) });
+    }
+  }
+  await esbuild({ ...common, entryPoints: [entry("workerd")], format: "esm", external: [`./${WASM}`], outfile: join(dist, "workerd.mjs") });
+}
+
+/** The declarations, for each module system. */
+function types() {
+  const from = join(root, "npm", "types");
+  for (const extension of ["mts", "cts"]) {
+    copyFileSync(join(from, "index.d.ts"), join(dist, `index.d.${extension}`));
+    const slim = readFileSync(join(from, "slim.d.ts"), "utf8").replace('"./index.js"', `"./index.${extension.replace("ts", "js")}"`);
+    writeFileSync(join(dist, `slim.d.${extension}`), slim);
+  }
+}
+
+function check(note) {
+  const kb = (bytes) => `${(bytes / 1000).toFixed(1)} KB`;
+  const sizes = Object.keys(LIMITS).map((name) => [name, gzipped(name)]);
+  const told = sizes.map(([name, size]) => `${name} ${kb(size)} of ${kb(LIMITS[name])}`);
+  say(`npm package, gzipped: ${told.join(", ")}; slim.mjs ${kb(gzipped("slim.mjs"))}${note}.`);
+  for (const [name, size] of sizes) {
+    if (size > LIMITS[name]) throw new Problem(`${name} is ${kb(size - LIMITS[name])} over its limit of ${kb(LIMITS[name])} gzipped.`);
+  }
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  await main(async () => buildPackage(await setup()));
+}
