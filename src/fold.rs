@@ -1,9 +1,5 @@
 //! How texts are compared when case does not matter: the same in the importer, the Worker and the client.
 
-/// What folds texts as they are read: [`fold`]; or what leaves them as they are, where they are checked only and compared
-/// with nothing. The tables for all letters of the world would be a large part of the client.
-pub type Fold = fn(&str) -> String;
-
 /// Unicode lower-casing, letter by letter: what a text begins with is folded as in the whole text. So a sigma at the end
 /// of a word is a sigma, as in Unicode's case folding.
 #[must_use]

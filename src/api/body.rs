@@ -19,8 +19,34 @@ fn require_json(request: &Request) -> Result<(), Problem> {
     Err(Problem::new(Code::UnsupportedMediaType, detail))
 }
 
-/// Gives none for a good text, else what a good one is like.
+/// A field of a body.
+#[derive(Debug, Clone, Copy)]
+pub struct Field {
+    /// Its name.
+    pub name: &'static str,
+    /// What it may be.
+    pub check: FieldCheck,
+    /// Whether it must be there.
+    pub required: bool,
+}
+
+/// Gives none for a good text, else what a good one is like, as the end of a sentence that begins with its name.
 pub type Rule = fn(&str) -> Option<&'static str>;
+
+/// What a field may be.
+#[derive(Debug, Clone, Copy)]
+pub enum FieldCheck {
+    /// A text for which the rule has no objection.
+    Text(Rule),
+    /// The same, or null, which is the same as absent.
+    TextOrNull(Rule),
+    /// True or false.
+    Boolean,
+    /// One of these names.
+    OneOf(&'static [&'static str]),
+    /// A list of as many texts at most, for each of which the rule has no objection.
+    Texts(usize, Rule),
+}
 
 /// Reads one JSON object against the fields that an endpoint has, collecting all faults.
 #[derive(Debug)]
@@ -30,21 +56,21 @@ pub struct BodyReader {
 }
 
 impl BodyReader {
-    /// Takes the body of `request` apart; `known` lists the endpoint's fields.
+    /// Takes the body of `request` apart and checks each field; `known` lists the endpoint's fields.
     ///
     /// # Errors
     /// When the body is not declared as JSON, too large, or no JSON object.
-    pub fn new(request: &Request, known: &[&'static str]) -> Result<Self, Problem> {
+    pub fn new(request: &Request, known: &[Field]) -> Result<Self, Problem> {
         require_json(request)?;
         let Body::Whole(bytes) = &request.body else { return Err(too_large()) };
         Self::of(parse(bytes).map_err(whole)?, known)
     }
 
-    /// Takes a body apart that has been parsed.
+    /// The same for a body that has been parsed.
     ///
     /// # Errors
     /// When it is no object.
-    pub fn of(body: Value, known: &[&'static str]) -> Result<Self, Problem> {
+    pub fn of(body: Value, known: &[Field]) -> Result<Self, Problem> {
         let Value::Object(members) = body else {
             return Err(whole("The body must be a JSON object.".into()));
         };
@@ -52,18 +78,72 @@ impl BodyReader {
         for (name, value) in members {
             reader.take(&name, value, known);
         }
+        for field in known {
+            reader.check(field);
+        }
         Ok(reader)
     }
 
-    fn take(&mut self, name: &str, value: Value, known: &[&'static str]) {
-        let Some(field) = known.iter().find(|known| **known == name) else {
+    fn take(&mut self, name: &str, value: Value, known: &[Field]) {
+        let Some(Field { name: field, .. }) = known.iter().find(|field| field.name == name) else {
             let (code, what) = (Code::InvalidBody, "a field of this body");
-            return self.note(&[name], |place| Fault::unknown(code, place, name, what, known));
+            let known: Vec<&str> = known.iter().map(|field| field.name).collect();
+            return self.note(&[name], |place| Fault::unknown(code, place, name, what, &known));
         };
-        if self.has(field) {
+        if self.fields.iter().any(|(known, _)| known == field) {
             return self.invalid(&[field], "is given more than once");
         }
         self.fields.push((field, value));
+    }
+
+    fn check(&mut self, field: &Field) {
+        let name = field.name;
+        let Some(value) = self.value(name) else {
+            if field.required {
+                self.invalid(&[name], "is required");
+            }
+            return;
+        };
+        match (field.check, &value) {
+            (FieldCheck::Text(rule) | FieldCheck::TextOrNull(rule), Value::Text(text)) => {
+                if let Some(what) = rule(text) {
+                    self.invalid(&[name], what);
+                }
+            }
+            (FieldCheck::TextOrNull(_), Value::Null) | (FieldCheck::Boolean, Value::Boolean(_)) => {
+            }
+            (FieldCheck::Boolean, _) => self.invalid(&[name], "must be true or false"),
+            (FieldCheck::OneOf(names), value) => {
+                let text = if let Value::Text(text) = value { Some(text.as_str()) } else { None };
+                if !text.is_some_and(|text| names.contains(&text)) {
+                    let code = Code::InvalidBody;
+                    self.note(&[name], |place| Fault::none_of(code, place, name, text, names));
+                }
+            }
+            (FieldCheck::Texts(most, rule), Value::Array(items)) => {
+                self.check_items(name, items, most, rule);
+            }
+            (FieldCheck::Texts(..), _) => self.invalid(&[name], "must be an array of strings"),
+            (FieldCheck::Text(_) | FieldCheck::TextOrNull(_), _) => {
+                self.invalid(&[name], "must be a string");
+            }
+        }
+        self.fields.push((name, value));
+    }
+
+    fn check_items(&mut self, field: &str, items: &[Value], most: usize, rule: Rule) {
+        if items.len() > most {
+            self.invalid(&[field], &format!("has {} items, but may have {most}", items.len()));
+        }
+        for (nth, item) in items.iter().enumerate() {
+            let what = match item {
+                Value::Text(text) => rule(text),
+                _ => Some("must be a string"),
+            };
+            if let Some(what) = what {
+                self.invalid(&[field, &nth.to_string()], what);
+            }
+        }
     }
 
     /// Notes a fault, unless there are too many already.
@@ -88,109 +168,35 @@ impl BodyReader {
         });
     }
 
+    /// Takes a field's value out; none when it was not sent.
     #[inline(never)]
     fn value(&mut self, field: &str) -> Option<Value> {
         let at = self.fields.iter().position(|(name, _)| *name == field)?;
         Some(self.fields.swap_remove(at).1)
     }
 
-    /// Whether a field was sent.
-    #[must_use]
-    pub fn has(&self, field: &str) -> bool {
-        self.fields.iter().any(|(name, _)| *name == field)
+    /// Takes a text out; none when it was not sent or is null.
+    pub fn text(&mut self, field: &str) -> Option<String> {
+        self.value(field)?.into_text()
     }
 
-    /// A text field for which `rule` has no objection; none when it is absent or faulty.
-    #[inline(never)]
-    pub fn text(&mut self, field: &str, rule: Rule) -> Option<String> {
-        match self.value(field)? {
-            Value::Text(text) => match rule(&text) {
-                None => return Some(text),
-                Some(what) => self.invalid(&[field], what),
-            },
-            _ => self.invalid(&[field], "must be a string"),
-        }
-        None
-    }
-
-    /// A text field that may be null, which is the same as absent.
-    pub fn text_or_null(&mut self, field: &str, rule: Rule) -> Option<String> {
-        let is_null = |value: &Value| matches!(value, Value::Null);
-        if self.fields.iter().any(|(name, value)| *name == field && is_null(value)) {
-            return None;
-        }
-        self.text(field, rule)
-    }
-
-    /// A boolean field; none when it is absent or faulty.
+    /// Takes a boolean out.
     pub fn boolean(&mut self, field: &str) -> Option<bool> {
-        match self.value(field)? {
-            Value::Boolean(value) => return Some(value),
-            _ => self.invalid(&[field], "must be true or false"),
-        }
-        None
+        if let Value::Boolean(value) = self.value(field)? { Some(value) } else { None }
     }
 
-    /// A field that is one of some names; none when it is absent or faulty.
-    pub fn one_of<T: Copy>(
-        &mut self,
-        field: &str,
-        all: &[T],
-        name: impl Fn(T) -> &'static str,
-    ) -> Option<T> {
-        let names: Vec<&str> = all.iter().map(|one| name(*one)).collect();
-        all.get(self.position(field, &names)?).copied()
+    /// Takes a list of texts out.
+    pub fn texts(&mut self, field: &str) -> Option<Vec<String>> {
+        let Value::Array(items) = self.value(field)? else { return None };
+        Some(items.into_iter().filter_map(Value::into_text).collect())
     }
 
-    /// Which of `names` a field is.
-    #[inline(never)]
-    fn position(&mut self, field: &str, names: &[&str]) -> Option<usize> {
-        let text = self.value(field)?.into_text();
-        let at = names.iter().position(|name| text.as_deref() == Some(name));
-        if at.is_none() {
-            let (code, text) = (Code::InvalidBody, text.as_deref());
-            self.note(&[field], |place| Fault::none_of(code, place, field, text, names));
-        }
-        at
-    }
-
-    /// A field that is a list of at most `max` texts, for each of which `rule` has no objection; none when it is absent
-    /// or faulty.
-    #[inline(never)]
-    pub fn texts(&mut self, field: &str, max: usize, rule: Rule) -> Option<Vec<String>> {
-        let Value::Array(items) = self.value(field)? else {
-            self.invalid(&[field], "must be an array of strings");
-            return None;
-        };
-        if items.len() > max {
-            self.invalid(&[field], &format!("has {} items, but may have {max}", items.len()));
-        }
-        let mut texts = Vec::with_capacity(items.len());
-        for (nth, item) in items.into_iter().enumerate() {
-            match item {
-                Value::Text(text) => match rule(&text) {
-                    None => texts.push(text),
-                    Some(what) => self.invalid(&[field, &nth.to_string()], what),
-                },
-                _ => self.invalid(&[field, &nth.to_string()], "must be a string"),
-            }
-        }
-        Some(texts)
-    }
-
-    /// Notes that a field is needed, unless it was sent.
-    pub fn require(&mut self, field: &'static str) {
-        if !self.has(field) {
-            self.invalid(&[field], "is required");
-        }
-    }
-
-    /// Ends the reading.
+    /// Ends the checking; what is taken out after it is as it should be.
     ///
     /// # Errors
     /// With all faults that were found.
-    pub fn finish(self) -> Result<(), Problem> {
-        Problem::of_faults(self.faults).map_or(Ok(()), Err)
+    pub fn finish(&mut self) -> Result<(), Problem> {
+        Problem::of_faults(std::mem::take(&mut self.faults)).map_or(Ok(()), Err)
     }
 }
 

@@ -3,23 +3,38 @@
 use super::cost::Metered;
 use super::etag;
 use super::message::{NO_CACHE, Request, Response};
-use super::paging::Paging;
+use super::paging::{LIMIT, PAGE, Paging};
 use super::problem::{Code, Extension, Problem};
-use super::query::QueryReader;
+use super::query::{Check, Parameter, QueryReader};
 use crate::catalog::cache::CatalogCache;
 use crate::catalog::filter::{ActionFilter, ConnectorFilter};
 use crate::catalog::model::Method;
 use crate::catalog::search::{MAX_CHARS, Query};
 use crate::catalog::segment::{ActionList, ConnectorList};
-use crate::fold::{Fold, fold};
+use crate::fold::fold;
 use crate::nearest::{beginning, nearest};
 use crate::ports::Ports;
 
 /// The parameters of the connector list.
-pub const CONNECTOR_PARAMETERS: [&str; 8] =
-    ["platform", "authkit", "key", "name", "category", "q", "limit", "page"];
+pub const CONNECTOR_PARAMETERS: [Parameter; 8] = [
+    Parameter { name: "platform", check: Check::Text },
+    Parameter { name: "authkit", check: Check::Boolean },
+    Parameter { name: "key", check: Check::Text },
+    Parameter { name: "name", check: Check::Text },
+    Parameter { name: "category", check: Check::Text },
+    Parameter { name: "q", check: Check::Words(MAX_CHARS) },
+    LIMIT,
+    PAGE,
+];
 /// The parameters of the action list.
-pub const ACTION_PARAMETERS: [&str; 6] = ["title", "key", "method", "q", "limit", "page"];
+pub const ACTION_PARAMETERS: [Parameter; 6] = [
+    Parameter { name: "title", check: Check::Text },
+    Parameter { name: "key", check: Check::Text },
+    Parameter { name: "method", check: Check::Text },
+    Parameter { name: "q", check: Check::Words(MAX_CHARS) },
+    LIMIT,
+    PAGE,
+];
 /// Platforms named when the asked one is unknown.
 const NEAREST_PLATFORMS: usize = 3;
 
@@ -27,44 +42,35 @@ const NEAREST_PLATFORMS: usize = 3;
 ///
 /// # Errors
 /// With all faults of the query.
-pub fn read_connector_query(query: &str, fold: Fold) -> Result<(ConnectorFilter, Paging), Problem> {
-    let mut reader = QueryReader::new(query, &CONNECTOR_PARAMETERS, fold);
+pub fn read_connector_query(query: &str) -> Result<(ConnectorFilter, Paging), Problem> {
+    let mut reader = QueryReader::new(query, &CONNECTOR_PARAMETERS);
+    reader.finish()?;
+    let folded = |parameter| reader.text(parameter).map(|text| fold(&text));
     let filter = ConnectorFilter {
-        platform: reader.folded("platform"),
+        platform: folded("platform"),
         authkit: reader.boolean("authkit").unwrap_or(false),
         key: reader.text("key"),
-        name: reader.folded("name"),
-        category: reader.folded("category"),
-        q: read_q(&mut reader),
+        name: folded("name"),
+        category: folded("category"),
+        q: reader.text("q").and_then(|text| Query::parse(&text)),
     };
-    let paging = Paging::read(&mut reader);
-    reader.finish().map(|()| (filter, paging))
+    Ok((filter, Paging::read(&reader)))
 }
 
 /// Reads the query string of the action list.
 ///
 /// # Errors
 /// With all faults of the query.
-pub fn read_action_query(query: &str, fold: Fold) -> Result<(ActionFilter, Paging), Problem> {
-    let mut reader = QueryReader::new(query, &ACTION_PARAMETERS, fold);
+pub fn read_action_query(query: &str) -> Result<(ActionFilter, Paging), Problem> {
+    let mut reader = QueryReader::new(query, &ACTION_PARAMETERS);
+    reader.finish()?;
     let filter = ActionFilter {
-        title: reader.folded("title"),
+        title: reader.text("title").map(|text| fold(&text)),
         key: reader.text("key"),
         method: reader.text("method").map(|text| method(&text)),
-        q: read_q(&mut reader),
+        q: reader.text("q").and_then(|text| Query::parse(&text)),
     };
-    let paging = Paging::read(&mut reader);
-    reader.finish().map(|()| (filter, paging))
-}
-
-fn read_q(reader: &mut QueryReader<'_>) -> Option<Query> {
-    let text = reader.text("q")?;
-    let query = Query::parse(&text, reader.fold());
-    if query.is_none() {
-        let what = "characters and at least one that is not white space";
-        reader.invalid("q", &format!("must have 1 to {MAX_CHARS} {what}"));
-    }
-    query
+    Ok((filter, Paging::read(&reader)))
 }
 
 fn method(text: &str) -> Option<Method> {
@@ -81,7 +87,7 @@ pub async fn list_connectors<P: Ports>(
     ports: &Metered<'_, P>,
     request: &Request,
 ) -> Result<Response, Problem> {
-    let (filter, paging) = read_connector_query(&request.query, fold)?;
+    let (filter, paging) = read_connector_query(&request.query)?;
     let id = catalog.current(ports).await?.connectors;
     let tag = etag::of_query(id, &request.query);
     if is_known(request, &tag) {
@@ -103,7 +109,7 @@ pub async fn list_actions<P: Ports>(
     request: &Request,
     platform: &str,
 ) -> Result<Response, Problem> {
-    let (filter, paging) = read_action_query(&request.query, fold)?;
+    let (filter, paging) = read_action_query(&request.query)?;
     let current = catalog.current(ports).await?.connectors;
     let connectors = catalog.segment::<_, ConnectorList>(ports, current).await?;
     let row = connectors.with_platform(&fold(platform)).into_iter().next();

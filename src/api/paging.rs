@@ -1,6 +1,6 @@
 //! Pages of a list: `limit`, `page` and the envelope (specification, parts 2.1 and 8).
 
-use super::query::QueryReader;
+use super::query::{Check, Parameter, QueryReader};
 
 /// Rows of a page when the request does not say.
 pub const DEFAULT_LIMIT: u64 = 20;
@@ -8,6 +8,11 @@ pub const DEFAULT_LIMIT: u64 = 20;
 pub const MAX_LIMIT: u64 = 500;
 /// The highest page number that is understood.
 pub const MAX_PAGE: u64 = 1_000_000_000;
+
+/// The parameter with the number of rows of a page.
+pub const LIMIT: Parameter = Parameter { name: "limit", check: Check::Integer(1, MAX_LIMIT) };
+/// The parameter with the number of a page.
+pub const PAGE: Parameter = Parameter { name: "page", check: Check::Integer(1, MAX_PAGE) };
 
 /// Which page of a list is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,10 +25,10 @@ pub struct Paging {
 
 impl Paging {
     /// Reads `limit` and `page`.
-    pub fn read(query: &mut QueryReader<'_>) -> Self {
-        let limit = query.integer("limit", 1..=MAX_LIMIT).unwrap_or(DEFAULT_LIMIT);
-        let page = query.integer("page", 1..=MAX_PAGE).unwrap_or(1);
-        Self { limit, page }
+    #[must_use]
+    pub fn read(query: &QueryReader<'_>) -> Self {
+        let limit = query.integer(LIMIT.name).unwrap_or(DEFAULT_LIMIT);
+        Self { limit, page: query.integer(PAGE.name).unwrap_or(1) }
     }
 
     /// The positions of the page's rows in a list of `total`: `start..end`, empty past the end.

@@ -1,41 +1,109 @@
 //! Query parameters: every fault of a query is found and named, none is guessed away.
 
 use std::borrow::Cow;
-use std::ops::RangeInclusive;
 
 use super::percent::decode_form;
 use super::problem::{Code, Fault, MAX_FAULTS, Place, Problem};
-use crate::fold::Fold;
+
+/// A parameter of an endpoint.
+#[derive(Debug, Clone, Copy)]
+pub struct Parameter {
+    /// Its name.
+    pub name: &'static str,
+    /// What it may be.
+    pub check: Check,
+}
+
+/// What a parameter may be. None may be empty.
+#[derive(Debug, Clone, Copy)]
+pub enum Check {
+    /// Any text.
+    Text,
+    /// Exactly `true` or `false`.
+    Boolean,
+    /// A whole number in decimal digits, from the first to the second.
+    Integer(u64, u64),
+    /// One of these names.
+    OneOf(&'static [&'static str]),
+    /// As many items at most, parted by commas.
+    Items(usize),
+    /// A text of as many characters at most.
+    Length(usize),
+    /// The same, with at least one that is not white space.
+    Words(usize),
+    /// A text for which the rule has no objection: it gives none, or what is wrong.
+    Rule(fn(&str) -> Option<&'static str>),
+}
+
+impl Check {
+    /// What is wrong with a text, as the end of a sentence that begins with the parameter's name.
+    fn objection(self, text: &str) -> Option<Cow<'static, str>> {
+        let is_longer = |most: usize| text.chars().take(most.saturating_add(1)).count() > most;
+        Some(match self {
+            Self::Boolean if !matches!(text, "true" | "false") => {
+                "must be `true` or `false`".into()
+            }
+            Self::Integer(least, most)
+                if !integer(text).is_some_and(|n| least <= n && n <= most) =>
+            {
+                format!("must be a whole number from {least} to {most}").into()
+            }
+            Self::Items(_) if text.split(',').any(str::is_empty) => {
+                "has an empty item between its commas".into()
+            }
+            Self::Items(most) if text.split(',').take(most.saturating_add(1)).count() > most => {
+                format!("may name {most} at most").into()
+            }
+            Self::Length(most) if is_longer(most) => {
+                format!("must have 1 to {most} characters").into()
+            }
+            Self::Words(most) if is_longer(most) || text.trim().is_empty() => {
+                let what = "characters and at least one that is not white space";
+                format!("must have 1 to {most} {what}").into()
+            }
+            Self::Rule(rule) => rule(text)?.into(),
+            _ => return None,
+        })
+    }
+}
+
+/// The number that decimal digits write.
+fn integer(text: &str) -> Option<u64> {
+    text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()))
+}
 
 /// Reads a query string against the parameters that an endpoint has, collecting all faults.
 #[derive(Debug)]
 pub struct QueryReader<'a> {
     values: Vec<(&'static str, Cow<'a, str>)>,
     faults: Vec<Fault>,
-    fold: Fold,
 }
 
 impl<'a> QueryReader<'a> {
-    /// Takes `query` (without the `?`) apart; `known` lists the endpoint's parameters, and `fold` folds those of which
-    /// the case is ignored.
+    /// Takes `query` (without the `?`) apart and checks each value; `known` lists the endpoint's parameters.
     #[must_use]
-    pub fn new(query: &'a str, known: &[&'static str], fold: Fold) -> Self {
-        let mut reader = Self { values: Vec::new(), faults: Vec::new(), fold };
+    pub fn new(query: &'a str, known: &[Parameter]) -> Self {
+        let mut reader = Self { values: Vec::new(), faults: Vec::new() };
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             reader.take(name, value, known);
         }
+        for parameter in known {
+            reader.check(parameter);
+        }
         reader
     }
 
-    fn take(&mut self, raw_name: &str, raw_value: &'a str, known: &[&'static str]) {
+    fn take(&mut self, raw_name: &str, raw_value: &'a str, known: &[Parameter]) {
         let name = decode_form(raw_name).unwrap_or(Cow::Borrowed(raw_name));
-        let Some(parameter) = known.iter().find(|known| **known == name) else {
+        let Some(Parameter { name: parameter, .. }) = known.iter().find(|one| one.name == name)
+        else {
             if self.faults.len() < MAX_FAULTS && !self.is_noted(Code::UnknownParameter, &name) {
                 let place = Place::Parameter(name.clone().into_owned());
                 let what = "a parameter of this endpoint";
                 let code = Code::UnknownParameter;
-                self.faults.push(Fault::unknown(code, place, &name, what, known));
+                let known: Vec<&str> = known.iter().map(|one| one.name).collect();
+                self.faults.push(Fault::unknown(code, place, &name, what, &known));
             }
             return;
         };
@@ -56,6 +124,21 @@ impl<'a> QueryReader<'a> {
         self.values.push((parameter, value));
     }
 
+    /// Checks the value of a parameter, unless there is none or it is faulty already.
+    fn check(&mut self, parameter: &Parameter) {
+        let Some(text) = self.text(parameter.name) else { return };
+        if let Check::OneOf(names) = parameter.check {
+            if !names.contains(&text.as_str()) {
+                let place = Place::Parameter(parameter.name.to_owned());
+                let code = Code::InvalidParameter;
+                let fault = Fault::none_of(code, place, parameter.name, Some(&text), names);
+                self.faults.push(fault);
+            }
+        } else if let Some(what) = parameter.check.objection(&text) {
+            self.invalid(parameter.name, &what);
+        }
+    }
+
     fn is_noted(&self, code: Code, parameter: &str) -> bool {
         self.faults.iter().any(|fault| {
             fault.code == code
@@ -74,24 +157,12 @@ impl<'a> QueryReader<'a> {
         self.fault(Code::InvalidParameter, parameter, format!("`{parameter}` {what}"));
     }
 
-    /// The text of a parameter; none when it is absent or already found faulty.
+    /// The text of a parameter; none when it is absent or empty.
     #[inline(never)]
-    pub fn text(&mut self, parameter: &str) -> Option<String> {
-        let at = self.values.iter().position(|(name, _)| *name == parameter)?;
-        let (_, value) = self.values.get(at)?;
-        (!value.is_empty()).then(|| value.clone().into_owned())
-    }
-
-    /// A text as [`Self::text`], folded.
-    #[inline(never)]
-    pub fn folded(&mut self, parameter: &str) -> Option<String> {
-        self.text(parameter).map(|text| (self.fold)(&text))
-    }
-
-    /// What folds.
     #[must_use]
-    pub const fn fold(&self) -> Fold {
-        self.fold
+    pub fn text(&self, parameter: &str) -> Option<String> {
+        let (_, value) = self.values.iter().find(|(name, _)| *name == parameter)?;
+        (!value.is_empty()).then(|| value.clone().into_owned())
     }
 
     /// Whether a parameter was sent.
@@ -100,86 +171,37 @@ impl<'a> QueryReader<'a> {
         self.values.iter().any(|(name, _)| *name == parameter)
     }
 
-    /// A parameter that is one of some names; none when it is absent or faulty.
-    pub fn one_of<T: Copy>(
-        &mut self,
-        parameter: &str,
-        all: &[T],
-        name: impl Fn(T) -> &'static str,
-    ) -> Option<T> {
-        let names: Vec<&str> = all.iter().map(|one| name(*one)).collect();
-        all.get(self.position(parameter, &names)?).copied()
+    /// The items of a parameter.
+    #[must_use]
+    pub fn items(&self, parameter: &str) -> Option<Vec<String>> {
+        Some(self.text(parameter)?.split(',').map(str::to_owned).collect())
     }
 
-    /// Which of `names` a parameter is.
-    #[inline(never)]
-    fn position(&mut self, parameter: &str, names: &[&str]) -> Option<usize> {
-        let text = self.text(parameter)?;
-        let at = names.iter().position(|name| text == *name);
-        if at.is_none() {
-            let place = Place::Parameter(parameter.to_owned());
-            let code = Code::InvalidParameter;
-            self.faults.push(Fault::none_of(code, place, parameter, Some(&text), names));
-        }
-        at
+    /// A parameter that is `true` or `false`.
+    #[must_use]
+    pub fn boolean(&self, parameter: &str) -> Option<bool> {
+        Some(self.text(parameter)? == "true")
     }
 
-    /// A parameter of 1 to `max` items, separated by commas; none when it is absent or faulty.
-    pub fn items(&mut self, parameter: &str, max: usize) -> Option<Vec<String>> {
-        let text = self.text(parameter)?;
-        let items: Vec<String> =
-            text.split(',').take(max.saturating_add(1)).map(str::to_owned).collect();
-        if items.iter().any(String::is_empty) {
-            self.invalid(parameter, "has an empty item between its commas");
-        } else if items.len() > max {
-            self.invalid(parameter, &format!("may name {max} at most"));
-        } else {
-            return Some(items);
-        }
-        None
+    /// A parameter that is a whole number.
+    #[must_use]
+    pub fn integer(&self, parameter: &str) -> Option<u64> {
+        integer(&self.text(parameter)?)
     }
 
-    /// A parameter that is exactly `true` or `false`.
-    #[inline(never)]
-    pub fn boolean(&mut self, parameter: &str) -> Option<bool> {
-        match self.text(parameter)?.as_str() {
-            "true" => Some(true),
-            "false" => Some(false),
-            _ => {
-                self.invalid(parameter, "must be `true` or `false`");
-                None
-            }
-        }
-    }
-
-    /// A parameter of decimal digits within `range`.
-    #[inline(never)]
-    pub fn integer(&mut self, parameter: &str, range: RangeInclusive<u64>) -> Option<u64> {
-        let text = self.text(parameter)?;
-        let digits_only = text.bytes().all(|byte| byte.is_ascii_digit());
-        let value = text.parse().ok().filter(|value| digits_only && range.contains(value));
-        if value.is_none() {
-            self.invalid(
-                parameter,
-                &format!("must be a whole number from {} to {}", range.start(), range.end()),
-            );
-        }
-        value
-    }
-
-    /// Reads the query of an endpoint that has no parameters.
-    ///
-    /// # Errors
-    /// With all faults of the query.
-    pub fn none(query: &'a str) -> Result<(), Problem> {
-        Self::new(query, &[], str::to_owned).finish()
-    }
-
-    /// Ends the reading.
+    /// Ends the checking; what is read after it is as it should be.
     ///
     /// # Errors
     /// With all faults that were found.
-    pub fn finish(self) -> Result<(), Problem> {
-        Problem::of_faults(self.faults).map_or(Ok(()), Err)
+    pub fn finish(&mut self) -> Result<(), Problem> {
+        Problem::of_faults(std::mem::take(&mut self.faults)).map_or(Ok(()), Err)
     }
+}
+
+/// Reads the query of an endpoint that has no parameters.
+///
+/// # Errors
+/// With all faults of the query.
+pub fn no_parameters(query: &str) -> Result<(), Problem> {
+    QueryReader::new(query, &[]).finish()
 }

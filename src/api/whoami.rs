@@ -2,7 +2,7 @@
 
 use super::message::{NO_STORE, Response};
 use super::problem::Problem;
-use super::query::QueryReader;
+use super::query::no_parameters;
 use crate::access::{Principal, Scope};
 use crate::json::{Object, array};
 use crate::rfc3339::rfc3339;
@@ -12,7 +12,7 @@ use crate::rfc3339::rfc3339;
 /// # Errors
 /// With all faults of the query.
 pub fn whoami(principal: &Principal, query: &str) -> Result<Response, Problem> {
-    QueryReader::none(query)?;
+    no_parameters(query)?;
     let scopes: Vec<&str> = principal.scopes.iter().map(Scope::as_str).collect();
     let expires_at = principal.expires_at.and_then(rfc3339);
     let body = Object::default()

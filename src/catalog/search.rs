@@ -11,7 +11,7 @@ use memchr::memmem::Finder;
 
 use super::layout::Texts;
 use super::segment::List;
-use crate::fold::Fold;
+use crate::fold::fold;
 
 /// Longest search text, in characters.
 pub const MAX_CHARS: usize = 100;
@@ -30,7 +30,7 @@ pub struct Query {
 impl Query {
     /// Takes a search text apart; none when it has no word or more than [`MAX_CHARS`] characters.
     #[must_use]
-    pub fn parse(text: &str, fold: Fold) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         if text.chars().count() > MAX_CHARS {
             return None;
         }

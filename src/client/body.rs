@@ -4,19 +4,19 @@ use js_sys::{Array, Object, Reflect};
 use wasm_bindgen::{JsCast, JsValue};
 
 use super::failure::Failure;
-use crate::api::body::{BodyReader, too_large};
+use crate::api::body::{BodyReader, Field, too_large};
 use crate::api::message::MAX_BODY;
 use crate::json::Value;
 
-/// A body as the service reads it: `text` is what is sent, and `parsed` what that means. `known` lists its fields.
+/// Checks a body as the service reads it: `text` is what is sent, and `parsed` what that means. `known` lists its fields.
 ///
 /// # Errors
-/// When the body as a whole is not what the service takes.
-pub fn read(text: &str, parsed: &JsValue, known: &[&'static str]) -> Result<BodyReader, Failure> {
+/// With all faults of the body.
+pub fn check(text: &str, parsed: &JsValue, known: &[Field]) -> Result<(), Failure> {
     if text.len() > MAX_BODY {
         return Err(too_large().into());
     }
-    Ok(BodyReader::of(value(parsed), known)?)
+    Ok(BodyReader::of(value(parsed), known)?.finish()?)
 }
 
 /// The two levels of a body that its reader looks at.

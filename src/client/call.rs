@@ -7,17 +7,15 @@ use web_sys::{AbortSignal, Request, RequestRedirect};
 
 use super::body;
 use super::failure::Failure;
-use crate::access::Environment;
-use crate::api::catalog::{read_action_query, read_connector_query};
+use crate::api::catalog::{ACTION_PARAMETERS, CONNECTOR_PARAMETERS};
 use crate::api::problem::{Code, Problem};
+use crate::api::query::QueryReader;
 use crate::api::route::Target;
-use crate::api::vault::create::{CREATE_FIELDS, check_new};
-use crate::api::vault::list::read_query;
-use crate::api::vault::update::{UPDATE_FIELDS, read_changes};
+use crate::api::vault::create::CREATE_FIELDS;
+use crate::api::vault::list::check_query;
+use crate::api::vault::update::UPDATE_FIELDS;
 use crate::api::vault::{not_found, stored_id};
 use crate::nearest::beginning;
-use crate::vault::cursor::Cursor;
-use crate::vault::filter::ConnectionFilter;
 
 /// What is asked of the service: something that it would not refuse for how it is asked.
 #[wasm_bindgen]
@@ -59,7 +57,7 @@ impl Call {
     /// With all faults of the query.
     #[wasm_bindgen(js_name = listConnectors)]
     pub fn list_connectors(query: String) -> Result<Call, JsValue> {
-        read_connector_query(&query, str::to_owned).map_err(Failure::from)?;
+        QueryReader::new(&query, &CONNECTOR_PARAMETERS).finish().map_err(Failure::from)?;
         Ok(Self::list(Target::Connectors, query))
     }
 
@@ -74,7 +72,7 @@ impl Call {
             let detail = format!("The catalog has no platform `{}`.", beginning(&platform));
             return Err(Failure::from(Problem::new(Code::PlatformNotFound, detail)).into());
         }
-        read_action_query(&query, str::to_owned).map_err(Failure::from)?;
+        QueryReader::new(&query, &ACTION_PARAMETERS).finish().map_err(Failure::from)?;
         Ok(Self::list(Target::Actions { platform }, query))
     }
 
@@ -84,9 +82,7 @@ impl Call {
     /// With all faults of the query, but a cursor of another list.
     #[wasm_bindgen(js_name = listConnections)]
     pub fn list_connections(query: String) -> Result<Call, JsValue> {
-        // Of which environment the secret is, and of which list a cursor, changes nothing about the query.
-        let cursor = |text: &str, _: &ConnectionFilter, _| Cursor::parse(text).ok();
-        read_query(&query, Environment::Test, str::to_owned, cursor).map_err(Failure::from)?;
+        check_query(&query).finish().map_err(Failure::from)?;
         Ok(Self::list(Target::Connections, query))
     }
 
@@ -106,7 +102,7 @@ impl Call {
     #[wasm_bindgen(js_name = updateConnection)]
     pub fn update_connection(id: &str, body: String, parsed: &JsValue) -> Result<Call, JsValue> {
         let target = connection(id)?;
-        read_changes(body::read(&body, parsed, &UPDATE_FIELDS)?).map_err(Failure::from)?;
+        body::check(&body, parsed, &UPDATE_FIELDS)?;
         Ok(Self { body: Some(body), ..Self::new(Method::PATCH, target) })
     }
 
@@ -116,7 +112,7 @@ impl Call {
     /// With all faults of the body, but an unknown platform.
     #[wasm_bindgen(js_name = createConnection)]
     pub fn create_connection(body: String, parsed: &JsValue) -> Result<Call, JsValue> {
-        check_new(body::read(&body, parsed, &CREATE_FIELDS)?).map_err(Failure::from)?;
+        body::check(&body, parsed, &CREATE_FIELDS)?;
         Ok(Self { body: Some(body), ..Self::new(Method::POST, Target::Connections) })
     }
 

@@ -23,6 +23,13 @@ pub enum IdentityType {
 impl IdentityType {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::User, Self::Team, Self::Organization, Self::Project];
+    /// Their names.
+    pub const NAMES: [&'static str; 4] = [
+        Self::User.as_str(),
+        Self::Team.as_str(),
+        Self::Organization.as_str(),
+        Self::Project.as_str(),
+    ];
 
     /// The name, for example `user`.
     #[must_use]
@@ -52,6 +59,13 @@ pub enum State {
 impl State {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Operational, Self::Degraded, Self::Failed, Self::Unknown];
+    /// Their names.
+    pub const NAMES: [&'static str; 4] = [
+        Self::Operational.as_str(),
+        Self::Degraded.as_str(),
+        Self::Failed.as_str(),
+        Self::Unknown.as_str(),
+    ];
 
     /// The name, for example `operational`.
     #[must_use]

@@ -1,9 +1,11 @@
 //! `POST /v1/vault/connections`.
 
-use super::{Ask, Context, no_parameters, shown};
-use crate::api::body::BodyReader;
+use super::update::TAGS;
+use super::{Ask, Context, shown};
+use crate::api::body::{BodyReader, Field, FieldCheck};
 use crate::api::cost::Metered;
 use crate::api::problem::{Code, Extension, Problem};
+use crate::api::query::no_parameters;
 use crate::catalog::cache::CatalogCache;
 use crate::catalog::key::platform_version;
 use crate::catalog::segment::ConnectorList;
@@ -15,33 +17,28 @@ use crate::vault::model::{Connection, IdentityType, State};
 use crate::vault::rules;
 use crate::vault::statements::one;
 
-/// The fields of the body.
-pub const CREATE_FIELDS: [&str; 9] = [
-    "platform",
-    "platformVersion",
-    "identity",
-    "identityType",
-    "name",
-    "label",
-    "tags",
-    "state",
-    "active",
+/// The fields of the body. Whether the catalog has the platform is looked up apart.
+pub const CREATE_FIELDS: [Field; 9] = [
+    Field { name: "platform", check: FieldCheck::Text(any), required: true },
+    optional("platformVersion", FieldCheck::Text(platform_version)),
+    Field { name: "identity", check: FieldCheck::Text(rules::identity), required: true },
+    Field { name: "identityType", check: FieldCheck::OneOf(&IdentityType::NAMES), required: true },
+    optional("name", FieldCheck::TextOrNull(rules::name)),
+    optional("label", FieldCheck::Text(rules::label)),
+    TAGS,
+    optional("state", FieldCheck::OneOf(&State::NAMES)),
+    optional("active", FieldCheck::Boolean),
 ];
-const DEFAULT_LABEL: &str = "default";
 
-/// What a body asks for.
-struct Draft<C> {
-    platform: String,
-    connector: C,
-    platform_version: Option<String>,
-    identity: String,
-    identity_type: IdentityType,
-    label: String,
-    name: Option<String>,
-    tags: Vec<String>,
-    state: State,
-    active: bool,
+const fn optional(name: &'static str, check: FieldCheck) -> Field {
+    Field { name, check, required: false }
 }
+
+const fn any(_: &str) -> Option<&'static str> {
+    None
+}
+
+const DEFAULT_LABEL: &str = "default";
 
 /// What a connection takes from its connector.
 struct Connector {
@@ -54,11 +51,11 @@ pub(super) async fn ask<'a, P: Ports>(
     ports: &Metered<'_, P>,
     context: &'a Context<'a>,
 ) -> Result<Ask<'a>, Problem> {
-    no_parameters(context.request)?;
+    no_parameters(&context.request.query)?;
     let body = BodyReader::new(context.request, &CREATE_FIELDS)?;
     let current = catalog.current(ports).await?.connectors;
     let connectors = catalog.segment::<_, ConnectorList>(ports, current).await?;
-    let new = new_connection(read(body, |platform| find(&connectors, platform))?, context);
+    let new = read(body, &connectors, context)?;
 
     let statements =
         vec![one::insert(&context.guard, &new), one::select_by_key(&context.guard, &new)];
@@ -86,89 +83,46 @@ fn exists(holder: &Connection) -> Problem {
     }
 }
 
-/// Reads the body. `find` knows the platforms: it gives what a connection takes from its connector, or else a platform
-/// that may have been meant.
-fn read<C>(
+/// Reads the body: all its faults at once, or a connection.
+fn read(
     mut body: BodyReader,
-    find: impl FnOnce(&str) -> Result<C, Option<String>>,
-) -> Result<Draft<C>, Problem> {
-    for field in ["platform", "identity", "identityType"] {
-        body.require(field);
+    connectors: &ConnectorList,
+    context: &Context<'_>,
+) -> Result<NewConnection, Problem> {
+    let platform = body.text("platform");
+    let connector = platform.as_ref().and_then(|platform| connector(connectors, platform));
+    if let Some(platform) = platform.as_ref().filter(|_| connector.is_none()) {
+        let suggestion = nearest(platform, connectors.platforms(), 1).into_iter().next();
+        let what = format!("is `{}`, which the catalog does not have", beginning(platform));
+        body.invalid_like(&["platform"], &what, suggestion);
     }
-    let platform = body.text("platform", |_| None);
-    let connector = platform.as_deref().and_then(|platform| {
-        let refused = |suggestion| {
-            let what = format!("is `{}`, which the catalog does not have", beginning(platform));
-            body.invalid_like(&["platform"], &what, suggestion);
-        };
-        find(platform).map_err(refused).ok()
-    });
-    let platform_version = body.text("platformVersion", platform_version);
-    let identity = body.text("identity", rules::identity);
-    let identity_type = body.one_of("identityType", &IdentityType::ALL, IdentityType::as_str);
-    let name = body.text_or_null("name", rules::name);
-    let label = body.text("label", rules::label).unwrap_or_else(|| DEFAULT_LABEL.into());
-    let tags = body.texts("tags", rules::MAX_TAGS, rules::tag).unwrap_or_default();
-    let state = body.one_of("state", &State::ALL, State::as_str).unwrap_or(State::Unknown);
-    let active = body.boolean("active").unwrap_or(true);
-    let faults = body.finish();
-
+    body.finish()?;
+    let identity_type = body.text("identityType").and_then(|text| text.parse().ok());
     let (Some(platform), Some(connector), Some(identity), Some(identity_type)) =
-        (platform, connector, identity, identity_type)
+        (platform, connector, body.text("identity"), identity_type)
     else {
-        // Whatever is missing is among the faults.
-        return Err(faults.err().unwrap_or_else(|| {
-            Problem::new(Code::Internal, "The service has a fault: it overlooked what is missing.")
-        }));
+        // Whatever is missing was among the faults.
+        let detail = "The service has a fault: it overlooked what is missing.";
+        return Err(Problem::new(Code::Internal, detail));
     };
-    faults?;
-    Ok(Draft {
+    let state = body.text("state").and_then(|text| text.parse().ok());
+    Ok(NewConnection {
+        id: context.fresh_id.clone(),
         platform,
-        connector,
-        platform_version,
+        platform_version: body.text("platformVersion").unwrap_or(connector.platform_version),
+        description: connector.description,
         identity,
         identity_type,
-        label,
-        name,
-        tags,
-        state,
-        active,
+        label: body.text("label").unwrap_or_else(|| DEFAULT_LABEL.into()),
+        name: body.text("name"),
+        tags: array(&body.texts("tags").unwrap_or_default()),
+        state: state.unwrap_or(State::Unknown),
+        active: body.boolean("active").unwrap_or(true),
+        created_at: context.now,
     })
 }
 
-/// Checks a body as far as that is possible without the catalog.
-///
-/// # Errors
-/// With all faults of the body but an unknown platform.
-pub fn check_new(body: BodyReader) -> Result<(), Problem> {
-    read(body, |_| Ok(())).map(|_| ())
-}
-
-/// The connection that is to be created.
-fn new_connection(draft: Draft<Connector>, context: &Context<'_>) -> NewConnection {
-    let Draft { connector, platform_version, .. } = draft;
-    NewConnection {
-        id: context.fresh_id.clone(),
-        platform: draft.platform,
-        platform_version: platform_version.unwrap_or(connector.platform_version),
-        description: connector.description,
-        identity: draft.identity,
-        identity_type: draft.identity_type,
-        label: draft.label,
-        name: draft.name,
-        tags: array(&draft.tags),
-        state: draft.state,
-        active: draft.active,
-        created_at: context.now,
-    }
-}
-
-/// The connector of exactly this platform; else the nearest platform.
-fn find(connectors: &ConnectorList, platform: &str) -> Result<Connector, Option<String>> {
-    connector(connectors, platform)
-        .ok_or_else(|| nearest(platform, connectors.platforms(), 1).into_iter().next())
-}
-
+/// The connector of exactly this platform.
 fn connector(connectors: &ConnectorList, platform: &str) -> Option<Connector> {
     let row = connectors.with_platform(platform).into_iter().next()? as usize;
     let json = connectors.list.json(row..row.saturating_add(1));

@@ -1,13 +1,14 @@
 //! `DELETE /v1/vault/connections/{id}`.
 
-use super::{Ask, Context, no_parameters, not_found, precondition_failed};
+use super::{Ask, Context, not_found, precondition_failed};
 use crate::api::message::{NO_STORE, Response};
 use crate::api::problem::Problem;
+use crate::api::query::no_parameters;
 use crate::vault::revision::Precondition;
 use crate::vault::statements::one;
 
 pub(super) fn ask<'a>(context: &'a Context<'a>, id: &str) -> Result<Ask<'a>, Problem> {
-    no_parameters(context.request)?;
+    no_parameters(&context.request.query)?;
     let precondition = Precondition::of(context.request.header("if-match"), id);
     let statements =
         vec![one::select(&context.guard, id), one::delete(&context.guard, id, &precondition)];

@@ -3,11 +3,11 @@
 use super::{Ask, Context};
 use crate::access::Environment;
 use crate::api::message::{NO_STORE, Request, Response};
-use crate::api::paging::Paging;
+use crate::api::paging::{LIMIT, PAGE, Paging};
 use crate::api::percent::decode_form;
 use crate::api::problem::Problem;
-use crate::api::query::QueryReader;
-use crate::fold::{Fold, fold};
+use crate::api::query::{Check, Parameter, QueryReader};
+use crate::fold::fold;
 use crate::vault::cursor::Cursor;
 use crate::vault::filter::{ConnectionFilter, MAX_KEYS, MAX_Q, MAX_TAGS, Start, Tags};
 use crate::vault::key::ConnectionKey;
@@ -15,72 +15,87 @@ use crate::vault::model::{Connection, IdentityType};
 use crate::vault::statements::list::{ListStatements, in_order, list};
 
 /// The parameters of the list.
-pub const PARAMETERS: [&str; 13] = [
-    "key",
-    "platformVersion",
-    "name",
-    "identityType",
-    "identity",
-    "platform",
-    "tags",
-    "tagsMatch",
-    "q",
-    "active",
-    "limit",
-    "page",
-    "after",
+pub const PARAMETERS: [Parameter; 13] = [
+    Parameter { name: "key", check: Check::Items(MAX_KEYS) },
+    Parameter { name: "platformVersion", check: Check::Text },
+    Parameter { name: "name", check: Check::Text },
+    Parameter { name: "identityType", check: Check::OneOf(&IdentityType::NAMES) },
+    Parameter { name: "identity", check: Check::Text },
+    Parameter { name: "platform", check: Check::Text },
+    Parameter { name: "tags", check: Check::Items(MAX_TAGS) },
+    Parameter { name: "tagsMatch", check: Check::OneOf(&["all", "any"]) },
+    Parameter { name: "q", check: Check::Length(MAX_Q) },
+    Parameter { name: "active", check: Check::Boolean },
+    LIMIT,
+    PAGE,
+    Parameter { name: "after", check: Check::Rule(like_cursor) },
 ];
+
+const NO_CURSOR: &str = "is not a cursor of this list: take it from the `Link` header, with the filters and the limit that are there, and the same API key";
+
+fn like_cursor(text: &str) -> Option<&'static str> {
+    Cursor::parse(text).is_err().then_some(NO_CURSOR)
+}
 
 /// Which connections are asked for, and which page of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ListRequest {
-    /// The filters.
-    pub filter: ConnectionFilter,
-    /// The page's size and number; with a cursor, the number that it stands for.
-    pub paging: Paging,
-    /// Where the page begins.
-    pub start: Start,
+struct ListRequest {
+    filter: ConnectionFilter,
+    /// With a cursor, the page's number is the one that it stands for.
+    paging: Paging,
+    start: Start,
 }
 
-/// Reads the query string of the list. `environment` is the key's. `cursor` reads an `after` of the list that this filter
-/// gives, in pages of so many rows.
+/// Checks the query string of the list, as far as that is possible without the API key.
+#[must_use]
+pub fn check_query(query: &str) -> QueryReader<'_> {
+    let mut reader = QueryReader::new(query, &PARAMETERS);
+    if reader.has("after") && reader.has("page") {
+        reader.invalid("after", "can't be given together with `page`: it stands for a page itself");
+    }
+    if reader.has("tagsMatch") && !reader.has("tags") {
+        reader.invalid("tagsMatch", "says how `tags` are matched, but there are none");
+    }
+    reader
+}
+
+/// Reads the query string of the list. `environment` is the key's. `cursor` reads an `after` of the list that its second
+/// argument names.
 ///
 /// # Errors
 /// With all faults of the query.
-pub fn read_query(
+fn read_query(
     query: &str,
     environment: Environment,
-    fold: Fold,
-    cursor: impl FnOnce(&str, &ConnectionFilter, u64) -> Option<Cursor>,
+    cursor: impl FnOnce(&str, &str) -> Option<Cursor>,
 ) -> Result<ListRequest, Problem> {
-    let mut reader = QueryReader::new(query, &PARAMETERS, fold);
+    let mut reader = check_query(query);
+    reader.finish()?;
+    let folded = |parameter| reader.text(parameter).map(|text| fold(&text));
+    let identity_type = reader.text("identityType");
     let filter = ConnectionFilter {
         active: reader.boolean("active").unwrap_or(true),
-        keys: reader.items("key", MAX_KEYS).map(|keys| parse_keys(&keys, environment)),
+        keys: reader.items("key").map(|keys| parse_keys(&keys, environment)),
         identity: reader.text("identity"),
-        name: reader.folded("name"),
-        q: read_q(&mut reader),
-        tags: read_tags(&mut reader),
-        platform: reader.folded("platform"),
+        name: folded("name"),
+        q: folded("q"),
+        tags: read_tags(&reader),
+        platform: folded("platform"),
         platform_version: reader.text("platformVersion"),
-        identity_type: reader.one_of("identityType", &IdentityType::ALL, IdentityType::as_str),
+        identity_type: identity_type.and_then(|text| text.parse().ok()),
     };
-    let after = reader.text("after");
-    if after.is_some() && reader.has("page") {
-        reader.invalid("after", "can't be given together with `page`: it stands for a page itself");
-    }
-    let mut paging = Paging::read(&mut reader);
+    let mut paging = Paging::read(&reader);
     let mut start = Start::Offset(paging.limit.saturating_mul(paging.page.saturating_sub(1)));
-    if let Some(after) = after {
-        if let Some(cursor) = cursor(&after, &filter, paging.limit) {
+    if let Some(after) = reader.text("after") {
+        if let Some(cursor) = cursor(&after, &filter.list_name(paging.limit)) {
             paging.page = cursor.page;
             start = Start::After(cursor);
         } else {
-            let what = "is not a cursor of this list: take it from the `Link` header, with the filters and the limit that are there, and the same API key";
-            reader.invalid("after", what);
+            reader.invalid("after", NO_CURSOR);
+            reader.finish()?;
         }
     }
-    reader.finish().map(|()| ListRequest { filter, paging, start })
+    Ok(ListRequest { filter, paging, start })
 }
 
 /// The keys that can be found: well-formed, of the environment, each once.
@@ -95,37 +110,23 @@ fn parse_keys(keys: &[String], environment: Environment) -> Vec<[String; 3]> {
     parsed
 }
 
-fn read_q(reader: &mut QueryReader<'_>) -> Option<String> {
-    let text = reader.text("q")?;
-    if text.chars().take(MAX_Q.saturating_add(1)).count() > MAX_Q {
-        reader.invalid("q", &format!("must have 1 to {MAX_Q} characters"));
-        return None;
-    }
-    reader.folded("q")
-}
-
-fn read_tags(reader: &mut QueryReader<'_>) -> Option<Tags> {
-    let how = reader.one_of("tagsMatch", &["all", "any"], |name| name);
-    if how.is_some() && !reader.has("tags") {
-        reader.invalid("tagsMatch", "says how `tags` are matched, but there are none");
-    }
+fn read_tags(reader: &QueryReader<'_>) -> Option<Tags> {
     let mut tags: Vec<String> = Vec::new();
-    for tag in reader.items("tags", MAX_TAGS)? {
+    for tag in reader.items("tags")? {
         if !tags.contains(&tag) {
             tags.push(tag);
         }
     }
-    Some(if how == Some("any") { Tags::Any(tags) } else { Tags::All(tags) })
+    let any = reader.text("tagsMatch").as_deref() == Some("any");
+    Some(if any { Tags::Any(tags) } else { Tags::All(tags) })
 }
 
 pub(super) fn ask<'a>(context: &'a Context<'a>) -> Result<Ask<'a>, Problem> {
     let (request, key) = (context.request, context.key);
     let hash = key.hash();
-    let cursor = |text: &str, filter: &ConnectionFilter, limit| {
-        Cursor::verify(text, &hash, &filter.list_name(limit)).ok()
-    };
+    let cursor = |text: &str, list: &str| Cursor::verify(text, &hash, list).ok();
     let ListRequest { filter, paging, start } =
-        read_query(&request.query, key.environment(), fold, cursor)?;
+        read_query(&request.query, key.environment(), cursor)?;
 
     // One row more than the page has tells whether another page follows.
     let rows = paging.limit.saturating_add(1);

@@ -14,7 +14,6 @@ use super::cost::Metered;
 use super::handle::{authorize, no_route};
 use super::message::{NO_STORE, Request, Response};
 use super::problem::{Code, Problem};
-use super::query::QueryReader;
 use super::route::{Endpoint, Target};
 use crate::access::Scope;
 use crate::access::authenticate::owner;
@@ -152,11 +151,6 @@ async fn ask<'a, P: Ports>(
             Err(no_route())
         }
     }
-}
-
-/// An endpoint without query parameters.
-fn no_parameters(request: &Request) -> Result<(), Problem> {
-    QueryReader::none(&request.query)
 }
 
 /// The id as it is stored; none for a text that is no hyphenated UUID.

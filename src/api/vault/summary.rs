@@ -1,8 +1,9 @@
 //! `GET /v1/vault/summary`: what the key's account and environment has, from the counters alone.
 
-use super::{Ask, Context, no_parameters};
+use super::{Ask, Context};
 use crate::api::message::{NO_STORE, Response};
 use crate::api::problem::Problem;
+use crate::api::query::no_parameters;
 use crate::json::{Object, Value, list};
 use crate::vault::model::{IdentityType, State};
 use crate::vault::statements::summary;
@@ -27,7 +28,7 @@ impl Counter {
 }
 
 pub(super) fn ask<'a>(context: &'a Context<'a>) -> Result<Ask<'a>, Problem> {
-    no_parameters(context.request)?;
+    no_parameters(&context.request.query)?;
     let statements = vec![summary::counters(&context.guard), summary::platforms(&context.guard)];
     let answer = |results: &super::Results<'_>| {
         let body = render(&results.rows(0, Counter::read)?, &results.rows(1, Counter::read)?);

@@ -1,28 +1,26 @@
 //! `PATCH /v1/vault/connections/{id}` (specification, part 4.5).
 
-use super::{Ask, Context, no_parameters, not_found, precondition_failed, shown};
-use crate::api::body::BodyReader;
+use super::{Ask, Context, not_found, precondition_failed, shown};
+use crate::api::body::{BodyReader, Field, FieldCheck};
 use crate::api::problem::Problem;
+use crate::api::query::no_parameters;
 use crate::json::array;
 use crate::vault::revision::Precondition;
 use crate::vault::rules;
 use crate::vault::statements::one;
 
 /// The fields of the body.
-pub const UPDATE_FIELDS: [&str; 1] = ["tags"];
-
-/// Reads the body: the new tags; none when they stay as they are.
-///
-/// # Errors
-/// With all faults of the body.
-pub fn read_changes(mut body: BodyReader) -> Result<Option<Vec<String>>, Problem> {
-    let tags = body.texts("tags", rules::MAX_TAGS, rules::tag);
-    body.finish().map(|()| tags)
-}
+pub const UPDATE_FIELDS: [Field; 1] = [TAGS];
+/// The tags of a connection.
+pub(super) const TAGS: Field =
+    Field { name: "tags", check: FieldCheck::Texts(rules::MAX_TAGS, rules::tag), required: false };
 
 pub(super) fn ask<'a>(context: &'a Context<'a>, id: &str) -> Result<Ask<'a>, Problem> {
-    no_parameters(context.request)?;
-    let tags = read_changes(BodyReader::new(context.request, &UPDATE_FIELDS)?)?;
+    no_parameters(&context.request.query)?;
+    let mut body = BodyReader::new(context.request, &UPDATE_FIELDS)?;
+    body.finish()?;
+    let tags = body.texts("tags");
+
     let precondition = Precondition::of(context.request.header("if-match"), id);
     let update = tags.map(|tags| {
         let tags = array(&tags);
