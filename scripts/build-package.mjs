@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSyn
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { gzipSync } from "node:zlib";
+import { deflateRawSync, gzipSync } from "node:zlib";
 import { wasmToolEnvironment } from "./build-worker.mjs";
 import { fingerprint, isStamped, stamp } from "./lib/fingerprint.mjs";
 import { locked } from "./lib/lock.mjs";
@@ -19,6 +19,7 @@ const built = join(root, "target", "package.built-from");
 const work = join(root, "target", "package");
 const dist = join(root, "npm", "dist");
 const WASM = "connector-vault.wasm";
+const DEFLATED = "deflated.bin";
 // Bytes, gzipped.
 const LIMITS = { "index.mjs": 40_000, [WASM]: 28_000 };
 const FILES = [
@@ -49,6 +50,7 @@ async function build(wasm) {
     await task("npm package (wasm, release)", (detail) => compile(wasm, detail));
     await bundle();
     types();
+    licences();
   }
   check(isCurrent ? "; unchanged" : "");
   stamp(built, wanted);
@@ -66,6 +68,7 @@ async function compile(wasm, detail) {
   await run(join(toolFolders()["wasm-bindgen-cli"], "wasm-bindgen"), glue);
   const optimized = ["-Oz", "--strip-debug", "--strip-producers", "-o", join(dist, WASM)];
   await run(join(nodeBin, "wasm-opt"), [join(work, "glue_bg.wasm"), ...WASM_FEATURES, ...optimized], { env: { PATH: toolPath() } });
+  writeFileSync(join(work, DEFLATED), deflateRawSync(readFileSync(join(dist, WASM)), { level: 9 }));
 }
 
 /** The entries, each in one file. */
@@ -76,12 +79,8 @@ async function bundle() {
     bundle: true,
     minify: true,
     target: "es2022",
-    // Minified classes keep the names that people see in a debugger.
-    keepNames: false,
-    legalComments: "none",
-    sourcemap: false,
-    alias: { glue: join(work, "glue.js"), module: join(dist, WASM) },
-    loader: { ".wasm": "base64" },
+    alias: { glue: join(work, "glue.js"), module: join(work, DEFLATED) },
+    loader: { ".bin": "base64" },
     absWorkingDir: root,
   };
   const entry = (name) => join(root, "npm", "src", `${name}.js`);
@@ -101,6 +100,12 @@ function types() {
     const slim = readFileSync(join(from, "slim.d.ts"), "utf8").replace('"./index.js"', `"./index.${extension.replace("ts", "js")}"`);
     writeFileSync(join(dist, `slim.d.${extension}`), slim);
   }
+}
+
+/** The package's own licences, and that of the library in it. */
+function licences() {
+  for (const name of ["LICENSE-APACHE", "LICENSE-MIT"]) copyFileSync(join(root, name), join(root, "npm", name));
+  copyFileSync(join(root, "node_modules", "fflate", "LICENSE"), join(dist, "LICENSE-fflate"));
 }
 
 function check(note) {

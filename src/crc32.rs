@@ -1,6 +1,6 @@
 //! CRC-32 as in ISO 3309 and zip: it finds damage, it proves nothing against malice.
 
-use crc::{CRC_32_ISO_HDLC, Crc, Digest, Table};
+use crc::{CRC_32_ISO_HDLC, Crc, Digest, NoTable, Table};
 
 /// One table of 1 KiB: the usual sixteen would be a tenth of the whole Worker.
 static CRC32: Crc<u32, Table<1>> = Crc::<u32, Table<1>>::new(&CRC_32_ISO_HDLC);
@@ -9,6 +9,12 @@ static CRC32: Crc<u32, Table<1>> = Crc::<u32, Table<1>>::new(&CRC_32_ISO_HDLC);
 #[must_use]
 pub fn crc32(bytes: &[u8]) -> u32 {
     CRC32.checksum(bytes)
+}
+
+/// The same for a few bytes, without the table.
+#[must_use]
+pub fn crc32_of_few(bytes: &[u8]) -> u32 {
+    const { Crc::<u32, NoTable>::new(&CRC_32_ISO_HDLC) }.checksum(bytes)
 }
 
 /// A CRC-32 over several pieces.

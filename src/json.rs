@@ -59,6 +59,12 @@ impl Value {
         if let Self::Text(text) = self { Some(text) } else { None }
     }
 
+    /// The text, of a text, left where it is.
+    #[must_use]
+    pub fn as_text(&self) -> Option<&str> {
+        if let Self::Text(text) = self { Some(text) } else { None }
+    }
+
     /// The number, of a whole number that is not negative.
     #[must_use]
     pub const fn as_integer(&self) -> Option<u64> {

@@ -37,11 +37,16 @@ fn bare(name: &str) -> String {
     kept.map(|letter| letter.to_ascii_lowercase()).collect()
 }
 
+/// Whether a part of at least three letters is in the whole.
+fn contains(whole: &str, part: &str) -> bool {
+    let (whole, part) = (whole.as_bytes(), part.as_bytes());
+    part.len() >= 3 && whole.windows(part.len()).any(|window| window == part)
+}
+
 /// 0 (nothing alike) to 2; a name that contains the other one comes before those that merely look alike.
 fn likeness(name: &str, known: &str) -> f64 {
     let folded = bare(known);
-    let contained =
-        name.len() >= 3 && (folded.contains(name) || (folded.len() >= 3 && name.contains(&folded)));
+    let contained = contains(&folded, name) || contains(name, &folded);
     strsim::jaro_winkler(name, &folded) + if contained { 1.0 } else { 0.0 }
 }
 

@@ -1,5 +1,5 @@
 // The WebAssembly module.
-import * as glue from "glue";
+import { Call, initSync, isApiKey, parseConnectionKey, parseConnectorKey } from "glue";
 import { VaultError } from "./errors.js";
 
 /**
@@ -8,8 +8,8 @@ import { VaultError } from "./errors.js";
  */
 export function start(module) {
   try {
-    glue.initSync({ module });
-    return glue;
+    initSync({ module });
+    return { Call, isApiKey, parseConnectionKey, parseConnectorKey };
   } catch (cause) {
     throw noModule(
       "The WebAssembly module can't be compiled here. A page with a Content-Security-Policy must allow it: `script-src 'wasm-unsafe-eval'`.",

@@ -133,15 +133,12 @@ const fn prefix(environment: Environment) -> &'static str {
 }
 
 fn digit(value: u32) -> char {
-    ALPHABET
-        .iter()
-        .cycle()
-        .nth(value.checked_rem(62).unwrap_or(0) as usize)
-        .map_or('0', |byte| char::from(*byte))
+    let at = value.checked_rem(62).unwrap_or(0) as usize;
+    ALPHABET.get(at).map_or('0', |byte| char::from(*byte))
 }
 
 fn checksum(body: &str) -> String {
-    let mut left = crate::crc32::crc32(body.as_bytes());
+    let mut left = crate::crc32::crc32_of_few(body.as_bytes());
     let mut digits = ['0'; CHECKSUM_LEN];
     for to in digits.iter_mut().rev() {
         *to = digit(left);

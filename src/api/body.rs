@@ -1,7 +1,7 @@
 //! JSON bodies: every fault of a body is found and named, nothing is guessed away.
 
 use super::message::{Body, MAX_BODY, Request};
-use super::problem::{Code, Fault, MAX_FAULTS, Place, Problem};
+use super::problem::{Code, Fault, MAX_FAULTS, Place, Problem, joined};
 use crate::json::{self, Value};
 
 /// The media type of a request's body must be JSON's.
@@ -78,72 +78,72 @@ impl BodyReader {
         for (name, value) in members {
             reader.take(&name, value, known);
         }
-        for field in known {
-            reader.check(field);
+        for Field { name, .. } in known.iter().filter(|field| field.required) {
+            if !reader.has(name) {
+                reader.invalid(&[name], "is required");
+            }
         }
         Ok(reader)
     }
 
     fn take(&mut self, name: &str, value: Value, known: &[Field]) {
-        let Some(Field { name: field, .. }) = known.iter().find(|field| field.name == name) else {
+        let Some(field) = known.iter().find(|field| field.name == name) else {
             let (code, what) = (Code::InvalidBody, "a field of this body");
             let known: Vec<&str> = known.iter().map(|field| field.name).collect();
             return self.note(&[name], |place| Fault::unknown(code, place, name, what, &known));
         };
-        if self.fields.iter().any(|(known, _)| known == field) {
-            return self.invalid(&[field], "is given more than once");
+        if self.has(name) {
+            return self.invalid(&[name], "is given more than once");
         }
-        self.fields.push((field, value));
+        self.check(field, &value);
+        self.fields.push((field.name, value));
     }
 
-    fn check(&mut self, field: &Field) {
-        let name = field.name;
-        let Some(value) = self.value(name) else {
-            if field.required {
-                self.invalid(&[name], "is required");
+    fn has(&self, field: &str) -> bool {
+        self.fields.iter().any(|(name, _)| *name == field)
+    }
+
+    fn check(&mut self, field: &Field, value: &Value) {
+        let (name, text) = (field.name, value.as_text());
+        let objection = match field.check {
+            FieldCheck::TextOrNull(_) if matches!(value, Value::Null) => None,
+            FieldCheck::Text(rule) | FieldCheck::TextOrNull(rule) => {
+                text.map_or(Some("must be a string"), rule)
             }
-            return;
-        };
-        match (field.check, &value) {
-            (FieldCheck::Text(rule) | FieldCheck::TextOrNull(rule), Value::Text(text)) => {
-                if let Some(what) = rule(text) {
-                    self.invalid(&[name], what);
-                }
+            FieldCheck::Boolean => {
+                (!matches!(value, Value::Boolean(_))).then_some("must be true or false")
             }
-            (FieldCheck::TextOrNull(_), Value::Null) | (FieldCheck::Boolean, Value::Boolean(_)) => {
-            }
-            (FieldCheck::Boolean, _) => self.invalid(&[name], "must be true or false"),
-            (FieldCheck::OneOf(names), value) => {
-                let text = if let Value::Text(text) = value { Some(text.as_str()) } else { None };
+            FieldCheck::OneOf(names) => {
                 if !text.is_some_and(|text| names.contains(&text)) {
                     let code = Code::InvalidBody;
                     self.note(&[name], |place| Fault::none_of(code, place, name, text, names));
                 }
+                None
             }
-            (FieldCheck::Texts(most, rule), Value::Array(items)) => {
-                self.check_items(name, items, most, rule);
-            }
-            (FieldCheck::Texts(..), _) => self.invalid(&[name], "must be an array of strings"),
-            (FieldCheck::Text(_) | FieldCheck::TextOrNull(_), _) => {
-                self.invalid(&[name], "must be a string");
-            }
+            FieldCheck::Texts(most, rule) => self.check_items(name, value, most, rule),
+        };
+        if let Some(what) = objection {
+            self.invalid(&[name], what);
         }
-        self.fields.push((name, value));
     }
 
-    fn check_items(&mut self, field: &str, items: &[Value], most: usize, rule: Rule) {
+    fn check_items(
+        &mut self,
+        field: &str,
+        value: &Value,
+        most: usize,
+        rule: Rule,
+    ) -> Option<&'static str> {
+        let Value::Array(items) = value else { return Some("must be an array of strings") };
         if items.len() > most {
             self.invalid(&[field], &format!("has {} items, but may have {most}", items.len()));
         }
         for (nth, item) in items.iter().enumerate() {
-            let what = match item {
-                Value::Text(text) => rule(text),
-                _ => Some("must be a string"),
-            };
-            if let Some(what) = what {
-                self.invalid(&[field, &nth.to_string()], what);
+            if let Some(what) = item.as_text().map_or(Some("must be a string"), rule) {
+                self.invalid(&[field, &format!("{nth}")], what);
             }
         }
+        None
     }
 
     /// Notes a fault, unless there are too many already.
@@ -163,7 +163,7 @@ impl BodyReader {
     /// As [`Self::invalid`], with what may have been meant.
     pub fn invalid_like(&mut self, path: &[&str], what: &str, suggestion: Option<String>) {
         self.note(path, |place| {
-            let detail = format!("`{}` {what}", path.join("/"));
+            let detail = format!("`{}` {what}", joined(path, "/"));
             Fault { code: Code::InvalidBody, place, detail, suggestion }
         });
     }
@@ -215,9 +215,18 @@ fn whole(detail: String) -> Problem {
 
 /// The JSON pointer of a path (RFC 6901).
 fn pointer(path: &[&str]) -> String {
-    path.iter()
-        .flat_map(|step| ["/".to_owned(), step.replace('~', "~0").replace('/', "~1")])
-        .collect()
+    let mut pointer = String::new();
+    for step in path {
+        pointer.push('/');
+        for letter in step.chars() {
+            match letter {
+                '~' => pointer.push_str("~0"),
+                '/' => pointer.push_str("~1"),
+                other => pointer.push(other),
+            }
+        }
+    }
+    pointer
 }
 
 /// The value that is the whole body; in words what is wrong when there is none.

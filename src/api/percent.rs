@@ -5,28 +5,34 @@ use std::borrow::Cow;
 /// Decodes `%XX`; none when an escape is cut short or not hexadecimal, or when the result is not UTF-8.
 #[must_use]
 pub fn decode(text: &str) -> Option<Cow<'_, str>> {
-    if !text.contains('%') {
-        return Some(Cow::Borrowed(text));
+    if text.bytes().any(|byte| byte == b'%') {
+        decoded(text, b'+')
+    } else {
+        Some(Cow::Borrowed(text))
     }
-    let mut decoded = Vec::with_capacity(text.len());
-    let mut bytes = text.bytes();
-    while let Some(byte) = bytes.next() {
-        decoded.push(match byte {
-            b'%' => hex(bytes.next()?)? << 4 | hex(bytes.next()?)?,
-            other => other,
-        });
-    }
-    String::from_utf8(decoded).ok().map(Cow::Owned)
 }
 
 /// Decodes a query's name or value, where `+` stands for a space.
 #[must_use]
 pub fn decode_form(text: &str) -> Option<Cow<'_, str>> {
-    if text.contains('+') {
-        decode(&text.replace('+', " ")).map(|decoded| Cow::Owned(decoded.into_owned()))
+    if text.bytes().any(|byte| matches!(byte, b'%' | b'+')) {
+        decoded(text, b' ')
     } else {
-        decode(text)
+        Some(Cow::Borrowed(text))
     }
+}
+
+fn decoded(text: &str, plus: u8) -> Option<Cow<'_, str>> {
+    let mut decoded = Vec::with_capacity(text.len());
+    let mut bytes = text.bytes();
+    while let Some(byte) = bytes.next() {
+        decoded.push(match byte {
+            b'%' => hex(bytes.next()?)? << 4 | hex(bytes.next()?)?,
+            b'+' => plus,
+            other => other,
+        });
+    }
+    String::from_utf8(decoded).ok().map(Cow::Owned)
 }
 
 /// Encodes all but letters, digits, `-`, `.`, `_` and `~`: good in a path segment, and in a query's name or value.

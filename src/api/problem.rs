@@ -243,7 +243,7 @@ impl Fault {
         known: &[&str],
     ) -> Self {
         let suggestion = text.and_then(|text| nearest(text, known.iter().copied(), 1).pop());
-        let detail = format!("`{name}` must be one of {}", known.join(", "));
+        let detail = format!("`{name}` must be one of {}", joined(known, ", "));
         Self { code, place, detail, suggestion }
     }
 
@@ -258,6 +258,18 @@ impl Fault {
         }
         fault.finish()
     }
+}
+
+/// Texts with `between` between them. The library's way is quick for long ones, and a lot of code.
+pub(super) fn joined(texts: &[&str], between: &str) -> String {
+    let mut all = String::new();
+    for (nth, text) in texts.iter().enumerate() {
+        if nth > 0 {
+            all.push_str(between);
+        }
+        all.push_str(text);
+    }
+    all
 }
 
 impl From<StorageError> for Problem {

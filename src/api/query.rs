@@ -57,7 +57,7 @@ impl Check {
             Self::Length(most) if is_longer(most) => {
                 format!("must have 1 to {most} characters").into()
             }
-            Self::Words(most) if is_longer(most) || text.trim().is_empty() => {
+            Self::Words(most) if is_longer(most) || text.chars().all(char::is_whitespace) => {
                 let what = "characters and at least one that is not white space";
                 format!("must have 1 to {most} {what}").into()
             }
@@ -88,15 +88,12 @@ impl<'a> QueryReader<'a> {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             reader.take(name, value, known);
         }
-        for parameter in known {
-            reader.check(parameter);
-        }
         reader
     }
 
     fn take(&mut self, raw_name: &str, raw_value: &'a str, known: &[Parameter]) {
         let name = decode_form(raw_name).unwrap_or(Cow::Borrowed(raw_name));
-        let Some(Parameter { name: parameter, .. }) = known.iter().find(|one| one.name == name)
+        let Some(Parameter { name: parameter, check }) = known.iter().find(|one| one.name == name)
         else {
             if self.faults.len() < MAX_FAULTS && !self.is_noted(Code::UnknownParameter, &name) {
                 let place = Place::Parameter(name.clone().into_owned());
@@ -114,28 +111,26 @@ impl<'a> QueryReader<'a> {
             }
             return;
         }
-        let value = decode_form(raw_value).unwrap_or_else(|| {
-            self.invalid(parameter, "is not valid percent-encoded UTF-8");
-            Cow::Borrowed("")
-        });
-        if raw_value.is_empty() {
-            self.invalid(parameter, "is empty: give it a value, or leave it out");
+        let value = decode_form(raw_value);
+        match &value {
+            None => self.invalid(parameter, "is not valid percent-encoded UTF-8"),
+            Some(_) if raw_value.is_empty() => {
+                self.invalid(parameter, "is empty: give it a value, or leave it out");
+            }
+            Some(text) => self.check(parameter, *check, text),
         }
-        self.values.push((parameter, value));
+        self.values.push((parameter, value.unwrap_or_default()));
     }
 
-    /// Checks the value of a parameter, unless there is none or it is faulty already.
-    fn check(&mut self, parameter: &Parameter) {
-        let Some(text) = self.text(parameter.name) else { return };
-        if let Check::OneOf(names) = parameter.check {
-            if !names.contains(&text.as_str()) {
-                let place = Place::Parameter(parameter.name.to_owned());
+    fn check(&mut self, parameter: &str, check: Check, text: &str) {
+        if let Check::OneOf(names) = check {
+            if !names.contains(&text) {
+                let place = Place::Parameter(parameter.to_owned());
                 let code = Code::InvalidParameter;
-                let fault = Fault::none_of(code, place, parameter.name, Some(&text), names);
-                self.faults.push(fault);
+                self.faults.push(Fault::none_of(code, place, parameter, Some(text), names));
             }
-        } else if let Some(what) = parameter.check.objection(&text) {
-            self.invalid(parameter.name, &what);
+        } else if let Some(what) = check.objection(text) {
+            self.invalid(parameter, &what);
         }
     }
 

@@ -21,19 +21,25 @@ use crate::nearest::beginning;
 #[wasm_bindgen]
 #[derive(Debug)]
 pub struct Call {
-    method: Method,
-    target: Target,
-    query: String,
+    verb: Verb,
+    /// Path and query.
+    address: String,
     body: Option<String>,
 }
 
-impl Call {
-    fn new(method: Method, target: Target) -> Self {
-        Self { method, target, query: String::new(), body: None }
-    }
+#[derive(Debug, Clone, Copy)]
+enum Verb {
+    Get,
+    Post,
+    Patch,
+    Delete,
+}
 
-    fn list(target: Target, query: String) -> Self {
-        Self { query, ..Self::new(Method::GET, target) }
+impl Call {
+    #[inline(never)]
+    fn new(verb: Verb, target: &Target, query: &str, body: Option<String>) -> Self {
+        let mark = if query.is_empty() { "" } else { "?" };
+        Self { verb, address: format!("{}{mark}{query}", target.path()), body }
     }
 }
 
@@ -42,13 +48,13 @@ impl Call {
     /// `GET /v1/whoami`
     #[must_use]
     pub fn whoami() -> Self {
-        Self::new(Method::GET, Target::Whoami)
+        Self::new(Verb::Get, &Target::Whoami, "", None)
     }
 
     /// `GET /v1/vault/summary`
     #[must_use]
     pub fn summary() -> Self {
-        Self::new(Method::GET, Target::Summary)
+        Self::new(Verb::Get, &Target::Summary, "", None)
     }
 
     /// `GET /v1/available-connectors`
@@ -56,9 +62,9 @@ impl Call {
     /// # Errors
     /// With all faults of the query.
     #[wasm_bindgen(js_name = listConnectors)]
-    pub fn list_connectors(query: String) -> Result<Call, JsValue> {
-        QueryReader::new(&query, &CONNECTOR_PARAMETERS).finish().map_err(Failure::from)?;
-        Ok(Self::list(Target::Connectors, query))
+    pub fn list_connectors(query: &str) -> Result<Call, JsValue> {
+        QueryReader::new(query, &CONNECTOR_PARAMETERS).finish().map_err(Failure::from)?;
+        Ok(Self::new(Verb::Get, &Target::Connectors, query, None))
     }
 
     /// `GET /v1/available-actions/{platform}`. Whether there is such a platform, and which ones may have been meant, is for
@@ -67,13 +73,13 @@ impl Call {
     /// # Errors
     /// When the platform can't be one, or with all faults of the query.
     #[wasm_bindgen(js_name = listActions)]
-    pub fn list_actions(platform: String, query: String) -> Result<Call, JsValue> {
+    pub fn list_actions(platform: String, query: &str) -> Result<Call, JsValue> {
         if ["", ".", ".."].contains(&platform.as_str()) || platform.contains('\0') {
             let detail = format!("The catalog has no platform `{}`.", beginning(&platform));
             return Err(Failure::from(Problem::new(Code::PlatformNotFound, detail)).into());
         }
-        QueryReader::new(&query, &ACTION_PARAMETERS).finish().map_err(Failure::from)?;
-        Ok(Self::list(Target::Actions { platform }, query))
+        QueryReader::new(query, &ACTION_PARAMETERS).finish().map_err(Failure::from)?;
+        Ok(Self::new(Verb::Get, &Target::Actions { platform }, query, None))
     }
 
     /// `GET /v1/vault/connections`
@@ -81,9 +87,9 @@ impl Call {
     /// # Errors
     /// With all faults of the query, but a cursor of another list.
     #[wasm_bindgen(js_name = listConnections)]
-    pub fn list_connections(query: String) -> Result<Call, JsValue> {
-        check_query(&query).finish().map_err(Failure::from)?;
-        Ok(Self::list(Target::Connections, query))
+    pub fn list_connections(query: &str) -> Result<Call, JsValue> {
+        check_query(query).finish().map_err(Failure::from)?;
+        Ok(Self::new(Verb::Get, &Target::Connections, query, None))
     }
 
     /// `GET /v1/vault/connections/{id}`
@@ -92,7 +98,7 @@ impl Call {
     /// When the id can't be one.
     #[wasm_bindgen(js_name = getConnection)]
     pub fn get_connection(id: &str) -> Result<Call, JsValue> {
-        Ok(Self::new(Method::GET, connection(id)?))
+        Ok(Self::new(Verb::Get, &connection(id)?, "", None))
     }
 
     /// `PATCH /v1/vault/connections/{id}`. `body` is sent, `parsed` is what it means.
@@ -103,7 +109,7 @@ impl Call {
     pub fn update_connection(id: &str, body: String, parsed: &JsValue) -> Result<Call, JsValue> {
         let target = connection(id)?;
         body::check(&body, parsed, &UPDATE_FIELDS)?;
-        Ok(Self { body: Some(body), ..Self::new(Method::PATCH, target) })
+        Ok(Self::new(Verb::Patch, &target, "", Some(body)))
     }
 
     /// `POST /v1/vault/connections`. `body` is sent, `parsed` is what it means.
@@ -113,7 +119,7 @@ impl Call {
     #[wasm_bindgen(js_name = createConnection)]
     pub fn create_connection(body: String, parsed: &JsValue) -> Result<Call, JsValue> {
         body::check(&body, parsed, &CREATE_FIELDS)?;
-        Ok(Self { body: Some(body), ..Self::new(Method::POST, Target::Connections) })
+        Ok(Self::new(Verb::Post, &Target::Connections, "", Some(body)))
     }
 
     /// `DELETE /v1/vault/connections/{id}`
@@ -122,7 +128,7 @@ impl Call {
     /// When the id can't be one.
     #[wasm_bindgen(js_name = deleteConnection)]
     pub fn delete_connection(id: &str) -> Result<Call, JsValue> {
-        Ok(Self::new(Method::DELETE, connection(id)?))
+        Ok(Self::new(Verb::Delete, &connection(id)?, "", None))
     }
 
     /// A request of the call; each try needs one of its own. `base` is the service's address without a slash at its end.
@@ -135,11 +141,15 @@ impl Call {
         headers: web_sys::Headers,
         signal: &AbortSignal,
     ) -> Result<Request, JsValue> {
-        let path = self.target.path();
-        let query = if self.query.is_empty() { "" } else { "?" };
+        let method = match self.verb {
+            Verb::Get => Method::GET,
+            Verb::Post => Method::POST,
+            Verb::Patch => Method::PATCH,
+            Verb::Delete => Method::DELETE,
+        };
         // A redirect would take the secret along to wherever it leads.
-        let builder = RequestBuilder::new(&[base, &path, query, &self.query].concat())
-            .method(self.method.clone())
+        let builder = RequestBuilder::new(&format!("{base}{}", self.address))
+            .method(method)
             .headers(Headers::from_raw(headers))
             .redirect(RequestRedirect::Manual)
             .abort_signal(Some(signal));
@@ -147,7 +157,10 @@ impl Call {
             Some(body) => builder.body(body),
             None => builder.build(),
         };
-        Ok(request.map_err(|error| JsValue::from(error.to_string()))?.into())
+        request.map(Request::from).map_err(|error| match error {
+            gloo_net::Error::JsError(error) => error.message.into(),
+            gloo_net::Error::GlooError(message) => message.into(),
+        })
     }
 }
 

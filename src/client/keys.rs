@@ -21,7 +21,9 @@ pub fn parse_connection_key(text: &str) -> Result<Array, JsValue> {
         .filter(|key| rules::label(key.label).is_none())
         .filter(|key| rules::identity(key.identity).is_none())
         .ok_or_else(|| no_key(text, "<environment>::<platform>::<label>::<identity>"))?;
-    Ok([environment.as_str(), platform, label, identity].map(JsValue::from).iter().collect())
+    let [environment, platform, label, identity] =
+        [environment.as_str(), platform, label, identity].map(JsValue::from);
+    Ok(Array::of4(&environment, &platform, &label, &identity))
 }
 
 /// The platform and its version of a connector key.
@@ -32,7 +34,7 @@ pub fn parse_connection_key(text: &str) -> Result<Array, JsValue> {
 pub fn parse_connector_key(text: &str) -> Result<Array, JsValue> {
     let ConnectorKey { platform, platform_version } = ConnectorKey::parse(text)
         .ok_or_else(|| no_key(text, "api::<platform>::<platformVersion>"))?;
-    Ok([platform, platform_version].map(JsValue::from).iter().collect())
+    Ok(Array::of2(&platform.into(), &platform_version.into()))
 }
 
 fn no_key(text: &str, shape: &str) -> Failure {

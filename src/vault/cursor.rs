@@ -39,28 +39,25 @@ impl Cursor {
         text
     }
 
+    /// Whether a text has the shape of a cursor. Only the service can tell whether it is one.
+    #[must_use]
+    pub fn has_shape(text: &str) -> bool {
+        let lower_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+        text.len() == DIGITS && text.bytes().all(lower_hex)
+    }
+
     /// Reads a cursor.
     ///
     /// # Errors
     /// When it was altered, or given for another list or another key.
     pub fn verify(text: &str, key: &KeyHash, list: &str) -> Result<Self, InvalidCursorError> {
+        if !Self::has_shape(text) {
+            return Err(InvalidCursorError);
+        }
         let (signed, given) = text.split_at_checked(SIGNED_DIGITS).ok_or(InvalidCursorError)?;
         if signature(key, list, signed) != given {
             return Err(InvalidCursorError);
         }
-        Self::parse(text)
-    }
-
-    /// Reads a cursor of which only the service can tell whether it is a good one.
-    ///
-    /// # Errors
-    /// When it has not the shape of a cursor.
-    pub fn parse(text: &str) -> Result<Self, InvalidCursorError> {
-        let lower_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
-        if text.len() != DIGITS || !text.bytes().all(lower_hex) {
-            return Err(InvalidCursorError);
-        }
-        let (signed, _) = text.split_at_checked(SIGNED_DIGITS).ok_or(InvalidCursorError)?;
         let (page, rest) = signed.split_at_checked(PAGE_DIGITS).ok_or(InvalidCursorError)?;
         let (time, id) = rest.split_at_checked(TIME_DIGITS).ok_or(InvalidCursorError)?;
         let number = |digits| u64::from_str_radix(digits, 16).map_err(|_| InvalidCursorError);

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::access::Environment;
+use crate::catalog::key::split_key;
 
 /// A connection key in parts. Only the identity may hold `::`, so that a key can be taken apart in one way only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,9 +22,10 @@ impl<'a> ConnectionKey<'a> {
     /// Takes a key apart; none when it lacks a part.
     #[must_use]
     pub fn parse(text: &'a str) -> Option<Self> {
-        let mut parts = text.splitn(4, "::");
-        let environment = parts.next()?.parse().ok()?;
-        let (platform, label, identity) = (parts.next()?, parts.next()?, parts.next()?);
+        let (environment, rest) = split_key(text)?;
+        let (platform, rest) = split_key(rest)?;
+        let (label, identity) = split_key(rest)?;
+        let environment = environment.parse().ok()?;
         (!identity.is_empty()).then_some(Self { environment, platform, label, identity })
     }
 }

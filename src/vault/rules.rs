@@ -29,8 +29,8 @@ pub fn name(text: &str) -> Option<&'static str> {
 #[must_use]
 pub fn tag(text: &str) -> Option<&'static str> {
     let good = is_plain(text, 128, &[','])
-        && !text.starts_with(char::is_whitespace)
-        && !text.ends_with(char::is_whitespace);
+        && !text.chars().next().is_some_and(char::is_whitespace)
+        && !text.chars().next_back().is_some_and(char::is_whitespace);
     (!good).then_some(
         "must have 1 to 128 characters, no comma, no control character and no white space at either end",
     )

@@ -34,7 +34,7 @@ pub const PARAMETERS: [Parameter; 13] = [
 const NO_CURSOR: &str = "is not a cursor of this list: take it from the `Link` header, with the filters and the limit that are there, and the same API key";
 
 fn like_cursor(text: &str) -> Option<&'static str> {
-    Cursor::parse(text).is_err().then_some(NO_CURSOR)
+    (!Cursor::has_shape(text)).then_some(NO_CURSOR)
 }
 
 /// Which connections are asked for, and which page of them.

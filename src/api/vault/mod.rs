@@ -156,9 +156,12 @@ async fn ask<'a, P: Ports>(
 /// The id as it is stored; none for a text that is no hyphenated UUID.
 #[must_use]
 pub fn stored_id(sent: &str) -> Option<String> {
-    let hyphenated = sent.len() == uuid::fmt::Hyphenated::LENGTH;
-    let id = hyphenated.then(|| uuid::Uuid::try_parse(sent).ok()).flatten();
-    id.map(|id| id.to_string())
+    let fits = |(at, byte): (usize, u8)| match at {
+        8 | 13 | 18 | 23 => byte == b'-',
+        _ => byte.is_ascii_hexdigit(),
+    };
+    let hyphenated = sent.len() == 36 && sent.bytes().enumerate().all(fits);
+    hyphenated.then(|| sent.to_ascii_lowercase())
 }
 
 /// The vault has no such connection, or none that the key may see.
