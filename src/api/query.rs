@@ -75,7 +75,7 @@ fn integer(text: &str) -> Option<u64> {
 /// Reads a query string against the parameters that an endpoint has, collecting all faults.
 #[derive(Debug)]
 pub struct QueryReader<'a> {
-    values: Vec<(&'static str, Cow<'a, str>)>,
+    values: Vec<(Parameter, Cow<'a, str>)>,
     faults: Vec<Fault>,
 }
 
@@ -88,13 +88,18 @@ impl<'a> QueryReader<'a> {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             reader.take(name, value, known);
         }
+        // What a parameter is called comes before what it may be.
+        let values = std::mem::take(&mut reader.values);
+        for (parameter, value) in &values {
+            reader.check(parameter, value);
+        }
+        reader.values = values;
         reader
     }
 
     fn take(&mut self, raw_name: &str, raw_value: &'a str, known: &[Parameter]) {
         let name = decode_form(raw_name).unwrap_or(Cow::Borrowed(raw_name));
-        let Some(Parameter { name: parameter, check }) = known.iter().find(|one| one.name == name)
-        else {
+        let Some(parameter) = known.iter().find(|one| one.name == name) else {
             if self.faults.len() < MAX_FAULTS && !self.is_noted(Code::UnknownParameter, &name) {
                 let place = Place::Parameter(name.clone().into_owned());
                 let what = "a parameter of this endpoint";
@@ -104,33 +109,38 @@ impl<'a> QueryReader<'a> {
             }
             return;
         };
-        if self.has(parameter) {
-            if !self.is_noted(Code::RepeatedParameter, parameter) {
-                let detail = format!("`{parameter}` is given more than once");
-                self.fault(Code::RepeatedParameter, parameter, detail);
+        let name = parameter.name;
+        if self.has(name) {
+            if !self.is_noted(Code::RepeatedParameter, name) {
+                let detail = format!("`{name}` is given more than once");
+                self.fault(Code::RepeatedParameter, name, detail);
             }
             return;
         }
-        let value = decode_form(raw_value);
-        match &value {
-            None => self.invalid(parameter, "is not valid percent-encoded UTF-8"),
-            Some(_) if raw_value.is_empty() => {
-                self.invalid(parameter, "is empty: give it a value, or leave it out");
-            }
-            Some(text) => self.check(parameter, *check, text),
+        let value = decode_form(raw_value).unwrap_or_else(|| {
+            self.invalid(name, "is not valid percent-encoded UTF-8");
+            Cow::Borrowed("")
+        });
+        if raw_value.is_empty() {
+            self.invalid(name, "is empty: give it a value, or leave it out");
         }
-        self.values.push((parameter, value.unwrap_or_default()));
+        self.values.push((*parameter, value));
     }
 
-    fn check(&mut self, parameter: &str, check: Check, text: &str) {
-        if let Check::OneOf(names) = check {
+    /// Checks a value, unless it is empty and so faulty already.
+    fn check(&mut self, parameter: &Parameter, text: &str) {
+        let name = parameter.name;
+        if text.is_empty() {
+            return;
+        }
+        if let Check::OneOf(names) = parameter.check {
             if !names.contains(&text) {
-                let place = Place::Parameter(parameter.to_owned());
+                let place = Place::Parameter(name.to_owned());
                 let code = Code::InvalidParameter;
-                self.faults.push(Fault::none_of(code, place, parameter, Some(text), names));
+                self.faults.push(Fault::none_of(code, place, name, Some(text), names));
             }
-        } else if let Some(what) = check.objection(text) {
-            self.invalid(parameter, &what);
+        } else if let Some(what) = parameter.check.objection(text) {
+            self.invalid(name, &what);
         }
     }
 
@@ -156,14 +166,14 @@ impl<'a> QueryReader<'a> {
     #[inline(never)]
     #[must_use]
     pub fn text(&self, parameter: &str) -> Option<String> {
-        let (_, value) = self.values.iter().find(|(name, _)| *name == parameter)?;
+        let (_, value) = self.values.iter().find(|(known, _)| known.name == parameter)?;
         (!value.is_empty()).then(|| value.clone().into_owned())
     }
 
     /// Whether a parameter was sent.
     #[must_use]
     pub fn has(&self, parameter: &str) -> bool {
-        self.values.iter().any(|(name, _)| *name == parameter)
+        self.values.iter().any(|(known, _)| known.name == parameter)
     }
 
     /// The items of a parameter.
