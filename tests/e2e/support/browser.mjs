@@ -1,0 +1,28 @@
+// A headless Chromium.
+import { chromium } from "playwright-core";
+import { browserPrograms } from "../../../scripts/setup/browser.mjs";
+
+/** Starts Chromium; the caller closes it. It ends with this process at the latest. */
+export function launch() {
+  const programs = browserPrograms();
+  if (!programs) throw new Error("There is no Chromium. `node scripts/setup.mjs --browser` tells why.");
+  // Chromium's own sandbox wants more rights than a container or root has; the pages are our own.
+  return chromium.launch({ executablePath: programs.chromium, chromiumSandbox: false });
+}
+
+/** Opens a page that takes note of all that goes wrong in it: { page, faults, close() }. */
+export async function open(browser, url) {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  const faults = [];
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) faults.push(`console ${message.type()}: ${message.text()}`);
+  });
+  page.on("pageerror", (error) => faults.push(`page error: ${error.stack ?? error}`));
+  page.on("requestfailed", (request) => faults.push(`failed: ${request.method()} ${request.url()}: ${request.failure()?.errorText}`));
+  page.on("response", (response) => {
+    if (response.status() >= 400) faults.push(`${response.status()}: ${response.request().method()} ${response.url()}`);
+  });
+  await page.goto(url);
+  return { page, faults, close: () => context.close() };
+}
