@@ -10,8 +10,8 @@ export function launch() {
   return chromium.launch({ executablePath: programs.chromium, chromiumSandbox: false });
 }
 
-/** Opens a page that takes note of all that goes wrong in it: { page, faults, close() }. */
-export async function open(browser, url) {
+/** Opens a page and takes note of all that goes wrong in it: { page, faults, close() }. `script` runs before its own ones. */
+export async function open(browser, url, script = () => {}) {
   const context = await browser.newContext();
   const page = await context.newPage();
   const faults = [];
@@ -23,6 +23,7 @@ export async function open(browser, url) {
   page.on("response", (response) => {
     if (response.status() >= 400) faults.push(`${response.status()}: ${response.request().method()} ${response.url()}`);
   });
+  await page.addInitScript(script);
   await page.goto(url);
   return { page, faults, close: () => context.close() };
 }

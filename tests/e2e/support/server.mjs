@@ -66,13 +66,17 @@ export class Server {
    * @param {{ name: string, variables?: object, bindings?: string }} [other] what differs from wrangler.toml
    */
   static async start(state, other) {
-    const server = new Server();
     const config = other ? configuration(other.name, other.variables ?? {}, other.bindings ?? "") : join(root, "wrangler.toml");
+    return Server.dev(root, ["--config", config, "--persist-to", state.path]);
+  }
+
+  /** Starts `wrangler dev` in the folder of any Worker, and waits until `/health` answers. */
+  static async dev(cwd, options = []) {
+    const server = new Server();
     [server.port, server.inspectorPort] = [await freePort(), await freePort()];
     const ports = ["--ip", "127.0.0.1", "--port", server.port, "--inspector-port", server.inspectorPort].map(String);
-    const args = ["dev", "--config", config, "--persist-to", state.path, "--show-interactive-dev-session=false", ...ports];
-    server.child = spawn(wrangler, args, {
-      cwd: root,
+    server.child = spawn(wrangler, ["dev", ...options, "--show-interactive-dev-session=false", ...ports], {
+      cwd,
       env: environment(wranglerEnvironment),
       stdio: ["ignore", "pipe", "pipe"],
       // A process group of its own, to be ended as a whole.
@@ -85,7 +89,12 @@ export class Server {
         server.output += text;
       });
     }
-    await server.#ready();
+    try {
+      await server.#ready();
+    } catch (error) {
+      await server.stop();
+      throw error;
+    }
     return server;
   }
 

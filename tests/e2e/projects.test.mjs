@@ -1,0 +1,310 @@
+// The packed package in new projects, one for each way to use it. Every project has nothing but the tarball installed, and
+// lists the connectors of the running service.
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { copyFileSync, mkdirSync, readFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { after, afterEach, before, describe, test } from "node:test";
+import { promisify } from "node:util";
+import { nodeResolve } from "@rollup/plugin-node-resolve";
+import * as esbuild from "esbuild";
+import { publint } from "publint";
+import { rollup } from "rollup";
+import ts from "typescript";
+import * as vite from "vite";
+import webpack from "webpack";
+import { nodeBin, root } from "../../scripts/lib/paths.mjs";
+import { ask, run } from "../../scripts/lib/run.mjs";
+import { launch, open } from "./support/browser.mjs";
+import { key, store } from "./support/keys.mjs";
+import { install, pack, write } from "./support/project.mjs";
+import { Server } from "./support/server.mjs";
+import { Site } from "./support/site.mjs";
+import { State, build, smallCatalog } from "./support/workspace.mjs";
+
+const caller = key({ scopes: "catalog:read" });
+let service;
+let origin;
+let tarball;
+let browser;
+/** What the service itself answers. */
+let names;
+/** What a page is told. */
+const config = () => ({ baseUrl: origin, secret: caller.secret });
+
+/** Reads a page that lists connectors: { names, said, faults, violations }. `script` runs before its own ones. */
+async function read(url, script) {
+  const { page, faults, close } = await open(browser, url, script);
+  try {
+    await page.locator("body[data-done]").waitFor().catch(({ message }) => assert.fail([message, ...faults].join("\n")));
+    const violations = await page.evaluate("globalThis.violations");
+    return { names: await page.locator("li").allTextContents(), said: await page.locator("p").allTextContents(), faults, violations };
+  } finally {
+    await close();
+  }
+}
+
+/** Serves a folder, reads its page, and asserts that it lists what there is. */
+async function expectPage(folder) {
+  write(folder, "config.json", config());
+  const site = await Site.start(folder);
+  try {
+    const { names: shown, faults } = await read(`${site.origin}/`);
+    assert.deepEqual(faults, []);
+    assert.deepEqual(shown, names);
+  } finally {
+    await site.stop();
+  }
+}
+
+/** Installs an app that a bundler then builds: { project, input, output }. */
+async function bundled(name) {
+  const project = await install(tarball, "app", name);
+  const output = join(project, "dist");
+  mkdirSync(output);
+  copyFileSync(join(project, "index.html"), join(output, "index.html"));
+  return { project, input: join(project, "main.js"), output };
+}
+
+/** Runs a program of a project with a Node, and asserts that it prints what there is, and nothing else. */
+async function expectPrinted(node, project, ...args) {
+  const env = { ...process.env, VAULT_URL: origin, VAULT_KEY: caller.secret };
+  const { stdout, stderr } = await promisify(execFile)(node, args, { cwd: project, env, timeout: 60_000 });
+  assert.equal(stderr, "");
+  assert.deepEqual(JSON.parse(stdout), names);
+}
+
+/** This project's Node, and the system's where it is another one: version → program. */
+function nodes() {
+  const PATH = (process.env.PATH ?? "").split(delimiter).filter((entry) => entry !== nodeBin).join(delimiter);
+  const print = ["-p", "[process.version, process.execPath].join()"];
+  const found = [ask("node", print), ask("node", print, { PATH })].filter(({ ok }) => ok);
+  return new Map(found.map(({ out }) => out.split(",")));
+}
+
+describe("the packed package", () => {
+  before(async () => {
+    await build();
+    const state = new State("projects-state");
+    await state.migrate();
+    await state.publish(await smallCatalog());
+    const database = await state.open();
+    await store(database.vault, [caller]);
+    await database.close();
+    tarball = await pack();
+    browser = await launch();
+    service = await Server.start(state, { name: "projects", variables: { ALLOWED_ORIGINS: "*" } });
+    origin = `http://127.0.0.1:${service.port}`;
+    names = (await service.send("/v1/available-connectors?limit=500", { secret: caller.secret })).json.rows.map(({ name }) => name);
+    assert.ok(names.length > 2, "more than a page of the projects");
+  });
+
+  after(async () => {
+    await browser?.close();
+    await service?.stop();
+  });
+
+  test("publint finds nothing", async () => {
+    const { messages } = await publint({ pack: { tarball: new Uint8Array(readFileSync(tarball)).buffer }, strict: true });
+    assert.deepEqual(messages, []);
+  });
+
+  // The module has no types, and TypeScript's older resolution (node10) knows no `exports`: it finds the main entry only.
+  test("attw finds nothing", async () => {
+    await run(join(nodeBin, "attw"), [tarball, "--profile", "node16", "--exclude-entrypoints", "connector-vault.wasm"]);
+    await run(join(nodeBin, "attw"), [tarball, "--profile", "strict", "--entrypoints", "."]);
+  });
+
+  test("a page without a bundler", async () => expectPage(await install(tarball, "page")));
+
+  describe("Vite", () => {
+    const told = [];
+    const customLogger = vite.createLogger("warn");
+    for (const level of ["warn", "warnOnce", "error"]) customLogger[level] = (message) => told.push(message);
+    const { NODE_ENV } = process.env;
+
+    afterEach(() => {
+      // Vite sets it for all of the process.
+      if (NODE_ENV === undefined) delete process.env.NODE_ENV;
+      else process.env.NODE_ENV = NODE_ENV;
+      assert.deepEqual(told.splice(0), []);
+    });
+
+    for (const name of ["app", "slim-vite"]) {
+      describe(name, () => {
+        let project;
+        let options;
+        before(async () => {
+          project = await install(tarball, name, `vite-${name}`);
+          mkdirSync(join(project, "public"));
+          write(project, "public/config.json", config());
+          options = { root: project, configFile: false, customLogger, logLevel: "warn", server: { host: "127.0.0.1", port: 0 } };
+        });
+
+        test("development server", async () => {
+          const server = await (await vite.createServer(options)).listen();
+          try {
+            const { names: shown, faults } = await read(server.resolvedUrls.local[0]);
+            assert.deepEqual(faults, []);
+            assert.deepEqual(shown, names);
+          } finally {
+            await server.close();
+          }
+        });
+
+        test("build", async () => {
+          await vite.build(options);
+          await expectPage(join(project, "dist"));
+        });
+      });
+    }
+  });
+
+  test("webpack", async () => {
+    const { project, input, output } = await bundled("webpack");
+    const compiler = webpack({ mode: "production", context: project, entry: input, output: { path: output } });
+    const stats = await promisify(compiler.run.bind(compiler))();
+    await promisify(compiler.close.bind(compiler))();
+    const { errors, warnings } = stats.toJson({ all: false, errors: true, warnings: true });
+    assert.deepEqual([errors, warnings], [[], []]);
+    await expectPage(output);
+  });
+
+  test("esbuild", async () => {
+    const { input, output } = await bundled("esbuild");
+    const { warnings } = await esbuild.build({ entryPoints: [input], bundle: true, minify: true, outdir: output, logLevel: "silent" });
+    assert.deepEqual(warnings, []);
+    await expectPage(output);
+  });
+
+  test("Rollup", async () => {
+    const { input, output } = await bundled("rollup");
+    const warnings = [];
+    const bundle = await rollup({ input, plugins: [nodeResolve({ browser: true })], onwarn: ({ message }) => warnings.push(message) });
+    await bundle.write({ file: join(output, "main.js"), format: "iife" });
+    await bundle.close();
+    assert.deepEqual(warnings, []);
+    await expectPage(output);
+  });
+
+  describe("Node", () => {
+    for (const name of ["node", "slim-node"]) {
+      let project;
+      before(async () => {
+        project = await install(tarball, name);
+      });
+      for (const [version, node] of nodes()) {
+        test(`${name}, ESM, ${version}`, () => expectPrinted(node, project, "main.mjs"));
+        test(`${name}, CommonJS, ${version}`, () => expectPrinted(node, project, "main.cjs"));
+      }
+    }
+  });
+
+  for (const name of ["worker", "slim-worker"]) {
+    test(`wrangler dev: ${name}`, async () => {
+      const project = await install(tarball, name);
+      write(project, ".dev.vars", `VAULT_URL=${origin}\nVAULT_KEY=${caller.secret}\n`);
+      const worker = await Server.dev(project);
+      try {
+        const answer = await worker.send("/");
+        assert.equal(answer.status, 200, `${answer.text}\n${worker.output}`);
+        assert.deepEqual(answer.json, names);
+        assert.doesNotMatch(worker.output, /warning|error/i);
+      } finally {
+        await worker.stop();
+      }
+    });
+  }
+
+  describe("a strict Content-Security-Policy", () => {
+    const watch = () => {
+      globalThis.violations = [];
+      document.addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) => globalThis.violations.push(`${violatedDirective} ${blockedURI}`));
+    };
+    let project;
+    before(async () => {
+      project = await install(tarball, "strict-csp");
+      write(project, "config.json", config());
+    });
+
+    /** Reads the page under a policy that allows these scripts. */
+    async function under(scripts) {
+      const policy = `default-src 'none'; script-src ${scripts}; connect-src 'self' ${origin}`;
+      const site = await Site.start(project, { headers: { "content-security-policy": policy } });
+      try {
+        return await read(`${site.origin}/`, watch);
+      } finally {
+        await site.stop();
+      }
+    }
+
+    test("needs 'wasm-unsafe-eval' and nothing more", async () => {
+      const expected = { names, said: [""], faults: [], violations: [] };
+      assert.deepEqual(await under("'self' 'wasm-unsafe-eval'"), expected);
+    });
+
+    test("without it, the error says so", async () => {
+      const { names: shown, said, violations } = await under("'self'");
+      assert.deepEqual(shown, []);
+      assert.deepEqual(violations, ["script-src wasm-eval"]);
+      const { isVaultError, message } = JSON.parse(said[0]);
+      assert.ok(isVaultError, said[0]);
+      assert.match(message, /wasm-unsafe-eval/);
+    });
+  });
+
+  describe("TypeScript", () => {
+    const STRICT = { strict: true, noUncheckedIndexedAccess: true, exactOptionalPropertyTypes: true, skipLibCheck: false, target: "es2022" };
+    // Node's own types, and none of the browser's.
+    const NODE = { module: "node16", lib: ["es2022"], types: ["node"], typeRoots: [join(root, "node_modules", "@types")] };
+    const BROWSER = { module: "esnext", moduleResolution: "bundler", lib: ["es2022", "dom", "dom.iterable"], types: [] };
+    const SOURCES = ["program", "slim", "wrong"];
+    let project;
+
+    before(async () => {
+      project = await install(tarball, "typescript");
+      for (const name of SOURCES) for (const kind of ["mts", "cts"]) copyFileSync(join(project, `${name}.ts`), join(project, `${name}.${kind}`));
+    });
+
+    for (const [what, kind, compiled, options] of [
+      ["node16, ESM", "mts", "mjs", NODE],
+      ["node16, CommonJS", "cts", "cjs", NODE],
+      ["bundler", "ts", "js", BROWSER],
+    ]) {
+      test(`${what}: right programs compile and run, wrong ones don't compile`, async () => {
+        const compilerOptions = { ...STRICT, ...options, outDir: `out-${compiled}` };
+        write(project, `tsconfig.${kind}.json`, { compilerOptions, files: SOURCES.map((name) => `${name}.${kind}`) });
+        await run(join(nodeBin, "tsc"), ["--project", `tsconfig.${kind}.json`], { cwd: project, timeout: 120_000 });
+        await expectPrinted(process.execPath, project, "run.mjs", `./out-${compiled}/program.${compiled}`);
+      });
+    }
+
+    test("an editor shows what is documented", () => {
+      const file = join(project, "program.ts");
+      const text = readFileSync(file, "utf8");
+      const { options } = ts.convertCompilerOptionsFromJson({ ...STRICT, ...BROWSER }, project);
+      const service = ts.createLanguageService({
+        ...ts.sys,
+        useCaseSensitiveFileNames: () => ts.sys.useCaseSensitiveFileNames,
+        getCompilationSettings: () => options,
+        getScriptFileNames: () => [file],
+        getScriptVersion: () => "1",
+        getScriptSnapshot: (name) => (ts.sys.fileExists(name) ? ts.ScriptSnapshot.fromString(ts.sys.readFile(name)) : undefined),
+        getDefaultLibFileName: ts.getDefaultLibFilePath,
+      });
+      const hover = (word) => {
+        const { displayParts, documentation } = service.getQuickInfoAtPosition(file, text.indexOf(word) + word.lastIndexOf(".") + 1);
+        return [displayParts, documentation].map((parts) => ts.displayPartsToString(parts));
+      };
+      assert.deepEqual(hover(".connections.list"), [
+        "(method) Connections.list(filters?: ConnectionFilters, options?: CallOptions): List<Connection>",
+        "Lists connections, the newest first.",
+      ]);
+      assert.deepEqual(hover("tagsMatch"), [
+        '(property) ConnectionFilters.tagsMatch?: "all" | "any" | undefined',
+        "How `tags` are matched; `all` unless told.",
+      ]);
+      assert.match(hover("error.retryAfter")[1], /^Seconds after which to try again\.$/);
+    });
+  });
+});

@@ -1,0 +1,28 @@
+// The npm package as its users get it: packed, and installed from the tarball into a project of its own.
+import { cpSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "../../../scripts/lib/paths.mjs";
+import { run } from "../../../scripts/lib/run.mjs";
+import { folder } from "./workspace.mjs";
+
+const PROJECTS = join(root, "tests", "projects");
+const TIMEOUT_MS = 120_000;
+
+/** Packs the package, built when its sources changed; gives the tarball's path. */
+export async function pack() {
+  const told = await run("npm", ["pack", join(root, "npm"), "--pack-destination", folder], { timeout: 900_000 });
+  return join(folder, told.trim().split("\n").at(-1));
+}
+
+/** A copy of a project of tests/projects with the tarball installed, without asking the network; gives its folder. */
+export async function install(tarball, project, copy = project) {
+  const path = join(folder, "projects", copy);
+  cpSync(join(PROJECTS, project), path, { recursive: true });
+  await run("npm", ["install", "--offline", "--no-audit", "--no-fund", tarball], { cwd: path, timeout: TIMEOUT_MS });
+  return path;
+}
+
+/** Writes a file of such a project. */
+export function write(project, name, value) {
+  writeFileSync(join(project, name), typeof value === "string" ? value : JSON.stringify(value));
+}

@@ -1,0 +1,7 @@
+import { ConnectorVault } from "connector-vault";
+
+const { VAULT_URL, VAULT_KEY } = process.env;
+const vault = new ConnectorVault({ baseUrl: VAULT_URL, secret: VAULT_KEY });
+const names = [];
+for await (const connector of vault.connectors.list({ limit: 2 })) names.push(connector.name);
+console.log(JSON.stringify(names));

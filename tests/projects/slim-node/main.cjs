@@ -1,0 +1,13 @@
+const { readFileSync } = require("node:fs");
+const { ConnectorVault, initSync } = require("connector-vault/slim");
+
+async function main() {
+  initSync(readFileSync(require.resolve("connector-vault/connector-vault.wasm")));
+  const { VAULT_URL, VAULT_KEY } = process.env;
+  const vault = new ConnectorVault({ baseUrl: VAULT_URL, secret: VAULT_KEY });
+  const names = [];
+  for await (const connector of vault.connectors.list({ limit: 2 })) names.push(connector.name);
+  console.log(JSON.stringify(names));
+}
+
+main();

@@ -1,0 +1,15 @@
+import { ConnectorVault, init, initSync } from "connector-vault/slim";
+import type { ModuleSource } from "connector-vault/slim";
+
+const sources: ModuleSource[] = ["/connector-vault.wasm", new URL("https://pages.example/connector-vault.wasm"), new Uint8Array(8).buffer];
+
+export async function loaded(bytes: Uint8Array, baseUrl: string, secret: string): Promise<ConnectorVault> {
+  for (const source of sources) await init(source);
+  await init(fetch("https://pages.example/connector-vault.wasm"));
+  initSync(bytes);
+  // @ts-expect-error: what a module is made of is no number
+  await init(1);
+  // @ts-expect-error: an address can't be loaded at once
+  initSync("/connector-vault.wasm");
+  return new ConnectorVault({ baseUrl, secret });
+}

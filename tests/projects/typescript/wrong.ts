@@ -1,0 +1,53 @@
+// What must not compile. An expected error that does not come is an error itself.
+import { ConnectorVault, VaultError, parseConnectionKey } from "connector-vault";
+import type { Action, Connection, Connector, Page } from "connector-vault";
+
+export async function wrong(vault: ConnectorVault, page: Page<Connection>, connection: Connection, action: Action, connector: Connector, error: VaultError) {
+  // @ts-expect-error: a client needs a key
+  new ConnectorVault({ baseUrl: "https://vault.example" });
+  // @ts-expect-error: an option that there is not
+  new ConnectorVault({ baseUrl: "https://vault.example", secret: "sk_test_", retries: 3 });
+  // @ts-expect-error: `fetch` gets one argument, a Request
+  new ConnectorVault({ baseUrl: "https://vault.example", secret: "sk_test_", fetch: async (url: string) => new Response(url) });
+  // @ts-expect-error: a filter that there is not
+  vault.connections.list({ plattform: "github" });
+  // @ts-expect-error: a filter of another list
+  vault.connectors.list({ tags: ["eu"] });
+  // @ts-expect-error: a kind of identity that there is not
+  vault.connections.list({ identityType: "robot" });
+  // @ts-expect-error: a number in words
+  vault.connections.list({ limit: "20" });
+  // @ts-expect-error: actions are a platform's
+  vault.actions.list();
+  // @ts-expect-error: a method that no action has
+  vault.actions.list("github", { method: "HEAD" });
+  // @ts-expect-error: only tags can be changed
+  vault.connections.update(connection.id, { name: "other" });
+  // @ts-expect-error: a required member is missing
+  vault.connections.create({ platform: "github", identity: "ann" });
+  // @ts-expect-error: no version of a platform
+  vault.connections.create({ platform: "github", identity: "ann", identityType: "user", platformVersion: "1" });
+  // @ts-expect-error: a signal goes into the options
+  vault.connections.get(connection.id, new AbortController().signal);
+  // @ts-expect-error: a list is no array
+  vault.connections.list().map((row) => row.id);
+  // @ts-expect-error: there may be no next page
+  (await page.next()).rows;
+  // @ts-expect-error: a name may be null
+  connection.name.length;
+  // @ts-expect-error: no state of a connection
+  connection.state === "broken";
+  // @ts-expect-error: no method of an action
+  action.method === "get";
+  // @ts-expect-error: no status of a connector
+  connector.status === "stable";
+  // @ts-expect-error: no code of an error
+  error.code === "not_found";
+  // @ts-expect-error: errors are not changed
+  error.status = 500;
+  // @ts-expect-error: nothing is `any`
+  const text: number = (await vault.connections.list()).rows[0]?.tags;
+  // @ts-expect-error: a member that a key has not
+  parseConnectionKey(connection.key).version;
+  return text;
+}

@@ -1,0 +1,10 @@
+import { ConnectorVault } from "connector-vault";
+
+export default {
+  async fetch(request, { VAULT_URL, VAULT_KEY }) {
+    if (new URL(request.url).pathname === "/health") return new Response("ok\n");
+    const vault = new ConnectorVault({ baseUrl: VAULT_URL, secret: VAULT_KEY });
+    const connectors = await vault.connectors.list({ limit: 2 }).toArray();
+    return Response.json(connectors.map(({ name }) => name));
+  },
+};
