@@ -78,6 +78,8 @@ async function bundle() {
   const common = {
     bundle: true,
     minify: true,
+    // An error that nobody catches makes Node print the line that it comes from.
+    lineLimit: 120,
     target: "es2022",
     alias: { glue: join(work, "glue.js"), module: join(work, DEFLATED) },
     loader: { ".bin": "base64" },

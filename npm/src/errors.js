@@ -10,8 +10,11 @@ export class VaultError extends Error {
     Object.assign(this, { code, status, requestId, errors, headers });
   }
 }
-// On the prototype, as the names of the platform's own errors are; written out, since minifiers rename classes.
-const named = (name, type) => Object.defineProperty(type.prototype, "name", { value: name, configurable: true, writable: true });
+// On the prototype, as the names of the platform's own errors are, and on the class, for whoever prints one; written out,
+// since minifiers rename classes.
+const named = (name, type) => {
+  for (const place of [type, type.prototype]) Object.defineProperty(place, "name", { value: name, configurable: true, writable: true });
+};
 named("VaultError", VaultError);
 
 /** A failure that may pass by itself. */
