@@ -1,7 +1,7 @@
 // The packed package in new projects, one for each way to use it. Every project has nothing but the tarball installed, and
 // lists the connectors of the running service.
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { copyFileSync, mkdirSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { after, afterEach, before, describe, test } from "node:test";
@@ -198,6 +198,15 @@ describe("the packed package", () => {
         test(`${name}, CommonJS, ${version}`, () => expectPrinted(node, project, "main.cjs"));
       }
     }
+
+    // Node prints the line that an uncaught error comes from, however long it is.
+    test("an error that nobody catches says what it is, in few words", async () => {
+      const project = await install(tarball, "node", "uncaught");
+      const { status, stderr } = spawnSync(process.execPath, ["uncaught.mjs"], { cwd: project, encoding: "utf8" });
+      assert.equal(status, 1);
+      assert.match(stderr, /^ValidationError: The API key is malformed/m);
+      assert.ok(stderr.length < 2500, stderr.slice(0, 5000));
+    });
   });
 
   for (const name of ["worker", "slim-worker"]) {
