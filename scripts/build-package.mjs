@@ -3,7 +3,8 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSyn
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { deflateRawSync, gzipSync } from "node:zlib";
+import { gzipSync } from "node:zlib";
+import { encode } from "../npm/src/embedded.js";
 import { wasmToolEnvironment } from "./build-worker.mjs";
 import { fingerprint, isStamped, stamp } from "./lib/fingerprint.mjs";
 import { locked } from "./lib/lock.mjs";
@@ -19,7 +20,8 @@ const built = join(root, "target", "package.built-from");
 const work = join(root, "target", "package");
 const dist = join(root, "npm", "dist");
 const WASM = "connector-vault.wasm";
-const DEFLATED = "deflated.bin";
+// Stands for the module's text while esbuild works.
+const TEXT = '"<the module>"';
 // Bytes, gzipped.
 const LIMITS = { "index.mjs": 40_000, [WASM]: 28_000 };
 const FILES = [
@@ -68,27 +70,31 @@ async function compile(wasm, detail) {
   await run(join(toolFolders()["wasm-bindgen-cli"], "wasm-bindgen"), glue);
   const optimized = ["-Oz", "--strip-debug", "--strip-producers", "-o", join(dist, WASM)];
   await run(join(nodeBin, "wasm-opt"), [join(work, "glue_bg.wasm"), ...WASM_FEATURES, ...optimized], { env: { PATH: toolPath() } });
-  writeFileSync(join(work, DEFLATED), deflateRawSync(readFileSync(join(dist, WASM)), { level: 9 }));
 }
 
 /** The entries, each in one file. */
 async function bundle() {
   // Imported here: before the set-up there may be no such package.
   const { build: esbuild } = await import("esbuild");
+  const module = join(work, "module.js");
+  const { frequent, text } = encode(readFileSync(join(dist, WASM)));
+  writeFileSync(module, `export const frequent = ${JSON.stringify(frequent)};\nexport const text = ${TEXT};\n`);
   const common = {
     bundle: true,
     minify: true,
     // An error that nobody catches makes Node print the line that it comes from.
     lineLimit: 120,
     target: "es2022",
-    alias: { glue: join(work, "glue.js"), module: join(work, DEFLATED) },
-    loader: { ".bin": "base64" },
+    alias: { glue: join(work, "glue.js"), module },
     absWorkingDir: root,
   };
   const entry = (name) => join(root, "npm", "src", `${name}.js`);
   for (const name of ["index", "slim"]) {
     for (const [format, extension] of [["esm", "mjs"], ["cjs", "cjs"]]) {
-      await esbuild({ ...common, entryPoints: [entry(name)], format, outfile: join(dist, `${name}.${extension}`) });
+      const outfile = join(dist, `${name}.${extension}`);
+      await esbuild({ ...common, entryPoints: [entry(name)], format, outfile });
+      // Afterwards, on a line of its own: the limit would break it into pieces, and they are larger.
+      writeFileSync(outfile, readFileSync(outfile, "utf8").replace(TEXT, () => `\n"${text}"\n`));
     }
   }
   await esbuild({ ...common, entryPoints: [entry("workerd")], format: "esm", external: [`./${WASM}`], outfile: join(dist, "workerd.mjs") });
@@ -104,10 +110,9 @@ function types() {
   }
 }
 
-/** The package's own licences, and that of the library in it. */
+/** The package's licences. */
 function licences() {
   for (const name of ["LICENSE-APACHE", "LICENSE-MIT"]) copyFileSync(join(root, name), join(root, "npm", name));
-  copyFileSync(join(root, "node_modules", "fflate", "LICENSE"), join(dist, "LICENSE-fflate"));
 }
 
 function check(note) {

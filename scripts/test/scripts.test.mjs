@@ -6,6 +6,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { decode, encode } from "../../npm/src/embedded.js";
 import { wasmToolEnvironment } from "../build-worker.mjs";
 import { locked } from "../lib/lock.mjs";
 import { root, state } from "../lib/paths.mjs";
@@ -81,4 +82,13 @@ test("rustc's flags survive a space in a folder's name", () => {
   const flags = CARGO_ENCODED_RUSTFLAGS.split("\x1f");
   assert.equal(flags[0], "-Ctarget-feature=+simd128");
   assert.equal(flags.at(-1), `--remap-path-prefix=${root}=.`);
+});
+
+test("bytes that are embedded as text come back", () => {
+  const all = Uint8Array.from({ length: 256 }, (_, byte) => byte);
+  for (const bytes of [new Uint8Array(), Uint8Array.of(0), new Uint8Array(1000), all, Uint8Array.from([...all, ...all.slice(200).reverse(), ...all])]) {
+    const written = encode(bytes);
+    assert.match(written.text, /^[ #-[\]-~]*$/, "nothing that needs an escape");
+    assert.deepEqual(decode(written), bytes);
+  }
 });
