@@ -65,6 +65,14 @@ async function endToEnd() {
   await run("node", ["--test", "--test-concurrency=1", ...files], { show: true });
 }
 
+/** The package's declarations against the service's own types, with a browser's globals and with Node's. */
+async function packageTypes() {
+  const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
+  for (const config of ["tsconfig.json", "tsconfig.node.json"]) {
+    await run("node", [tsc, "--project", join(root, "npm", "types", config)]);
+  }
+}
+
 await main(async () => {
   const steps = new Steps();
   let wasm = {};
@@ -78,6 +86,7 @@ await main(async () => {
   await steps.step("Worker and client refuse to be one module", () => refusesBoth(wasm), { needs });
   if (lintOnly) return steps.close();
   await steps.step("tests of the scripts", () => run("node", ["--test", join("scripts", "test", "scripts.test.mjs")]), { needs });
+  await steps.step("types of the package", packageTypes, { needs });
   await steps.step("native tests", () => run("cargo", ["test", "--quiet", "--features", "cli"], { show: true }), { needs });
   await steps.step("command line builds", nativeCli, { needs });
   await steps.step("Worker builds and is small enough", () => buildWorker({ wasm }), { needs });

@@ -467,6 +467,8 @@ export declare class VaultError extends Error {
   readonly errors: readonly Fault[];
   /** The answer's headers; undefined when nothing was answered. */
   readonly headers: Headers | undefined;
+  /** What it came from, where something else failed first. */
+  readonly cause?: unknown;
 }
 
 /** Something that was asked is wrong (400 and the like). Mostly found before anything is sent: then `headers` is undefined. */

@@ -27,6 +27,7 @@ mod storage;
 mod summary;
 mod support;
 mod tenants;
+mod typescript;
 mod update;
 mod vault;
 mod vault_model;

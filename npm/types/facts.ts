@@ -1,0 +1,211 @@
+// The facts that the declarations in index.d.ts are compared with, as the service's Rust types have them.
+// Written by `WRITE_TYPE_FACTS=1 cargo test --test api typescript`; never edited by hand.
+
+export const names = {
+  ActionMethod: [
+    "GET",
+    "POST",
+    "PUT",
+    "PATCH",
+    "DELETE",
+  ],
+  ConnectionState: [
+    "operational",
+    "degraded",
+    "failed",
+    "unknown",
+  ],
+  ConnectorStatus: [
+    "generally_available",
+    "beta",
+    "alpha",
+    "not_available",
+  ],
+  Environment: [
+    "test",
+    "live",
+  ],
+  IdentityType: [
+    "user",
+    "team",
+    "organization",
+    "project",
+  ],
+  ProblemCode: [
+    "unknown_parameter",
+    "repeated_parameter",
+    "invalid_parameter",
+    "invalid_body",
+    "missing_key",
+    "invalid_key",
+    "insufficient_scope",
+    "route_not_found",
+    "platform_not_found",
+    "connection_not_found",
+    "method_not_allowed",
+    "connection_exists",
+    "precondition_failed",
+    "body_too_large",
+    "unsupported_media_type",
+    "too_many_requests",
+    "internal",
+    "unavailable",
+  ],
+  Scope: [
+    "catalog:read",
+    "connections:read",
+    "connections:write",
+  ],
+} as const;
+
+export const parameters = {
+  ActionFilters: {
+    key: "text",
+    limit: "number",
+    method: "text",
+    page: "number",
+    q: "text",
+    title: "text",
+  },
+  ConnectionFilters: {
+    active: "boolean",
+    after: "text",
+    identity: "text",
+    identityType: ["user","team","organization","project"],
+    key: "texts",
+    limit: "number",
+    name: "text",
+    page: "number",
+    platform: "text",
+    platformVersion: "text",
+    q: "text",
+    tags: "texts",
+    tagsMatch: ["all","any"],
+  },
+  ConnectorFilters: {
+    authkit: "boolean",
+    category: "text",
+    key: "text",
+    limit: "number",
+    name: "text",
+    page: "number",
+    platform: "text",
+    q: "text",
+  },
+} as const;
+
+export const fields = {
+  ConnectionChanges: {
+    all: ["tags"],
+    nullable: [],
+    required: [],
+  },
+  NewConnection: {
+    all: ["platform","platformVersion","identity","identityType","name","label","tags","state","active"],
+    nullable: ["name"],
+    required: ["platform","identity","identityType"],
+  },
+} as const;
+
+export const rows = {
+  Action: [
+    {"key":"deleteUser","method":"DELETE","modelName":"Model","platform":"alpha","title":"DELETE a user"},
+    {"key":"getUser","method":"GET","modelName":"Model","platform":"alpha","title":"GET a user"},
+    {"key":"patchUser","method":"PATCH","modelName":"Model","platform":"alpha","title":"PATCH a user"},
+    {"key":"postUser","method":"POST","modelName":"Model","platform":"alpha","title":"POST a user"},
+    {"key":"putUser","method":"PUT","modelName":"Model","platform":"alpha","title":"PUT a user"},
+  ],
+  Connection: [
+    {"active":true,"createdAt":"2027-01-15T08:00:00.000Z","description":"What Alpha 0 does.","environment":"test","id":"…","identity":"user-0","identityType":"user","key":"test::alpha::default::user-0","name":"Ann","platform":"alpha","platformVersion":"v1","state":"operational","tags":["eu","billing"],"type":"api","version":"1"},
+    {"active":false,"createdAt":"2027-01-15T08:00:00.000Z","description":"What Alpha 0 does.","environment":"test","id":"…","identity":"user-1","identityType":"team","key":"test::alpha::default::user-1","name":null,"platform":"alpha","platformVersion":"v1","state":"degraded","tags":["eu","billing"],"type":"api","version":"1"},
+    {"active":true,"createdAt":"2027-01-15T08:00:00.000Z","description":"What Alpha 0 does.","environment":"test","id":"…","identity":"user-2","identityType":"organization","key":"test::alpha::default::user-2","name":"Ann","platform":"alpha","platformVersion":"v1","state":"failed","tags":["eu","billing"],"type":"api","version":"1"},
+    {"active":false,"createdAt":"2027-01-15T08:00:00.000Z","description":"What Alpha 0 does.","environment":"test","id":"…","identity":"user-3","identityType":"project","key":"test::alpha::default::user-3","name":null,"platform":"alpha","platformVersion":"v1","state":"unknown","tags":["eu","billing"],"type":"api","version":"1"},
+    {"active":true,"createdAt":"2027-01-15T08:00:00.000Z","description":"What Alpha 0 does.","environment":"live","id":"…","identity":"user-0","identityType":"user","key":"live::alpha::default::user-0","name":"Ann","platform":"alpha","platformVersion":"v1","state":"operational","tags":["eu","billing"],"type":"api","version":"1"},
+    {"active":false,"createdAt":"2027-01-15T08:00:00.000Z","description":"What Alpha 0 does.","environment":"live","id":"…","identity":"user-1","identityType":"team","key":"live::alpha::default::user-1","name":null,"platform":"alpha","platformVersion":"v1","state":"degraded","tags":["eu","billing"],"type":"api","version":"1"},
+    {"active":true,"createdAt":"2027-01-15T08:00:00.000Z","description":"What Alpha 0 does.","environment":"live","id":"…","identity":"user-2","identityType":"organization","key":"live::alpha::default::user-2","name":"Ann","platform":"alpha","platformVersion":"v1","state":"failed","tags":["eu","billing"],"type":"api","version":"1"},
+    {"active":false,"createdAt":"2027-01-15T08:00:00.000Z","description":"What Alpha 0 does.","environment":"live","id":"…","identity":"user-3","identityType":"project","key":"live::alpha::default::user-3","name":null,"platform":"alpha","platformVersion":"v1","state":"unknown","tags":["eu","billing"],"type":"api","version":"1"},
+  ],
+  Connector: [
+    {"active":true,"category":"Developer Tools","description":"What Alpha 0 does.","id":3504355691,"image":"https://img.example/logo.png","key":"api::alpha::v1","name":"Alpha 0","oauth":true,"platform":"alpha","platformVersion":"v1","status":"generally_available","tags":["Cloud"],"tools":5,"version":"1.0.0"},
+    {"active":false,"category":"Developer Tools","description":"What Alpha 1 does.","id":4030370800,"image":"https://img.example/logo.png","key":"api::alpha-1::v1","name":"Alpha 1","oauth":false,"platform":"alpha-1","platformVersion":"v1","status":"beta","tags":["Cloud"],"tools":5,"version":"1.0.0"},
+    {"active":true,"category":"Developer Tools","description":"What Alpha 2 does.","id":1764999766,"image":"https://img.example/logo.png","key":"api::alpha-2::v1","name":"Alpha 2","oauth":true,"platform":"alpha-2","platformVersion":"v1","status":"alpha","tags":["Cloud"],"tools":5,"version":"1.0.0"},
+    {"active":false,"category":"Developer Tools","description":"What Alpha 3 does.","id":506786500,"image":"https://img.example/logo.png","key":"api::alpha-3::v1","name":"Alpha 3","oauth":false,"platform":"alpha-3","platformVersion":"v1","status":"not_available","tags":["Cloud"],"tools":5,"version":"1.0.0"},
+  ],
+} as const;
+
+export const documents = {
+  ConnectionSummary: [
+    {"active":{"false":2,"true":2},"identityType":{"organization":1,"project":1,"team":1,"user":1},"otherPlatforms":0,"platforms":[{"platform":"alpha","total":4}],"state":{"degraded":1,"failed":1,"operational":1,"unknown":1},"total":4},
+  ],
+  Page: [
+    {"page":1,"pages":1,"rows":[],"total":4},
+  ],
+  Whoami: [
+    {"account":"acme","environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","scopes":["catalog:read","connections:read","connections:write"]},
+    {"account":"acme","environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","scopes":["catalog:read","connections:read","connections:write"]},
+    {"account":"acme","environment":"test","expiresAt":null,"scopes":["catalog:read","connections:read","connections:write"]},
+  ],
+} as const;
+
+export const problems = [
+  {
+    code: "unknown_parameter",
+    detail: "…",
+    errors: [{"detail":"…","parameter":"lmit","suggestion":"limit"},{"detail":"…","parameter":"limit"},{"detail":"…","parameter":"page"}],
+    requestId: "…",
+    status: 400,
+    title: "Unknown query parameter",
+    type: "https://vault.example/problems/unknown_parameter",
+  },
+  {
+    code: "invalid_body",
+    detail: "…",
+    errors: [{"detail":"…","pointer":"/platfrm","suggestion":"platform"},{"detail":"…","pointer":"/platform"},{"detail":"…","pointer":"/identity"},{"detail":"…","pointer":"/identityType"}],
+    requestId: "…",
+    status: 400,
+    title: "Invalid body",
+    type: "https://vault.example/problems/invalid_body",
+  },
+  {
+    code: "connection_exists",
+    connectionId: "…",
+    detail: "…",
+    requestId: "…",
+    status: 409,
+    title: "Connection exists",
+    type: "https://vault.example/problems/connection_exists",
+  },
+  {
+    code: "platform_not_found",
+    detail: "…",
+    requestId: "…",
+    status: 404,
+    suggestions: ["alpha","alpha-1","alpha-2"],
+    title: "Platform not found",
+    type: "https://vault.example/problems/platform_not_found",
+  },
+  {
+    code: "connection_not_found",
+    detail: "…",
+    requestId: "…",
+    status: 404,
+    title: "Connection not found",
+    type: "https://vault.example/problems/connection_not_found",
+  },
+  {
+    code: "precondition_failed",
+    detail: "…",
+    requestId: "…",
+    status: 412,
+    title: "Precondition failed",
+    type: "https://vault.example/problems/precondition_failed",
+  },
+  {
+    code: "insufficient_scope",
+    detail: "…",
+    requestId: "…",
+    status: 403,
+    title: "Insufficient scope",
+    type: "https://vault.example/problems/insufficient_scope",
+  },
+] as const;

@@ -1,0 +1,167 @@
+// The declarations against the service's Rust types, which facts.ts holds: `tsc` compiles this only while both say the
+// same. Where they differ, its message shows `declared` and `served`.
+import type * as declared from "./index.js";
+import { documents, fields, names, parameters, problems, rows } from "./facts.js";
+
+type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+
+/** True for the same type, else both. */
+type Same<Declared, Served> = Equal<Declared, Served> extends true ? true : { declared: Declared; served: Served };
+
+/** True for the same names, else those that only one of both has. */
+type SameNames<Declared, Served> = Equal<Declared, Served> extends true
+  ? true
+  : { declared: Exclude<Declared, Served>; served: Exclude<Served, Declared> };
+
+/** Compiles only when all of its members are true. */
+type Check<_Checks extends Record<string, true>> = true;
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Enumerations
+// ---------------------------------------------------------------------------------------------------------------------
+
+type Names<Enumeration extends keyof typeof names> = (typeof names)[Enumeration][number];
+
+export type Enumerations = Check<{
+  ActionMethod: SameNames<declared.ActionMethod, Names<"ActionMethod">>;
+  ConnectionState: SameNames<declared.ConnectionState, Names<"ConnectionState">>;
+  ConnectorStatus: SameNames<declared.ConnectorStatus, Names<"ConnectorStatus">>;
+  Environment: SameNames<declared.Environment, Names<"Environment">>;
+  IdentityType: SameNames<declared.IdentityType, Names<"IdentityType">>;
+  ProblemCode: SameNames<declared.ProblemCode, Names<"ProblemCode">>;
+  Scope: SameNames<declared.Scope, Names<"Scope">>;
+  all: SameNames<
+    keyof typeof names,
+    "ActionMethod" | "ConnectionState" | "ConnectorStatus" | "Environment" | "IdentityType" | "ProblemCode" | "Scope"
+  >;
+  apart: SameNames<declared.ClientCode & declared.ProblemCode, never>;
+}>;
+
+// ---------------------------------------------------------------------------------------------------------------------
+// What is asked
+// ---------------------------------------------------------------------------------------------------------------------
+
+/** What may be declared for a parameter, by the kind of value that the service takes. */
+type Parameter<Served> = Served extends readonly string[]
+  ? Served[number]
+  : Served extends "boolean"
+    ? boolean
+    : Served extends "number"
+      ? number
+      : Served extends "texts"
+        ? string | readonly string[]
+        : string;
+
+type Parameters<Interface extends keyof typeof parameters> = {
+  -readonly [Name in keyof (typeof parameters)[Interface]]: Parameter<(typeof parameters)[Interface][Name]>;
+};
+
+/** True when both have the same members, of the same types; else what differs. */
+type SameMembers<Declared, Served> =
+  | SameNames<keyof Declared, keyof Served>
+  | {
+      [Name in keyof Declared & keyof Served]: Equal<Declared[Name], Served[Name]> extends true
+        ? true
+        : { member: Name; declared: Declared[Name]; served: Served[Name] };
+    }[keyof Declared & keyof Served];
+
+/** Filters without the `undefined` that each one may be. */
+type Given<Declared> = { [Name in keyof Declared]-?: NonNullable<Declared[Name]> };
+
+/** The fields of `Declared` that are always there. */
+type Required<Declared> = keyof { [Name in keyof Declared as {} extends Pick<Declared, Name> ? never : Name]: 0 };
+/** The fields of `Declared` that may be null. */
+type Nullable<Declared> = keyof { [Name in keyof Declared as null extends Declared[Name] ? Name : never]: 0 };
+
+// An action list takes any text as `method`, and has no rows for most: what is declared is what makes sense.
+type ActionFilters = { [Name in keyof declared.ActionFilters]: Name extends "method" ? string : declared.ActionFilters[Name] };
+
+export type Asked = Check<{
+  connectors: SameMembers<Given<declared.ConnectorFilters>, Parameters<"ConnectorFilters">>;
+  actions: SameMembers<Given<ActionFilters>, Parameters<"ActionFilters">>;
+  method: SameNames<Uppercase<NonNullable<declared.ActionFilters["method"]>>, Names<"ActionMethod">>;
+  connections: SameMembers<Given<declared.ConnectionFilters>, Parameters<"ConnectionFilters">>;
+  noneIsNeeded: SameNames<Required<declared.ConnectorFilters & declared.ActionFilters & declared.ConnectionFilters>, never>;
+
+  create: SameNames<keyof declared.NewConnection, (typeof fields.NewConnection.all)[number]>;
+  createRequires: SameNames<Required<declared.NewConnection>, (typeof fields.NewConnection.required)[number]>;
+  createMayBeNull: SameNames<Nullable<declared.NewConnection>, (typeof fields.NewConnection.nullable)[number]>;
+  update: SameNames<keyof declared.ConnectionChanges, (typeof fields.ConnectionChanges.all)[number]>;
+  updateRequires: SameNames<Required<declared.ConnectionChanges>, (typeof fields.ConnectionChanges.required)[number]>;
+  updateMayBeNull: SameNames<Nullable<declared.ConnectionChanges>, (typeof fields.ConnectionChanges.nullable)[number]>;
+  // What is sent has the type of what comes back.
+  sent: SameMembers<
+    Omit<{ [Name in keyof declared.NewConnection]-?: Exclude<declared.NewConnection[Name], undefined> }, "label" | "tags">,
+    Pick<declared.Connection, Exclude<keyof declared.NewConnection, "label" | "tags">>
+  >;
+}>;
+
+// ---------------------------------------------------------------------------------------------------------------------
+// What is answered
+// ---------------------------------------------------------------------------------------------------------------------
+
+/** A type without its literals. */
+type Widened<T> = T extends string ? string : T extends number ? number : T extends boolean ? boolean : T;
+
+/** Whether a type is a union of so many texts, and neither all texts nor a pattern. */
+type Finite<T> = [T] extends [string] ? ({} extends Record<T, unknown> ? false : true) : false;
+
+/** True when values like these are what is declared: of the same names, and of all of them, where it declares names. */
+type SameValue<Declared, Values> = Finite<Declared> extends true
+  ? SameNames<Declared, Values>
+  : [Declared, Values] extends [readonly (infer Item)[], readonly (infer Values)[]]
+    ? SameValue<Item, Values>
+    : [Declared] extends [object]
+      ? SameObject<Declared, Values>
+      : [Values] extends [Declared]
+        ? Same<Widened<Declared>, Widened<Values>>
+        : { declared: Declared; served: Values };
+
+/** True when each of the objects has the declared members; else what is wrong with them. */
+type SameObject<Declared, Objects> =
+  | (Objects extends Objects ? SameNames<keyof Declared, keyof Objects> : never)
+  | {
+      [Name in keyof Declared & keyof Objects]: SameValue<Declared[Name], Objects[Name]> extends true
+        ? true
+        : { member: Name; differs: SameValue<Declared[Name], Objects[Name]> };
+    }[keyof Declared & keyof Objects];
+
+type Row<Interface extends keyof typeof rows> = (typeof rows)[Interface][number];
+type Document<Interface extends keyof typeof documents> = (typeof documents)[Interface][number];
+type Problem = (typeof problems)[number];
+type Fault = Extract<Problem, { errors: unknown }>["errors"][number];
+/** The names of members that any of several shapes has. */
+type AnyName<Shapes> = Shapes extends Shapes ? keyof Shapes : never;
+
+export type Answered = Check<{
+  Action: SameObject<declared.Action, Row<"Action">>;
+  Connection: SameObject<declared.Connection, Row<"Connection">>;
+  Connector: SameObject<declared.Connector, Row<"Connector">>;
+  allRows: SameNames<keyof typeof rows, "Action" | "Connection" | "Connector">;
+  ConnectionSummary: SameObject<declared.ConnectionSummary, Document<"ConnectionSummary">>;
+  Whoami: SameObject<declared.Whoami, Document<"Whoami">>;
+  Page: SameNames<Exclude<keyof declared.Page<unknown>, "next" | "toArray" | typeof Symbol.asyncIterator>, keyof Document<"Page">>;
+  allDocuments: SameNames<keyof typeof documents, "ConnectionSummary" | "Page" | "Whoami">;
+
+  // Texts of few values, and of a pattern, are declared as such.
+  type: Same<declared.Connection["type"], Row<"Connection">["type"]>;
+  state: Same<declared.Connection["state"], declared.ConnectionState>;
+  identityType: Same<declared.Connection["identityType"], declared.IdentityType>;
+  environment: Same<declared.Connection["environment"] | declared.Whoami["environment"], declared.Environment>;
+  scopes: Same<declared.Whoami["scopes"], declared.Scope[]>;
+  status: Same<declared.Connector["status"], declared.ConnectorStatus>;
+  method: Same<declared.Action["method"], declared.ActionMethod>;
+  versions: Same<(declared.Connection | declared.Connector)["platformVersion"], declared.PlatformVersion>;
+  keys: Same<[declared.Connection["key"], declared.Connector["key"]], [declared.ConnectionKey, declared.ConnectorKey]>;
+
+  // `type` and `title` follow from `code`; `detail` is the error's message.
+  problem: SameNames<
+    Exclude<keyof (declared.NotFoundError & declared.ConflictError), keyof Error | "headers"> | "type" | "title" | "detail",
+    AnyName<Problem>
+  >;
+  code: Same<declared.VaultError["code"], declared.ProblemCode | declared.ClientCode>;
+  suggestions: Same<Extract<Problem, { suggestions: unknown }>["code"], "platform_not_found">;
+  connectionId: Same<Extract<Problem, { connectionId: unknown }>["code"], "connection_exists">;
+  fault: SameNames<keyof declared.Fault, AnyName<Fault>>;
+  faultAlwaysHas: SameNames<Required<declared.Fault>, keyof Fault>;
+}>;

@@ -1,0 +1,87 @@
+// How the package is used, as far as types go. Compiled with the globals of a browser, and with those of Node.
+import { ConnectorVault, NotFoundError, PreconditionError, VaultError, parseConnectionKey, parseConnectorKey } from "./index.js";
+import type { Action, Connection, ConnectionSummary, Connector, Environment, ErrorCode, Page, Scope } from "./index.js";
+import * as slim from "./slim.js";
+
+const vault = new ConnectorVault({ baseUrl: "https://vault.example.com", secret: "st_test_…" });
+
+/** Compiles when the value is of the type. */
+declare function is<T>(value: T): void;
+
+export async function lists(signal: AbortSignal, limit?: number) {
+  const page = await vault.connections.list({ platform: "github", limit }, { signal });
+  is<Page<Connection>>(page);
+  is<Page<Connection>>({} as Awaited<ReturnType<typeof vault.connections.list>>);
+  is<Connection | undefined>(page.rows[0]);
+  is<Page<Connection> | undefined>(await page.next({ signal }));
+  is<Connection[]>(await page.toArray({ max: 10 }));
+  is<Connector[]>(await vault.connectors.list().toArray());
+  is<[Page<Connector>, Page<Action>, Scope[]]>(
+    await Promise.all([
+      vault.connectors.list({ authkit: true, q: "issue" }),
+      vault.actions.list("github", { method: "get" }),
+      vault.whoami().then(({ scopes }) => scopes),
+    ]),
+  );
+  is<number>(await vault.connectors.list().then(({ total }) => total).catch(() => 0).finally(() => {}));
+  for await (const connection of vault.connections.list({ tags: ["eu", "billing"], tagsMatch: "any" })) is<Connection>(connection);
+  for await (const connection of page) is<`${Environment}::${string}`>(connection.key);
+  for await (const action of await vault.actions.list("github")) is<Action>(action);
+}
+
+export async function changes(connection: Connection) {
+  is<Connection>(await vault.connections.create({ platform: "github", identity: "ann", identityType: "user", name: null }));
+  is<Connection>(await vault.connections.update(connection.id, { tags: ["eu"] as const }, { ifMatch: connection }));
+  await vault.connections.update(connection.id, { tags: connection.tags }, { ifMatch: '"tag"' });
+  is<void>(await vault.connections.delete(connection.id));
+  is<ConnectionSummary>(await vault.connections.summary());
+  is<string>(parseConnectionKey(connection.key).label);
+  is<`v${number}`>(parseConnectorKey("api::github::v1").platformVersion);
+}
+
+export function errors(error: unknown) {
+  if (error instanceof NotFoundError) is<readonly string[]>(error.suggestions);
+  if (error instanceof PreconditionError) is<number | undefined>(error.status);
+  if (!(error instanceof VaultError)) throw error;
+  is<ErrorCode>(error.code);
+  is<[string | undefined, unknown]>([error.headers?.get("server-timing") ?? undefined, error.cause]);
+  is<string | undefined>(error.errors[0]?.pointer ?? error.errors[0]?.suggestion);
+}
+
+export function options(secret: string, headers: Headers) {
+  new ConnectorVault({ baseUrl: new URL("https://vault.example.com"), secret, headers, timeoutMs: undefined });
+  new ConnectorVault({ baseUrl: "https://vault.example.com", secret, fetch, headers: { "x-tenant": "a" } });
+  new slim.ConnectorVault({ baseUrl: "https://vault.example.com", secret, fetch: async (request) => fetch(request.url, request) });
+}
+
+export async function sources(bytes: Uint8Array, buffer: ArrayBuffer, response: Response, request: Request) {
+  await slim.init("/connector-vault.wasm");
+  await slim.init(new URL("https://example.com/connector-vault.wasm"));
+  await slim.init(fetch("/connector-vault.wasm"));
+  for (const source of [bytes, buffer, response, request]) await slim.init(source);
+  slim.initSync(bytes);
+  slim.initSync(buffer);
+}
+
+export async function refused(page: Page<Connection>) {
+  // @ts-expect-error no such filter
+  vault.connections.list({ platfrm: "github" });
+  // @ts-expect-error no such name
+  vault.connections.list({ identityType: "robot" });
+  // @ts-expect-error a list of one platform
+  vault.actions.list({ platform: "github" });
+  // @ts-expect-error no identityType
+  await vault.connections.create({ platform: "github", identity: "ann" });
+  // @ts-expect-error nothing but tags can be changed
+  await vault.connections.update("", { name: "Ann" });
+  // @ts-expect-error not a version of this package's shape
+  await vault.connections.create({ platform: "github", identity: "ann", identityType: "user", platformVersion: "1" });
+  // @ts-expect-error the rows of a page are not the page
+  page[0];
+  // @ts-expect-error a list is asked before it has rows
+  vault.connections.list().rows;
+  // @ts-expect-error a number is no module
+  await slim.init(5);
+  // @ts-expect-error the only names are those of this package
+  is<ErrorCode>("not_found");
+}

@@ -1,0 +1,313 @@
+//! The facts that the npm package's TypeScript declarations are compared with, taken from the Rust types and from what
+//! `handle()` answers. `npm/types/facts.ts` holds them; `npm/types/index.test-d.ts` is compared with it by `tsc`.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use connector_vault::access::key::ApiKey;
+use connector_vault::access::{Environment, Scope};
+use connector_vault::api::Config;
+use connector_vault::api::body::{Field, FieldCheck};
+use connector_vault::api::catalog::{ACTION_PARAMETERS, CONNECTOR_PARAMETERS};
+use connector_vault::api::paging::{DEFAULT_LIMIT, MAX_LIMIT};
+use connector_vault::api::problem::Code;
+use connector_vault::api::query::{Check, Parameter};
+use connector_vault::api::vault::create::CREATE_FIELDS;
+use connector_vault::api::vault::list::PARAMETERS as CONNECTION_PARAMETERS;
+use connector_vault::api::vault::update::UPDATE_FIELDS;
+use connector_vault::catalog::model::{Action, Connector, Method, Status};
+use connector_vault::catalog::search::MAX_CHARS;
+use connector_vault::vault::filter::{MAX_KEYS, MAX_Q, MAX_TAGS as MAX_FILTER_TAGS};
+use connector_vault::vault::model::{IdentityType, State};
+use connector_vault::vault::rules::MAX_TAGS;
+use serde::Deserialize;
+use serde::de::value::Error;
+use serde::de::{Deserializer, Visitor};
+use serde::forward_to_deserialize_any;
+use serde_json::{Value, json};
+
+use crate::support::{Api, action, as_key, body, connector};
+use crate::vault::{CONNECTIONS, SUMMARY, UNKNOWN_ID, at, post_as};
+
+const FACTS: &str = "npm/types/facts.ts";
+const DECLARATIONS: &str = "npm/types/index.d.ts";
+/// Set to anything, it has the facts written instead of compared.
+const WRITE: &str = "WRITE_TYPE_FACTS";
+
+const HEAD: &str = "\
+// The facts that the declarations in index.d.ts are compared with, as the service's Rust types have them.
+// Written by `WRITE_TYPE_FACTS=1 cargo test --test api typescript`; never edited by hand.
+";
+
+/// Members whose texts are for people, or chance.
+const ANY_TEXT: [&str; 4] = ["id", "requestId", "connectionId", "detail"];
+
+const CONNECTORS: &str = "/v1/available-connectors";
+const ACTIONS: &str = "/v1/available-actions";
+
+#[test]
+fn the_facts_are_those_of_the_rust_types() {
+    let facts = facts();
+    if std::env::var_os(WRITE).is_some() {
+        fs::write(FACTS, facts).unwrap();
+        return;
+    }
+    let written = fs::read_to_string(FACTS).unwrap();
+    let differs = written.lines().zip(facts.lines()).find(|(old, new)| old != new);
+    assert!(
+        written == facts,
+        "{FACTS} is not what the Rust types say; first difference: {differs:?}\n\
+         Write it anew with `{WRITE}=1 cargo test --test api typescript`, then let `npm test` tell what {DECLARATIONS} lacks."
+    );
+}
+
+#[test]
+fn the_limits_in_the_declarations_are_those_of_the_service() {
+    let declarations = fs::read_to_string(DECLARATIONS).unwrap();
+    for (said, times) in [
+        (format!("Rows a page, 1 to {MAX_LIMIT}; the service's default is {DEFAULT_LIMIT}."), 1),
+        (format!("every word must occur somewhere. 1 to {MAX_CHARS} characters."), 2),
+        (format!("ignoring case. 1 to {MAX_Q} characters."), 1),
+        (format!("Any of these keys; at most {MAX_KEYS}."), 1),
+        (format!("with `tagsMatch: \"any\"`; at most {MAX_FILTER_TAGS}."), 1),
+        (format!("t most {MAX_TAGS} of 1 to 128 characters, without commas."), 2),
+        (format!("`{}` unless told. */\n  state?:", State::Unknown.as_str()), 1),
+    ] {
+        assert_eq!(declarations.matches(&said).count(), times, "{DECLARATIONS} says: {said}");
+    }
+}
+
+/// The source text of [`FACTS`].
+fn facts() -> String {
+    let api = Api::new(Config::default());
+    api.world.publish(catalog());
+    let requests = Requests::made(&api);
+    let constants = [
+        ("names", names()),
+        ("parameters", parameters()),
+        ("fields", fields()),
+        ("rows", requests.rows),
+        ("documents", requests.documents),
+        ("problems", requests.problems),
+    ];
+    let constants = constants.map(|(name, mut value)| {
+        settle(&mut value);
+        format!("\nexport const {name} = {} as const;\n", source(&value, 0))
+    });
+    HEAD.to_owned() + &constants.concat()
+}
+
+/// A value as source text: what lies deeper than two levels is on one line.
+fn source(value: &Value, level: usize) -> String {
+    let indent = "  ".repeat(level);
+    match value {
+        Value::Array(items) if level < 2 => {
+            let line = |item| format!("{indent}  {},\n", source(item, level + 1));
+            format!("[\n{}{indent}]", items.iter().map(line).collect::<String>())
+        }
+        Value::Object(members) if level < 2 => {
+            let line = |(name, item)| format!("{indent}  {name}: {},\n", source(item, level + 1));
+            format!("{{\n{}{indent}}}", members.iter().map(line).collect::<String>())
+        }
+        _ => value.to_string(),
+    }
+}
+
+/// Replaces texts that may be any: the facts are about types.
+fn settle(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(settle),
+        Value::Object(members) => {
+            for (name, member) in members {
+                match member {
+                    Value::String(text) if ANY_TEXT.contains(&name.as_str()) => *text = "…".into(),
+                    member => settle(member),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// All names of each enumeration.
+fn names() -> Value {
+    json!({
+        "Environment": Environment::ALL.map(Environment::as_str),
+        "IdentityType": IdentityType::ALL.map(IdentityType::as_str),
+        "ConnectionState": State::ALL.map(State::as_str),
+        "ConnectorStatus": variants::<Status>(),
+        "ActionMethod": variants::<Method>(),
+        "Scope": Scope::ALL.map(Scope::as_str),
+        "ProblemCode": Code::ALL.map(Code::as_str),
+    })
+}
+
+/// The names that serde has for the variants of an enumeration.
+fn variants<'de, T: Deserialize<'de>>() -> Vec<&'static str> {
+    struct Asked<'a>(&'a mut Vec<&'static str>);
+
+    impl<'de> Deserializer<'de> for Asked<'_> {
+        type Error = Error;
+
+        fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Error> {
+            Err(serde::de::Error::custom("asked for something else than an enumeration"))
+        }
+
+        fn deserialize_enum<V: Visitor<'de>>(
+            self,
+            _: &'static str,
+            names: &'static [&'static str],
+            _: V,
+        ) -> Result<V::Value, Error> {
+            self.0.extend(names);
+            Err(serde::de::Error::custom("all that was wanted is the names"))
+        }
+
+        forward_to_deserialize_any! {
+            bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 char str string bytes byte_buf option unit unit_struct
+            newtype_struct seq tuple tuple_struct map struct identifier ignored_any
+        }
+    }
+
+    let mut names = Vec::new();
+    assert!(T::deserialize(Asked(&mut names)).is_err());
+    assert!(!names.is_empty());
+    names
+}
+
+/// The parameters of each list, and what kind of value each one takes.
+fn parameters() -> Value {
+    let lists: [(&str, &[Parameter]); 3] = [
+        ("ConnectorFilters", &CONNECTOR_PARAMETERS),
+        ("ActionFilters", &ACTION_PARAMETERS),
+        ("ConnectionFilters", &CONNECTION_PARAMETERS),
+    ];
+    let kinds = |parameters: &[Parameter]| {
+        let kind = |parameter: &Parameter| (parameter.name, kind(parameter.check));
+        parameters.iter().map(kind).collect::<BTreeMap<_, _>>()
+    };
+    json!(BTreeMap::from(lists.map(|(list, all)| (list, kinds(all)))))
+}
+
+/// The kind of a parameter; the names, of one that takes some names only.
+fn kind(check: Check) -> Value {
+    match check {
+        Check::Text | Check::Length(_) | Check::Words(_) | Check::Rule(_) => json!("text"),
+        Check::Boolean => json!("boolean"),
+        Check::Integer(..) => json!("number"),
+        Check::Items(_) => json!("texts"),
+        Check::OneOf(names) => json!(names),
+    }
+}
+
+/// The fields of each body: those that it has, must have, and may have as null.
+fn fields() -> Value {
+    let bodies: [(&str, &[Field]); 2] =
+        [("NewConnection", &CREATE_FIELDS), ("ConnectionChanges", &UPDATE_FIELDS)];
+    let of = |fields: &[Field]| {
+        let names = |wanted: fn(&Field) -> bool| {
+            fields.iter().filter(|field| wanted(field)).map(|field| field.name).collect::<Vec<_>>()
+        };
+        let nullable = |field: &Field| matches!(field.check, FieldCheck::TextOrNull(_));
+        json!({
+            "all": names(|_| true), "required": names(|field| field.required), "nullable": names(nullable),
+        })
+    };
+    json!(BTreeMap::from(bodies.map(|(body, fields)| (body, of(fields)))))
+}
+
+/// A connector for each status, with an action for each method.
+fn catalog() -> Vec<(Connector, bool, Vec<Action>)> {
+    let statuses = variants::<Status>();
+    let connectors = statuses.iter().enumerate().map(|(nth, status)| {
+        let platform = if nth == 0 { "alpha".into() } else { format!("alpha-{nth}") };
+        let name = format!("Alpha {nth}");
+        let mut connector = connector(&platform, &name, "Developer Tools", 0);
+        connector.status = serde_json::from_value(json!(status)).unwrap();
+        connector.oauth = nth % 2 == 0;
+        connector.active = nth % 2 == 0;
+        let methods = variants::<Method>().into_iter();
+        let actions: Vec<_> = methods
+            .map(|name| {
+                let method = serde_json::from_value(json!(name)).unwrap();
+                action(
+                    &platform,
+                    &format!("{name} a user"),
+                    &format!("{}User", name.to_lowercase()),
+                    method,
+                )
+            })
+            .collect();
+        connector.tools = u32::try_from(actions.len()).unwrap();
+        (connector, false, actions)
+    });
+    connectors.collect()
+}
+
+/// What the service answers, each shape of an answer at least once.
+struct Requests {
+    /// The rows of each list.
+    rows: Value,
+    /// What stands alone.
+    documents: Value,
+    /// Problems.
+    problems: Value,
+}
+
+impl Requests {
+    fn made(api: &Api) -> Self {
+        let keys = Environment::ALL.map(|environment| {
+            api.world.key("acme", environment, &Scope::ALL, Some(api.world.now.get() + 1000))
+        });
+        // Each name of each enumeration, each boolean, with and without a name.
+        let rows = keys.iter().flat_map(|key| {
+            (0..State::ALL.len().max(IdentityType::ALL.len())).map(move |nth| {
+                let mut document = json!({
+                    "platform": "alpha", "identity": format!("user-{nth}"), "tags": ["eu", "billing"], "active": nth % 2 == 0,
+                    "identityType": IdentityType::ALL[nth % IdentityType::ALL.len()].as_str(),
+                    "state": State::ALL[nth % State::ALL.len()].as_str(),
+                });
+                if nth % 2 == 0 {
+                    document["name"] = json!("Ann");
+                }
+                api.create_as(key, &document)
+            })
+        });
+        let connections: Vec<Value> = rows.collect();
+        let id = connections[0]["id"].as_str().unwrap();
+        let get = |key: &ApiKey, path: &str| api.send(&as_key(key, "GET", path));
+        let rows = |path: &str| body(&api.get(path))["rows"].take();
+        let mut repeated = connections[0].clone();
+        repeated
+            .as_object_mut()
+            .unwrap()
+            .retain(|name, _| ["platform", "identity", "identityType"].contains(&name.as_str()));
+        let scopeless = api.world.key("acme", Environment::Test, &[], None);
+        let problems = [
+            api.get(&format!("{CONNECTORS}?lmit=1&limit=0&page=0")),
+            api.send(&post_as(&api.key, &json!({"platfrm": "alpha"}))),
+            api.send(&post_as(&api.key, &repeated)),
+            api.get(&format!("{ACTIONS}/alhpa")),
+            api.get(&at(UNKNOWN_ID)),
+            api.on("DELETE", id, Some("\"other\"")),
+            get(&scopeless, CONNECTIONS),
+        ];
+        Self {
+            rows: json!({
+                "Connector": rows(CONNECTORS), "Action": rows(&format!("{ACTIONS}/alpha")), "Connection": connections,
+            }),
+            documents: json!({
+                "ConnectionSummary": [body(&api.get(SUMMARY))],
+                "Whoami": keys.iter().chain([&api.key]).map(|key| body(&get(key, "/v1/whoami"))).collect::<Vec<_>>(),
+                "Page": [without_rows(body(&api.get(CONNECTORS)))],
+            }),
+            problems: json!(problems.map(|problem| body(&problem))),
+        }
+    }
+}
+
+/// The envelope of a list.
+fn without_rows(mut page: Value) -> Value {
+    page["rows"] = json!([]);
+    page
+}
