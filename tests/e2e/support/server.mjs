@@ -29,7 +29,7 @@ export function wranglerLogs() {
 }
 
 /** A port that nobody uses now. */
-async function freePort() {
+export async function freePort() {
   const probe = createServer();
   await new Promise((done, fail) => probe.once("error", fail).listen(0, "127.0.0.1", done));
   const { port } = probe.address();

@@ -1,0 +1,212 @@
+// The package's README, example by example, with the package in a project as its reader has it: what Node runs prints
+// what the README says, against the service on the real runtime; the page is built, opened and used; what is TypeScript
+// compiles. Every example has a mark behind its language that says what becomes of it here; one without is a failure.
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import { gzipSync } from "node:zlib";
+import * as vite from "vite";
+import { nodeBin, openapiDirectory, root } from "../../scripts/lib/paths.mjs";
+import { run } from "../../scripts/lib/run.mjs";
+import { launch, open } from "./support/browser.mjs";
+import { key, store } from "./support/keys.mjs";
+import { nth } from "./support/seed.mjs";
+import { Server, freePort } from "./support/server.mjs";
+import { seed } from "./support/vault.mjs";
+import { State, build, cli, folder } from "./support/workspace.mjs";
+
+const PACKAGE = join(root, "npm");
+const PROJECT = join(folder, "readme");
+const DOCUMENTS = [join(root, "tests", "fixtures", "openapi", "good"), join(openapiDirectory, "api", "github.com", "api.github.com.json")];
+/** Half of them to GitHub. */
+const CONNECTIONS = Array.from({ length: 250 }, (_, n) => (n % 2 ? nth(n) : { ...nth(n), platform: "github", identity: `user-${n}@example.com` }));
+const TIMEOUT_MS = 60_000;
+/** What a page goes on with once the module of /slim is loaded. */
+const AFTER_SLIM = `
+const { VITE_VAULT_URL: baseUrl, VITE_VAULT_KEY: secret } = import.meta.env;
+const { total } = await new ConnectorVault({ baseUrl, secret, allowSecretInBrowser: true }).connections.list();
+document.querySelector("#app")!.textContent = \`\${total} connections\`;
+`;
+
+const README = readFileSync(join(PACKAGE, "README.md"), "utf8");
+/** The examples: { language, mark, code }. */
+const EXAMPLES = [...README.matchAll(/^```(\w+)(?: (\w+))?\n(.*?)^```$/gms)].map(([, language, mark, code]) => ({ language, mark, code }));
+
+/** The examples with a mark, of which there is one at least. */
+function marked(mark) {
+  const found = EXAMPLES.filter((example) => example.mark === mark).map(({ code }) => code);
+  assert.ok(found.length > 0, `the README has no example with the mark \`${mark}\``);
+  return found;
+}
+
+/** What an example says that it prints: the text behind `// →` in each line. */
+const told = (code) => [...code.matchAll(/\/\/ → (.*)$/gm)].map(([, text]) => text);
+
+/** Writes a file of the project. */
+function write(name, text) {
+  const path = join(PROJECT, name);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+  return path;
+}
+
+/** The package as it is in a project that installed it, and Vite. */
+function install() {
+  const installed = join(PROJECT, "node_modules", "connector-vault");
+  mkdirSync(installed, { recursive: true });
+  for (const name of ["package.json", "dist"]) cpSync(join(PACKAGE, name), join(installed, name), { recursive: true });
+  symlinkSync(join(root, "node_modules", "vite"), join(PROJECT, "node_modules", "vite"));
+  write("package.json", '{ "type": "module" }');
+}
+
+/** As strict as the project that `npm create vite` makes, and stricter. */
+const TYPESCRIPT = {
+  include: ["src"],
+  compilerOptions: {
+    target: "es2023", lib: ["es2023", "dom"], types: ["vite/client"], module: "esnext", moduleResolution: "bundler", noEmit: true, strict: true,
+    noUnusedLocals: true, noUnusedParameters: true, verbatimModuleSyntax: true, exactOptionalPropertyTypes: true,
+  },
+};
+
+describe("the package's README", () => {
+  const caller = key();
+  const env = {};
+  let server;
+  let pagePort;
+
+  /** Runs a program of the project; gives the lines that it prints. */
+  async function printed(name) {
+    const options = { cwd: PROJECT, env: { ...process.env, ...env }, timeout: TIMEOUT_MS };
+    const { stdout } = await promisify(execFile)(process.execPath, [name], options);
+    return stdout.trim().split("\n");
+  }
+
+  before(async () => {
+    await build();
+    await run("npm", ["run", "--silent", "build:package"], { timeout: 900_000 });
+    install();
+    const [catalog, state] = [{ path: join(folder, "readme-catalog") }, new State("readme-state")];
+    await cli("catalog", "import", ...DOCUMENTS, "--licence", "any", "--out", catalog.path);
+    await state.migrate();
+    await state.publish(catalog);
+    const database = await state.open();
+    try {
+      await store(database.vault, [caller]);
+      await seed(database.vault, caller.row.account, CONNECTIONS);
+    } finally {
+      await database.close();
+    }
+    pagePort = await freePort();
+    server = await Server.start(state, { name: "readme", variables: { ALLOWED_ORIGINS: `http://127.0.0.1:${pagePort}` } });
+    Object.assign(env, { VAULT_URL: `http://127.0.0.1:${server.port}`, VAULT_KEY: caller.secret });
+  });
+
+  after(() => server?.stop());
+
+  test("says of every example what it is", () => {
+    const marks = { js: ["setup", "node", "commonjs", "worker"], ts: ["vite", "slim"], sh: [undefined] };
+    for (const { language, mark, code } of EXAMPLES) assert.ok(marks[language]?.includes(mark), `\`\`\`${language} ${mark}\n${code}`);
+    assert.ok(EXAMPLES.length > 10);
+  });
+
+  test("tells what the package's files weigh", () => {
+    for (const [row, name] of [["the default entry, all of it", "index.mjs"], ["`connector-vault.wasm`", "connector-vault.wasm"]]) {
+      const kilobytes = gzipSync(readFileSync(join(PACKAGE, "dist", name)), { level: 9 }).length / 1000;
+      const said = Number(README.match(new RegExp(`^\\| ${row} \\| (\\d+) KB \\|$`, "m"))?.[1]);
+      assert.ok(Math.abs(said - kilobytes) < 1.5, `${name}: the README says ${said} KB, and it is ${kilobytes.toFixed(1)} KB`);
+    }
+  });
+
+  describe("examples for Node print what is said", () => {
+    const [setup] = marked("setup");
+    for (const [at, code] of marked("node").entries()) {
+      const heading = README.slice(0, README.indexOf(code)).match(/^## .*$/gm).at(-1);
+      test(heading, async () => {
+        write(`${at}.mjs`, setup + code);
+        assert.ok(told(code).length > 0);
+        assert.deepEqual(await printed(`${at}.mjs`), told(code));
+      });
+    }
+
+    test("CommonJS", async () => {
+      const [code] = marked("commonjs");
+      write("main.cjs", code);
+      assert.ok(told(code).length > 0);
+      assert.deepEqual(await printed("main.cjs"), told(code));
+    });
+
+    test("the Worker", async () => {
+      const [code] = marked("worker");
+      const { default: worker } = await import(pathToFileURL(write("worker.mjs", code)).href);
+      const answer = await worker.fetch(new Request("https://worker.example/"), env);
+      const rows = await answer.json();
+      assert.equal(rows.length, 20);
+      assert.ok(rows.every(({ platform }) => platform === "github"));
+    });
+
+    test("loading the module of /slim", async () => {
+      const [, code] = README.match(/^\| Node \| `(.*)` \|$/m);
+      const imports = 'import { readFileSync } from "node:fs";\nimport { ConnectorVault, initSync } from "connector-vault/slim";\n';
+      const call = "const vault = new ConnectorVault({ baseUrl: process.env.VAULT_URL, secret: process.env.VAULT_KEY });\nconsole.log((await vault.whoami()).account);\n";
+      write("slim.mjs", `${imports}${code};\n${call}`);
+      assert.deepEqual(await printed("slim.mjs"), ["acme"]);
+    });
+  });
+
+  describe("pages", () => {
+    let site;
+    let browser;
+    let total;
+    before(async () => {
+      // As Vite's template has it.
+      const html = (script) => `<!doctype html><link rel="icon" href="data:,"><div id="app"></div><script type="module" src="/src/${script}"></script>`;
+      for (const [name, mark, more] of [["index", "vite", ""], ["slim", "slim", AFTER_SLIM]]) {
+        const [code] = marked(mark);
+        write(`src/${name}.ts`, code + more);
+        write(`${name}.html`, html(`${name}.ts`));
+      }
+      write(".env.local", `VITE_VAULT_URL=${env.VAULT_URL}\nVITE_VAULT_KEY=${env.VAULT_KEY}\n`);
+      write("tsconfig.json", JSON.stringify(TYPESCRIPT));
+      site = await vite.createServer({ root: PROJECT, configFile: false, logLevel: "error", server: { host: "127.0.0.1", port: pagePort, strictPort: true } });
+      await site.listen();
+      browser = await launch();
+      ({ total } = (await server.send("/v1/vault/connections", { secret: caller.secret })).json);
+    });
+
+    after(async () => {
+      await browser?.close();
+      await site?.close();
+    });
+
+    /** Opens a page, uses it, and asserts that nothing went wrong in it. */
+    async function read(path, use) {
+      const { page: shown, faults, close } = await open(browser, `http://127.0.0.1:${pagePort}${path}`);
+      try {
+        await use(shown).catch(({ message }) => assert.fail([message, ...faults].join("\n")));
+        assert.deepEqual(faults, []);
+      } finally {
+        await close();
+      }
+    }
+
+    test("compile", () => run(join(nodeBin, "tsc"), ["--project", PROJECT], { timeout: TIMEOUT_MS }));
+
+    test("from nothing: connections, page by page", () => read("/", async (shown) => {
+      const status = (number) => shown.getByText(`${total} connections, page ${number} of ${Math.ceil(total / 10)}`, { exact: true }).waitFor();
+      await status(1);
+      const first = await shown.locator("li").allTextContents();
+      await shown.getByRole("button", { name: "Next page" }).click();
+      await status(2);
+      const second = await shown.locator("li").allTextContents();
+      assert.deepEqual([first.length, second.length], [10, 10]);
+      for (const line of [...first, ...second]) assert.match(line, /^.+ is connected to .+: (operational|degraded|failed|unknown)$/);
+      assert.notDeepEqual(first, second);
+    }));
+
+    test("with /slim", () => read("/slim.html", (shown) => shown.getByText(`${total} connections`, { exact: true }).waitFor()));
+  });
+});
