@@ -147,6 +147,9 @@ impl Call {
             Verb::Patch => Method::PATCH,
             Verb::Delete => Method::DELETE,
         };
+        if self.body.is_some() {
+            headers.set("content-type", "application/json")?;
+        }
         // A redirect would take the secret along to wherever it leads.
         let builder = RequestBuilder::new(&format!("{base}{}", self.address))
             .method(method)

@@ -1,0 +1,207 @@
+//! The client's WebAssembly, in Node and in a browser: what `npm/src` calls, called from Rust. `npm test` runs it in both.
+#![cfg(all(target_arch = "wasm32", feature = "client"))]
+
+use connector_vault::client::call::Call;
+use connector_vault::client::keys::{parse_connection_key, parse_connector_key};
+use connector_vault::client::secret::is_api_key;
+use js_sys::{Array, JSON, Reflect};
+use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen_test::wasm_bindgen_test;
+use web_sys::{AbortController, Headers, Request};
+
+const BASE: &str = "https://vault.example/below";
+const ID: &str = "0190c0de-0000-7000-8000-00000000000a";
+const KEY: &str = "sk_test_00000000000000000000000000000000127lYz";
+
+/// A value as JSON, to be compared.
+fn json(value: &JsValue) -> String {
+    JSON::stringify(value).unwrap().into()
+}
+
+fn parsed(text: &str) -> JsValue {
+    JSON::parse(text).unwrap()
+}
+
+/// The request of a call.
+fn request(call: Result<Call, JsValue>) -> Request {
+    let call = call.map_err(|failure| json(&failure)).unwrap();
+    let headers = Headers::new().unwrap();
+    headers.set("x-service-secret", KEY).unwrap();
+    call.request(BASE, headers, &AbortController::new().unwrap().signal()).unwrap()
+}
+
+fn member(value: &JsValue, name: &str) -> JsValue {
+    Reflect::get(value, &name.into()).unwrap()
+}
+
+/// The status and code of a failure, and of each fault where it is and what may have been meant.
+fn refusal(call: Result<Call, JsValue>) -> String {
+    let failure = call.err().unwrap();
+    let faults = Array::from(&member(&failure, "errors")).into_iter().map(|fault| {
+        let [parameter, pointer, suggestion] =
+            ["parameter", "pointer", "suggestion"].map(|name| member(&fault, name).as_string());
+        let place = parameter.or(pointer).unwrap();
+        assert!(member(&fault, "detail").as_string().is_some_and(|detail| !detail.is_empty()));
+        place + &suggestion.map(|name| format!(">{name}")).unwrap_or_default()
+    });
+    let faults: Vec<String> = faults.collect();
+    let status = member(&failure, "status").as_f64().unwrap();
+    let code = member(&failure, "code").as_string().unwrap();
+    format!("{status} {code} {}", faults.join(" ")).trim_end().to_owned()
+}
+
+#[wasm_bindgen_test]
+fn calls_become_requests() {
+    let platform = "a b/ü".to_owned();
+    for (call, method, address) in [
+        (Ok(Call::whoami()), "GET", "/v1/whoami"),
+        (Ok(Call::summary()), "GET", "/v1/vault/summary"),
+        (Call::list_connectors(""), "GET", "/v1/available-connectors"),
+        (
+            Call::list_connectors("q=a%20b&limit=2"),
+            "GET",
+            "/v1/available-connectors?q=a%20b&limit=2",
+        ),
+        (
+            Call::list_actions(platform, "method=get"),
+            "GET",
+            "/v1/available-actions/a%20b%2F%C3%BC?method=get",
+        ),
+        (
+            Call::list_connections("tags=a,b&tagsMatch=any"),
+            "GET",
+            "/v1/vault/connections?tags=a,b&tagsMatch=any",
+        ),
+        (
+            Call::get_connection(&ID.to_uppercase()),
+            "GET",
+            "/v1/vault/connections/0190c0de-0000-7000-8000-00000000000a",
+        ),
+        (
+            Call::delete_connection(ID),
+            "DELETE",
+            "/v1/vault/connections/0190c0de-0000-7000-8000-00000000000a",
+        ),
+    ] {
+        let request = request(call);
+        assert_eq!(request.method(), method);
+        assert_eq!(request.url(), format!("{BASE}{address}"));
+        assert_eq!(request.headers().get("x-service-secret").unwrap().as_deref(), Some(KEY));
+        assert_eq!(request.redirect(), web_sys::RequestRedirect::Manual);
+    }
+}
+
+#[wasm_bindgen_test]
+async fn bodies_are_sent_as_they_are() {
+    let tags = r#"{"tags":["b","a","b"]}"#;
+    let new = r#"{"platform":"github","identity":"ann","identityType":"user","name":null}"#;
+    for (call, method, body) in [
+        (Call::update_connection(ID, tags.into(), &parsed(tags)), "PATCH", tags),
+        (Call::create_connection(new.into(), &parsed(new)), "POST", new),
+    ] {
+        let request = request(call);
+        assert_eq!(request.method(), method);
+        let content_type = request.headers().get("content-type").unwrap();
+        assert_eq!(content_type.as_deref(), Some("application/json"));
+        let text = js_sys::futures::JsFuture::from(request.text().unwrap()).await.unwrap();
+        assert_eq!(text.as_string().as_deref(), Some(body));
+    }
+}
+
+#[wasm_bindgen_test]
+fn each_try_has_a_request_of_its_own() {
+    let body = "{}";
+    let call = Call::update_connection(ID, body.into(), &parsed(body)).unwrap();
+    for _ in 0..2 {
+        let signal = AbortController::new().unwrap().signal();
+        let request = call.request(BASE, Headers::new().unwrap(), &signal).unwrap();
+        assert!(!request.body_used());
+        let _reading = request.text().unwrap();
+    }
+}
+
+#[wasm_bindgen_test]
+fn a_request_ends_with_its_signal() {
+    let controller = AbortController::new().unwrap();
+    let request = Call::whoami().request(BASE, Headers::new().unwrap(), &controller.signal());
+    let request = request.unwrap();
+    assert!(!request.signal().aborted());
+    controller.abort();
+    assert!(request.signal().aborted());
+}
+
+#[wasm_bindgen_test]
+fn what_the_service_would_refuse_makes_no_call() {
+    let list = |query: &str| refusal(Call::list_connections(query));
+    for (refused, expected) in [
+        (
+            refusal(Call::list_connectors("platfrom=x&limit=0")),
+            "400 unknown_parameter platfrom>platform limit",
+        ),
+        (refusal(Call::list_actions("github".into(), "q=%20")), "400 invalid_parameter q"),
+        (refusal(Call::list_actions("..".into(), "")), "404 platform_not_found"),
+        (list("identityType=users"), "400 invalid_parameter identityType>user"),
+        (list("after=x&page=2"), "400 invalid_parameter after after"),
+        (list("tagsMatch=any"), "400 invalid_parameter tagsMatch"),
+        (refusal(Call::get_connection("7")), "404 connection_not_found"),
+        (refusal(Call::delete_connection("")), "404 connection_not_found"),
+    ] {
+        assert_eq!(refused, expected);
+    }
+}
+
+#[wasm_bindgen_test]
+fn bodies_that_the_service_would_refuse_make_no_call() {
+    let large = format!(r#"{{"tags":["{}"]}}"#, "x".repeat(70_000));
+    for (body, expected) in [
+        ("null", "400 invalid_body "),
+        ("[]", "400 invalid_body "),
+        (r#"{"tags":"a"}"#, "400 invalid_body /tags"),
+        (
+            r#"{"tags":["ok"," a",1,null,[],{}]}"#,
+            "400 invalid_body /tags/1 /tags/2 /tags/3 /tags/4 /tags/5",
+        ),
+        (r#"{"tag":[]}"#, "400 invalid_body /tag>tags"),
+        (r#"{"a/b~c":1}"#, "400 invalid_body /a~1b~0c>tags"),
+        (&large, "413 body_too_large"),
+    ] {
+        let call = Call::update_connection(ID, body.into(), &parsed(body));
+        assert_eq!(refusal(call), expected.trim_end(), "{}", &body[..body.len().min(60)]);
+    }
+    let body = r#"{"platform":1,"identity":"a,b","active":"yes","name":null}"#;
+    let call = Call::create_connection(body.into(), &parsed(body));
+    assert_eq!(refusal(call), "400 invalid_body /platform /identity /active /identityType");
+}
+
+#[wasm_bindgen_test]
+fn only_api_keys_open_an_account() {
+    assert!(is_api_key(KEY).unwrap());
+    assert!(!is_api_key("st_live_whatever.the-service_makes").unwrap());
+    let code = |secret: &str| member(&is_api_key(secret).unwrap_err(), "code").as_string();
+    assert_eq!(code("").as_deref(), Some("missing_key"));
+    for secret in
+        ["sk_test_", &KEY.replace('z', "y"), &format!("{KEY} "), "st_test_a b", "st_test_é"]
+    {
+        assert_eq!(code(secret).as_deref(), Some("invalid_key"), "{secret}");
+    }
+}
+
+#[wasm_bindgen_test]
+fn keys_are_taken_apart() {
+    let connection = parse_connection_key("live::github::default::a::b").unwrap();
+    assert_eq!(json(connection.unchecked_ref()), r#"["live","github","default","a::b"]"#);
+    let connector = parse_connector_key("api::github::v3").unwrap();
+    assert_eq!(json(connector.unchecked_ref()), r#"["github","v3"]"#);
+    for key in [
+        "",
+        "test::github::default::",
+        "test::GitHub::default::a",
+        "test::github::a b::a",
+        "x::y::z::a",
+    ] {
+        assert!(parse_connection_key(key).is_err(), "{key}");
+    }
+    for key in ["", "api::github", "api::github::1", "api::git hub::v1"] {
+        assert!(parse_connector_key(key).is_err(), "{key}");
+    }
+}
