@@ -34,6 +34,9 @@ const WASM_FEATURES = [
   ...["reference-types", "sign-ext"],
 ].map((feature) => `--enable-${feature}`);
 
+// Functions that panic, and those that only their messages call.
+const PANICS = /panic|_fail\b|unwrap_failed|expect_failed|handle_alloc_error|capacity_overflow|raw_vec::handle_error|fmt::Debug>::fmt/;
+
 const gzipped = (name) => gzipSync(readFileSync(join(dist, name)), { level: 9 }).length;
 
 /** Builds when something changed; fails when the package has grown too large. */
@@ -68,8 +71,28 @@ async function compile(wasm, detail) {
   // The glue must not look for the module by itself: where that is, the package knows.
   const glue = ["--target", "web", "--omit-default-module-path", "--no-typescript", "--out-dir", work, "--out-name", "glue", linked];
   await run(join(toolFolders()["wasm-bindgen-cli"], "wasm-bindgen"), glue);
+  await silencePanics(join(work, "glue_bg.wasm"));
   const optimized = ["-Oz", "--strip-debug", "--strip-producers", "-o", join(dist, WASM)];
   await run(join(nodeBin, "wasm-opt"), [join(work, "glue_bg.wasm"), ...WASM_FEATURES, ...optimized], { env: { PATH: toolPath() } });
+}
+
+/**
+ * Lets whatever tells of a panic trap at once: no panic is left to tell of, the lints see to that, and nobody would read it.
+ * What only the messages need is then dropped by `wasm-opt`.
+ */
+async function silencePanics(file) {
+  // Imported here: before the set-up there may be no such package.
+  const { default: binaryen } = await import("binaryen");
+  const module = binaryen.readBinary(readFileSync(file));
+  const functions = Array.from({ length: module.getNumFunctions() }, (_, at) => module.getFunctionByIndex(at));
+  const silenced = functions.filter((one) => {
+    const { name, module: imported } = binaryen.getFunctionInfo(one);
+    return !imported && PANICS.test(name);
+  });
+  if (silenced.length === 0) throw new Problem("The module has no panic that scripts/build-package.mjs silences: have their names changed?");
+  for (const one of silenced) binaryen.Function(one).body = module.unreachable();
+  writeFileSync(file, module.emitBinary());
+  module.dispose();
 }
 
 /** The entries, each in one file. */

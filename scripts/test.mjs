@@ -1,6 +1,7 @@
 // `npm test`: everything that is checked, in one run. `npm run lint` stops after the static checks.
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { buildPackage } from "./build-package.mjs";
 import { buildWorker, wasmToolEnvironment } from "./build-worker.mjs";
 import { nativeCli } from "./lib/native-cli.mjs";
 import { root, wrangler } from "./lib/paths.mjs";
@@ -8,6 +9,8 @@ import { main, Problem } from "./lib/problem.mjs";
 import { ask, run } from "./lib/run.mjs";
 import { task } from "./lib/status.mjs";
 import { setup } from "./setup.mjs";
+import { browserPrograms } from "./setup/browser.mjs";
+import { toolFolders } from "./setup/cargo-tools.mjs";
 import { lintEnvironment } from "./setup/lint-tools.mjs";
 import { Steps } from "./test/steps.mjs";
 
@@ -59,6 +62,23 @@ function e2eFiles() {
   return files.filter((file) => /\.test\.m?js$/.test(file)).sort().map((file) => join(E2E, file));
 }
 
+/** The client's WebAssembly where it runs: in Node, and in a browser. */
+async function clientTests(wasm) {
+  const programs = browserPrograms();
+  if (!programs) throw new Problem("There is no browser to test the client in.");
+  const env = {
+    ...wasmToolEnvironment(wasm),
+    CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER: join(toolFolders()["wasm-bindgen-cli"], "wasm-bindgen-test-runner"),
+    CHROMEDRIVER: programs.chromedriver,
+  };
+  const args = ["test", "--features", "client", "--test", "client", ...TARGET];
+  for (const [place, WASM_BINDGEN_USE_BROWSER] of [["Node", undefined], ["a browser", "1"]]) {
+    const output = await task(`client in ${place}`, (detail) => run("cargo", args, { detail, env: { ...env, WASM_BINDGEN_USE_BROWSER } }));
+    const passed = /test result: ok\. (\d+) passed/.exec(output)?.[1] ?? 0;
+    if (Number(passed) === 0) throw new Problem(`No test of the client ran in ${place}.`, { output });
+  }
+}
+
 async function endToEnd() {
   const files = e2eFiles();
   if (files.length === 0) throw new Problem(`There are no tests in ${E2E}/.`);
@@ -92,7 +112,9 @@ await main(async () => {
   await steps.step("Worker builds and is small enough", () => buildWorker({ wasm }), { needs });
   const built = ["set-up", "Worker builds and is small enough"];
   const dryRun = ["deploy", "--dry-run", "--outdir", join("target", "dry-run")];
+  await steps.step("npm package builds and is small enough", () => buildPackage({ wasm }), { needs });
+  await steps.step("client in Node and in a browser", () => clientTests(wasm), { needs });
   await steps.step("wrangler deploy --dry-run", () => run(wrangler, dryRun).then(() => {}), { needs: built });
-  await steps.step("end-to-end tests", endToEnd, { needs: [...built, "command line builds"] });
+  await steps.step("end-to-end tests", endToEnd, { needs: [...built, "command line builds", "npm package builds and is small enough"] });
   return steps.close();
 });
