@@ -61,6 +61,9 @@ export const otherCatalog = () => importCatalog("other", [join(FIXTURES, "petsto
 /** The committed documents, GitHub's, and the largest one there is. */
 export const largeCatalog = () =>
   importCatalog("large", [FIXTURES, ...LARGE.map((name) => join(openapiDirectory, "api", name))]);
+/** The committed documents, GitHub's, and those of a provider with hundreds of services. */
+export const wideCatalog = () =>
+  importCatalog("wide", [FIXTURES, ...["github.com/api.github.com.json", "googleapis.com"].map((name) => join(openapiDirectory, "api", name))]);
 
 /** A catalog folder. */
 class Catalog {

@@ -1,0 +1,96 @@
+// The npm package against the service on the real runtime: what a caller gets is what the service answers, and what is
+// found wrong before anything is sent is found in the service's own words. One server for all that it can answer. Run
+// with `node --test tests/e2e/package.test.mjs`; `--test-name-pattern` picks.
+import assert from "node:assert/strict";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { secrets } from "./support/http.mjs";
+import { key, secret, store } from "./support/keys.mjs";
+import { ConnectorVault, misuses } from "./support/package.mjs";
+import { seeded } from "./support/seed.mjs";
+import { Server, outputs, wranglerLogs } from "./support/server.mjs";
+import { Site } from "./support/site.mjs";
+import { State, build, folder, wideCatalog } from "./support/workspace.mjs";
+import { browser } from "./suites/package-browser.mjs";
+import { calls } from "./suites/package-calls.mjs";
+import { errors } from "./suites/package-errors.mjs";
+import { lists } from "./suites/package-lists.mjs";
+import { transport } from "./suites/package-transport.mjs";
+import { validation } from "./suites/package-validation.mjs";
+
+/** Requests a minute that the limited server grants a key. */
+const LIMIT = 3;
+const SEEDED = 4000;
+
+/** What the suites share. */
+const world = {
+  /** A client of the server. */
+  vault: (made, options) => new ConnectorVault({ baseUrl: world.baseUrl, secret: made.secret, ...options }),
+  /** The same request by plain HTTP. */
+  plain: (made, path, options) => world.server.send(path, { secret: made.secret, ...options }),
+};
+const unhandled = [];
+const note = (error) => unhandled.push(error);
+let opened;
+
+describe("the npm package and the service", () => {
+  before(async () => {
+    process.on("unhandledRejection", note);
+    await build();
+    const state = new State("package");
+    await state.migrate();
+    await state.publish(await wideCatalog());
+    world.keys = {
+      full: key(), many: key({ account: "many" }), manyAgain: key({ account: "many" }), live: key({ environment: "live" }), other: key({ account: "other" }),
+      reader: key({ scopes: "catalog:read connections:read" }), catalogOnly: key({ scopes: "catalog:read" }), noCatalog: key({ scopes: "connections:read connections:write" }),
+      expiring: key({ expires_at: Date.UTC(2999, 0, 2, 3, 4, 5, 678) }), expired: key({ expires_at: Date.now() - 1 }), revoked: key({ revoked_at: 1 }), unknown: { secret: secret() },
+      limited: key(), page: key({ account: "page" }), outage: key({ account: "outage" }),
+    };
+    const rows = Object.values(world.keys).filter((made) => made.row);
+    opened = await state.open();
+    await store(opened.vault, rows);
+    await opened.close();
+    const limited = state.copy("package-limited");
+    opened = await state.open();
+    world.database = opened.vault;
+    world.seeded = await seeded(world.database, "many", SEEDED);
+    const pages = join(folder, "pages");
+    mkdirSync(pages);
+    // Two origins: the service lets the first one's pages call.
+    [world.site, world.stranger] = [await Site.start(pages), await Site.start(pages)];
+    world.pages = pages;
+    const bindings = `[[ratelimits]]\nname = "RATE_LIMITER"\nnamespace_id = "1001"\nsimple = { limit = ${LIMIT}, period = 60 }\n`;
+    [world.server, world.limited] = await Promise.all([
+      Server.start(state, { name: "package", variables: { ALLOWED_ORIGINS: world.site.origin } }),
+      Server.start(limited, { name: "package-limited", bindings }),
+    ]);
+    world.baseUrl = `http://127.0.0.1:${world.server.port}`;
+  });
+
+  after(async () => {
+    process.off("unhandledRejection", note);
+    await Promise.all([world.server?.stop(), world.limited?.stop(), world.site?.stop(), world.stranger?.stop()]);
+    await opened?.close();
+  });
+
+  lists(world);
+  calls(world);
+  errors(world);
+  validation(world);
+  transport(world);
+  browser(world);
+
+  test("no promise was left to fail on its own, and `fetch` was always called as it should be", () => {
+    assert.deepEqual(unhandled, []);
+    assert.deepEqual(misuses, []);
+  });
+
+  test("no secret is in anything that was logged", async () => {
+    await world.server.stop();
+    const logged = [...outputs, ...wranglerLogs()].join("\n");
+    assert.ok(logged.includes("/v1/whoami"), "the log is the service's");
+    for (const text of secrets) assert.ok(!logged.includes(text), "a secret was logged");
+    assert.ok(!/panicked|RuntimeError|internal request=| 500 /.test(logged));
+  });
+});

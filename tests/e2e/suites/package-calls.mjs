@@ -1,0 +1,194 @@
+// The package's other calls against the service: what is read is what plain HTTP reads, what is written is there, and
+// whatever people put into names, identities and tags arrives as it was.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { Recorder, expectError, failure, library } from "../support/package.mjs";
+import { CONNECTIONS, SUMMARY, one } from "../support/vault.mjs";
+
+const TYPES = ["user", "team", "organization", "project"];
+const STATES = ["operational", "degraded", "failed", "unknown"];
+const IDENTITIES = [
+  "ann@example.com", "urn::acme::7", ":::", "::", "two words", " both ends ", "100%", "%2e%2E", "%", "a+b", "a&b=c#d?e", "..", ".", "a/b\\c", "\"quoted\" 'twice'", "<b>&amp;</b>", "null", "true", "0", "{\"a\":[1]}", "[]", "名前", "İstanbul", "straße",
+  "e\u0301", "\u00e9", "😀", "👩‍👩‍👧", "line\u2028separator\u2029", "\ufeffmark", "\u{10ffff}", "é".repeat(256), "😀".repeat(256), "__proto__", "constructor",
+];
+const TAGS = [
+  ["b", "a", "b"], ["😀", "\"quoted\"", "back\\slash", "u\u2028v", "w\u2029x"], ["A b", "a b", "a"], ["'", "%", "_", "*", "%2C", "+", "&", "=", "#", "?"], ["null", "0", "[]", "{}", "true"],
+  ["\u{10ffff}", "\ud7ff", "ﬁ", "\ufeffmark", "e\u0301", "\u00e9"], ["::", "a&b=c", "a+b", "a/b", "..", "<b>", "__proto__", "constructor"], Array.from({ length: 50 }, (_, n) => `${"é".repeat(120)}${n}`), ["😀".repeat(128)], [],
+];
+
+export function calls(world) {
+  const { vault } = world;
+  const read = async (id, made = world.keys.full) => (await world.plain(made, one(id))).json;
+  let count = 0;
+  const wish = (more = {}) => ({ platform: "github", identity: `calls-${(count += 1)}`, identityType: "user", ...more });
+  const make = (more) => vault(world.keys.full).connections.create(wish(more));
+
+  describe("calls", () => {
+    test("whoami and summary are what plain HTTP reads", async () => {
+      for (const name of ["full", "live", "catalogOnly", "expiring", "many"]) {
+        assert.deepEqual(await vault(world.keys[name]).whoami(), (await world.plain(world.keys[name], "/v1/whoami")).json);
+      }
+      assert.equal((await vault(world.keys.expiring).whoami()).expiresAt, "2999-01-02T03:04:05.678Z");
+      const summary = await vault(world.keys.many).connections.summary();
+      assert.deepEqual(summary, (await world.plain(world.keys.many, SUMMARY)).json);
+      assert.equal(summary.total, world.seeded.length);
+    });
+
+    test("a connection is read by any spelling of its id, active or not", async () => {
+      const client = vault(world.keys.many);
+      for (const { id, active } of [...world.seeded.slice(0, 8), world.seeded.find((row) => !row.active)]) {
+        const connection = await client.connections.get(id);
+        assert.deepEqual(connection, await read(id, world.keys.many));
+        assert.equal(connection.active, active);
+        assert.deepEqual(await client.connections.get(id.toUpperCase()), connection);
+      }
+    });
+
+    test("what is created is there, with what was left out", async () => {
+      const recorder = new Recorder();
+      const client = vault(world.keys.full, { fetch: recorder.fetch });
+      const least = wish();
+      const made = await client.connections.create(least);
+      const { platform, identity, identityType, name, label, state, active, tags, version, key } = { ...made, label: "default" };
+      assert.deepEqual({ platform, identity, identityType, name, state, active, tags, version }, { ...least, name: null, state: "unknown", active: true, tags: [], version: "1" });
+      assert.equal(key, `test::github::${label}::${identity}`);
+      assert.deepEqual(made, await read(made.id));
+      const [{ method, path, body, headers }] = recorder.requests;
+      assert.deepEqual([method, path, JSON.parse(body), headers.get("content-type")], ["POST", CONNECTIONS, least, "application/json"]);
+
+      const most = wish({ platformVersion: "v7", name: "Ann's \"Box\" 名前", label: "second-1", tags: ["x", "y"], state: "degraded", active: false });
+      const other = await client.connections.create(most);
+      assert.deepEqual(other, await read(other.id));
+      const { label: _, ...kept } = most;
+      for (const [field, value] of Object.entries(kept)) assert.deepEqual(other[field], value, field);
+      for (const state of STATES) for (const type of TYPES) assert.equal((await make({ state, identityType: type, name: null })).state, state);
+      for (const name of ["platformVersion", "name", "label", "tags", "state", "active"]) assert.equal((await make({ [name]: undefined })).version, "1");
+    });
+
+    test("the answer to create says where the connection is", async () => {
+      let answer;
+      const fetching = async (request) => (answer = await fetch(request)).clone();
+      const { id } = await vault(world.keys.full, { fetch: fetching }).connections.create(wish());
+      assert.deepEqual([answer.status, answer.headers.get("location"), answer.headers.get("etag")], [201, `${world.baseUrl}${one(id)}`, `"${id}-1"`]);
+    });
+
+    test("a second connection with the key is refused, and names the first", async () => {
+      const client = vault(world.keys.full).connections;
+      const taken = wish({ tags: ["first"] });
+      const { id } = await client.create(taken);
+      const error = expectError(await failure(client.create({ ...taken, tags: ["second"] })), "ConflictError", { status: 409, code: "connection_exists", connectionId: id });
+      assert.deepEqual((await client.get(error.connectionId)).tags, ["first"]);
+      assert.notEqual((await client.create({ ...taken, label: "other" })).id, id);
+      await client.delete(id);
+      assert.notEqual((await client.create(taken)).id, id);
+    });
+
+    test("identities arrive as they were, are found by identity and key, and taken out of the key", async () => {
+      const client = vault(world.keys.full).connections;
+      for (const identity of IDENTITIES) {
+        const made = await client.create({ platform: "github", identity, identityType: "team", label: "odd" });
+        assert.equal(made.identity, identity);
+        assert.deepEqual(await read(made.id), made);
+        assert.deepEqual((await client.list({ identity })).rows, [made], JSON.stringify(identity));
+        assert.deepEqual((await client.list({ key: [made.key] })).rows, [made]);
+        assert.deepEqual((await client.list({ key: made.key })).rows, [made]);
+        assert.deepEqual(library.parseConnectionKey(made.key), { environment: "test", platform: "github", label: "odd", identity });
+        const q = [...identity].slice(0, 100).join("");
+        assert.ok((await client.list({ q, limit: 500 })).rows.some(({ id }) => id === made.id), `q of ${JSON.stringify(q)}`);
+      }
+    });
+
+    test("tags are replaced whole, kept in order, and found one by one", async () => {
+      const client = vault(world.keys.full).connections;
+      const { id } = await make({ tags: ["old"] });
+      let version = 1;
+      for (const tags of TAGS) {
+        const changed = await client.update(id, { tags });
+        version += 1;
+        assert.deepEqual([changed.tags, changed.version], [tags, String(version)]);
+        assert.deepEqual(await read(id), changed);
+        for (const tag of tags.slice(0, 10)) assert.ok((await client.list({ tags: [tag] })).rows.some((row) => row.id === id), JSON.stringify(tag));
+        const asked = [...new Set(tags)].slice(0, 20);
+        for (const tagsMatch of ["all", "any"]) if (asked.length > 0) assert.ok((await client.list({ tags: asked, tagsMatch, limit: 500 })).rows.some((row) => row.id === id));
+        const made = await make({ tags });
+        assert.deepEqual(made.tags, tags);
+      }
+    });
+
+    test("no change is no change", async () => {
+      const client = vault(world.keys.full).connections;
+      const made = await make({ tags: ["a", "b"] });
+      for (const changes of [{}, { tags: undefined }, { tags: ["a", "b"] }]) assert.deepEqual(await client.update(made.id, changes), made);
+      assert.deepEqual(await client.update(made.id.toUpperCase(), { tags: [] }), { ...made, tags: [], version: "2" });
+    });
+
+    test("ifMatch: a connection, an entity tag, or `*`", async () => {
+      const client = vault(world.keys.full).connections;
+      const made = await make();
+      const { id } = made;
+      const tag = async () => (await world.plain(world.keys.full, one(id))).header("etag");
+      let now = made;
+      let n = 0;
+      const good = async (ifMatch, spelled = id) => {
+        now = await client.update(spelled, { tags: [`n${(n += 1)}`] }, { ifMatch });
+        assert.deepEqual([now.tags, now.version], [[`n${n}`], String(n + 1)]);
+      };
+      await good(made);
+      await good(now);
+      await good({ id, version: now.version });
+      await good(await tag());
+      await good(`"x", ${await tag()}`);
+      await good("*");
+      await good(undefined);
+      await good(now, id.toUpperCase());
+      const other = await make();
+      for (const ifMatch of [made, { id, version: "1" }, `"${id}-1"`, `W/${await tag()}`, `${id}-${now.version}`, other, { ...other, version: now.version }, `"${other.id}-${now.version}"`, "x"]) {
+        expectError(await failure(client.update(id, { tags: ["no"] }, { ifMatch })), "PreconditionError", { status: 412, code: "precondition_failed" });
+      }
+      assert.deepEqual(await read(id), now, "nothing was written");
+      expectError(await failure(client.update(id, { tags: ["no"] }, { ifMatch: made })), "PreconditionError");
+      assert.equal((await client.update(id, { tags: ["yes"] }, { ifMatch: await client.get(id) })).version, String(n + 2), "read again, it is good again");
+      expectError(await failure(client.update("aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa", { tags: [] }, { ifMatch: "*" })), "NotFoundError", { status: 404 });
+    });
+
+    test("of two changes at once with what was read, one is refused", async () => {
+      const client = vault(world.keys.full).connections;
+      const made = await make();
+      const outcomes = await Promise.allSettled(Array.from({ length: 8 }, (_, n) => client.update(made.id, { tags: [`try-${n}`] }, { ifMatch: made })));
+      const written = outcomes.filter(({ status }) => status === "fulfilled");
+      assert.equal(written.length, 1);
+      assert.deepEqual(await read(made.id), written[0].value);
+      for (const { reason } of outcomes.filter(({ status }) => status === "rejected")) expectError(reason, "PreconditionError");
+    });
+
+    test("what is deleted is gone", async () => {
+      const client = vault(world.keys.full).connections;
+      const [{ id }, upper] = [await make(), await make()];
+      assert.equal(await client.delete(id), undefined);
+      assert.equal(await client.delete(upper.id.toUpperCase()), undefined);
+      for (const ask of [() => client.delete(id), () => client.get(id), () => client.update(id, { tags: ["a"] }), () => client.get(upper.id)]) {
+        expectError(await failure(ask), "NotFoundError", { status: 404, code: "connection_not_found", suggestions: [] });
+      }
+      assert.equal((await world.plain(world.keys.full, one(id))).status, 404);
+    });
+
+    test("a client can be used apart from its object", async () => {
+      const client = vault(world.keys.full);
+      const { list, get } = client.connections;
+      const { whoami } = client;
+      const [row] = (await list({ limit: 1 })).rows;
+      assert.deepEqual(await get(row.id), row);
+      assert.equal((await whoami.call(client)).account, "acme");
+    });
+
+    test("many calls at a time, with many keys, each get their own", async () => {
+      const names = ["full", "live", "other", "many"];
+      const clients = names.map((name) => vault(world.keys[name]));
+      const answers = await Promise.all(Array.from({ length: 100 }, (_, n) => clients[n % 4].whoami()));
+      answers.forEach(({ account, environment }, n) => {
+        const { row } = world.keys[names[n % 4]];
+        assert.deepEqual([account, environment], [row.account, row.environment]);
+      });
+    });
+  });
+}

@@ -1,0 +1,117 @@
+// The npm package as a project has it that installed it, and what the tests of its errors share.
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { inspect } from "node:util";
+import { root } from "../../../scripts/lib/paths.mjs";
+import { run } from "../../../scripts/lib/run.mjs";
+import { secrets } from "./http.mjs";
+import { folder } from "./workspace.mjs";
+
+/** The folder with the built package's files. */
+export const dist = join(root, "npm", "dist");
+
+async function installed() {
+  await run("npm", ["run", "--silent", "build:package"], { timeout: 900_000 });
+  const project = join(folder, "project");
+  mkdirSync(join(project, "node_modules"), { recursive: true });
+  symlinkSync(join(root, "npm"), join(project, "node_modules", "connector-vault"), "dir");
+  const entry = join(project, "entry.mjs");
+  if (!existsSync(entry)) writeFileSync(entry, 'export * from "connector-vault";\n');
+  return import(pathToFileURL(entry).href);
+}
+
+/** All that the package exports. */
+export const library = await installed();
+export const { ConnectorVault, VaultError } = library;
+
+/** What a `fetch` of the tests was asked that it never should be. Thrown there, it would pass for a lost connection. */
+export const misuses = [];
+
+/** A `fetch` that takes note of what it is asked; `send` answers, the real one unless told. */
+export class Recorder {
+  /** The requests: { method, url, path, query, headers, body }. */
+  requests = [];
+  /** How often it was called, in whatever way. */
+  calls = 0;
+
+  constructor(send = (request) => fetch(request)) {
+    const recorder = this;
+    this.fetch = async function (...given) {
+      recorder.calls += 1;
+      const [request] = given;
+      if (this !== undefined) misuses.push("`fetch` is called as a method");
+      if (given.length !== 1 || !(request instanceof Request)) misuses.push(`\`fetch\` gets ${inspect(given)}`);
+      const { pathname, searchParams } = new URL(request.url);
+      const note = { method: request.method, url: request.url, path: pathname, query: Object.fromEntries(searchParams), headers: request.headers, request, at: Date.now() };
+      recorder.requests.push(note);
+      note.body = request.method === "GET" || request.method === "DELETE" ? "" : await request.clone().text();
+      return send(request, recorder.requests.length);
+    };
+  }
+}
+
+/** The error that a call fails with; a call that throws instead of rejecting does so here as well. */
+export async function failure(call) {
+  let value;
+  try {
+    value = await (typeof call === "function" ? call() : call);
+  } catch (error) {
+    return error;
+  }
+  return assert.fail(`it should have failed, and gave ${inspect(value)?.slice(0, 500)}`);
+}
+
+/** What an error holds for whoever looks at it, as texts. */
+const shown = (error) => [JSON.stringify(error), String(error), error.message, String(error.stack), inspect(error, { depth: 20, showHidden: true, getters: true })];
+
+/** Asserts that no secret of this run is to be seen in something. */
+export function expectNoSecret(value) {
+  assert.ok(secrets.size > 0);
+  for (const text of shown(value)) for (const secret of secrets) assert.ok(!text.includes(secret), `a secret is in ${text.replaceAll(secret, "(secret)").slice(0, 1000)}`);
+}
+
+/** Asserts an error of exactly this class with all that holds of every one; `expected`: exact properties. */
+export function expectError(error, kind, expected = {}) {
+  const { [kind]: Kind } = library;
+  assert.ok(error instanceof VaultError, `a VaultError: ${inspect(error)}`);
+  assert.ok(error instanceof Error);
+  assert.equal(error.constructor, Kind, `${error.constructor.name} instead of ${kind}: ${inspect(error)}`);
+  assert.equal(error.name, kind);
+  assert.ok(typeof error.message === "string" && error.message.length > 0);
+  assert.equal(String(error), `${kind}: ${error.message}`);
+  assert.ok(error.stack.includes(error.message), error.stack);
+  assert.ok(Array.isArray(error.errors));
+  assert.ok(error.headers === undefined || error.headers instanceof Headers);
+  for (const [name, value] of Object.entries(expected)) assert.deepEqual(error[name], value, `${name} of ${inspect(error)}`);
+  expectNoSecret(error);
+  return error;
+}
+
+/** Asserts that nothing was answered to a call that failed in this way. */
+export const expectUnanswered = (error, kind, expected) => expectError(error, kind, { requestId: undefined, headers: undefined, ...expected });
+
+/** Asserts that a wrong option or argument was refused, by name. */
+export function expectInvalid(error, parameter, suggestion) {
+  expectUnanswered(error, "ValidationError", { status: undefined, code: "invalid_argument" });
+  const fault = error.errors.find((each) => each.parameter === parameter) ?? assert.fail(`\`${parameter}\` is not among ${inspect(error.errors)}`);
+  assert.ok(fault.detail.length > 10, fault.detail);
+  if (suggestion !== undefined) assert.equal(fault.suggestion, suggestion);
+  return error;
+}
+
+/** The facts of a problem document as an error tells them. */
+export const factsOf = ({ status, code, detail, errors = [] }) => ({ status, code, message: detail, errors });
+
+/** Asserts that an error tells what the service's `answer` to the same request tells, as an error of its own answer. */
+export function expectAnswered(error, kind, answer, more = {}) {
+  const { requestId, suggestions, connectionId, ...problem } = answer.json;
+  assert.equal(requestId, answer.header("x-request-id"));
+  expectError(error, kind, { ...factsOf(problem), ...(suggestions && { suggestions }), ...(connectionId && { connectionId }), ...more });
+  assert.match(error.requestId, /^[0-9a-f-]{36}$/);
+  assert.notEqual(error.requestId, requestId, "each request has an id of its own");
+  assert.equal(error.headers.get("x-request-id"), error.requestId);
+  assert.equal(error.headers.get("content-type"), "application/problem+json");
+  return error;
+}
