@@ -21,7 +21,7 @@ import { validation } from "./suites/package-validation.mjs";
 
 /** Requests a minute that the limited server grants a key. */
 const LIMIT = 3;
-const SEEDED = 4000;
+const SEEDED = 3000;
 
 /** What the suites share. */
 const world = {
@@ -34,7 +34,7 @@ const unhandled = [];
 const note = (error) => unhandled.push(error);
 let opened;
 
-describe("the npm package and the service", () => {
+describe("the npm package and the service", { timeout: 300_000 }, () => {
   before(async () => {
     process.on("unhandledRejection", note);
     await build();

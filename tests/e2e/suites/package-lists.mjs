@@ -2,7 +2,7 @@
 // once, with no more requests than that takes.
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { ConnectorVault, Recorder, expectError, failure } from "../support/package.mjs";
+import { ConnectorVault, Recorder, each, expectError, failure } from "../support/package.mjs";
 import { CONNECTIONS, query } from "../support/vault.mjs";
 
 const CONNECTORS = "/v1/available-connectors";
@@ -23,7 +23,7 @@ const ACTION_FILTERS = [
   { q: "pull request" }, { q: "PULL", method: "PATCH" }, { q: "zzzz" }, { title: undefined, limit: 1 },
 ];
 const CONNECTION_FILTERS = [
-  {}, { limit: 500 }, { page: 3 }, { limit: 13, page: 200 }, { page: 1_000_000_000 }, { platform: "Platform-7" }, { platformVersion: "v2" }, { platformVersion: "V2" }, { name: "ÑAME 00002" }, { identityType: "team" },
+  {}, { limit: 500 }, { page: 3 }, { limit: 13, page: 190 }, { page: 1_000_000_000 }, { platform: "Platform-7" }, { platformVersion: "v2" }, { platformVersion: "V2" }, { name: "ÑAME 00002" }, { identityType: "team" },
   { identity: "Group-00003" }, { identity: "group-00003" }, { q: "group-0000" }, { q: "ñame" }, { q: "%" }, { active: true, limit: 5 }, { active: false }, { tags: "third" }, { tags: "third,t-3" }, { tags: ["third", "t-3"] },
   { tags: ["rare-3", "rare-5"], tagsMatch: "any" }, { tags: ["rare-3", "all"], tagsMatch: "all" }, { tags: ["nothing"] },
   { platform: "platform-1", platformVersion: "v1", identityType: "user", tags: ["all"], active: true, q: "g", limit: 3, page: 1 }, { name: undefined, tags: undefined, key: undefined, after: undefined, active: undefined, limit: 2 },
@@ -57,7 +57,7 @@ export function lists(world) {
     before(async () => {
       const { full, many } = world.keys;
       [connectors, actions, connections] = [await all(full, CONNECTORS), await all(full, `${ACTIONS}/github`), await all(many, CONNECTIONS)];
-      assert.ok(connectors.length > 200 && actions.length > 500 && connections.length > 3000);
+      assert.ok(connectors.length > 200 && actions.length > 500 && connections.length > 2500);
       assert.equal(connections.length, world.seeded.filter((row) => row.active).length);
     });
 
@@ -68,10 +68,10 @@ export function lists(world) {
     ]) {
       test(`${what}: each filter gives what plain HTTP gives`, async () => {
         const made = world.keys[key];
-        for (const filter of filters) {
+        await each(filters, async (filter) => {
           const page = await list(vault(made), filter);
           assert.deepEqual(envelope(page), (await world.plain(made, `${path}?${asQuery(filter)}`)).json, JSON.stringify(filter));
-        }
+        });
       });
     }
 
@@ -160,7 +160,7 @@ export function lists(world) {
         [full, connectors, (client) => client.connectors.list()],
         [full, actions, (client) => client.actions.list("github")],
         [many, connections, (client) => client.connections.list()],
-        [many, connections, (client) => client.connections.list({ active: true })],
+        [many, connections, (client) => client.connections.list({ active: true, limit: undefined, page: undefined, after: undefined })],
       ]) {
         const { recorder, client } = recorded(key);
         assert.deepEqual(await rowsOf(list(client)), expected);
@@ -198,7 +198,7 @@ export function lists(world) {
       const { full, many } = world.keys;
       const { recorder, client } = recorded(many);
       assert.deepEqual(await rowsOf(client.connections.list({ limit: 500, page: 3 })), connections.slice(1000));
-      assert.deepEqual(await rowsOf(client.connections.list({ page: 160 })), connections.slice(159 * 20), "the service's own limit, when only the page is given");
+      assert.deepEqual(await rowsOf(client.connections.list({ page: 120 })), connections.slice(119 * 20), "the service's own limit, when only the page is given");
       assert.deepEqual(await rowsOf(vault(full).connectors.list({ page: 2, limit: 100 })), connectors.slice(100));
       const link = (await world.plain(many, `${CONNECTIONS}?limit=250`)).header("link");
       const after = /after=([^&>]+)/.exec(link)[1];

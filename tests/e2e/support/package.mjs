@@ -9,6 +9,8 @@ import { run } from "../../../scripts/lib/run.mjs";
 import { secrets } from "./http.mjs";
 import { folder } from "./workspace.mjs";
 
+const AT_A_TIME = 6;
+
 /** The folder with the built package's files. */
 export const dist = join(root, "npm", "dist");
 
@@ -50,6 +52,15 @@ export class Recorder {
       return send(request, recorder.requests.length);
     };
   }
+}
+
+/** Checks each of many items, a few at a time: most of a request is waiting. */
+export async function each(items, check) {
+  const left = [...items].entries();
+  const worker = async () => {
+    for (const [n, item] of left) await check(item, n);
+  };
+  await Promise.all(Array.from({ length: AT_A_TIME }, worker));
 }
 
 /** The error that a call fails with; a call that throws instead of rejecting does so here as well. */
