@@ -115,6 +115,17 @@ export function calls(world) {
       }
     });
 
+    test("every character that a tag may have arrives, and is found", async () => {
+      const client = vault(world.keys.full).connections;
+      const { id } = await make();
+      const characters = Array.from({ length: 0x250 }, (_, code) => String.fromCodePoint(code)).filter((character) => !/[\p{Cc},]/u.test(character));
+      for (let at = 0; at < characters.length; at += 20) {
+        const tags = characters.slice(at, at + 20).map((character) => `x${character}x`);
+        assert.deepEqual((await client.update(id, { tags })).tags, tags);
+        assert.deepEqual((await client.list({ tags })).rows.map((row) => row.id), [id]);
+      }
+    });
+
     test("no change is no change", async () => {
       const client = vault(world.keys.full).connections;
       const made = await make({ tags: ["a", "b"] });
