@@ -29,7 +29,17 @@ export const library = await installed();
 export const { ConnectorVault, VaultError } = library;
 
 /** What a `fetch` of the tests was asked that it never should be. Thrown there, it would pass for a lost connection. */
-export const misuses = [];
+const misuses = [];
+
+/** Promises that were left to fail on their own. */
+const unhandled = [];
+process.on("unhandledRejection", (reason) => unhandled.push(reason));
+
+/** Asserts, when all else is done, that nothing went wrong beside the tests. */
+export function expectNothingBeside() {
+  assert.deepEqual(unhandled, []);
+  assert.deepEqual(misuses, []);
+}
 
 /** A `fetch` that takes note of what it is asked; `send` answers, the real one unless told. */
 export class Recorder {

@@ -1,0 +1,522 @@
+// The npm package where no real server can be made to show it: failures in a row, waits, and a `fetch` of the caller's own
+// that does what it likes. Time is the tests' own, and passes when nobody has anything to do: so these are alone in their
+// process. What the service itself answers is in package.test.mjs.
+import assert from "node:assert/strict";
+import { getEventListeners } from "node:events";
+import { describe, test } from "node:test";
+import { Clock } from "./support/clock.mjs";
+import { ConnectorVault, Recorder, VaultError, expectError, expectInvalid, expectNoSecret, expectNothingBeside, expectUnanswered, failure } from "./support/package.mjs";
+import { secret } from "./support/keys.mjs";
+
+const BASE = "https://vault.example";
+const ID = "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa";
+const TICK_MS = 10;
+/** No call of these may need longer. */
+const END_MS = 3_600_000;
+const CURSOR_DIGITS = 84;
+const OWN = secret();
+
+const CONNECTION = {
+  id: ID, platformVersion: "v1", name: null, type: "api", key: "test::github::default::ann", environment: "test", platform: "github", identity: "ann", identityType: "user", description: "", state: "unknown", tags: [], version: "1", active: true, createdAt: "2026-01-01T00:00:00.000Z",
+};
+const WISH = { platform: "github", identity: "ann", identityType: "user" };
+const WHOAMI = { account: "acme", environment: "test", scopes: [], expiresAt: null };
+const SUMMARY = { total: 0, active: { true: 0, false: 0 }, state: { operational: 0, degraded: 0, failed: 0, unknown: 0 }, identityType: { user: 0, team: 0, organization: 0, project: 0 }, platforms: [], otherPlatforms: 0 };
+const EMPTY = { rows: [], total: 0, pages: 0, page: 1 };
+
+const json = (value, status = 200, headers = {}) => new Response(JSON.stringify(value), { status, headers: { "content-type": "application/json", ...headers } });
+const problem = (status, code, headers = {}) => json({ type: `${BASE}/problems/${code}`, title: "T", status, detail: "It is so.", code, requestId: "r" }, status, { "content-type": "application/problem+json", "x-request-id": "r", ...headers });
+const overloaded = (headers) => problem(503, "unavailable", headers);
+const limited = (headers) => problem(429, "too_many_requests", headers);
+
+/** The calls that are safe to repeat, with what the service answers. */
+const REPEATABLE = {
+  whoami: [(vault, options) => vault.whoami(options), () => json(WHOAMI)],
+  summary: [(vault, options) => vault.connections.summary(options), () => json(SUMMARY)],
+  get: [(vault, options) => vault.connections.get(ID, options), () => json(CONNECTION)],
+  connectors: [(vault, options) => vault.connectors.list({}, options), () => json(EMPTY)],
+  actions: [(vault, options) => vault.actions.list("github", {}, options), () => json(EMPTY)],
+  connections: [(vault, options) => vault.connections.list({}, options), () => json(EMPTY)],
+  iterated: [(vault, options) => vault.connections.list({}, options).toArray(), () => json(EMPTY)],
+  delete: [(vault, options) => vault.connections.delete(ID, options), () => new Response(null, { status: 204 })],
+  update: [(vault, options) => vault.connections.update(ID, { tags: ["x"] }, options), () => json(CONNECTION)],
+};
+/** Those that are not. */
+const ONCE_ONLY = {
+  create: [(vault, options) => vault.connections.create(WISH, options)],
+  "update if it is as it was": [(vault, options) => vault.connections.update(ID, { tags: [] }, { ...options, ifMatch: CONNECTION })],
+  "update by tag": [(vault, options) => vault.connections.update(ID, { tags: [] }, { ...options, ifMatch: '"x"' })],
+  "update if it is there": [(vault, options) => vault.connections.update(ID, { tags: [] }, { ...options, ifMatch: "*" })],
+};
+const ALL = { ...REPEATABLE, ...ONCE_ONLY };
+/** Failures that may pass. */
+const PASSING = {
+  "a lost connection": [() => Promise.reject(new TypeError("fetch failed")), "ConnectionError"],
+  429: [() => limited(), "RateLimitError"],
+  503: [() => overloaded(), "ServerError"],
+};
+const forever = () => new Promise(() => {});
+const idle = async () => {
+  for (let i = 0; i < 6; i += 1) await new Promise(setImmediate);
+};
+
+/** Runs a call in a time of its own: { value | error, requests, waits, took, timers }, in milliseconds since it began. */
+async function timed(send, call, options = {}) {
+  const clock = new Clock(Date.UTC(2026, 0, 1));
+  try {
+    const began = Date.now();
+    const recorder = new Recorder(send);
+    const vault = new ConnectorVault({ baseUrl: BASE, secret: OWN, fetch: recorder.fetch, ...options });
+    let outcome;
+    Promise.resolve().then(() => call(vault)).then((value) => (outcome = { value }), (error) => (outcome = { error }));
+    for (await idle(); !outcome; await idle()) {
+      assert.ok(clock.passed < END_MS, "the call does not end");
+      clock.pass(TICK_MS);
+    }
+    const times = recorder.requests.map(({ at }) => at - began);
+    return { ...outcome, requests: recorder.requests, waits: times.slice(1).map((time, n) => time - times[n]), took: clock.passed, timers: clock.waiting };
+  } finally {
+    clock.restore();
+  }
+}
+
+/** A `fetch` that gives these one after the other, the last one from then on. */
+const inTurn = (...answers) => (request, n) => answers[Math.min(n, answers.length) - 1](request, n);
+const near = (time, expected) => assert.ok(time >= expected && time <= expected + 3 * TICK_MS, `${time} ms instead of ${expected} ms`);
+
+describe("the npm package without a service", { timeout: 300_000 }, () => {
+  describe("retries", () => {
+    for (const [what, [fail, kind]] of Object.entries(PASSING)) {
+      for (const [name, [call, good]] of Object.entries(REPEATABLE)) {
+        test(`${name} is sent again after ${what}`, async () => {
+          for (const [options, sent] of [[{}, 3], [{ maxRetries: 0 }, 1], [{ maxRetries: 1 }, 2], [{ maxRetries: 4 }, 5]]) {
+            const { error, requests } = await timed(fail, call, options);
+            expectError(error, kind);
+            assert.equal(requests.length, sent);
+            for (const { method, url, body } of requests) assert.deepEqual([method, url, body], [requests[0].method, requests[0].url, requests[0].body]);
+            assert.ok(requests.every((each) => each.headers.get("x-service-secret") === OWN));
+          }
+          const { value, requests } = await timed(inTurn(fail, fail, good), call);
+          assert.equal(requests.length, 3);
+          assert.equal(name === "delete", value === undefined);
+        });
+      }
+      for (const [name, [call]] of Object.entries(ONCE_ONLY)) {
+        test(`${name} is never sent again after ${what}`, async () => {
+          const { error, requests, took } = await timed(fail, call, { maxRetries: 5 });
+          expectError(error, kind);
+          assert.deepEqual([requests.length, took], [1, 0]);
+        });
+      }
+    }
+
+    test("what will not pass is not tried again", async () => {
+      for (const [status, code] of [[400, "invalid_parameter"], [401, "invalid_key"], [403, "insufficient_scope"], [404, "connection_not_found"], [405, "method_not_allowed"], [409, "connection_exists"], [412, "precondition_failed"], [413, "body_too_large"], [415, "unsupported_media_type"], [500, "internal"], [501, "x"], [502, "x"], [504, "x"]]) {
+        for (const [call] of Object.values(ALL)) {
+          const { error, requests, took } = await timed(() => problem(status, code, { "retry-after": "1" }), call);
+          assert.deepEqual([error.status, error.code, requests.length, took], [status, code, 1, 0]);
+        }
+      }
+      for (const strange of [() => new Response("<html>"), () => new Response(null, { status: 302 }), () => new Response("{"), () => json([])]) {
+        const { error, requests } = await timed(strange, REPEATABLE.whoami[0]);
+        expectError(error, "ServerError", { code: "unexpected_response" });
+        assert.equal(requests.length, 1);
+      }
+    });
+
+    test("waits begin at half a second, double, end at eight seconds, and are not all the same", async () => {
+      const firsts = new Set();
+      for (const [fail] of Object.values(PASSING)) {
+        for (let i = 0; i < 6; i += 1) {
+          const { waits } = await timed(fail, REPEATABLE.whoami[0], { maxRetries: 7, timeoutMs: 600_000 });
+          assert.equal(waits.length, 7);
+          waits.forEach((wait, n) => {
+            const most = Math.min(500 * 2 ** n, 8000);
+            assert.ok(wait >= most * 0.25 && wait <= most + 2 * TICK_MS, `wait ${n}: ${wait} ms`);
+          });
+          firsts.add(waits[0]);
+        }
+      }
+      assert.ok(firsts.size > 4, [...firsts].join());
+    });
+
+    test("Retry-After is honoured: in seconds, and as a date", async () => {
+      const at = (seconds) => new Date(Date.now() + seconds * 1000).toUTCString();
+      for (const fail of [limited, overloaded]) {
+        for (const [value, wait] of [[() => "3", 3000], [() => "0", 0], [() => "12", 12_000], [() => at(7), 7000], [() => at(-60), 0], [() => " 2 ", 2000]]) {
+          const { value: answer, waits } = await timed(inTurn(() => fail({ "retry-after": value() }), () => json(WHOAMI)), REPEATABLE.whoami[0]);
+          assert.equal(answer.account, "acme");
+          near(waits[0], wait);
+        }
+        for (const value of ["soon", "-1", "1.5.1", "", "1e3x"]) {
+          const { waits } = await timed(inTurn(() => fail({ "retry-after": value }), () => json(WHOAMI)), REPEATABLE.whoami[0]);
+          assert.ok(waits[0] >= 0 && waits[0] <= 520, `"${value}": ${waits[0]} ms`);
+        }
+      }
+    });
+
+    test("a wait that would outlast the call is not begun", async () => {
+      for (const [fail, kind] of [[limited, "RateLimitError"], [overloaded, "ServerError"]]) {
+        for (const [value, seconds] of [["60", 60], ["30", 30], ["4000000000", 4e9], ["86400", 86_400]]) {
+          const { error, requests, took } = await timed(() => fail({ "retry-after": value }), REPEATABLE.whoami[0]);
+          expectError(error, kind, { retryAfter: seconds });
+          assert.deepEqual([requests.length, took], [1, 0]);
+        }
+        const { error, requests, took } = await timed(() => fail({ "retry-after": "20" }), REPEATABLE.whoami[0]);
+        expectError(error, kind, { retryAfter: 20 });
+        assert.equal(requests.length, 2);
+        near(took, 20_000);
+        const date = await timed(() => fail({ "retry-after": new Date(Date.now() + 90_000).toUTCString() }), REPEATABLE.whoami[0]);
+        assert.equal(Math.round(expectError(date.error, kind).retryAfter), 90);
+        const none = await timed(() => fail(), REPEATABLE.whoami[0], { maxRetries: 0 });
+        expectError(none.error, kind, { retryAfter: undefined });
+      }
+    });
+
+    test("a deletion whose answer was lost is done when there is nothing left to delete", async () => {
+      const gone = () => problem(404, "connection_not_found");
+      const [call] = REPEATABLE.delete;
+      const lost = await timed(inTurn(PASSING["a lost connection"][0], gone), call);
+      assert.ok("value" in lost && lost.value === undefined);
+      const twice = await timed(inTurn(PASSING["a lost connection"][0], limited, gone), call);
+      assert.ok("value" in twice && twice.value === undefined);
+      expectError((await timed(gone, call)).error, "NotFoundError", { status: 404 });
+      // Who was refused for asking too often has deleted nothing.
+      expectError((await timed(inTurn(limited, gone), call)).error, "NotFoundError", { status: 404 });
+      expectError((await timed(inTurn(PASSING["a lost connection"][0], () => new Response("<html>", { status: 404 })), call)).error, "NotFoundError", { code: "unexpected_response" });
+      expectError((await timed(inTurn(PASSING["a lost connection"][0], gone), REPEATABLE.get[0])).error, "NotFoundError");
+    });
+
+    test("the last failure is told, with its own answer", async () => {
+      const { error } = await timed(inTurn(PASSING["a lost connection"][0], () => limited({ "x-request-id": "second" }), () => overloaded({ "x-request-id": "third", "retry-after": "9" })), REPEATABLE.get[0]);
+      expectError(error, "ServerError", { status: 503, code: "unavailable", requestId: "third", retryAfter: 9 });
+      const { error: other } = await timed(inTurn(overloaded, () => problem(404, "connection_not_found")), REPEATABLE.get[0]);
+      expectError(other, "NotFoundError", { status: 404 });
+    });
+
+    test("an answer that breaks off is sent for again", async () => {
+      const broken = () => new Response(new ReadableStream({ pull: (controller) => controller.error(new TypeError("terminated")) }));
+      const { value, requests } = await timed(inTurn(broken, () => json(WHOAMI)), REPEATABLE.whoami[0]);
+      assert.deepEqual([value, requests.length], [WHOAMI, 2]);
+      const { error } = await timed(broken, ONCE_ONLY.create[0]);
+      assert.equal(expectError(error, "ConnectionError", { code: "connection_failed" }).cause.message, "terminated");
+    });
+  });
+
+  describe("the end of a call", () => {
+    for (const [name, [call]] of Object.entries(ALL)) {
+      test(`${name}: a fetch that ignores its signal does not keep the call`, async () => {
+        const { error, took, requests } = await timed(forever, call);
+        expectUnanswered(error, "TimeoutError", { status: undefined, code: "timeout", errors: [] });
+        assert.equal(requests.length, 1);
+        near(took, 30_000);
+        assert.ok(requests[0].request.signal.aborted, "fetch is told");
+        const body = await timed(() => new Response(new ReadableStream({ pull: forever })), call, { timeoutMs: 1500 });
+        expectError(body.error, "TimeoutError");
+        near(body.took, 1500);
+        const controller = new AbortController();
+        const ended = await timed(() => (setTimeout(() => controller.abort("mine"), 40), forever()), (vault) => call(vault, { signal: controller.signal }));
+        expectUnanswered(ended.error, "AbortError", { cause: "mine", status: undefined, code: "aborted", errors: [] });
+        near(ended.took, 40);
+        assert.ok(ended.requests[0].request.signal.aborted);
+      });
+    }
+
+    test("the time is the call's, with its retries", async () => {
+      const slow = () => new Promise((_, fail) => setTimeout(() => fail(new TypeError("late")), 900));
+      const { error, took, requests } = await timed(slow, REPEATABLE.whoami[0], { timeoutMs: 2000, maxRetries: 10 });
+      assert.ok(["TimeoutError", "ConnectionError"].includes(error.name), error.name);
+      assert.ok(took <= 2000 + 2 * TICK_MS && requests.length === 2, `${took} ms, ${requests.length} requests`);
+      const hung = await timed(inTurn(PASSING[503][0], forever), REPEATABLE.whoami[0], { timeoutMs: 5000 });
+      expectError(hung.error, "TimeoutError");
+      near(hung.took, 5000);
+    });
+
+    test("each page of a walk has its own time", async () => {
+      const slow = (request, n) => new Promise((done) => setTimeout(() => done(json({ rows: [n], total: 5, pages: 5, page: n })), 700));
+      const { value, took } = await timed(slow, (vault) => vault.connectors.list().toArray(), { timeoutMs: 1000 });
+      assert.deepEqual(value, [1, 2, 3, 4, 5]);
+      near(took, 3500);
+    });
+
+    test("a signal that has ended before sends nothing", async () => {
+      for (const reason of [new Error("mine"), "text", undefined, 5, null]) {
+        for (const [call] of Object.values(ALL)) {
+          const signal = AbortSignal.abort(reason);
+          const { error, requests } = await timed(forever, (vault) => call(vault, { signal }));
+          expectUnanswered(error, "AbortError", { code: "aborted", cause: signal.reason });
+          assert.equal(requests.length, 0);
+        }
+      }
+      const { error } = await timed(forever, (vault) => vault.connections.get("nothing", { signal: AbortSignal.abort() }));
+      assert.ok(["AbortError", "ValidationError"].includes(error.name));
+    });
+
+    test("a signal ends the wait between two tries at once", async () => {
+      for (const [fail] of Object.values(PASSING)) {
+        const controller = new AbortController();
+        const { error, took, requests } = await timed((...given) => {
+          setTimeout(() => controller.abort(new Error("mine")), 30);
+          return fail(...given);
+        }, (vault) => vault.whoami({ signal: controller.signal }));
+        assert.equal(expectUnanswered(error, "AbortError", { status: undefined }).cause.message, "mine");
+        near(took, 30);
+        assert.equal(requests.length, 1);
+      }
+    });
+
+    test("a fetch that rejects with the caller's own abort tells the same", async () => {
+      const controller = new AbortController();
+      const obeying = (request) => new Promise((_, fail) => request.signal.addEventListener("abort", () => fail(request.signal.reason)));
+      const { error, requests } = await timed((request) => (setTimeout(() => controller.abort("mine"), 20), obeying(request)), (vault) => vault.whoami({ signal: controller.signal }));
+      expectError(error, "AbortError", { cause: "mine" });
+      assert.equal(requests.length, 1);
+      expectError((await timed(obeying, (vault) => vault.whoami(), { timeoutMs: 100 })).error, "TimeoutError");
+    });
+
+    test("what comes late is nobody's unhandled rejection", async () => {
+      let reject;
+      const { error } = await timed(() => new Promise((_, fail) => (reject = fail)), (vault) => vault.whoami(), { timeoutMs: 50 });
+      expectError(error, "TimeoutError");
+      reject(new Error("late"));
+      const late = new Response(new ReadableStream({ start: (controller) => (reject = (reason) => controller.error(reason)) }));
+      expectError((await timed(() => late, (vault) => vault.whoami(), { timeoutMs: 50 })).error, "TimeoutError");
+      reject(new Error("later"));
+      await idle();
+    });
+
+    test("a call that is over leaves nothing behind: no timer, no listener", async () => {
+      for (const [call, good] of Object.values(REPEATABLE)) {
+        for (const send of [good, overloaded, forever, inTurn(overloaded, good), inTurn(PASSING["a lost connection"][0], good)]) assert.equal((await timed(send, call)).timers, 0);
+      }
+      const { signal } = new AbortController();
+      const vault = new ConnectorVault({ baseUrl: BASE, secret: OWN, fetch: async () => json(WHOAMI) });
+      for (let i = 0; i < 20; i += 1) await vault.whoami({ signal });
+      assert.equal(getEventListeners(signal, "abort").length, 0);
+      const failing = new ConnectorVault({ baseUrl: BASE, secret: OWN, maxRetries: 0, fetch: async () => overloaded() });
+      for (let i = 0; i < 20; i += 1) await failure(failing.whoami({ signal }));
+      assert.equal(getEventListeners(signal, "abort").length, 0);
+    });
+  });
+
+  describe("servers that misreport", () => {
+    const rows = (n, count = 100) => Array.from({ length: count }, (_, i) => ({ id: n * 1000 + i }));
+    /** A cursor as far as its shape goes. */
+    const cursor = (name) => Buffer.from(name).toString("hex").padStart(CURSOR_DIGITS, "0");
+    const link = (name, origin = BASE) => ({ link: `<${origin}/v1/vault/connections?limit=100&after=${cursor(name)}>; rel="next"` });
+    const MOST = 50;
+
+    /** Walks a list of the stub's to its end: the number of rows, and the requests. */
+    async function walk(answer, list, options) {
+      const { value, error, requests } = await timed((request, n) => {
+        if (n > MOST) throw new Error("it asks for ever");
+        return answer(n, new URL(request.url).searchParams);
+      }, (vault) => list(vault).toArray(options), { maxRetries: 0 });
+      assert.ok(requests.length < MOST, "it asks for ever");
+      // Who tells that the server misreports ends as well.
+      if (error) expectError(error, "ServerError", { code: "unexpected_response" });
+      return { value, error, requests };
+    }
+    const connectors = (vault) => vault.connectors.list();
+    const connections = (vault) => vault.connections.list();
+
+    for (const [what, list, linked] of [["connectors", connectors, () => ({})], ["actions", (vault) => vault.actions.list("github"), () => ({})], ["connections", connections, link]]) {
+      test(`${what}: pages without rows end the walk, whatever is promised`, async () => {
+        for (const promised of [{ total: 1e9, pages: 1e7 }, { total: 0, pages: 5 }, { total: 7, pages: Number.MAX_SAFE_INTEGER }]) {
+          const { value, requests } = await walk((n) => json({ rows: n === 1 ? rows(1) : [], page: n, ...promised }, 200, linked(`a${n}`)), list);
+          assert.equal(value.length, 100);
+          assert.ok(requests.length <= 2);
+          const empty = await walk((n) => json({ rows: [], page: n, ...promised }, 200, linked(`a${n}`)), list);
+          assert.deepEqual([empty.value, empty.requests.length], [[], 1]);
+        }
+      });
+
+      test(`${what}: the same page for ever ends the walk`, async () => {
+        const { value, error } = await walk(() => json({ rows: rows(1), total: 1e9, pages: 1e7, page: 1 }, 200, linked("same")), list);
+        assert.ok(error || value.length <= 200, `${value?.length} rows`);
+      });
+    }
+
+    test("connections: the cursor counts, not the total", async () => {
+      for (const lie of [{ total: 0, pages: 0, page: 1 }, { total: 1, pages: 1, page: 1 }, { total: 1e9, pages: 1e7, page: 9 }]) {
+        const { value, requests } = await walk((n) => json({ rows: rows(n), ...lie }, 200, n < 4 ? link(`c${n}`) : {}), connections);
+        assert.deepEqual(requests.map(({ query }) => query.after), [undefined, ...["c1", "c2", "c3"].map(cursor)]);
+        assert.deepEqual([value.length, requests.length, new Set(value.map(({ id }) => id)).size], [400, 4, 400]);
+      }
+    });
+
+    test("connectors: a total that shrinks or grows on the way", async () => {
+      const shrinking = await walk((n) => json({ rows: rows(n), total: 500 - 100 * n, pages: 5 - n, page: n }), connectors);
+      assert.ok(shrinking.value.length >= 100 && shrinking.requests.length <= 5);
+      const growing = await walk((n) => json({ rows: n <= 3 ? rows(n) : [], total: 100 * (n + 1), pages: n + 1, page: n }), connectors);
+      assert.equal(growing.value.length, 300);
+    });
+
+    test("cursors that go round in circles end the walk", async () => {
+      for (const circle of [["a"], ["a", "b"], ["a", "b", "c"]]) {
+        const { requests } = await walk((n) => json({ rows: rows(n), total: 1e6, pages: 1e4, page: n }, 200, link(circle[n % circle.length])), connections);
+        assert.ok(requests.length >= circle.length);
+      }
+    });
+
+    test("next() of a page ends as well", async () => {
+      const answers = await timed((request, n) => json({ rows: rows(n), total: 1e9, pages: 1e7, page: 1 }, 200, link("same")), async (vault) => {
+        let pages = 0;
+        for (let page = await vault.connections.list(); page && pages < MOST; page = await page.next()) pages += 1;
+        return pages;
+      });
+      assert.ok(answers.error || answers.value < MOST, `${answers.value} pages`);
+    });
+
+    test("`max` holds when a server sends more than it was asked for", async () => {
+      const { value, requests } = await walk((n) => json({ rows: rows(n, 5000), total: 5000, pages: 50, page: n }), connectors, { max: 3 });
+      assert.deepEqual([value.length, requests.length], [3, 1]);
+    });
+
+    test("a Link to elsewhere is not followed there", async () => {
+      const { value, requests } = await walk((n) => json({ rows: rows(n, 1), total: 2, pages: 2, page: n }, 200, n === 1 ? link("c", "https://evil.example") : {}), connections);
+      assert.equal(value.length, 2);
+      for (const { url } of requests) assert.equal(new URL(url).origin, BASE);
+    });
+
+    test("a Link that can't be understood ends the walk", async () => {
+      for (const value of ["x", "<>", "<http://[>; rel=\"next\"", "<?after=%zz>; rel=\"next\"", "<?limit=1>; rel=\"next\"", "<?after=>; rel=\"next\"", "<?after=1>; rel=\"prev\"", ";;;", "<".repeat(1000)]) {
+        const { value: walked, error, requests } = await timed((request, n) => json({ rows: rows(n, 1), total: 1, pages: 1, page: 1 }, 200, { link: value }), (vault) => connections(vault).toArray());
+        assert.ok(error instanceof VaultError || walked.length === 1, value.slice(0, 40));
+        assert.equal(requests.length, 1);
+      }
+    });
+  });
+
+  describe("a fetch of the caller's own", () => {
+    const vault = (fetch, options) => new ConnectorVault({ baseUrl: BASE, secret: OWN, maxRetries: 0, fetch, ...options });
+
+    test("gets one argument, a Request that says it all", async () => {
+      const recorder = new Recorder((request) => (request.method === "GET" ? json(WHOAMI) : json(CONNECTION)));
+      const client = vault(recorder.fetch, { headers: { "x-trace": "t1" } });
+      await client.whoami();
+      await client.connections.update(ID.toUpperCase(), { tags: ["é,".slice(0, 1)] }, { ifMatch: CONNECTION });
+      const [get, patch] = recorder.requests;
+      assert.deepEqual([get.method, get.url, get.body], ["GET", `${BASE}/v1/whoami`, ""]);
+      assert.deepEqual(Object.fromEntries(get.headers), { accept: "application/json", "x-service-secret": OWN, "x-trace": "t1" });
+      assert.equal(get.request.redirect, "manual");
+      assert.equal(patch.method, "PATCH");
+      assert.equal(patch.url.toLowerCase(), `${BASE}/v1/vault/connections/${ID}`);
+      assert.deepEqual([patch.body, patch.headers.get("content-type"), patch.headers.get("if-match"), patch.headers.get("x-trace")], ['{"tags":["é"]}', "application/json", `"${ID}-1"`, "t1"]);
+    });
+
+    test("may throw at once, or reject with anything: ConnectionError with that as its cause", async () => {
+      for (const reason of [new TypeError("mine"), "a text", undefined, null, 5, { a: 1 }, Symbol("x")]) {
+        for (const fails of [() => { throw reason; }, () => Promise.reject(reason), async () => { throw reason; }, () => ({ then: (_, reject) => reject(reason) })]) {
+          for (const [call] of Object.values(ALL)) {
+            const error = expectUnanswered(await failure(call(vault(fails))), "ConnectionError", { status: undefined, code: "connection_failed", errors: [] });
+            assert.equal(error.cause, reason);
+          }
+        }
+      }
+    });
+
+    test("may give anything: what is no response is told", async () => {
+      for (const junk of [undefined, null, {}, "text", 5, [], true, () => {}, { status: 200 }, { status: "200", headers: new Headers() }, { status: 200, headers: new Headers() }, { status: 200, headers: new Headers(), json: () => "no promise" }, { status: 200, headers: new Headers(), json: () => { throw new Error("mine"); } }, { get status() { throw new Error("mine"); } }, new Proxy({}, { get: () => { throw new Error("mine"); } })]) {
+        for (const gives of [() => junk, async () => (junk && typeof junk === "object" && "then" in junk ? undefined : junk)]) {
+          const error = await failure(() => vault(gives).whoami());
+          assert.ok(error instanceof VaultError, `${typeof junk}: ${error?.stack}`);
+          assert.ok(["unexpected_response", "connection_failed"].includes(error.code), error.code);
+          expectNoSecret(error);
+        }
+      }
+    });
+
+    test("may give a response of another realm or library", async () => {
+      const headers = { get: (name) => ({ "x-request-id": "other" })[name.toLowerCase()] ?? null };
+      assert.deepEqual(await vault(async () => ({ status: 200, ok: true, headers, json: async () => WHOAMI, text: async () => JSON.stringify(WHOAMI) })).whoami(), WHOAMI);
+    });
+
+    test("may give what is no promise", async () => {
+      assert.deepEqual(await vault(() => json(WHOAMI)).whoami(), WHOAMI);
+    });
+
+    test("is the global one, as it is at the time, unless told", async () => {
+      const client = new ConnectorVault({ baseUrl: BASE, secret: OWN, maxRetries: 0 });
+      const recorder = new Recorder(() => json(WHOAMI));
+      const before = globalThis.fetch;
+      try {
+        globalThis.fetch = recorder.fetch;
+        assert.deepEqual(await client.whoami(), WHOAMI);
+      } finally {
+        globalThis.fetch = before;
+      }
+      assert.equal(recorder.calls, 1);
+    });
+  });
+
+  describe("options", () => {
+    const made = (options) => () => new ConnectorVault({ baseUrl: BASE, secret: OWN, ...options });
+    const urlOf = async (baseUrl, call = (client) => client.whoami()) => {
+      const recorder = new Recorder(() => json(WHOAMI));
+      await call(new ConnectorVault({ baseUrl, secret: OWN, fetch: recorder.fetch })).catch(() => {});
+      return recorder.requests[0].url;
+    };
+
+    test("baseUrl: an address, with a slash at its end or not, and with a path", async () => {
+      for (const [baseUrl, url] of [
+        [BASE, `${BASE}/v1/whoami`], [`${BASE}/`, `${BASE}/v1/whoami`], [`${BASE}//`, `${BASE}/v1/whoami`], ["http://127.0.0.1:8787", "http://127.0.0.1:8787/v1/whoami"], [`${BASE}/a/b`, `${BASE}/a/b/v1/whoami`], [`${BASE}/a/b/`, `${BASE}/a/b/v1/whoami`], [new URL(`${BASE}/a`), `${BASE}/a/v1/whoami`], [new URL(BASE), `${BASE}/v1/whoami`],
+        ["HTTPS://Vault.Example:443", `${BASE}/v1/whoami`], ["https://[::1]:8443/", "https://[::1]:8443/v1/whoami"], ["https://bücher.example", "https://xn--bcher-kva.example/v1/whoami"],
+      ]) assert.equal(await urlOf(baseUrl), url, String(baseUrl));
+      assert.equal(await urlOf(`${BASE}/a/`, async (client) => client.connections.list({ tags: ["a b", "c&d"], limit: 2 })), `${BASE}/a/v1/vault/connections?tags=a%20b%2Cc%26d&limit=2`);
+    });
+
+    test("baseUrl: what is no address is refused", async () => {
+      for (const baseUrl of ["", " ", "/", "/api", "vault.example", "//vault.example", "ftp://vault.example", "file:///etc", "javascript:alert(1)", "data:,x", `${BASE}?a=1`, `${BASE}/#x`, `${BASE}/v?x`, "https://user:pass@vault.example", "https://user@vault.example", "https://", "http://a b", undefined, null, 5, {}, [], true]) {
+        const error = expectInvalid(await failure(made({ baseUrl })), "baseUrl");
+        assert.deepEqual(error.errors.map(({ parameter }) => parameter), ["baseUrl"], String(baseUrl));
+      }
+    });
+
+    test("what is no option is refused, with what may have been meant", async () => {
+      for (const [options, name, meant] of [
+        [{ timeout: 5 }, "timeout", "timeoutMs"], [{ baseURL: BASE }, "baseURL", "baseUrl"], [{ retries: 1 }, "retries", "maxRetries"], [{ header: {} }, "header", "headers"], [{ apiKey: "x" }, "apiKey"], [{ allowSecretInBrowsers: true }, "allowSecretInBrowsers", "allowSecretInBrowser"], [{ Fetch: fetch }, "Fetch", "fetch"],
+      ]) expectInvalid(await failure(made(options)), name, meant);
+      assert.ok(made({ fetch: undefined, timeoutMs: undefined, maxRetries: undefined, headers: undefined, allowSecretInBrowser: undefined })());
+      assert.ok(made({ timeout: undefined })(), "undefined is as good as left out");
+    });
+
+    test("options of another type or out of range are refused, all at once", async () => {
+      for (const [name, values] of Object.entries({
+        timeoutMs: [0, -1, 1.5, "5", Number.NaN, Number.POSITIVE_INFINITY, null, {}, 2 ** 31, 10n], maxRetries: [-1, 1.5, "2", Number.NaN, Number.POSITIVE_INFINITY, null], fetch: [5, "fetch", {}, null], headers: [5, "x", null, { "a b": "c" }, { "": "x" }, { a: "b\nc" }, { a: "é😀" }], allowSecretInBrowser: ["yes", 1, null, {}],
+      })) {
+        for (const value of values) expectInvalid(await failure(made({ [name]: value })), name);
+      }
+      const { errors } = await failure(made({ baseUrl: "x", timeoutMs: 0, maxRetries: -1, fetch: 1, wrong: 1 }));
+      assert.deepEqual(errors.map(({ parameter }) => parameter).sort(), ["baseUrl", "fetch", "maxRetries", "timeoutMs", "wrong"]);
+      for (const options of [undefined, null, 5, "x", []]) {
+        const error = expectError(await failure(() => new ConnectorVault(options)), "ValidationError", { status: undefined, code: "invalid_argument" });
+        assert.ok(error.errors.length > 0);
+      }
+    });
+
+    test("headers go with every request, and can't be the secret's", async () => {
+      for (const headers of [{ "X-Trace": "1", "x-more": "a, b" }, new Headers([["x-trace", "1"], ["x-more", "a"], ["x-more", "b"]])]) {
+        const recorder = new Recorder(() => json(WHOAMI));
+        const client = new ConnectorVault({ baseUrl: BASE, secret: OWN, fetch: recorder.fetch, headers });
+        await client.whoami();
+        await failure(client.connections.create(WISH));
+        // What becomes of them afterwards is the caller's own.
+        if (headers instanceof Headers) headers.set("x-trace", "2");
+        else headers["X-Trace"] = "2";
+        await client.whoami();
+        for (const { headers: sent } of recorder.requests) assert.deepEqual([sent.get("x-trace"), sent.get("x-more"), sent.get("x-service-secret")], ["1", "a, b", OWN]);
+      }
+      for (const headers of [{ "x-service-secret": "x" }, { "X-Service-Secret": OWN }, new Headers({ "x-service-secret": "x" })]) expectInvalid(await failure(made({ headers })), "headers");
+      const recorder = new Recorder(() => json(CONNECTION, 201));
+      await new ConnectorVault({ baseUrl: BASE, secret: OWN, fetch: recorder.fetch, headers: { "content-type": "text/plain", "if-match": "*" } }).connections.create(WISH);
+      assert.equal(recorder.requests[0].headers.get("content-type"), "application/json");
+    });
+
+    test("a client is made with `new`", async () => {
+      assert.throws(() => ConnectorVault({ baseUrl: BASE, secret: OWN }), TypeError);
+    });
+  });
+
+  test("no promise was left to fail on its own, and `fetch` was always called as it should be", expectNothingBeside);
+});
