@@ -1,39 +1,75 @@
 // What callers pass, read without trust.
-import { badArgument, ValidationError } from "./errors.js";
+import { nearest } from "glue";
+import { ValidationError } from "./errors.js";
 
-/** The members of a plain object that are not undefined, of which each name must be `known`; any name when none is. */
-export function membersOf(value, name, known) {
-  if (value === undefined) return {};
-  if (value === null || typeof value !== "object" || Array.isArray(value)) throw badArgument(name, "must be an object");
-  const members = Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined));
-  const unknown = known && Object.keys(members).find((member) => !known.includes(member));
-  if (unknown !== undefined) throw badArgument(unknown, `is not a member of \`${name}\`, which takes ${known.join(", ")}`);
+/** Collects what is wrong with arguments, so that all of it is told at once. */
+export class Faults {
+  #faults = [];
+  #cause;
+
+  /** Notes a fault; `what` completes a sentence that begins with the argument's name. */
+  add(parameter, what, { suggestion, cause } = {}) {
+    this.#faults.push({ parameter, detail: `\`${parameter}\` ${what}`, ...(suggestion && { suggestion }) });
+    this.#cause ??= cause;
+  }
+
+  /** Throws the faults that were noted, as `facts` say; does nothing when there are none. */
+  end(facts = { code: "invalid_argument" }) {
+    const [first, ...more] = this.#faults;
+    if (!first) return;
+    const rest = more.length > 0 ? ` (${more.length} more in \`errors\`)` : "";
+    throw new ValidationError(first.detail + rest, { ...facts, errors: this.#faults, cause: this.#cause });
+  }
+}
+
+/** An argument that can't be used. */
+export function refuse(name, what, more) {
+  const faults = new Faults();
+  faults.add(name, what, more);
+  faults.end();
+}
+
+/** The members of a plain object that are not undefined. */
+function entriesOf(value, name) {
+  if (value === undefined) return [];
+  if (value === null || typeof value !== "object" || Array.isArray(value)) refuse(name, "must be an object");
+  try {
+    return Object.entries(value).filter(([, member]) => member !== undefined);
+  } catch (cause) {
+    return refuse(name, "can't be read", { cause });
+  }
+}
+
+/** The members of an object that takes these names only; what is wrong goes to `faults`. */
+export function membersOf(value, name, known, faults) {
+  const members = Object.fromEntries(entriesOf(value, name));
+  for (const member of Object.keys(members).filter((member) => !known.includes(member))) {
+    const suggestion = nearest(member, known.join());
+    faults.add(member, `is not a member of \`${name}\`; did you mean \`${suggestion}\`?`, { suggestion });
+  }
   return members;
 }
 
 export function text(value, name) {
-  if (typeof value !== "string") throw badArgument(name, "must be a string");
+  if (typeof value !== "string") refuse(name, "must be a string");
   return value;
 }
 
-export function wholeNumber(value, name, least, most) {
-  if (!Number.isInteger(value) || value < least || value > most) throw badArgument(name, `must be a whole number from ${least} to ${most}`);
-  return value;
+/** What is wrong with what should be a whole number; undefined when nothing is. */
+export function notWhole(value, least, most) {
+  return Number.isInteger(value) && value >= least && value <= most ? undefined : `must be a whole number from ${least} to ${most}`;
 }
 
 /** The query of filters. Those named in `lists` may be arrays. What filters mean is for the service's own code to say. */
 export function queryOf(filters, lists = []) {
-  const faults = [];
+  const faults = new Faults();
   const pairs = [];
-  for (const [name, value] of Object.entries(membersOf(filters, "filters"))) {
+  for (const [name, value] of entriesOf(filters, "filters")) {
     const what = unwritable(value, lists.includes(name));
-    if (what) faults.push({ parameter: name, detail: `\`${name}\` ${what}` });
-    else pairs.push(`${encodeURIComponent(name)}=${encodeURIComponent(written(value))}`);
+    if (what) faults.add(name, what);
+    else pairs.push(`${encodeURIComponent(name.toWellFormed?.() ?? name)}=${encodeURIComponent(written(value))}`);
   }
-  if (faults.length > 0) {
-    const more = faults.length > 1 ? ` (${faults.length - 1} more in \`errors\`)` : "";
-    throw new ValidationError(faults[0].detail + more, { status: 400, code: "invalid_parameter", errors: faults });
-  }
+  faults.end({ status: 400, code: "invalid_parameter" });
   return pairs.join("&");
 }
 
@@ -66,26 +102,49 @@ export function jsonOf(value, name) {
   try {
     json = JSON.stringify(value);
   } catch (cause) {
-    throw badArgument(name, "can't be written as JSON", { cause });
+    refuse(name, "can't be written as JSON", { cause });
   }
-  if (json === undefined) throw badArgument(name, "must be an object");
+  if (json === undefined) refuse(name, "must be an object");
+  const column = halfPair(json);
+  if (column !== undefined) {
+    const detail = `The body is not valid JSON, or nested too deeply: line 1, column ${column}.`;
+    throw new ValidationError(detail, { status: 400, code: "invalid_body", errors: [{ pointer: "", detail }] });
+  }
   return [json, JSON.parse(json)];
 }
 
-/** The entity tag of a connection, which follows from its id and version. */
-export function entityTag(value) {
-  const tag = typeof value?.id === "string" && /^\d+$/.test(value.version) ? `"${value.id}-${value.version}"` : value;
-  // An empty one would be lost on its way, and the condition with it.
-  if (typeof tag !== "string" || !/^[!-~]([ -~]*[!-~])?$/.test(tag)) throw badArgument("ifMatch", "must be an entity tag, or a connection");
-  return tag;
+/**
+ * The column where the service's parser stops at half of a surrogate pair, which is in JSON as an escape; undefined when
+ * there is none.
+ */
+function halfPair(json) {
+  for (const { 1: half, index } of json.matchAll(/\\(?:u(d[89a-f]..)|.)/g)) {
+    if (half === undefined) continue;
+    const end = index + 6;
+    // After a first half it looks for the second one: at one character, at two, or at a whole escape.
+    const isFirst = /^d[89ab]/.test(half);
+    const looked = !isFirst ? 0 : json[end] !== "\\" ? 1 : json[end + 1] !== "u" ? 2 : 6;
+    return new TextEncoder().encode(json.slice(0, end)).length + looked;
+  }
+  return undefined;
 }
 
-/** What every call takes; `known` names what this one takes. */
+/** The entity tag of a connection, which follows from its id and version; undefined for what is neither. */
+function entityTag(value) {
+  const tag = typeof value?.id === "string" && /^\d+$/.test(value.version) ? `"${value.id}-${value.version}"` : value;
+  // An empty one would be lost on its way, and the condition with it.
+  return typeof tag === "string" && /^[!-~]([ -~]*[!-~])?$/.test(tag) ? tag : undefined;
+}
+
+/** What a call takes; `known` names it. */
 export function callOptions(options, known = ["signal"]) {
-  const { signal, ifMatch } = membersOf(options, "options", known);
+  const faults = new Faults();
+  const { signal, ifMatch } = membersOf(options, "options", known, faults);
   // Whatever has the shape of one: a library's is good as well.
-  if (signal !== undefined && (typeof signal?.aborted !== "boolean" || typeof signal.addEventListener !== "function")) {
-    throw badArgument("signal", "must be an AbortSignal");
-  }
-  return { signal, ifMatch: ifMatch === undefined ? undefined : entityTag(ifMatch) };
+  const isSignal = typeof signal?.aborted === "boolean" && typeof signal.addEventListener === "function";
+  if (signal !== undefined && !isSignal) faults.add("signal", "must be an AbortSignal");
+  const tag = ifMatch === undefined ? undefined : entityTag(ifMatch);
+  if (ifMatch !== undefined && tag === undefined) faults.add("ifMatch", "must be an entity tag, or a connection");
+  faults.end();
+  return { signal, ifMatch: tag };
 }

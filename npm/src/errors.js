@@ -63,12 +63,6 @@ export function ofStatus(status) {
   return BY_STATUS[status] ?? (status >= 400 && status < 500 ? ValidationError : ServerError);
 }
 
-/** An argument or an option that can't be used; `what` completes a sentence that begins with its name. */
-export function badArgument(name, what, more) {
-  const detail = `\`${name}\` ${what}`;
-  return new ValidationError(detail, { code: "invalid_argument", errors: [{ parameter: name, detail }], ...more });
-}
-
 /** Runs what WebAssembly checks: a problem that it finds becomes the error that the service's answer would. */
 export function checked(body) {
   try {

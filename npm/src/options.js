@@ -1,6 +1,6 @@
 // How to reach the service.
-import { membersOf, text, wholeNumber } from "./arguments.js";
-import { badArgument, checked, ValidationError } from "./errors.js";
+import { Faults, membersOf, notWhole } from "./arguments.js";
+import { ValidationError, checked } from "./errors.js";
 
 const NAMES = ["baseUrl", "secret", "fetch", "timeoutMs", "maxRetries", "headers", "allowSecretInBrowser"];
 const SECRET_HEADER = "x-service-secret";
@@ -10,15 +10,21 @@ const MAX_RETRIES = 100;
 
 /** Reads the options of a `ConnectorVault`. */
 export function readOptions(core, options) {
-  const given = membersOf(options, "options", NAMES);
-  const { fetch, timeoutMs = 30_000, maxRetries = 2, allowSecretInBrowser = false } = given;
-  const base = baseOf(given.baseUrl);
-  if (fetch !== undefined && typeof fetch !== "function") throw badArgument("fetch", "must be a function");
-  wholeNumber(timeoutMs, "timeoutMs", 1, MAX_TIMEOUT_MS);
-  wholeNumber(maxRetries, "maxRetries", 0, MAX_RETRIES);
-  if (typeof allowSecretInBrowser !== "boolean") throw badArgument("allowSecretInBrowser", "must be true or false");
-  const headers = headersOf(given.headers);
-  const secret = given.secret === undefined ? "" : text(given.secret, "secret");
+  const faults = new Faults();
+  const given = membersOf(options, "options", NAMES, faults);
+  const { fetch, timeoutMs = 30_000, maxRetries = 2, allowSecretInBrowser = false, secret = "" } = given;
+  const base = baseOf(given.baseUrl, faults);
+  const headers = headersOf(given.headers, faults);
+  for (const [name, what] of Object.entries({
+    fetch: fetch !== undefined && typeof fetch !== "function" && "must be a function",
+    timeoutMs: notWhole(timeoutMs, 1, MAX_TIMEOUT_MS),
+    maxRetries: notWhole(maxRetries, 0, MAX_RETRIES),
+    allowSecretInBrowser: typeof allowSecretInBrowser !== "boolean" && "must be true or false",
+    secret: typeof secret !== "string" && "must be a string",
+  })) {
+    if (what) faults.add(name, what);
+  }
+  faults.end();
   if (checked(() => core.isApiKey(secret)) && !allowSecretInBrowser && isBrowser()) throw secretInBrowser();
   headers.set("accept", "application/json");
   headers.set(SECRET_HEADER, secret);
@@ -26,26 +32,29 @@ export function readOptions(core, options) {
 }
 
 /** The service's address without a slash at its end. */
-function baseOf(value) {
+function baseOf(value, faults) {
   let url;
   try {
     url = new URL(value);
   } catch {
     // Told below.
   }
-  if (!/^https?:$/.test(url?.protocol)) throw badArgument("baseUrl", "must be the service's whole address, for example `https://vault.example.com`");
-  if (url.username || url.password || url.search || url.hash) throw badArgument("baseUrl", "must have no user, query or fragment");
+  if (!/^https?:$/.test(url?.protocol)) {
+    faults.add("baseUrl", "must be the service's whole address, for example `https://vault.example.com`");
+    return undefined;
+  }
+  if (url.username || url.password || url.search || url.hash) faults.add("baseUrl", "must have no user, query or fragment");
   return url.origin + url.pathname.replace(/\/+$/, "");
 }
 
-function headersOf(value = {}) {
+function headersOf(value, faults) {
   let headers;
   try {
-    headers = new Headers(value);
+    headers = new Headers(value ?? {});
   } catch (cause) {
-    throw badArgument("headers", "must be `Headers`, or an object of header names and values", { cause });
+    faults.add("headers", "must be `Headers`, or an object of header names and values", { cause });
   }
-  if (headers.has(SECRET_HEADER)) throw badArgument("headers", "can't hold the secret: it goes into `secret`");
+  if (headers?.has(SECRET_HEADER)) faults.add("headers", "can't hold the secret: it goes into `secret`");
   return headers;
 }
 

@@ -1,5 +1,5 @@
 // Lists, page by page.
-import { wholeNumber } from "./arguments.js";
+import { Faults, membersOf, notWhole } from "./arguments.js";
 
 // Rows that iterating asks for at a time: fewer requests than by the service's default, none of them heavy.
 const ROWS_AT_A_TIME = 100;
@@ -29,13 +29,22 @@ class Page {
   }
 
   async toArray(options) {
-    return collect(this, options);
+    return collect(this, mostOf(options));
   }
 }
 
+/** How many rows to collect. */
+function mostOf(options) {
+  const faults = new Faults();
+  const { max = Infinity } = membersOf(options, "options", ["max"], faults);
+  const what = max !== Infinity && notWhole(max, 0, Number.MAX_SAFE_INTEGER);
+  if (what) faults.add("max", what);
+  faults.end();
+  return max;
+}
+
 /** At most `max` rows of what can be iterated over. */
-async function collect(rows, { max = Infinity } = {}) {
-  if (max !== Infinity) wholeNumber(max, "max", 0, Number.MAX_SAFE_INTEGER);
+async function collect(rows, max) {
   const collected = [];
   if (max === 0) return collected;
   for await (const row of rows) {
@@ -69,15 +78,15 @@ export class List {
   }
 
   then(resolve, reject) {
-    return this.#page().then(resolve, reject);
+    return this.#page.then(resolve, reject);
   }
 
   catch(reject) {
-    return this.#page().catch(reject);
+    return this.#page.catch(reject);
   }
 
   finally(done) {
-    return this.#page().finally(done);
+    return this.#page.finally(done);
   }
 
   [Symbol.asyncIterator]() {
@@ -85,42 +94,42 @@ export class List {
   }
 
   async toArray(options) {
-    return collect(this.#rows(Math.min(options?.max ?? ROWS_AT_A_TIME, ROWS_AT_A_TIME)), options);
+    const max = mostOf(options);
+    return collect(this.#rows(Math.min(max, ROWS_AT_A_TIME)), max);
   }
 
-  async *#rows(atATime) {
-    yield* await this.#page(atATime);
-  }
-
-  /** The first page. One from which somebody goes on to the others has more rows, unless the caller said how many or where. */
-  #page(atATime) {
-    const { limit = atATime, page, after } = isObject(this.#filters) ? this.#filters : {};
-    const isFree = limit !== undefined && page === undefined && after === undefined;
-    const canTell = this.#filters === undefined || isObject(this.#filters);
-    this.#first ??= this.#ask(isFree && canTell ? { ...this.#filters, limit } : this.#filters, this.#options);
+  /** The first page, for those who await the list. */
+  get #page() {
+    this.#first ??= this.#ask(this.#filters, this.#options);
     return this.#first;
   }
 
-  async #ask(filters, options) {
+  /** All rows, from the beginning. A page on the way has more of them, unless the caller said how many or where. */
+  async *#rows(atATime) {
+    const filters = this.#filters ?? {};
+    const isFree = isObject(filters) && [filters.limit, filters.page, filters.after].every((value) => value === undefined);
+    yield* await this.#ask(isFree ? { ...filters, limit: Math.max(atATime, 1) } : this.#filters, this.#options);
+  }
+
+  /** A page; `before` is the number of the one that it follows. */
+  async #ask(filters, options, before = 0) {
     const { json, after } = await this.#get(filters, options);
+    // A service that gives the same pages again and again must not keep anybody busy for ever.
+    if (json.page <= before) return undefined;
     return new Page(json, async (more) => {
       const next = following(json, after, filters);
-      return next && this.#ask(next, more === undefined ? options : { ...options, ...more });
+      return next && this.#ask(next, more === undefined ? options : { ...options, ...more }, json.page);
     });
   }
 }
 
 const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/**
- * The filters of the page that follows; undefined when none does. A service that misreports its counts, or gives the same
- * place again and again, must not keep anybody busy for ever.
- */
+/** The filters of the page that follows; undefined when none does, whatever the service says of its counts. */
 function following({ rows, pages, page }, after, filters = {}) {
-  const { page: asked = 1, after: came, ...rest } = filters;
+  const { page: _, after: came, ...rest } = filters;
   if (rows.length === 0) return undefined;
-  if (after !== undefined) return after === came ? undefined : { ...rest, after };
-  // The last page of a list with a cursor; or a page that was not asked for.
-  if (came !== undefined || page !== Number(asked)) return undefined;
-  return page < pages ? { ...rest, page: page + 1 } : undefined;
+  if (after !== undefined) return { ...rest, after };
+  // After the last page of a list with a cursor, there is none.
+  return came === undefined && page < pages ? { ...rest, page: page + 1 } : undefined;
 }

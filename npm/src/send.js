@@ -25,7 +25,7 @@ export async function send(client, call, { signal, ifMatch, repeatable = true, d
       const { answer, error } = await ending.race(() => attempt(client, call, headers, ending.signal, isAnswer));
       if (answer) return answer;
       // An earlier try, of which nobody knows what came of it, has most likely deleted it.
-      if (deletes && lost && error.status === 404) return {};
+      if (deletes && lost && error.code === "connection_not_found") return {};
       lost ||= error instanceof ConnectionError || error.status === 503;
       const wait = waitAfter(error, tries);
       const again = repeatable && tries <= client.maxRetries && wait !== undefined && Date.now() + wait < until;
@@ -57,10 +57,13 @@ async function attempt(client, call, headers, signal, isAnswer) {
       "The service could not be reached. Is `baseUrl` right, is there a network, and, in a page, may its origin call the service?";
     return { error: new ConnectionError(message, { code: "connection_failed", cause }) };
   }
-  const isResponse = Number.isInteger(response?.status) && typeof response.headers?.get === "function";
-  if (!isResponse) return { error: unexpected(ServerError, "What `fetch` gave is no response.") };
-  if (response.ok && isAnswer(json, response.status)) return { answer: { json, headers: response.headers } };
-  return { error: errorOf(response, json) };
+  try {
+    const { status, ok, headers } = response;
+    if (ok && isAnswer(json, status)) return { answer: { json, headers } };
+    return { error: errorOf(status, headers, json) };
+  } catch (cause) {
+    return { error: unexpected(ServerError, "What `fetch` gave is no response.", { cause }) };
+  }
 }
 
 /** The JSON of a response; undefined when it holds none. Fails when it breaks off. */
@@ -75,17 +78,20 @@ async function jsonOf(response) {
 }
 
 /** What a response that is no answer tells. */
-function errorOf({ status, headers }, json) {
-  const facts = { status, headers, requestId: headers.get("x-request-id") ?? undefined, retryAfter: retryAfter(headers) };
+function errorOf(status, headers, json) {
+  const { code, detail, errors, suggestions, connectionId, requestId } = json ?? {};
+  const facts = { status, headers, requestId: headers.get("x-request-id") ?? requestId, retryAfter: retryAfter(headers) };
   if (status >= 400) {
-    const { code, detail, errors, suggestions, connectionId } = json ?? {};
     const type = ofStatus(status);
     if (typeof code !== "string" || typeof detail !== "string") return unexpected(type, `The answer has the status ${status} and tells no problem.`, facts);
-    return new type(detail, { ...facts, code, errors, suggestions, connectionId });
+    const lists = { errors: listOf(errors), suggestions: listOf(suggestions) };
+    return new type(detail, { ...facts, ...lists, code, connectionId });
   }
   const what = status === 0 || status >= 300 ? "The answer is a redirect, which is not followed." : "The answer is not what the service gives.";
   return unexpected(ServerError, what, facts);
 }
+
+const listOf = (value) => (Array.isArray(value) ? value : []);
 
 function unexpected(type, what, facts) {
   return new type(`${what} Is \`baseUrl\` the address of a connector-vault?`, { ...facts, code: "unexpected_response" });

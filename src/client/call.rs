@@ -74,11 +74,11 @@ impl Call {
     /// When the platform can't be one, or with all faults of the query.
     #[wasm_bindgen(js_name = listActions)]
     pub fn list_actions(platform: String, query: &str) -> Result<Call, JsValue> {
+        QueryReader::new(query, &ACTION_PARAMETERS).finish().map_err(Failure::from)?;
         if ["", ".", ".."].contains(&platform.as_str()) || platform.contains('\0') {
             let detail = format!("The catalog has no platform `{}`.", beginning(&platform));
             return Err(Failure::from(Problem::new(Code::PlatformNotFound, detail)).into());
         }
-        QueryReader::new(query, &ACTION_PARAMETERS).finish().map_err(Failure::from)?;
         Ok(Self::new(Verb::Get, &Target::Actions { platform }, query, None))
     }
 
@@ -107,9 +107,8 @@ impl Call {
     /// When the id can't be one, or with all faults of the body.
     #[wasm_bindgen(js_name = updateConnection)]
     pub fn update_connection(id: &str, body: String, parsed: &JsValue) -> Result<Call, JsValue> {
-        let target = connection(id)?;
         body::check(&body, parsed, &UPDATE_FIELDS)?;
-        Ok(Self::new(Verb::Patch, &target, "", Some(body)))
+        Ok(Self::new(Verb::Patch, &connection(id)?, "", Some(body)))
     }
 
     /// `POST /v1/vault/connections`. `body` is sent, `parsed` is what it means.

@@ -6,6 +6,7 @@
 //! | [`call`] | what each method of the package asks for, checked, and its request |
 //! | [`body`] | the bodies that JavaScript passes |
 //! | [`secret`] | what may be sent as a secret |
+//! | [`names`] | what a mistyped option may have meant |
 //! | [`keys`] | connection and connector keys taken apart |
 //! | [`failure`] | problems, as JavaScript gets them |
 //!
@@ -16,6 +17,7 @@ pub mod body;
 pub mod call;
 pub mod failure;
 pub mod keys;
+pub mod names;
 pub mod secret;
 
 /// The platform's usual allocator is an eighth of a module that allocates little.
