@@ -25,7 +25,7 @@ const TEXT = '"<the module>"';
 // Bytes, gzipped.
 const LIMITS = { "index.mjs": 40_000, [WASM]: 28_000 };
 const FILES = [
-  ...["index.mjs", "index.cjs", "workerd.mjs", "slim.mjs", "slim.cjs", WASM],
+  ...["index.mjs", "index.cjs", "workerd.mjs", "slim.mjs", "slim.cjs", WASM, `${WASM}.d.ts`],
   ...["index", "slim"].flatMap((name) => [`${name}.d.mts`, `${name}.d.cts`]),
 ];
 // What every engine has that a web app meets today; `wasm-opt` must bring in nothing newer.
@@ -126,6 +126,7 @@ async function bundle() {
 /** The declarations, for each module system. */
 function types() {
   const from = join(root, "npm", "types");
+  copyFileSync(join(from, `${WASM}.d.ts`), join(dist, `${WASM}.d.ts`));
   for (const extension of ["mts", "cts"]) {
     copyFileSync(join(from, "index.d.ts"), join(dist, `index.d.${extension}`));
     const slim = readFileSync(join(from, "slim.d.ts"), "utf8").replace('"./index.js"', `"./index.${extension.replace("ts", "js")}"`);

@@ -47,10 +47,10 @@ function baseOf(value, faults) {
   return url.origin + url.pathname.replace(/\/+$/, "");
 }
 
-function headersOf(value, faults) {
+function headersOf(value = {}, faults) {
   let headers;
   try {
-    headers = new Headers(value ?? {});
+    headers = new Headers(value);
   } catch (cause) {
     faults.add("headers", "must be `Headers`, or an object of header names and values", { cause });
   }

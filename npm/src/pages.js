@@ -111,16 +111,26 @@ export class List {
     yield* await this.#ask(isFree ? { ...filters, limit: Math.max(atATime, 1) } : this.#filters, this.#options);
   }
 
-  /** A page; `before` is the number of the one that it follows. */
-  async #ask(filters, options, before = 0) {
+  /** A page; `before` is the one that it follows, and `way` the cursors that led to it. */
+  async #ask(filters, options, before = 0, way = { steps: 0, turn: 1 }) {
     const { json, after } = await this.#get(filters, options);
-    // A service that gives the same pages again and again must not keep anybody busy for ever.
-    if (json.page <= before) return undefined;
+    // A service that gives the same page again and again must not keep anybody busy for ever.
+    if (filters?.after === undefined && json.page <= before) return undefined;
     return new Page(json, async (more) => {
       const next = following(json, after, filters);
-      return next && this.#ask(next, more === undefined ? options : { ...options, ...more }, json.page);
+      const further = onward(way, after);
+      return next && further && this.#ask(next, more === undefined ? options : { ...options, ...more }, json.page, further);
     });
   }
+}
+
+/**
+ * The way after another cursor; undefined when it leads back. One cursor is kept, another one each time that twice as many
+ * steps were made: a circle is noticed within three rounds, whatever its length (Brent's algorithm).
+ */
+function onward({ kept, steps, turn }, cursor) {
+  if (cursor !== undefined && cursor === kept) return undefined;
+  return steps + 1 === turn ? { kept: cursor, steps: 0, turn: turn * 2 } : { kept, steps: steps + 1, turn };
 }
 
 const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);

@@ -80,18 +80,19 @@ async function jsonOf(response) {
 /** What a response that is no answer tells. */
 function errorOf(status, headers, json) {
   const { code, detail, errors, suggestions, connectionId, requestId } = json ?? {};
-  const facts = { status, headers, requestId: headers.get("x-request-id") ?? requestId, retryAfter: retryAfter(headers) };
+  const facts = { status, headers, requestId: textOf(headers.get("x-request-id") ?? requestId), retryAfter: retryAfter(headers) };
   if (status >= 400) {
     const type = ofStatus(status);
     if (typeof code !== "string" || typeof detail !== "string") return unexpected(type, `The answer has the status ${status} and tells no problem.`, facts);
-    const lists = { errors: listOf(errors), suggestions: listOf(suggestions) };
-    return new type(detail, { ...facts, ...lists, code, connectionId });
+    const more = { errors: listOf(errors), suggestions: listOf(suggestions), connectionId: textOf(connectionId) };
+    return new type(detail, { ...facts, ...more, code });
   }
   const what = status === 0 || status >= 300 ? "The answer is a redirect, which is not followed." : "The answer is not what the service gives.";
   return unexpected(ServerError, what, facts);
 }
 
 const listOf = (value) => (Array.isArray(value) ? value : []);
+const textOf = (value) => (typeof value === "string" ? value : undefined);
 
 function unexpected(type, what, facts) {
   return new type(`${what} Is \`baseUrl\` the address of a connector-vault?`, { ...facts, code: "unexpected_response" });

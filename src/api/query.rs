@@ -75,7 +75,7 @@ fn integer(text: &str) -> Option<u64> {
 /// Reads a query string against the parameters that an endpoint has, collecting all faults.
 #[derive(Debug)]
 pub struct QueryReader<'a> {
-    values: Vec<(Parameter, Cow<'a, str>)>,
+    values: Vec<(&'static str, Cow<'a, str>)>,
     faults: Vec<Fault>,
 }
 
@@ -88,10 +88,11 @@ impl<'a> QueryReader<'a> {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             reader.take(name, value, known);
         }
-        // What a parameter is called comes before what it may be.
         let values = std::mem::take(&mut reader.values);
-        for (parameter, value) in &values {
-            reader.check(parameter, value);
+        for parameter in known {
+            if let Some((_, value)) = values.iter().find(|(name, _)| *name == parameter.name) {
+                reader.check(parameter, value);
+            }
         }
         reader.values = values;
         reader
@@ -124,7 +125,7 @@ impl<'a> QueryReader<'a> {
         if raw_value.is_empty() {
             self.invalid(name, "is empty: give it a value, or leave it out");
         }
-        self.values.push((*parameter, value));
+        self.values.push((name, value));
     }
 
     /// Checks a value, unless it is empty and so faulty already.
@@ -166,14 +167,14 @@ impl<'a> QueryReader<'a> {
     #[inline(never)]
     #[must_use]
     pub fn text(&self, parameter: &str) -> Option<String> {
-        let (_, value) = self.values.iter().find(|(known, _)| known.name == parameter)?;
+        let (_, value) = self.values.iter().find(|(name, _)| *name == parameter)?;
         (!value.is_empty()).then(|| value.clone().into_owned())
     }
 
     /// Whether a parameter was sent.
     #[must_use]
     pub fn has(&self, parameter: &str) -> bool {
-        self.values.iter().any(|(known, _)| known.name == parameter)
+        self.values.iter().any(|(name, _)| *name == parameter)
     }
 
     /// The items of a parameter.

@@ -178,11 +178,11 @@ describe("the npm package without a service", { timeout: 300_000 }, () => {
       const [call] = REPEATABLE.delete;
       const lost = await timed(inTurn(PASSING["a lost connection"][0], gone), call);
       assert.ok("value" in lost && lost.value === undefined);
-      const twice = await timed(inTurn(PASSING["a lost connection"][0], limited, gone), call);
+      const twice = await timed(inTurn(PASSING["a lost connection"][0], () => limited(), gone), call);
       assert.ok("value" in twice && twice.value === undefined);
       expectError((await timed(gone, call)).error, "NotFoundError", { status: 404 });
       // Who was refused for asking too often has deleted nothing.
-      expectError((await timed(inTurn(limited, gone), call)).error, "NotFoundError", { status: 404 });
+      expectError((await timed(inTurn(() => limited(), gone), call)).error, "NotFoundError", { status: 404 });
       expectError((await timed(inTurn(PASSING["a lost connection"][0], () => new Response("<html>", { status: 404 })), call)).error, "NotFoundError", { code: "unexpected_response" });
       expectError((await timed(inTurn(PASSING["a lost connection"][0], gone), REPEATABLE.get[0])).error, "NotFoundError");
     });
