@@ -125,13 +125,12 @@ async function bundle() {
 
 /** The declarations, for each module system. */
 function types() {
-  const from = join(root, "npm", "types");
-  copyFileSync(join(from, `${WASM}.d.ts`), join(dist, `${WASM}.d.ts`));
-  for (const extension of ["mts", "cts"]) {
-    copyFileSync(join(from, "index.d.ts"), join(dist, `index.d.${extension}`));
-    const slim = readFileSync(join(from, "slim.d.ts"), "utf8").replace('"./index.js"', `"./index.${extension.replace("ts", "js")}"`);
-    writeFileSync(join(dist, `slim.d.${extension}`), slim);
-  }
+  const copy = (name, extension, as = `${name}.d.${extension}`) => {
+    const text = readFileSync(join(root, "npm", "types", `${name}.d.ts`), "utf8");
+    writeFileSync(join(dist, as), text.replace(/"(\.\/\w+)\.js"/g, `"$1.${extension.replace("ts", "js")}"`));
+  };
+  for (const extension of ["mts", "cts"]) for (const name of ["index", "slim"]) copy(name, extension);
+  copy(WASM, "mts", `${WASM}.d.ts`);
 }
 
 /** The package's licences. */
