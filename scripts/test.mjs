@@ -16,7 +16,7 @@ import { Steps } from "./test/steps.mjs";
 
 const TARGET = ["--target", "wasm32-unknown-unknown"];
 const NATIVE = [[], ["--features", "cli"]];
-const WASM = ["worker", "client"];
+const WASM = { worker: ["--lib"], client: ["--lib", "--test", "client"] };
 const E2E = join("tests", "e2e");
 const lintOnly = process.argv.includes("--only") && process.argv.includes("lint");
 
@@ -36,8 +36,8 @@ async function lintNative(wasm) {
 async function lintWasm(wasm) {
   const env = wasmToolEnvironment(wasm);
   const hasClippy = ask("cargo", ["clippy", "--version"], env).ok;
-  for (const feature of WASM) {
-    const features = ["--quiet", "--lib", "--features", feature, ...TARGET];
+  for (const [feature, targets] of Object.entries(WASM)) {
+    const features = ["--quiet", ...targets, "--features", feature, ...TARGET];
     if (hasClippy) await cargo(`clippy on wasm32, features: ${feature}`, ["clippy", ...features, "--", "-D", "warnings"], env);
     else await cargo(`check on wasm32 (this toolchain has no clippy), features: ${feature}`, ["check", ...features], env);
   }
