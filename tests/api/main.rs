@@ -17,6 +17,7 @@ mod create;
 mod keys;
 mod migrations;
 mod model;
+mod openapi;
 mod pages;
 mod parameters;
 mod plans;

@@ -143,7 +143,7 @@ fn names() -> Value {
 }
 
 /// The names that serde has for the variants of an enumeration.
-fn variants<'de, T: Deserialize<'de>>() -> Vec<&'static str> {
+pub fn variants<'de, T: Deserialize<'de>>() -> Vec<&'static str> {
     struct Asked<'a>(&'a mut Vec<&'static str>);
 
     impl<'de> Deserializer<'de> for Asked<'_> {

@@ -1,0 +1,105 @@
+//! The schemas of request bodies: from the service's tables, with a description for each field.
+
+use connector_vault::api::body::{Field, FieldCheck};
+use connector_vault::api::vault::create::CREATE_FIELDS;
+use connector_vault::api::vault::update::UPDATE_FIELDS;
+
+use super::node::{Node, object};
+use super::parameters::platform;
+use super::schemas::said;
+use super::{samples, texts};
+
+/// What a connection is created from.
+pub fn new_connection() -> Node {
+    let description = "What a connection is created from.";
+    body(description, &CREATE_FIELDS, &about_creating(), &defaults())
+}
+
+/// What can be changed about a connection.
+pub fn connection_changes() -> Node {
+    let description = "What is changed about a connection.";
+    body(description, &UPDATE_FIELDS, &about_changing(), &object! {})
+}
+
+/// The schema of a body with these fields; `about` has a description for each, `defaults` what they are when left out.
+fn body(description: &str, fields: &[Field], about: &[(&str, &str)], defaults: &Node) -> Node {
+    let known: Vec<_> = fields.iter().map(|field| field.name).collect();
+    assert_eq!(known, about.iter().map(|(name, _)| *name).collect::<Vec<_>>());
+    let members = fields.iter().zip(about).map(|(field, (name, description))| {
+        let schema = said(description, field_schema(field));
+        let default = defaults.get(name);
+        let default = default.filter(|_| !field.required);
+        let schema = match default {
+            Some(default) => schema.with(object! {"default": default.clone()}),
+            None => schema,
+        };
+        (*name, schema)
+    });
+    let members: Vec<_> = members.collect();
+    let required: Vec<_> =
+        fields.iter().filter(|field| field.required).map(|field| field.name).collect();
+    let schema = object! {
+        "type": "object", "description": description, "additionalProperties": false,
+    };
+    let required = if required.is_empty() {
+        object! {}
+    } else {
+        object! {"required": Node::texts(required)}
+    };
+    schema.with(required).with(object! {"properties": Node::members(members)})
+}
+
+fn field_schema(field: &Field) -> Node {
+    match (field.name, field.check) {
+        // Its rule is the catalog itself.
+        ("platform", _) => platform(),
+        ("platformVersion", _) => texts::version(),
+        (_, FieldCheck::Text(rule)) => texts::text(rule),
+        (_, FieldCheck::TextOrNull(rule)) => {
+            let Node::Object(members) = texts::text(rule) else { panic!("a schema is an object") };
+            Node::members(members.into_iter().map(|(name, value)| match name.as_str() {
+                "type" => (name, Node::Array(vec![value, "null".into()])),
+                _ => (name, value),
+            }))
+        }
+        (_, FieldCheck::Boolean) => object! {"type": "boolean"},
+        (_, FieldCheck::OneOf(names)) => object! {"type": "string", "enum": Node::texts(names)},
+        (_, FieldCheck::Texts(most, rule)) => object! {
+            "type": "array", "maxItems": u64::try_from(most).unwrap(), "items": texts::text(rule),
+        },
+    }
+}
+
+fn about_creating() -> [(&'static str, &'static str); 9] {
+    [
+        ("platform", "A platform of the catalog."),
+        ("platformVersion", "Version of the platform's API; the catalog's when left out."),
+        ("identity", "Whose connection it is."),
+        ("identityType", "What kind of identity that is."),
+        ("name", "Display name."),
+        ("label", "Tells connections of one identity to one platform apart."),
+        ("tags", TAGS),
+        ("state", "How the connection is doing."),
+        ("active", "Whether the connection is active."),
+    ]
+}
+
+const TAGS: &str = "Kept exactly as sent, order and duplicates too.";
+
+fn about_changing() -> [(&'static str, &'static str); 1] {
+    [(
+        "tags",
+        "The new tags, instead of all that are there; kept exactly as sent. Left out: nothing changes.",
+    )]
+}
+
+/// What a connection has of which no more was said than must be.
+fn defaults() -> Node {
+    let [(_, minimal), _] = samples::CREATING;
+    let created = samples::created(minimal);
+    let Some(Node::Text(key)) = created.get("key") else { panic!("a connection has a key") };
+    let label = key.split("::").nth(2).unwrap();
+    let own =
+        ["name", "tags", "state", "active"].map(|name| (name, created.get(name).unwrap().clone()));
+    Node::members(own).with(object! {"label": label})
+}
