@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { buildPackage } from "./build-package.mjs";
 import { buildWorker, wasmToolEnvironment } from "./build-worker.mjs";
 import { nativeCli } from "./lib/native-cli.mjs";
-import { root, wrangler } from "./lib/paths.mjs";
+import { nodeBin, root, wrangler } from "./lib/paths.mjs";
 import { main, Problem } from "./lib/problem.mjs";
 import { ask, run } from "./lib/run.mjs";
 import { task } from "./lib/status.mjs";
@@ -56,6 +56,12 @@ async function refusesBoth(wasm) {
   if (!answer.includes(reason)) throw new Problem("`worker` together with `client` fails for another reason than it should.", { output: answer });
 }
 
+/** The OpenAPI document by the rules of redocly.yaml, and its examples by its schemas. */
+async function lintOpenapi() {
+  const document = join("www", "v1", "openapi.json");
+  await run(join(nodeBin, "redocly"), ["lint", document], { env: { REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" } });
+}
+
 function e2eFiles() {
   if (!existsSync(join(root, E2E))) return [];
   const files = readdirSync(join(root, E2E), { recursive: true }).map(String);
@@ -104,6 +110,7 @@ await main(async () => {
   await steps.step("lints, native", () => lintNative(wasm), { needs });
   await steps.step("lints, wasm32", () => lintWasm(wasm), { needs });
   await steps.step("Worker and client refuse to be one module", () => refusesBoth(wasm), { needs });
+  await steps.step("OpenAPI document is valid", lintOpenapi, { needs });
   if (lintOnly) return steps.close();
   await steps.step("tests of the scripts", () => run("node", ["--test", join("scripts", "test", "scripts.test.mjs")]), { needs });
   await steps.step("types of the package", packageTypes, { needs });
