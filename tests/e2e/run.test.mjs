@@ -17,6 +17,7 @@ import { hostile } from "./suites/hostile.mjs";
 import { keys } from "./suites/keys.mjs";
 import { largest } from "./suites/largest.mjs";
 import { FIRST, migrations } from "./suites/migrations.mjs";
+import { openapi } from "./suites/openapi.mjs";
 import { outage } from "./suites/outage.mjs";
 import { parameters } from "./suites/parameters.mjs";
 import { refusals } from "./suites/refusals.mjs";
@@ -83,6 +84,7 @@ describe("the service on the real runtime", () => {
   refusals(world);
   bodies(world);
   concurrency(world);
+  openapi(world);
   vaultCost(world);
   outage(world);
   configured(world);

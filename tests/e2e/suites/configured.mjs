@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { READ_METHODS, expectHeaders, expectProblem } from "../support/expect.mjs";
+import { Description } from "../support/openapi.mjs";
 import { Server } from "../support/server.mjs";
 import { store, key } from "../support/keys.mjs";
 import { CONNECTIONS, Caller, LIST_METHODS, ONE_METHODS, expectConnection, one } from "../support/vault.mjs";
@@ -117,9 +118,13 @@ export function configured(world) {
 
     test("who asks too often is told to wait, and nobody else is", async () => {
       const { first, second } = keys;
+      const description = Description.committed();
       const detail = "This API key asks too often. Wait, then try again.";
       for (const path of ["/v1/whoami", CONNECTORS, `${CONNECTORS}?limit=0`, "/v1/available-actions/nothing", CONNECTIONS, `${CONNECTIONS}?limit=0`, one("nothing")]) {
-        expectProblem(await beyondLimit(first.secret, path), "too_many_requests", { detail, vary });
+        const answer = await beyondLimit(first.secret, path);
+        expectProblem(answer, "too_many_requests", { detail, vary });
+        // Every operation describes it in the same way.
+        description.expect("whoami", answer);
       }
       assert.equal((await send("/v1/whoami", { secret: second.secret })).status, 200);
     });

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { expectProblem } from "../support/expect.mjs";
 import { key, store } from "../support/keys.mjs";
+import { Description } from "../support/openapi.mjs";
 import { CONNECTIONS, Caller, expectConnection, expectConnections, expectTrueCounts, one, stored } from "../support/vault.mjs";
 
 const DETAIL = "The service can't reach its storage. Try again shortly.";
@@ -11,6 +12,7 @@ const PRIVATE = "private-matter";
 
 export function outage(world) {
   const made = key({ account: "outage" });
+  const description = Description.committed();
   const caller = new Caller(world, made);
   const wish = { platform: "github", identity: `${PRIVATE}-identity`, identityType: "user", name: `${PRIVATE} name` };
   const run = (sql) => world.database.prepare(sql).run();
@@ -18,6 +20,8 @@ export function outage(world) {
   /** Asserts 503, that the log has the cause under the request's id, and that neither tells more than it should. */
   async function expectUnavailable(answer, cause) {
     const { requestId } = expectProblem(answer, "unavailable", { detail: DETAIL });
+    // Every operation describes it in the same way.
+    description.expect("listConnections", answer);
     const line = await world.server.logged(`unavailable request=${requestId}`, cause);
     assert.ok(!line.includes(PRIVATE), line);
     assert.ok(!/sql|d1:|no such|trigger|connection_/i.test(answer.text), answer.text);

@@ -1,0 +1,192 @@
+// The OpenAPI document: open to everybody, and true of what the real service takes and answers.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { before, describe, test } from "node:test";
+import { root } from "../../../scripts/lib/paths.mjs";
+import { expectProblem } from "../support/expect.mjs";
+import { key, store } from "../support/keys.mjs";
+import { Description } from "../support/openapi.mjs";
+import { one, query } from "../support/vault.mjs";
+
+const PATH = "/v1/openapi.json";
+const JSON_TYPE = ["content-type", "application/json"];
+const UNKNOWN = "00000000-0000-4000-8000-000000000000";
+const PLATFORM = "github";
+/** What only a service with a rate limit, a fault or broken storage answers: other suites look at most of it. */
+const ELSEWHERE = ["429", "500", "503"];
+
+export function openapi(world) {
+  const keys = { full: key({ account: "openapi" }), scopeless: key({ account: "openapi", scopes: "" }) };
+  let description;
+  const send = (path, options) => world.server.send(path, options);
+  let made = 0;
+  const wish = (more = {}) => ({ platform: PLATFORM, identity: `openapi-${(made += 1)}`, identityType: "user", ...more });
+  const create = (body) => send("/v1/vault/connections", { method: "POST", secret: keys.full.secret, headers: [JSON_TYPE], body: JSON.stringify(body) });
+
+  /** A request that the operation answers well, as `send` takes it. */
+  async function good({ operationId, path, method, requestBody, security }) {
+    const id = path.includes("{id}") ? (await create(wish())).json.id : undefined;
+    const bodies = { createConnection: wish({ name: "Ann", tags: ["eu"] }), updateConnection: { tags: ["eu", "eu"] } };
+    return {
+      path: path.replace("{id}", id).replace("{platform}", PLATFORM),
+      method,
+      secret: security?.length === 0 ? undefined : keys.full.secret,
+      headers: requestBody ? [JSON_TYPE] : [],
+      body: requestBody ? JSON.stringify(bodies[operationId]) : undefined,
+    };
+  }
+
+  /** Requests that the operation refuses, or answers without a body: each a good one with something else in it. */
+  async function others(operation) {
+    const request = await good(operation);
+    const { path, headers } = request;
+    if (request.secret === undefined) return [];
+    const others = [
+      { path: `${path}?lmit=1` },
+      { path: `${path}?limit=0&limit=1` },
+      { secret: undefined },
+      { secret: "sk_test_mistyped" },
+      { secret: keys.scopeless.secret },
+      { path: path.replace(PLATFORM, "gitub").replace(/[0-9a-f-]{36}/, UNKNOWN) },
+    ];
+    if (operation.parameters?.some(({ $ref }) => $ref?.endsWith("IfMatch"))) {
+      others.push({ headers: [...headers, ["if-match", '"other"']] });
+    }
+    if (request.body !== undefined) {
+      others.push({ headers: [] }, { body: "{" }, { body: '{"tags":["a,b"],"nothing":1}' }, { body: " ".repeat((64 << 10) + 1) });
+    }
+    if (operation.operationId === "createConnection") {
+      const body = JSON.stringify(wish());
+      await send(path, { ...request, body });
+      others.push({ body });
+    }
+    return others.map((other) => ({ ...request, ...other }));
+  }
+
+  describe("the OpenAPI document", () => {
+    before(async () => {
+      await store(world.database, Object.values(keys));
+      description = new Description((await send(PATH)).json);
+    });
+
+    test("is open to everybody, and to pages of every origin", async () => {
+      const file = readFileSync(join(root, "www", PATH));
+      for (const headers of [[], [["origin", "https://a.example"]], [["x-service-secret", "sk_test_mistyped"]]]) {
+        const answer = await send(PATH, { headers });
+        assert.deepEqual([answer.status, answer.header("content-type")], [200, "application/json"]);
+        assert.equal(answer.header("access-control-allow-origin"), "*");
+        assert.ok(answer.body.equals(file), "the document is the file");
+        description.expect("openapi", answer);
+        const head = await send(PATH, { method: "HEAD", headers });
+        assert.deepEqual([head.status, head.body.length, head.header("etag")], [200, 0, answer.header("etag")]);
+        const known = await send(PATH, { headers: [...headers, ["if-none-match", answer.header("etag")]] });
+        assert.equal(known.status, 304);
+        description.expect("openapi", known);
+      }
+      for (const method of ["POST", "PUT", "PATCH", "DELETE"]) assert.equal((await send(PATH, { method })).status, 405, method);
+    });
+
+    test("opens nothing else below /v1", async () => {
+      for (const path of [`${PATH}/`, `${PATH}x`, "/v1/openapi", "/v1/%6fpenapi.json", "/v1//openapi.json", "/v1", "/v1/", "/v1/whoami"]) {
+        expectProblem(await send(path), "missing_key");
+      }
+      expectProblem(await send("/openapi.json"), "route_not_found");
+      expectProblem(await send("/_headers"), "route_not_found");
+    });
+
+    test("describes every answer of every operation", async () => {
+      for (const [id, operation] of description.operations) {
+        const seen = new Set();
+        const ask = async (request) => {
+          const answer = await send(request.path, request);
+          description.expect(id, answer);
+          seen.add(String(answer.status));
+          return answer;
+        };
+        for (const request of await others(operation)) await ask(request);
+        const request = await good(operation);
+        const answer = await ask(request);
+        assert.ok(answer.status < 300, `${id} ${answer.status}`);
+        if (operation.parameters?.some(({ $ref }) => $ref?.endsWith("IfNoneMatch"))) {
+          await ask({ ...request, headers: [["if-none-match", answer.header("etag")]] });
+        }
+        const described = Object.keys(operation.responses).filter((status) => !ELSEWHERE.includes(status));
+        assert.deepEqual([...seen].sort(), described, id);
+      }
+    });
+
+    test("describes large pages", async () => {
+      for (const [id, path] of [["listConnectors", "/v1/available-connectors"], ["listActions", `/v1/available-actions/${PLATFORM}`], ["listConnections", "/v1/vault/connections"]]) {
+        for (const filter of ["limit=500", "limit=2", "page=1000000000"]) {
+          const answer = await send(`${path}?${filter}`, { secret: keys.full.secret });
+          assert.equal(answer.status, 200);
+          description.expect(id, answer);
+        }
+      }
+    });
+
+    test("has the limits of every parameter", async () => {
+      const text = (length) => "x".repeat(length);
+      const list = (length) => Array.from({ length }, (_, n) => `x${n}`).join();
+      /** Texts that a parameter takes, and texts that it does not take. */
+      const tried = ({ type, enum: names, minimum, maximum, maxLength, maxItems, pattern }) => {
+        if (type === "boolean") return [["true", "false"], ["True", "1"]];
+        if (type === "integer") return [[minimum, maximum].map(String), [minimum - 1, maximum + 1].map(String).concat("x", "1.5")];
+        if (type === "array") return [["x", list(maxItems)], [list(maxItems + 1), "a,,b", ","]];
+        if (names) return [names, ["nothing", names[0].toUpperCase()]];
+        if (maxLength) return [[text(1), text(maxLength)], [text(maxLength + 1), ...(pattern ? [" "] : [])]];
+        return pattern ? [[], ["x", "0".repeat(10)]] : [["x", "%_*,'\"\\é🦀"], []];
+      };
+      let parameters = 0;
+      for (const operation of description.operations.values()) {
+        for (const { name, schema } of operation.parameters?.filter((parameter) => parameter.in === "query") ?? []) {
+          const [taken, refused] = tried(schema);
+          const path = operation.path.replace("{platform}", PLATFORM);
+          const status = async (value) => {
+            const filter = query({ [name]: value, ...(name === "tagsMatch" && { tags: "x" }) });
+            const answer = await send(`${path}?${filter}`, { secret: keys.full.secret });
+            description.expect(operation.operationId, answer);
+            return answer.status;
+          };
+          for (const value of taken) assert.equal(await status(value), 200, `${path}?${name}=${value}`);
+          for (const value of [...refused, ""]) assert.equal(await status(value), 400, `${path}?${name}=${value}`);
+          parameters += 1;
+        }
+      }
+      assert.equal(parameters, 8 + 6 + 13);
+    });
+
+    test("takes the bodies that the service takes, and no others", async () => {
+      const long = (count) => "é".repeat(count);
+      const cases = [
+        {}, wish(), { ...wish(), platform: "GitHub" }, { ...wish(), platform: 1 }, { ...wish(), identityType: "User" }, { ...wish(), nothing: 1 },
+        ...[1, "", long(256), long(257), "a,b", "a\nb", "a\u{85}", " a ", "a::b\u{1f980}"].map((identity) => wish({ identity })),
+        ...[null, 1, "", long(128), long(129), "a,b", "a\u{0}", " a "].map((name) => wish({ name })),
+        ...[null, "", "a-1", "A", "a_b", "x".repeat(64), "x".repeat(65)].map((label) => wish({ label })),
+        ...["v1", "v", "1", "v1.0", `v${"1".repeat(16)}`, `v${"1".repeat(17)}`, null].map((platformVersion) => wish({ platformVersion })),
+        ...[null, "x", [], ["a"], ["a", "a"], [""], ["a,b"], [" a"], ["a\u{a0}"], ["a b"], ["\u{2028}a"], ["\u{1f980}".repeat(128)], ["\u{1f980}".repeat(129)], ["a\u{7f}"], ["\u{feff}"], [1],
+          Array(50).fill("t"), Array(51).fill("t")].map((tags) => wish({ tags })),
+        ...["failed", "Failed", null].map((state) => wish({ state })), ...[true, false, null, "true"].map((active) => wish({ active })),
+      ];
+      const { schema } = description.operations.get("createConnection").requestBody.content["application/json"];
+      let created = 0;
+      for (const body of cases) {
+        const answer = await create(body);
+        description.expect("createConnection", answer);
+        const faults = description.faults(schema, body);
+        assert.equal(answer.status === 201, faults === undefined, `${JSON.stringify(body)}: ${answer.status}, ${faults}`);
+        created += answer.status === 201 ? 1 : 0;
+      }
+      assert.ok(created > 15 && cases.length - created > 25, `${created} of ${cases.length}`);
+      for (const [change, taken] of [[{}, true], [{ tags: [] }, true], [{ name: "x" }, false], [{ tags: null }, false]]) {
+        const { id } = (await create(wish())).json;
+        const body = JSON.stringify(change);
+        const answer = await send(one(id), { method: "PATCH", secret: keys.full.secret, headers: [JSON_TYPE], body });
+        description.expect("updateConnection", answer);
+        const { schema: changes } = description.operations.get("updateConnection").requestBody.content["application/json"];
+        assert.deepEqual([answer.status === 200, description.faults(changes, change) === undefined], [taken, taken], body);
+      }
+    });
+  });
+}

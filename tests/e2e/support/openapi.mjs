@@ -1,0 +1,75 @@
+// The OpenAPI document as something that answers are held against.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import addFormats from "ajv-formats";
+import Ajv from "ajv/dist/2020.js";
+import { root } from "../../../scripts/lib/paths.mjs";
+
+const DOCUMENT = "document";
+/** Headers of the transport, and of assets on their way. */
+const TRANSPORT = new Set(["cf-cache-status", "connection", "content-length", "content-type", "date", "transfer-encoding"]);
+
+/** The same schema, in which an object has no other members than those that are described. */
+function closed(schema) {
+  if (Array.isArray(schema)) return schema.map(closed);
+  if (typeof schema !== "object" || schema === null) return schema;
+  const inner = Object.fromEntries(Object.entries(schema).map(([name, value]) => [name, closed(value)]));
+  return schema.type === "object" && schema.properties?.constructor === Object ? { ...inner, additionalProperties: false } : inner;
+}
+
+export class Description {
+  /** Of the committed document. */
+  static committed() {
+    return new Description(JSON.parse(readFileSync(join(root, "www", "v1", "openapi.json"), "utf8")));
+  }
+
+  constructor(document) {
+    this.document = document;
+    const schemas = Object.entries(document.components.schemas).map(([name, schema]) => [name, closed(schema)]);
+    const components = { ...document.components, schemas: Object.fromEntries(schemas) };
+    this.ajv = addFormats(new Ajv({ strict: true, strictRequired: false, allowUnionTypes: true, allErrors: true }));
+    this.ajv.addVocabulary(["openapi", "info", "servers", "tags", "paths", "components", "security"]);
+    this.ajv.addSchema({ ...document, components }, DOCUMENT);
+    /** Each operation by its id, with its path and method. */
+    this.operations = new Map(
+      Object.entries(document.paths).flatMap(([path, item]) =>
+        Object.entries(item).map(([method, operation]) => [operation.operationId, { ...operation, path, method: method.toUpperCase() }]),
+      ),
+    );
+  }
+
+  /** What a reference stands for, or the thing itself. */
+  resolve(thing) {
+    if (thing.$ref === undefined) return thing;
+    const steps = thing.$ref.replace(/^#\//, "").split("/").map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
+    return steps.reduce((part, step) => part[step], this.document);
+  }
+
+  /** What is wrong with a value, or nothing. `schema` may refer to the document's components. */
+  faults(schema, value) {
+    const inDocument = JSON.parse(JSON.stringify(schema).replaceAll('"#/', `"${DOCUMENT}#/`));
+    return this.ajv.validate(inDocument, value) ? undefined : this.ajv.errorsText();
+  }
+
+  /** Asserts that an answer is one that the operation describes. */
+  expect(id, answer) {
+    const where = `${id} ${answer.status}`;
+    const described = this.operations.get(id).responses[answer.status];
+    assert.ok(described, `${where} is not described: ${answer.text.slice(0, 300)}`);
+    const { headers, content = {} } = this.resolve(described);
+    for (const [name, header] of Object.entries(headers)) {
+      const { required, schema } = this.resolve(header);
+      const text = answer.header(name);
+      if (text === undefined) assert.ok(!required, `${where}: \`${name}\` is missing`);
+      else assert.equal(this.faults(schema, schema.type === "integer" ? Number(text) : text), undefined, `${where}: ${name}`);
+    }
+    const others = answer.headers.map(([name]) => name).filter((name) => !(name in headers) && !TRANSPORT.has(name));
+    assert.deepEqual(others, [], `${where}: headers that are not described`);
+    const media = Object.entries(content);
+    if (media.length === 0) return assert.equal(answer.body.length, 0, where);
+    const [[type, { schema }]] = media;
+    assert.equal(answer.header("content-type"), type, where);
+    assert.equal(this.faults(schema, answer.json), undefined, `${where}: ${answer.text.slice(0, 500)}`);
+  }
+}
