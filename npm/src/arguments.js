@@ -2,6 +2,9 @@
 import { nearest } from "glue";
 import { ValidationError } from "./errors.js";
 
+// Most bytes of a body; a character has one at least.
+const MAX_BODY = 64 << 10;
+
 /** Collects what is wrong with arguments, so that all of it is told at once. */
 export class Faults {
   #faults = [];
@@ -29,20 +32,33 @@ export function refuse(name, what, more) {
   faults.end();
 }
 
-/** The members of a plain object that are not undefined. */
-function entriesOf(value, name) {
-  if (value === undefined) return [];
-  if (value === null || typeof value !== "object" || Array.isArray(value)) refuse(name, "must be an object");
+/** Whether a value is an object of members only: a `Map`, or another class's instance, would look as if it had none. */
+function isPlain(value) {
+  if (value === null || typeof value !== "object") return false;
+  const prototype = Object.getPrototypeOf(value);
+  // Another window's objects are as good: theirs is a prototype without one, too.
+  return prototype === null || (Object.getPrototypeOf(prototype) === null && !Array.isArray(value));
+}
+
+/** A copy of a plain object's members that are not undefined, and of the arrays among them; it inherits nothing. */
+export function copyOf(value, name) {
+  const members = Object.create(null);
+  if (value === undefined) return members;
   try {
-    return Object.entries(value).filter(([, member]) => member !== undefined);
+    if (!isPlain(value)) refuse(name, "must be a plain object");
+    for (const [member, content] of Object.entries(value)) {
+      if (content !== undefined) members[member] = Array.isArray(content) ? Array.from(content) : content;
+    }
   } catch (cause) {
-    return refuse(name, "can't be read", { cause });
+    if (cause instanceof ValidationError) throw cause;
+    refuse(name, "can't be read", { cause });
   }
+  return members;
 }
 
 /** The members of an object that takes these names only; what is wrong goes to `faults`. */
 export function membersOf(value, name, known, faults) {
-  const members = Object.fromEntries(entriesOf(value, name));
+  const members = copyOf(value, name);
   for (const member of Object.keys(members).filter((member) => !known.includes(member))) {
     const suggestion = nearest(member, known.join());
     faults.add(member, `is not a member of \`${name}\`; did you mean \`${suggestion}\`?`, { suggestion });
@@ -51,7 +67,7 @@ export function membersOf(value, name, known, faults) {
 }
 
 export function text(value, name) {
-  if (typeof value !== "string") refuse(name, "must be a string");
+  if (typeof value !== "string" || !isWellFormed(value)) refuse(name, "must be a string");
   return value;
 }
 
@@ -60,11 +76,14 @@ export function notWhole(value, least, most) {
   return Number.isInteger(value) && value >= least && value <= most ? undefined : `must be a whole number from ${least} to ${most}`;
 }
 
-/** The query of filters. Those named in `lists` may be arrays. What filters mean is for the service's own code to say. */
-export function queryOf(filters, lists = []) {
+/**
+ * The query of filters, which are a copy. Those named in `lists` may be arrays. What filters mean is for the service's own
+ * code to say.
+ */
+export function queryOf(filters, lists) {
   const faults = new Faults();
   const pairs = [];
-  for (const [name, value] of entriesOf(filters, "filters")) {
+  for (const [name, value] of Object.entries(filters)) {
     const what = unwritable(value, lists.includes(name));
     if (what) faults.add(name, what);
     else pairs.push(`${encodeURIComponent(name.toWellFormed?.() ?? name)}=${encodeURIComponent(written(value))}`);
@@ -98,6 +117,10 @@ function written(value) {
 
 /** The JSON of a body, and what it means: without undefined members, dates as texts. */
 export function jsonOf(value, name) {
+  // An object of another class has no members of its own, unless it says what its JSON is.
+  if (value !== null && typeof value === "object" && !Array.isArray(value) && !isPlain(value) && typeof value.toJSON !== "function") {
+    refuse(name, "must be a plain object");
+  }
   let json;
   try {
     json = JSON.stringify(value);
@@ -105,7 +128,8 @@ export function jsonOf(value, name) {
     refuse(name, "can't be written as JSON", { cause });
   }
   if (json === undefined) refuse(name, "must be an object");
-  const column = halfPair(json);
+  // Whether it is too large is looked at first.
+  const column = json.length <= MAX_BODY ? halfPair(json) : undefined;
   if (column !== undefined) {
     const detail = `The body is not valid JSON, or nested too deeply: line 1, column ${column}.`;
     throw new ValidationError(detail, { status: 400, code: "invalid_body", errors: [{ pointer: "", detail }] });
@@ -141,7 +165,7 @@ export function callOptions(options, known = ["signal"]) {
   const faults = new Faults();
   const { signal, ifMatch } = membersOf(options, "options", known, faults);
   // Whatever has the shape of one: a library's is good as well.
-  const isSignal = typeof signal?.aborted === "boolean" && typeof signal.addEventListener === "function";
+  const isSignal = typeof signal?.aborted === "boolean" && ["addEventListener", "removeEventListener"].every((name) => typeof signal[name] === "function");
   if (signal !== undefined && !isSignal) faults.add("signal", "must be an AbortSignal");
   const tag = ifMatch === undefined ? undefined : entityTag(ifMatch);
   if (ifMatch !== undefined && tag === undefined) faults.add("ifMatch", "must be an entity tag, or a connection");

@@ -8,11 +8,15 @@ import { VaultError } from "./errors.js";
  */
 export function start(module) {
   try {
-    initSync({ module });
+    const compiled = module instanceof WebAssembly.Module ? module : new WebAssembly.Module(module);
+    // The glue keeps whatever starts, be it another module.
+    if (!WebAssembly.Module.exports(compiled).some(({ name }) => name === "isApiKey")) throw new TypeError("It is another module.");
+    initSync({ module: compiled });
     return { Call, isApiKey, parseConnectionKey, parseConnectorKey };
   } catch (cause) {
     throw noModule(
-      "The WebAssembly module can't be compiled here. A page with a Content-Security-Policy must allow it: `script-src 'wasm-unsafe-eval'`.",
+      `The WebAssembly module can't be started: ${cause.message} (A page with a Content-Security-Policy must allow it: ` +
+        "`script-src 'wasm-unsafe-eval'`. The module must be of the same version as the package.)",
       cause,
     );
   }

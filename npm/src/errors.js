@@ -5,7 +5,7 @@ export class VaultError extends Error {
    * @param {string} message for a person
    * @param {{ code: string, status?: number, requestId?: string, errors?: object[], headers?: Headers, cause?: unknown }} facts
    */
-  constructor(message, { code, status, requestId, errors = [], headers, cause }) {
+  constructor(message, { code = "internal", status, requestId, errors = [], headers, cause } = {}) {
     super(message, cause === undefined ? undefined : { cause });
     Object.assign(this, { code, status, requestId, errors, headers });
   }
@@ -19,7 +19,7 @@ named("VaultError", VaultError);
 
 /** A failure that may pass by itself. */
 class PassingError extends VaultError {
-  constructor(message, facts) {
+  constructor(message, facts = {}) {
     super(message, facts);
     this.retryAfter = facts.retryAfter;
   }
@@ -29,13 +29,13 @@ export class ValidationError extends VaultError {}
 export class AuthenticationError extends VaultError {}
 export class PermissionError extends VaultError {}
 export class NotFoundError extends VaultError {
-  constructor(message, facts) {
+  constructor(message, facts = {}) {
     super(message, facts);
     this.suggestions = facts.suggestions ?? [];
   }
 }
 export class ConflictError extends VaultError {
-  constructor(message, facts) {
+  constructor(message, facts = {}) {
     super(message, facts);
     this.connectionId = facts.connectionId;
   }

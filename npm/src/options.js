@@ -12,7 +12,7 @@ const MAX_RETRIES = 100;
 export function readOptions(core, options) {
   const faults = new Faults();
   const given = membersOf(options, "options", NAMES, faults);
-  const { fetch, timeoutMs = 30_000, maxRetries = 2, allowSecretInBrowser = false, secret = "" } = given;
+  const { fetch, timeoutMs = 30_000, maxRetries = 2, allowSecretInBrowser = false, secret } = given;
   const base = baseOf(given.baseUrl, faults);
   const headers = headersOf(given.headers, faults);
   for (const [name, what] of Object.entries({
@@ -20,7 +20,7 @@ export function readOptions(core, options) {
     timeoutMs: notWhole(timeoutMs, 1, MAX_TIMEOUT_MS),
     maxRetries: notWhole(maxRetries, 0, MAX_RETRIES),
     allowSecretInBrowser: typeof allowSecretInBrowser !== "boolean" && "must be true or false",
-    secret: typeof secret !== "string" && "must be a string",
+    secret: typeof secret !== "string" && "must be an API key or a token: is an environment variable missing?",
   })) {
     if (what) faults.add(name, what);
   }
@@ -28,7 +28,7 @@ export function readOptions(core, options) {
   if (checked(() => core.isApiKey(secret)) && !allowSecretInBrowser && isBrowser()) throw secretInBrowser();
   headers.set("accept", "application/json");
   headers.set(SECRET_HEADER, secret);
-  return { base, headers, fetch, timeoutMs, maxRetries };
+  return { base, headers, secret, fetch, timeoutMs, maxRetries };
 }
 
 /** The service's address without a slash at its end. */
@@ -44,15 +44,18 @@ function baseOf(value, faults) {
     return undefined;
   }
   if (url.username || url.password || url.search || url.hash) faults.add("baseUrl", "must have no user, query or fragment");
-  return url.origin + url.pathname.replace(/\/+$/, "");
+  const path = url.pathname.replace(/\/+$/, "");
+  if (path.endsWith("/v1")) faults.add("baseUrl", "must be the service's address without `/v1`");
+  return url.origin + path;
 }
 
 function headersOf(value = {}, faults) {
   let headers;
   try {
     headers = new Headers(value);
-  } catch (cause) {
-    faults.add("headers", "must be `Headers`, or an object of header names and values", { cause });
+  } catch {
+    // Without the cause, which tells the value: it may be a secret.
+    faults.add("headers", "must be `Headers`, or an object of header names and values");
   }
   if (headers?.has(SECRET_HEADER)) faults.add("headers", "can't hold the secret: it goes into `secret`");
   return headers;

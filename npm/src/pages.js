@@ -1,5 +1,5 @@
 // Lists, page by page.
-import { Faults, membersOf, notWhole } from "./arguments.js";
+import { Faults, copyOf, membersOf, notWhole } from "./arguments.js";
 
 // Rows that iterating asks for at a time: fewer requests than by the service's default, none of them heavy.
 const ROWS_AT_A_TIME = 100;
@@ -7,7 +7,7 @@ const ROWS_AT_A_TIME = 100;
 /** Whether JSON is the envelope of a page. */
 export function isPage(json) {
   const isCount = (value) => Number.isSafeInteger(value) && value >= 0;
-  return Array.isArray(json?.rows) && [json.total, json.pages, json.page].every(isCount);
+  return Array.isArray(json?.rows) && [json.total, json.pages, json.page].every(isCount) && json.page > 0;
 }
 
 /** A page of a list. Iterating over it goes on over all pages that follow. */
@@ -58,18 +58,24 @@ async function collect(rows, max) {
 export class List {
   #get;
   #filters;
+  #fault;
   #options;
   #first;
 
   /**
-   * @param {(filters?: object, options?: object) => Promise<{ json: object, after?: string }>} get asks for one page
+   * @param {(filters: object, options?: object) => Promise<{ json: object, after?: string }>} get asks for one page
    * @param {object} [filters] as the caller passed them
    * @param {object} [options] as the caller passed them
    */
   constructor(get, filters, options) {
     this.#get = get;
-    // What the caller does with the object later changes nothing.
-    this.#filters = isObject(filters) ? { ...filters } : filters;
+    try {
+      // What the caller does with the object later changes nothing.
+      this.#filters = copyOf(filters, "filters");
+    } catch (error) {
+      // Told to whoever asks for rows.
+      this.#fault = error;
+    }
     this.#options = options;
   }
 
@@ -106,16 +112,16 @@ export class List {
 
   /** All rows, from the beginning. A page on the way has more of them, unless the caller said how many or where. */
   async *#rows(atATime) {
-    const filters = this.#filters ?? {};
-    const isFree = isObject(filters) && [filters.limit, filters.page, filters.after].every((value) => value === undefined);
-    yield* await this.#ask(isFree ? { ...filters, limit: Math.max(atATime, 1) } : this.#filters, this.#options);
+    const isFree = !["limit", "page", "after"].some((name) => name in (this.#filters ?? {}));
+    yield* await this.#ask(isFree ? { ...this.#filters, limit: Math.max(atATime, 1) } : this.#filters, this.#options);
   }
 
   /** A page; `before` is the one that it follows, and `way` the cursors that led to it. */
   async #ask(filters, options, before = 0, way = { steps: 0, turn: 1 }) {
+    if (this.#fault) throw this.#fault;
     const { json, after } = await this.#get(filters, options);
     // A service that gives the same page again and again must not keep anybody busy for ever.
-    if (filters?.after === undefined && json.page <= before) return undefined;
+    if (filters.after === undefined && json.page <= before) return undefined;
     return new Page(json, async (more) => {
       const next = following(json, after, filters);
       const further = onward(way, after);
@@ -133,10 +139,8 @@ function onward({ kept, steps, turn }, cursor) {
   return steps + 1 === turn ? { kept: cursor, steps: 0, turn: turn * 2 } : { kept, steps: steps + 1, turn };
 }
 
-const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
-
 /** The filters of the page that follows; undefined when none does, whatever the service says of its counts. */
-function following({ rows, pages, page }, after, filters = {}) {
+function following({ rows, pages, page }, after, filters) {
   const { page: _, after: came, ...rest } = filters;
   if (rows.length === 0) return undefined;
   if (after !== undefined) return { ...rest, after };

@@ -60,7 +60,7 @@ async function attempt(client, call, headers, signal, isAnswer) {
   try {
     const { status, ok, headers } = response;
     if (ok && isAnswer(json, status)) return { answer: { json, headers } };
-    return { error: errorOf(status, headers, json) };
+    return { error: errorOf(status, headers, without(client.secret, json)) };
   } catch (cause) {
     return { error: unexpected(ServerError, "What `fetch` gave is no response.", { cause }) };
   }
@@ -91,6 +91,12 @@ function errorOf(status, headers, json) {
   return unexpected(ServerError, what, facts);
 }
 
+/** What a problem tells, without the secret: a service or a proxy may repeat what it was sent. */
+function without(secret, json) {
+  const text = JSON.stringify(json) ?? "";
+  return text.includes(secret) ? JSON.parse(text.replaceAll(secret, "…")) : json;
+}
+
 const listOf = (value) => (Array.isArray(value) ? value : []);
 const textOf = (value) => (typeof value === "string" ? value : undefined);
 
@@ -102,7 +108,9 @@ function unexpected(type, what, facts) {
 function retryAfter(headers) {
   const value = headers.get("retry-after");
   if (value === null || value === undefined) return undefined;
-  const seconds = /^\s*\d+\s*$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1000;
+  // A date has a month: what else is no number is nothing.
+  const isDate = /[a-z]{3}/i.test(value);
+  const seconds = /^\s*\d+\s*$/.test(value) ? Number(value) : isDate ? (Date.parse(value) - Date.now()) / 1000 : NaN;
   return Number.isFinite(seconds) ? Math.max(seconds, 0) : undefined;
 }
 
@@ -117,7 +125,7 @@ class Ending {
   constructor(caller, timeoutMs) {
     this.#caller = caller;
     if (caller?.aborted) this.#abort();
-    caller?.addEventListener("abort", this.#abort);
+    if (caller) listen(caller, this.#abort);
     const message = `There was no answer within ${timeoutMs} ms.`;
     this.#timer = setTimeout(() => this.#end(new TimeoutError(message, { code: "timeout" })), timeoutMs);
   }
@@ -156,6 +164,29 @@ class Ending {
 
   close() {
     clearTimeout(this.#timer);
-    this.#caller?.removeEventListener("abort", this.#abort);
+    if (this.#caller) unlisten(this.#caller, this.#abort);
   }
+}
+
+// What is to be called when a signal says so. One listener for each signal: of many, Node warns as of a leak.
+const heard = new WeakMap();
+
+function listen(signal, ear) {
+  const known = heard.get(signal);
+  if (known) {
+    known.ears.add(ear);
+    return;
+  }
+  const ears = new Set([ear]);
+  const listener = () => ears.forEach((one) => one());
+  heard.set(signal, { ears, listener });
+  signal.addEventListener("abort", listener);
+}
+
+function unlisten(signal, ear) {
+  const { ears, listener } = heard.get(signal);
+  ears.delete(ear);
+  if (ears.size > 0) return;
+  heard.delete(signal);
+  signal.removeEventListener("abort", listener);
 }

@@ -29,7 +29,9 @@ export function init(source) {
 
 /** The module that a source holds. Compiled off the main thread where there is one. */
 async function compiled(source) {
-  const given = await source;
+  const given = await Promise.resolve(source).catch((cause) => {
+    throw noModule("The WebAssembly module could not be loaded.", cause);
+  });
   if (given instanceof WebAssembly.Module) return given;
   const bytes = given instanceof ArrayBuffer || ArrayBuffer.isView(given) ? given : await fetched(given);
   try {

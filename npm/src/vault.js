@@ -128,6 +128,6 @@ class Caller {
  * secret goes to the service's own address only.
  */
 function cursorIn(link) {
-  const address = /<([^>]*)>\s*;\s*rel="?next"?/.exec(link ?? "")?.[1];
+  const address = /<([^<>]*)>\s*;\s*rel="next"/.exec(link ?? "")?.[1];
   return new URLSearchParams(address?.split("?")[1]).get("after") ?? undefined;
 }

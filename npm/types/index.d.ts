@@ -280,7 +280,10 @@ export interface Page<Row> extends AsyncIterable<Row> {
   readonly pages: number;
   /** Number of this page, from 1. */
   readonly page: number;
-  /** The page that follows; undefined after the last one. Follows the service's cursor where there is one. */
+  /**
+   * The page that follows; undefined after the last one. Follows the service's cursor where there is one. The list's own
+   * `signal` goes on to hold unless another one is given.
+   */
   next(options?: CallOptions): Promise<Page<Row> | undefined>;
   /** The rows of this page and of those that follow. */
   toArray(options?: ToArrayOptions): Promise<Row[]>;
@@ -362,7 +365,9 @@ export interface Connections {
   update(id: string, changes: ConnectionChanges, options?: UpdateOptions): Promise<Connection>;
   /** Creates a connection. Never sent twice: a repetition could not tell its own connection from another's. */
   create(connection: NewConnection, options?: CallOptions): Promise<Connection>;
-  /** Deletes a connection. */
+  /**
+   * Deletes a connection. When an answer was lost and the repetition finds nothing to delete, it counts as done.
+   */
   delete(id: string, options?: CallOptions): Promise<void>;
   /** Counts connections by state, platform, kind of identity, and whether they are active. */
   summary(options?: CallOptions): Promise<ConnectionSummary>;
@@ -471,7 +476,10 @@ export declare class VaultError extends Error {
   readonly cause?: unknown;
 }
 
-/** Something that was asked is wrong (400 and the like). Mostly found before anything is sent: then `headers` is undefined. */
+/**
+ * Something that was asked is wrong (400 and the like). Mostly found before anything is sent: then `headers` is undefined,
+ * and `status` and `code` are those of the service's answer, for example 404 and `connection_not_found` for what is no id.
+ */
 export declare class ValidationError extends VaultError {}
 /** The key is unknown, revoked or expired (401). */
 export declare class AuthenticationError extends VaultError {}
@@ -494,7 +502,10 @@ export declare class RateLimitError extends VaultError {
   /** Seconds after which to try again. */
   readonly retryAfter: number | undefined;
 }
-/** The service failed (500 and above), or gave an answer that no connector-vault gives. */
+/**
+ * The service failed (500 and above), or gave an answer that no connector-vault gives. With an error's status, such an answer
+ * is an error of that status's class; `code` is `unexpected_response` in any case.
+ */
 export declare class ServerError extends VaultError {
   /** Seconds after which to try again. */
   readonly retryAfter: number | undefined;

@@ -83,6 +83,13 @@ impl BodyReader {
                 reader.invalid(&[name], "is required");
             }
         }
+        let fields = std::mem::take(&mut reader.fields);
+        for field in known {
+            if let Some((_, value)) = fields.iter().find(|(name, _)| *name == field.name) {
+                reader.check(field, value);
+            }
+        }
+        reader.fields = fields;
         Ok(reader)
     }
 
@@ -95,7 +102,6 @@ impl BodyReader {
         if self.has(name) {
             return self.invalid(&[name], "is given more than once");
         }
-        self.check(field, &value);
         self.fields.push((field.name, value));
     }
 

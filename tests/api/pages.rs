@@ -327,6 +327,9 @@ fn a_cursor_is_good_for_its_list_and_key_only() {
         let digit = if altered.as_bytes()[nth] == b'0' { "1" } else { "0" };
         altered.replace_range(nth..=nth, digit);
         assert_eq!(ask(&api.key, list, &altered), refused, "{nth}");
+        // What else is wrong is told with it.
+        let both = ask(&api.key, "limit=0", &altered);
+        assert_eq!(both, (400, refused.1.clone(), vec!["after".into(), "limit".into()]), "{nth}");
     }
     for altered in [
         after.to_uppercase(),

@@ -50,10 +50,11 @@ struct ListRequest {
 #[must_use]
 pub fn check_query(query: &str) -> QueryReader<'_> {
     let mut reader = QueryReader::new(query, &PARAMETERS);
-    if reader.has("after") && reader.has("page") {
+    if reader.text("after").is_some() && reader.has("page") {
         reader.invalid("after", "can't be given together with `page`: it stands for a page itself");
     }
-    if reader.has("tagsMatch") && !reader.has("tags") {
+    let how = reader.text("tagsMatch");
+    if matches!(how.as_deref(), Some("all" | "any")) && !reader.has("tags") {
         reader.invalid("tagsMatch", "says how `tags` are matched, but there are none");
     }
     reader
@@ -70,7 +71,6 @@ fn read_query(
     cursor: impl FnOnce(&str, &str) -> Option<Cursor>,
 ) -> Result<ListRequest, Problem> {
     let mut reader = check_query(query);
-    reader.finish()?;
     let folded = |parameter| reader.text(parameter).map(|text| fold(&text));
     let identity_type = reader.text("identityType");
     let filter = ConnectionFilter {
@@ -90,12 +90,11 @@ fn read_query(
         if let Some(cursor) = cursor(&after, &filter.list_name(paging.limit)) {
             paging.page = cursor.page;
             start = Start::After(cursor);
-        } else {
+        } else if Cursor::has_shape(&after) {
             reader.invalid("after", NO_CURSOR);
-            reader.finish()?;
         }
     }
-    Ok(ListRequest { filter, paging, start })
+    reader.finish().map(|()| ListRequest { filter, paging, start })
 }
 
 /// The keys that can be found: well-formed, of the environment, each once.

@@ -162,11 +162,10 @@ export function validation(world) {
         }
       }
       const missing = await world.server.send("/v1/whoami");
-      for (const options of [{ secret: "" }, { secret: undefined }, {}]) {
-        expectUnanswered(await failure(() => new ConnectorVault({ baseUrl: world.baseUrl, ...options })), "ValidationError", { ...factsOf(missing.json), status: 401, code: "missing_key" });
-      }
+      const empty = await failure(() => new ConnectorVault({ baseUrl: world.baseUrl, secret: "" }));
+      expectUnanswered(empty, "ValidationError", { ...factsOf(missing.json), status: 401, code: "missing_key" });
       for (const secret of [good, wellFormed("live"), `st_test_${x(40)}`, `st_live_${x(40)}`]) assert.ok(new ConnectorVault({ baseUrl: world.baseUrl, secret }));
-      for (const secret of [5, null, {}, [good], true]) expectInvalid(await failure(() => new ConnectorVault({ baseUrl: world.baseUrl, secret })), "secret");
+      for (const secret of [undefined, 5, null, {}, [good], true]) expectInvalid(await failure(() => new ConnectorVault({ baseUrl: world.baseUrl, secret })), "secret");
     });
 
     test("arguments that no request can be made of are refused by name", async () => {
