@@ -32,12 +32,16 @@ export function refuse(name, what, more) {
   faults.end();
 }
 
-/** Whether a value is an object of members only: a `Map`, or another class's instance, would look as if it had none. */
+/**
+ * Whether a value is an object of members. A `Map`, a promise that nobody awaits, or an instance of a class with getters
+ * would look as if it had none.
+ */
 function isPlain(value) {
-  if (value === null || typeof value !== "object") return false;
-  const prototype = Object.getPrototypeOf(value);
-  // Another window's objects are as good: theirs is a prototype without one, too.
-  return prototype === null || (Object.getPrototypeOf(prototype) === null && !Array.isArray(value));
+  if (Object.prototype.toString.call(value) !== "[object Object]") return false;
+  for (let type = Object.getPrototypeOf(value); type && Object.getPrototypeOf(type); type = Object.getPrototypeOf(type)) {
+    if (Object.values(Object.getOwnPropertyDescriptors(type)).some(({ get }) => get)) return false;
+  }
+  return true;
 }
 
 /** A copy of a plain object's members that are not undefined, and of the arrays among them; it inherits nothing. */
@@ -117,7 +121,7 @@ function written(value) {
 
 /** The JSON of a body, and what it means: without undefined members, dates as texts. */
 export function jsonOf(value, name) {
-  // An object of another class has no members of its own, unless it says what its JSON is.
+  // What has no members to be read is no empty body, unless it says what its JSON is.
   if (value !== null && typeof value === "object" && !Array.isArray(value) && !isPlain(value) && typeof value.toJSON !== "function") {
     refuse(name, "must be a plain object");
   }

@@ -535,7 +535,7 @@ describe("the npm package without a service", { timeout: 300_000 }, () => {
         }
       }
       const { recorder, vault } = client(() => json(page));
-      for (const filters of [new Map([["platform", "github"]]), new URLSearchParams({ platform: "github" }), new Filters(), new Date(), /x/]) {
+      for (const filters of [new Map([["platform", "github"]]), new URLSearchParams({ platform: "github" }), new Filters(), new Date(), /x/, Promise.resolve({ platform: "github" })]) {
         for (const list of [() => vault.connectors.list(filters), () => vault.connections.list(filters).toArray()]) expectInvalid(await failure(list()), "filters");
       }
       for (const body of [new Map([["tags", ["a"]]]), new Set(["a"]), new Filters()]) {
@@ -543,9 +543,16 @@ describe("the npm package without a service", { timeout: 300_000 }, () => {
         expectInvalid(await failure(vault.connections.create(body)), "connection");
       }
       assert.equal(recorder.requests.length, 0);
-      const bare = Object.assign(Object.create(null), { platform: "github" });
-      assert.equal((await vault.connectors.list(bare)).total, 1);
-      assert.equal(new URL(recorder.requests[0].url).search, "?platform=github");
+      class Wish {
+        platform = "github";
+        get() {
+          return this.platform;
+        }
+      }
+      for (const good of [Object.assign(Object.create(null), { platform: "github" }), new Wish()]) {
+        assert.equal((await vault.connectors.list(good)).total, 1);
+        assert.equal(new URL(recorder.requests.at(-1).url).search, "?platform=github");
+      }
     });
 
     test("filters that can't be read are refused, by those who await the list", async () => {
