@@ -171,7 +171,7 @@ fn bodies_that_the_service_would_refuse_make_no_call() {
     }
     let body = r#"{"platform":1,"identity":"a,b","active":"yes","name":null}"#;
     let call = Call::create_connection(body.into(), &parsed(body));
-    assert_eq!(refusal(call), "400 invalid_body /platform /identity /active /identityType");
+    assert_eq!(refusal(call), "400 invalid_body /identityType /platform /identity /active");
 }
 
 #[wasm_bindgen_test]
