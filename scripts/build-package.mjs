@@ -24,9 +24,10 @@ const WASM = "connector-vault.wasm";
 const TEXT = '"<the module>"';
 // Bytes, gzipped.
 const LIMITS = { "index.mjs": 40_000, [WASM]: 28_000 };
+const DECLARED = ["index", "slim", WASM];
 const FILES = [
-  ...["index.mjs", "index.cjs", "workerd.mjs", "slim.mjs", "slim.cjs", WASM, `${WASM}.d.ts`],
-  ...["index", "slim"].flatMap((name) => [`${name}.d.mts`, `${name}.d.cts`]),
+  ...["index.mjs", "index.cjs", "workerd.mjs", "slim.mjs", "slim.cjs", WASM],
+  ...DECLARED.flatMap((name) => [`${name}.d.mts`, `${name}.d.cts`]),
 ];
 // What every engine has that a web app meets today; `wasm-opt` must bring in nothing newer.
 const WASM_FEATURES = [
@@ -125,12 +126,12 @@ async function bundle() {
 
 /** The declarations, for each module system. */
 function types() {
-  const copy = (name, extension, as = `${name}.d.${extension}`) => {
+  for (const name of DECLARED) {
     const text = readFileSync(join(root, "npm", "types", `${name}.d.ts`), "utf8");
-    writeFileSync(join(dist, as), text.replace(/"(\.\/\w+)\.js"/g, `"$1.${extension.replace("ts", "js")}"`));
-  };
-  for (const extension of ["mts", "cts"]) for (const name of ["index", "slim"]) copy(name, extension);
-  copy(WASM, "mts", `${WASM}.d.ts`);
+    for (const extension of ["mts", "cts"]) {
+      writeFileSync(join(dist, `${name}.d.${extension}`), text.replace(/"(\.\/\w+)\.js"/g, `"$1.${extension.replace("ts", "js")}"`));
+    }
+  }
 }
 
 /** The package's licences. */

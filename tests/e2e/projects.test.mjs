@@ -109,11 +109,7 @@ describe("the packed package", () => {
     assert.deepEqual(messages, []);
   });
 
-  // The module has no types, and TypeScript's older resolution (node10) knows no `exports`: it finds the main entry only.
-  test("attw finds nothing", async () => {
-    await run(join(nodeBin, "attw"), [tarball, "--profile", "node16", "--exclude-entrypoints", "connector-vault.wasm"]);
-    await run(join(nodeBin, "attw"), [tarball, "--profile", "strict", "--entrypoints", "."]);
-  });
+  test("attw finds nothing, for whatever resolution", () => run(join(nodeBin, "attw"), [tarball]));
 
   test("a page without a bundler", async () => expectPage(await install(tarball, "page")));
 

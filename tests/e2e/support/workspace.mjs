@@ -15,7 +15,7 @@ const LARGE = ["github.com/api.github.com.json", "microsoft.com/graph-beta.json"
 
 /** Everything that the tests write; gone when the process ends. */
 export const folder = mkdtempSync(join(tmpdir(), "connector-vault-e2e-"));
-process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+process.on("exit", () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
 
 /** For every wrangler: nothing is sent home, and logs stay in the temporary folder. */
 export const wranglerEnvironment = {
