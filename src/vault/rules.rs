@@ -1,6 +1,8 @@
 //! What the fields of a connection may hold. Each rule gives none for a good value, else what a good one is like, as the
 //! end of a sentence that begins with the field's name.
 
+use crate::catalog::key::platform;
+
 /// Most tags of a connection.
 pub const MAX_TAGS: usize = 50;
 
@@ -36,12 +38,10 @@ pub fn tag(text: &str) -> Option<&'static str> {
     )
 }
 
-/// A label.
+/// A label: what a platform may be as well.
 #[must_use]
 pub fn label(text: &str) -> Option<&'static str> {
-    let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    let good = (1..=64).contains(&text.len()) && text.bytes().all(allowed);
-    (!good).then_some("must be 1 to 64 of a-z, 0-9 and -")
+    platform(text)
 }
 
 #[cfg(test)]
