@@ -3,7 +3,7 @@
 export class VaultError extends Error {
   /**
    * @param {string} message for a person
-   * @param {{ code: string, status?: number, requestId?: string, errors?: object[], headers?: Headers, cause?: unknown }} facts
+   * @param {{ code?: string, status?: number, requestId?: string, errors?: object[], headers?: Headers, cause?: unknown }} facts
    */
   constructor(message, { code = "internal", status, requestId, errors = [], headers, cause } = {}) {
     super(message, cause === undefined ? undefined : { cause });

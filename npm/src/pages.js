@@ -113,7 +113,7 @@ export class List {
   /** All rows, from the beginning. A page on the way has more of them, unless the caller said how many or where. */
   async *#rows(atATime) {
     const isFree = !["limit", "page", "after"].some((name) => name in (this.#filters ?? {}));
-    yield* await this.#ask(isFree ? { ...this.#filters, limit: Math.max(atATime, 1) } : this.#filters, this.#options);
+    yield* await this.#ask(isFree ? { ...this.#filters, limit: atATime } : this.#filters, this.#options);
   }
 
   /** A page; `before` is the one that it follows, and `way` the cursors that led to it. */

@@ -215,8 +215,7 @@ pub fn too_large() -> Problem {
 /// A fault of the body as a whole.
 fn whole(detail: String) -> Problem {
     let place = Place::Pointer(String::new());
-    let fault = Fault { code: Code::InvalidBody, place, detail: detail.clone(), suggestion: None };
-    Problem { errors: vec![fault], ..Problem::new(Code::InvalidBody, detail) }
+    Problem::of_fault(Fault { code: Code::InvalidBody, place, detail, suggestion: None })
 }
 
 /// The JSON pointer of a path (RFC 6901).

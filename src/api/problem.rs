@@ -185,6 +185,13 @@ impl Problem {
         Some(problem)
     }
 
+    /// A request with one fault, which tells all that there is to tell.
+    #[must_use]
+    pub fn of_fault(fault: Fault) -> Self {
+        let problem = Self::new(fault.code, fault.detail.clone());
+        Self { errors: vec![fault], ..problem }
+    }
+
     /// Storage can't answer; `cause` goes to the log.
     #[must_use]
     pub fn unavailable(cause: impl Into<String>) -> Self {

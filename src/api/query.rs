@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::body::Rule;
 use super::percent::decode_form;
 use super::problem::{Code, Fault, MAX_FAULTS, Place, Problem};
 
@@ -31,8 +32,8 @@ pub enum Check {
     Length(usize),
     /// The same, with at least one that is not white space.
     Words(usize),
-    /// A text for which the rule has no objection: it gives none, or what is wrong.
-    Rule(fn(&str) -> Option<&'static str>),
+    /// A text for which the rule has no objection.
+    Rule(Rule),
 }
 
 impl Check {

@@ -15,9 +15,8 @@ impl Failure {
     #[must_use]
     pub fn argument(name: &str, detail: String) -> Self {
         let place = Place::Parameter(name.to_owned());
-        let fault =
-            Fault { code: Code::InvalidParameter, place, detail: detail.clone(), suggestion: None };
-        Self(Problem { errors: vec![fault], ..Problem::new(Code::InvalidParameter, detail) })
+        let code = Code::InvalidParameter;
+        Self(Problem::of_fault(Fault { code, place, detail, suggestion: None }))
     }
 }
 
