@@ -1,0 +1,69 @@
+// The pages of the documentation: README.md and docs/*.md, taken apart.
+import assert from "node:assert/strict";
+import { readFileSync, readdirSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { root } from "../../../scripts/lib/paths.mjs";
+
+const FENCE = /^( *)```(.*)\n([^]*?)^\1```$/gm;
+
+/** An anchor as GitHub makes it of a heading's text. */
+const slug = (heading) => heading.toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, "").replaceAll(" ", "-");
+
+export class Page {
+  constructor(path) {
+    this.path = path;
+    this.name = relative(root, path);
+    this.text = readFileSync(path, "utf8");
+    /** The fenced blocks: { language, mark, code, line, heading }; what stands behind the language is the mark. */
+    this.blocks = [...this.text.matchAll(FENCE)].map(({ 1: indent, 2: info, 3: code, index }) => {
+      const before = this.text.slice(0, index);
+      const [language, ...mark] = info.split(" ");
+      return {
+        page: this.name, language, mark: mark.join(" "), code: code.replaceAll(new RegExp(`^${indent}`, "gm"), ""),
+        line: before.split("\n").length, heading: before.match(/^#+ .*$/gm)?.at(-1).replace(/^#+ /, "") ?? "",
+      };
+    });
+    const fences = this.text.match(/^ *```/gm) ?? [];
+    assert.equal(fences.length, 2 * this.blocks.length, `${this.name}: a fence that is not closed`);
+    /** The text without the blocks. */
+    this.prose = this.text.replaceAll(FENCE, "");
+  }
+
+  /** The blocks with a mark, of which there is one at least. */
+  marked(kind) {
+    const found = this.blocks.filter(({ language, mark }) => `${language} ${mark}` === kind);
+    assert.ok(found.length > 0, `${this.name} has no block \`${kind}\``);
+    return found;
+  }
+
+  /** The headings' anchors. */
+  get anchors() {
+    return this.prose.match(/^#+ .*$/gm).map((line) => slug(line.replace(/^#+ /, "")));
+  }
+
+  /** Where the links and pictures lead, as written. */
+  get links() {
+    const inline = [...this.prose.matchAll(/\]\(([^()\s]+)\)/g)];
+    const html = [...this.prose.matchAll(/\b(?:src|srcset|href)="([^"]*)"/g)];
+    const bare = [...this.prose.matchAll(/(?<![("])(https:\/\/[^\s)>]+)/g)];
+    return [...inline, ...html, ...bare].map(([, target]) => target);
+  }
+
+  /** The tables: arrays of rows, which are arrays of cells; the heads first, the rule below them left out. */
+  get tables() {
+    const tables = this.prose.match(/(?:^\|.*\|\n)+/gm) ?? [];
+    return tables.map((table) => table.trim().split("\n").filter((_, at) => at !== 1).map((row) => row.slice(1, -1).split("|").map((cell) => cell.trim())));
+  }
+
+  /** The file that a relative link leads to. */
+  resolve(target) {
+    return join(dirname(this.path), target);
+  }
+}
+
+/** All pages, README first. */
+export const pages = [join(root, "README.md"), ...readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md")).sort().map((name) => join(root, "docs", name))]
+  .map((path) => new Page(path));
+
+/** The page of a name. */
+export const page = (name) => pages.find((one) => one.name === name) ?? assert.fail(`there is no ${name}`);

@@ -1,0 +1,82 @@
+// Whether an answer is what a page shows. An ellipsis stands for anything: a value, the rest of an object or of a list, or
+// a part of a text. All else must be there, in the order that is shown, and nothing more.
+import assert from "node:assert/strict";
+
+const ANY = "\u0000any";
+const REST = "\u0000rest";
+
+const escape = (text) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
+const pattern = (text, any) => new RegExp(`^${text.split("…").map(escape).join(any)}$`, "u");
+
+/** The value that a text with ellipses shows. */
+function parse(text) {
+  const open = [];
+  let out = "";
+  let last = "";
+  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|…|[{}[\],:]|[^\s"…{}[\],:]+/gu)) {
+    if (token === "{" || token === "[") open.push(token);
+    if (token === "}" || token === "]") open.pop();
+    const rest = open.at(-1) === "{" ? `"${JSON.stringify(REST).slice(1, -1)}":0` : JSON.stringify(REST);
+    out += token === "…" ? (last === ":" ? JSON.stringify(ANY) : rest) : token;
+    last = token;
+  }
+  return JSON.parse(out);
+}
+
+function compare(shown, found, path) {
+  if (shown === ANY) return;
+  if (typeof shown === "string") {
+    assert.equal(typeof found, "string", path);
+    assert.match(found, pattern(shown, "[^]*"), path);
+  } else if (Array.isArray(shown)) {
+    assert.ok(Array.isArray(found), path);
+    const open = shown.at(-1) === REST;
+    const items = open ? shown.slice(0, -1) : shown;
+    assert.ok(open ? found.length >= items.length : found.length === items.length, `${path} has ${found.length} items`);
+    items.forEach((item, at) => compare(item, found[at], `${path}/${at}`));
+  } else if (shown !== null && typeof shown === "object") {
+    assert.ok(found !== null && typeof found === "object" && !Array.isArray(found), path);
+    const { [REST]: open, ...members } = shown;
+    const names = Object.keys(members);
+    const known = open === undefined ? Object.keys(found) : Object.keys(found).filter((name) => names.includes(name));
+    assert.deepEqual(known, names, `the members of ${path || "the answer"}`);
+    for (const name of names) compare(members[name], found[name], `${path}/${name}`);
+  } else {
+    assert.equal(found, shown, path);
+  }
+}
+
+/** Asserts that a JSON text is what is shown. */
+export function expectShown(shown, text) {
+  compare(parse(shown), JSON.parse(text), "");
+}
+
+/** Asserts the same of a whole HTTP answer: the status line, the headers that are shown, the body. */
+export function expectShownAnswer(shown, answer) {
+  const [shownHead, shownBody] = split(shown);
+  const [head, body] = split(answer);
+  assert.equal(head[0], shownHead[0]);
+  const headers = new Map(head.slice(1).map((line) => [line.slice(0, line.indexOf(":")).toLowerCase(), line.slice(line.indexOf(":") + 1).trim()]));
+  assert.ok(shownHead.length > 1, "no header is shown");
+  for (const line of shownHead.slice(1)) {
+    const [name, value] = [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1).trim()];
+    assert.match(headers.get(name.toLowerCase()) ?? "", pattern(value, ".*"), name);
+  }
+  expectShown(shownBody, body);
+}
+
+function split(answer) {
+  const text = answer.replaceAll("\r\n", "\n");
+  const end = text.indexOf("\n\n");
+  assert.notEqual(end, -1, `not an HTTP answer: ${text.slice(0, 200)}`);
+  return [text.slice(0, end).split("\n"), text.slice(end + 2)];
+}
+
+/** The body of an answer, whether its headers were printed or not. */
+export const bodyOf = (answer) => (answer.startsWith("HTTP/") ? split(answer)[1] : answer);
+
+/** Asserts that lines were printed one after the other; a line that is an ellipsis stands for any lines. */
+export function expectPrinted(shown, printed) {
+  const lines = shown.trimEnd().split("\n").map((line) => (line === "…" ? "(?:.*\\n)*?" : `${line.split("…").map(escape).join(".*")}\\n`));
+  assert.match(`${printed.trimEnd()}\n`, new RegExp(`(?:^|\\n)${lines.join("")}`, "u"));
+}

@@ -1,0 +1,72 @@
+// Shell examples as their reader pastes them, in bash, with a few words of the shell taken over: `curl` keeps what was
+// answered, `npm run …` of the operator's commands and `npx` run the same programs in a project of the test's own.
+import { execFile } from "node:child_process";
+import { mkdirSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { program } from "../../../scripts/lib/native-cli.mjs";
+import { nodeBin } from "../../../scripts/lib/paths.mjs";
+import { environment } from "../../../scripts/lib/run.mjs";
+import { wranglerEnvironment } from "./workspace.mjs";
+
+const TIMEOUT_MS = 120_000;
+
+/** What is there before an example runs. EXPECT is the status that the example says, set for one command. */
+const PRELUDE = `
+set -euo pipefail
+curl() {
+  local at; at=$(printf '%s/%03d' "$ANSWERS" "$(find "$ANSWERS" -name '*.told' | wc -l)")
+  command curl "$@" --max-time 30 -w '%{stderr}%{http_code} %{url_effective}' 2> "$at.told" | tee "$at.answer"
+  printf ' %s' "\${EXPECT:-}" >> "$at.told"
+}
+npm() {
+  [ "$1" = run ] || { echo "npm $1 is no command for here" >&2; return 64; }
+  local what=$2; shift 2
+  case $what in catalog | keys | seed) ;; *) echo "npm run $what is no command for here" >&2; return 64 ;; esac
+  if [ "\${1:-}" = -- ]; then shift; fi
+  "$CONNECTOR_VAULT" "$what" "$@"
+}
+npx() { "$@"; }
+`;
+
+/** What a block leaves to the next one: the functions and variables that it defines. */
+function kept(code) {
+  const functions = [...code.matchAll(/^(\w+)\(\) \{/gm)].map(([, name]) => name);
+  const variables = [...code.matchAll(/^([A-Za-z_]\w*)=/gm)].map(([, name]) => name);
+  const declare = (option, names) => (names.length > 0 ? `declare ${option} ${names.join(" ")}\n` : "");
+  return `{ ${declare("-f", functions)}${declare("-p", variables)}:; } > "$KEPT"`;
+}
+
+/** A terminal in which one example after the other is run. */
+export class Shell {
+  #state = "";
+
+  /** @param {string} folder where it is @param {object} env variables */
+  constructor(folder, env = {}) {
+    this.folder = folder;
+    this.env = { CONNECTOR_VAULT: program, ...env };
+  }
+
+  /** Runs an example: { printed, answers: [{ status, expected, url, text }] }. Fails when a command of it does. */
+  async run(code) {
+    const answers = join(this.folder, ".answers");
+    rmSync(answers, { recursive: true, force: true });
+    mkdirSync(answers, { recursive: true });
+    const said = code.replaceAll(/^(\S.*?) +# → (\d{3})\b.*$/gm, "EXPECT=$2 $1");
+    const script = `${PRELUDE}\n${this.#state}\n${said}\n${kept(code)}\n`;
+    const env = { ...environment(wranglerEnvironment), ...this.env, ANSWERS: answers, KEPT: join(this.folder, ".kept"), PATH: `${nodeBin}:${process.env.PATH}` };
+    const merged = ["-c", `exec 2>&1; ${script}`];
+    const { stdout } = await promisify(execFile)("bash", merged, { cwd: this.folder, env, timeout: TIMEOUT_MS, maxBuffer: 64 << 20 }).catch((error) => {
+      throw new Error(`bash failed (${error.code ?? error.signal}):\n${code}\nIt printed:\n${error.stdout?.slice(-3000)}`);
+    });
+    this.#state += `\n${readFileSync(join(this.folder, ".kept"), "utf8")}`;
+    const told = readdirSync(answers).filter((name) => name.endsWith(".told")).sort();
+    return {
+      printed: stdout,
+      answers: told.map((name) => {
+        const [status, url, expected] = readFileSync(join(answers, name), "utf8").split(" ");
+        return { status, url, expected, text: readFileSync(join(answers, name.replace(".told", ".answer")), "utf8") };
+      }),
+    };
+  }
+}
