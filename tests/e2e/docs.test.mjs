@@ -242,6 +242,8 @@ describe("README and docs", { timeout: 900_000 }, () => {
       const args = ["start", "--", "--port", String(port), "--inspector-port", String(await freePort()), "--persist-to", join(folder, "start")];
       const started = spawn("npm", args, { cwd: root, env: environment(wranglerEnvironment), stdio: ["ignore", "pipe", "pipe"], detached: true });
       const ended = new Promise((done) => started.once("close", done));
+      const end = () => started.exitCode === null && process.kill(-started.pid, "SIGTERM");
+      process.on("exit", end);
       let output = "";
       try {
         await new Promise((done, fail) => {
@@ -259,9 +261,12 @@ describe("README and docs", { timeout: 900_000 }, () => {
         mkdirSync(join(folder, "start-shell"));
         const { answers } = await new Shell(join(folder, "start-shell")).run(lines.join("\n"));
         assert.equal(answers.length, lines.length - 1);
-        for (const { status, url, text } of answers) assert.equal(status, "200", `${url}: ${text}`);
+        // Who has a catalog of their own in .catalog sees that one, which may lack GitHub.
+        const own = output.includes("your own, in .catalog/");
+        for (const { status, url, text } of answers) assert.ok(status === "200" || (own && JSON.parse(text).code === "platform_not_found"), `${url}: ${text}`);
       } finally {
-        process.kill(-started.pid, "SIGTERM");
+        end();
+        process.off("exit", end);
         await ended;
       }
     });

@@ -35,7 +35,7 @@ export async function cli(...args) {
 }
 const program = nativeCli();
 
-/** Makes a key through `npm run keys`, as the README tells. */
+/** Makes a key through `npm run keys`, as docs/operating.md tells. */
 export async function npmKeys(...args) {
   const made = JSON.parse(await run("npm", ["run", "--silent", "keys", "--", ...args, "--json"], options));
   if (made.secret) secrets.add(made.secret);
