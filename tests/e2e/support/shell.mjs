@@ -9,7 +9,7 @@ import { nodeBin } from "../../../scripts/lib/paths.mjs";
 import { environment } from "../../../scripts/lib/run.mjs";
 import { wranglerEnvironment } from "./workspace.mjs";
 
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 600_000;
 
 /** What is there before an example runs. EXPECT is the status that the example says, set for one command. */
 const PRELUDE = `
