@@ -6,6 +6,7 @@ import { root, wrangler } from "./lib/paths.mjs";
 import { main, Problem } from "./lib/problem.mjs";
 import { run } from "./lib/run.mjs";
 import { say, task } from "./lib/status.mjs";
+import { buildSite } from "./build-site.mjs";
 import { buildWorker } from "./build-worker.mjs";
 import { setup } from "./setup.mjs";
 
@@ -31,6 +32,7 @@ await main(async () => {
   const tools = await setup();
   if (!isDry) mustNameStorage();
   await buildWorker(tools);
+  await buildSite(tools);
   if (!isDry) await task("database migrated", (detail) => migrate(["--remote"], detail));
   await run(wrangler, ["deploy", ...args], { show: true });
   if (isDry) return;

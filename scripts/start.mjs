@@ -1,6 +1,7 @@
 // `npm start`: from a fresh clone to a running service with a real catalog and a key to try it.
 // Options after `--` reach `wrangler dev`: npm start -- --port 9000
 import { join } from "node:path";
+import { buildSite } from "./build-site.mjs";
 import { buildWorker } from "./build-worker.mjs";
 import { fingerprint, isStamped, stamp } from "./lib/fingerprint.mjs";
 import { nativeCli } from "./lib/native-cli.mjs";
@@ -28,7 +29,10 @@ function instructions(address, key) {
   return `
 ${paint.bold(`Connector Vault is ready on ${address}`)}
 
-A demo key, good on this machine only. Paste this and try:
+  Console        ${address}/
+  API reference  ${address}/docs
+
+Open the console with this demo key, good on this machine only; or paste this and try:
 
   KEY=${key}
 ${curl("/v1/available-connectors?limit=3")}
@@ -53,6 +57,7 @@ await main(async () => {
   const tools = await setup();
   const program = await nativeCli();
   await buildWorker(tools);
+  await buildSite(tools);
   await locked("start", "it makes the catalog and the demo account", async () => {
     await importCatalog(program);
     // One after the other: each opens the same local storage.

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { buildPackage } from "./build-package.mjs";
+import { buildSite } from "./build-site.mjs";
 import { buildWorker, wasmToolEnvironment } from "./build-worker.mjs";
 import { nativeCli } from "./lib/native-cli.mjs";
 import { nodeBin, root, wrangler } from "./lib/paths.mjs";
@@ -58,7 +59,7 @@ async function refusesBoth(wasm) {
 
 /** The OpenAPI document by the rules of redocly.yaml, and its examples by its schemas. */
 async function lintOpenapi() {
-  const document = join("www", "v1", "openapi.json");
+  const document = join("www", "public", "v1", "openapi.json");
   await run(join(nodeBin, "redocly"), ["lint", document], { env: { REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" } });
 }
 
@@ -99,6 +100,9 @@ async function packageTypes() {
   }
 }
 
+/** The site's sources, against the package's declarations. */
+const siteTypes = () => run("node", [join(root, "node_modules", "typescript", "bin", "tsc"), "--project", join(root, "www")]).then(() => {});
+
 await main(async () => {
   const steps = new Steps();
   let wasm = {};
@@ -117,9 +121,11 @@ await main(async () => {
   await steps.step("native tests", () => run("cargo", ["test", "--quiet", "--features", "cli"], { show: true }), { needs });
   await steps.step("command line builds", nativeCli, { needs });
   await steps.step("Worker builds and is small enough", () => buildWorker({ wasm }), { needs });
-  const built = ["set-up", "Worker builds and is small enough"];
+  const built = ["set-up", "Worker builds and is small enough", "site builds and is small enough"];
   const dryRun = ["deploy", "--dry-run", "--outdir", join("target", "dry-run")];
   await steps.step("npm package builds and is small enough", () => buildPackage({ wasm }), { needs });
+  await steps.step("types of the site", siteTypes, { needs: ["npm package builds and is small enough"] });
+  await steps.step("site builds and is small enough", () => buildSite({ wasm }), { needs });
   await steps.step("client in Node and in a browser", () => clientTests(wasm), { needs });
   await steps.step("wrangler deploy --dry-run", () => run(wrangler, dryRun).then(() => {}), { needs: built });
   await steps.step("end-to-end tests", endToEnd, { needs: [...built, "command line builds", "npm package builds and is small enough"] });

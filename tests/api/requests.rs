@@ -223,7 +223,7 @@ fn problems_have_the_form_of_rfc_9457() {
 #[test]
 fn every_code_has_a_page() {
     for code in Code::ALL {
-        let page = std::fs::read_to_string(format!("www/problems/{}.html", code.as_str()))
+        let page = std::fs::read_to_string(format!("www/public/problems/{}.html", code.as_str()))
             .unwrap_or_else(|_| panic!("no page for {code:?}"));
         let (status, code, title) = code.facts();
         for expected in [code, title, &status.to_string()] {

@@ -1,5 +1,5 @@
 //! The `OpenAPI` document, made from the service's routes, tables and types, and from what `handle()` answers.
-//! `www/v1/openapi.json` holds it; the Worker's assets serve it to everybody.
+//! `www/public/v1/openapi.json` holds it; the Worker's assets serve it to everybody.
 
 mod bodies;
 mod node;
@@ -20,7 +20,7 @@ use connector_vault::api::route::{Endpoint, Route, Target};
 use crate::support::{Api, anonymous, body};
 use node::{Node, object};
 
-const DOCUMENT: &str = "www/v1/openapi.json";
+const DOCUMENT: &str = "www/public/v1/openapi.json";
 /// Where it is served, below the folder of the assets.
 const PATH: &str = "/v1/openapi.json";
 /// Set to anything, it has the document written instead of compared.
@@ -50,7 +50,7 @@ Lists are pages of `limit` rows with an exact `total`.";
 fn the_document_is_that_of_the_service() {
     let document = document().to_source();
     if std::env::var_os(WRITE).is_some() {
-        fs::create_dir_all("www/v1").unwrap();
+        fs::create_dir_all("www/public/v1").unwrap();
         fs::write(DOCUMENT, document).unwrap();
         return;
     }

@@ -71,7 +71,7 @@ export function openapi(world) {
     });
 
     test("is open to everybody, and to pages of every origin", async () => {
-      const file = readFileSync(join(root, "www", PATH));
+      const file = readFileSync(join(root, "www", "public", PATH));
       for (const headers of [[], [["origin", "https://a.example"]], [["x-service-secret", "sk_test_mistyped"]]]) {
         const answer = await send(PATH, { headers });
         assert.deepEqual([answer.status, answer.header("content-type")], [200, "application/json"]);

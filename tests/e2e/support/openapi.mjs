@@ -21,7 +21,7 @@ function closed(schema) {
 export class Description {
   /** Of the committed document. */
   static committed() {
-    return new Description(JSON.parse(readFileSync(join(root, "www", "v1", "openapi.json"), "utf8")));
+    return new Description(JSON.parse(readFileSync(join(root, "www", "public", "v1", "openapi.json"), "utf8")));
   }
 
   constructor(document) {

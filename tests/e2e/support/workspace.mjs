@@ -42,9 +42,9 @@ export async function npmKeys(...args) {
   return made;
 }
 
-/** Builds the Worker when its sources changed. */
+/** Builds the Worker and the site when their sources changed. */
 export function build() {
-  return run("npm", ["run", "--silent", "build:worker"], { ...options, timeout: 900_000 });
+  return run("npm", ["run", "--silent", "build"], { ...options, timeout: 900_000 });
 }
 
 /** Imports documents into a catalog folder. */

@@ -1,0 +1,66 @@
+// Builds the site, the console and the API reference, into www/dist/ and checks what the console weighs. wrangler calls
+// this through `npm run build`.
+import { existsSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { gzipSync } from "node:zlib";
+import { buildPackage } from "./build-package.mjs";
+import { fingerprint, isStamped, stamp } from "./lib/fingerprint.mjs";
+import { locked } from "./lib/lock.mjs";
+import { nodeBin, root } from "./lib/paths.mjs";
+import { main, Problem } from "./lib/problem.mjs";
+import { run } from "./lib/run.mjs";
+import { say, task } from "./lib/status.mjs";
+import { setup } from "./setup.mjs";
+
+// Bytes, gzipped: all that the console loads, whatever its user does.
+const LIMIT_BYTES = 150_000;
+const INPUTS = ["www/index.html", "www/docs.html", "www/src", "www/public", "www/vite.config.ts", "www/tsconfig.json", "npm/dist", "package-lock.json", "scripts/build-site.mjs"];
+const built = join(root, "target", "site.built-from");
+const dist = join(root, "www", "dist");
+
+/** Builds the npm package and the site when something changed; fails when the console has grown too large. */
+export async function buildSite(tools) {
+  await buildPackage(tools);
+  await locked("site", "it builds the site", build);
+}
+
+async function build() {
+  const wanted = fingerprint(INPUTS);
+  const isCurrent = isStamped(built, wanted) && existsSync(join(dist, "index.html"));
+  if (!isCurrent) {
+    // Whatever interrupts this, what lies in www/dist/ then is no build of anything.
+    rmSync(built, { force: true });
+    await task("site (console and reference)", (detail) => run(join(nodeBin, "vite"), ["build", join(root, "www"), "--logLevel", "warn"], { detail }));
+  }
+  check(isCurrent ? "; unchanged" : "");
+  stamp(built, wanted);
+}
+
+/** The files that a page loads: those that it names, and those that they name in turn. */
+export function filesOf(page) {
+  const assets = readdirSync(join(dist, "assets"));
+  const found = new Set([page]);
+  for (const file of found) {
+    if (!/\.(html|js|css)$/.test(file)) continue;
+    const text = readFileSync(join(dist, file), "utf8");
+    for (const asset of assets) if (text.includes(asset)) found.add(join("assets", asset));
+  }
+  return [...found];
+}
+
+/** What files weigh on their way, in bytes. */
+export function weigh(files) {
+  return files.reduce((sum, file) => sum + gzipSync(readFileSync(join(dist, file)), { level: 9 }).length, 0);
+}
+
+function check(note) {
+  const kb = (bytes) => `${(bytes / 1000).toFixed(1)} KB`;
+  const total = weigh(filesOf("index.html"));
+  say(`Console: ${kb(total)} gzipped in all, package and wasm included; limit ${kb(LIMIT_BYTES)}${note}.`);
+  if (total > LIMIT_BYTES) throw new Problem(`The console is ${kb(total - LIMIT_BYTES)} over its limit of ${kb(LIMIT_BYTES)} gzipped.`);
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  await main(async () => buildSite(await setup()));
+}
