@@ -14,9 +14,13 @@ export function isPage(json) {
 class Page {
   #follow;
 
-  /** @param {(options?: object) => Promise<Page | undefined>} follow gets the page that follows */
-  constructor({ rows, total, pages, page }, follow) {
-    Object.assign(this, { rows, total, pages, page });
+  /**
+   * @param {object} json the envelope
+   * @param {string | undefined} after the cursor of the page that follows
+   * @param {(options?: object) => Promise<Page | undefined>} follow gets that page
+   */
+  constructor({ rows, total, pages, page }, after, follow) {
+    Object.assign(this, { rows, total, pages, page, after });
     this.#follow = follow;
   }
 
@@ -122,11 +126,10 @@ export class List {
     const { json, after } = await this.#get(filters, options);
     // A service that gives the same page again and again must not keep anybody busy for ever.
     if (filters.after === undefined && json.page <= before) return undefined;
-    return new Page(json, async (more) => {
-      const next = following(json, after, filters);
-      const further = onward(way, after);
-      return next && further && this.#ask(next, more === undefined ? options : { ...options, ...more }, json.page, further);
-    });
+    const further = onward(way, after);
+    const next = further && following(json, after, filters);
+    const follow = async (more) => next && this.#ask(next, more === undefined ? options : { ...options, ...more }, json.page, further);
+    return new Page(json, next?.after, follow);
   }
 }
 

@@ -1,6 +1,6 @@
 // The calls, by what they are about.
-import { callOptions, jsonOf, queryOf, text } from "./arguments.js";
-import { checked } from "./errors.js";
+import { callOptions, copyOf, jsonOf, queryOf, text } from "./arguments.js";
+import { ValidationError, checked } from "./errors.js";
 import { readOptions } from "./options.js";
 import { List, isPage } from "./pages.js";
 import { send } from "./send.js";
@@ -22,6 +22,20 @@ export class Vault {
   }
 }
 
+// What makes calls whose arguments may be wrong: whoever sends one and whoever only validates it is told the same. Those of
+// lists take a copy of the filters.
+const connectorList = (filters) => (core) => core.Call.listConnectors(queryOf(filters, []));
+const actionList = (platform) => (filters) => (core) => {
+  const query = queryOf(filters, []);
+  return core.Call.listActions(text(platform, "platform"), query);
+};
+const connectionList = (filters) => (core) => core.Call.listConnections(queryOf(filters, ["key", "tags"]));
+const update = (id, changes) => (core) => core.Call.updateConnection(text(id, "id"), ...jsonOf(changes, "changes"));
+const creation = (connection) => (core) => core.Call.createConnection(...jsonOf(connection, "connection"));
+
+/** An id that nothing is wrong with. */
+const ANY_ID = "00000000-0000-0000-0000-000000000000";
+
 class Connectors {
   #caller;
 
@@ -30,7 +44,11 @@ class Connectors {
   }
 
   list(filters, options) {
-    return this.#caller.list((core, query) => core.Call.listConnectors(query), [], filters, options);
+    return this.#caller.list(connectorList, filters, options);
+  }
+
+  validateList(filters) {
+    return this.#caller.faultsOfList(connectorList, filters);
   }
 }
 
@@ -42,7 +60,11 @@ class Actions {
   }
 
   list(platform, filters, options) {
-    return this.#caller.list((core, query) => core.Call.listActions(text(platform, "platform"), query), [], filters, options);
+    return this.#caller.list(actionList(platform), filters, options);
+  }
+
+  validateList(platform, filters) {
+    return this.#caller.faultsOfList(actionList(platform), filters);
   }
 }
 
@@ -56,7 +78,11 @@ class Connections {
   }
 
   list(filters, options) {
-    return this.#caller.list((core, query) => core.Call.listConnections(query), ["key", "tags"], filters, options);
+    return this.#caller.list(connectionList, filters, options);
+  }
+
+  validateList(filters) {
+    return this.#caller.faultsOfList(connectionList, filters);
   }
 
   async get(id, options) {
@@ -67,14 +93,21 @@ class Connections {
     const how = callOptions(options, ["signal", "ifMatch"]);
     // A second change would meet the revision that the first one made.
     const repeatable = how.ifMatch === undefined;
-    const call = (core) => core.Call.updateConnection(text(id, "id"), ...jsonOf(changes, "changes"));
-    return this.#caller.one(call, { ...how, repeatable }, isConnection);
+    return this.#caller.one(update(id, changes), { ...how, repeatable }, isConnection);
+  }
+
+  validateUpdate(changes) {
+    return this.#caller.faultsOf(update(ANY_ID, changes));
   }
 
   async create(connection, options) {
     // A second creation would meet the first one's connection.
     const how = { ...callOptions(options), repeatable: false };
-    return this.#caller.one((core) => core.Call.createConnection(...jsonOf(connection, "connection")), how, isConnection);
+    return this.#caller.one(creation(connection), how, isConnection);
+  }
+
+  validateCreate(connection) {
+    return this.#caller.faultsOf(creation(connection));
   }
 
   async delete(id, options) {
@@ -87,7 +120,7 @@ class Connections {
   }
 }
 
-/** Sends calls that have been checked. */
+/** Sends calls that have been checked, or tells what is wrong with them. */
 class Caller {
   #core;
   #client;
@@ -103,18 +136,37 @@ class Caller {
     return json;
   }
 
-  /** A list. `make` makes the call for a query; of the filters, those named in `lists` may be arrays. */
-  list(make, lists, filters, options) {
+  /** A list. `makeFor` gives, for filters, what makes the call. */
+  list(makeFor, filters, options) {
     const get = async (asked, how) => {
-      const query = queryOf(asked, lists);
-      const { json, headers } = await this.#send((core) => make(core, query), callOptions(how), isPage);
+      const { json, headers } = await this.#send(makeFor(asked), callOptions(how), isPage);
       return { json, after: cursorIn(headers.get("link")) };
     };
     return new List(get, filters, options);
   }
 
+  /** What is wrong with a call, which is not sent. What is wrong with no part of it is a fault of the whole. */
+  faultsOf(make) {
+    try {
+      this.#checked(make).free();
+    } catch (error) {
+      if (!(error instanceof ValidationError)) throw error;
+      return error.errors.length > 0 ? error.errors : [{ detail: error.message }];
+    }
+    return [];
+  }
+
+  /** What is wrong with the call for a list's first page. */
+  faultsOfList(makeFor, filters) {
+    return this.faultsOf((core) => makeFor(copyOf(filters, "filters"))(core));
+  }
+
+  #checked(make) {
+    return checked(() => make(this.#core));
+  }
+
   async #send(make, how, isAnswer) {
-    const call = checked(() => make(this.#core));
+    const call = this.#checked(make);
     try {
       return await send(this.#client, call, how, isAnswer);
     } finally {

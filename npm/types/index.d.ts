@@ -213,7 +213,7 @@ export interface ConnectionFilters extends Paging {
   q?: string | undefined;
   /** Whether the connection is active; **true** unless told. */
   active?: boolean | undefined;
-  /** A cursor that the service gave; `next()` and iterating use it by themselves. Not together with `page`. */
+  /** The `after` of a page; `next()` and iterating use it by themselves. Not together with `page`. */
   after?: string | undefined;
 }
 
@@ -281,6 +281,11 @@ export interface Page<Row> extends AsyncIterable<Row> {
   /** Number of this page, from 1. */
   readonly page: number;
   /**
+   * The cursor of the page that follows, to keep in a URL for example: `list` takes it, together with the same filters, as
+   * `after`. Undefined on the last page, and in lists without cursors, which all but that of connections are.
+   */
+  readonly after: string | undefined;
+  /**
    * The page that follows; undefined after the last one. Follows the service's cursor where there is one. The list's own
    * `signal` goes on to hold unless another one is given.
    */
@@ -347,24 +352,47 @@ export declare class ConnectorVault {
 export interface Connectors {
   /** Lists connectors by name. */
   list(filters?: ConnectorFilters, options?: CallOptions): List<Connector>;
+  /** What `list` would refuse filters for, without asking; see {@link Connections.validateUpdate}. */
+  validateList(filters?: ConnectorFilters): readonly Fault[];
 }
 
 /** The catalogs of actions. Needs the scope `catalog:read`. */
 export interface Actions {
   /** Lists the actions of a platform by title. */
   list(platform: string, filters?: ActionFilters, options?: CallOptions): List<Action>;
+  /**
+   * What `list` would refuse a platform and filters for, without asking; see {@link Connections.validateUpdate}. Which
+   * platforms there are, only the service knows.
+   */
+  validateList(platform: string, filters?: ActionFilters): readonly Fault[];
 }
 
 /** The vault of connections. Needs the scope `connections:read`, to change them `connections:write`. */
 export interface Connections {
   /** Lists connections, the newest first. */
   list(filters?: ConnectionFilters, options?: CallOptions): List<Connection>;
+  /**
+   * What `list` would refuse filters for, without asking; see {@link Connections.validateUpdate}. Whether `after` is a
+   * cursor of this list, only the service knows.
+   */
+  validateList(filters?: ConnectionFilters): readonly Fault[];
   /** Reads one connection, inactive ones too. */
   get(id: string, options?: CallOptions): Promise<Connection>;
   /** Changes the tags of a connection and gives it as it then is. */
   update(id: string, changes: ConnectionChanges, options?: UpdateOptions): Promise<Connection>;
+  /**
+   * What `update` would refuse changes for: the `errors` of its {@link ValidationError}, at once and without sending anything.
+   * Empty when it would send them. Where that error has no `errors`, as for a body that is too large, its message is the only
+   * fault, without a `pointer` or `parameter`.
+   */
+  validateUpdate(changes: ConnectionChanges): readonly Fault[];
   /** Creates a connection. Never sent twice: a repetition could not tell its own connection from another's. */
   create(connection: NewConnection, options?: CallOptions): Promise<Connection>;
+  /**
+   * What `create` would refuse a connection for, without asking; see {@link Connections.validateUpdate}. Whether there is
+   * such a platform, and such a connection already, only the service knows.
+   */
+  validateCreate(connection: NewConnection): readonly Fault[];
   /**
    * Deletes a connection. When an answer was lost and the repetition finds nothing to delete, it counts as done.
    */

@@ -140,7 +140,8 @@ export type Answered = Check<{
   allRows: SameNames<keyof typeof rows, "Action" | "Connection" | "Connector">;
   ConnectionSummary: SameObject<declared.ConnectionSummary, Document<"ConnectionSummary">>;
   Whoami: SameObject<declared.Whoami, Document<"Whoami">>;
-  Page: SameNames<Exclude<keyof declared.Page<unknown>, "next" | "toArray" | typeof Symbol.asyncIterator>, keyof Document<"Page">>;
+  // The cursor is in a header.
+  Page: SameNames<Exclude<keyof declared.Page<unknown>, "after" | "next" | "toArray" | typeof Symbol.asyncIterator>, keyof Document<"Page">>;
   allDocuments: SameNames<keyof typeof documents, "ConnectionSummary" | "Page" | "Whoami">;
 
   // Texts of few values, and of a pattern, are declared as such.

@@ -1,6 +1,6 @@
 // How the package is used, as far as types go. Compiled with the globals of a browser, and with those of Node.
 import { ConnectorVault, NotFoundError, PreconditionError, VaultError, parseConnectionKey, parseConnectorKey } from "./index.js";
-import type { Action, Connection, ConnectionSummary, Connector, Environment, ErrorCode, Page, Scope } from "./index.js";
+import type { Action, Connection, ConnectionSummary, Connector, Environment, ErrorCode, Fault, NewConnection, Page, Scope } from "./index.js";
 import * as slim from "./slim.js";
 
 const vault = new ConnectorVault({ baseUrl: "https://vault.example.com", secret: "st_test_…" });
@@ -14,6 +14,8 @@ export async function lists(signal: AbortSignal, limit?: number) {
   is<Page<Connection>>({} as Awaited<ReturnType<typeof vault.connections.list>>);
   is<Connection | undefined>(page.rows[0]);
   is<Page<Connection> | undefined>(await page.next({ signal }));
+  is<string | undefined>(page.after);
+  is<Page<Connection>>(await vault.connections.list({ after: page.after }));
   is<Connection[]>(await page.toArray({ max: 10 }));
   is<Connector[]>(await vault.connectors.list().toArray());
   is<[Page<Connector>, Page<Action>, Scope[]]>(
@@ -48,6 +50,14 @@ export function errors(error: unknown) {
   is<string | undefined>(error.errors[0]?.pointer ?? error.errors[0]?.suggestion);
 }
 
+export function validation(tags: string[], form: Omit<NewConnection, "identityType">) {
+  is<readonly Fault[]>(vault.connections.validateUpdate({ tags }));
+  is<readonly Fault[]>(vault.connections.validateCreate({ ...form, identityType: "user" }));
+  is<readonly Fault[]>(vault.connections.validateList({ tags, tagsMatch: "any" }));
+  is<readonly Fault[]>([...vault.connectors.validateList(), ...vault.connectors.validateList({ q: "issue" })]);
+  is<readonly Fault[]>([...vault.actions.validateList("github"), ...vault.actions.validateList("github", { method: "get" })]);
+}
+
 export function options(secret: string, headers: Headers) {
   new ConnectorVault({ baseUrl: new URL("https://vault.example.com"), secret, headers, timeoutMs: undefined });
   new ConnectorVault({ baseUrl: "https://vault.example.com", secret, fetch, headers: { "x-tenant": "a" } });
@@ -72,6 +82,10 @@ export async function refused(page: Page<Connection>) {
   vault.actions.list({ platform: "github" });
   // @ts-expect-error no identityType
   await vault.connections.create({ platform: "github", identity: "ann" });
+  // @ts-expect-error a form that lacks fields says so in its types
+  vault.connections.validateCreate({ platform: "github" });
+  // @ts-expect-error there is no id to change
+  vault.connections.validateUpdate("", { tags: [] });
   // @ts-expect-error nothing but tags can be changed
   await vault.connections.update("", { name: "Ann" });
   // @ts-expect-error not a version of this package's shape
