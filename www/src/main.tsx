@@ -1,6 +1,11 @@
+// The console: what it draws follows from the session, the address, and what the service answers.
 import { render } from "preact";
-import { init } from "connector-vault/slim";
-import wasm from "connector-vault/connector-vault.wasm?url";
-const ready = init(wasm);
-render(<p>hi</p>, document.getElementById("app")!);
-await ready;
+import { App } from "./app";
+import "./style/base.css";
+import "./style/layout.css";
+import "./style/parts.css";
+import { showTheme } from "./theme";
+
+showTheme();
+const place = document.getElementById("app");
+if (place) render(<App />, place);

@@ -1,0 +1,4 @@
+import { Page } from "../parts/page";
+export function ConnectionsView() {
+  return <Page title="Connections">…</Page>;
+}

@@ -1,0 +1,82 @@
+import { keepPreviousData, useQuery } from "@tanstack/preact-query";
+import type { Action, ActionFilters, ActionMethod } from "connector-vault/slim";
+import { useAddress, whole } from "../parts/address";
+import { Answer } from "../parts/answer";
+import { MethodBadge } from "../parts/badge";
+import { CopyButton } from "../parts/copy";
+import { Empty } from "../parts/empty";
+import { Pager } from "../parts/pager";
+import { SearchField } from "../parts/search";
+import { Select } from "../parts/select";
+import { Snippet, literal, pathOf } from "../parts/snippet";
+import { CATALOG_FRESH_MS, useSession } from "../session/session";
+
+const ROWS = 25;
+const METHODS: readonly ActionMethod[] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+const NAMES = ["q", "method", "page"] as const;
+
+/** What a platform can do. */
+export function Actions({ platform }: { platform: string }) {
+  const { vault } = useSession();
+  const { values, hrefOf, change } = useAddress(NAMES);
+  const method = METHODS.find((known) => known === values.method);
+  const filters: ActionFilters = { ...(values.q && { q: values.q }), ...(method && { method }), limit: ROWS, page: whole(values.page) ?? 1 };
+  const query = useQuery({
+    queryKey: ["actions", platform, filters],
+    queryFn: ({ signal }) => vault.actions.list(platform, filters, { signal }),
+    placeholderData: keepPreviousData,
+    staleTime: CATALOG_FRESH_MS,
+  });
+  const words = (n: number) => `${n.toLocaleString("en")} ${n === 1 ? "action" : "actions"}`;
+  return (
+    <section class="section actions-section" aria-labelledby="actions-title">
+      <div class="title">
+        <h2 id="actions-title">Actions</h2>
+        <p class="muted" role="status">{query.data && !query.isPlaceholderData && words(query.data.total)}</p>
+      </div>
+      <div class="filters" role="search" aria-label="Actions">
+        <div class="wide">
+          <SearchField label="Search actions" placeholder="Title, key, what it works on" value={values.q ?? ""} onChange={(q) => change({ q, page: undefined }, { replace: true })} />
+        </div>
+        <Select
+          label="Method"
+          value={method ?? ""}
+          options={[["", "All methods"], ...METHODS.map((known) => [known, known] as const)]}
+          onChange={(chosen) => change({ method: chosen, page: undefined })}
+        />
+      </div>
+      <Answer query={query} what="actions">
+        {({ rows, page, pages }) => (
+          <>
+            {rows.length === 0 ? <Empty title="No action matches" /> : <ul class="action-list" aria-label="Actions">{rows.map((action) => <Row key={action.key} action={action} />)}</ul>}
+            <Pager
+              page={page}
+              pages={pages}
+              previous={page > 1 ? hrefOf({ page: page > 2 ? String(page - 1) : undefined }) : undefined}
+              next={page < pages ? hrefOf({ page: String(page + 1) }) : undefined}
+            />
+          </>
+        )}
+      </Answer>
+      <Snippet
+        call={{
+          method: "GET",
+          path: pathOf(`/v1/available-actions/${platform}`, filters),
+          javascript: `const { rows, total } = await vault.actions.list(${JSON.stringify(platform)}, ${literal(filters)});`,
+        }}
+      />
+    </section>
+  );
+}
+
+function Row({ action }: { action: Action }) {
+  const { title, key, method, modelName } = action;
+  return (
+    <li class="action">
+      <MethodBadge method={method} />
+      <span class="action-title">{title}</span>
+      <span class="action-key"><code class="muted">{key}</code> <CopyButton text={key} label={`Copy the key ${key}`} /></span>
+      {modelName && <span class="badge">{modelName}</span>}
+    </li>
+  );
+}

@@ -1,0 +1,47 @@
+import { useQuery } from "@tanstack/preact-query";
+import { Link } from "wouter-preact";
+import { Answer } from "../parts/answer";
+import { StateBadge } from "../parts/badge";
+import { Empty } from "../parts/empty";
+import { When } from "../parts/when";
+import { useSession } from "../session/session";
+
+const SHOWN = 5;
+
+/** The newest connections to a platform. */
+export function ConnectionsOf({ platform }: { platform: string }) {
+  const { vault, may } = useSession();
+  const query = useQuery({
+    queryKey: ["connections", "of", platform],
+    queryFn: ({ signal }) => vault.connections.list({ platform, limit: SHOWN }, { signal }),
+    enabled: may("connections:read"),
+  });
+  if (!may("connections:read")) return null;
+  const all = `/connections?platform=${encodeURIComponent(platform)}`;
+  return (
+    <section class="section connections-of" aria-labelledby="connections-title">
+      <div class="title">
+        <h2 id="connections-title">Connections</h2>
+        <p class="muted" role="status">{query.data && `${query.data.total.toLocaleString("en")} active`}</p>
+      </div>
+      <Answer query={query} what="connections" rows={3}>
+        {({ rows, total }) =>
+          rows.length === 0 ? <Empty title="Nobody is connected yet" /> : (
+            <>
+              <ul class="action-list">
+                {rows.map(({ id, identity, identityType, state, createdAt }) => (
+                  <li key={id} class="connection-line">
+                    <Link href={`${all}&connection=${id}`}>{identity}</Link>
+                    <span class="muted small">{identityType}</span>
+                    <StateBadge state={state} />
+                    <span class="muted small"><When at={createdAt} /></span>
+                  </li>
+                ))}
+              </ul>
+              <p><Link href={all}>{total > SHOWN ? `All ${total.toLocaleString("en")} connections` : "Open in Connections"}</Link></p>
+            </>
+          )}
+      </Answer>
+    </section>
+  );
+}

@@ -1,0 +1,45 @@
+// What is shown follows from the address: a link, a reload and the back button bring the same view.
+import { useCallback, useMemo } from "preact/hooks";
+import { useLocation, useSearch } from "wouter-preact";
+
+export type Values<Name extends string> = Partial<Record<Name, string>>;
+
+/** The address of this view with other values; an undefined or empty one goes. */
+export function withValues(path: string, search: string, values: Record<string, string | undefined>): string {
+  const query = new URLSearchParams(search);
+  for (const [name, value] of Object.entries(values)) {
+    if (value === undefined || value === "") query.delete(name);
+    else query.set(name, value);
+  }
+  return query.size > 0 ? `${path}?${query}` : path;
+}
+
+/**
+ * The values that the address has for some names, the addresses of other values, and a way there. Typing replaces the
+ * address instead of adding to the history.
+ */
+export function useAddress<Name extends string>(names: readonly Name[]) {
+  const [path, navigate] = useLocation();
+  const search = useSearch();
+  const values = useMemo(() => {
+    const query = new URLSearchParams(search);
+    const found: Values<Name> = {};
+    for (const name of names) {
+      const value = query.get(name);
+      if (value) found[name] = value;
+    }
+    return found;
+  }, [search]);
+  const hrefOf = useCallback((changes: Record<string, string | undefined>) => withValues(path, search, changes), [path, search]);
+  const change = useCallback(
+    (changes: Record<string, string | undefined>, options?: { replace?: boolean }) => {
+      const href = hrefOf(changes);
+      if (href !== path + (search && `?${search}`)) navigate(href, options);
+    },
+    [hrefOf, navigate, path, search],
+  );
+  return { values, hrefOf, change };
+}
+
+/** A whole number of the address; what is none counts as absent. */
+export const whole = (text: string | undefined) => (text !== undefined && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined);

@@ -1,0 +1,30 @@
+import type { ActionMethod, ConnectionState, ConnectorStatus } from "connector-vault/slim";
+
+/** Colours by what they mean: `good`, `warn`, `bad`, `calm`, or none. */
+const STATES: Record<ConnectionState, string> = { operational: "good", degraded: "warn", failed: "bad", unknown: "" };
+const STATUSES: Record<ConnectorStatus, [word: string, tone: string]> = {
+  generally_available: ["Generally available", "good"],
+  beta: ["Beta", "warn"],
+  alpha: ["Alpha", "warn"],
+  not_available: ["Not available", "bad"],
+};
+const METHODS: Record<ActionMethod, string> = { GET: "good", POST: "calm", PUT: "warn", PATCH: "warn", DELETE: "bad" };
+
+export const STATE_MEANINGS: Record<ConnectionState, string> = {
+  operational: "Healthy and working",
+  degraded: "A token refresh failed; a retry is pending",
+  failed: "Inactive until somebody reconnects it",
+  unknown: "Could not be determined",
+};
+
+export const StateBadge = ({ state }: { state: ConnectionState }) => (
+  <span class="badge dot" data-tone={STATES[state]} title={STATE_MEANINGS[state]}>{state}</span>
+);
+
+export const StatusBadge = ({ status }: { status: ConnectorStatus }) => (
+  <span class="badge" data-tone={STATUSES[status][1]}>{STATUSES[status][0]}</span>
+);
+
+export const MethodBadge = ({ method }: { method: ActionMethod }) => (
+  <span class="badge method" data-tone={METHODS[method]}>{method}</span>
+);

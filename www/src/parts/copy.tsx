@@ -1,0 +1,23 @@
+import { Check, Copy } from "lucide-preact";
+import { useEffect, useState } from "preact/hooks";
+
+const SHOWN_MS = 2_000;
+
+/** Copies a text, and says so. */
+export function CopyButton({ text, label = "Copy" }: { text: string; label?: string }) {
+  const [said, setSaid] = useState("");
+  useEffect(() => {
+    if (!said) return;
+    const timer = setTimeout(() => setSaid(""), SHOWN_MS);
+    return () => clearTimeout(timer);
+  }, [said]);
+  const copy = () => navigator.clipboard.writeText(text).then(() => setSaid("Copied"), () => setSaid("Not allowed"));
+  return (
+    <span class="copy">
+      <button type="button" class="icon" onClick={copy} aria-label={label} title={label}>
+        {said === "Copied" ? <Check size={16} aria-hidden="true" /> : <Copy size={16} aria-hidden="true" />}
+      </button>
+      <span class="visually-hidden" role="status">{said}</span>
+    </span>
+  );
+}

@@ -1,0 +1,45 @@
+import { ConnectionError, NotFoundError, PermissionError, RateLimitError, ServerError, TimeoutError, VaultError } from "connector-vault/slim";
+import { CopyButton } from "./copy";
+
+interface Explained {
+  title: string;
+  detail: string;
+  /** The page about it. */
+  more?: string;
+  requestId?: string;
+}
+
+/** What went wrong, in words for a person. */
+export function explain(error: unknown): Explained {
+  if (!(error instanceof VaultError)) return { title: "The console failed", detail: `Please reload the page. (${String(error)})` };
+  const detail = error.message;
+  const more = error.headers ? `/problems/${error.code}` : undefined;
+  const told = { ...(more && { more }), ...(error.requestId && { requestId: error.requestId }) };
+  if (error instanceof ConnectionError) {
+    return { title: "The service can't be reached", detail: navigator.onLine ? "It may be down, or something on the way to it is." : "You are offline." };
+  }
+  if (error instanceof TimeoutError) return { title: "The service did not answer in time", detail: "Try again in a moment." };
+  if (error instanceof PermissionError) return { title: "This key is not allowed to see this", detail, ...told };
+  if (error instanceof NotFoundError) return { title: "Not found", detail, ...told };
+  if (error instanceof RateLimitError) return { title: "Too many requests", detail: `Try again in ${error.retryAfter ?? 60} seconds.`, ...told };
+  if (error instanceof ServerError) return { title: "The service has a problem", detail, ...told };
+  return { title: "This can't be asked", detail, ...told };
+}
+
+/** Tells a failure, with a way to go on. */
+export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+  const { title, detail, more, requestId } = explain(error);
+  return (
+    <div class="failure" role="alert">
+      <p class="failure-title">{title}</p>
+      <p>{detail}</p>
+      {(more || requestId) && (
+        <p class="small muted">
+          {more && <a href={more} target="_blank">What this means</a>}
+          {requestId && <> Request <code>{requestId}</code> <CopyButton text={requestId} label="Copy the request's id" /></>}
+        </p>
+      )}
+      {onRetry && <button type="button" onClick={onRetry}>Try again</button>}
+    </div>
+  );
+}

@@ -1,0 +1,9 @@
+/** Stands for what has been asked for. */
+export function Loading({ what, rows = 6 }: { what: string; rows?: number }) {
+  return (
+    <div class="loading" role="status">
+      <span class="visually-hidden">Loading {what}…</span>
+      {Array.from({ length: rows }, (_, at) => <div key={at} class="skeleton" aria-hidden="true" />)}
+    </div>
+  );
+}

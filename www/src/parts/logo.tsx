@@ -1,0 +1,33 @@
+import { useState } from "preact/hooks";
+
+const TINTS = 6;
+
+/** The letters that stand for a name. */
+function monogram(name: string): string {
+  const words = name.match(/[\p{L}\p{N}]+/gu) ?? ["?"];
+  const letters = words.length > 1 ? words.slice(0, 2).map((word) => [...word][0]) : [...(words[0] ?? "?")].slice(0, 2);
+  return letters.join("").toUpperCase();
+}
+
+const tint = (name: string) => [...name].reduce((sum, letter) => sum + (letter.codePointAt(0) ?? 0), 0) % TINTS;
+
+/** A connector's logo, or the first letters of its name when there is none to be had. Its name stands beside it. */
+export function Logo({ name, image, size = 40 }: { name: string; image?: string | undefined; size?: number }) {
+  const [broken, setBroken] = useState<string>();
+  if (!image || broken === image) {
+    return <span class="logo monogram" data-tint={tint(name)} data-size={size} aria-hidden="true">{monogram(name)}</span>;
+  }
+  return (
+    <img
+      class="logo"
+      src={image}
+      width={size}
+      height={size}
+      alt=""
+      loading="lazy"
+      decoding="async"
+      referrerpolicy="no-referrer"
+      onError={() => setBroken(image)}
+    />
+  );
+}

@@ -1,0 +1,23 @@
+import { Link } from "wouter-preact";
+
+interface Props {
+  page: number;
+  pages: number;
+  /** Where the neighbours are; undefined when there is none. */
+  previous: string | undefined;
+  next: string | undefined;
+}
+
+/** Leads to the neighbouring pages. */
+export function Pager({ page, pages, previous, next }: Props) {
+  if (pages <= 1 && page <= 1) return null;
+  const step = (name: string, href: string | undefined) =>
+    href === undefined ? <span class="button" aria-disabled="true">{name}</span> : <Link class="button" href={href} onClick={() => scrollTo(0, 0)}>{name}</Link>;
+  return (
+    <nav class="pager" aria-label="Pages">
+      {step("Previous", previous)}
+      <span>Page {page.toLocaleString("en")} of {pages.toLocaleString("en")}</span>
+      {step("Next", next)}
+    </nav>
+  );
+}

@@ -1,0 +1,61 @@
+// The call behind a view, for those who want it in a program.
+import { useState } from "preact/hooks";
+import { CopyButton } from "./copy";
+
+export interface Call {
+  method: "GET" | "POST" | "PATCH" | "DELETE";
+  /** Path and query. */
+  path: string;
+  body?: unknown;
+  /** The same call with the npm package. */
+  javascript: string;
+}
+
+/** Quotes a text for a shell. */
+const quoted = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+
+/** The call in a shell; the key is in `$KEY`. */
+export function curl({ method, path, body }: Call): string {
+  const lines = [`curl ${method === "GET" ? "" : `-X ${method} `}${quoted(location.origin + path)}`, `-H "x-service-secret: $KEY"`];
+  if (body !== undefined) lines.push(`-H 'content-type: application/json'`, `-d ${quoted(JSON.stringify(body))}`);
+  return lines.join(" \\\n  ");
+}
+
+/** The call in JavaScript. */
+export const javascript = (call: Call) => `import { ConnectorVault } from "connector-vault";
+
+const vault = new ConnectorVault({ baseUrl: ${JSON.stringify(location.origin)}, secret: process.env.KEY });
+${call.javascript}`;
+
+/** What a JavaScript object looks like, on one line. */
+export function literal(value: object): string {
+  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  return members.length === 0 ? "" : `{ ${members.map(([name, member]) => `${name}: ${JSON.stringify(member)}`).join(", ")} }`;
+}
+
+/** Path with query. */
+export function pathOf(path: string, query: object = {}): string {
+  const search = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== undefined).map(([name, value]) => [name, String(value)]));
+  return search.size > 0 ? `${path}?${search}` : path;
+}
+
+const LANGUAGES = [["curl", curl], ["JavaScript", javascript]] as const;
+
+/** Shows a call in one of the languages. */
+export function Snippet({ call }: { call: Call }) {
+  const [shown, setShown] = useState(0);
+  const [, write] = LANGUAGES[shown] ?? LANGUAGES[0];
+  const code = write(call);
+  return (
+    <details class="snippet">
+      <summary>Code for this</summary>
+      <div class="snippet-bar" role="group" aria-label="Language">
+        {LANGUAGES.map(([name], at) => (
+          <button key={name} type="button" aria-pressed={at === shown} onClick={() => setShown(at)}>{name}</button>
+        ))}
+        <CopyButton text={code} label="Copy the code" />
+      </div>
+      <pre tabIndex={0} aria-label="Code"><code>{code}</code></pre>
+    </details>
+  );
+}

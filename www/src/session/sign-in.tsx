@@ -1,0 +1,95 @@
+import type { JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { explain } from "../parts/failure";
+import type { Reason } from "./session";
+import { isRefused } from "./vault";
+import "./sign-in.css";
+
+interface Props {
+  /** Why somebody who was signed in is not any more. */
+  reason: Reason | undefined;
+  /** Why a stored key could not be tried. */
+  failure: unknown;
+  onRetry: (() => void) | undefined;
+  onSecret: (secret: string) => Promise<void>;
+}
+
+const REASONS: Record<Reason, string> = {
+  refused: "Your key has expired or was revoked. Sign in again to go on where you were.",
+  "signed-out": "You are signed out. The key is gone from this tab.",
+};
+
+/** Asks for an API key. */
+export function SignIn({ reason, failure, onRetry, onSecret }: Props) {
+  const [secret, setSecret] = useState("");
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<string>();
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    document.title = "Sign in · connector-vault";
+    input.current?.focus();
+  }, []);
+
+  const submit = async (event: JSX.TargetedSubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const typed = secret.trim();
+    if (!typed) {
+      setProblem("Enter an API key.");
+      input.current?.focus();
+      return;
+    }
+    setBusy(true);
+    setProblem(undefined);
+    try {
+      await onSecret(typed);
+    } catch (error) {
+      setBusy(false);
+      setProblem(isRefused(error) ? "This key opens nothing: it is mistyped, unknown, revoked or expired." : explain(error).detail);
+      input.current?.focus();
+    }
+  };
+
+  return (
+    <main class="sign-in">
+      <form class="card" onSubmit={submit} noValidate>
+        <p class="brand">
+          <img src="/favicon.svg" width="32" height="32" alt="" /> connector-vault
+        </p>
+        <h1>Sign in</h1>
+        <p class="muted">The console for your catalog of connectors and your vault of connections.</p>
+        {reason && <p class="note" role="status">{REASONS[reason]}</p>}
+        {failure !== undefined && (
+          <p class="note" data-tone="bad" role="alert">
+            {explain(failure).detail}{" "}
+            {onRetry && <button type="button" class="link" onClick={onRetry}>Try again with your key</button>}
+          </p>
+        )}
+        <label class="field">
+          <span>API key</span>
+          <input
+            ref={input}
+            type="password"
+            name="secret"
+            autocomplete="off"
+            autocapitalize="off"
+            spellcheck={false}
+            placeholder="sk_test_… or sk_live_…"
+            value={secret}
+            aria-invalid={problem !== undefined}
+            aria-describedby={problem === undefined ? "secret-help" : "secret-problem secret-help"}
+            onInput={(event) => setSecret(event.currentTarget.value)}
+          />
+        </label>
+        {problem && <p class="problem" id="secret-problem" role="alert">{problem}</p>}
+        <p class="muted small" id="secret-help">
+          The key stays in this tab and is forgotten when you close it. <code>npm start</code> prints a demo key;{" "}
+          <code>npm run keys -- create</code> makes one.
+        </p>
+        <button type="submit" class="primary" aria-disabled={busy}>{busy ? "Signing in…" : "Sign in"}</button>
+      </form>
+      <p class="muted small">
+        For programs: <a href="/docs">API reference</a> · <a href="/v1/openapi.json">OpenAPI</a> · <a href="/problems/">Error codes</a>
+      </p>
+    </main>
+  );
+}
