@@ -1,0 +1,138 @@
+// The console in a real browser, served by the real Worker. What a page does is held against four promises whenever it is
+// closed: no error in its console, no error of its own, nothing against the Content-Security-Policy, and no request to
+// another host but for logos.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { openapiDirectory, root } from "../../../scripts/lib/paths.mjs";
+import { launch } from "./browser.mjs";
+import { key, store } from "./keys.mjs";
+import { nth } from "./seed.mjs";
+import { Server } from "./server.mjs";
+import { Caller, seed } from "./vault.mjs";
+import { State, build, cli, folder } from "./workspace.mjs";
+
+const DOCUMENTS = [join(root, "tests", "fixtures", "openapi", "good"), join(openapiDirectory, "api", "github.com", "api.github.com.json")];
+const LOGO = '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40"><rect width="40" height="40" fill="gray"/></svg>';
+const AXE = readFileSync(join(root, "node_modules", "axe-core", "axe.min.js"), "utf8");
+/** What WCAG 2.2 AA asks for, and what axe knows beyond. */
+const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+const TIMEOUT_MS = 15_000;
+
+/** Connections of every kind, half of them to GitHub. */
+export const CONNECTIONS = Array.from({ length: 130 }, (_, n) => (n % 2 ? nth(n) : { ...nth(n), platform: "github", identity: `user-${n}@example.com` }));
+
+/** Runs in the page before its own scripts. A secret is given once: who signs out stays so. */
+function prepare(secret) {
+  document.addEventListener("securitypolicyviolation", (event) => console.error(`Content-Security-Policy: ${event.violatedDirective}, ${event.blockedURI}`));
+  if (!secret || sessionStorage.getItem("test.given")) return;
+  sessionStorage.setItem("test.given", "yes");
+  sessionStorage.setItem("connector-vault.secret", secret);
+}
+
+/** A service with a catalog, keys and connections, and a browser. */
+export class Console {
+  /** @param {{ name: string, connections?: object[], keys?: object }} options `keys` come besides `full`, `reader` and `catalogOnly` */
+  static async start({ name, connections = CONNECTIONS, keys = {} }) {
+    await build();
+    const world = new Console();
+    world.keys = { full: key(), reader: key({ scopes: "catalog:read connections:read" }), catalogOnly: key({ scopes: "catalog:read" }), ...keys };
+    const catalog = { path: join(folder, `${name}-catalog`) };
+    await cli("catalog", "import", ...DOCUMENTS, "--licence", "any", "--out", catalog.path);
+    const state = new State(`${name}-state`);
+    await state.migrate();
+    await state.publish(catalog);
+    world.opened = await state.open();
+    await store(world.database, Object.values(world.keys));
+    await seed(world.database, world.keys.full.row.account, connections);
+    world.server = await Server.start(state);
+    world.baseUrl = `http://127.0.0.1:${world.server.port}`;
+    world.browser = await launch();
+    return world;
+  }
+
+  async stop() {
+    await this.browser?.close();
+    await this.server?.stop();
+    await this.opened?.close();
+  }
+
+  /** The service's own database. */
+  get database() {
+    return this.opened.vault;
+  }
+
+  /** The API with a key, by plain HTTP. */
+  caller(of = this.keys.full) {
+    return new Caller(this, of);
+  }
+
+  /** Lets a key expire now. */
+  async expire(of) {
+    await this.database.prepare("UPDATE api_keys SET expires_at = ? WHERE id = ?").bind(Date.now() - 1, of.row.id).run();
+  }
+
+  /** Stores one more key. */
+  async newKey(row) {
+    const made = key(row);
+    await store(this.database, [made]);
+    return made;
+  }
+
+  /**
+   * Opens a page, uses it, and asserts that nothing went wrong in it but what is expected.
+   * @param {string} path
+   * @param {(page: import("playwright-core").Page) => Promise<void>} use
+   * @param {{ as?: object, width?: number, height?: number, theme?: "light" | "dark", expects?: (string | number)[] }} [options]
+   *   `as`: the key to be signed in with, null for none; `expects`: statuses of answers, and errors of the network, that the
+   *   test brings about: the browser's console tells of them
+   */
+  async visit(path, use, { as = this.keys.full, width = 1280, height = 900, theme = "light", expects = [] } = {}) {
+    const context = await this.browser.newContext({ viewport: { width, height }, colorScheme: theme, permissions: ["clipboard-read", "clipboard-write"], reducedMotion: "reduce" });
+    context.setDefaultTimeout(TIMEOUT_MS);
+    const faults = [];
+    const isExpected = (text) => expects.some((what) => text.includes(String(what)));
+    await context.route((url) => url.origin !== this.baseUrl, (route) => {
+      const request = route.request();
+      if (request.resourceType() === "image") return route.fulfill({ contentType: "image/svg+xml", body: LOGO });
+      faults.push(`asks another host: ${request.method()} ${request.url()}`);
+      return route.abort();
+    });
+    await context.addInitScript(prepare, as?.secret);
+    const page = await context.newPage();
+    page.on("console", (message) => {
+      const text = message.text();
+      if (!["error", "warning"].includes(message.type())) return;
+      if (text.startsWith("Failed to load resource") && isExpected(text)) return;
+      faults.push(`console ${message.type()}: ${text} (${message.location().url})`);
+    });
+    page.on("pageerror", (error) => faults.push(`page error: ${error.stack ?? error}`));
+    page.on("requestfailed", (request) => {
+      const reason = request.failure()?.errorText ?? "";
+      // Questions whose answer nobody waits for any more are ended.
+      if (reason !== "net::ERR_ABORTED" && !isExpected(reason)) faults.push(`failed: ${request.method()} ${request.url()}: ${reason}`);
+    });
+    try {
+      await page.goto(this.baseUrl + path);
+      await use(page).catch((error) => {
+        error.message = [error.message, ...faults].join("\n");
+        throw error;
+      });
+      assert.deepEqual(faults, []);
+    } finally {
+      await context.close();
+    }
+  }
+}
+
+/** Asserts that axe finds nothing in the page as it is. */
+export async function expectAccessible(page, what) {
+  const isThere = await page.evaluate(() => "axe" in window);
+  if (!isThere) await page.evaluate(AXE);
+  const violations = await page.evaluate(async (values) => {
+    const { violations: found, passes } = await window.axe.run(document, { runOnly: { type: "tag", values } });
+    if (passes.length === 0) throw new Error("axe has checked nothing");
+    return found.map(({ id, help, nodes }) => `${id}: ${help}\n${nodes.map(({ html, failureSummary }) => `  ${html}\n  ${failureSummary}`).join("\n")}`);
+  }, RULES);
+  assert.deepEqual(violations, [], what);
+}
