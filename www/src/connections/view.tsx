@@ -1,4 +1,163 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Link, useLocation } from "wouter-preact";
+import { usePlatforms } from "../connectors/platforms";
+import { useAddress, withValues } from "../parts/address";
+import { Answer } from "../parts/answer";
+import { Empty } from "../parts/empty";
 import { Page } from "../parts/page";
+import { Pager } from "../parts/pager";
+import { Snippet, literal, pathOf } from "../parts/snippet";
+import { useSession } from "../session/session";
+import { FEW, MORE, NAMES, ROWS, filtersOf, inAddress, placeOf, type Asked, type Place } from "./asked";
+import { Create } from "./create";
+import { hasDraft } from "./drafts";
+import { Filters } from "./filters";
+import { isLost, neighbours, useRows } from "./list";
+import { Panel } from "./panel";
+import { OPENED, Table } from "./table";
+import "./connections.css";
+
+const FILTERS = [...FEW, ...MORE];
+const PATH = "/connections";
+const FIRST: Place = { after: undefined, page: undefined };
+
+const words = (n: number) => `${n.toLocaleString("en")} ${n === 1 ? "connection" : "connections"}`;
+const heading = () => document.querySelector<HTMLElement>("h1");
+
+/** The vault: all connections, or those that are searched for, and one of them in a panel. */
 export function ConnectionsView() {
-  return <Page title="Connections">…</Page>;
+  const { vault, may } = useSession();
+  const { values, hrefOf, change } = useAddress(NAMES);
+  const [, navigate] = useLocation();
+  const [notice, setNotice] = useState<string>();
+  const [created, setCreated] = useState<string>();
+  const filters = filtersOf(values);
+  const place = placeOf(values);
+  const faults = vault.connections.validateList(filters);
+  const query = useRows(filters, place, faults.length === 0);
+  const platforms = usePlatforms(query.isSuccess || query.isError);
+  const panel = usePanel(values.connection, hrefOf);
+  // What was said is about what was done before.
+  useEffect(() => {
+    if (panel.id !== undefined) setNotice(undefined);
+    else setCreated(undefined);
+  }, [panel.id]);
+  const isAsked = FILTERS.some((name) => values[name] !== undefined);
+  const asked = { ...filters, limit: ROWS, ...(place.after === undefined ? { page: place.page } : { after: place.after }) };
+  const to = (where: Place) => hrefOf({ ...inAddress(where), connection: undefined });
+
+  return (
+    <Page
+      title="Connections"
+      count={query.data && !query.isPlaceholderData && !query.isError && words(query.data.total)}
+      actions={<NewButton href={hrefOf({ new: "1" })} />}
+    >
+      <div role="status">{notice && <p class="note" data-tone="good">{notice}</p>}</div>
+      {!may("connections:write") && <p class="muted" id="read-only">Your key may read connections, and not change them.</p>}
+      <Filters
+        values={values}
+        faults={faults}
+        platforms={platforms}
+        clear={isAsked ? PATH : undefined}
+        onChange={(changes, options) => change({ ...changes, ...inAddress(FIRST) }, options)}
+      />
+      {faults.length > 0 && <p class="note" data-tone="warn">A filter can't be asked for as it is. {query.data ? "What you see was found before." : "Mend it to see connections."}</p>}
+      {isLost(query.error) && !query.isPlaceholderData ? (
+        <Empty title="This page can't be found again">
+          <p>Its address was made for another list or another key, or has been changed.</p>
+          <Link href={to(FIRST)}>To the first page</Link>
+        </Empty>
+      ) : (faults.length === 0 || query.data) && (
+        <Answer query={query} what="connections" rows={10}>
+          {(found) => {
+            const { previous, next } = neighbours(found, place);
+            return (
+              <>
+                {found.rows.length > 0
+                  ? <Table rows={found.rows} platforms={platforms} hrefOf={({ id }) => hrefOf({ connection: id })} />
+                  : <Nothing total={found.total} values={values} isAsked={isAsked} first={to(FIRST)} />}
+                <Pager page={found.page} pages={found.pages} previous={previous && to(previous)} next={next && to(next)} />
+              </>
+            );
+          }}
+        </Answer>
+      )}
+      <Snippet
+        call={{
+          method: "GET",
+          path: pathOf("/v1/vault/connections", asked),
+          javascript: `const { rows, total } = await vault.connections.list(${literal(asked)});`,
+        }}
+      />
+      {panel.id !== undefined && (
+        <Panel
+          key={panel.id}
+          id={panel.id}
+          platforms={platforms}
+          isNew={panel.id === created}
+          isLeaving={panel.isLeaving}
+          onClose={panel.close}
+          onStay={panel.stay}
+          onLeave={panel.leave}
+          onDeleted={setNotice}
+          focusAfter={heading}
+        />
+      )}
+      {values.new !== undefined && panel.id === undefined && may("connections:write") && (
+        <Create
+          platforms={platforms}
+          onClose={() => (history.state?.openedHere ? history.back() : change({ new: undefined }, { replace: true }))}
+          onCreated={({ id }) => {
+            setCreated(id);
+            navigate(hrefOf({ new: undefined, connection: id }), { replace: true, state: history.state });
+          }}
+          hrefOf={(id) => withValues(PATH, "", { connection: id })}
+        />
+      )}
+    </Page>
+  );
+}
+
+/** Which connection is in the panel: that of the address, but what is not saved there holds one back until it is given up. */
+function usePanel(wanted: string | undefined, hrefOf: (changes: Record<string, string | undefined>) => string) {
+  const [, navigate] = useLocation();
+  const [, draw] = useState(0);
+  const shown = useRef(wanted);
+  const isLeaving = shown.current !== wanted && hasDraft(shown.current);
+  if (!isLeaving) shown.current = wanted;
+  const id = shown.current;
+  return {
+    id,
+    isLeaving,
+    close: () => (history.state?.openedHere ? history.back() : navigate(hrefOf({ connection: undefined }), { replace: true })),
+    stay: () => navigate(hrefOf({ connection: id }), { state: OPENED }),
+    /** To be called once there is no draft any more. */
+    leave: () => draw((times) => times + 1),
+  };
+}
+
+function NewButton({ href }: { href: string }) {
+  const { may } = useSession();
+  const [, navigate] = useLocation();
+  if (may("connections:write")) return <button type="button" class="primary" onClick={() => navigate(href, { state: OPENED })}>New connection</button>;
+  return <button type="button" aria-disabled="true" aria-describedby="read-only">New connection</button>;
+}
+
+interface NothingProps {
+  total: number;
+  values: Asked;
+  isAsked: boolean;
+  first: string;
+}
+
+function Nothing({ total, values, isAsked, first }: NothingProps) {
+  if (total > 0) return <Empty title="There is no such page"><Link href={first}>To the first page</Link></Empty>;
+  if (!isAsked) return <Empty title="Nobody is connected yet">A new connection appears here at once.</Empty>;
+  const inactive = withValues(PATH, location.search, { active: "false", page: undefined, after: undefined });
+  return (
+    <Empty title="No connection matches">
+      {values.active === undefined && <p>Only active ones were searched. <Link href={inactive}>Search the inactive ones</Link></p>}
+      <Link href={PATH}>Clear filters</Link>
+    </Empty>
+  );
 }

@@ -15,7 +15,10 @@ interface Props<Data> {
 /** Draws an answer; before there is one, that it is being waited for, and when there is none, why. */
 export function Answer<Data>({ query, what, rows, children }: Props<Data>) {
   const { data, error, isPending, isPlaceholderData, refetch } = query;
-  if (error) return <Failure error={error} onRetry={() => void refetch()} />;
+  if (error) {
+    // What was answered before is worth more than nothing.
+    return <div class="page"><Failure error={error} onRetry={() => void refetch()} />{data !== undefined && children(data)}</div>;
+  }
   if (isPending) return <Loading what={what} {...(rows !== undefined && { rows })} />;
   // An older answer stays until the new one is there, and looks it.
   return <div class={isPlaceholderData ? "stale" : ""} aria-busy={isPlaceholderData}>{children(data as Data)}</div>;

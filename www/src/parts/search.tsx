@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
+import { TextField } from "./field";
 
 const PAUSE_MS = 200;
 
@@ -7,11 +8,17 @@ interface Props {
   placeholder?: string;
   value: string;
   maxLength?: number;
+  /** The id of a `datalist` with suggestions. */
+  list?: string;
+  hint?: string | undefined;
+  fault?: string | undefined;
+  /** What is told of what was typed, besides white space around it. */
+  told?: (text: string) => string;
   onChange: (value: string) => void;
 }
 
 /** A text that is told once its writer pauses. */
-export function SearchField({ label, placeholder, value, maxLength = 100, onChange }: Props) {
+export function SearchField({ value, maxLength = 100, told: shape = (text) => text, onChange, ...field }: Props) {
   const [typed, setTyped] = useState(value);
   const timer = useRef<number>();
   const told = useRef(value);
@@ -26,8 +33,8 @@ export function SearchField({ label, placeholder, value, maxLength = 100, onChan
 
   const tell = (text: string) => {
     clearTimeout(timer.current);
-    told.current = text.trim();
-    onChange(text.trim());
+    told.current = shape(text.trim());
+    onChange(told.current);
   };
   const input = (text: string) => {
     setTyped(text);
@@ -35,18 +42,13 @@ export function SearchField({ label, placeholder, value, maxLength = 100, onChan
     timer.current = window.setTimeout(() => tell(text), PAUSE_MS);
   };
   return (
-    <label class="field">
-      <span>{label}</span>
-      <input
-        type="search"
-        value={typed}
-        placeholder={placeholder}
-        maxLength={maxLength}
-        autocomplete="off"
-        spellcheck={false}
-        onInput={(event) => input(event.currentTarget.value)}
-        onKeyDown={(event) => event.key === "Enter" && tell(event.currentTarget.value)}
-      />
-    </label>
+    <TextField
+      {...field}
+      type="search"
+      value={typed}
+      maxLength={maxLength}
+      onInput={input}
+      onKeyDown={(event) => event.key === "Enter" && tell(event.currentTarget.value)}
+    />
   );
 }

@@ -42,13 +42,13 @@ export function pathOf(path: string, query: object = {}): string {
 const LANGUAGES = [["curl", curl], ["JavaScript", javascript]] as const;
 
 /** Shows a call in one of the languages. */
-export function Snippet({ call }: { call: Call }) {
+export function Snippet({ call, title = "Code for this" }: { call: Call; title?: string }) {
   const [shown, setShown] = useState(0);
   const [, write] = LANGUAGES[shown] ?? LANGUAGES[0];
   const code = write(call);
   return (
     <details class="snippet">
-      <summary>Code for this</summary>
+      <summary>{title}</summary>
       <div class="snippet-bar" role="group" aria-label="Language">
         {LANGUAGES.map(([name], at) => (
           <button key={name} type="button" aria-pressed={at === shown} onClick={() => setShown(at)}>{name}</button>

@@ -1,0 +1,40 @@
+import { useMutation } from "@tanstack/preact-query";
+import { NotFoundError, type Connection } from "connector-vault/slim";
+import { explain } from "../parts/failure";
+import { Modal } from "../parts/modal";
+import { useSession } from "../session/session";
+
+interface Props {
+  connection: Connection;
+  /** What the platform is called. */
+  platform: string;
+  onClose: () => void;
+  /** It is gone, as `what` tells. */
+  onDeleted: (what: string) => void;
+}
+
+/** Asks before a connection is deleted, and deletes it. */
+export function Delete({ connection: { id, key, identity, identityType }, platform, onClose, onDeleted }: Props) {
+  const { vault } = useSession();
+  const deletion = useMutation({
+    mutationFn: () => vault.connections.delete(id),
+    onSuccess: () => onDeleted(`The connection of ${identity} to ${platform} is deleted.`),
+    onError: (error) => error instanceof NotFoundError && onDeleted(`The connection of ${identity} to ${platform} had been deleted already.`),
+  });
+  const { error, isPending } = deletion;
+  return (
+    <Modal title="Delete this connection?" kind="alert" onClose={onClose}>
+      <div class="section">
+        <p class="named">The {identityType} <strong>{identity}</strong> will no longer be connected to <strong>{platform}</strong>. This can't be undone.</p>
+        <p class="named"><code>{key}</code></p>
+        {error && !(error instanceof NotFoundError) && <p class="note" data-tone="bad" role="alert">{explain(error).title}. {explain(error).detail} It may still be there: try again.</p>}
+        <div class="buttons">
+          <button type="button" onClick={onClose}>Keep it</button>
+          <button type="button" class="danger primary" aria-disabled={isPending} onClick={() => !isPending && deletion.mutate()}>
+            {isPending ? "Deleting…" : "Delete connection"}
+          </button>
+        </div>
+      </div>
+    </Modal>
+  );
+}

@@ -1,0 +1,47 @@
+// The list of connections as it is asked for and kept.
+import { keepPreviousData, useQuery } from "@tanstack/preact-query";
+import { ValidationError, type Connection, type ConnectionFilters, type ConnectorVault, type Page } from "connector-vault/slim";
+import { useSession } from "../session/session";
+import { ROWS, type Place } from "./asked";
+
+/** What a page says; the way on is an address here. */
+export type Rows = Pick<Page<Connection>, "rows" | "total" | "pages" | "page" | "after">;
+
+/** Where one came from, by the cursor that led on. Cursors lead one way only. */
+const cameFrom = new Map<string, Place>();
+
+/** Whether a failure says that a cursor leads nowhere: it is of another list or key, or was changed. */
+export const isLost = (error: unknown) => error instanceof ValidationError && error.errors.some(({ parameter }) => parameter === "after");
+
+async function read(vault: ConnectorVault, filters: ConnectionFilters, { after, page }: Place, signal: AbortSignal): Promise<Rows> {
+  const ask = (where: ConnectionFilters) => vault.connections.list({ ...filters, limit: ROWS, ...where }, { signal });
+  const answer = after === undefined ? await ask({ page }) : await ask({ after }).catch((error: unknown) => {
+    // The number of its page is as good, and only dearer: for whoever comes with another key, say.
+    if (page === undefined || !isLost(error)) throw error;
+    return ask({ page });
+  });
+  const { rows, total, pages, page: number, after: onward } = answer;
+  if (onward !== undefined) cameFrom.set(onward, { after, page: number });
+  return { rows, total, pages, page: number, after: onward };
+}
+
+/** The rows at a place. While the filters are not valid, those of before stay. */
+export function useRows(filters: ConnectionFilters, place: Place, isValid: boolean) {
+  const { vault } = useSession();
+  return useQuery({
+    queryKey: ["connections", "list", filters, place],
+    queryFn: ({ signal }) => read(vault, filters, place, signal),
+    placeholderData: keepPreviousData,
+    enabled: isValid,
+  });
+}
+
+/** The places before and after a page. */
+export function neighbours({ page, pages, after: onward }: Rows, { after }: Place): { previous: Place | undefined; next: Place | undefined } {
+  const known = after === undefined ? undefined : cameFrom.get(after);
+  const previous = known ?? { after: undefined, page: Math.min(page - 1, Math.max(pages, 1)) };
+  return {
+    previous: page > 1 ? previous : undefined,
+    next: onward === undefined ? undefined : { after: onward, page: page + 1 },
+  };
+}

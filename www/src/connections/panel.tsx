@@ -1,0 +1,126 @@
+import { NotFoundError, VaultError, type Connection } from "connector-vault/slim";
+import { useState } from "preact/hooks";
+import type { Platforms } from "../connectors/platforms";
+import { Answer } from "../parts/answer";
+import { Empty } from "../parts/empty";
+import { Modal } from "../parts/modal";
+import { Snippet } from "../parts/snippet";
+import { useSession } from "../session/session";
+import { Delete } from "./delete";
+import { dropDraft } from "./drafts";
+import { Facts, Head } from "./facts";
+import { useConnection, useTold } from "./kept";
+import { rowLink } from "./table";
+import { Tags } from "./tags";
+
+interface Props {
+  id: string;
+  platforms: Platforms | undefined;
+  /** It has just been created here. */
+  isNew: boolean;
+  /** The address leads away from what is not saved. */
+  isLeaving: boolean;
+  onClose: () => void;
+  onStay: () => void;
+  onLeave: () => void;
+  onDeleted: (what: string) => void;
+  focusAfter: () => HTMLElement | null;
+}
+
+/** One connection, beside the list. */
+export function Panel({ id, platforms, isNew, isLeaving, onClose, onStay, onLeave, onDeleted, focusAfter }: Props) {
+  const { may } = useSession();
+  const query = useConnection(id);
+  const { removed } = useTold();
+  const [isGone, setGone] = useState(false);
+  const [isAsking, setAsking] = useState(false);
+  const connection = query.data;
+  const connector = connection && platforms?.byName.get(connection.platform);
+  const isUnknown = query.error instanceof NotFoundError || (query.error instanceof VaultError && query.error.status === 404);
+  const giveUp = () => {
+    dropDraft(id);
+    onLeave();
+  };
+  const deleted = (what: string) => {
+    dropDraft(id);
+    onDeleted(what);
+    onClose();
+    removed(id);
+  };
+  return (
+    <Modal title={connection ? connection.identity : "Connection"} kind="drawer" onClose={onClose} focusAfter={() => rowLink(id) ?? focusAfter()}>
+      {isGone || isUnknown ? <Gone wasThere={isGone || connection !== undefined} onClose={() => { dropDraft(id); onClose(); removed(id); }} /> : (
+        <Answer query={query} what="the connection">
+          {(found) => (
+            <div class="panel">
+              {isNew && <p class="note" data-tone="good" role="status">The connection is created.</p>}
+              <Head connection={found} connector={connector} />
+              <TagsOf connection={found} onGone={() => setGone(true)} />
+              <Facts connection={found} />
+              <Calls connection={found} />
+              {may("connections:write") && <p><button type="button" class="danger" onClick={() => setAsking(true)}>Delete this connection…</button></p>}
+            </div>
+          )}
+        </Answer>
+      )}
+      {connection && isAsking && (
+        <Delete connection={connection} platform={connector?.name ?? connection.platform} onClose={() => setAsking(false)} onDeleted={deleted} />
+      )}
+      {isLeaving && (
+        <Modal title="Discard what you changed?" kind="alert" onClose={onStay}>
+          <div class="section">
+            <p class="named">The tags of <strong>{connection?.identity ?? id}</strong> are not saved.</p>
+            <div class="buttons">
+              <button type="button" onClick={onStay}>Go on editing</button>
+              <button type="button" class="danger" onClick={giveUp}>Discard changes</button>
+            </div>
+          </div>
+        </Modal>
+      )}
+    </Modal>
+  );
+}
+
+/** Its tags, to be changed by those whose key can. */
+function TagsOf({ connection, onGone }: { connection: Connection; onGone: () => void }) {
+  const { may } = useSession();
+  const { tags } = connection;
+  if (may("connections:write")) return <Tags connection={connection} onGone={onGone} />;
+  return (
+    <section class="section" aria-labelledby="tags-title">
+      <h3 id="tags-title">Tags</h3>
+      {tags.length > 0 ? <ul class="chips" aria-label="Tags">{tags.map((tag, at) => <li key={at} class="chip">{tag}</li>)}</ul> : <p class="muted">No tags</p>}
+      <p class="muted small">You can't change anything here: your key lacks the scope <code>connections:write</code>.</p>
+    </section>
+  );
+}
+
+function Gone({ wasThere, onClose }: { wasThere: boolean; onClose: () => void }) {
+  return (
+    <div role="alert">
+      <Empty title={wasThere ? "This connection was deleted meanwhile" : "There is no such connection"}>
+        <p>{wasThere ? "Nothing of it can be changed any more." : "It may have been deleted, or belong to another account or environment."}</p>
+        <button type="button" onClick={onClose}>Back to the list</button>
+      </Empty>
+    </div>
+  );
+}
+
+function Calls({ connection: { id, tags } }: { connection: Connection }) {
+  const path = `/v1/vault/connections/${id}`;
+  const text = JSON.stringify(id);
+  return (
+    <div>
+      <Snippet title="Code to read it" call={{ method: "GET", path, javascript: `const connection = await vault.connections.get(${text});` }} />
+      <Snippet
+        title="Code to change its tags"
+        call={{
+          method: "PATCH",
+          path,
+          body: { tags },
+          javascript: `const connection = await vault.connections.get(${text});\nawait vault.connections.update(${text}, { tags: ${JSON.stringify(tags)} }, { ifMatch: connection });`,
+        }}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,74 @@
+import type { Connection } from "connector-vault/slim";
+import type { JSX } from "preact";
+import { Link, useLocation } from "wouter-preact";
+import type { Platforms } from "../connectors/platforms";
+import { StateBadge } from "../parts/badge";
+import { Logo } from "../parts/logo";
+import { When } from "../parts/when";
+
+const TAGS = 3;
+const COLUMNS = ["Identity", "Platform", "Name", "State", "Tags", "Created", "Active"];
+/** What the history remembers of a panel that was opened in the list: leaving it is going back. */
+export const OPENED = { openedHere: true };
+
+/** The link to a connection in the table, for whoever returns to it. */
+export const rowLink = (id: string) => document.querySelector<HTMLElement>(`a[data-connection="${CSS.escape(id)}"]`);
+
+interface Props {
+  rows: Connection[];
+  platforms: Platforms | undefined;
+  hrefOf: (connection: Connection) => string;
+}
+
+/** Connections, one a line. The roles stay what they are when a narrow screen makes cards of the lines. */
+export function Table({ rows, platforms, hrefOf }: Props) {
+  return (
+    <div class="table connection-table">
+      <table role="table">
+        <caption class="visually-hidden">Connections, the newest first</caption>
+        <thead role="rowgroup">
+          <tr role="row">{COLUMNS.map((name) => <th key={name} scope="col" role="columnheader">{name}</th>)}</tr>
+        </thead>
+        <tbody role="rowgroup">
+          {rows.map((connection) => <Row key={connection.id} connection={connection} platforms={platforms} href={hrefOf(connection)} />)}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Row({ connection, platforms, href }: { connection: Connection; platforms: Platforms | undefined; href: string }) {
+  const { id, platform, identity, identityType, name, state, tags, createdAt, active } = connection;
+  const [, navigate] = useLocation();
+  const known = platforms?.byName.get(platform);
+  // The link is what keyboards and screen readers use; a mouse may be less exact.
+  const open = (event: JSX.TargetedMouseEvent<HTMLTableRowElement>) => {
+    const isOnLink = event.target instanceof Element && event.target.closest("a, button") !== null;
+    if (!isOnLink && !event.defaultPrevented && getSelection()?.isCollapsed !== false) navigate(href, { state: OPENED });
+  };
+  return (
+    <tr role="row" onClick={open}>
+      <td role="cell" class="cell-identity">
+        <Link href={href} state={OPENED} data-connection={id}>{identity}</Link>
+        <span class="muted small">{identityType}</span>
+      </td>
+      <td role="cell" class="cell-platform">
+        <span class="platform">
+          <Logo name={known?.name ?? platform} image={known?.image} size={24} />
+          <span class="platform-name">{known?.name ?? platform}{known && known.name !== platform && <span class="mono muted">{platform}</span>}</span>
+        </span>
+      </td>
+      <td role="cell" class="cell-name">{name ?? <span class="muted"><span aria-hidden="true">–</span><span class="visually-hidden">no name</span></span>}</td>
+      <td role="cell" class="cell-state"><StateBadge state={state} /></td>
+      <td role="cell" class="cell-tags">
+        <span class="chips">
+          {tags.slice(0, TAGS).map((tag, at) => <span key={at} class="chip">{tag}</span>)}
+          {tags.length > TAGS && <span class="chip more" title={tags.slice(TAGS).join(", ")}>+{tags.length - TAGS}<span class="visually-hidden"> more</span></span>}
+          {tags.length === 0 && <span class="muted"><span aria-hidden="true">–</span><span class="visually-hidden">no tags</span></span>}
+        </span>
+      </td>
+      <td role="cell" class="cell-created"><When at={createdAt} both /></td>
+      <td role="cell" class="cell-active">{active ? "Yes" : <span class="badge" data-tone="bad">Inactive</span>}</td>
+    </tr>
+  );
+}

@@ -1,0 +1,102 @@
+import type { Fault } from "connector-vault/slim";
+import { X } from "lucide-preact";
+import type { JSX } from "preact";
+import { useId, useRef, useState } from "preact/hooks";
+import { sentence } from "../parts/faults";
+import { tagsIn } from "./drafts";
+
+interface Props {
+  label: string;
+  /** Whether what is around it says already what it is. */
+  isLabelHidden?: boolean;
+  tags: readonly string[];
+  /** What is in the field and no chip yet. */
+  text: string;
+  /** What is wrong with all of them, the text's last. */
+  faults: readonly Fault[];
+  onChange: (changed: { tags: readonly string[]; text: string }) => void;
+}
+
+/** Where a fault is: the number of a tag, or -1 for all of them together. */
+const placeOf = ({ pointer }: Fault) => Number(/^\/tags\/(\d+)$/.exec(pointer ?? "")?.[1] ?? -1);
+
+/** Tags as chips: Enter or a comma adds one, Backspace in the empty field takes the last one away. */
+export function TagsInput({ label, isLabelHidden = false, tags, text, faults, onChange }: Props) {
+  const id = useId();
+  const list = useRef<HTMLUListElement>(null);
+  const field = useRef<HTMLInputElement>(null);
+  const [said, setSaid] = useState("");
+  const about = faults.filter(({ pointer }) => pointer === undefined || pointer === "/tags" || pointer.startsWith("/tags/"));
+  const wrong = new Set(about.map(placeOf));
+  const first = about[0];
+  const isTextWrong = [...wrong].some((place) => place < 0 || place >= tags.length);
+
+  const add = (typed: string) => {
+    const found = tagsIn(typed);
+    const added = [...new Set(found)].filter((tag) => !tags.includes(tag));
+    const known = found.filter((tag) => tags.includes(tag));
+    onChange({ tags: [...tags, ...added], text: "" });
+    setSaid([added.length > 0 && `Added ${added.join(", ")}.`, known.length > 0 && `${known.join(", ")} is there already.`].filter(Boolean).join(" "));
+  };
+  const remove = (at: number) => {
+    onChange({ tags: tags.filter((_, other) => other !== at), text });
+    setSaid(`Removed ${tags[at]}.`);
+  };
+  const press = (at: number) => {
+    remove(at);
+    // Its button goes with it; the next one is where the focus is expected.
+    const buttons = [...(list.current?.querySelectorAll("button") ?? [])];
+    (buttons[at + 1] ?? buttons[at - 1] ?? field.current)?.focus();
+  };
+  const onKeyDown = (event: JSX.TargetedKeyboardEvent<HTMLInputElement>) => {
+    if (event.isComposing) return;
+    if (event.key === "Enter") {
+      // Enter in a form would send it.
+      event.preventDefault();
+      if (text.trim() !== "") add(text);
+    } else if (event.key === "Backspace" && text === "" && tags.length > 0) {
+      event.preventDefault();
+      remove(tags.length - 1);
+    }
+  };
+  const onPaste = (event: JSX.TargetedClipboardEvent<HTMLInputElement>) => {
+    const pasted = event.clipboardData?.getData("text") ?? "";
+    if (!/[,\n]/.test(pasted)) return;
+    event.preventDefault();
+    add(`${text},${pasted}`);
+  };
+  const described = [first && `${id}-fault`, `${id}-hint`].filter(Boolean).join(" ");
+  return (
+    <div class="field tags-input">
+      <label class={isLabelHidden ? "visually-hidden" : "label"} for={id}>{label}</label>
+      {tags.length > 0 && (
+        <ul class="chips" ref={list} aria-label="Tags">
+          {tags.map((tag, at) => (
+            <li key={`${tag} ${tags.indexOf(tag) === at ? "" : at}`} class="chip" data-wrong={wrong.has(at) || undefined}>
+              <span>{tag}{wrong.has(at) && <span class="visually-hidden"> (not possible)</span>}</span>
+              <button type="button" class="icon" aria-label={`Remove ${tag}`} title={`Remove ${tag}`} onClick={() => press(at)}><X size={14} aria-hidden="true" /></button>
+            </li>
+          ))}
+        </ul>
+      )}
+      <input
+        id={id}
+        ref={field}
+        value={text}
+        placeholder="Add a tag"
+        autocomplete="off"
+        autocapitalize="off"
+        spellcheck={false}
+        enterkeyhint="enter"
+        aria-invalid={isTextWrong}
+        aria-describedby={described}
+        onInput={({ currentTarget: { value } }) => (value.includes(",") ? add(value) : onChange({ tags, text: value }))}
+        onKeyDown={onKeyDown}
+        onPaste={onPaste}
+      />
+      <div aria-live="polite">{first && <p class="problem" id={`${id}-fault`}>{sentence(first)}</p>}</div>
+      <p class="muted small" id={`${id}-hint`}>Enter or a comma adds a tag.</p>
+      <p class="visually-hidden" role="status">{said}</p>
+    </div>
+  );
+}

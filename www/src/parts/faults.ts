@@ -1,0 +1,18 @@
+// What the service's rules have against what was filled in, for the field that it is about.
+import { VaultError, type Fault } from "connector-vault/slim";
+
+/** What is wrong with a parameter, or with the member of a body that a pointer leads to, in a sentence of its own. */
+export function faultAt(faults: readonly Fault[], place: string): string | undefined {
+  const found = faults.find(({ parameter, pointer }) => parameter === place || pointer === place || pointer?.startsWith(`${place}/`));
+  return found && sentence(found);
+}
+
+/** The sentence of a fault. It stands at its field, so it begins without the field's name. */
+export function sentence({ detail, suggestion }: Fault): string {
+  const rest = detail.replace(/^`[^`]*` /, "").replaceAll("`", "");
+  const told = suggestion && !rest.includes(suggestion) ? `${rest}; did you mean ${suggestion}?` : `${rest}.`;
+  return told.charAt(0).toUpperCase() + told.slice(1);
+}
+
+/** The faults that a refused call tells. */
+export const faultsOf = (error: unknown): readonly Fault[] => (error instanceof VaultError ? error.errors : []);
