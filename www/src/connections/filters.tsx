@@ -40,8 +40,8 @@ export function Filters({ values, faults, platforms, clear, onChange }: Props) {
     onChange: (value: string) => onChange({ [name]: value }),
   });
   const isUnknown = values.platform !== undefined && platforms !== undefined && !platforms.byName.has(values.platform.toLowerCase());
-  // A comma at the end is the beginning of one more.
-  const told = (items: string) => items.replace(/[\s,]+$/, "");
+  // White space around a comma is for the eye, and a comma at the end is the beginning of one more.
+  const told = (items: string) => items.split(",").map((item) => item.trim()).join(",").replace(/,+$/, "");
   return (
     <search class="connection-filters" aria-label="Connections">
       <PlatformOptions id="platforms-filter" platforms={platforms} />
@@ -56,8 +56,8 @@ export function Filters({ values, faults, platforms, clear, onChange }: Props) {
       <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>More filters</summary>
         <div class="filters">
-          <SearchField label="Identity" placeholder="Exactly, as it was stored" {...text("identity")} />
-          <SearchField label="Name" placeholder="Exactly, in any case" {...text("name")} />
+          <SearchField label="Identity" placeholder="Exact" {...text("identity")} />
+          <SearchField label="Name" placeholder="Exact, in any case" {...text("name")} />
           <SearchField label="Platform version" placeholder="v1" {...text("platformVersion")} />
           <div class="wide"><SearchField label="Keys" placeholder="test::github::default::ann@example.com, …" told={told} {...text("key")} maxLength={100 * ROOM} /></div>
         </div>

@@ -58,13 +58,13 @@ function Row({ connection, platforms, href }: { connection: Connection; platform
           <span class="platform-name">{known?.name ?? platform}{known && known.name !== platform && <span class="mono muted">{platform}</span>}</span>
         </span>
       </td>
-      <td role="cell" class="cell-name">{name ?? <span class="muted"><span aria-hidden="true">–</span><span class="visually-hidden">no name</span></span>}</td>
+      <td role="cell" class="cell-name">{name ?? <None what="no name" />}</td>
       <td role="cell" class="cell-state"><StateBadge state={state} /></td>
       <td role="cell" class="cell-tags">
         <span class="chips">
           {tags.slice(0, TAGS).map((tag, at) => <span key={at} class="chip">{tag}</span>)}
           {tags.length > TAGS && <span class="chip more" title={tags.slice(TAGS).join(", ")}>+{tags.length - TAGS}<span class="visually-hidden"> more</span></span>}
-          {tags.length === 0 && <span class="muted"><span aria-hidden="true">–</span><span class="visually-hidden">no tags</span></span>}
+          {tags.length === 0 && <None what="no tags" />}
         </span>
       </td>
       <td role="cell" class="cell-created"><When at={createdAt} both /></td>
@@ -72,3 +72,7 @@ function Row({ connection, platforms, href }: { connection: Connection; platform
     </tr>
   );
 }
+
+const None = ({ what }: { what: string }) => (
+  <span class="none muted"><span aria-hidden="true">–</span><span class="visually-hidden">{what}</span></span>
+);

@@ -1,7 +1,7 @@
 // The tags of one connection: edited as chips, saved only over what was read.
 import { useMutation } from "@tanstack/preact-query";
 import { NotFoundError, PreconditionError, type Connection } from "connector-vault/slim";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { explain } from "../parts/failure";
 import { faultsOf, sentence } from "../parts/faults";
 import { useSession } from "../session/session";
@@ -29,6 +29,7 @@ export function Tags({ connection, onGone }: Props) {
   const { draft, isChanged, change } = useDraft(connection);
   const [theirs, setTheirs] = useState<Connection>();
   const [said, setSaid] = useState("");
+  const heading = useRef<HTMLHeadingElement>(null);
   const tags = allTags(draft);
   const faults = vault.connections.validateUpdate({ tags });
   const canSave = isChanged && faults.length === 0 && !sameTags(tags, draft.base.tags);
@@ -57,10 +58,19 @@ export function Tags({ connection, onGone }: Props) {
 
   function done(current: Connection, what: string) {
     change(undefined);
-    setTheirs(undefined);
     stored(current);
     setSaid(what);
+    if (!theirs) return;
+    // What had the focus goes.
+    heading.current?.focus();
+    setTheirs(undefined);
   }
+  const discard = () => {
+    heading.current?.focus();
+    change(undefined);
+    saving.reset();
+    setSaid("Your changes are discarded.");
+  };
   const save = (wanted: readonly string[], over: Connection) => {
     if (saving.isPending) return;
     setSaid("");
@@ -82,7 +92,7 @@ export function Tags({ connection, onGone }: Props) {
   const { error } = saving;
   return (
     <section class="section" aria-labelledby="tags-title">
-      <h3 id="tags-title">Tags</h3>
+      <h3 id="tags-title" ref={heading} tabIndex={-1}>Tags</h3>
       {theirs
         ? <Conflict theirs={theirs} mine={tags} isBusy={saving.isPending} onSave={(wanted) => save(wanted, theirs)} onKeep={() => done(theirs, "Kept theirs. Nothing was saved.")} />
         : (
@@ -92,9 +102,7 @@ export function Tags({ connection, onGone }: Props) {
               <button type="button" class="primary" aria-disabled={!canSave || saving.isPending} onClick={() => canSave && save(tags, draft.base)}>
                 {saving.isPending ? "Saving…" : "Save tags"}
               </button>
-              {isChanged && (
-                <button type="button" onClick={() => { change(undefined); saving.reset(); setSaid("Your changes are discarded."); }}>Discard changes</button>
-              )}
+              {isChanged && <button type="button" onClick={discard}>Discard changes</button>}
             </div>
           </>
         )}

@@ -61,7 +61,7 @@ export function ConnectionsView() {
         clear={isAsked ? PATH : undefined}
         onChange={(changes, options) => change({ ...changes, ...inAddress(FIRST) }, options)}
       />
-      {faults.length > 0 && <p class="note" data-tone="warn">A filter can't be asked for as it is. {query.data ? "What you see was found before." : "Mend it to see connections."}</p>}
+      {faults.length > 0 && <p class="note" data-tone="warn">A filter is not valid. {query.data ? "What you see is what was found before." : "Correct it to see connections."}</p>}
       {isLost(query.error) && !query.isPlaceholderData ? (
         <Empty title="This page can't be found again">
           <p>Its address was made for another list or another key, or has been changed.</p>

@@ -33,10 +33,12 @@ export function useAddress<Name extends string>(names: readonly Name[]) {
   const hrefOf = useCallback((changes: Record<string, string | undefined>) => withValues(path, search, changes), [path, search]);
   const change = useCallback(
     (changes: Record<string, string | undefined>, options?: { replace?: boolean }) => {
-      const href = hrefOf(changes);
-      if (href !== path + (search && `?${search}`)) navigate(href, options);
+      // Whoever tells of a change may have been drawn before another one.
+      const here = location.search.slice(1);
+      const href = withValues(path, here, changes);
+      if (href !== path + (here && `?${here}`)) navigate(href, options);
     },
-    [hrefOf, navigate, path, search],
+    [navigate, path],
   );
   return { values, hrefOf, change };
 }
