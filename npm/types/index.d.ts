@@ -476,7 +476,7 @@ export type ClientCode =
 /** What went wrong, in a word that programs can rely on. */
 export type ErrorCode = ProblemCode | ClientCode;
 
-/** One fault of what was asked. */
+/** One fault of what was asked: of a part of it, or of the whole when it has neither `parameter` nor `pointer`. */
 export interface Fault {
   /** The parameter, argument or option. */
   parameter?: string;

@@ -362,6 +362,23 @@ describe("the npm package without a service", { timeout: 300_000 }, () => {
       }
     });
 
+    test("a page has a cursor only where next() would follow it", async () => {
+      const last = { total: 1e9, pages: 1e7 };
+      for (const [answer, expected] of [
+        [(n) => json({ rows: rows(n), ...last, page: n }, 200, n < 3 ? link(`c${n}`) : {}), [cursor("c1"), cursor("c2"), undefined]],
+        [(n) => json({ rows: n < 3 ? rows(n) : [], ...last, page: n }, 200, link(`c${n}`)), [cursor("c1"), cursor("c2"), undefined]],
+        [(n) => json({ rows: rows(n), ...last, page: n }, 200, link("same")), [cursor("same"), undefined]],
+        [(n) => json({ rows: rows(n), total: 300, pages: 3, page: n }), [undefined, undefined, undefined]],
+      ]) {
+        const { value } = await timed((request, n) => answer(n), async (vault) => {
+          const cursors = [];
+          for (let page = await vault.connections.list(); page && cursors.length < MOST; page = await page.next()) cursors.push(page.after);
+          return cursors;
+        });
+        assert.deepEqual(value, expected);
+      }
+    });
+
     test("next() of a page ends as well", async () => {
       const answers = await timed((request, n) => json({ rows: rows(n), total: 1e9, pages: 1e7, page: 1 }, 200, link("same")), async (vault) => {
         let pages = 0;
@@ -562,6 +579,59 @@ describe("the npm package without a service", { timeout: 300_000 }, () => {
       assert.equal(expectInvalid(await failure(list), "filters").cause.message, "boo");
       expectInvalid(await failure(list.toArray()), "filters");
       assert.equal(recorder.requests.length, 0);
+    });
+
+    test("a validation gives faults, at once, and sends nothing", async () => {
+      const { recorder, vault } = client(() => json(page));
+      const throwing = { get platform() { throw new Error("boo"); } };
+      for (const [faults, places] of [
+        [vault.connections.validateUpdate({ tags: ["eu"] }), []],
+        [vault.connections.validateUpdate({ tags: ["eu", ",", ""], name: "Ann" }), ["/name", "/tags/1", "/tags/2"]],
+        [vault.connections.validateUpdate(throwing), ["changes"]],
+        [vault.connections.validateUpdate({ tags: ["x".repeat(70_000)] }), [undefined]],
+        [vault.connections.validateCreate(WISH), []],
+        [vault.connections.validateCreate({}), ["/platform", "/identity", "/identityType"]],
+        [vault.connections.validateCreate(), ["connection"]],
+        [vault.connections.validateList(), []],
+        [vault.connections.validateList({ limit: 0, tagz: "eu", key: [5] }), ["key"]],
+        [vault.connections.validateList(throwing), ["filters"]],
+        [vault.connectors.validateList({ q: "git" }), []],
+        [vault.connectors.validateList({ q: "", limit: 501, tags: "eu" }), ["tags", "q", "limit"]],
+        [vault.actions.validateList("github"), []],
+        [vault.actions.validateList("github", { method: "", page: 0 }), ["method", "page"]],
+        [vault.actions.validateList(), ["platform"]],
+        [vault.actions.validateList(".."), [undefined]],
+      ]) {
+        assert.deepEqual(faults.map(({ pointer, parameter }) => pointer ?? parameter).sort(), places.sort());
+        for (const { detail } of faults) assert.ok(detail.length > 10, detail);
+      }
+      await idle();
+      assert.equal(recorder.calls, 0);
+    });
+
+    test("a validation keeps nothing", async () => {
+      // A module of its own, whose memory is seen where it starts.
+      const { Instance } = WebAssembly;
+      let memory;
+      WebAssembly.Instance = function (...given) {
+        const instance = new Instance(...given);
+        ({ memory } = instance.exports);
+        return instance;
+      };
+      const slim = await import(`${pathToFileURL(join(dist, "slim.mjs"))}?memory`);
+      try {
+        slim.initSync(readFileSync(join(dist, "connector-vault.wasm")));
+      } finally {
+        WebAssembly.Instance = Instance;
+      }
+      const vault = new slim.ConnectorVault({ baseUrl: BASE, secret: OWN });
+      const tags = Array(50).fill("😀".repeat(128));
+      const validate = () => [vault.connections.validateUpdate({ tags }), vault.connections.validateCreate({ ...WISH, tags }), vault.connections.validateList({ tags: tags.slice(0, 20) }), vault.connections.validateUpdate({ tags: [...tags, ","] })];
+      assert.deepEqual(validate().map(({ length }) => length > 0), [false, false, false, true]);
+      const before = memory.buffer.byteLength;
+      // Without a pause: nothing is freed by itself meanwhile.
+      for (let i = 0; i < 500; i += 1) validate();
+      assert.ok(memory.buffer.byteLength < before + 2 ** 20, `${before} → ${memory.buffer.byteLength} bytes`);
     });
 
     test("what becomes of filters and their arrays later changes nothing", async () => {

@@ -21,7 +21,12 @@ export function calls(world) {
   const read = async (id, made = world.keys.full) => (await world.plain(made, one(id))).json;
   let count = 0;
   const wish = (more = {}) => ({ platform: "github", identity: `calls-${(count += 1)}`, identityType: "user", ...more });
-  const make = (more) => vault(world.keys.full).connections.create(wish(more));
+  const make = (more) => {
+    const { connections } = vault(world.keys.full);
+    const wished = wish(more);
+    assert.deepEqual(connections.validateCreate(wished), [], "what the service takes has no faults");
+    return connections.create(wished);
+  };
 
   describe("calls", () => {
     test("whoami and summary are what plain HTTP reads", async () => {
@@ -86,7 +91,7 @@ export function calls(world) {
     test("identities arrive as they were, are found by identity and key, and taken out of the key", async () => {
       const client = vault(world.keys.full).connections;
       await each(IDENTITIES, async (identity) => {
-        const made = await client.create({ platform: "github", identity, identityType: "team", label: "odd" });
+        const made = await make({ identity, identityType: "team", label: "odd" });
         assert.equal(made.identity, identity);
         assert.deepEqual(await read(made.id), made);
         assert.deepEqual((await client.list({ identity })).rows, [made], JSON.stringify(identity));
@@ -103,6 +108,7 @@ export function calls(world) {
       const { id } = await make({ tags: ["old"] });
       let version = 1;
       for (const tags of TAGS) {
+        assert.deepEqual(client.validateUpdate({ tags }), []);
         const changed = await client.update(id, { tags });
         version += 1;
         assert.deepEqual([changed.tags, changed.version], [tags, String(version)]);
@@ -129,7 +135,10 @@ export function calls(world) {
     test("no change is no change", async () => {
       const client = vault(world.keys.full).connections;
       const made = await make({ tags: ["a", "b"] });
-      for (const changes of [{}, { tags: undefined }, { tags: ["a", "b"] }]) assert.deepEqual(await client.update(made.id, changes), made);
+      for (const changes of [{}, { tags: undefined }, { tags: ["a", "b"] }]) {
+        assert.deepEqual(client.validateUpdate(changes), []);
+        assert.deepEqual(await client.update(made.id, changes), made);
+      }
       assert.deepEqual(await client.update(made.id.toUpperCase(), { tags: [] }), { ...made, tags: [], version: "2" });
     });
 

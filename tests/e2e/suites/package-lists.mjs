@@ -61,14 +61,15 @@ export function lists(world) {
       assert.equal(connections.length, world.seeded.filter((row) => row.active).length);
     });
 
-    for (const [what, path, key, filters, list] of [
-      ["connectors", CONNECTORS, "full", CONNECTOR_FILTERS, (client, filter) => client.connectors.list(filter)],
-      ["actions", `${ACTIONS}/github`, "full", ACTION_FILTERS, (client, filter) => client.actions.list("GitHub", filter)],
-      ["connections", CONNECTIONS, "many", CONNECTION_FILTERS, (client, filter) => client.connections.list(filter)],
+    for (const [what, path, key, filters, list, validate] of [
+      ["connectors", CONNECTORS, "full", CONNECTOR_FILTERS, (client, filter) => client.connectors.list(filter), (client, filter) => client.connectors.validateList(filter)],
+      ["actions", `${ACTIONS}/github`, "full", ACTION_FILTERS, (client, filter) => client.actions.list("GitHub", filter), (client, filter) => client.actions.validateList("GitHub", filter)],
+      ["connections", CONNECTIONS, "many", CONNECTION_FILTERS, (client, filter) => client.connections.list(filter), (client, filter) => client.connections.validateList(filter)],
     ]) {
       test(`${what}: each filter gives what plain HTTP gives`, async () => {
         const made = world.keys[key];
         await each(filters, async (filter) => {
+          assert.deepEqual(validate(vault(made), filter), [], "what the service takes has no faults");
           const page = await list(vault(made), filter);
           assert.deepEqual(envelope(page), (await world.plain(made, `${path}?${asQuery(filter)}`)).json, JSON.stringify(filter));
         });
@@ -137,6 +138,7 @@ export function lists(world) {
           const { json } = await world.plain(key, `${path}?${asQuery({ ...filter, page: page.page })}`);
           assert.deepEqual(envelope(page), json);
           assert.equal(await page.next() === undefined, page.page === json.pages);
+          assert.equal(page.after === undefined, path !== CONNECTIONS || page.page === json.pages, "a cursor where there is one");
         }
         const first = filter.page ?? 1;
         assert.deepEqual(numbers, Array.from({ length: numbers.length }, (_, n) => first + n));
@@ -148,9 +150,26 @@ export function lists(world) {
       }
     });
 
+    test("a page's cursor leads another client to the page that follows", async () => {
+      const { many } = world.keys;
+      for (const filters of [{ limit: 500 }, { limit: 90, active: false }, { limit: 300, tags: ["third"] }]) {
+        const link = (await world.plain(many, `${CONNECTIONS}?${asQuery(filters)}`)).header("link");
+        let page = await vault(many).connections.list(filters);
+        assert.equal(page.after, new URLSearchParams(/\?([^>]*)/.exec(link)[1]).get("after"), "the service's own");
+        for (const { pages } = page; page.page < pages; ) {
+          const following = await page.next();
+          assert.deepEqual(vault(many).connections.validateList({ ...filters, after: page.after }), []);
+          page = await vault(many).connections.list({ ...filters, after: page.after });
+          assert.deepEqual({ ...page }, { ...following });
+        }
+        assert.equal(page.after, undefined, "the last page has none");
+        assert.equal(await page.next(), undefined);
+      }
+    });
+
     test("a page past the end has no rows and no next one", async () => {
       for (const page of [await vault(world.keys.full).connectors.list({ page: 999 }), await vault(world.keys.many).connections.list({ page: 999_999 }), await vault(world.keys.other).connections.list()]) {
-        assert.deepEqual([page.rows, await page.next(), await page.toArray(), await rowsOf(page)], [[], undefined, [], []]);
+        assert.deepEqual([page.rows, page.after, await page.next(), await page.toArray(), await rowsOf(page)], [[], undefined, undefined, [], []]);
       }
     });
 

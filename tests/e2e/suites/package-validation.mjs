@@ -63,6 +63,9 @@ function numbers(seed) {
   };
 }
 
+/** What a validation tells of a call that fails with this error: a fault of the whole, where it has none of a part. */
+const faultsOf = ({ errors, message }) => (errors.length > 0 ? errors : [{ detail: message }]);
+
 export function validation(world) {
   /** A client whose requests are counted, and answered by the service. */
   const counted = () => {
@@ -71,8 +74,8 @@ export function validation(world) {
   };
   const plain = (path, options) => world.plain(world.keys.full, path, options);
 
-  /** Asserts that a call fails without a request, as the service answers. */
-  async function expectSame(what, call, answer) {
+  /** Asserts that a call fails without a request, as the service answers; `validate` tells the same faults. */
+  async function expectSame(what, call, answer, validate) {
     assert.ok(answer.status >= 400, `${what}: the service has nothing against it`);
     const { recorder, client } = counted();
     const error = await failure(() => call(client));
@@ -80,19 +83,21 @@ export function validation(world) {
     expectUnanswered(error, "ValidationError");
     const { status, code, message, errors } = error;
     assert.deepEqual({ status, code, message, errors }, factsOf(answer.json), what);
+    if (validate) assert.deepEqual(validate(client), faultsOf(error), `${what}: the faults without a call`);
+    assert.equal(recorder.calls, 0, `${what}: nothing is sent to validate`);
   }
 
   describe("validation", () => {
-    for (const [what, path, filters, list] of [
-      ["connectors", CONNECTORS, CONNECTOR_FILTERS, (client, filter) => client.connectors.list(filter)],
-      ["actions", ACTIONS, ACTION_FILTERS, (client, filter) => client.actions.list("github", filter)],
-      ["connections", CONNECTIONS, CONNECTION_FILTERS, (client, filter) => client.connections.list(filter)],
+    for (const [what, path, filters, list, validate] of [
+      ["connectors", CONNECTORS, CONNECTOR_FILTERS, (client, filter) => client.connectors.list(filter), (client, filter) => client.connectors.validateList(filter)],
+      ["actions", ACTIONS, ACTION_FILTERS, (client, filter) => client.actions.list("github", filter), (client, filter) => client.actions.validateList("github", filter)],
+      ["connections", CONNECTIONS, CONNECTION_FILTERS, (client, filter) => client.connections.list(filter), (client, filter) => client.connections.validateList(filter)],
     ]) {
       test(`filters of ${what} are refused as the service refuses them`, async () => {
         await each(filters, async (filter) => {
           // An array without items has no spelling of its own in a query; it is refused like one of empty items.
           const sent = Object.fromEntries(Object.entries(filter).map(([name, value]) => [name, Array.isArray(value) && value.length === 1 && value[0] === "" ? "," : value]));
-          await expectSame(JSON.stringify(filter, (_, value) => (typeof value === "bigint" ? String(value) : value)).slice(0, 300), (client) => list(client, filter), await plain(`${path}?${pairs(sent)}`));
+          await expectSame(JSON.stringify(filter, (_, value) => (typeof value === "bigint" ? String(value) : value)).slice(0, 300), (client) => list(client, filter), await plain(`${path}?${pairs(sent)}`), (client) => validate(client, filter));
         });
       });
 
@@ -111,7 +116,8 @@ export function validation(world) {
         await each(BODIES[method], async (body) => {
           const sent = { method: method === "create" ? "POST" : "PATCH", headers: [["content-type", "application/json"]], body: JSON.stringify(body) };
           const call = (client) => (method === "create" ? client.connections.create(body) : client.connections.update(ID, body));
-          await expectSame(sent.body.slice(0, 300), call, await plain(method === "create" ? CONNECTIONS : one(ID), sent));
+          const validate = (client) => (method === "create" ? client.connections.validateCreate(body) : client.connections.validateUpdate(body));
+          await expectSame(sent.body.slice(0, 300), call, await plain(method === "create" ? CONNECTIONS : one(ID), sent), validate);
         });
       });
     }
@@ -137,6 +143,7 @@ export function validation(world) {
         const error = await failure(() => client.actions.list(platform));
         assert.ok(error instanceof library.VaultError);
         assert.equal(error.status, 404);
+        assert.deepEqual(client.actions.validateList(platform), [{ detail: error.message }]);
         assert.equal(recorder.calls, 0, JSON.stringify(platform));
       }
       for (const platform of ["../whoami", "../../v1/whoami", "github/..", "github?x=1", "github#x", "a\\b", "%2e%2e", "\ttab", "a\u0000b"]) {
@@ -184,6 +191,24 @@ export function validation(world) {
       }
     });
 
+    test("a validation refuses the arguments that its call refuses", async () => {
+      for (const [name, values, call, validate] of [
+        ["filters", [5, "x", null, [], true, new Map()], (client, filters) => client.connectors.list(filters), (client, filters) => client.connectors.validateList(filters)],
+        ["filters", [5, "x", null, [], true, new Map()], (client, filters) => client.actions.list("github", filters), (client, filters) => client.actions.validateList("github", filters)],
+        ["filters", [5, "x", null, [], true, new Map()], (client, filters) => client.connections.list(filters), (client, filters) => client.connections.validateList(filters)],
+        ["platform", [5, undefined, null, {}, "\ud800"], (client, platform) => client.actions.list(platform), (client, platform) => client.actions.validateList(platform)],
+        ["changes", [undefined, () => {}, new Map(), 10n], (client, changes) => client.connections.update(ID, changes), (client, changes) => client.connections.validateUpdate(changes)],
+        ["connection", [undefined, () => {}, new Map(), 10n], (client, connection) => client.connections.create(connection), (client, connection) => client.connections.validateCreate(connection)],
+      ]) {
+        for (const value of values) {
+          const { recorder, client } = counted();
+          const error = expectInvalid(await failure(() => call(client, value)), name);
+          assert.deepEqual(validate(client, value), error.errors);
+          assert.equal(recorder.calls, 0);
+        }
+      }
+    });
+
     test("filters that no query can be made of are refused, and none is lost", async () => {
       for (const [list, filter, name] of [
         ["connectors", { platform: {} }, "platform"], ["connectors", { platform: ["a", "b"] }, "platform"], ["connectors", { q: () => {} }, "q"], ["connectors", { name: Symbol("x") }, "name"], ["connections", { tags: [1] }, "tags"], ["connections", { tags: [null] }, "tags"], ["connections", { tags: ["a", undefined] }, "tags"],
@@ -192,6 +217,7 @@ export function validation(world) {
         const { recorder, client } = counted();
         const error = expectUnanswered(await failure(() => client[list].list(filter)), "ValidationError", { status: 400, code: "invalid_parameter" });
         assert.deepEqual(error.errors.map(({ parameter }) => parameter), [name]);
+        assert.deepEqual(client[list].validateList(filter), error.errors);
         assert.equal(recorder.calls, 0);
       }
     });
@@ -200,11 +226,15 @@ export function validation(world) {
       const circular = { ...GOOD };
       circular.tags = [circular];
       for (const body of [undefined, null, 5, "x", [], true, () => {}, circular, { ...GOOD, identity: 10n }, { ...GOOD, toJSON: () => { throw new Error("mine"); } }]) {
-        for (const call of [(client) => client.connections.create(body), (client) => client.connections.update(ID, body)]) {
+        for (const [call, validate] of [
+          [(client) => client.connections.create(body), (client) => client.connections.validateCreate(body)],
+          [(client) => client.connections.update(ID, body), (client) => client.connections.validateUpdate(body)],
+        ]) {
           const { recorder, client } = counted();
           const error = expectUnanswered(await failure(() => call(client)), "ValidationError");
           assert.ok(["invalid_argument", "invalid_body"].includes(error.code), error.code);
           assert.ok(error.errors.length > 0);
+          assert.deepEqual(validate(client), error.errors);
           assert.equal(recorder.calls, 0);
         }
       }
@@ -248,12 +278,12 @@ export function validation(world) {
       active: [true, false, "true", "no", ""], limit: [1, 20, 500, 501, 0, -1, 1.5, "007", "x", ""], page: [1, 2, 1e9, 1e9 + 1, 0, "3", "x", ""], after: ["x", "0".repeat(83), "g".repeat(84), ""],
     };
     const PARAMETERS = {
-      connectors: [CONNECTORS, ["platform", "authkit", "key", "name", "category", "q", "limit", "page"], (client, filter) => client.connectors.list(filter)],
-      actions: [ACTIONS, ["title", "key", "method", "q", "limit", "page"], (client, filter) => client.actions.list("github", filter)],
-      connections: [CONNECTIONS, ["key", "platformVersion", "name", "identityType", "identity", "platform", "tags", "tagsMatch", "q", "active", "limit", "page", "after"], (client, filter) => client.connections.list(filter)],
+      connectors: [CONNECTORS, ["platform", "authkit", "key", "name", "category", "q", "limit", "page"], (client, filter) => client.connectors.list(filter), (client, filter) => client.connectors.validateList(filter)],
+      actions: [ACTIONS, ["title", "key", "method", "q", "limit", "page"], (client, filter) => client.actions.list("github", filter), (client, filter) => client.actions.validateList("github", filter)],
+      connections: [CONNECTIONS, ["key", "platformVersion", "name", "identityType", "identity", "platform", "tags", "tagsMatch", "q", "active", "limit", "page", "after"], (client, filter) => client.connections.list(filter), (client, filter) => client.connections.validateList(filter)],
     };
 
-    for (const [n, [what, [path, own, list]]] of Object.entries(PARAMETERS).entries()) {
+    for (const [n, [what, [path, own, list, validate]]] of Object.entries(PARAMETERS).entries()) {
       test(`filters of ${what} at random: the package and the service agree`, async () => {
         const below = numbers(20_260 + n);
         const pick = (values) => values[below(values.length)];
@@ -274,7 +304,10 @@ export function validation(world) {
           const answer = await plain(`${path}?${pairs(filter)}`);
           const { recorder, client } = counted();
           const what = JSON.stringify(filter).slice(0, 300);
+          const faults = validate(client, filter);
+          assert.equal(recorder.calls, 0, what);
           if (answer.status === 200) {
+            assert.deepEqual(faults, [], what);
             const { rows, total, pages, page } = await list(client, filter);
             assert.deepEqual({ rows, total, pages, page }, answer.json, what);
             assert.equal(recorder.calls, 1);
@@ -288,6 +321,7 @@ export function validation(world) {
           const cursorOnly = errors.every(({ parameter }) => parameter === "after");
           if (!cursorOnly) assert.equal(recorder.calls, 0, what);
           assert.equal(error.headers === undefined, recorder.calls === 0);
+          assert.deepEqual(faults, recorder.calls === 0 ? errors : [], what);
           verdicts.invalid += 1;
         });
         assert.ok(verdicts.valid > 15 && verdicts.invalid > 30, JSON.stringify(verdicts));
