@@ -21,8 +21,7 @@ export function ConnectorView({ platform }: { platform: string }) {
     staleTime: CATALOG_FRESH_MS,
   });
   return (
-    <Page title={query.data?.[0]?.name ?? platform}>
-      <p><Link href="/connectors">All connectors</Link></p>
+    <Page title={query.data?.[0]?.name ?? platform} above={<Link href="/connectors">Connectors</Link>}>
       <Answer query={query} what="the connector">
         {(connectors) =>
           connectors.length === 0 ? <Unknown platform={platform} /> : (

@@ -3,6 +3,8 @@ import { useEffect, useRef } from "preact/hooks";
 
 interface Props {
   title: string;
+  /** Where this view belongs. */
+  above?: ComponentChildren;
   /** Beside the title: how many there are. */
   count?: ComponentChildren;
   /** What can be done here. */
@@ -14,7 +16,7 @@ interface Props {
 let moved = false;
 
 /** A view under its title, which gets the focus when one comes from another view. */
-export function Page({ title, count, actions, children }: Props) {
+export function Page({ title, above, count, actions, children }: Props) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     if (moved) heading.current?.focus({ preventScroll: true });
@@ -26,6 +28,7 @@ export function Page({ title, count, actions, children }: Props) {
   }, [title]);
   return (
     <div class="page">
+      {above && <nav class="above" aria-label="Breadcrumb">{above}</nav>}
       <div class="title">
         <h1 ref={heading} tabIndex={-1}>{title}</h1>
         <p class="count muted" role="status">{count}</p>
