@@ -13,6 +13,8 @@ import { Caller, seed } from "./vault.mjs";
 import { State, build, cli, folder } from "./workspace.mjs";
 
 const DOCUMENTS = [join(root, "tests", "fixtures", "openapi", "good"), join(openapiDirectory, "api", "github.com", "api.github.com.json")];
+/** The same, and those of a provider with hundreds of services. */
+export const MANY_DOCUMENTS = [...DOCUMENTS, join(openapiDirectory, "api", "googleapis.com")];
 const LOGO = '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40"><rect width="40" height="40" fill="gray"/></svg>';
 const AXE = readFileSync(join(root, "node_modules", "axe-core", "axe.min.js"), "utf8");
 /** What WCAG 2.2 AA asks for, and what axe knows beyond. */
@@ -32,13 +34,16 @@ function prepare(secret) {
 
 /** A service with a catalog, keys and connections, and a browser. */
 export class Console {
-  /** @param {{ name: string, connections?: object[], keys?: object }} options `keys` come besides `full`, `reader` and `catalogOnly` */
-  static async start({ name, connections = CONNECTIONS, keys = {} }) {
+  /**
+   * @param {{ name: string, documents?: string[], connections?: object[], keys?: object }} options `documents`: what the
+   *   catalog is made from; `keys` come besides `full`, `reader` and `catalogOnly`
+   */
+  static async start({ name, documents = DOCUMENTS, connections = CONNECTIONS, keys = {} }) {
     await build();
     const world = new Console();
     world.keys = { full: key(), reader: key({ scopes: "catalog:read connections:read" }), catalogOnly: key({ scopes: "catalog:read" }), ...keys };
     const catalog = { path: join(folder, `${name}-catalog`) };
-    await cli("catalog", "import", ...DOCUMENTS, "--licence", "any", "--out", catalog.path);
+    await cli("catalog", "import", ...documents, "--licence", "any", "--out", catalog.path);
     const state = new State(`${name}-state`);
     await state.migrate();
     await state.publish(catalog);
