@@ -1,4 +1,171 @@
+import { useQuery } from "@tanstack/preact-query";
+import type { ConnectionState, ConnectionSummary, IdentityType } from "connector-vault/slim";
+import { ArrowRight } from "lucide-preact";
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { Link } from "wouter-preact";
+import { usePlatforms } from "../connectors/platforms";
+import { Answer } from "../parts/answer";
+import { StateBadge } from "../parts/badge";
+import { Empty } from "../parts/empty";
+import { Logo } from "../parts/logo";
 import { Page } from "../parts/page";
+import { Snippet, pathOf } from "../parts/snippet";
+import { useSession } from "../session/session";
+import { BarChart, type Bar, share } from "./chart";
+import "./overview.css";
+
+const FIRST_PLATFORMS = 12;
+/** From what works to what is not known. */
+const STATES: readonly (readonly [state: ConnectionState, tone: string])[] = [
+  ["operational", "good"], ["degraded", "warn"], ["failed", "bad"], ["unknown", "none"],
+];
+const IDENTITY_TYPES: readonly (readonly [type: IdentityType, word: string])[] = [
+  ["user", "Users"], ["team", "Teams"], ["organization", "Organizations"], ["project", "Projects"],
+];
+
+const connections = (filters: object) => pathOf("/connections", filters);
+
+/** How many connections there are, and of which kinds. */
 export function Overview() {
-  return <Page title="Overview">…</Page>;
+  const { may } = useSession();
+  return <Page title="Overview">{may("connections:read") ? <Summary /> : <NotAllowed />}</Page>;
+}
+
+function NotAllowed() {
+  const { may } = useSession();
+  return (
+    <Empty title="This key can't count connections">
+      <p>The overview needs a key with the scope <code>connections:read</code>.</p>
+      {may("catalog:read") && <p>What yours opens: <Link href="/connectors">the catalog of connectors</Link>.</p>}
+    </Empty>
+  );
+}
+
+function Summary() {
+  const { vault } = useSession();
+  const query = useQuery({ queryKey: ["summary"], queryFn: ({ signal }) => vault.connections.summary({ signal }) });
+  return (
+    <>
+      <Answer query={query} what="the numbers">
+        {(summary) => (summary.total === 0 ? <NoConnections /> : <Numbers summary={summary} />)}
+      </Answer>
+      <Snippet call={{ method: "GET", path: "/v1/vault/summary", javascript: "const summary = await vault.connections.summary();" }} />
+    </>
+  );
+}
+
+function NoConnections() {
+  const { may, who } = useSession();
+  return (
+    <Empty title="There are no connections yet">
+      {may("connections:write")
+        ? <p><Link href="/connections">Create the first one</Link>.</p>
+        : <p>A key with the scope <code>connections:write</code> can create some.</p>}
+      {who.environment === "test" && <p>Or make some to try this with: <code>npm run seed -- --account {who.account} --connections 1000</code></p>}
+    </Empty>
+  );
+}
+
+function Numbers({ summary }: { summary: ConnectionSummary }) {
+  const { total, active } = summary;
+  return (
+    <div class="overview">
+      <ul class="headline" aria-label="All connections">
+        <Figure label="Connections" count={total} note="active and inactive" />
+        <Figure label="Active" count={active.true} note={`${share(active.true, total)} of all`} tone="good" href="/connections" />
+        <Figure label="Inactive" count={active.false} note={`${share(active.false, total)} of all`} tone="none" href={connections({ active: false })} />
+      </ul>
+      {active.false > 0 && (
+        <p class="muted small">The charts count inactive connections too; their links lead to the active ones.</p>
+      )}
+      <div class="breakdowns">
+        <div>
+          <Breakdown id="by-state" title="By state">
+            <BarChart
+              caption="Connections by state"
+              heading="State"
+              total={total}
+              hasTrack
+              bars={STATES.map(([state, tone]) => bar(state, summary.state[state], total, <StateBadge state={state} />, tone))}
+            />
+          </Breakdown>
+          <Breakdown id="by-type" title="By identity type">
+            <BarChart
+              caption="Connections by identity type"
+              heading="Identity type"
+              total={total}
+              hasTrack
+              bars={IDENTITY_TYPES.map(([type, word]) =>
+                bar(type, summary.identityType[type], total, <Link href={connections({ identityType: type })}>{word}</Link>))}
+            />
+          </Breakdown>
+        </div>
+        <ByPlatform summary={summary} />
+      </div>
+    </div>
+  );
+}
+
+const bar = (key: string, count: number, full: number, label: ComponentChildren, tone?: string): Bar => ({
+  key, count, label, size: full > 0 ? count / full : 0, ...(tone && { tone }),
+});
+
+/** One number; with an address it leads to what was counted. */
+function Figure({ label, count, note, tone, href }: { label: string; count: number; note: string; tone?: string; href?: string }) {
+  const content = (
+    <>
+      <span class="label">{label}{href !== undefined && <ArrowRight size={16} aria-hidden="true" />}</span>
+      <span class="number">{count.toLocaleString("en")}</span>
+      <span class="muted small">{note}</span>
+    </>
+  );
+  return (
+    <li>
+      {href === undefined
+        ? <div class="card figure" data-tone={tone}>{content}</div>
+        : <Link class="card figure" data-tone={tone} href={href}>{content}</Link>}
+    </li>
+  );
+}
+
+function Breakdown({ id, title, children }: { id: string; title: string; children: ComponentChildren }) {
+  return (
+    <section class={`card breakdown ${id}`} aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+function ByPlatform({ summary: { total, platforms, otherPlatforms } }: { summary: ConnectionSummary }) {
+  const names = usePlatforms()?.byName;
+  const [isWhole, setWhole] = useState(false);
+  const shown = isWhole ? platforms : platforms.slice(0, FIRST_PLATFORMS);
+  const hidden = platforms.slice(shown.length);
+  const rest = hidden.reduce((sum, row) => sum + row.total, otherPlatforms);
+  const largest = platforms[0]?.total ?? 0;
+  const bars = shown.map((row) => {
+    const connector = names?.get(row.platform);
+    const name = connector?.name ?? row.platform;
+    return bar(row.platform, row.total, largest, (
+      <span class="platform">
+        <Logo name={name} image={connector?.image} size={32} />
+        <Link href={connections({ platform: row.platform })}>{name}</Link>
+        {connector && <span class="mono muted">{row.platform}</span>}
+      </span>
+    ));
+  });
+  const more = otherPlatforms > 0 ? "All other platforms" : hidden.length === 1 ? "1 more platform" : `${hidden.length} more platforms`;
+  const others: Bar[] = rest > 0 ? [{ key: "", label: <span class="muted">{more}</span>, count: rest, size: undefined }] : [];
+  return (
+    <Breakdown id="by-platform" title="By platform">
+      <BarChart id="platforms" caption="Connections by platform" heading="Platform" total={total} bars={[...bars, ...others]} />
+      {platforms.length > FIRST_PLATFORMS && (
+        <button type="button" aria-expanded={isWhole} aria-controls="platforms" onClick={() => setWhole(!isWhole)}>
+          {isWhole ? `Show the first ${FIRST_PLATFORMS} only` : otherPlatforms > 0 ? `Show the first ${platforms.length}` : `Show all ${platforms.length}`}
+        </button>
+      )}
+    </Breakdown>
+  );
 }
