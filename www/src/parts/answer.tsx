@@ -1,6 +1,6 @@
 import type { UseQueryResult } from "@tanstack/preact-query";
 import type { ComponentChildren } from "preact";
-import { Failure } from "./failure";
+import { Failure, isPassing, told } from "./failure";
 import { Loading } from "./loading";
 
 interface Props<Data> {
@@ -12,14 +12,25 @@ interface Props<Data> {
   children: (data: Data) => ComponentChildren;
 }
 
-/** Draws an answer; before there is one, that it is being waited for, and when there is none, why. */
+/**
+ * Draws an answer; before there is one, that it is being waited for, and when there is none, why. What could not be asked
+ * again stays, with a note.
+ */
 export function Answer<Data>({ query, what, rows, children }: Props<Data>) {
-  const { data, error, isPending, isPlaceholderData, refetch } = query;
-  if (error) {
-    // What was answered before is worth more than nothing.
-    return <div class="page"><Failure error={error} onRetry={() => void refetch()} />{data !== undefined && children(data)}</div>;
-  }
-  if (isPending) return <Loading what={what} {...(rows !== undefined && { rows })} />;
+  const { data, error, isFetching, isPending, isPlaceholderData, refetch } = query;
+  const isOld = data !== undefined && isPassing(error);
+  if (error && !isFetching && !isOld) return <Failure error={error} onRetry={() => void refetch()} />;
+  if (isPending || data === undefined) return <Loading what={what} {...(rows !== undefined && { rows })} />;
   // An older answer stays until the new one is there, and looks it.
-  return <div class={isPlaceholderData ? "stale" : ""} aria-busy={isPlaceholderData}>{children(data as Data)}</div>;
+  return (
+    <>
+      {isOld && (
+        <p class="note" data-tone="warn" role="alert">
+          This may be old. {told(error)}{" "}
+          <button type="button" class="link" onClick={() => void refetch()}>Try again</button>
+        </p>
+      )}
+      <div class={isPlaceholderData ? "stale" : ""} aria-busy={isPlaceholderData}>{children(data)}</div>
+    </>
+  );
 }

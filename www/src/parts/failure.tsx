@@ -26,6 +26,16 @@ export function explain(error: unknown): Explained {
   return { title: "This can't be asked", detail, ...told };
 }
 
+/** The same in a sentence or two. */
+export function told(error: unknown): string {
+  const { title, detail } = explain(error);
+  return `${title}. ${detail}`;
+}
+
+/** Whether what was there before is still worth seeing: the question could not be answered, for now. */
+export const isPassing = (error: unknown) =>
+  [ConnectionError, TimeoutError, RateLimitError, ServerError].some((kind) => error instanceof kind);
+
 /** Tells a failure, with a way to go on. */
 export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const { title, detail, more, requestId } = explain(error);
