@@ -89,6 +89,6 @@ export function SessionGate({ children }: { children: ComponentChildren }) {
       </Context.Provider>
     );
   }
-  if (stored !== undefined && failure === undefined) return <Loading what="your session" />;
+  if (stored !== undefined && failure === undefined) return <main id="main"><Loading what="your session" /></main>;
   return <SignIn reason={reason} failure={failure} onRetry={stored === undefined ? undefined : resume} onSecret={signIn} />;
 }

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { explain } from "../parts/failure";
+import { told } from "../parts/failure";
 import type { Reason } from "./session";
 import { isRefused } from "./vault";
 import "./sign-in.css";
@@ -44,7 +44,7 @@ export function SignIn({ reason, failure, onRetry, onSecret }: Props) {
       await onSecret(typed);
     } catch (error) {
       setBusy(false);
-      setProblem(isRefused(error) ? "This key opens nothing: it is mistyped, unknown, revoked or expired." : explain(error).detail);
+      setProblem(isRefused(error) ? "This key opens nothing: it is mistyped, unknown, revoked or expired." : told(error));
       input.current?.focus();
     }
   };
@@ -57,10 +57,10 @@ export function SignIn({ reason, failure, onRetry, onSecret }: Props) {
         </p>
         <h1>Sign in</h1>
         <p class="muted">The console for your catalog of connectors and your vault of connections.</p>
-        {reason && <p class="note" role="status">{REASONS[reason]}</p>}
+        {reason && <p class="note" id="sign-in-reason">{REASONS[reason]}</p>}
         {failure !== undefined && (
           <p class="note" data-tone="bad" role="alert">
-            {explain(failure).detail}{" "}
+            {told(failure)}{" "}
             {onRetry && <button type="button" class="link" onClick={onRetry}>Try again with your key</button>}
           </p>
         )}
@@ -76,7 +76,7 @@ export function SignIn({ reason, failure, onRetry, onSecret }: Props) {
             placeholder="sk_test_… or sk_live_…"
             value={secret}
             aria-invalid={problem !== undefined}
-            aria-describedby={problem === undefined ? "secret-help" : "secret-problem secret-help"}
+            aria-describedby={[problem && "secret-problem", reason && "sign-in-reason", "secret-help"].filter(Boolean).join(" ")}
             onInput={(event) => setSecret(event.currentTarget.value)}
           />
         </label>
