@@ -41,13 +41,15 @@ function Account() {
   const isSoon = who.expiresAt !== null && Date.parse(who.expiresAt) - Date.now() < SOON_MS;
   return (
     <div class="account">
-      <span class="who">
-        <span class="visually-hidden">Account </span><strong>{who.account}</strong>{" "}
-        <span class="badge" data-tone={who.environment === "live" ? "bad" : "calm"}>
-          <span class="visually-hidden">environment </span>{who.environment}
-        </span>
-        {isSoon && who.expiresAt !== null && <span class="muted small">key expires <When at={who.expiresAt} /></span>}
-      </span>
+      <p class="who">
+        <span class="who-account">
+          <span class="visually-hidden">Account </span><strong title={who.account}>{who.account}</strong>{" "}
+          <span class="badge" data-tone={who.environment === "live" ? "bad" : "calm"}>
+            <span class="visually-hidden">environment </span>{who.environment}
+          </span>
+        </span>{" "}
+        {isSoon && who.expiresAt !== null && <span class="expiry muted">key expires <When at={who.expiresAt} /></span>}
+      </p>
       <ThemeButton />
       <button type="button" onClick={signOut}>Sign out</button>
     </div>
