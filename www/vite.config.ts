@@ -1,8 +1,18 @@
 // The site: the console and the API reference, and the files of public/ as they are. `npm run build:site` runs this.
-import { defineConfig } from "vite";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { defineConfig, type Plugin } from "vite";
+
+/** The licence texts of Swagger UI and its parts, which must go wherever its code goes. */
+function licences(): Plugin {
+  const folder = join(import.meta.dirname, "..", "node_modules", "swagger-ui-dist");
+  const source = () => ["NOTICE", "LICENSE", "swagger-ui-es-bundle.js.LICENSE.txt"].map((name) => readFileSync(join(folder, name), "utf8").trim()).join("\n\n");
+  return { name: "licences", generateBundle() { this.emitFile({ type: "asset", fileName: "docs-licences.txt", source: `${source()}\n` }); } };
+}
 
 export default defineConfig({
   root: import.meta.dirname,
+  plugins: [licences()],
   // Where wrangler.toml says that the assets are.
   build: {
     outDir: "dist",
@@ -13,8 +23,10 @@ export default defineConfig({
     assetsInlineLimit: 0,
     // The other one refuses what charts.css has: custom properties registered without an initial value.
     cssMinify: "esbuild",
+    // Kilobytes, before they are compressed: Swagger UI comes as one piece.
+    chunkSizeWarningLimit: 1600,
     // No script that Vite would write into a page.
     modulePreload: { polyfill: false },
-    rollupOptions: { input: { console: "index.html" } },
+    rollupOptions: { input: { console: "index.html", reference: "docs.html" } },
   },
 });

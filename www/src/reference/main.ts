@@ -1,0 +1,33 @@
+// The API reference: Swagger UI shows the document that this service gives.
+import SwaggerUI from "swagger-ui-dist/swagger-ui-es-bundle.js";
+import { mendAlways } from "./mend";
+import { plugin } from "./plugin";
+import { followTheme } from "./theme";
+
+followTheme();
+const place = document.querySelector("#reference")!;
+mendAlways(place);
+
+SwaggerUI({
+  url: "/v1/openapi.json",
+  domNode: place,
+  plugins: [plugin],
+  layout: "ReferenceLayout",
+  // Links to an operation: /docs#/Vault/listConnections.
+  deepLinking: true,
+  docExpansion: "list",
+  // Colours would be written into each element; the page's own fit both themes.
+  syntaxHighlight: { activated: false },
+  // Lengths, ranges and patterns of parameters.
+  showCommonExtensions: true,
+  // Nobody else's service is asked whether the document is valid, and no address in the URL is fetched.
+  validatorUrl: null,
+  queryConfigEnabled: false,
+  // A key is forgotten with the page.
+  persistAuthorization: false,
+  // The key belongs to this service only.
+  requestInterceptor(request: { url: string }) {
+    if (new URL(request.url, location.href).origin !== location.origin) throw new Error("The reference asks its own service only.");
+    return request;
+  },
+});

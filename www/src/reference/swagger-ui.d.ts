@@ -1,0 +1,25 @@
+// Swagger UI comes without types: what the reference uses of it.
+declare module "swagger-ui-dist/swagger-ui-es-bundle.js" {
+  /** A component of React's, as Swagger UI hands it over. */
+  export type Component = ((props: any) => unknown) | string;
+
+  export interface System {
+    React: {
+      createElement(type: Component, props?: object | null, ...children: unknown[]): unknown;
+      useState<T>(initial: T): [T, (value: T) => void];
+      Fragment: Component;
+    };
+  }
+
+  export interface Plugin {
+    components?: Record<string, Component>;
+    wrapComponents?: Record<string, (original: Component, system: System) => Component>;
+  }
+
+  export default function SwaggerUI(options: {
+    url: string;
+    domNode: Element;
+    plugins: ((system: System) => Plugin)[];
+    [option: string]: unknown;
+  }): System;
+}
