@@ -72,30 +72,36 @@ fn field_schema(field: &Field) -> Node {
 
 fn about_creating() -> [(&'static str, &'static str); 9] {
     [
-        ("platform", "A platform of the catalog."),
+        ("platform", "A platform of the catalog, as `GET /v1/available-connectors` lists it."),
         ("platformVersion", "Version of the platform's API; the catalog's when left out."),
-        ("identity", "Whose connection it is."),
+        (
+            "identity",
+            "Whose connection it is: your own identifier of the user, team, organization or project. No comma, no control character.",
+        ),
         ("identityType", "What kind of identity that is."),
-        ("name", "Display name."),
-        ("label", "Tells connections of one identity to one platform apart."),
+        ("name", "Display name. No control character."),
+        ("label", "Tells connections of one identity to one platform apart, as a part of the key."),
         ("tags", TAGS),
-        ("state", "How the connection is doing."),
-        ("active", "Whether the connection is active."),
+        ("state", "How the connection is doing, as far as you know."),
+        (
+            "active",
+            "Whether the connection is active. Lists show active ones unless they are asked otherwise.",
+        ),
     ]
 }
 
-const TAGS: &str = "Kept exactly as sent, order and duplicates too.";
+const TAGS: &str = "Kept exactly as sent, order and duplicates too. In a tag no comma, no control character, no white space at either end.";
 
 fn about_changing() -> [(&'static str, &'static str); 1] {
     [(
         "tags",
-        "The new tags, instead of all that are there; kept exactly as sent. Left out: nothing changes.",
+        "The new tags, instead of all that are there; kept exactly as sent. In a tag no comma, no control character, no white space at either end. Left out: nothing changes.",
     )]
 }
 
 /// What a connection has of which no more was said than must be.
 fn defaults() -> Node {
-    let [(_, minimal), _] = samples::CREATING;
+    let [(_, _, minimal), _] = samples::CREATING;
     let created = samples::created(minimal);
     let Some(Node::Text(key)) = created.get("key") else { panic!("a connection has a key") };
     let label = key.split("::").nth(2).unwrap();

@@ -2,6 +2,7 @@
 //! `www/public/v1/openapi.json` holds it; the Worker's assets serve it to everybody.
 
 mod bodies;
+mod code;
 mod node;
 mod operations;
 mod parameters;
@@ -13,6 +14,7 @@ mod texts;
 use std::fs;
 
 use connector_vault::api::config::SECRET_HEADER;
+use connector_vault::api::paging;
 use connector_vault::api::percent::decode;
 use connector_vault::api::problem::Code;
 use connector_vault::api::route::{Endpoint, Route, Target};
@@ -30,21 +32,8 @@ const CATALOG: &str = "Catalog";
 const VAULT: &str = "Vault";
 const SERVICE: &str = "Service";
 
-const ABOUT: &str = "\
-The catalog of connectors and their actions, and the vault of connections.
-
-Every path below `/v1` but this document needs an API key. A key belongs to one account and one environment; its scopes \
-say what it may do.
-
-`HEAD` is answered like `GET`, without a body; `OPTIONS` is a browser's preflight; any other method that a path does not \
-list is a 405 with `Allow` (`method_not_allowed`), a path that is none a 404 (`route_not_found`). Pages of other origins \
-may call the service when its operator allows them to.
-
-A query parameter that is unknown, repeated, empty or out of range is a 400 that names it. Checks come in this order: key \
-(401), path and method (404, 405), scope (403), rate (429), parameters (400), body (415, 413, 400), resource (404, 409), \
-precondition (412).
-
-Lists are pages of `limit` rows with an exact `total`.";
+/// What holds of all operations, in Markdown.
+const ABOUT: &str = include_str!("introduction.md");
 
 #[test]
 fn the_document_is_that_of_the_service() {
@@ -78,6 +67,18 @@ fn the_document_has_what_the_routes_have_and_nothing_else() {
         assert_eq!(target.endpoint("OPTIONS"), None, "{path}");
     }
     assert_eq!(paths.names().len(), targets().len() + 1);
+}
+
+/// What the introduction lists by hand is all that there is.
+#[test]
+fn the_introduction_has_the_scopes_and_limits_that_there_are() {
+    for scope in connector_vault::access::Scope::ALL {
+        assert!(ABOUT.contains(&format!("`{}`", scope.as_str())), "{scope:?}");
+    }
+    let limits = ["64 KiB", "1 to 500, 20 unless given"];
+    assert_eq!(connector_vault::api::message::MAX_BODY >> 10, 64);
+    assert_eq!((paging::DEFAULT_LIMIT, paging::MAX_LIMIT), (20, 500));
+    assert!(limits.iter().all(|limit| ABOUT.contains(limit)));
 }
 
 /// Only the assets serve the document: the service itself has no such path, and tells nobody without a key.
@@ -171,7 +172,7 @@ fn document() -> Node {
         "type": "apiKey",
         "in": "header",
         "name": SECRET_HEADER,
-        "description": "An API key of an account and environment. The operator may have named further headers that mean the same; send one.",
+        "description": "An API key, `sk_test_…` or `sk_live_…`, of one account and environment. The operator may have named further headers that mean the same: send one header, once.",
     };
     let samples = [
         samples::success(Endpoint::ReadConnection),
@@ -187,15 +188,15 @@ fn document() -> Node {
             "title": env!("CARGO_PKG_NAME"),
             "version": env!("CARGO_PKG_VERSION"),
             "summary": env!("CARGO_PKG_DESCRIPTION"),
-            "description": ABOUT,
+            "description": ABOUT.trim_end(),
             "license": object! {"name": licence, "identifier": licence},
         },
         "servers": vec![object! {"url": "/", "description": "The service that this document comes from."}],
         "security": vec![object! {"apiKey": Vec::new()}],
         "tags": vec![
-            tag(CATALOG, "Connectors, and the actions of each platform."),
-            tag(VAULT, "Connections: which user, team, organization or project is connected to which platform."),
-            tag(SERVICE, "The service itself."),
+            tag(CATALOG, "Which platforms can be connected, and what each of them can do."),
+            tag(VAULT, "Who is connected to which platform."),
+            tag(SERVICE, "The service itself, and the key."),
         ],
         "paths": Node::members(paths),
         "components": object! {
@@ -231,7 +232,8 @@ fn own_operation() -> Node {
         "operationId": "openapi",
         "tags": Node::texts([SERVICE]),
         "summary": "This document",
-        "description": "The OpenAPI document of the service. Open to everybody.",
+        "description": "The OpenAPI document of the service. Open to everybody, and to pages of every origin.",
+        "x-codeSamples": code::of_the_document(),
         "security": Vec::new(),
         "parameters": vec![object! {"$ref": "#/components/parameters/IfNoneMatch"}],
         "responses": object! {

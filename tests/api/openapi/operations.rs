@@ -9,7 +9,7 @@ use connector_vault::api::route::Endpoint;
 
 use super::node::{Node, object};
 use super::responses::{self, Shared};
-use super::{parameters, samples, schemas};
+use super::{code, parameters, samples, schemas};
 
 /// What answers when the Worker itself can't.
 const ENTRY: &str = "src/edge/entry.js";
@@ -30,6 +30,7 @@ pub fn operation(endpoint: Endpoint, shared: &mut Shared) -> Node {
         "tags": Node::texts([tag]),
         "summary": summary,
         "description": format!("{description}{}", needs.unwrap_or_default()),
+        "x-codeSamples": code::of(endpoint),
     };
     if !has(Code::MissingKey) {
         operation = operation.with(object! {"security": Vec::new()});
@@ -109,15 +110,17 @@ const fn words(endpoint: Endpoint) -> (&'static str, &'static str, &'static str)
         Endpoint::CreateConnection => (
             super::VAULT,
             "Create a connection",
-            "Creates a connection in the key's account and environment. Each key, made of environment, platform, label and identity, is there once.",
+            "Creates a connection in the key's account and environment. Its `key` is `<environment>::<platform>::<label>::<identity>`, and an account has each key once: a second one is a 409 whose `connectionId` names the first. `description`, and `platformVersion` when it is left out, are the connector's.",
         ),
-        Endpoint::ReadConnection => {
-            (super::VAULT, "Read a connection", "One connection, active or not.")
-        }
+        Endpoint::ReadConnection => (
+            super::VAULT,
+            "Read a connection",
+            "One connection, active or not. An id that is none, is unknown or deleted, or belongs to another account or environment is the same 404.",
+        ),
         Endpoint::UpdateConnection => (
             super::VAULT,
             "Change the tags of a connection",
-            "Replaces all tags. With `If-Match`, only if nobody else has changed the connection. A change to what is there already keeps the version.",
+            "Replaces all tags; nothing else can be changed. With `If-Match`, only if nobody else has changed the connection since it was read. A change to what is there already keeps the version.",
         ),
         Endpoint::DeleteConnection => (
             super::VAULT,
@@ -135,12 +138,14 @@ const fn words(endpoint: Endpoint) -> (&'static str, &'static str, &'static str)
 fn request_body(endpoint: Endpoint) -> Option<Node> {
     let (schema, examples) = match endpoint {
         Endpoint::CreateConnection => ("NewConnection", samples::CREATING.to_vec()),
-        Endpoint::UpdateConnection => ("ConnectionChanges", vec![("tags", samples::CHANGING)]),
+        Endpoint::UpdateConnection => {
+            ("ConnectionChanges", vec![("tags", "New tags", samples::CHANGING)])
+        }
         _ => return None,
     };
-    let examples = examples
-        .into_iter()
-        .map(|(name, value)| (name, object! {"value": Node::parse(value.as_bytes())}));
+    let examples = examples.into_iter().map(|(name, summary, value)| {
+        (name, object! {"summary": summary, "value": Node::parse(value.as_bytes())})
+    });
     let content = object! {
         "schema": schemas::reference(schema),
         "examples": Node::members(examples),

@@ -29,7 +29,11 @@ pub fn query(endpoint: Endpoint) -> Vec<Node> {
 }
 
 fn parameter_of(parameter: Parameter, (name, default, description): About) -> Node {
+    let (description, example) = with_example(parameter, description);
     let mut schema = schema(parameter.check);
+    if let Some(example) = example {
+        schema = schema.with(object! {"examples": vec![example]});
+    }
     if default != Node::Null {
         schema = schema.with(object! {"default": default});
     }
@@ -39,6 +43,20 @@ fn parameter_of(parameter: Parameter, (name, default, description): About) -> No
         _ => object! {},
     };
     node.with(style).with(object! {"schema": schema})
+}
+
+/// What a description ends with when an example follows, between backquotes.
+const EXAMPLE: &str = " Such as `";
+
+/// The description, and as a value what it names as an example.
+fn with_example(parameter: Parameter, description: String) -> (String, Option<Node>) {
+    let Some((_, example)) = description.split_once(EXAMPLE) else { return (description, None) };
+    let example = example.strip_suffix("`.").unwrap();
+    let example = match parameter.check {
+        Check::Items(_) => Node::texts(example.split(',')),
+        _ => example.into(),
+    };
+    (description, Some(example))
 }
 
 fn schema(check: Check) -> Node {
@@ -89,12 +107,12 @@ fn plain(name: &'static str, description: &str) -> About {
 
 fn connectors() -> Vec<About> {
     let own = [
-        plain("platform", "The platform: exact, ignoring case."),
+        plain("platform", "The platform: exact, ignoring case. Such as `github`."),
         ("authkit", false.into(), "`true`: only connectors that the operator enabled for hosted authorization. `false`: no restriction.".into()),
-        plain("key", "The connector's key: exact, case-sensitive."),
-        plain("name", "The display name: exact, ignoring case."),
-        plain("category", "The category: exact, ignoring case."),
-        plain("q", "Ranked search, ignoring case: every word must occur in the name, key, platform, category, tags or description. At least one character that is not white space."),
+        plain("key", "The connector's key: exact, case-sensitive. Such as `api::github::v1`."),
+        plain("name", "The display name: exact, ignoring case. Such as `GitHub v3 REST API`."),
+        plain("category", "The category: exact, ignoring case. Such as `Developer Tools`."),
+        plain("q", "Ranked search, ignoring case: every word must occur in the name, key, platform, category, tags or description. At least one character that is not white space. Such as `project management`."),
     ];
     own.into_iter().chain(paging()).collect()
 }
@@ -102,16 +120,18 @@ fn connectors() -> Vec<About> {
 fn actions() -> Vec<About> {
     let methods = Method::ALL.map(|method| format!("`{}`", method.as_str())).join(", ");
     let own = [
-        plain("title", "The title: exact, ignoring case."),
-        plain("key", "The action's key: exact, case-sensitive."),
+        plain("title", "The title: exact, ignoring case. Such as `List branches`."),
+        plain("key", "The action's key: exact, case-sensitive. Such as `reposListBranches`."),
         (
             "method",
             Node::Null,
-            format!("The HTTP method, ignoring case: {methods}. Any other text finds nothing."),
+            format!(
+                "The HTTP method, ignoring case: {methods}. Any other text finds nothing. Such as `POST`."
+            ),
         ),
         plain(
             "q",
-            "Ranked search, ignoring case: every word must occur in the title, key or platform. At least one character that is not white space.",
+            "Ranked search, ignoring case: every word must occur in the title, key or platform. At least one character that is not white space. Such as `pull request`.",
         ),
     ];
     own.into_iter().chain(paging()).collect()
@@ -119,15 +139,15 @@ fn actions() -> Vec<About> {
 
 fn connections() -> Vec<About> {
     let own = [
-        plain("key", "Connection keys, separated by commas: any of them. Exact, case-sensitive."),
-        plain("platformVersion", "The version of the platform: exact, case-sensitive."),
-        plain("name", "The display name: exact, ignoring case."),
+        plain("key", "Connection keys, separated by commas: any of them. Exact, case-sensitive. Such as `test::github::default::ann@example.com`."),
+        plain("platformVersion", "The version of the platform: exact, case-sensitive. Such as `v1`."),
+        plain("name", "The display name: exact, ignoring case. Such as `Payments team`."),
         plain("identityType", "The type of the identity."),
-        plain("identity", "The identity: exact, case-sensitive."),
-        plain("platform", "The platform: exact, ignoring case."),
-        plain("tags", "Tags, separated by commas: all of them, or with `tagsMatch=any` at least one. Exact, case-sensitive."),
+        plain("identity", "The identity: exact, case-sensitive. Such as `ann@example.com`."),
+        plain("platform", "The platform: exact, ignoring case. Such as `github`."),
+        plain("tags", "Tags, separated by commas: all of them, or with `tagsMatch=any` at least one. Exact, case-sensitive. Such as `eu,billing`."),
         ("tagsMatch", "all".into(), "Whether a connection must have `all` of `tags`, or `any` of them. Only together with `tags`.".into()),
-        plain("q", "What the name or the identity begins with, ignoring case."),
+        plain("q", "What the name or the identity begins with, ignoring case. Such as `ann`."),
         ("active", true.into(), "Whether the connection is active. When it is left out, only active connections are listed.".into()),
     ];
     let after = plain(
@@ -142,7 +162,11 @@ pub fn path(endpoint: Endpoint) -> Option<Node> {
     let (name, schema, description) = match endpoint {
         Endpoint::ListActions => {
             let schema = texts::text(|text| key::platform(&text.to_ascii_lowercase()));
-            ("platform", schema, "The platform, ignoring case.")
+            (
+                "platform",
+                schema.with(object! {"examples": Node::texts(["github"])}),
+                "The platform, ignoring case. Such as `github`.",
+            )
         }
         Endpoint::ReadConnection | Endpoint::UpdateConnection | Endpoint::DeleteConnection => {
             let schema = object! {"type": "string", "format": "uuid"};
@@ -161,13 +185,13 @@ pub fn headers() -> Node {
         "IfNoneMatch": object! {
             "name": "If-None-Match",
             "in": "header",
-            "description": "Entity tags of answers that are there already, or `*`. If the answer has one of them: 304, without a body.",
+            "description": "Entity tags of answers that are there already, as `ETag` gave them, separated by commas; or `*`. If the answer has one of them: 304, without a body.",
             "schema": object! {"type": "string"},
         },
         "IfMatch": object! {
             "name": "If-Match",
             "in": "header",
-            "description": "Strong entity tags, or `*`: the connection must be at one of these versions, else 412 and nothing is written.",
+            "description": "Strong entity tags, as `ETag` gave them, separated by commas; or `*`. The connection must be at one of these versions, else the answer is a 412 and nothing is written.",
             "schema": object! {"type": "string"},
         },
     }

@@ -19,7 +19,7 @@ pub fn success(endpoint: Endpoint, response: &Response) -> Node {
                 // One for each example of the body.
                 Endpoint::CreateConnection => {
                     object! {"examples": Node::members(samples::CREATING.map(
-                        |(name, body)| (name, object! {"value": samples::created(body)}),
+                        |(name, summary, body)| (name, object! {"summary": summary, "value": samples::created(body)}),
                     ))}
                 }
                 _ => object! {"example": Node::parse(&response.body)},

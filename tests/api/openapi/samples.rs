@@ -13,11 +13,16 @@ use super::node::Node;
 use crate::support::{Api, action, anonymous, as_key, body, connector, with_body, with_header};
 use crate::vault::{CONNECTIONS, SUMMARY, UNKNOWN_ID, at, code};
 
-/// Bodies that create a connection, each with a name: one with all that must be there, and one with all that may be.
-pub const CREATING: [(&str, &str); 2] = [
-    ("minimal", r#"{"platform":"github","identity":"ann@example.com","identityType":"user"}"#),
+/// Bodies that create a connection, each with a name and what it is: with all that must be there, with all that may be.
+pub const CREATING: [(&str, &str, &str); 2] = [
+    (
+        "minimal",
+        "What must be there",
+        r#"{"platform":"github","identity":"ann@example.com","identityType":"user"}"#,
+    ),
     (
         "whole",
+        "All that may be there",
         r#"{"platform":"stripe","platformVersion":"v1","identity":"team-42","identityType":"team","name":"Payments team",
             "label":"billing","tags":["eu","billing"],"state":"operational","active":true}"#,
     ),
@@ -71,7 +76,7 @@ impl Scene {
             Endpoint::ListActions => get("/v1/available-actions/github?limit=2"),
             Endpoint::ListConnections => get(&format!("{CONNECTIONS}?limit=2")),
             Endpoint::CreateConnection => {
-                let [(_, minimal), _] = CREATING;
+                let [(_, _, minimal), _] = CREATING;
                 with_body(self.api.request("POST", CONNECTIONS), minimal)
             }
             Endpoint::ReadConnection => one(),
