@@ -226,10 +226,28 @@ fn every_code_has_a_page() {
         let page = std::fs::read_to_string(format!("www/public/problems/{}.html", code.as_str()))
             .unwrap_or_else(|_| panic!("no page for {code:?}"));
         let (status, code, title) = code.facts();
-        for expected in [code, title, &status.to_string()] {
+        let parts = ["<h2>Meaning</h2>", "<h2>Cause</h2>", "<h2>Cure</h2>"];
+        let places = parts.map(|part| page.find(part).unwrap_or_else(|| panic!("{code}: {part}")));
+        assert!(places.is_sorted(), "{code}");
+        for expected in [code, title, &format!("HTTP status {status}"), "href=\"/docs\""] {
             assert!(page.contains(expected), "{code} lacks {expected}");
         }
     }
+}
+
+#[test]
+fn the_list_of_pages_has_every_code_and_no_other_page_is_there() {
+    let list = std::fs::read_to_string("www/public/problems/index.html").unwrap();
+    for (status, code, title) in Code::ALL.map(Code::facts) {
+        let link = format!("<a href=\"/problems/{code}\"><code>{code}</code></a>");
+        let row = format!("<tr><td>{status}</td><td>{link}</td><td>{title}</td></tr>");
+        assert!(list.contains(&row), "{row}");
+    }
+    assert_eq!(list.matches("<tr><td>").count(), Code::ALL.len());
+    let files = std::fs::read_dir("www/public/problems").unwrap();
+    let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+    let pages = names.filter(|name| name.ends_with(".html")).count();
+    assert_eq!(pages, Code::ALL.len() + 1);
 }
 
 #[test]

@@ -112,7 +112,7 @@ fn connectors() -> Vec<About> {
         plain("key", "The connector's key: exact, case-sensitive. Such as `api::github::v1`."),
         plain("name", "The display name: exact, ignoring case. Such as `GitHub v3 REST API`."),
         plain("category", "The category: exact, ignoring case. Such as `Developer Tools`."),
-        plain("q", "Ranked search, ignoring case: every word must occur in the name, key, platform, category, tags or description. At least one character that is not white space. Such as `project management`."),
+        plain("q", "Ranked search, ignoring case: every word must occur in the name, key, platform, category, tags or description. At least one character that is not white space. Such as `rest api`."),
     ];
     own.into_iter().chain(paging()).collect()
 }

@@ -47,7 +47,7 @@ export function plugin({ React }: System): Plugin {
       "figure",
       { className: "sample" },
       h("figcaption", null, label, h("button", { className: "copy", type: "button", onClick: copy, "aria-label": `Copy the sample: ${label}` }, copied ? "Copied" : "Copy")),
-      h("pre", { tabIndex: 0, role: "region", "aria-label": `Sample: ${label}` }, h("code", null, source)),
+      h("pre", { tabIndex: 0, role: "group", "aria-label": `Sample: ${label}` }, h("code", null, source)),
     );
   }
 
@@ -60,6 +60,13 @@ export function plugin({ React }: System): Plugin {
       const section = h("div", { className: "samples" }, h("div", { className: "opblock-section-header" }, h("h4", null, "Code samples")), ...shown);
       return h(React.Fragment, null, section, h(Responses, props));
     };
+  }
+
+  /** A parameter's row whose field is empty at first: a default that is not sent needs no agreement with other parameters. */
+  function withoutDefault(Row: any): Component {
+    return class extends Row {
+      setDefaultValue = () => {};
+    } as unknown as Component;
   }
 
   /** The curl command of a request that was tried out, with a name in place of the key. */
@@ -90,6 +97,6 @@ export function plugin({ React }: System): Plugin {
       authorizeOperationBtn: nothing,
       ServersContainer: nothing,
     },
-    wrapComponents: { responses: withSamples, curl: withoutKey },
+    wrapComponents: { responses: withSamples, parameterRow: withoutDefault, curl: withoutKey },
   };
 }
