@@ -18,6 +18,8 @@ SwaggerUI({
   docExpansion: "list",
   // Colours would be written into each element; the page's own fit both themes.
   syntaxHighlight: { activated: false },
+  // The members of a schema with what is said about them.
+  defaultModelExpandDepth: 2,
   // Lengths, ranges and patterns of parameters.
   showCommonExtensions: true,
   // Nobody else's service is asked whether the document is valid, and no address in the URL is fetched.

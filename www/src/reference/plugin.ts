@@ -66,6 +66,10 @@ export function plugin({ React }: System): Plugin {
   function withoutDefault(Row: any): Component {
     return class extends Row {
       setDefaultValue = () => {};
+      constructor(props: object) {
+        // It fills in the default while it is made.
+        super({ ...props, onChange: () => {} });
+      }
     } as unknown as Component;
   }
 
