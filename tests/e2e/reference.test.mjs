@@ -98,7 +98,7 @@ describe("the OpenAPI document's samples and examples", () => {
       const answer = await answered(sample.source, env);
       assert.ok(answer.status < 300, `${id}: ${answer.text}`);
       description.expect(id, answer);
-      if (answer.json?.rows) assert.ok(answer.json.rows.length > 0, `${id} shows a list with something in it`);
+      if (answer.status !== 204 && answer.json.rows) assert.ok(answer.json.rows.length > 0, `${id} shows a list with something in it`);
     }
   });
 

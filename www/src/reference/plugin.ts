@@ -84,18 +84,36 @@ export function plugin({ React }: System): Plugin {
   /** A path or a group's name. It stands within a button, which a link may not do; the address still tells what is open. */
   const DeepLink = ({ text }: any) => h("span", null, text);
 
+  /** The licence by its name: an expression of several has no page to link to. */
+  const Licence = ({ specSelectors }: any) => h("p", { className: "info__license" }, `Licence: ${specSelectors.specJson().getIn(["info", "license", "name"])}`);
+
+  /** A link to a place in the page. The address is for operations, so that the place is not put into it. */
+  function Way({ name, selector }: { name: string; selector: string }) {
+    const go = (event: Event) => {
+      event.preventDefault();
+      const place = document.querySelector(selector);
+      place?.scrollIntoView();
+      place?.querySelector<HTMLElement>("button")?.focus({ preventScroll: true });
+    };
+    return h("a", { href: "#", onClick: go }, name);
+  }
+
   /** All of the page's content in one landmark. */
   function ReferenceLayout({ getComponent, specSelectors }: any) {
     const all = (name: string) => h(getComponent(name, true));
     if (specSelectors.loadingStatus() !== "success") return h("main", null, all("BaseLayout"));
     const parts = ["InfoContainer", "AuthorizeBtnContainer", "operations", "Models"].map((name) => h("div", { className: "wrapper", key: name }, all(name)));
-    return h("div", { className: "swagger-ui" }, h(getComponent("SvgAssets")), h("main", null, all("errors"), ...parts));
+    const groups = specSelectors.specJson().get("tags").map((tag: any) => tag.get("name")).toArray();
+    const ways = [...groups.map((name: string) => h(Way, { key: name, name, selector: `#operations-tag-${name}` })), h(Way, { key: "Schemas", name: "Schemas", selector: "section.models" })];
+    const contents = h("nav", { className: "contents wrapper", "aria-label": "Contents" }, ...ways);
+    return h("div", { className: "swagger-ui" }, h(getComponent("SvgAssets")), h("main", null, all("errors"), contents, ...parts));
   }
 
   return {
     components: {
       ReferenceLayout,
       DeepLink,
+      OAS31License: Licence,
       AuthorizeBtnContainer: Key,
       // There is one key, and one server: the one that is asked for the document.
       authorizeOperationBtn: nothing,
