@@ -214,7 +214,14 @@ fn own_operation() -> Node {
     let text = |description: &str| {
         object! {"description": description, "required": true, "schema": object! {"type": "string"}}
     };
+    // Of every file of the site; other answers of the service have no use for them.
+    let of_files = |description: &str| object! {"description": description, "schema": object! {"type": "string"}};
     let headers = object! {
+        "content-security-policy": of_files("What a page of the service may load."),
+        "cross-origin-opener-policy": of_files("Who shares a page's window."),
+        "permissions-policy": of_files("What a page may ask the browser for."),
+        "referrer-policy": of_files("What a page tells about itself."),
+        "x-content-type-options": of_files("The media type is not to be guessed."),
         "etag": text("The entity tag of the document."),
         "cache-control": text("A cache asks before each use."),
         "access-control-allow-origin": text("`*`: every page may read the document."),
