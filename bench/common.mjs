@@ -1,4 +1,4 @@
-// What both benchmarks need.
+// What the benchmarks need.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../scripts/lib/paths.mjs";
@@ -12,3 +12,9 @@ export const median = (values) => {
 /** The compatibility date that the Worker is deployed with. */
 export const compatibilityDate = () =>
   /^compatibility_date = "(.+)"$/m.exec(readFileSync(join(root, "wrangler.toml"), "utf8"))[1];
+
+/** Lines of cells as a table: the first cell to the left, the others to the right. */
+export function aligned(lines) {
+  const widths = lines[0].map((_, at) => Math.max(...lines.map((line) => line[at].length)));
+  return lines.map((line) => line.map((cell, at) => (at ? cell.padStart(widths[at]) : cell.padEnd(widths[at]))).join("  "));
+}

@@ -5,22 +5,16 @@
 // Each size is a storage folder of its own below .wrangler/bench, seeded once and kept. Rows and calls are what the
 // service itself tells in `server-timing`; times are medians, and only their growth from size to size says something.
 // Fails when a request reads or writes more than it may.
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { compatibilityDate, median } from "../bench/common.mjs";
+import { aligned, compatibilityDate, median } from "../bench/common.mjs";
+import { storage } from "../bench/vault-storage.mjs";
 import { buildWorker } from "./build-worker.mjs";
-import { fingerprint, isStamped, stamp } from "./lib/fingerprint.mjs";
 import { nativeCli } from "./lib/native-cli.mjs";
-import { migrate } from "./lib/migrations.mjs";
-import { root } from "./lib/paths.mjs";
 import { main, Problem } from "./lib/problem.mjs";
-import { run } from "./lib/run.mjs";
 import { say, task } from "./lib/status.mjs";
 import { setup } from "./setup.mjs";
 import { importCatalog } from "./start/catalog.mjs";
 
-const ACCOUNT = "bench";
 const LIMIT = 20;
 const SOME = 64;
 const LISTS = "/v1/vault/connections";
@@ -38,28 +32,6 @@ function options() {
     throw new Problem("--sizes takes whole numbers from 1 to 10000000, separated by commas, and --rounds one.");
   }
   return { sizes: sizes.sort((a, b) => a - b), rounds };
-}
-
-/** The storage folder of a size, with its key; seeded when it is not yet, or not by this code. */
-async function storage(program, size) {
-  const state = join(root, ".wrangler", "bench", `vault-${size}`);
-  const place = ["--local", "--persist-to", state];
-  const stampFile = join(state, "seeded");
-  const keyFile = join(state, "key.json");
-  const wanted = fingerprint(["migrations", "src/operator", "src/fold.rs"], [String(size)]);
-  if (!isStamped(stampFile, wanted)) {
-    rmSync(state, { recursive: true, force: true });
-    await task(`vault of ${number(size)} connections (kept for the next time)`, async (detail) => {
-      await migrate(place, detail);
-      await run(program, ["catalog", "publish", ...place], { detail });
-      const seed = ["seed", "--account", ACCOUNT, "--connections", String(size), "--seed", "1", ...place];
-      await run(program, seed, { detail, timeout: 3_600_000 });
-      const key = ["keys", "create", "--account", ACCOUNT, "--environment", "test", "--json", ...place];
-      writeFileSync(keyFile, await run(program, key), { mode: 0o600 });
-    });
-    stamp(stampFile, wanted);
-  }
-  return { state, secret: JSON.parse(readFileSync(keyFile, "utf8")).secret };
 }
 
 /** What is asked, with the most rows that it may read; `total` is the list's. */
@@ -192,8 +164,7 @@ function table(sizes, results) {
       times(last.ms / first.ms),
     ];
   });
-  const widths = heads.map((_, at) => Math.max(...[heads, ...lines].map((line) => line[at].length)));
-  for (const line of [heads, ...lines]) say(line.map((cell, at) => (at ? cell.padStart(widths[at]) : cell.padEnd(widths[at]))).join("  "));
+  for (const line of aligned([heads, ...lines])) say(line);
   return lines.filter(([name]) => name.startsWith("✗")).length;
 }
 

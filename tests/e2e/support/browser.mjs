@@ -3,11 +3,11 @@ import { chromium } from "playwright-core";
 import { browserPrograms } from "../../../scripts/setup/browser.mjs";
 
 /** Starts Chromium; the caller closes it. It ends with this process at the latest. */
-export function launch() {
+export function launch(args = []) {
   const programs = browserPrograms();
   if (!programs) throw new Error("There is no Chromium. `node scripts/setup.mjs --browser` tells why.");
   // Chromium's own sandbox wants more rights than a container or root has; the pages are our own.
-  return chromium.launch({ executablePath: programs.chromium, chromiumSandbox: false });
+  return chromium.launch({ executablePath: programs.chromium, chromiumSandbox: false, args });
 }
 
 /** Opens a page and takes note of all that goes wrong in it: { page, faults, close() }. `script` runs before its own ones. */

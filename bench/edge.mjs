@@ -1,0 +1,39 @@
+// Stands in front of `wrangler dev` and does what Cloudflare's network does in front of a Worker, and it does not: it
+// compresses. With gzip, so that what is measured can be held against what the build tells; the network has Brotli too.
+import { Agent, createServer, request as ask } from "node:http";
+import { pipeline } from "node:stream";
+import { createGzip } from "node:zlib";
+
+// Of what the network compresses: what a site like this one sends.
+const COMPRESSED = /^(text\/|application\/(json|javascript|problem\+json|wasm)|image\/svg\+xml)/;
+
+/** Answers on a port of its own with what another port answers, compressed: { origin, close() }. */
+export async function edge(port) {
+  const agent = new Agent({ keepAlive: true });
+  const server = createServer((asked, response) => {
+    const headers = { ...asked.headers, "accept-encoding": "identity" };
+    const passed = ask({ port, host: "127.0.0.1", agent, method: asked.method, path: asked.url, headers }, (answer) => {
+      // A page that was closed meanwhile.
+      if (response.destroyed) return answer.destroy();
+      const { "content-length": length, ...rest } = answer.headers;
+      const isSmaller = COMPRESSED.test(rest["content-type"] ?? "") && answer.statusCode !== 304 && asked.method !== "HEAD";
+      if (!isSmaller) {
+        response.writeHead(answer.statusCode, answer.headers);
+        return pipeline(answer, response, () => {});
+      }
+      response.writeHead(answer.statusCode, { ...rest, "content-encoding": "gzip" });
+      pipeline(answer, createGzip(), response, () => {});
+    });
+    passed.on("error", () => response.destroy());
+    pipeline(asked, passed, () => {});
+  });
+  await new Promise((done, fail) => server.once("error", fail).listen(0, "127.0.0.1", done));
+  return {
+    origin: `http://127.0.0.1:${server.address().port}`,
+    async close() {
+      agent.destroy();
+      server.closeAllConnections();
+      await new Promise((done) => server.close(done));
+    },
+  };
+}
