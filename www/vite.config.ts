@@ -10,9 +10,27 @@ function licences(): Plugin {
   return { name: "licences", generateBundle() { this.emitFile({ type: "asset", fileName: "docs-licences.txt", source: `${source()}\n` }); } };
 }
 
+/** Lets the console ask for the WebAssembly module at once, instead of when its script has been read and runs. */
+function preloadWasm(): Plugin {
+  return {
+    name: "preload-wasm",
+    transformIndexHtml: {
+      order: "post",
+      handler: (_, { bundle, chunk }) => {
+        const names = Object.keys(bundle ?? {}).filter((name) => name.endsWith(".wasm") && chunk?.code.includes(name));
+        return names.map((name) => ({
+          tag: "link",
+          attrs: { rel: "preload", href: `/${name}`, as: "fetch", type: "application/wasm", crossorigin: "", fetchpriority: "low" },
+          injectTo: "head" as const,
+        }));
+      },
+    },
+  };
+}
+
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [licences()],
+  plugins: [licences(), preloadWasm()],
   // Where wrangler.toml says that the assets are.
   build: {
     outDir: "dist",
