@@ -141,3 +141,21 @@ export async function expectAccessible(page, what) {
   }, RULES);
   assert.deepEqual(violations, [], what);
 }
+
+/** Asserts that nothing has to be scrolled sideways to. */
+export async function expectFits(page, what) {
+  const [inner, outer] = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
+  assert.ok(inner <= outer, `${what} is ${inner} px wide, the window ${outer} px`);
+}
+
+/** Presses Tab until the focus, which must be seen, is on what a locator names. */
+export async function tabTo(page, target, most = 60) {
+  for (let pressed = 0; pressed < most; pressed += 1) {
+    await page.keyboard.press("Tab");
+    if (!(await target.evaluate((element) => element === document.activeElement))) continue;
+    const outline = await target.evaluate((element) => getComputedStyle(element).outlineStyle);
+    assert.notEqual(outline, "none", `${target} shows no focus`);
+    return;
+  }
+  assert.fail(`${target} can't be reached`);
+}
