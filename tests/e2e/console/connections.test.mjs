@@ -1,20 +1,24 @@
-// The console's view of connections: what it shows is what the API answers, and what is done in it arrives there.
-import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+// The console's view of connections: what it shows is what the API answers, and what is done in it arrives there. One
+// process and one server for all suites; `--test-name-pattern` picks.
+import { after, before, describe } from "node:test";
 import { Console } from "../support/console.mjs";
-import { expectConnections } from "../support/vault.mjs";
+import { changedInConsole } from "../suites/console-changes.mjs";
+import { createdInConsole } from "../suites/console-creation.mjs";
+import { consoleFailures } from "../suites/console-failures.mjs";
+import { consoleList } from "../suites/console-list.mjs";
+import { consolePanel } from "../suites/console-panel.mjs";
+
+const world = {};
 
 describe("the console: connections", () => {
-  let world;
   before(async () => {
-    world = await Console.start({ name: "console-connections" });
+    world.console = await Console.start({ name: "console-connections" });
   });
-  after(() => world?.stop());
+  after(() => world.console?.stop());
 
-  test("is a view under its own address", () =>
-    world.visit("/connections", async (page) => {
-      await page.getByRole("heading", { level: 1, name: "Connections" }).waitFor();
-      assert.equal(await page.title(), "Connections · connector-vault");
-      assert.ok(expectConnections(await world.caller().list()).total > 0);
-    }));
+  consoleList(world);
+  consolePanel(world);
+  changedInConsole(world);
+  createdInConsole(world);
+  consoleFailures(world);
 });

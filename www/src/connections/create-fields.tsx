@@ -28,7 +28,7 @@ export function Fields({ form, fault, faults, platforms, onChange, onLeave }: Pr
   return (
     <div class="create-fields">
       <PlatformOptions id="platforms-create" platforms={platforms} />
-      <TextField label="Platform" list="platforms-create" placeholder="github" aria-required="true" {...text("platform")} />
+      <TextField label="Platform" list="platforms-create" placeholder="github" aria-required="true" autofocus {...text("platform")} />
       <TextField label="Identity" placeholder="ann@example.com" aria-required="true" hint="Who is connected: the id or address that your product knows." {...text("identity")} />
       <Select label="Identity type" value={form.identityType} options={IDENTITY_TYPES.map((type) => [type, type] as const)} fault={fault("identityType")} onChange={(value) => onChange({ identityType: value as IdentityType })} />
       <Select label="State" hint={STATE_MEANINGS[form.state]} value={form.state} options={STATES} fault={fault("state")} onChange={(value) => onChange({ state: value as ConnectionState })} />

@@ -43,7 +43,7 @@ export function Filters({ values, faults, platforms, clear, onChange }: Props) {
   // White space around a comma is for the eye, and a comma at the end is the beginning of one more.
   const told = (items: string) => items.split(",").map((item) => item.trim()).join(",").replace(/,+$/, "");
   return (
-    <search class="connection-filters" aria-label="Connections">
+    <div class="connection-filters" role="search" aria-label="Connections">
       <PlatformOptions id="platforms-filter" platforms={platforms} />
       <div class="filters">
         <div class="wide"><SearchField label="Search" placeholder="Name or identity begins with…" {...text("q")} /></div>
@@ -63,6 +63,6 @@ export function Filters({ values, faults, platforms, clear, onChange }: Props) {
         </div>
       </details>
       {clear && <Link href={clear}>Clear filters</Link>}
-    </search>
+    </div>
   );
 }

@@ -23,12 +23,13 @@ interface Props {
   onClose: () => void;
   onStay: () => void;
   onLeave: () => void;
-  onDeleted: (what: string) => void;
+  /** It is gone, as `what` tells if that is to be told. */
+  onRemoved: (what?: string) => void;
   focusAfter: () => HTMLElement | null;
 }
 
 /** One connection, beside the list. */
-export function Panel({ id, platforms, isNew, isLeaving, onClose, onStay, onLeave, onDeleted, focusAfter }: Props) {
+export function Panel({ id, platforms, isNew, isLeaving, onClose, onStay, onLeave, onRemoved, focusAfter }: Props) {
   const { may } = useSession();
   const query = useConnection(id);
   const { removed } = useTold();
@@ -41,15 +42,15 @@ export function Panel({ id, platforms, isNew, isLeaving, onClose, onStay, onLeav
     dropDraft(id);
     onLeave();
   };
-  const deleted = (what: string) => {
+  const leaveForGood = (what?: string) => {
     dropDraft(id);
-    onDeleted(what);
+    onRemoved(what);
     onClose();
     removed(id);
   };
   return (
     <Modal title={connection ? connection.identity : "Connection"} kind="drawer" onClose={onClose} focusAfter={() => rowLink(id) ?? focusAfter()}>
-      {isGone || isUnknown ? <Gone wasThere={isGone || connection !== undefined} onClose={() => { dropDraft(id); onClose(); removed(id); }} /> : (
+      {isGone || isUnknown ? <Gone wasThere={isGone || connection !== undefined} onClose={() => leaveForGood()} /> : (
         <Answer query={query} what="the connection">
           {(found) => (
             <div class="panel">
@@ -64,7 +65,7 @@ export function Panel({ id, platforms, isNew, isLeaving, onClose, onStay, onLeav
         </Answer>
       )}
       {connection && isAsking && (
-        <Delete connection={connection} platform={connector?.name ?? connection.platform} onClose={() => setAsking(false)} onDeleted={deleted} />
+        <Delete connection={connection} platform={connector?.name ?? connection.platform} onClose={() => setAsking(false)} onDeleted={leaveForGood} />
       )}
       {isLeaving && (
         <Modal title="Discard what you changed?" kind="alert" onClose={onStay}>

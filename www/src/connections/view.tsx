@@ -37,10 +37,14 @@ export function ConnectionsView() {
   const query = useRows(filters, place, faults.length === 0);
   const platforms = usePlatforms(query.isSuccess || query.isError);
   const panel = usePanel(values.connection, hrefOf);
-  // What was said is about what was done before.
+  const isRemoved = useRef(false);
   useEffect(() => {
-    if (panel.id !== undefined) setNotice(undefined);
-    else setCreated(undefined);
+    // What was said is about what was done before.
+    if (panel.id !== undefined) return setNotice(undefined);
+    setCreated(undefined);
+    // The line that had the focus goes.
+    if (isRemoved.current) heading()?.focus();
+    isRemoved.current = false;
   }, [panel.id]);
   const isAsked = FILTERS.some((name) => values[name] !== undefined);
   const asked = { ...filters, limit: ROWS, ...(place.after === undefined ? { page: place.page } : { after: place.after }) };
@@ -99,7 +103,10 @@ export function ConnectionsView() {
           onClose={panel.close}
           onStay={panel.stay}
           onLeave={panel.leave}
-          onDeleted={setNotice}
+          onRemoved={(what) => {
+            isRemoved.current = true;
+            setNotice(what);
+          }}
           focusAfter={heading}
         />
       )}

@@ -10,7 +10,8 @@ export function faultAt(faults: readonly Fault[], place: string): string | undef
 /** The sentence of a fault. It stands at its field, so it begins without the field's name. */
 export function sentence({ detail, suggestion }: Fault): string {
   const rest = detail.replace(/^`[^`]*` /, "").replaceAll("`", "");
-  const told = suggestion && !rest.includes(suggestion) ? `${rest}; did you mean ${suggestion}?` : `${rest}.`;
+  const isNamed = suggestion !== undefined && rest.split(/[^\w-]+/).includes(suggestion);
+  const told = suggestion && !isNamed ? `${rest}; did you mean ${suggestion}?` : `${rest}.`;
   return told.charAt(0).toUpperCase() + told.slice(1);
 }
 

@@ -13,7 +13,10 @@ interface Props {
   children: ComponentChildren;
 }
 
-/** A dialog that is open as long as it is drawn. It keeps the focus, and gives it back. */
+/**
+ * A dialog that is open as long as it is drawn. It keeps the focus, and gives it back. Its title has it first; in a form, the
+ * field with `autofocus`.
+ */
 export function Modal({ title, kind, onClose, focusAfter, children }: Props) {
   const id = useId();
   const dialog = useRef<HTMLDialogElement>(null);
@@ -35,7 +38,7 @@ export function Modal({ title, kind, onClose, focusAfter, children }: Props) {
   );
 
   const onKeyDown = (event: JSX.TargetedKeyboardEvent<HTMLDialogElement>) => {
-    if (event.key !== "Escape") return;
+    if (event.key !== "Escape" || event.isComposing) return;
     // One dialog at a time, and not without being asked.
     event.stopPropagation();
     event.preventDefault();
@@ -66,7 +69,7 @@ export function Modal({ title, kind, onClose, focusAfter, children }: Props) {
       }}
     >
       <div class="dialog-head">
-        <h2 id={id} tabIndex={-1} autofocus>{title}</h2>
+        <h2 id={id} tabIndex={-1} autofocus={kind !== "form"}>{title}</h2>
         <button type="button" class="icon" aria-label="Close" title="Close" onClick={onClose}><X size={20} aria-hidden="true" /></button>
       </div>
       {children}

@@ -1,0 +1,280 @@
+// Tags that are changed in the console, and what happens when somebody else changes them too; connections that are deleted.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { PATH, asked, at, newConnection, panelOf, shownRows, tagsOf } from "../support/console-connections.mjs";
+import { expectAccessible } from "../support/console.mjs";
+import { expectConnection } from "../support/vault.mjs";
+
+export function changedInConsole(world) {
+  const visit = (...given) => world.console.visit(...given);
+  const caller = () => world.console.caller();
+  const patch = async (id, tags) => expectConnection(await caller().patch(id, { tags }));
+
+  /** Opens a new connection's panel, from a list that has it alone. */
+  async function edit(use, options) {
+    const name = `edited ${Math.random()}`;
+    const connection = await newConnection(caller(), { name });
+    await visit(`${PATH}?name=${encodeURIComponent(name)}`, async (page) => {
+      await page.locator(`a[data-connection="${connection.id}"]`).click();
+      const parts = panelOf(page);
+      await parts.opened();
+      await use(page, parts, connection);
+    }, options);
+    return connection;
+  }
+
+  describe("tags", () => {
+    test("are added, removed and pasted, and saved as they are shown", () =>
+      edit(async (page, { panel, field, save, chips, said }, { id }) => {
+        assert.equal(await save.getAttribute("aria-disabled"), "true");
+        await save.focus();
+        assert.ok(await save.evaluate((button) => button === document.activeElement), "it can have the focus all the same");
+        await page.keyboard.press("Enter");
+        await panel.getByRole("button", { name: "Remove one" }).click();
+        await field.fill("größer als");
+        await field.press("Enter");
+        await page.evaluate(() => navigator.clipboard.writeText(" a, b ,, a"));
+        await field.focus();
+        await page.keyboard.press("ControlOrMeta+v");
+        assert.deepEqual(await chips(), ["two", "größer als", "a", "b"]);
+        assert.equal(await field.inputValue(), "");
+        // What is known already is not added twice, and what is in the field is saved too.
+        await field.fill("two");
+        await field.press("Enter");
+        await field.fill("last");
+        assert.deepEqual(await tagsOf(caller(), id), ["one", "two"], "nothing is saved yet");
+        await save.click();
+        await said("Saved.");
+        const wanted = ["two", "größer als", "a", "b", "last"];
+        assert.deepEqual(await chips(), wanted);
+        assert.deepEqual(await tagsOf(caller(), id), wanted);
+        assert.equal(await save.getAttribute("aria-disabled"), "true");
+        await page.keyboard.press("Escape");
+        assert.deepEqual(await page.locator("tbody tr").first().locator(".cell-tags .chip").allTextContents(), ["two", "größer als", "a", "+2 more"]);
+      }));
+
+    test("can be given back as they were", () =>
+      edit(async (page, { panel, field, chips, closed, said }, { id }) => {
+        await field.fill("new,");
+        await panel.getByRole("button", { name: "Discard changes" }).click();
+        await said("Your changes are discarded.");
+        assert.deepEqual(await chips(), ["one", "two"]);
+        await page.keyboard.press("Escape");
+        await closed();
+        assert.deepEqual(await tagsOf(caller(), id), ["one", "two"]);
+      }));
+
+    test("are held against the service's rules as one types", () =>
+      edit(async (page, { panel, field, save, chips }, { id }) => {
+        const rule = panel.getByText("Must have 1 to 128 characters, no comma, no control character and no white space at either end.");
+        const isOff = async () => (await save.getAttribute("aria-disabled")) === "true";
+        await field.fill("x".repeat(129));
+        await rule.waitFor();
+        assert.equal(await field.getAttribute("aria-invalid"), "true");
+        assert.ok(await isOff());
+        await field.press("Enter");
+        assert.equal(await panel.locator("li[data-wrong]").count(), 1);
+        assert.equal(await field.getAttribute("aria-invalid"), "false", "it is the chip that is wrong");
+        await save.dispatchEvent("click");
+        await panel.getByRole("button", { name: `Remove ${"x".repeat(129)}` }).click();
+        await rule.waitFor({ state: "detached" });
+        await field.fill("x".repeat(128));
+        assert.equal(await isOff(), false);
+        await field.fill(`${Array.from({ length: 49 }, (_, n) => `t${n}`).join()},`);
+        await panel.getByText("Has 51 items, but may have 50.").waitFor();
+        assert.ok(await isOff());
+        assert.equal((await chips()).length, 51);
+        assert.deepEqual(await tagsOf(caller(), id), ["one", "two"], "nothing was sent");
+        await panel.getByRole("button", { name: "Discard changes" }).click();
+      }));
+
+    test("that are not saved are not lost without being asked", () =>
+      edit(async (page, { panel, field, chips, closed }, { id }) => {
+        const question = page.getByRole("alertdialog", { name: "Discard what you changed?" });
+        await field.fill("draft");
+        for (const leave of [
+          () => page.keyboard.press("Escape"), () => page.mouse.click(20, 400), () => page.goBack(), () => panel.getByRole("button", { name: "Close" }).click(),
+        ]) {
+          await leave();
+          await question.waitFor();
+          await question.getByRole("button", { name: "Go on editing" }).click();
+          await question.waitFor({ state: "detached" });
+          assert.equal(await field.inputValue(), "draft");
+          assert.equal(asked(page).connection, id);
+        }
+        // Whoever leaves to another page finds it again.
+        await panel.getByRole("link").first().click();
+        await page.waitForURL("**/connectors/github");
+        await page.goBack();
+        assert.equal(await field.inputValue(), "draft");
+        await page.keyboard.press("Escape");
+        await expectAccessible(page, "the question");
+        await question.getByRole("button", { name: "Discard changes" }).click();
+        await closed();
+        await page.locator("tbody a").click();
+        assert.deepEqual(await chips(), ["one", "two"]);
+        assert.equal(await field.inputValue(), "");
+      }));
+
+    test("are kept when they could not be saved", () =>
+      edit(async (page, { panel, field, save, said }, { id }) => {
+        await field.fill("kept");
+        await page.route("**/v1/vault/connections/*", (route) => route.abort());
+        await save.click();
+        await panel.getByRole("alert").filter({ hasText: "Your tags are still here and not saved yet" }).waitFor();
+        assert.equal(await field.inputValue(), "kept");
+        await page.unroute("**/v1/vault/connections/*");
+        await save.click();
+        await said("Saved.");
+        assert.deepEqual(await tagsOf(caller(), id), ["one", "two", "kept"]);
+      }, { expects: ["ERR_FAILED"] }));
+  });
+
+  describe("two who change the same tags", () => {
+    /** Brings a conflict about: theirs are `two, theirs`, mine `one, two, mine`. */
+    const conflict = (use, options) =>
+      edit(async (page, parts, connection) => {
+        await patch(connection.id, ["two", "theirs"]);
+        await parts.field.fill("mine");
+        await parts.save.click();
+        await page.getByRole("heading", { name: "Somebody else has changed these tags meanwhile" }).waitFor();
+        const side = (name) => page.getByRole("region", { name }).getByRole("listitem").allInnerTexts();
+        const words = (texts) => texts.map((text) => text.replace(/\s+/g, " "));
+        assert.deepEqual(words(await side("Theirs, saved meanwhile")), ["two", "theirs only here"]);
+        assert.deepEqual(words(await side("Yours")), ["one only here", "two", "mine only here"]);
+        assert.ok(await page.evaluate(() => document.activeElement.textContent.startsWith("Somebody else")), "the focus is there");
+        await use(page, parts, connection);
+      }, { expects: [412], ...options });
+
+    for (const [button, tags, message] of [
+      ["Keep theirs", ["two", "theirs"], "Kept theirs. Nothing was saved."],
+      ["Save mine", ["one", "two", "mine"], "Saved."],
+      ["Save both together", ["two", "theirs", "one", "mine"], "Saved."],
+    ]) {
+      test(`see both versions, and may choose: ${button}`, () =>
+        conflict(async (page, { chips, said, closed }, { id }) => {
+          await page.getByRole("button", { name: button }).click();
+          await said(message);
+          assert.deepEqual(await chips(), tags);
+          assert.deepEqual(await tagsOf(caller(), id), tags);
+          // Nothing is left to be asked about.
+          await page.keyboard.press("Escape");
+          await closed();
+        }));
+    }
+
+    test("see the next version when a third one was faster again", () =>
+      conflict(async (page, { said }, { id }) => {
+        await patch(id, ["third"]);
+        await page.getByRole("button", { name: "Save both together" }).click();
+        await page.getByRole("region", { name: "Theirs, saved meanwhile" }).getByText("third").waitFor();
+        await page.getByRole("button", { name: "Save both together" }).click();
+        await said("Saved.");
+        // What was merged before is mine.
+        assert.deepEqual(await tagsOf(caller(), id), ["third", "one", "two", "mine"]);
+      }));
+
+    test("are not asked when both wanted the same", () =>
+      edit(async (page, { field, save, said }, { id }) => {
+        await patch(id, ["one", "two", "same"]);
+        await field.fill("same");
+        await save.click();
+        await said("Saved.");
+        assert.deepEqual(await tagsOf(caller(), id), ["one", "two", "same"]);
+      }, { expects: [412] }));
+
+    test("see it with nothing that axe finds, light and dark", async () => {
+      for (const [theme, width] of [["light", 1280], ["dark", 1280], ["light", 390], ["dark", 390]]) {
+        await conflict((page) => expectAccessible(page, `${theme} ${width}`), { theme, width });
+      }
+    });
+
+    test("learn that the connection was deleted meanwhile", () =>
+      edit(async (page, { panel, field, save, closed }, { id }) => {
+        await caller().remove(id);
+        await field.fill("late");
+        await save.click();
+        await panel.getByText("This connection was deleted meanwhile").waitFor();
+        await panel.getByRole("button", { name: "Back to the list" }).click();
+        await closed();
+        await page.getByText("No connection matches").waitFor();
+      }, { expects: [404] }));
+  });
+
+  describe("deleting", () => {
+    const question = (page) => page.getByRole("alertdialog", { name: "Delete this connection?" });
+    const ask = async (page, { panel }) => {
+      await panel.getByRole("button", { name: "Delete this connection…" }).click();
+      await question(page).waitFor();
+    };
+
+    test("names the connection, and does nothing until it is confirmed", async () => {
+      const connection = await edit(async (page, parts, { key, identity, id }) => {
+        await ask(page, parts);
+        for (const part of [identity, "GitHub v3 REST API", key]) assert.ok((await question(page).innerText()).includes(part), part);
+        for (const leave of [() => page.keyboard.press("Escape"), () => question(page).getByRole("button", { name: "Keep it" }).click()]) {
+          await leave();
+          await question(page).waitFor({ state: "detached" });
+          assert.equal((await caller().read(id)).status, 200);
+          await ask(page, parts);
+        }
+        await question(page).getByRole("button", { name: "Delete connection" }).click();
+        await parts.closed();
+        await page.getByRole("status").filter({ hasText: `The connection of ${identity} to GitHub v3 REST API is deleted.` }).waitFor();
+        await page.getByText("No connection matches").waitFor();
+        assert.equal(asked(page).connection, undefined);
+        assert.equal(await page.evaluate(() => document.activeElement.tagName), "H1");
+      });
+      assert.equal((await caller().read(connection.id)).status, 404);
+    });
+
+    test("of what is deleted already ends as well", () =>
+      edit(async (page, parts, { id }) => {
+        await caller().remove(id);
+        await ask(page, parts);
+        await question(page).getByRole("button", { name: "Delete connection" }).click();
+        await page.getByRole("status").filter({ hasText: "had been deleted already" }).waitFor();
+        await parts.closed();
+      }, { expects: [404] }));
+
+    test("that fails says so, and can be tried again", () =>
+      edit(async (page, parts, { id }) => {
+        await ask(page, parts);
+        await page.route("**/v1/vault/connections/*", (route) => route.abort());
+        await question(page).getByRole("button", { name: "Delete connection" }).click();
+        await question(page).getByRole("alert").filter({ hasText: "The service can't be reached." }).waitFor();
+        await page.unroute("**/v1/vault/connections/*");
+        await question(page).getByRole("button", { name: "Delete connection" }).click();
+        await parts.closed();
+        assert.equal((await caller().read(id)).status, 404);
+      }, { expects: ["ERR_FAILED"] }));
+
+    test("is asked about with nothing that axe finds, light and dark", async () => {
+      const { id } = await newConnection(caller());
+      for (const theme of ["light", "dark"]) {
+        await visit(at(id), async (page) => {
+          const parts = panelOf(page);
+          await parts.opened();
+          await ask(page, parts);
+          await expectAccessible(page, theme);
+        }, { theme });
+      }
+      assert.ok((await caller().read(id)).status === 200);
+    });
+
+    test("leaves the rest of the list as it was", async () => {
+      const rest = await newConnection(caller(), { name: "the rest" });
+      const gone = await newConnection(caller(), { name: "the rest" });
+      await visit(`${PATH}?name=the%20rest`, async (page) => {
+        await page.locator(`a[data-connection="${gone.id}"]`).click();
+        const parts = panelOf(page);
+        await parts.opened();
+        await ask(page, parts);
+        await question(page).getByRole("button", { name: "Delete connection" }).click();
+        await parts.closed();
+        await page.getByText("1 connection", { exact: true }).waitFor();
+        assert.deepEqual(await shownRows(page), [rest.id]);
+      });
+    });
+  });
+}

@@ -1,0 +1,239 @@
+// The list of connections in the console: filters, pages, and how it looks to those who can't see it.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { PATH, ROWS, answered, asked, expectRows } from "../support/console-connections.mjs";
+import { expectAccessible } from "../support/console.mjs";
+
+const fill = (label, text) => (page) => page.getByLabel(label, { exact: true }).fill(text);
+const choose = (label, word) => (page) => page.getByLabel(label, { exact: true }).selectOption({ label: word });
+const more = (label, text) => async (page) => {
+  await page.getByText("More filters").click();
+  await fill(label, text)(page);
+};
+const KEYS = ["test::github::default::user-2@example.com", "test::github::default::user-4@example.com"];
+
+/** What is done, what the address then asks, and what the API is asked. */
+const FILTERS = {
+  "the beginning of a name": [fill("Search", "ñame 00001"), { q: "ñame 00001" }],
+  "a platform, in any case": [fill("Platform", "GitHub"), { platform: "GitHub" }],
+  "an identity type": [choose("Identity type", "team"), { identityType: "team" }],
+  "a tag": [fill("Tags", "third"), { tags: "third" }],
+  "several tags": [fill("Tags", "all , third,"), { tags: "all,third" }],
+  "any of several tags": [async (page) => {
+    await fill("Tags", "t-2, t-5")(page);
+    await choose("With several tags", "Any of them")(page);
+  }, { tags: "t-2,t-5", tagsMatch: "any" }],
+  "inactive ones": [choose("Active", "Inactive"), { active: "false" }],
+  "an identity": [more("Identity", "Group-00001"), { identity: "Group-00001" }],
+  "a name, in any case": [more("Name", "GROUP-00002 ITSELF"), { name: "GROUP-00002 ITSELF" }],
+  "a platform version": [more("Platform version", "v2"), { platformVersion: "v2" }],
+  "several keys": [more("Keys", KEYS.join(", ")), { key: KEYS.join(",") }],
+};
+
+const INVALID = [
+  ["Search", fill("Search", "x".repeat(101)), "Must have 1 to 100 characters."],
+  ["Tags", fill("Tags", "a,,b"), "Has an empty item between its commas."],
+  ["Tags", fill("Tags", Array(21).fill("t").join()), "May name 20 at most."],
+  ["Keys", more("Keys", "a,,b"), "Has an empty item between its commas."],
+];
+
+export function consoleList(world) {
+  const visit = (...given) => world.console.visit(...given);
+  const list = (filter) => answered(world.console.caller(), filter);
+  const counted = (page, total) => page.getByText(`${total} ${total === 1 ? "connection" : "connections"}`, { exact: true }).waitFor();
+
+  describe("the list", () => {
+    test("shows all fields of each, in a table with headings", () =>
+      visit(PATH, async (page) => {
+        const { rows, ids, total } = await list();
+        await expectRows(page, ids);
+        await counted(page, total);
+        assert.equal(await page.title(), "Connections · connector-vault");
+        assert.deepEqual(await page.getByRole("columnheader").allTextContents(), ["Identity", "Platform", "Name", "State", "Tags", "Created", "Active"]);
+        for (const row of rows) {
+          const line = page.getByRole("row").filter({ has: page.locator(`a[data-connection="${row.id}"]`) });
+          const text = await line.innerText();
+          for (const part of [row.identity, row.identityType, row.platform, row.name ?? "", row.state, row.tags[0], "Yes"]) assert.ok(text.includes(part), `${part} in ${text}`);
+          assert.equal(await line.locator("time").getAttribute("datetime"), row.createdAt);
+          assert.equal(text.includes(row.tags[3] ?? "no fourth tag"), false, "a few tags only");
+        }
+      }));
+
+    for (const [what, [act, query]] of Object.entries(FILTERS)) {
+      test(`is filtered by ${what}`, async () => {
+        const [found, all] = [await list(query), await list()];
+        assert.ok(found.total > 0);
+        assert.notDeepEqual(found.ids, all.ids);
+        await visit(PATH, async (page) => {
+          await expectRows(page, all.ids);
+          await act(page);
+          await expectRows(page, found.ids);
+          await counted(page, found.total);
+          assert.deepEqual(asked(page), query);
+          // The address is the whole truth.
+          await page.reload();
+          await expectRows(page, found.ids);
+          await page.getByRole("link", { name: "Clear filters" }).click();
+          await expectRows(page, all.ids);
+          assert.deepEqual(asked(page), {});
+          assert.equal(await page.getByRole("link", { name: "Clear filters" }).count(), 0);
+        });
+      });
+    }
+
+    test("is filtered by all that is given, and says when nothing matches", async () => {
+      const query = { platform: "github", identityType: "user", q: "user-1" };
+      const found = await list(query);
+      assert.ok(found.total > 1);
+      await visit(`${PATH}?${new URLSearchParams(query)}`, async (page) => {
+        await expectRows(page, found.ids);
+        await fill("Tags", "no such tag")(page);
+        await page.getByText("No connection matches").waitFor();
+        await counted(page, 0);
+        await page.getByRole("link", { name: "Search the inactive ones" }).click();
+        await page.getByText("No connection matches").waitFor();
+        assert.deepEqual(asked(page), { ...query, tags: "no such tag", active: "false" });
+      });
+    });
+
+    test("suggests platforms, and says when there is none of a name", () =>
+      visit(PATH, async (page) => {
+        const id = await page.getByLabel("Platform", { exact: true }).getAttribute("list");
+        await page.locator(`datalist#${id} option[value="github"]`).waitFor({ state: "attached" });
+        await fill("Platform", "githu")(page);
+        await page.getByText("No platform of the catalog has just this name.").waitFor();
+        await fill("Platform", "github")(page);
+        await page.getByText("No platform of the catalog has just this name.").waitFor({ state: "detached" });
+      }));
+
+    for (const [label, act, fault] of INVALID) {
+      test(`tells at once what is wrong with a filter, and asks for nothing: ${label}, ${fault}`, async () => {
+        const { ids } = await list();
+        await visit(PATH, async (page) => {
+          await expectRows(page, ids);
+          const requests = [];
+          page.on("request", (request) => request.url().includes("/v1/vault") && requests.push(request.url()));
+          await act(page);
+          await page.getByText(fault).waitFor();
+          const field = page.getByLabel(label, { exact: true });
+          assert.equal(await field.getAttribute("aria-invalid"), "true");
+          const described = (await field.getAttribute("aria-describedby")).split(" ");
+          assert.equal(await page.locator(`[id="${described[0]}"]`).textContent(), fault);
+          await expectRows(page, ids);
+          await page.locator('[aria-busy="true"]').waitFor();
+          assert.deepEqual(requests, []);
+          // Valid again: it is asked for.
+          await field.fill("third");
+          await page.getByText(fault).waitFor({ state: "detached" });
+          await page.waitForFunction(() => !document.querySelector('[aria-busy="true"]'));
+          assert.equal(requests.length, 1);
+        });
+      });
+    }
+
+    test("asks for nothing when an address has what can't be, and says it", () =>
+      visit(`${PATH}?identityType=robot&active=perhaps`, async (page) => {
+        await page.getByText("Must be one of user, team, organization, project").waitFor();
+        await page.getByText("Must be true or false.").waitFor();
+        await page.getByText("Correct it to see connections.").waitFor();
+        assert.equal(await page.locator("table").count(), 0);
+        await choose("Identity type", "user")(page);
+        await choose("Active", "Active")(page);
+        await expectRows(page, (await list({ identityType: "user" })).ids);
+      }));
+  });
+
+  describe("pages of the list", () => {
+    const here = (page) => page.getByRole("navigation", { name: "Pages" });
+    const numbered = (page, n, pages) => here(page).getByText(`Page ${n} of ${pages}`).waitFor();
+
+    test("are walked forth by cursors and back, by buttons and by the history", async () => {
+      const [first, second, third] = [await list(), await list({ page: 2 }), await list({ page: 3 })];
+      assert.ok(first.pages >= 4, "there are pages enough");
+      await visit(PATH, async (page) => {
+        const requests = [];
+        page.on("request", (request) => request.url().includes("/v1/vault") && requests.push(new URL(request.url()).searchParams));
+        const step = async (name, { ids }, number) => {
+          await here(page).getByRole("link", { name }).click();
+          await expectRows(page, ids);
+          await numbered(page, number, first.pages);
+        };
+        await expectRows(page, first.ids);
+        assert.equal(await here(page).getByRole("link", { name: "Previous" }).count(), 0);
+        await step("Next", second, 2);
+        await step("Next", third, 3);
+        assert.ok(asked(page).after, "the cursor is in the address");
+        assert.ok(requests.every((query) => !query.has("page") || query.get("page") === "1"), "no page is asked for by its number");
+        await page.reload();
+        await expectRows(page, third.ids);
+        await page.goBack();
+        await expectRows(page, second.ids);
+        await step("Next", third, 3);
+        await step("Previous", second, 2);
+        await step("Previous", first, 1);
+        assert.deepEqual(asked(page), {});
+      });
+    });
+
+    test("by number, as in a link, have neighbours too", async () => {
+      const [second, third] = [await list({ page: 2 }), await list({ page: 3 })];
+      await visit(`${PATH}?page=3`, async (page) => {
+        await expectRows(page, third.ids);
+        await here(page).getByRole("link", { name: "Previous" }).click();
+        await expectRows(page, second.ids);
+        assert.deepEqual(asked(page), { page: "2" });
+      });
+    });
+
+    test("begin anew with another filter", async () => {
+      const { ids } = await list({ platform: "github" });
+      await visit(`${PATH}?page=2`, async (page) => {
+        await fill("Platform", "github")(page);
+        await expectRows(page, ids);
+        assert.deepEqual(asked(page), { platform: "github" });
+      });
+    });
+
+    test("past the end lead to the first one", async () => {
+      const { ids } = await list();
+      await visit(`${PATH}?page=999`, async (page) => {
+        await page.getByText("There is no such page").waitFor();
+        await page.getByRole("link", { name: "To the first page" }).click();
+        await expectRows(page, ids);
+      });
+    });
+
+    test("of a cursor that is none lead to the first one", async () => {
+      const { ids } = await list();
+      await visit(`${PATH}?after=tampered`, async (page) => {
+        await page.getByText("This page can't be found again").waitFor();
+        await page.getByRole("link", { name: "To the first page" }).click();
+        await expectRows(page, ids);
+        assert.deepEqual(asked(page), {});
+      }, { expects: [400] });
+    });
+
+    test("of another key's cursor are found by their number", async () => {
+      const other = await world.console.newKey({});
+      const { next } = await list();
+      const after = new URLSearchParams(next.split("?")[1]).get("after");
+      const { ids } = await list({ page: 2 });
+      await visit(`${PATH}?after=${after}&page=2`, (page) => expectRows(page, ids), { as: other, expects: [400] });
+    });
+
+    test("have nothing that axe finds, on any screen, light and dark", async () => {
+      const { ids } = await list();
+      for (const theme of ["light", "dark"]) {
+        for (const width of [390, 1280, 1920]) {
+          await visit(PATH, async (page) => {
+            await expectRows(page, ids);
+            await expectAccessible(page, `${width} ${theme}`);
+            const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+            assert.equal(overflow, 0, `${width}: nothing stands out`);
+            assert.equal(await page.getByRole("row").count(), ROWS + 1, "rows are rows, as cards too");
+          }, { width, theme });
+        }
+      }
+    });
+  });
+}

@@ -1,0 +1,49 @@
+// What the tests of the view of connections find in it.
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { expectConnection, expectConnections } from "./vault.mjs";
+
+export const ROWS = 25;
+export const PATH = "/connections";
+export const at = (id) => `${PATH}?connection=${id}`;
+
+/** Ids of the connections in the table, from the top. */
+export const shownRows = (page) => page.locator("tbody a[data-connection]").evaluateAll((links) => links.map((link) => link.dataset.connection));
+
+/** Waits until the table shows just these connections, in this order. */
+export async function expectRows(page, ids) {
+  const are = (wanted) => JSON.stringify([...document.querySelectorAll("tbody a[data-connection]")].map((link) => link.dataset.connection)) === JSON.stringify(wanted);
+  await page.waitForFunction(are, ids).catch(async () => assert.deepEqual(await shownRows(page), ids));
+}
+
+/** What the API answers to a filter, as the table should show it. */
+export async function answered(caller, filter = {}) {
+  const { rows, ...page } = expectConnections(await caller.list({ limit: ROWS, ...filter }));
+  return { ...page, rows, ids: rows.map(({ id }) => id) };
+}
+
+/** A new connection to GitHub; nobody else's test knows it. */
+export async function newConnection(caller, more = {}) {
+  const value = { platform: "github", identity: `someone-${randomUUID()}`, identityType: "user", tags: ["one", "two"], ...more };
+  return expectConnection(await caller.create(value), {}, { status: 201, headers: undefined }).connection;
+}
+
+/** The tags that the API has. */
+export const tagsOf = async (caller, id) => (await caller.read(id)).json.tags;
+
+/** The parts of the panel. */
+export function panelOf(page) {
+  const panel = page.locator("dialog.drawer");
+  return {
+    panel,
+    field: panel.getByLabel("Add a tag"),
+    save: panel.getByRole("button", { name: "Save tags" }),
+    chips: () => panel.getByRole("list", { name: "Tags" }).locator("li > span:first-child").allTextContents(),
+    said: (text) => panel.getByRole("status").filter({ hasText: text }).first().waitFor(),
+    closed: () => panel.waitFor({ state: "detached" }),
+    opened: () => panel.getByLabel("Add a tag").waitFor(),
+  };
+}
+
+/** The values of a part of the address. */
+export const asked = (page) => Object.fromEntries(new URL(page.url()).searchParams);
