@@ -40,6 +40,27 @@ export function consoleFailures(world) {
       }, { as: doomed, expects: [401] });
     });
 
+    test("an expired key does not take what was filled in; another account's does", async () => {
+      const doomed = await world.console.newKey({});
+      const other = await world.console.newKey({ account: "others" });
+      await visit(`${PATH}?new=1`, async (page) => {
+        const form = page.getByRole("dialog", { name: "New connection" });
+        const identity = form.getByLabel("Identity", { exact: true });
+        await form.getByLabel("Platform", { exact: true }).fill("github");
+        await identity.fill("half done");
+        await form.getByRole("button", { name: "Continue" }).click();
+        await world.console.expire(doomed);
+        await page.getByRole("button", { name: "Create connection" }).click();
+        await signIn(page, world.console.keys.full);
+        assert.equal(await identity.inputValue(), "half done");
+        await page.keyboard.press("Escape");
+        await page.getByRole("button", { name: "Sign out" }).click();
+        await signIn(page, other);
+        await page.getByRole("button", { name: "New connection" }).click();
+        assert.equal(await identity.inputValue(), "");
+      }, { as: doomed, expects: [401] });
+    });
+
     test("an expired key brings one back to the page of the list", async () => {
       const doomed = await world.console.newKey({});
       const [first, second] = [await answered(caller()), await answered(caller(), { page: 2 })];

@@ -24,7 +24,7 @@ interface Props {
 export function Create({ platforms, onClose, onCreated, hrefOf }: Props) {
   const { vault, who } = useSession();
   const { stored } = useTold();
-  const { form, change } = useForm();
+  const { form, change } = useForm(who);
   const [touched, setTouched] = useState<ReadonlySet<string>>(new Set());
   const [isSure, setSure] = useState(false);
   const place = useRef<HTMLFormElement>(null);

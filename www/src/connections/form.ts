@@ -1,5 +1,5 @@
 // A connection that is to be created, as it is filled in.
-import type { ConnectionState, Environment, IdentityType, NewConnection } from "connector-vault/slim";
+import type { ConnectionState, Environment, IdentityType, NewConnection, Whoami } from "connector-vault/slim";
 import { useState } from "preact/hooks";
 import { allTags } from "./drafts";
 
@@ -20,19 +20,21 @@ export interface Form {
 const EMPTY: Form = { platform: "", identity: "", identityType: "user", name: "", label: "", platformVersion: "", state: "unknown", active: true, tags: [], text: "" };
 
 /** What was filled in last and not created: it is there again after a sign-in, or when the dialog was closed by mistake. */
-let kept = EMPTY;
+let kept: { account: string; environment: Environment; form: Form } | undefined;
 
-export function useForm() {
-  const [form, setForm] = useState(kept);
-  const change = (changes: Partial<Form>) => {
-    kept = { ...kept, ...changes };
-    setForm(kept);
-  };
+export function useForm({ account, environment }: Whoami) {
+  const [form, setForm] = useState(kept?.account === account && kept.environment === environment ? kept.form : EMPTY);
+  const change = (changes: Partial<Form>) =>
+    setForm((before) => {
+      const next = { ...before, ...changes };
+      kept = { account, environment, form: next };
+      return next;
+    });
   return { form, change };
 }
 
 export const forgetForm = () => {
-  kept = EMPTY;
+  kept = undefined;
 };
 
 /** What is asked for; what was left empty is left out. */
