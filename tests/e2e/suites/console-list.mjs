@@ -161,6 +161,7 @@ export function consoleList(world) {
         await expectRows(page, first.ids);
         assert.equal(await here(page).getByRole("link", { name: "Previous" }).count(), 0);
         await step("Next", second, 2);
+        const { after } = asked(page);
         await step("Next", third, 3);
         assert.ok(asked(page).after, "the cursor is in the address");
         assert.ok(requests.every((query) => !query.has("page") || query.get("page") === "1"), "no page is asked for by its number");
@@ -170,6 +171,7 @@ export function consoleList(world) {
         await expectRows(page, second.ids);
         await step("Next", third, 3);
         await step("Previous", second, 2);
+        assert.equal(asked(page).after, after, "one goes back where one came from");
         await step("Previous", first, 1);
         assert.deepEqual(asked(page), {});
       });
