@@ -21,10 +21,10 @@ const VIEWS = {
   overview: { path: "/" },
   connectors: { path: "/connectors" },
   connector: { path: "/connectors/github?method=POST&q=pull+request" },
-  connections: { path: "/connections" },
-  connection: { path: "/connections", then: (page) => page.locator("tbody a").first().click() },
-  "new-connection": { path: "/connections", then: (page) => page.getByRole("button", { name: "New connection" }).click() },
-  reference: { path: "/docs", anonymous: true },
+  connections: { path: "/connections?platform=github" },
+  connection: { path: "/connections?platform=github", then: (page) => page.locator("tbody a").first().click() },
+  "new-connection": { path: "/connections?platform=github", then: (page) => page.getByRole("button", { name: "New connection" }).click() },
+  reference: { path: "/docs", anonymous: true, then: (page) => page.locator(".opblock").first().waitFor() },
   problem: { path: "/problems/precondition_failed", anonymous: true },
 };
 

@@ -53,9 +53,9 @@ function Row({ connection, platforms, href }: { connection: Connection; platform
         <span class="muted small">{identityType}</span>
       </td>
       <td role="cell" class="cell-platform">
-        <span class="platform">
+        <span class="connected-platform">
           <Logo name={known?.name ?? platform} image={known?.image} size={24} />
-          <span class="platform-name">{known?.name ?? platform}{known && known.name !== platform && <span class="mono muted">{platform}</span>}</span>
+          <span class="connected-platform-name">{known?.name ?? platform}{known && known.name !== platform && <span class="mono muted">{platform}</span>}</span>
         </span>
       </td>
       <td role="cell" class="cell-name">{name ?? <None what="no name" />}</td>
