@@ -5,7 +5,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { promisify } from "node:util";
-import { Console, MANY_DOCUMENTS, expectAccessible } from "../support/console.mjs";
+import { Console, MANY_DOCUMENTS, expectAccessible, expectFits, tabTo } from "../support/console.mjs";
 import { query } from "../support/vault.mjs";
 import { root } from "../../../scripts/lib/paths.mjs";
 
@@ -289,28 +289,13 @@ describe("the console: connectors", () => {
   test("by keyboard alone: search, a connector, its actions", () =>
     world.visit("/connectors", async (page) => {
       await expectCards(page, {});
-      /** Presses Tab until something is reached. */
-      const reach = async (name) => {
-        for (let pressed = 0; pressed < 40; pressed += 1) {
-          await page.keyboard.press("Tab");
-          const here = await page.evaluate(() => {
-            const element = document.activeElement;
-            const label = element?.closest("label")?.querySelector("span")?.textContent;
-            return { name: label ?? element?.textContent ?? "", outline: element ? getComputedStyle(element).outlineStyle : "none" };
-          });
-          if (!here.name.includes(name)) continue;
-          assert.notEqual(here.outline, "none", `${name} shows no focus`);
-          return;
-        }
-        assert.fail(`${name} can't be reached`);
-      };
-      await reach("Search");
+      await tabTo(page, page.getByRole("searchbox", { name: "Search" }));
       await page.keyboard.type("github v3");
       await expectCards(page, { q: "github v3" });
-      await reach("GitHub v3 REST API");
+      await tabTo(page, page.getByRole("link", { name: /^GitHub v3 REST API/ }).first());
       await page.keyboard.press("Enter");
       await page.getByRole("heading", { level: 1, name: "GitHub v3 REST API" }).waitFor();
-      await reach("Search actions");
+      await tabTo(page, page.getByRole("searchbox", { name: "Search actions" }));
       await page.keyboard.type("gist");
       await expectActions(page, { q: "gist" });
     }));
@@ -323,8 +308,7 @@ describe("the console: connectors", () => {
           async (page) => {
             const fits = async (what) => {
               await expectAccessible(page, what);
-              const [inner, outer] = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
-              assert.ok(inner <= outer, `${what} is ${inner} px wide, the window ${outer} px`);
+              await expectFits(page, what);
             };
             await expectCards(page, {});
             await fits("connectors");
