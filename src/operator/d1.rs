@@ -30,21 +30,21 @@ impl Answers {
 }
 
 impl Database {
-    /// Runs statements; makes the tables first when this machine's database lacks them.
+    /// Runs statements; makes the tables and columns first that this machine's database lacks.
     ///
     /// # Errors
     /// When wrangler fails.
     pub fn query(&self, sql: &str) -> Result<Answers> {
         match self.try_query(sql) {
-            Err(error) if format!("{error:#}").contains("no such table: ") => {
+            Err(error) if lacks_a_migration(&format!("{error:#}")) => {
                 if self.0.place().remote {
                     bail!(
-                        "the database has not all tables yet: run `npm run deploy` first, which makes them"
+                        "the database has not all tables and columns yet: run `npm run deploy` first, which makes them"
                     );
                 }
                 self.0
                     .run(["d1", "migrations", "apply", BINDING])
-                    .context("making the tables of the database")?;
+                    .context("making the tables and columns of the database")?;
                 self.try_query(sql)
             }
             result => result,
@@ -66,9 +66,33 @@ impl Database {
     }
 }
 
+/// Whether wrangler says that a table or a column is not there.
+fn lacks_a_migration(said: &str) -> bool {
+    ["no such table: ", "no such column: ", "has no column named "]
+        .iter()
+        .any(|text| said.contains(text))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_an_older_database_says() {
+        let db = rusqlite::Connection::open_in_memory().unwrap();
+        db.execute_batch("CREATE TABLE t (a)").unwrap();
+        for sql in [
+            "SELECT 1 FROM u",
+            "SELECT b FROM t",
+            "UPDATE t SET b = 1",
+            "INSERT INTO t (b) VALUES (1)",
+        ] {
+            let error = db.execute_batch(sql).unwrap_err().to_string();
+            assert!(lacks_a_migration(&error), "{error}");
+        }
+        let other = db.execute_batch("SELECT FROM t").unwrap_err().to_string();
+        assert!(!lacks_a_migration(&other), "{other}");
+    }
 
     #[test]
     fn answers_are_read_statement_by_statement() {

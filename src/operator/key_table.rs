@@ -1,4 +1,4 @@
-//! The table of API keys (`migrations/0001_api_keys.sql`).
+//! The table of API keys (`migrations/0001_api_keys.sql`, `migrations/0003_key_care.sql`).
 
 use anyhow::Result;
 use serde::Deserialize;
@@ -42,6 +42,22 @@ impl Row {
     }
 }
 
+/// A key as the list has it.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Listed {
+    /// The key.
+    #[serde(flatten)]
+    pub row: Row,
+    /// Days since 1970-01-01 UTC; none when it was never used since uses are written down.
+    pub last_used_day: Option<i64>,
+    /// From which day on uses are written down, when the key is older than that; days since 1970-01-01 UTC.
+    pub uses_known_from: Option<i64>,
+    /// The id of the key that replaces it.
+    pub replaced_by: Option<String>,
+}
+
+const CARE_COLUMNS: &str = "last_used_day, uses_known_from, replaced_by";
+
 /// The SQL that adds a key.
 fn insert(row: &Row, hash: &str) -> String {
     format!(
@@ -60,7 +76,46 @@ fn insert(row: &Row, hash: &str) -> String {
 fn select(account: Option<&str>) -> String {
     let filter =
         account.map(|account| format!(" WHERE account = {}", Text(account))).unwrap_or_default();
-    format!("SELECT {COLUMNS} FROM api_keys{filter} ORDER BY created_at, id")
+    format!("SELECT {COLUMNS}, {CARE_COLUMNS} FROM api_keys{filter} ORDER BY created_at, id")
+}
+
+/// The SQL that finds a key.
+fn find(id: &str) -> String {
+    format!("SELECT {COLUMNS}, {CARE_COLUMNS} FROM api_keys WHERE id = {}", Text(id))
+}
+
+/// The SQL that replaces a key, unless it is not any more what it was: first the new row and then the old one when this
+/// did it. D1 runs both in one transaction; without the first, the second does nothing either.
+fn replace(replacement: &Replacement<'_>) -> String {
+    let Replacement { old, new, hash, ends } = *replacement;
+    let (id, new_id, now) = (Text(&old.id), Text(&new.id), new.created_at);
+    let expiry = Number(old.expires_at);
+    let end = match ends {
+        Some(end) => format!("expires_at = {}", end.millis()),
+        None => format!("revoked_at = {now}"),
+    };
+    let valid = format!(
+        "id = {id} AND revoked_at IS NULL AND replaced_by IS NULL AND expires_at IS {expiry} AND (expires_at IS NULL OR expires_at > {now})"
+    );
+    format!(
+        "INSERT INTO api_keys (hash, {COLUMNS}) SELECT {}, {new_id}, account, environment, scopes, {now}, {}, NULL FROM api_keys WHERE {valid} RETURNING {COLUMNS}; \
+         UPDATE api_keys SET {end}, replaced_by = {new_id} WHERE {valid} AND EXISTS (SELECT 1 FROM api_keys WHERE id = {new_id}) RETURNING {COLUMNS}",
+        Text(hash),
+        Number(new.expires_at),
+    )
+}
+
+/// A key that takes the place of another one.
+#[derive(Debug, Clone, Copy)]
+pub struct Replacement<'a> {
+    /// The key as it was found.
+    pub old: &'a Row,
+    /// The one to come; it has the old one's account, environment and scopes.
+    pub new: &'a Row,
+    /// The SHA-256 of its secret, in hexadecimal.
+    pub hash: &'a str,
+    /// When the old one ends; none when at once.
+    pub ends: Option<Moment>,
 }
 
 /// The SQL that revokes a key: first the row when this did it, then the row when there is one.
@@ -101,8 +156,25 @@ impl KeyTable {
     ///
     /// # Errors
     /// When wrangler fails.
-    pub fn list(&self, account: Option<&str>) -> Result<Vec<Row>> {
+    pub fn list(&self, account: Option<&str>) -> Result<Vec<Listed>> {
         self.0.query(&select(account))?.rows(0)
+    }
+
+    /// The key of this id.
+    ///
+    /// # Errors
+    /// When wrangler fails.
+    pub fn find(&self, id: &str) -> Result<Option<Listed>> {
+        Ok(self.0.query(&find(id))?.rows(0)?.pop())
+    }
+
+    /// Replaces a key: both rows as they are now; none, and nothing is written, when the old one is not as it was found.
+    ///
+    /// # Errors
+    /// When wrangler fails.
+    pub fn replace(&self, replacement: &Replacement<'_>) -> Result<Option<(Row, Row)>> {
+        let answers = self.0.query(&replace(replacement))?;
+        Ok(answers.rows(0)?.pop().zip(answers.rows(1)?.pop()))
     }
 
     /// Revokes a key.
@@ -125,6 +197,7 @@ mod tests {
     fn database() -> rusqlite::Connection {
         let db = rusqlite::Connection::open_in_memory().unwrap();
         db.execute_batch(include_str!("../../migrations/0001_api_keys.sql")).unwrap();
+        db.execute_batch(include_str!("../../migrations/0003_key_care.sql")).unwrap();
         db
     }
 
@@ -181,6 +254,95 @@ mod tests {
         assert_eq!(read(&db, &select(None)), [revoked]);
         let unknown = revoke("z", Moment::from_millis(9));
         assert!(read(&db, unknown.split_once("; ").unwrap().1).is_empty());
+    }
+
+    #[test]
+    fn a_list_is_read_as_wrangler_gives_it() {
+        let json = serde_json::json!({
+            "id": "a", "account": "acme", "environment": "test", "scopes": "catalog:read connections:read",
+            "created_at": 1, "expires_at": null, "revoked_at": null,
+            "last_used_day": 20779, "uses_known_from": null, "replaced_by": "b",
+        });
+        let listed = Listed {
+            row: row("a", "acme", 1),
+            last_used_day: Some(20_779),
+            uses_known_from: None,
+            replaced_by: Some("b".into()),
+        };
+        assert_eq!(serde_json::from_value::<Listed>(json).unwrap(), listed);
+    }
+
+    #[test]
+    fn a_list_tells_of_uses_and_replacements() {
+        let db = database();
+        db.execute_batch(&insert(&row("a", "acme", 1), &"a".repeat(64))).unwrap();
+        let read = || {
+            let mut statement = db.prepare(&find("a")).unwrap();
+            let row = |row: &rusqlite::Row<'_>| Ok((row.get(7)?, row.get(8)?, row.get(9)?));
+            statement.query_row([], row).unwrap()
+        };
+        assert_eq!(read(), (None, None, None));
+        db.execute_batch(
+            "UPDATE api_keys SET last_used_day = 2, uses_known_from = 1, replaced_by = 'b'",
+        )
+        .unwrap();
+        assert_eq!(read(), (Some(2), Some(1), Some("b".to_owned())));
+    }
+
+    /// Replaces the key `a` by `b` at the moment 100; the rows that each statement gave.
+    fn replaced(db: &rusqlite::Connection, old: &Row, ends: Option<i64>) -> (Vec<Row>, Vec<Row>) {
+        let new = Row { id: "b".into(), created_at: 100, expires_at: Some(900), ..old.clone() };
+        let ends = ends.map(Moment::from_millis);
+        let sql = replace(&Replacement { old, new: &new, hash: &"b".repeat(64), ends });
+        let (insert, update) = sql.split_once("; ").unwrap();
+        (read(db, insert), read(db, update))
+    }
+
+    #[test]
+    fn a_key_is_replaced_with_all_that_it_may_do() {
+        for (expires_at, ends) in
+            [(None, Some(200)), (Some(500), Some(200)), (None, None), (Some(500), None)]
+        {
+            let db = database();
+            let old = Row { environment: "live".into(), expires_at, ..row("a", "o'hara", 1) };
+            db.execute_batch(&insert(&old, &"a".repeat(64))).unwrap();
+            db.execute_batch(&insert(&row("z", "acme", 2), &"c".repeat(64))).unwrap();
+            let new = Row { id: "b".into(), created_at: 100, expires_at: Some(900), ..old.clone() };
+            let ended = match ends {
+                Some(_) => Row { expires_at: ends, ..old.clone() },
+                None => Row { revoked_at: Some(100), ..old.clone() },
+            };
+            assert_eq!(replaced(&db, &old, ends), (vec![new.clone()], vec![ended.clone()]));
+            assert_eq!(read(&db, &select(None)), [ended, row("z", "acme", 2), new]);
+            let by = "SELECT group_concat(id || replaced_by) FROM api_keys";
+            assert_eq!(db.query_row(by, [], |row| row.get::<_, String>(0)).unwrap(), "ab");
+        }
+    }
+
+    #[test]
+    fn what_changed_meanwhile_is_not_replaced() {
+        for change in [
+            "DELETE FROM api_keys",
+            "UPDATE api_keys SET revoked_at = 50",
+            "UPDATE api_keys SET expires_at = 400",
+            "UPDATE api_keys SET expires_at = NULL",
+            "UPDATE api_keys SET replaced_by = 'c'",
+        ] {
+            let db = database();
+            let old = Row { expires_at: Some(500), ..row("a", "acme", 1) };
+            db.execute_batch(&insert(&old, &"a".repeat(64))).unwrap();
+            db.execute_batch(change).unwrap();
+            let before = read(&db, &select(None));
+            assert_eq!(replaced(&db, &old, Some(200)), (vec![], vec![]), "{change}");
+            assert_eq!(read(&db, &select(None)), before, "{change}");
+        }
+        // Nor is a key that has ended since it was found, or is not there at all.
+        let db = database();
+        let old = Row { expires_at: Some(100), ..row("a", "acme", 1) };
+        assert_eq!(replaced(&db, &old, Some(200)), (vec![], vec![]));
+        db.execute_batch(&insert(&old, &"a".repeat(64))).unwrap();
+        assert_eq!(replaced(&db, &old, Some(200)), (vec![], vec![]));
+        assert_eq!(read(&db, &select(None)), [old]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! `keys create`, `keys list` and `keys revoke`: who may call the service.
+//! `keys create`, `keys list` and `keys revoke`: who may call the service. `keys rotate` is in [`super::rotate`].
 
 use std::process::ExitCode;
 use std::str::FromStr;
@@ -12,7 +12,9 @@ use crate::access::key::ApiKey;
 use crate::access::{Environment, Scope, Scopes};
 
 use super::d1::Database;
-use super::key_table::{KeyTable, Revoked, Row};
+use super::key_care::{Care, Warning};
+use super::key_table::{KeyTable, Listed, Revoked, Row};
+use super::rotate::{Rotate, rotate};
 use super::when::{Expiry, Moment};
 use super::wrangler::{Place, Wrangler};
 
@@ -21,8 +23,15 @@ use super::wrangler::{Place, Wrangler};
 pub enum Command {
     /// Make an API key; its secret is shown this once
     Create(Create),
-    /// List API keys, never their secrets
+    /// List API keys, never their secrets: when each was last used, and what to do about it
+    ///
+    /// The list warns of a key that expires within 14 days or has expired, and of one that nobody has used for 90 days.
     List(List),
+    /// Replace an API key: make a new one that may do the same, whose secret is shown this once
+    ///
+    /// The old key stays valid for a while, so that what uses it can change to the new one. Either both keys are written
+    /// or none.
+    Rotate(Rotate),
     /// Make an API key invalid for good
     Revoke(Revoke),
 }
@@ -107,7 +116,7 @@ fn scopes(asked: &[Scope]) -> Scopes {
 /// A key as JSON shows it. It may hold a secret, so it has no `Debug`.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Shown<'a> {
+pub(super) struct Shown<'a> {
     id: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     secret: Option<&'a str>,
@@ -115,13 +124,13 @@ struct Shown<'a> {
     environment: &'a str,
     scopes: Vec<&'a str>,
     created_at: String,
-    expires_at: Option<String>,
+    pub(super) expires_at: Option<String>,
     revoked_at: Option<String>,
     state: &'static str,
 }
 
 impl<'a> Shown<'a> {
-    fn of(row: &'a Row, secret: Option<&'a str>, now: Moment) -> Self {
+    pub(super) fn of(row: &'a Row, secret: Option<&'a str>, now: Moment) -> Self {
         let moment = |millis: i64| Moment::from_millis(millis).to_string();
         Self {
             id: &row.id,
@@ -135,6 +144,34 @@ impl<'a> Shown<'a> {
             state: row.state(now),
         }
     }
+
+    /// Tells of a new key: its secret on the output, all else beside it.
+    pub(super) fn tell(&self, place: &Place) {
+        println!("{}", self.secret.unwrap_or_default());
+        eprintln!(
+            "This is the key's secret: it is shown this once and stored nowhere. Send it as x-service-secret."
+        );
+        eprintln!("  id           {}", self.id);
+        eprintln!("  account      {} ({})", self.account, self.environment);
+        eprintln!("  scopes       {}", self.scopes.join(" "));
+        eprintln!("  expires      {}", self.expires_at.as_deref().unwrap_or("never"));
+        eprintln!("  stored       {}", place.name());
+    }
+}
+
+/// A key of the list as JSON shows it.
+#[derive(Serialize)]
+struct ShownInList<'a> {
+    #[serde(flatten)]
+    key: Shown<'a>,
+    #[serde(flatten)]
+    care: Care<'a>,
+}
+
+impl<'a> ShownInList<'a> {
+    fn of(listed: &'a Listed, now: Moment) -> Self {
+        Self { key: Shown::of(&listed.row, None, now), care: Care::of(listed, now) }
+    }
 }
 
 /// Runs one of the commands under `keys`.
@@ -145,6 +182,7 @@ pub fn run(command: &Command) -> Result<ExitCode> {
     match command {
         Command::Create(args) => create(args)?,
         Command::List(args) => list(args)?,
+        Command::Rotate(args) => rotate(args)?,
         Command::Revoke(args) => revoke(args)?,
     }
     Ok(ExitCode::SUCCESS)
@@ -154,10 +192,8 @@ fn create(args: &Create) -> Result<()> {
     let now = Moment::now();
     let expiry = args.expires.map(|expiry| expiry.from(now)).transpose().context("--expires")?;
     let table = KeyTable(Database(Wrangler::new(&args.place)?));
-    let mut random = [0; 16];
-    getrandom::fill(&mut random).context("randomness from the system")?;
     let row = Row {
-        id: Builder::from_random_bytes(random).into_uuid().to_string(),
+        id: fresh_id()?,
         account: args.account.clone(),
         environment: args.environment.as_str().into(),
         scopes: scopes(&args.scopes).to_string(),
@@ -172,19 +208,19 @@ fn create(args: &Create) -> Result<()> {
         println!("{}", serde_json::to_string(&shown)?);
         return Ok(());
     }
-    println!("{}", key.reveal());
-    eprintln!(
-        "This is the key's secret: it is shown this once and stored nowhere. Send it as x-service-secret."
-    );
-    eprintln!("  id           {}", shown.id);
-    eprintln!("  account      {} ({})", shown.account, shown.environment);
-    eprintln!("  scopes       {}", row.scopes);
-    eprintln!("  expires      {}", shown.expires_at.as_deref().unwrap_or("never"));
-    eprintln!("  stored       {}", args.place.name());
+    shown.tell(&args.place);
     Ok(())
 }
 
-fn generate(environment: Environment) -> Result<ApiKey> {
+/// A new key's id.
+pub(super) fn fresh_id() -> Result<String> {
+    let mut random = [0; 16];
+    getrandom::fill(&mut random).context("randomness from the system")?;
+    Ok(Builder::from_random_bytes(random).into_uuid().to_string())
+}
+
+/// A new key.
+pub(super) fn generate(environment: Environment) -> Result<ApiKey> {
     let mut failure = None;
     let key =
         ApiKey::generate(environment, |bytes| failure = getrandom::fill(bytes).err().or(failure));
@@ -194,33 +230,50 @@ fn generate(environment: Environment) -> Result<ApiKey> {
 fn list(args: &List) -> Result<()> {
     let now = Moment::now();
     let rows = KeyTable(Database(Wrangler::new(&args.place)?)).list(args.account.as_deref())?;
-    let shown: Vec<Shown<'_>> = rows.iter().map(|row| Shown::of(row, None, now)).collect();
     if args.json {
+        let shown: Vec<ShownInList<'_>> =
+            rows.iter().map(|row| ShownInList::of(row, now)).collect();
         println!("{}", serde_json::to_string_pretty(&shown)?);
         return Ok(());
     }
-    if shown.is_empty() {
+    if rows.is_empty() {
         println!("No keys {}.", args.place.name());
         return Ok(());
     }
-    let width = shown.iter().map(|key| key.account.len()).chain([7]).max().unwrap_or_default();
-    println!(
-        "{:36}  {:width$}  {:4}  {:7}  {:24}  {:24}  SCOPES",
-        "ID", "ACCOUNT", "ENV", "STATE", "CREATED", "EXPIRES"
-    );
-    for key in &shown {
-        println!(
-            "{:36}  {:width$}  {:4}  {:7}  {:24}  {:24}  {}",
-            key.id,
-            key.account,
-            key.environment,
-            key.state,
-            key.created_at,
-            key.expires_at.as_deref().unwrap_or("never"),
-            key.scopes.join(" ")
-        );
-    }
+    print!("{}", table(&rows, now));
     Ok(())
+}
+
+/// The list as text, a line a key.
+fn table(rows: &[Listed], now: Moment) -> String {
+    let titles =
+        ["ID", "ACCOUNT", "ENV", "STATE", "CREATED", "EXPIRES", "LAST USED", "SCOPES", "NOTES"];
+    let line = |listed: &Listed| {
+        let key = Shown::of(&listed.row, None, now);
+        let replaced = listed.replaced_by.as_ref().map(|other| format!("replaced by {other}"));
+        let warnings = listed.warnings(now).into_iter().map(Warning::words);
+        [
+            key.id.to_owned(),
+            key.account.to_owned(),
+            key.environment.to_owned(),
+            key.state.to_owned(),
+            key.created_at,
+            key.expires_at.unwrap_or_else(|| "never".into()),
+            listed.last_used_in_words(),
+            key.scopes.join(" "),
+            warnings.chain(replaced).collect::<Vec<_>>().join(", "),
+        ]
+    };
+    let lines: Vec<[String; 9]> =
+        std::iter::once(titles.map(str::to_owned)).chain(rows.iter().map(line)).collect();
+    let width =
+        |column| lines.iter().filter_map(|line| Some(line.get::<usize>(column)?.len())).max();
+    let widths: [usize; 9] = std::array::from_fn(|column| width(column).unwrap_or_default());
+    let padded = |line: &[String; 9]| {
+        let cells = line.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}"));
+        format!("{}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
+    };
+    lines.iter().map(padded).collect()
 }
 
 fn revoke(args: &Revoke) -> Result<()> {
@@ -301,6 +354,12 @@ mod tests {
             matches!(parse("list --account acme --remote"), Ok(Command::List(args)) if args.place.remote)
         );
         assert!(parse("revoke 00000000-0000-4000-8000-000000000000").is_ok());
+        for more in
+            ["", "--overlap 7d", "--overlap 0 --expires never --remote", "--expires 90d --json"]
+        {
+            let line = format!("rotate 00000000-0000-4000-8000-000000000000 {more}");
+            assert!(matches!(parse(&line), Ok(Command::Rotate(_))), "{line}");
+        }
         for wrong in [
             "create --environment test",
             "create --account acme",
@@ -311,9 +370,48 @@ mod tests {
             "create --account acme --environment test --local --remote",
             "revoke",
             "revoke not-a-uuid",
+            "rotate",
+            "rotate not-a-uuid",
+            "rotate 00000000-0000-4000-8000-000000000000 --overlap",
+            "rotate 00000000-0000-4000-8000-000000000000 --overlap never",
+            "rotate 00000000-0000-4000-8000-000000000000 --overlap 2030-01-31",
+            "rotate 00000000-0000-4000-8000-000000000000 --expires soon",
         ] {
             assert!(parse(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_list_is_a_table_with_a_line_a_key() {
+        let row = Row {
+            id: "i".into(),
+            account: "a-long-account".into(),
+            environment: "test".into(),
+            scopes: "catalog:read".into(),
+            created_at: 0,
+            expires_at: None,
+            revoked_at: None,
+        };
+        let plain = Listed {
+            row: row.clone(),
+            last_used_day: Some(1),
+            uses_known_from: None,
+            replaced_by: None,
+        };
+        let ending = Listed {
+            row: Row { account: "b".into(), expires_at: Some(86_400_000), ..row },
+            last_used_day: None,
+            uses_known_from: None,
+            replaced_by: Some("j".into()),
+        };
+        assert_eq!(
+            table(&[plain, ending], Moment::from_millis(0)),
+            "\
+ID  ACCOUNT         ENV   STATE   CREATED                   EXPIRES                   LAST USED   SCOPES        NOTES
+i   a-long-account  test  active  1970-01-01T00:00:00.000Z  never                     1970-01-02  catalog:read
+i   b               test  active  1970-01-01T00:00:00.000Z  1970-01-02T00:00:00.000Z  never       catalog:read  expires in 1 day, replaced by j
+"
+        );
     }
 
     #[test]

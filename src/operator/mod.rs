@@ -6,7 +6,8 @@
 //! | [`d1`] | the database of keys and connections |
 //! | [`kv`], [`folder`] | the catalog in Workers KV, and what of a folder goes there |
 //! | [`publish`], [`versions`] | `catalog publish`, `catalog list`, `catalog prune` |
-//! | [`keys`], [`key_table`] | `keys create`, `keys list`, `keys revoke`, and their SQL |
+//! | [`keys`], [`rotate`] | `keys create`, `keys list`, `keys revoke`; `keys rotate` |
+//! | [`key_table`], [`key_care`] | the keys' SQL; what to say of a key: its last use, its end |
 //! | [`seed`] | `seed`: made-up connections |
 //! | [`when`], [`sql`] | expiries and timestamps; SQL literals |
 
@@ -17,10 +18,12 @@ use clap::Subcommand;
 
 pub mod d1;
 pub mod folder;
+pub mod key_care;
 pub mod key_table;
 pub mod keys;
 pub mod kv;
 pub mod publish;
+pub mod rotate;
 pub mod scratch;
 pub mod seed;
 pub mod sql;

@@ -3,10 +3,12 @@
 use std::fmt;
 use std::str::FromStr;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
+
+const DAY_MS: i64 = 86_400_000;
 
 /// A moment in whole milliseconds, shown as RFC 3339 in UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,6 +39,40 @@ impl fmt::Display for Moment {
         match Timestamp::from_millisecond(self.0) {
             Ok(moment) => write!(f, "{moment:.3}"),
             Err(_) => write!(f, "{} ms", self.0),
+        }
+    }
+}
+
+/// A day in UTC, shown as `2026-11-22`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Day(i64);
+
+impl Day {
+    /// From days since 1970-01-01 UTC.
+    #[must_use]
+    pub const fn from_days(days: i64) -> Self {
+        Self(days)
+    }
+
+    /// How many days it is from that day to this one.
+    #[must_use]
+    pub const fn since(self, earlier: Self) -> i64 {
+        self.0.saturating_sub(earlier.0)
+    }
+}
+
+impl From<Moment> for Day {
+    fn from(moment: Moment) -> Self {
+        Self(moment.0.div_euclid(DAY_MS))
+    }
+}
+
+impl fmt::Display for Day {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let moment = Timestamp::from_millisecond(self.0.saturating_mul(DAY_MS));
+        match moment {
+            Ok(moment) => write!(f, "{}", moment.to_zoned(TimeZone::UTC).date()),
+            Err(_) => write!(f, "day {}", self.0),
         }
     }
 }
@@ -96,6 +132,62 @@ impl FromStr for Expiry {
     }
 }
 
+/// For how long a key stays valid after another one has replaced it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Overlap(SignedDuration);
+
+impl Overlap {
+    /// Until when; none when it is not valid for a moment longer.
+    ///
+    /// # Errors
+    /// When that is beyond the year 9999.
+    pub fn from(self, now: Moment) -> Result<Option<Moment>> {
+        (!self.0.is_zero()).then(|| Expiry::After(self.0).from(now)).transpose()
+    }
+}
+
+impl FromStr for Overlap {
+    type Err = anyhow::Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let time = if text == "0" { Some(SignedDuration::ZERO) } else { duration(text) };
+        time.map(Self).context("expected a time like 30m, 12h, 7d, 2w, or 0 for none")
+    }
+}
+
+/// When a key ends that replaces another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NewExpiry {
+    /// It does not.
+    Never,
+    /// Then.
+    Ends(Expiry),
+}
+
+impl NewExpiry {
+    /// The moment of expiry of what is made now.
+    ///
+    /// # Errors
+    /// As for [`Expiry::from`].
+    pub fn from(self, now: Moment) -> Result<Option<Moment>> {
+        match self {
+            Self::Never => Ok(None),
+            Self::Ends(expiry) => expiry.from(now).map(Some),
+        }
+    }
+}
+
+impl FromStr for NewExpiry {
+    type Err = anyhow::Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        if text == "never" {
+            return Ok(Self::Never);
+        }
+        text.parse().map(Self::Ends).map_err(|_| anyhow!("expected never, {FORMS}"))
+    }
+}
+
 /// `<digits><unit>`, with a unit of m, h, d or w.
 fn duration(text: &str) -> Option<SignedDuration> {
     let (number, seconds) = [('m', 60), ('h', 3_600), ('d', 86_400), ('w', 604_800)]
@@ -135,6 +227,49 @@ mod tests {
             ("2030-01-31T12:00:00.5+02:00", "2030-01-31T10:00:00.500Z"),
         ] {
             assert_eq!(expiry(text).unwrap(), moment, "{text}");
+        }
+    }
+
+    #[test]
+    fn days() {
+        for (millis, day) in [
+            (0, "1970-01-01"),
+            (86_399_999, "1970-01-01"),
+            (86_400_000, "1970-01-02"),
+            (NOW.0, "2026-09-21"),
+            (-1, "1969-12-31"),
+        ] {
+            assert_eq!(Day::from(Moment(millis)).to_string(), day);
+        }
+        assert_eq!(Day::from_days(20_779).to_string(), "2026-11-22");
+        assert_eq!(Day::from_days(i64::MAX).to_string(), format!("day {}", i64::MAX));
+        assert_eq!(Day::from_days(20_779).since(Day::from_days(20_778)), 1);
+    }
+
+    #[test]
+    fn overlaps() {
+        let end = |text: &str| -> Result<_> {
+            Ok(text.parse::<Overlap>()?.from(NOW)?.map(|end| end.to_string()))
+        };
+        for text in ["0", "0m", "0d", "00w"] {
+            assert_eq!(end(text).unwrap(), None, "{text}");
+        }
+        assert_eq!(end("7d").unwrap().unwrap(), "2026-09-28T14:13:20.123Z");
+        assert_eq!(end("24h").unwrap().unwrap(), "2026-09-22T14:13:20.123Z");
+        for text in ["", "1", "00", "-1d", "never", "2030-01-31", "9999999999d"] {
+            assert!(end(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_expiry_of_a_replacement() {
+        let end = |text: &str| -> Result<_> {
+            Ok(text.parse::<NewExpiry>()?.from(NOW)?.map(|end| end.to_string()))
+        };
+        assert_eq!(end("never").unwrap(), None);
+        assert_eq!(end("90d").unwrap().unwrap(), "2026-12-20T14:13:20.123Z");
+        for text in ["", "Never", "0d", "2020-01-01"] {
+            assert!(end(text).is_err(), "{text}");
         }
     }
 
