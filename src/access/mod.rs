@@ -4,5 +4,6 @@ pub mod authenticate;
 pub mod key;
 pub mod principal;
 pub mod statements;
+pub mod usage;
 
 pub use principal::{Environment, Principal, Scope, Scopes};

@@ -21,10 +21,16 @@ pub const GUARD: &str = "k.hash = ?1 AND k.environment = ?2 AND k.revoked_at IS 
 /// The parameters of [`GUARD`]; `now` in milliseconds since 1970-01-01 UTC.
 #[must_use]
 pub fn guard_params(key: &ApiKey, scope: Scope, now: u64) -> Vec<Param> {
+    params(key, now, Param::Text(scope.as_str().into()))
+}
+
+/// What says whether a key is valid now, and one parameter more.
+#[inline(never)]
+pub(super) fn params(key: &ApiKey, now: u64, more: Param) -> Vec<Param> {
     vec![
         Param::Text(key.hash().to_string()),
         Param::Text(key.environment().as_str().into()),
         Param::Integer(i64::try_from(now).unwrap_or(i64::MAX)),
-        Param::Text(scope.as_str().into()),
+        more,
     ]
 }

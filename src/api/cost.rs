@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::fmt;
 
 use crate::access::key::KeyHash;
+use crate::access::usage::Use;
 use crate::ports::{
     Blobs, Clock, Db, Ports, Random, RateLimit, ResultSet, RetryAfter, Statement, StorageError,
 };
@@ -14,13 +15,15 @@ const TRIES: u32 = 3;
 const PAUSE_MS: u32 = 40;
 
 /// Counts what a request asks of the ports behind it.
-#[derive(Debug)]
 pub struct Metered<'a, P> {
     ports: &'a P,
     db_calls: Cell<u64>,
     rows_read: Cell<u64>,
     rows_written: Cell<u64>,
     blob_reads: Cell<u64>,
+    repeated: Cell<bool>,
+    due: Cell<Option<(Use, Statement)>>,
+    settled: Cell<Option<Use>>,
 }
 
 impl<'a, P: Ports> Metered<'a, P> {
@@ -33,6 +36,9 @@ impl<'a, P: Ports> Metered<'a, P> {
             rows_read: Cell::new(0),
             rows_written: Cell::new(0),
             blob_reads: Cell::new(0),
+            repeated: Cell::new(false),
+            due: Cell::new(None),
+            settled: Cell::new(None),
         }
     }
 }
@@ -53,8 +59,13 @@ impl<P> fmt::Display for Metered<'_, P> {
 
 impl<P: Ports> Db for Metered<'_, P> {
     /// Statements must be such that running them once more is the same as running them once.
-    async fn batch(&self, statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
+    async fn batch(&self, mut statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
         let mut tries = 1;
+        let mut used = None;
+        if let Some((of, statement)) = self.due.take() {
+            used = Some(of);
+            statements.push(statement);
+        }
         loop {
             add(&self.db_calls, 1);
             match self.ports.batch(statements.clone()).await {
@@ -63,9 +74,22 @@ impl<P: Ports> Db for Metered<'_, P> {
                         add(&self.rows_read, set.rows_read);
                         add(&self.rows_written, set.rows_written);
                     }
+                    if used.is_some() {
+                        self.settled.set(used);
+                    }
                     return Ok(sets);
                 }
-                Err(error) if error.lost && tries < TRIES => self.sleep(self.pause(tries)).await,
+                Err(error) if tries < TRIES && (error.lost || used.is_some()) => {
+                    if error.lost {
+                        self.repeated.set(true);
+                    } else {
+                        // Nothing was done. A database that does not take the use may still do all else.
+                        self.settled.set(used.take());
+                        statements.pop();
+                    }
+                    drop(error);
+                    self.sleep(self.pause(tries)).await;
+                }
                 Err(error) => return Err(error),
             }
             tries = tries.saturating_add(1);
@@ -82,7 +106,18 @@ impl<P: Ports> Metered<'_, P> {
     /// Whether statements were run more than once: an earlier try may have done its work.
     #[must_use]
     pub fn was_repeated(&self) -> bool {
-        self.db_calls.get() > 1
+        self.repeated.get()
+    }
+
+    /// Has the request's statements write the use of its key, too.
+    pub fn write_use(&self, due: Option<(Use, Statement)>) {
+        self.due.set(due);
+    }
+
+    /// The use that was written, or that storage did not take.
+    #[must_use]
+    pub const fn settled_use(&self) -> Option<Use> {
+        self.settled.get()
     }
 
     /// Milliseconds to wait after a try: longer each time, and never the same for all who wait.

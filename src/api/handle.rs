@@ -10,6 +10,7 @@ use super::route::{Endpoint, READS, Route, Target};
 use super::vault;
 use super::whoami::whoami;
 use crate::access::authenticate::{Freshness, KeyCache, authenticate, sent_key};
+use crate::access::usage::Usage;
 use crate::access::{Principal, Scope};
 use crate::catalog::cache::CatalogCache;
 use crate::ports::Ports;
@@ -20,6 +21,7 @@ pub struct Service {
     config: Config,
     vary: String,
     keys: KeyCache,
+    usage: Usage,
     catalog: CatalogCache,
 }
 
@@ -28,7 +30,8 @@ impl Service {
     #[must_use]
     pub fn new(config: Config) -> Self {
         let (vary, catalog) = (cors::vary(&config), CatalogCache::new(config.segment_bytes));
-        Self { config, vary, keys: KeyCache::default(), catalog }
+        let (keys, usage) = (KeyCache::default(), Usage::default());
+        Self { config, vary, keys, usage, catalog }
     }
 
     /// The keys that a request carries.
@@ -67,6 +70,8 @@ pub async fn handle<P: Ports>(service: &Service, ports: &P, request: &Request) -
     };
     if response.status == 401 {
         metered.forget_rows();
+    } else if let Some(used) = metered.settled_use() {
+        service.usage.remember(used);
     }
     cors::expose(&service.config, request, &mut response);
     response.add("vary", service.vary.clone());
@@ -103,6 +108,7 @@ async fn answer<P: Ports>(
         return Ok(Response::json(br#"{"status":"ok"}"#.to_vec(), NO_STORE));
     }
     let key = sent_key(&service.secrets(request))?;
+    metered.write_use(service.usage.due(&key, ports.now()));
     let endpoint = target.and_then(|target| target.endpoint(&request.method));
     if let (Some(target), Some(endpoint), Some(scope)) =
         (target, endpoint, endpoint.and_then(Endpoint::vault_scope))

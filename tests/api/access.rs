@@ -44,6 +44,7 @@ fn a_key_without_the_scope_learns_and_writes_nothing() {
         vec![Scope::ConnectionsWrite, Scope::CatalogRead],
     ] {
         let key = api.world.key("acme", Environment::Test, &scopes, None);
+        api.use_key(&key);
         let before = api.world.dump();
         for (request, scope) in requests(&key, &id) {
             if scopes.contains(&scope) {
@@ -256,6 +257,7 @@ fn checks_come_in_the_order_of_the_contract() {
     let foreign = api.world.key("beta", Environment::Test, &Scope::ALL, None);
     let foreign = api.create_as(&foreign, &minimal("ann"))["id"].as_str().unwrap().to_owned();
     let powerless = api.world.key("acme", Environment::Test, &[Scope::CatalogRead], None);
+    api.use_key(&powerless);
     let before = api.world.dump();
     let stale = |request: Request| with_header(request, "if-match", "\"x\"");
     let typed = |request: Request| with_header(request, "content-type", "application/json");

@@ -106,6 +106,7 @@ fn every_good_value_is_taken() {
 #[test]
 fn every_fault_is_named_at_once_and_nothing_is_written() {
     let api = Api::with_catalog();
+    api.use_key(&api.key);
     let before = api.world.dump();
     let with = |member: &str, value: Value| {
         let mut document = minimal("ann");
@@ -178,6 +179,7 @@ fn every_fault_is_named_at_once_and_nothing_is_written() {
 #[test]
 fn bodies_that_are_no_json_object() {
     let api = Api::with_catalog();
+    api.use_key(&api.key);
     let before = api.world.dump();
     let post = |media_type: Option<&str>, sent: Body| {
         let mut request = api.request("POST", CONNECTIONS);
@@ -245,6 +247,7 @@ fn a_taken_key_is_a_conflict() {
 #[test]
 fn a_catalog_out_of_reach_creates_nothing() {
     for api in [Api::with_catalog(), Api::new(Config::default())] {
+        api.use_key(&api.key);
         let before = api.world.dump();
         api.world.blob_failures.set(3);
         let response = api.send(&post_as(&api.key, &minimal("ann")));
@@ -262,6 +265,7 @@ fn a_catalog_out_of_reach_creates_nothing() {
 #[test]
 fn query_parameters_are_refused() {
     let api = Api::with_catalog();
+    api.use_key(&api.key);
     let before = api.world.dump();
     let request = with_body(api.request("POST", &format!("{CONNECTIONS}?platform=alpha")), "{");
     let response = api.send(&with_header(request, "if-match", "*"));

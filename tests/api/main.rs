@@ -30,6 +30,7 @@ mod support;
 mod tenants;
 mod typescript;
 mod update;
+mod usage;
 mod vault;
 mod vault_model;
 mod walk;

@@ -12,6 +12,7 @@ use crate::vault::{
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn wrong_parameters_are_named() {
     let api = Api::with_catalog();
+    api.use_key(&api.key);
     let before = api.world.dump();
     let hundred = vec!["k"; 100].join(",");
     let (keys, twenty) = (format!("key={hundred},k"), vec!["t"; 20].join(","));

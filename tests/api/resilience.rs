@@ -131,6 +131,7 @@ fn a_delete_happens_once() {
         assert_eq!(api.world.dump(), before, "{losses:?}");
         // Another tenant's connection stays, whatever is answered.
         let other = api.world.key("beta", Environment::Test, &Scope::ALL, None);
+        api.use_key(&other);
         let before = api.world.dump();
         let foreign = through(&api, losses, &as_key(&other, "DELETE", &at(&kept)));
         let unknown = through(&api, losses, &as_key(&other, "DELETE", &at(UNKNOWN_ID)));

@@ -213,7 +213,10 @@ impl World {
             count += 1;
         }
         json.push(']');
-        Ok(ResultSet { rows_read: count, rows_written: 0, json })
+        drop(rows);
+        // Without the entries of indexes.
+        let rows_written = if prepared.readonly() { 0 } else { self.database.changes() };
+        Ok(ResultSet { rows_read: count, rows_written, json })
     }
 }
 
@@ -295,6 +298,11 @@ impl Api {
 
     pub fn send(&self, request: &Request) -> Response {
         pollster::block_on(handle(&self.service, &self.world, request))
+    }
+
+    /// Has the use of a key on this day written, so that it is not among what a request writes.
+    pub fn use_key(&self, key: &ApiKey) {
+        assert_eq!(self.send(&as_key(key, "GET", "/v1/whoami")).status, 200);
     }
 
     /// GET with the key.

@@ -312,6 +312,7 @@ fn if_none_match_spares_the_body() {
 #[test]
 fn deleted_is_gone() {
     let api = Api::with_catalog();
+    api.use_key(&api.key);
     let empty = api.world.dump();
     let (_, id) = one(&api);
     let response = api.on("DELETE", &id, None);

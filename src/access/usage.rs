@@ -1,0 +1,47 @@
+//! The day on which a key was last used: written with the first request of a day, in that request's own batch.
+
+use std::cell::RefCell;
+
+use super::key::ApiKey;
+use super::statements::params;
+use crate::ports::{Param, Statement};
+
+const DAY_MS: u64 = 86_400_000;
+/// Uses that an isolate remembers.
+const CAPACITY: usize = 1024;
+
+/// A key on a day: the beginning of the key's hash, and the days since 1970-01-01 UTC added to it.
+pub type Use = u64;
+
+/// The uses that need not be written any more, for all that this isolate knows.
+#[derive(Debug, Default)]
+pub struct Usage(RefCell<Vec<Use>>);
+
+impl Usage {
+    /// The use of a key at `now` and what writes it, unless it is written. It writes nothing when the key is not valid,
+    /// or another isolate was first.
+    #[must_use]
+    #[inline(never)]
+    pub fn due(&self, key: &ApiKey, now: u64) -> Option<(Use, Statement)> {
+        let day = now.checked_div(DAY_MS)?;
+        let used = u64::from_le_bytes(*key.hash().0.first_chunk()?).wrapping_add(day);
+        if self.0.try_borrow().ok()?.contains(&used) {
+            return None;
+        }
+        let statement = Statement {
+            sql: "UPDATE api_keys AS k SET last_used_day = ?4 WHERE k.hash = ?1 AND k.environment = ?2 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ?3) AND ifnull(k.last_used_day, 0) < ?4".into(),
+            params: params(key, now, Param::Integer(day.cast_signed())),
+        };
+        Some((used, statement))
+    }
+
+    /// Remembers that a use needs not be written any more.
+    #[inline(never)]
+    pub fn remember(&self, used: Use) {
+        let Ok(mut written) = self.0.try_borrow_mut() else { return };
+        if written.len() >= CAPACITY {
+            written.clear();
+        }
+        written.push(used);
+    }
+}
