@@ -3,11 +3,13 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { costOf, expectJson, expectPage, expectProblem } from "../support/expect.mjs";
 import { secrets } from "../support/http.mjs";
-import { checksum, secret } from "../support/keys.mjs";
+import { checksum, key, secret, store } from "../support/keys.mjs";
 import { cli, npmKeys } from "../support/workspace.mjs";
 
 const CONNECTORS = "/v1/available-connectors";
 const ALL = ["catalog:read", "connections:read", "connections:write"];
+const CONNECTIONS = "/v1/vault/connections";
+const DAY = 86_400_000;
 const NOTHING = { calls: 0, rowsRead: 0, rowsWritten: 0, reads: 0 };
 
 const MALFORMED = "The API key is malformed: a character is missing or mistyped.";
@@ -96,6 +98,7 @@ export function keys(world) {
       ["expiring", { account: "acme", environment: "test", scopes: ALL, expiresAt: "2999-01-02T03:04:05.678Z" }],
     ]) {
       test(`whoami of the key ${name}`, async () => {
+        await send("/v1/whoami", { secret: world.keys[name].secret });
         const answer = await send("/v1/whoami", { secret: world.keys[name].secret });
         assert.equal(answer.text, JSON.stringify(expected));
         assert.deepEqual(expectJson(answer, 200), expected);
@@ -113,6 +116,73 @@ export function keys(world) {
     test("a warm catalog read asks the database nothing", async () => {
       await send(CONNECTORS, { secret: world.keys.full.secret });
       assert.deepEqual(costOf(await send(CONNECTORS, { secret: world.keys.full.secret })), NOTHING);
+    });
+
+    test("the day of a key's last use is written once a day, whoever asks at the same time", async () => {
+      const [used, refused, idle] = [{}, { revoked_at: 1 }, {}].map((row) => key({ account: "last-use", ...row }));
+      await store(world.database, [used, refused, idle]);
+      const written = async (path, { secret }) => costOf(await send(path, { secret })).rowsWritten;
+      const first = await Promise.all(Array.from({ length: 10 }, (_, i) => written(i % 2 ? "/v1/whoami" : CONNECTIONS, used)));
+      assert.deepEqual(first.filter(Boolean), [1]);
+      for (const path of [CONNECTIONS, "/v1/whoami", CONNECTORS]) assert.equal(await written(path, used), 0);
+      for (let i = 0; i < 2; i += 1) assert.equal(await written(CONNECTIONS, refused), 0);
+      const days = await world.database.prepare("SELECT id, last_used_day AS day FROM api_keys WHERE account = 'last-use'").all();
+      const today = Math.floor(Date.now() / DAY);
+      const expected = { [used.row.id]: today, [refused.row.id]: null, [idle.row.id]: null };
+      assert.deepEqual(Object.fromEntries(days.results.map(({ id, day }) => [id, day])), expected);
+      const place = ["--account", "last-use", "--local", "--persist-to", world.states.large.path];
+      const listed = JSON.parse(await cli("keys", "list", "--json", ...place));
+      const date = new Date(today * DAY).toISOString().slice(0, 10);
+      assert.deepEqual(listed.find(({ id }) => id === used.row.id).lastUsedOn, date);
+      assert.deepEqual(listed.find(({ id }) => id === idle.row.id).lastUsedOn, null);
+      const lines = (await cli("keys", "list", ...place)).split("\n");
+      const line = (made) => lines.find((text) => text.startsWith(made.row.id));
+      assert.match(line(used), new RegExp(`  ${date}  `));
+      // Made in 1970, and never used since.
+      assert.match(line(idle), /  never  .* not used for \d+ days$/);
+    });
+
+    test("a key is rotated: the old one is valid for the overlap, and refused after it", async () => {
+      const place = ["--local", "--persist-to", world.states.large.path];
+      const list = async () => JSON.parse(await cli("keys", "list", "--account", "rotated", "--json", ...place));
+      const whoami = async ({ secret }) => expectJson(await send("/v1/whoami", { secret }), 200);
+      const asked = ["--account", "rotated", "--environment", "live", "--scope", "catalog:read", "--scope", "connections:read"];
+      const old = await npmKeys("create", ...asked, "--expires", "30d", ...place);
+      const fresh = await npmKeys("rotate", old.id, "--overlap", "2h", ...place);
+      assert.match(fresh.secret, /^sk_live_[0-9A-Za-z]{38}$/);
+      assert.notEqual(fresh.secret, old.secret);
+      assert.equal(fresh.replaces.id, old.id);
+      assert.equal("secret" in fresh.replaces, false);
+      const [before, after] = [await whoami(old), await whoami(fresh)];
+      assert.deepEqual({ ...after, expiresAt: "" }, { ...before, expiresAt: "" });
+      const ends = (text, milliseconds) => assert.ok(Math.abs(Date.parse(text) - Date.now() - milliseconds) < 120_000, text);
+      ends(before.expiresAt, 2 * 3_600_000);
+      ends(after.expiresAt, 30 * DAY);
+      const shown = (await list()).map(({ id, state, replacedBy, warnings }) => [id, state, replacedBy, warnings]);
+      assert.deepEqual(shown, [[old.id, "active", fresh.id, ["expires_soon"]], [fresh.id, "active", null, []]]);
+      assert.match(await cli("keys", "list", "--account", "rotated", ...place), new RegExp(`  expires in 1 hour, replaced by ${fresh.id}\n`));
+
+      // What can't be rotated stays as it is.
+      const rows = async () => (await world.database.prepare("SELECT * FROM api_keys ORDER BY id").all()).results;
+      const all = await rows();
+      const refuse = (id, message) => assert.rejects(cli("keys", "rotate", id, ...place), (error) => `${error.message} ${error.output}`.includes(message));
+      await refuse(old.id, `was replaced by ${fresh.id} already`);
+      await refuse(world.keys.revoked.row.id, "is revoked");
+      await refuse(world.keys.expired.row.id, "is expired");
+      await refuse("00000000-0000-4000-8000-000000000000", "there is no key");
+      assert.deepEqual(await rows(), all);
+
+      await world.database.prepare("UPDATE api_keys SET expires_at = ? WHERE id = ?").bind(Date.now() - 1, old.id).run();
+      expectProblem(await send("/v1/whoami", { secret: old.secret }), "invalid_key", { detail: REFUSED });
+      await whoami(fresh);
+      assert.deepEqual((await list()).map(({ state, warnings }) => [state, warnings]), [["expired", ["expired"]], ["active", []]]);
+
+      // Without an overlap the old key is revoked at once; and the new one may live as long as is said.
+      const last = await npmKeys("rotate", fresh.id, "--overlap", "0", "--expires", "never", ...place);
+      assert.deepEqual([last.expiresAt, last.replaces.state], [null, "revoked"]);
+      expectProblem(await send("/v1/whoami", { secret: fresh.secret }), "invalid_key", { detail: REFUSED });
+      assert.equal((await whoami(last)).expiresAt, null);
+      assert.deepEqual((await list()).map(({ state }) => state), ["expired", "revoked", "active"]);
     });
 
     test("a key is made, used, listed and revoked while the service runs", async () => {

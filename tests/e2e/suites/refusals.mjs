@@ -51,6 +51,7 @@ export function refusals(world) {
         [ids[name], etags[name]] = [connection.id, etag];
       }
       assert.equal((await owner.remove(ids.deleted)).status, 204);
+      for (const caller of Object.values(callers)) await caller.use();
     });
     beforeEach(async () => {
       rows = await all();

@@ -66,6 +66,9 @@ export function vaultCost(world) {
   describe("the vault's cost", () => {
     before(async () => {
       await store(world.database, [...Object.values(tenants), writers]);
+      for (const caller of [...Object.values(callers), writer]) {
+        assert.deepEqual([await caller.use(), await caller.use()].map((answer) => costOf(answer).rowsWritten), [1, 0]);
+      }
       for (const [size, count] of Object.entries(SIZES)) rows[size] = await seeded(world.database, `cost-${size}`, count);
     });
 
