@@ -19,7 +19,7 @@ enum Command {
     /// Import, look at and publish catalogs
     #[command(subcommand)]
     Catalog(Catalog),
-    /// Make, list and revoke API keys
+    /// Make, list, replace and revoke API keys
     #[command(subcommand)]
     Keys(operator::keys::Command),
     Seed(operator::seed::Seed),
