@@ -170,6 +170,13 @@ export function keys(world) {
       await refuse(world.keys.revoked.row.id, "is revoked");
       await refuse(world.keys.expired.row.id, "is expired");
       await refuse("00000000-0000-4000-8000-000000000000", "there is no key");
+      // Nor is there a new key when the old one can't be changed: it is both or none.
+      await world.database.prepare("CREATE TRIGGER broken BEFORE UPDATE OF replaced_by ON api_keys BEGIN SELECT RAISE(ABORT, 'a broken trigger'); END").run();
+      try {
+        await refuse(fresh.id, "a broken trigger");
+      } finally {
+        await world.database.prepare("DROP TRIGGER broken").run();
+      }
       assert.deepEqual(await rows(), all);
 
       await world.database.prepare("UPDATE api_keys SET expires_at = ? WHERE id = ?").bind(Date.now() - 1, old.id).run();
