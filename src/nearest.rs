@@ -15,6 +15,15 @@ pub fn nearest<'a>(
     known: impl IntoIterator<Item = &'a str>,
     most: usize,
 ) -> Vec<String> {
+    nearest_of(name, &mut known.into_iter(), most)
+}
+
+/// The same for names of any kind: one piece of code for all.
+fn nearest_of<'a>(
+    name: &str,
+    known: &mut dyn Iterator<Item = &'a str>,
+    most: usize,
+) -> Vec<String> {
     let name = bare(&beginning(name));
     // Few are asked for: putting each in its place is faster than sorting all.
     let mut best: Vec<(f64, &str)> = Vec::with_capacity(most.saturating_add(1));

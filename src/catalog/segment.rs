@@ -119,10 +119,7 @@ impl List {
         };
         let start = first_where(self.len, |nth| compared(nth).is_ge());
         let end = first_where(self.len, |nth| compared(nth).is_gt());
-        let mut rows: Vec<u32> =
-            (start..end).filter_map(|nth| u32::try_from(self.nth_by_key(nth)).ok()).collect();
-        rows.sort_unstable();
-        rows
+        ascending((start..end).filter_map(|nth| u32::try_from(self.nth_by_key(nth)).ok()))
     }
 
     fn nth_by_key(&self, nth: usize) -> usize {
@@ -145,6 +142,17 @@ impl List {
             compared(row).is_gt()
         })
     }
+}
+
+/// A few rows in list order: putting each in its place takes less code than a sort, and for so few no more time.
+#[must_use]
+pub fn ascending(rows: impl Iterator<Item = u32>) -> Vec<u32> {
+    let mut sorted: Vec<u32> = Vec::new();
+    for row in rows {
+        let at = sorted.partition_point(|other| *other < row);
+        sorted.insert(at, row);
+    }
+    sorted
 }
 
 /// The first of `0..len` for which `holds` is true, when it is false before and true after; `len` when never.

@@ -2,6 +2,7 @@
 
 use js_sys::futures::JsFuture;
 use js_sys::{Array, ArrayBuffer, JSON, Promise, Reflect, Uint8Array};
+use memchr::memmem::Finder;
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
 use worker::Env;
@@ -74,7 +75,7 @@ impl Db for EdgePorts<'_> {
         batch(self.env, &statements).await.map_err(|error| {
             let cause = describe(&error);
             StorageError {
-                lost: LOST.iter().any(|text| cause.contains(text)),
+                lost: LOST.iter().any(|text| Finder::new(text).find(cause.as_bytes()).is_some()),
                 cause: format!("D1: {cause}"),
             }
         })
