@@ -5,7 +5,7 @@
 //! | [`api`] | the HTTP contract, pure: routes, query parameters, pages, problems, [`api::handle()`] |
 //! | [`catalog`] | connectors and actions: rows, stored segments, filters, search, what an isolate remembers |
 //! | [`vault`] | connections: fields and their rules, keys, filters, cursors, entity tags, all SQL |
-//! | [`access`] | API keys, scopes, the principal of a request |
+//! | [`access`] | API keys, the tokens that they make, scopes, the principal of a request |
 //! | [`ports`] | what the core needs from outside: a database, values, time, randomness, a rate limit |
 //! | `edge` | feature `worker`: the Cloudflare Worker, the only code that names the platform |
 //! | `importer` | feature `cli`: `OpenAPI` documents → a catalog folder |
@@ -29,6 +29,7 @@ pub mod fold;
 #[cfg(feature = "cli")]
 pub mod importer;
 pub mod json;
+pub mod names;
 pub mod nearest;
 #[cfg(feature = "cli")]
 pub mod operator;

@@ -32,7 +32,7 @@ export type ConnectorStatus = "generally_available" | "beta" | "alpha" | "not_av
 export type ActionMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** What an API key may do. */
-export type Scope = "catalog:read" | "connections:read" | "connections:write";
+export type Scope = "catalog:read" | "connections:read" | "connections:write" | "sessions:create";
 
 /** Version of a platform's API. */
 export type PlatformVersion = `v${number}`;

@@ -1,13 +1,13 @@
-//! From the request's key to its [`Principal`].
+//! From the request's secret to its [`Principal`].
 
 use std::cell::RefCell;
 use std::num::NonZeroUsize;
 
 use lru::LruCache;
 
-use super::key::{ApiKey, KeyHash};
+use super::key::KeyHash;
 use super::statements::select_key;
-use super::{Environment, Principal, Scopes};
+use super::{Caller, Environment, Principal, Scopes};
 use crate::catalog::cache::is_recent;
 use crate::json::Value;
 use crate::ports::{Clock, Db, ResultSet, StorageError};
@@ -47,6 +47,9 @@ pub enum AuthenticationError {
     Malformed,
     /// Its key is unknown, revoked or expired: one answer for all three, so that it tells nothing.
     Refused,
+    /// Its token was not signed here, has expired, is used from another origin, or its key is not valid any more: one
+    /// answer for all.
+    BadToken,
     /// Storage can't be asked.
     Storage(StorageError),
 }
@@ -91,69 +94,67 @@ impl Default for KeyCache {
     }
 }
 
-/// The one key among `secrets`, the values of the request's key headers.
+/// On whose behalf `caller` asks: what the isolate remembers, or what storage says.
 ///
 /// # Errors
-/// When there is not exactly one, or it is malformed: no storage is needed to say no.
-pub fn sent_key(secrets: &[&str]) -> Result<ApiKey, AuthenticationError> {
-    match secrets {
-        [] => Err(AuthenticationError::Missing),
-        [secret] => ApiKey::parse(secret).map_err(|_| AuthenticationError::Malformed),
-        _ => Err(AuthenticationError::Several),
-    }
-}
-
-/// The owner of `key`: what the isolate remembers, or what storage says.
-///
-/// # Errors
-/// When the key is not known or not valid, or storage can't be asked.
+/// When its key is not known or not valid, or storage can't be asked.
 pub async fn authenticate<P: Db + Clock>(
     cache: &KeyCache,
     ports: &P,
-    key: &ApiKey,
+    caller: &Caller,
     freshness: Freshness,
 ) -> Result<Principal, AuthenticationError> {
-    let hash = key.hash();
+    let hash = if let Caller::Key(key) = caller { Some(key.hash()) } else { None };
     let now = ports.now();
-    let remembered = (freshness == Freshness::Recent).then(|| cache.recall(&hash, now)).flatten();
-    if let Some(principal) = remembered {
+    if let Some(hash) = hash.filter(|_| freshness == Freshness::Recent)
+        && let Some(principal) = cache.recall(&hash, now)
+    {
         // Expiry needs no storage to be noticed.
-        return unexpired(principal, now);
+        return if is_over(principal.expires_at, now) {
+            Err(caller.refused())
+        } else {
+            Ok(principal)
+        };
     }
-    let sets = ports.batch(vec![select_key(&hash)]).await?;
-    let answer = owner(key, sets.first(), now);
-    cache.remember(hash, answer.as_ref().ok(), now);
+    let sets = ports.batch(vec![select_key(caller)]).await?;
+    let answer = owner(caller, sets.first(), now);
+    if let Some(hash) = hash {
+        cache.remember(hash, answer.as_ref().ok(), now);
+    }
     answer
 }
 
-/// The owner of `key` by what [`select_key`] gave.
+/// On whose behalf `caller` asks, by what [`select_key`] gave.
 ///
 /// # Errors
-/// When the key is not known or not valid, or its row is damaged.
+/// When its key is not known or not valid, or the key's row is damaged.
 pub fn owner(
-    key: &ApiKey,
+    caller: &Caller,
     answer: Option<&ResultSet>,
     now: u64,
 ) -> Result<Principal, AuthenticationError> {
     let set = answer.ok_or_else(|| StorageError::new("the key's statement gave no result set"))?;
-    let row = set.rows(KeyRow::read)?.into_iter().next().ok_or(AuthenticationError::Refused)?;
+    let row = set.rows(KeyRow::read)?.into_iter().next().ok_or_else(|| caller.refused())?;
     let unreadable = || StorageError::new(format!("api_keys row {} is damaged", row.id));
     let environment: Environment = row.environment.parse().map_err(|_| unreadable())?;
     let scopes: Scopes = row.scopes.parse().map_err(|_| unreadable())?;
-    if row.is_revoked || environment != key.environment() {
-        return Err(AuthenticationError::Refused);
+    if row.is_revoked || environment != caller.environment() || is_over(row.expires_at, now) {
+        return Err(caller.refused());
     }
-    let principal =
-        Principal { account: row.account, environment, scopes, expires_at: row.expires_at };
-    unexpired(principal, now)
+    let account = Some(row.account);
+    Ok(match caller.token() {
+        Some(token) => {
+            let scopes = token.scopes.and(scopes);
+            Principal { account, scopes, ..Principal::of_token(token) }
+        }
+        None => {
+            Principal { key_id: row.id, account, environment, scopes, expires_at: row.expires_at }
+        }
+    })
 }
 
-fn unexpired(principal: Principal, now: u64) -> Result<Principal, AuthenticationError> {
-    if principal.expires_at.is_none_or(|at| now < at) {
-        Ok(principal)
-    } else {
-        Err(AuthenticationError::Refused)
-    }
+fn is_over(expires_at: Option<u64>, now: u64) -> bool {
+    expires_at.is_some_and(|at| at <= now)
 }
 
 impl KeyCache {

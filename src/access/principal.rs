@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::token::Token;
+
 /// The two worlds of an account: a key sees the connections of its own only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Environment {
@@ -35,11 +37,17 @@ pub enum Scope {
     ConnectionsRead,
     /// Create, change and delete connections.
     ConnectionsWrite,
+    /// Make tokens; no token may.
+    SessionsCreate,
 }
 
 impl Scope {
     /// All scopes, in the order in which they are shown.
-    pub const ALL: [Self; 3] = [Self::CatalogRead, Self::ConnectionsRead, Self::ConnectionsWrite];
+    pub const ALL: [Self; 4] =
+        [Self::CatalogRead, Self::ConnectionsRead, Self::ConnectionsWrite, Self::SessionsCreate];
+    /// The scopes that a token may have.
+    pub const OF_TOKENS: [Self; 3] =
+        [Self::CatalogRead, Self::ConnectionsRead, Self::ConnectionsWrite];
 
     /// The scope's name, for example `catalog:read`.
     #[must_use]
@@ -48,6 +56,7 @@ impl Scope {
             Self::CatalogRead => "catalog:read",
             Self::ConnectionsRead => "connections:read",
             Self::ConnectionsWrite => "connections:write",
+            Self::SessionsCreate => "sessions:create",
         }
     }
 
@@ -56,6 +65,7 @@ impl Scope {
             Self::CatalogRead => 1,
             Self::ConnectionsRead => 2,
             Self::ConnectionsWrite => 4,
+            Self::SessionsCreate => 8,
         }
     }
 }
@@ -102,6 +112,24 @@ impl Scopes {
         self.0 & scope.bit() != 0
     }
 
+    /// The scopes that are in both sets.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    /// The set as a number, by which a token tells it.
+    #[must_use]
+    pub const fn bits(self) -> u8 {
+        self.0
+    }
+
+    /// The set that a number tells.
+    #[must_use]
+    pub fn of_bits(bits: u64) -> Self {
+        Self(u8::try_from(bits).unwrap_or(0))
+    }
+
     /// The scopes of the set, in the order of [`Scope::ALL`].
     pub fn iter(self) -> impl Iterator<Item = Scope> {
         Scope::ALL.into_iter().filter(move |scope| self.contains(*scope))
@@ -131,15 +159,31 @@ impl FromStr for Scopes {
     }
 }
 
-/// The owner of a valid key.
+/// On whose behalf a caller asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Principal {
-    /// Whose connections the key opens.
-    pub account: String,
+    /// The id of the key.
+    pub key_id: String,
+    /// Whose connections the key opens; none where storage was not asked.
+    pub account: Option<String>,
     /// Which of the account's two worlds.
     pub environment: Environment,
-    /// What the key may do.
+    /// What the caller may do.
     pub scopes: Scopes,
-    /// When the key stops being valid, in milliseconds since 1970-01-01 UTC.
+    /// When the caller's secret stops being valid, in milliseconds since 1970-01-01 UTC.
     pub expires_at: Option<u64>,
+}
+
+impl Principal {
+    /// What a token tells of itself.
+    #[must_use]
+    pub fn of_token(token: &Token) -> Self {
+        Self {
+            key_id: token.key_id.clone(),
+            account: None,
+            environment: token.environment,
+            scopes: token.scopes,
+            expires_at: Some(token.expires_at),
+        }
+    }
 }

@@ -1,36 +1,70 @@
 //! The SQL of API keys.
 
-use super::key::{ApiKey, KeyHash};
-use super::principal::Scope;
+use super::Caller;
+use super::principal::{Environment, Scope};
 use crate::ports::{Param, Statement};
+use crate::vault::confinement::Confinement;
 
-/// The row of a key, whatever its state: at most one row read.
+/// Two texts that differ in the column by which the row of a key is found.
+macro_rules! by_hash_or_id {
+    ($caller:expr, $before:literal, $after:literal) => {
+        match $caller {
+            Caller::Key(_) => concat!($before, "hash", $after),
+            Caller::Token(_) => concat!($before, "id", $after),
+        }
+    };
+}
+
+/// What the row of the caller's key is found by.
+fn name(caller: &Caller) -> Param {
+    Param::Text(match caller {
+        Caller::Key(key) => key.hash().to_string(),
+        Caller::Token(token) => token.key_id.clone(),
+    })
+}
+
+/// The row of the caller's key, whatever its state: at most one row.
 #[must_use]
-pub fn select_key(hash: &KeyHash) -> Statement {
-    Statement {
-        sql: "SELECT id, account, environment, scopes, expires_at, revoked_at FROM api_keys WHERE hash = ?1".into(),
-        params: vec![Param::Text(hash.to_string())],
+pub fn select_key(caller: &Caller) -> Statement {
+    let sql = by_hash_or_id!(
+        caller,
+        "SELECT id, account, environment, scopes, expires_at, revoked_at FROM api_keys WHERE ",
+        " = ?1"
+    );
+    Statement { sql: sql.into(), params: vec![name(caller)] }
+}
+
+/// Confines statements to what a caller may see. They join the row `k` of `api_keys`, so that what they say or do is
+/// confined to the key's account and environment, and is nothing at all for a key that is not valid; and to what a token
+/// is confined to.
+#[derive(Debug, Clone)]
+pub struct Guard<'a> {
+    /// Holds for `k` when it is the caller's key, valid now, and has the scope.
+    pub condition: &'static str,
+    /// Its parameters, which are the first ones of the statement.
+    pub params: Vec<Param>,
+    /// What of the key's connections may be seen.
+    pub confinement: Option<&'a Confinement>,
+}
+
+impl<'a> Guard<'a> {
+    /// The guard of a caller that needs a scope; `now` in milliseconds since 1970-01-01 UTC.
+    #[must_use]
+    pub fn new(caller: &'a Caller, scope: Scope, now: u64) -> Self {
+        let condition = by_hash_or_id!(
+            caller,
+            "k.",
+            " = ?1 AND k.environment = ?2 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ?3) AND instr(' ' || k.scopes || ' ', ' ' || ?4 || ' ') > 0"
+        );
+        let environment = caller.environment();
+        let params = params(name(caller), environment, now, Param::Text(scope.as_str().into()));
+        Self { condition, params, confinement: caller.confinement() }
     }
 }
 
-/// Holds for the row `k` of `api_keys` when its key is valid now and has a scope: what a statement that joins that row
-/// says or does is confined to the key's account and environment, and is nothing at all for a key that is not valid.
-/// Its parameters are the first ones, [`guard_params`].
-pub const GUARD: &str = "k.hash = ?1 AND k.environment = ?2 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ?3) AND instr(' ' || k.scopes || ' ', ' ' || ?4 || ' ') > 0";
-
-/// The parameters of [`GUARD`]; `now` in milliseconds since 1970-01-01 UTC.
-#[must_use]
-pub fn guard_params(key: &ApiKey, scope: Scope, now: u64) -> Vec<Param> {
-    params(key, now, Param::Text(scope.as_str().into()))
-}
-
-/// What says whether a key is valid now, and one parameter more.
+/// What says whether the key of a name is valid now, and one parameter more.
 #[inline(never)]
-pub(super) fn params(key: &ApiKey, now: u64, more: Param) -> Vec<Param> {
-    vec![
-        Param::Text(key.hash().to_string()),
-        Param::Text(key.environment().as_str().into()),
-        Param::Integer(i64::try_from(now).unwrap_or(i64::MAX)),
-        more,
-    ]
+pub(super) fn params(name: Param, environment: Environment, now: u64, more: Param) -> Vec<Param> {
+    let now = Param::Integer(i64::try_from(now).unwrap_or(i64::MAX));
+    vec![name, Param::Text(environment.as_str().into()), now, more]
 }

@@ -30,7 +30,12 @@ impl Usage {
         }
         let statement = Statement {
             sql: "UPDATE api_keys AS k SET last_used_day = ?4 WHERE k.hash = ?1 AND k.environment = ?2 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ?3) AND ifnull(k.last_used_day, 0) < ?4".into(),
-            params: params(key, now, Param::Integer(day.cast_signed())),
+            params: params(
+                Param::Text(key.hash().to_string()),
+                key.environment(),
+                now,
+                Param::Integer(day.cast_signed()),
+            ),
         };
         Some((used, statement))
     }

@@ -46,6 +46,10 @@ pub enum FieldCheck {
     OneOf(&'static [&'static str]),
     /// A list of as many texts at most, for each of which the rule has no objection.
     Texts(usize, Rule),
+    /// The same, with at least one text, and none twice.
+    Set(usize, Rule),
+    /// A whole number from the first to the second.
+    Integer(u64, u64),
 }
 
 /// Reads one JSON object against the fields that an endpoint has, collecting all faults.
@@ -127,6 +131,19 @@ impl BodyReader {
                 None
             }
             FieldCheck::Texts(most, rule) => self.check_items(name, value, most, rule),
+            FieldCheck::Set(most, rule) => {
+                let objection = self.check_items(name, value, most, rule);
+                if objection.is_none() { self.check_set(name, value) } else { objection }
+            }
+            FieldCheck::Integer(least, most) => {
+                if !value.as_integer().is_some_and(|number| least <= number && number <= most) {
+                    self.invalid(
+                        &[name],
+                        &format!("must be a whole number from {least} to {most}"),
+                    );
+                }
+                None
+            }
         };
         if let Some(what) = objection {
             self.invalid(&[name], what);
@@ -150,6 +167,16 @@ impl BodyReader {
             }
         }
         None
+    }
+
+    fn check_set(&mut self, field: &str, value: &Value) -> Option<&'static str> {
+        let Value::Array(items) = value else { return None };
+        for (nth, item) in items.iter().enumerate() {
+            if items.iter().take(nth).any(|other| other == item) {
+                self.invalid(&[field, &format!("{nth}")], "is there already");
+            }
+        }
+        items.is_empty().then_some("must have at least one item, or be left out")
     }
 
     /// Notes a fault, unless there are too many already.
@@ -195,6 +222,11 @@ impl BodyReader {
     pub fn texts(&mut self, field: &str) -> Option<Vec<String>> {
         let Value::Array(items) = self.value(field)? else { return None };
         Some(items.into_iter().filter_map(Value::into_text).collect())
+    }
+
+    /// Takes a whole number out.
+    pub fn integer(&mut self, field: &str) -> Option<u64> {
+        self.value(field)?.as_integer()
     }
 
     /// Ends the checking; what is taken out after it is as it should be.

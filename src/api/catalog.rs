@@ -12,8 +12,10 @@ use crate::catalog::model::Method;
 use crate::catalog::search::{MAX_CHARS, Query};
 use crate::catalog::segment::{ActionList, ConnectorList};
 use crate::fold::fold;
+use crate::names::Names;
 use crate::nearest::{beginning, nearest};
 use crate::ports::Ports;
+use crate::vault::confinement::has_platform;
 
 /// The parameters of the connector list.
 pub const CONNECTOR_PARAMETERS: [Parameter; 8] = [
@@ -53,6 +55,7 @@ pub fn read_connector_query(query: &str) -> Result<(ConnectorFilter, Paging), Pr
         name: folded("name"),
         category: folded("category"),
         q: reader.text("q").and_then(|text| Query::parse(&text)),
+        platforms: None,
     };
     Ok((filter, Paging::read(&reader)))
 }
@@ -78,7 +81,7 @@ fn method(text: &str) -> Option<Method> {
     Method::ALL.into_iter().find(|method| method.as_str().eq_ignore_ascii_case(text))
 }
 
-/// Answers `GET /v1/available-connectors`.
+/// Answers `GET /v1/available-connectors`, with no more than `platforms`, when given.
 ///
 /// # Errors
 /// With all faults of the query; `unavailable` when storage can't be asked.
@@ -86,10 +89,12 @@ pub async fn list_connectors<P: Ports>(
     catalog: &CatalogCache,
     ports: &Metered<'_, P>,
     request: &Request,
+    platforms: Option<&Names>,
 ) -> Result<Response, Problem> {
-    let (filter, paging) = read_connector_query(&request.query)?;
+    let (mut filter, paging) = read_connector_query(&request.query)?;
+    filter.platforms = platforms.cloned();
     let id = catalog.current(ports).await?.connectors;
-    let tag = etag::of_query(id, &request.query);
+    let tag = etag::of_query(id, &request.query, platforms);
     if is_known(request, &tag) {
         return Ok(not_modified(tag));
     }
@@ -99,7 +104,7 @@ pub async fn list_connectors<P: Ports>(
     Ok(tagged(tag, paging.envelope(&rows, selection.len() as u64)))
 }
 
-/// Answers `GET /v1/available-actions/{platform}`.
+/// Answers `GET /v1/available-actions/{platform}`, where there are no more than `platforms`, when given.
 ///
 /// # Errors
 /// With all faults of the query; `platform_not_found`; `unavailable` when storage can't be asked.
@@ -108,15 +113,18 @@ pub async fn list_actions<P: Ports>(
     ports: &Metered<'_, P>,
     request: &Request,
     platform: &str,
+    platforms: Option<&Names>,
 ) -> Result<Response, Problem> {
     let (filter, paging) = read_action_query(&request.query)?;
     let current = catalog.current(ports).await?.connectors;
     let connectors = catalog.segment::<_, ConnectorList>(ports, current).await?;
-    let row = connectors.with_platform(&fold(platform)).into_iter().next();
+    let folded = fold(platform);
+    let row = connectors.with_platform(&folded).into_iter().next();
     let id = row
+        .filter(|_| has_platform(platforms, &folded))
         .and_then(|row| connectors.actions_of(row as usize))
-        .ok_or_else(|| no_platform(platform, &connectors))?;
-    let tag = etag::of_query(id, &request.query);
+        .ok_or_else(|| no_platform(platform, &connectors, platforms))?;
+    let tag = etag::of_query(id, &request.query, None);
     if is_known(request, &tag) {
         return Ok(not_modified(tag));
     }
@@ -126,8 +134,9 @@ pub async fn list_actions<P: Ports>(
     Ok(tagged(tag, paging.envelope(&rows, selection.len() as u64)))
 }
 
-fn no_platform(platform: &str, connectors: &ConnectorList) -> Problem {
-    let suggestions = nearest(platform, connectors.platforms(), NEAREST_PLATFORMS);
+fn no_platform(platform: &str, connectors: &ConnectorList, platforms: Option<&Names>) -> Problem {
+    let known = connectors.platforms().filter(|known| has_platform(platforms, known));
+    let suggestions = nearest(platform, known, NEAREST_PLATFORMS);
     let names: Vec<String> = suggestions.iter().map(|known| format!("`{known}`")).collect();
     let meant =
         if names.is_empty() { String::new() } else { format!("; nearest: {}", names.join(", ")) };

@@ -1,11 +1,12 @@
 //! What the operator sets for a deployment.
 
+use crate::access::token::SessionSecrets;
 use crate::catalog::cache::DEFAULT_SEGMENT_BYTES;
 
 /// The header that carries the API key (specification, part 5).
 pub const SECRET_HEADER: &str = "x-service-secret";
 
-/// Settings of the service, from the Worker's variables.
+/// Settings of the service, from the Worker's variables and secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
     /// The headers that carry the API key, in lower case; [`SECRET_HEADER`] first.
@@ -14,6 +15,8 @@ pub struct Config {
     pub allowed_origins: AllowedOrigins,
     /// Bytes of segments that an isolate holds.
     pub segment_bytes: usize,
+    /// What signs tokens; none are made without it.
+    pub sessions: SessionSecrets,
 }
 
 /// The origins whose pages may call the API.
@@ -58,7 +61,14 @@ impl Config {
         let segment_bytes = segment_bytes
             .and_then(|text| text.trim().parse().ok())
             .unwrap_or(DEFAULT_SEGMENT_BYTES);
-        Self { secret_headers: headers, allowed_origins, segment_bytes }
+        let sessions = SessionSecrets::default();
+        Self { secret_headers: headers, allowed_origins, segment_bytes, sessions }
+    }
+
+    /// With the texts of `SESSION_SECRET` and `SESSION_SECRET_PREVIOUS`; one of less than 32 characters is none.
+    #[must_use]
+    pub fn with_sessions(self, current: Option<&str>, previous: Option<&str>) -> Self {
+        Self { sessions: SessionSecrets::new(current, previous), ..self }
     }
 
     /// Whether a page of `origin` may call the API.

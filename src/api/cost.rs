@@ -19,6 +19,7 @@ pub struct Metered<'a, P> {
     ports: &'a P,
     db_calls: Cell<u64>,
     rows_read: Cell<u64>,
+    hides_rows: Cell<bool>,
     rows_written: Cell<u64>,
     blob_reads: Cell<u64>,
     repeated: Cell<bool>,
@@ -34,6 +35,7 @@ impl<'a, P: Ports> Metered<'a, P> {
             ports,
             db_calls: Cell::new(0),
             rows_read: Cell::new(0),
+            hides_rows: Cell::new(false),
             rows_written: Cell::new(0),
             blob_reads: Cell::new(0),
             repeated: Cell::new(false),
@@ -50,8 +52,8 @@ fn add(counter: &Cell<u64>, more: u64) {
 impl<P> fmt::Display for Metered<'_, P> {
     /// The value of the `server-timing` header.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (calls, read, written) =
-            (self.db_calls.get(), self.rows_read.get(), self.rows_written.get());
+        let read = if self.hides_rows.get() { 0 } else { self.rows_read.get() };
+        let (calls, written) = (self.db_calls.get(), self.rows_written.get());
         write!(f, "d1;desc=\"calls={calls} rows_read={read} rows_written={written}\", ")?;
         write!(f, "kv;desc=\"reads={}\"", self.blob_reads.get())
     }
@@ -98,9 +100,10 @@ impl<P: Ports> Db for Metered<'_, P> {
 }
 
 impl<P: Ports> Metered<'_, P> {
-    /// Tells no rows: that of a revoked key is found, that of an unknown one is not, and nobody is told which it was.
-    pub fn forget_rows(&self) {
-        self.rows_read.set(0);
+    /// Tells no rows read: that of a revoked key is found, that of an unknown one is not, and nobody is told which it was;
+    /// nor is a token told how much there is that it may not see.
+    pub fn hide_rows(&self) {
+        self.hides_rows.set(true);
     }
 
     /// Whether statements were run more than once: an earlier try may have done its work.

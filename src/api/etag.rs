@@ -2,6 +2,7 @@
 //! costs no look at the answer.
 
 use crate::catalog::stored::SegmentId;
+use crate::names::Names;
 
 /// Another build may render the same rows in another way: its tags must differ. The build script says which it is.
 const BUILD: &str = match option_env!("CONNECTOR_VAULT_BUILD") {
@@ -9,13 +10,21 @@ const BUILD: &str = match option_env!("CONNECTOR_VAULT_BUILD") {
     None => env!("CARGO_PKG_VERSION"),
 };
 
-/// The strong tag of the answer to `query` on a segment, by this version of the code.
+/// The strong tag of the answer to `query` on a segment, by this version of the code; of an answer that shows no more than
+/// `platforms`, when given.
 #[must_use]
-pub fn of_query(segment: SegmentId, query: &str) -> String {
+pub fn of_query(segment: SegmentId, query: &str, platforms: Option<&Names>) -> String {
     let mut hasher = crate::crc32::crc32_of_pieces();
     hasher.update(BUILD.as_bytes());
     hasher.update(query.as_bytes());
-    format!("\"{segment}-{:08x}\"", hasher.finalize())
+    let sum = hasher.finalize();
+    match platforms {
+        None => format!("\"{segment}-{sum:08x}\""),
+        Some(platforms) => {
+            let shown = SegmentId::of(platforms.as_str().as_bytes());
+            format!("\"{segment}-{sum:08x}-{shown}\"")
+        }
+    }
 }
 
 /// Whether an `If-None-Match` value names `tag`. Weak tags match too, as RFC 9110 says for this header.

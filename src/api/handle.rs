@@ -7,11 +7,11 @@ use super::cost::Metered;
 use super::message::{NO_STORE, Request, Response};
 use super::problem::{Code, Problem};
 use super::route::{Endpoint, READS, Route, Target};
-use super::vault;
 use super::whoami::whoami;
-use crate::access::authenticate::{Freshness, KeyCache, authenticate, sent_key};
+use super::{session, vault};
+use crate::access::authenticate::{AuthenticationError, Freshness, KeyCache, authenticate};
 use crate::access::usage::Usage;
-use crate::access::{Principal, Scope};
+use crate::access::{Caller, Principal, Scope, Scopes};
 use crate::catalog::cache::CatalogCache;
 use crate::ports::Ports;
 
@@ -34,10 +34,11 @@ impl Service {
         Self { config, vary, keys, usage, catalog }
     }
 
-    /// The keys that a request carries.
-    fn secrets<'a>(&self, request: &'a Request) -> Vec<&'a str> {
+    /// What a request is made with.
+    fn caller(&self, request: &Request) -> Result<Caller, AuthenticationError> {
         let sent = self.config.secret_headers.iter().filter_map(|name| request.header(name));
-        sent.filter(|secret| !secret.is_empty()).collect()
+        let secrets: Vec<&str> = sent.filter(|secret| !secret.is_empty()).collect();
+        Caller::of(&secrets, &self.config.sessions)
     }
 
     /// Whether the answer to a request may depend on its body.
@@ -46,18 +47,18 @@ impl Service {
         let Route::To(target) = Route::of(&request.path) else { return false };
         let takes_one = matches!(
             target.endpoint(&request.method),
-            Some(Endpoint::CreateConnection | Endpoint::UpdateConnection)
+            Some(Endpoint::CreateConnection | Endpoint::UpdateConnection | Endpoint::CreateSession)
         );
-        takes_one && sent_key(&self.secrets(request)).is_ok()
+        takes_one && self.caller(request).is_ok()
     }
 }
 
 /// Answers a request.
 ///
 /// 1. Find the route; answer what is open to everybody.
-/// 2. Authenticate: below `/v1`, nothing is told without a valid key.
+/// 2. Authenticate: below `/v1`, nothing is told without a valid key or token.
 /// 3. Check path and method.
-/// 4. Authorize: the key's scope, then its rate.
+/// 4. Authorize: the caller's scope, then its rate.
 /// 5. Parse, ask storage, render.
 ///
 /// Whatever the outcome, the response carries the headers that every response has.
@@ -69,7 +70,7 @@ pub async fn handle<P: Ports>(service: &Service, ports: &P, request: &Request) -
         Err(problem) => failure(&problem, &request.origin, &request_id),
     };
     if response.status == 401 {
-        metered.forget_rows();
+        metered.hide_rows();
     } else if let Some(used) = metered.settled_use() {
         service.usage.remember(used);
     }
@@ -107,20 +108,32 @@ async fn answer<P: Ports>(
         target.endpoint(&request.method).ok_or_else(|| no_method(target))?;
         return Ok(Response::json(br#"{"status":"ok"}"#.to_vec(), NO_STORE));
     }
-    let key = sent_key(&service.secrets(request))?;
-    metered.write_use(service.usage.due(&key, ports.now()));
+    let caller = service.caller(request)?;
+    if let Caller::Token(token) = &caller
+        && !token.is_valid(ports.now(), page_origin(request))
+    {
+        return Err(caller.refused().into());
+    }
+    if let Caller::Key(key) = &caller {
+        metered.write_use(service.usage.due(key, ports.now()));
+    }
     let endpoint = target.and_then(|target| target.endpoint(&request.method));
     if let (Some(target), Some(endpoint), Some(scope)) =
         (target, endpoint, endpoint.and_then(Endpoint::vault_scope))
     {
-        let asked = vault::Asked { request, key: &key, target, endpoint, scope };
+        let sessions = &service.config.sessions;
+        let asked = vault::Asked { request, caller: &caller, sessions, target, endpoint, scope };
         return vault::answer(&service.catalog, metered, &asked).await;
     }
-    let freshness = match target {
-        Some(Target::Connectors | Target::Actions { .. }) | None => Freshness::Recent,
-        Some(_) => Freshness::Now,
+    let (freshness, is_catalog) = match target {
+        Some(Target::Connectors | Target::Actions { .. }) | None => (Freshness::Recent, true),
+        Some(_) => (Freshness::Now, false),
     };
-    let principal = authenticate(&service.keys, metered, &key, freshness).await?;
+    let principal = match caller.token() {
+        // Its signature says it all: of the catalog, storage has nothing to tell.
+        Some(token) if is_catalog => Principal::of_token(token),
+        _ => authenticate(&service.keys, metered, &caller, freshness).await?,
+    };
 
     // 3. Path and method.
     let target = target.ok_or_else(no_route)?;
@@ -128,27 +141,42 @@ async fn answer<P: Ports>(
 
     // 4. Authorize.
     if let Some(scope) = endpoint.scope() {
-        authorize(&principal, scope)?;
+        authorize(&caller, principal.scopes, scope)?;
     }
-    ports.allow(&key.hash()).await?;
+    ports.allow(&caller.rate_key()).await?;
 
     // 5. Parse, ask storage, render.
+    let (catalog, platforms) = (&service.catalog, caller.platforms());
     match target {
-        Target::Connectors => list_connectors(&service.catalog, metered, request).await,
+        Target::Connectors => list_connectors(catalog, metered, request, platforms).await,
         Target::Actions { platform } => {
-            list_actions(&service.catalog, metered, request, platform).await
+            list_actions(catalog, metered, request, platform, platforms).await
         }
-        _ => whoami(&principal, &request.query),
+        Target::Sessions => {
+            session::create(&service.config.sessions, &principal, request, ports.now())
+        }
+        _ => whoami(&principal, caller.token(), &request.query),
     }
 }
 
-/// Refuses a key without the scope.
-pub(super) fn authorize(principal: &Principal, scope: Scope) -> Result<(), Problem> {
-    if principal.scopes.contains(scope) {
-        return Ok(());
-    }
-    let detail = format!("This API key lacks the scope `{}`.", scope.as_str());
-    Err(Problem::new(Code::InsufficientScope, detail))
+/// The origin of the page that sends a request. Where a page reads from its own service, browsers name none, but say so.
+fn page_origin(request: &Request) -> Option<&str> {
+    let own = || {
+        let is_own = request.header("sec-fetch-site") == Some("same-origin");
+        is_own.then_some(request.origin.as_str())
+    };
+    request.header("origin").or_else(own)
+}
+
+/// Refuses a caller without the scope.
+pub(super) fn authorize(caller: &Caller, scopes: Scopes, scope: Scope) -> Result<(), Problem> {
+    if scopes.contains(scope) { Ok(()) } else { Err(lacks(caller.noun(), scope)) }
+}
+
+/// What is said of a key or a token that lacks a scope.
+pub(super) fn lacks(noun: &str, scope: Scope) -> Problem {
+    let detail = format!("This {noun} lacks the scope `{}`.", scope.as_str());
+    Problem::new(Code::InsufficientScope, detail)
 }
 
 fn no_method(target: &Target) -> Problem {

@@ -13,6 +13,7 @@ pub mod percent;
 pub mod problem;
 pub mod query;
 pub mod route;
+pub mod session;
 pub mod vault;
 pub mod whoami;
 

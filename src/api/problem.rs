@@ -18,7 +18,7 @@ pub enum Code {
     InvalidBody,
     /// No API key.
     MissingKey,
-    /// A malformed, unknown, revoked or expired API key, or several.
+    /// A malformed, unknown, revoked or expired API key or token, or several.
     InvalidKey,
     /// The key is not allowed to do this.
     InsufficientScope,
@@ -301,6 +301,9 @@ impl From<AuthenticationError> for Problem {
                 invalid("The API key is malformed: a character is missing or mistyped.")
             }
             AuthenticationError::Refused => invalid("The API key is unknown, revoked or expired."),
+            AuthenticationError::BadToken => invalid(
+                "The token is not valid: it is altered, expired or used from an origin that it does not name, or its API key is revoked or expired.",
+            ),
             AuthenticationError::Storage(error) => error.into(),
         }
     }

@@ -14,6 +14,8 @@ pub enum Target {
     Health,
     /// `/v1/whoami`
     Whoami,
+    /// `/v1/sessions`
+    Sessions,
     /// `/v1/available-connectors`
     Connectors,
     /// `/v1/available-actions/{platform}`
@@ -39,6 +41,8 @@ pub enum Endpoint {
     Health,
     /// `GET /v1/whoami`
     Whoami,
+    /// `POST /v1/sessions`
+    CreateSession,
     /// `GET /v1/available-connectors`
     ListConnectors,
     /// `GET /v1/available-actions/{platform}`
@@ -61,7 +65,8 @@ impl Endpoint {
     /// What a key must be allowed to do to use the vault; none for what is not the vault.
     #[must_use]
     pub fn vault_scope(self) -> Option<Scope> {
-        self.scope().filter(|scope| *scope != Scope::CatalogRead)
+        let vault = [Scope::ConnectionsRead, Scope::ConnectionsWrite];
+        self.scope().filter(|scope| vault.contains(scope))
     }
 
     /// What a key must be allowed to do; none when every valid key may.
@@ -69,6 +74,7 @@ impl Endpoint {
     pub const fn scope(self) -> Option<Scope> {
         match self {
             Self::Health | Self::Whoami => None,
+            Self::CreateSession => Some(Scope::SessionsCreate),
             Self::ListConnectors | Self::ListActions => Some(Scope::CatalogRead),
             Self::ListConnections | Self::ReadConnection | Self::Summary => {
                 Some(Scope::ConnectionsRead)
@@ -117,6 +123,7 @@ impl Target {
     fn of(segments: &[String]) -> Option<Self> {
         match segments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
             ["whoami"] => Some(Self::Whoami),
+            ["sessions"] => Some(Self::Sessions),
             ["available-connectors"] => Some(Self::Connectors),
             ["available-actions", platform] if !platform.is_empty() => {
                 Some(Self::Actions { platform: (*platform).to_owned() })
@@ -136,6 +143,7 @@ impl Target {
         match self {
             Self::Health => "/health".into(),
             Self::Whoami => "/v1/whoami".into(),
+            Self::Sessions => "/v1/sessions".into(),
             Self::Connectors => "/v1/available-connectors".into(),
             Self::Actions { platform } => format!("/v1/available-actions/{}", encode(platform)),
             Self::Connections => "/v1/vault/connections".into(),
@@ -148,6 +156,7 @@ impl Target {
     #[must_use]
     pub const fn allow(&self) -> &'static str {
         match self {
+            Self::Sessions => "POST, OPTIONS",
             Self::Connections => "GET, HEAD, POST, OPTIONS",
             Self::Connection { .. } => "GET, HEAD, PATCH, DELETE, OPTIONS",
             _ => READS,
@@ -160,6 +169,7 @@ impl Target {
         Some(match (self, method) {
             (Self::Health, "GET" | "HEAD") => Endpoint::Health,
             (Self::Whoami, "GET" | "HEAD") => Endpoint::Whoami,
+            (Self::Sessions, "POST") => Endpoint::CreateSession,
             (Self::Connectors, "GET" | "HEAD") => Endpoint::ListConnectors,
             (Self::Actions { .. }, "GET" | "HEAD") => Endpoint::ListActions,
             (Self::Connections, "GET" | "HEAD") => Endpoint::ListConnections,
@@ -183,6 +193,7 @@ mod tests {
         for (path, expected) in [
             ("/health", Route::To(Target::Health)),
             ("/v1/whoami", Route::To(Target::Whoami)),
+            ("/v1/sessions", Route::To(Target::Sessions)),
             ("/v1/available-connectors", Route::To(Target::Connectors)),
             ("/%761/available%2Dconnectors", Route::To(Target::Connectors)),
             ("/v1/available-actions/github", actions("github")),

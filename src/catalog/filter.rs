@@ -6,7 +6,8 @@ use std::rc::Rc;
 
 use super::model::Method;
 use super::search::{Query, Searched, search};
-use super::segment::{ActionList, ConnectorList, List};
+use super::segment::{ActionList, ConnectorList, List, ascending};
+use crate::names::Names;
 
 /// The rows that answer a request, in the order in which they are paged.
 #[derive(Debug, Clone)]
@@ -129,21 +130,31 @@ pub struct ConnectorFilter {
     pub category: Option<String>,
     /// What is searched for.
     pub q: Option<Query>,
+    /// Any of these, where a token is confined to them.
+    pub platforms: Option<Names>,
 }
 
 impl ListFilter for ConnectorFilter {
     type List = ConnectorList;
 
     fn is_scan(&self) -> bool {
-        let indexed = self.key.is_some() || self.platform.is_some() || self.name.is_some();
+        let indexed = self.key.is_some()
+            || self.platform.is_some()
+            || self.name.is_some()
+            || self.platforms.is_some();
         self.q.is_some() || (!indexed && (self.authkit || self.category.is_some()))
     }
 
     fn select(&self, connectors: &ConnectorList) -> Selection {
         let list = &connectors.list;
         let found = self.q.as_ref().map(|query| search(Searched { list, shared: b"" }, query));
+        let rows_of = |platforms: &Names| {
+            let rows = platforms.all().into_iter().flat_map(|one| connectors.with_platform(one));
+            Indexed::Rows(ascending(rows))
+        };
         let indexed = [
             self.name.as_ref().map(|name| Indexed::Neighbours(list.with_title(name))),
+            self.platforms.as_ref().map(rows_of),
             self.platform
                 .as_ref()
                 .map(|platform| Indexed::Rows(connectors.with_platform(platform))),
@@ -194,8 +205,14 @@ impl Filter {
             }
             Self::Actions(filter) => (vec![&filter.title, &filter.key], &filter.q),
         };
+        let platforms = match self {
+            Self::Connectors(ConnectorFilter { platforms: Some(names), .. }) => {
+                names.as_str().len()
+            }
+            _ => 0,
+        };
         let texts: usize = texts.into_iter().flatten().map(String::len).sum();
-        texts.saturating_add(q.as_ref().map_or(0, |q| q.phrase().len()))
+        texts.saturating_add(platforms).saturating_add(q.as_ref().map_or(0, |q| q.phrase().len()))
     }
 }
 

@@ -8,8 +8,8 @@ use wasm_bindgen::{JsCast, JsValue};
 use crate::api::message::{Body, MAX_BODY};
 use crate::api::{Config, Request, Response};
 
-/// Headers that the core reads, besides those that carry the key.
-const READ: [&str; 4] = ["origin", "if-none-match", "if-match", "content-type"];
+/// Headers that the core reads, besides those that carry the secret.
+const READ: [&str; 5] = ["origin", "sec-fetch-site", "if-none-match", "if-match", "content-type"];
 
 #[wasm_bindgen(module = "/src/edge/glue.js")]
 extern "C" {
@@ -59,7 +59,7 @@ pub fn request(request: &web_sys::Request, names: &Array) -> Request {
 fn split(url: &str) -> (&str, &str, &str) {
     let without_fragment = url.split('#').next().unwrap_or_default();
     let (address, query) = without_fragment.split_once('?').unwrap_or((without_fragment, ""));
-    let authority = address.find("://").map_or(0, |at| at.saturating_add(3));
+    let authority = address.find(':').map_or(0, |at| at.saturating_add("://".len()));
     let path = address
         .get(authority..)
         .and_then(|rest| rest.find('/'))

@@ -38,8 +38,10 @@ impl Isolate {
             |name: &str| Reflect::get(env, &name.into()).ok().and_then(|value| value.as_string());
         let (headers, origins) = (variable("SECRET_HEADERS"), variable("ALLOWED_ORIGINS"));
         let bytes = variable("SEGMENT_CACHE_BYTES");
+        let (secret, previous) = (variable("SESSION_SECRET"), variable("SESSION_SECRET_PREVIOUS"));
         let config =
-            Config::from_variables(headers.as_deref(), origins.as_deref(), bytes.as_deref());
+            Config::from_variables(headers.as_deref(), origins.as_deref(), bytes.as_deref())
+                .with_sessions(secret.as_deref(), previous.as_deref());
         let header_names = http::names(&config);
         Self { service: Service::new(config), header_names }
     }

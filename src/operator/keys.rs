@@ -330,7 +330,7 @@ mod tests {
     #[test]
     fn scopes_are_each_once_and_in_order() {
         let scopes = |asked: &[Scope]| scopes(asked).to_string();
-        assert_eq!(scopes(&[]), "catalog:read connections:read connections:write");
+        assert_eq!(scopes(&[]), "catalog:read connections:read connections:write sessions:create");
         assert_eq!(
             scopes(&[Scope::ConnectionsWrite, Scope::CatalogRead, Scope::CatalogRead]),
             "catalog:read connections:write"

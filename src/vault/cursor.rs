@@ -1,9 +1,7 @@
 //! Cursors: where in a list a page begins. Opaque to those who follow them, and good for one list of one API key.
 
-use hmac::{Hmac, KeyInit, Mac};
-use sha2::Sha256;
-
 use crate::access::key::KeyHash;
+use crate::access::mac::mac;
 
 /// Hexadecimal digits of a cursor: 8 of the page, 12 of the time, 32 of the id, 32 of the signature.
 const DIGITS: usize = 84;
@@ -29,7 +27,8 @@ pub struct InvalidCursorError;
 impl Cursor {
     /// The cursor as a text. `list` says which list it belongs to.
     ///
-    /// The signature's secret is the hash of the API key: nobody else knows it, and there is nothing to set up.
+    /// The signature's secret is the hash of the API key: nobody else knows it, and there is nothing to set up. For a
+    /// token it follows from the secret that signs tokens.
     #[must_use]
     pub fn sign(&self, key: &KeyHash, list: &str) -> String {
         let id = self.id.replace('-', "");
@@ -68,14 +67,9 @@ impl Cursor {
 
 /// Half of an HMAC-SHA-256, in hexadecimal.
 fn signature(key: &KeyHash, list: &str, signed: &str) -> String {
-    let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&key.0) else { return String::new() };
-    mac.update(signed.as_bytes());
-    mac.update(list.as_bytes());
-    let mut signature = [0; 16];
-    for (to, from) in signature.iter_mut().zip(mac.finalize().into_bytes()) {
-        *to = from;
-    }
-    format!("{:032x}", u128::from_be_bytes(signature))
+    let whole = mac(&key.0, &[signed.as_bytes(), list.as_bytes()]);
+    let half = whole.first_chunk().copied().unwrap_or_default();
+    format!("{:032x}", u128::from_be_bytes(half))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use super::cursor::Cursor;
 use super::model::IdentityType;
 use crate::json;
+use crate::names::Names;
 
 /// Most keys that a request may name.
 pub const MAX_KEYS: usize = 100;
@@ -28,6 +29,8 @@ pub struct ConnectionFilter {
     pub tags: Option<Tags>,
     /// Folded.
     pub platform: Option<String>,
+    /// Any of these, where a token is confined to them; none of them leaves nothing.
+    pub platforms: Option<Names>,
     /// Exact.
     pub platform_version: Option<String>,
     /// Exact.
@@ -45,7 +48,7 @@ impl ConnectionFilter {
         };
         let keys =
             self.keys.as_ref().map(|keys| json::list(keys.iter().map(|key| json::array(key))));
-        json::Object::default()
+        let name = json::Object::default()
             .integer("limit", limit)
             .integer("active", u64::from(self.active))
             .json("key", keys.as_deref().unwrap_or("null"))
@@ -55,8 +58,17 @@ impl ConnectionFilter {
             .json(how, &json::array(tags))
             .text_or_null("platform", self.platform.as_deref())
             .text_or_null("platformVersion", self.platform_version.as_deref())
-            .text_or_null("identityType", self.identity_type.map(IdentityType::as_str))
-            .finish()
+            .text_or_null("identityType", self.identity_type.map(IdentityType::as_str));
+        match &self.platforms {
+            Some(platforms) => name.text("platforms", platforms.as_str()).finish(),
+            None => name.finish(),
+        }
+    }
+
+    /// Whether nothing can meet it, which needs no look at any connection.
+    #[must_use]
+    pub fn finds_nothing(&self) -> bool {
+        self.platforms == Some(Names::default())
     }
 }
 

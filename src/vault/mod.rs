@@ -1,5 +1,6 @@
 //! Connections: who is connected to which platform.
 
+pub mod confinement;
 pub mod cursor;
 pub mod draft;
 pub mod filter;

@@ -64,7 +64,8 @@ pub(super) async fn ask<'a, P: Ports>(
         let holder = results.connection(1)?;
         let holder = holder.ok_or_else(|| StorageError::new("a new connection is not there"))?;
         if holder.id != new.id {
-            return Err(exists(&holder));
+            let sees = context.guard.confinement.is_none_or(|own| own.sees(&holder));
+            return Err(exists(Some(&holder).filter(|_| sees)));
         }
         let mut response = shown(&holder);
         response.status = 201;
@@ -75,7 +76,11 @@ pub(super) async fn ask<'a, P: Ports>(
     Ok(Ask { statements, answer: Box::new(answer) })
 }
 
-fn exists(holder: &Connection) -> Problem {
+/// Another connection has the key: this one, where the caller may see it.
+fn exists(holder: Option<&Connection>) -> Problem {
+    let Some(holder) = holder else {
+        return Problem::new(Code::ConnectionExists, "Another connection has this key.");
+    };
     let detail = format!("The connection `{}` has the key `{}`.", holder.id, holder.key());
     Problem {
         extension: Extension::ConnectionId(holder.id.clone()),
@@ -90,16 +95,35 @@ fn read(
     context: &Context<'_>,
 ) -> Result<NewConnection, Problem> {
     let platform = body.text("platform");
+    let confinement = context.guard.confinement;
+    let may = |platform: &str| confinement.is_none_or(|own| own.has_platform(platform));
+    // Of the platforms that a token does not name, it does not even learn which ones there are.
+    let hidden = platform.as_ref().is_some_and(|platform| !may(platform));
     let connector = platform.as_ref().and_then(|platform| connector(connectors, platform));
-    if let Some(platform) = platform.as_ref().filter(|_| connector.is_none()) {
-        let suggestion = nearest(platform, connectors.platforms(), 1).into_iter().next();
+    if let Some(platform) = platform.as_ref().filter(|_| connector.is_none() && !hidden) {
+        let known = connectors.platforms().filter(|known| may(known));
+        let suggestion = nearest(platform, known, 1).into_iter().next();
         let what = format!("is `{}`, which the catalog does not have", beginning(platform));
         body.invalid_like(&["platform"], &what, suggestion);
     }
     body.finish()?;
     let identity_type = body.text("identityType").and_then(|text| text.parse().ok());
+    let identity = body.text("identity");
+    if let Some(own) = confinement {
+        let what = if identity.as_ref() != Some(&own.identity) {
+            Some("identity")
+        } else if own.identity_type.is_some() && identity_type != own.identity_type {
+            Some("identityType")
+        } else {
+            hidden.then_some("platform")
+        };
+        if let Some(what) = what {
+            let detail = format!("This token is for another `{what}`: see `GET /v1/whoami`.");
+            return Err(Problem::new(Code::InsufficientScope, detail));
+        }
+    }
     let (Some(platform), Some(connector), Some(identity), Some(identity_type)) =
-        (platform, connector, body.text("identity"), identity_type)
+        (platform, connector, identity, identity_type)
     else {
         // Whatever is missing was among the faults.
         let detail = "The service has a fault: it overlooked what is missing.";

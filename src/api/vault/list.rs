@@ -8,6 +8,7 @@ use crate::api::percent::decode_form;
 use crate::api::problem::Problem;
 use crate::api::query::{Check, Parameter, QueryReader};
 use crate::fold::fold;
+use crate::vault::confinement::Confinement;
 use crate::vault::cursor::Cursor;
 use crate::vault::filter::{ConnectionFilter, MAX_KEYS, MAX_Q, MAX_TAGS, Start, Tags};
 use crate::vault::key::ConnectionKey;
@@ -60,20 +61,21 @@ pub fn check_query(query: &str) -> QueryReader<'_> {
     reader
 }
 
-/// Reads the query string of the list. `environment` is the key's. `cursor` reads an `after` of the list that its second
-/// argument names.
+/// Reads the query string of the list. `environment` is the key's. What is asked for is narrowed to what a token may see.
+/// `cursor` reads an `after` of the list that its second argument names.
 ///
 /// # Errors
 /// With all faults of the query.
 fn read_query(
     query: &str,
     environment: Environment,
+    confinement: Option<&Confinement>,
     cursor: impl FnOnce(&str, &str) -> Option<Cursor>,
 ) -> Result<ListRequest, Problem> {
     let mut reader = check_query(query);
     let folded = |parameter| reader.text(parameter).map(|text| fold(&text));
     let identity_type = reader.text("identityType");
-    let filter = ConnectionFilter {
+    let mut filter = ConnectionFilter {
         active: reader.boolean("active").unwrap_or(true),
         keys: reader.items("key").map(|keys| parse_keys(&keys, environment)),
         identity: reader.text("identity"),
@@ -81,9 +83,13 @@ fn read_query(
         q: folded("q"),
         tags: read_tags(&reader),
         platform: folded("platform"),
+        platforms: None,
         platform_version: reader.text("platformVersion"),
         identity_type: identity_type.and_then(|text| text.parse().ok()),
     };
+    if let Some(confinement) = confinement {
+        confinement.narrow(&mut filter);
+    }
     let mut paging = Paging::read(&reader);
     let mut start = Start::Offset(paging.limit.saturating_mul(paging.page.saturating_sub(1)));
     if let Some(after) = reader.text("after") {
@@ -121,20 +127,22 @@ fn read_tags(reader: &QueryReader<'_>) -> Option<Tags> {
 }
 
 pub(super) fn ask<'a>(context: &'a Context<'a>) -> Result<Ask<'a>, Problem> {
-    let (request, key) = (context.request, context.key);
-    let hash = key.hash();
-    let cursor = |text: &str, list: &str| Cursor::verify(text, &hash, list).ok();
+    let (request, caller) = (context.request, context.caller);
+    let secrets = caller.cursor_secrets(context.sessions);
+    let cursor = |text: &str, list: &str| {
+        secrets.iter().find_map(|secret| Cursor::verify(text, secret, list).ok())
+    };
     let ListRequest { filter, paging, start } =
-        read_query(&request.query, key.environment(), cursor)?;
+        read_query(&request.query, caller.environment(), caller.confinement(), cursor)?;
 
     // One row more than the page has tells whether another page follows.
     let rows = paging.limit.saturating_add(1);
     let (statements, pairs) = match list(&context.guard, &filter, &start, rows) {
         ListStatements::Paged(pairs) => {
-            let count = pairs.len();
+            let count = Some(pairs.len());
             (pairs.into_iter().flat_map(|(total, page)| [total, page]).collect(), count)
         }
-        ListStatements::All(all) => (vec![all], 0),
+        ListStatements::All(all) => (vec![all], None),
     };
     let answer = move |results: &super::Results<'_>| {
         let (total, mut page) = gather(results, pairs, &start, rows)?;
@@ -144,13 +152,13 @@ pub(super) fn ask<'a>(context: &'a Context<'a>) -> Result<Ask<'a>, Problem> {
         let json: Vec<String> = page.iter().map(Connection::to_json).collect();
         let body = paging.envelope(json.join(",").as_bytes(), total);
         let mut response = Response::json(body, NO_STORE);
-        if let Some(last) = page.last().filter(|_| more) {
+        if let (true, Some(last), Some(secret)) = (more, page.last(), secrets.first()) {
             let next = Cursor {
                 page: paging.page.saturating_add(1),
                 created_at: last.created_at,
                 id: last.id.clone(),
             };
-            let after = next.sign(&hash, &filter.list_name(paging.limit));
+            let after = next.sign(secret, &filter.list_name(paging.limit));
             response.add("link", link(request, &after));
         }
         Ok(response)
@@ -158,18 +166,18 @@ pub(super) fn ask<'a>(context: &'a Context<'a>) -> Result<Ask<'a>, Problem> {
     Ok(Ask { statements, answer: Box::new(answer) })
 }
 
-/// The total and the page's rows, in list order.
+/// The total and the page's rows, in list order; `pairs` of statements gave them, or a single one gave all rows.
 fn gather(
     results: &super::Results<'_>,
-    pairs: usize,
+    pairs: Option<usize>,
     start: &Start,
     rows: u64,
 ) -> Result<(u64, Vec<Connection>), Problem> {
-    if pairs == 0 {
+    let Some(pairs) = pairs else {
         let all = results.connections(0)?;
         let total = u64::try_from(all.len()).unwrap_or(u64::MAX);
         return Ok((total, page_of(in_order(all), start, rows)));
-    }
+    };
     let (mut total, mut page) = (0_u64, Vec::new());
     for pair in 0..pairs {
         let first = pair.saturating_mul(2);

@@ -15,15 +15,13 @@ use super::handle::{authorize, no_route};
 use super::message::{NO_STORE, Request, Response};
 use super::problem::{Code, Problem};
 use super::route::{Endpoint, Target};
-use crate::access::Scope;
 use crate::access::authenticate::owner;
-use crate::access::key::ApiKey;
-use crate::access::statements::{guard_params, select_key};
+use crate::access::statements::{Guard, select_key};
+use crate::access::token::SessionSecrets;
+use crate::access::{Caller, Scope};
 use crate::catalog::cache::CatalogCache;
 use crate::json::Value;
-use crate::ports::{
-    Clock, Db, Param, Ports, Random, RateLimit, ResultSet, Statement, StorageError,
-};
+use crate::ports::{Clock, Db, Ports, Random, RateLimit, ResultSet, Statement, StorageError};
 use crate::vault::model::Connection;
 use crate::vault::revision::entity_tag;
 
@@ -67,8 +65,10 @@ impl Results<'_> {
 pub struct Asked<'a> {
     /// The request.
     pub request: &'a Request,
-    /// Its key, of which no more is known than that it is well-formed.
-    pub key: &'a ApiKey,
+    /// What it is made with: a key of which no more is known than that it is well-formed, or a good token of such a key.
+    pub caller: &'a Caller,
+    /// What signs the cursors of tokens.
+    pub sessions: &'a SessionSecrets,
     /// Its path's meaning.
     pub target: &'a Target,
     /// What it does.
@@ -80,14 +80,15 @@ pub struct Asked<'a> {
 /// What an endpoint makes its statements and its answer from.
 struct Context<'a> {
     request: &'a Request,
-    key: &'a ApiKey,
-    guard: Vec<Param>,
+    caller: &'a Caller,
+    sessions: &'a SessionSecrets,
+    guard: Guard<'a>,
     now: u64,
     /// A fresh UUID that names this request's write.
     fresh_id: String,
 }
 
-/// Answers a request.
+/// Answers a request. A token's own scope is looked at before anything else.
 ///
 /// 1. Ask the rate limit, then put together what is to be asked. Whatever is wrong there is told only when the key is
 ///    known to be valid.
@@ -102,13 +103,17 @@ pub async fn answer<P: Ports>(
     ports: &Metered<'_, P>,
     asked: &Asked<'_>,
 ) -> Result<Response, Problem> {
-    let Asked { request, key, target, endpoint, scope } = *asked;
-    let (now, hash) = (ports.now(), key.hash());
+    let Asked { request, caller, sessions, target, endpoint, scope } = *asked;
+    let now = ports.now();
+    if let Caller::Token(token) = caller {
+        ports.hide_rows();
+        authorize(caller, token.scopes, scope)?;
+    }
 
     // 1. The rate, then what is to be asked.
-    let guard = guard_params(key, scope, now);
-    let context = Context { request, key, guard, now, fresh_id: ports.uuid() };
-    let ask = match ports.allow(&hash).await {
+    let guard = Guard::new(caller, scope, now);
+    let context = Context { request, caller, sessions, guard, now, fresh_id: ports.uuid() };
+    let ask = match ports.allow(&caller.rate_key()).await {
         Ok(()) => ask(catalog, ports, &context, target, endpoint).await,
         Err(wait) => Err(wait.into()),
     };
@@ -118,12 +123,12 @@ pub async fn answer<P: Ports>(
         Ok(Ask { statements, answer }) => (statements, Ok(answer)),
         Err(problem) => (Vec::new(), Err(problem)),
     };
-    statements.insert(0, select_key(&hash));
+    statements.insert(0, select_key(caller));
     let sets = ports.batch(statements).await?;
 
     // 3. Authenticate, authorize.
-    let principal = owner(key, sets.first(), now)?;
-    authorize(&principal, scope)?;
+    let principal = owner(caller, sets.first(), now)?;
+    authorize(caller, principal.scopes, scope)?;
 
     // 4. Render.
     let sets = sets.get(1..).unwrap_or_default();
@@ -147,9 +152,11 @@ async fn ask<'a, P: Ports>(
         Endpoint::DeleteConnection => delete::ask(context, &id),
         Endpoint::Summary => summary::ask(context),
         Endpoint::ListConnections => list::ask(context),
-        Endpoint::Health | Endpoint::Whoami | Endpoint::ListConnectors | Endpoint::ListActions => {
-            Err(no_route())
-        }
+        Endpoint::Health
+        | Endpoint::Whoami
+        | Endpoint::CreateSession
+        | Endpoint::ListConnectors
+        | Endpoint::ListActions => Err(no_route()),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::Sql;
 use super::source::{Columns, Measure, Source, When};
-use crate::access::statements::GUARD;
-use crate::ports::{Param, Statement};
+use crate::access::statements::Guard;
+use crate::ports::Statement;
 use crate::vault::filter::{ConnectionFilter, Tags};
 use crate::vault::model::IdentityType;
 
@@ -52,7 +52,7 @@ impl ConnectionFilter {
     }
 }
 
-impl Sql {
+impl Sql<'_> {
     /// `connection_counts n …`: the rows of some values of a dimension. Conditions may follow.
     pub(super) fn counters(
         &mut self,
@@ -109,17 +109,17 @@ impl Sql {
 }
 
 /// The number of connections that a filter leaves, as `total`, when it is counted: one row read. No row stands for none.
-pub(super) fn counted(guard: &[Param], filter: &ConnectionFilter) -> Option<Statement> {
+pub(super) fn counted(guard: &Guard<'_>, filter: &ConnectionFilter) -> Option<Statement> {
     let Counter { dimension, value } = filter.counter()?;
     let mut sql = Sql::new(guard);
     sql.push("SELECT n.n AS total FROM api_keys k CROSS JOIN ");
-    sql.counters(filter, dimension, &[value]).push(" AND ").push(GUARD);
+    sql.counters(filter, dimension, &[value]).push(" AND ").guard();
     Some(sql.finish())
 }
 
 /// As above, when it is not counted: one row read, or some more, for each connection of the source.
 pub(super) fn count(
-    guard: &[Param],
+    guard: &Guard<'_>,
     filter: &ConnectionFilter,
     source: (Source<'_>, When),
 ) -> Statement {

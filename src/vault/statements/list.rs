@@ -3,8 +3,8 @@
 use super::count::{count, counted};
 use super::source::{NAME_OVERLAPS, Source};
 use super::{COLUMNS, Sql};
-use crate::access::statements::GUARD;
-use crate::ports::{Param, Statement};
+use crate::access::statements::Guard;
+use crate::ports::Statement;
 use crate::vault::filter::{ConnectionFilter, Start};
 use crate::vault::model::Connection;
 
@@ -15,7 +15,7 @@ const SHORT: u64 = 32;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ListStatements {
     /// Pairs, of which one speaks and the others give nothing: the number of all rows as `total` (no row for none), and
-    /// the page's rows.
+    /// the page's rows. No pair where nothing can be found.
     Paged(Vec<(Statement, Statement)>),
     /// All rows: there is at most one for each key asked for.
     All(Statement),
@@ -24,11 +24,14 @@ pub enum ListStatements {
 /// The statements of a page; at most `rows` rows of it. What they give is put into list order by [`in_order`].
 #[must_use]
 pub fn list(
-    guard: &[Param],
+    guard: &Guard<'_>,
     filter: &ConnectionFilter,
     start: &Start,
     rows: u64,
 ) -> ListStatements {
+    if filter.finds_nothing() {
+        return ListStatements::Paged(Vec::new());
+    }
     if let Some(keys) = &filter.keys {
         return ListStatements::All(keyed(guard, filter, keys));
     }
@@ -60,7 +63,7 @@ pub fn in_order(rows: Vec<Connection>) -> Vec<Connection> {
     sorted
 }
 
-impl Sql {
+impl Sql<'_> {
     /// A condition: at the start, or after it.
     fn begin_at(&mut self, table: &str, filter: &ConnectionFilter, start: &Start) -> &mut Self {
         match start {
@@ -90,11 +93,11 @@ impl Sql {
 }
 
 /// The connections with one of the keys: two rows read a key.
-fn keyed(guard: &[Param], filter: &ConnectionFilter, keys: &[[String; 3]]) -> Statement {
+fn keyed(guard: &Guard<'_>, filter: &ConnectionFilter, keys: &[[String; 3]]) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("SELECT ").push(COLUMNS).push(" FROM api_keys k CROSS JOIN json_each(").keys(keys);
     sql.push(") j CROSS JOIN connections c INDEXED BY connections_by_key ON c.account = k.account AND c.environment = k.environment AND c.platform = j.value ->> 0 AND c.label = j.value ->> 1 AND c.identity = j.value ->> 2 WHERE ");
-    sql.push(GUARD).push(" AND c.active = ").integer(u64::from(filter.active));
+    sql.guard().push(" AND c.active = ").integer(u64::from(filter.active));
     sql.column_filters(filter).q_filter(filter).tag_filter(filter);
     sql.finish()
 }
@@ -103,7 +106,7 @@ fn keyed(guard: &[Param], filter: &ConnectionFilter, keys: &[[String; 3]]) -> St
 // everything at once, and give it row by row to the `LIMIT` outside: a sort that keeps only the first rows counts every
 // row twice. Places are sorted in an eighth of the time that whole rows take, but then each row of the page is looked up
 // and counts twice: done where the page is short.
-impl Sql {
+impl Sql<'_> {
     /// The page of the connections with the filter's name.
     fn of_name(&mut self, filter: &ConnectionFilter, start: &Start, rows: u64) {
         let columns = self.begin_sorted(rows);

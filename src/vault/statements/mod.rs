@@ -1,5 +1,6 @@
 //! All SQL of the vault. Every statement joins the row of the request's key: what it gives or does is confined to that
-//! key's account and environment, and is nothing when the key is not valid or lacks the scope.
+//! key's account and environment, and is nothing when the key is not valid or lacks the scope. What a token is confined
+//! to besides is a part of a list's filter, and of every other statement.
 
 pub mod count;
 pub mod list;
@@ -9,6 +10,7 @@ pub mod summary;
 
 use std::borrow::Cow;
 
+use crate::access::statements::Guard;
 use crate::ports::{Param, Statement};
 
 /// The columns of [`super::model::Connection`].
@@ -17,15 +19,29 @@ const COLUMNS: &str = "c.id, c.platform_version, c.name, c.environment, c.platfo
 /// SQL as it is put together: texts of this crate's own, and parameters for everything else. Called at many places,
 /// its methods are never inlined: the Worker is loaded on every cold start.
 #[derive(Debug, Clone)]
-struct Sql {
+struct Sql<'a> {
+    guard: &'a Guard<'a>,
     text: String,
     params: Vec<Param>,
 }
 
-impl Sql {
-    /// Begins with the parameters that [`crate::access::statements::GUARD`] needs.
-    fn new(guard: &[Param]) -> Self {
-        Self { text: String::new(), params: guard.to_vec() }
+impl<'a> Sql<'a> {
+    /// Begins with the parameters that the guard needs.
+    fn new(guard: &'a Guard<'a>) -> Self {
+        Self { guard, text: String::new(), params: guard.params.clone() }
+    }
+
+    /// The condition that the row `k` of `api_keys` is the one of a key that may do this.
+    fn guard(&mut self) -> &mut Self {
+        self.push(self.guard.condition)
+    }
+
+    /// The same, and that the connection `c` is one that a token may see.
+    fn guard_connection(&mut self) -> &mut Self {
+        self.guard();
+        let Some(confinement) = self.guard.confinement else { return self };
+        self.of_identity(&confinement.identity).of_identity_type(confinement.identity_type);
+        self.of_platforms(confinement.platforms.as_ref())
     }
 
     /// Adds text.

@@ -2,10 +2,11 @@
 //! selective one is taken, and the filters that it does not answer are looked at on the way.
 
 use super::Sql;
-use crate::access::statements::GUARD;
 use crate::json;
+use crate::names::Names;
 use crate::ports::Param;
 use crate::vault::filter::{ConnectionFilter, Tags};
+use crate::vault::model::IdentityType;
 
 /// Different values of the column `name_overlap`, from 0 on; the last one stands for all that are greater, too.
 pub(super) const NAME_OVERLAPS: usize = 8;
@@ -116,7 +117,7 @@ impl Columns {
     }
 }
 
-impl Sql {
+impl Sql<'_> {
     /// ` FROM … WHERE …`: the connections `c` that a source gives and for which the filter holds. Conditions may follow.
     /// Gives the name of the table that has their places in the list.
     pub(super) fn walk(
@@ -159,7 +160,7 @@ impl Sql {
     pub(super) fn walk_index(&mut self, index: &str, filter: &ConnectionFilter) -> &mut Self {
         self.push(" FROM api_keys k CROSS JOIN connections c INDEXED BY ").push(index);
         self.push(" ON c.account = k.account AND c.environment = k.environment AND c.active = ");
-        self.integer(u64::from(filter.active)).push(" WHERE ").push(GUARD);
+        self.integer(u64::from(filter.active)).push(" WHERE ").guard();
         self.column_filters(filter).q_filter(filter).tag_filter(filter)
     }
 
@@ -184,7 +185,7 @@ impl Sql {
                 self.push(&tags.len().to_string()).push(")")
             }
         };
-        self.push(" CROSS JOIN connections c ON c.seq = t.seq AND c.id = t.id WHERE ").push(GUARD);
+        self.push(" CROSS JOIN connections c ON c.seq = t.seq AND c.id = t.id WHERE ").guard();
         self.column_filters(filter);
         if tags.len() > 1 { self.all_tags("t", tags) } else { self }
     }
@@ -198,7 +199,7 @@ impl Sql {
     ) -> &mut Self {
         self.push(" FROM (SELECT DISTINCT t.created_at, t.id, t.seq FROM api_keys k CROSS JOIN connection_tags t ON t.account = k.account AND t.environment = k.environment AND t.active = ");
         self.integer(u64::from(filter.active)).push(" AND t.tag IN ").texts(tags);
-        self.push(" WHERE ").push(GUARD).when(when, filter);
+        self.push(" WHERE ").guard().when(when, filter);
         self.push(") m CROSS JOIN connections c ON c.seq = m.seq AND c.id = m.id WHERE true");
         self.column_filters(filter)
     }
@@ -206,8 +207,7 @@ impl Sql {
     /// Conditions on columns.
     pub(super) fn column_filters(&mut self, filter: &ConnectionFilter) -> &mut Self {
         if let Some(identity) = &filter.identity {
-            self.push(" AND c.identity_folded = ").text(&crate::fold::fold(identity));
-            self.push(" AND c.identity = ").text(identity);
+            self.of_identity(identity);
         }
         if let Some(name) = &filter.name {
             self.push(" AND c.name_folded = ").text(name);
@@ -218,10 +218,25 @@ impl Sql {
         if let Some(version) = &filter.platform_version {
             self.push(" AND c.platform_version = ").text(version);
         }
-        if let Some(identity_type) = filter.identity_type {
-            self.push(" AND c.identity_type = ").text(identity_type.as_str());
-        }
-        self
+        self.of_identity_type(filter.identity_type).of_platforms(filter.platforms.as_ref())
+    }
+
+    /// That the connection is of this identity.
+    pub(super) fn of_identity(&mut self, identity: &str) -> &mut Self {
+        self.push(" AND c.identity_folded = ").text(&crate::fold::fold(identity));
+        self.push(" AND c.identity = ").text(identity)
+    }
+
+    /// That the connection is of this type of identities, if any is given.
+    pub(super) fn of_identity_type(&mut self, identity_type: Option<IdentityType>) -> &mut Self {
+        let Some(identity_type) = identity_type else { return self };
+        self.push(" AND c.identity_type = ").text(identity_type.as_str())
+    }
+
+    /// That the connection is of any of these platforms, if any are given.
+    pub(super) fn of_platforms(&mut self, platforms: Option<&Names>) -> &mut Self {
+        let Some(platforms) = platforms else { return self };
+        self.push(" AND c.platform IN ").texts(&platforms.all())
     }
 
     /// That the name or the identity begins with `q`.
@@ -274,13 +289,13 @@ impl Sql {
     }
 
     /// A list of texts in parentheses.
-    pub(super) fn texts(&mut self, texts: &[String]) -> &mut Self {
+    pub(super) fn texts<T: AsRef<str>>(&mut self, texts: &[T]) -> &mut Self {
         self.push("(");
         for (nth, text) in texts.iter().enumerate() {
             if nth > 0 {
                 self.push(", ");
             }
-            self.text(text);
+            self.text(text.as_ref());
         }
         self.push(")")
     }

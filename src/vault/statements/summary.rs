@@ -1,25 +1,46 @@
-//! What a tenant has, from the counters alone.
+//! What a tenant has, from the counters alone; what a token may see of it, counted.
 
 use super::Sql;
-use crate::access::statements::GUARD;
-use crate::ports::{Param, Statement};
+use crate::access::statements::Guard;
+use crate::ports::Statement;
 
 /// Platforms that a summary names.
 pub const PLATFORMS: u64 = 50;
 
-/// The counters of everything but platforms: `active`, `dimension`, `value`, `n`. At most 14 rows read.
+/// The counters of everything but platforms: `active`, `dimension`, `value`, `n`. At most 14 rows read; for a token some
+/// for each connection of its identity.
 #[must_use]
-pub fn counters(guard: &[Param]) -> Statement {
+pub fn counters(guard: &Guard<'_>) -> Statement {
     let mut sql = Sql::new(guard);
-    sql.push("SELECT n.active, n.dimension, n.value, n.n FROM api_keys k CROSS JOIN connection_counts n ON n.account = k.account AND n.environment = k.environment AND (n.active, n.dimension) IN (VALUES (0, 'all'), (1, 'all'), (0, 'identityType'), (1, 'identityType'), (2, 'state')) WHERE ").push(GUARD);
+    if guard.confinement.is_some() {
+        sql.push("SELECT c.active, d.column1 AS dimension, CASE d.column1 WHEN 'all' THEN '' WHEN 'state' THEN c.state ELSE c.identity_type END AS value, count(*) AS n");
+        sql.seen(" CROSS JOIN (VALUES ('all'), ('state'), ('identityType')) d")
+            .push(" GROUP BY 1, 2, 3");
+        return sql.finish();
+    }
+    sql.push("SELECT n.active, n.dimension, n.value, n.n FROM api_keys k CROSS JOIN connection_counts n ON n.account = k.account AND n.environment = k.environment AND (n.active, n.dimension) IN (VALUES (0, 'all'), (1, 'all'), (0, 'identityType'), (1, 'identityType'), (2, 'state')) WHERE ").guard();
     sql.finish()
 }
 
-/// The counters of the largest platforms, the largest first, in the same columns. One row read each.
+/// The counters of the largest platforms, the largest first, in the same columns. One row read each, more for a token.
 #[must_use]
-pub fn platforms(guard: &[Param]) -> Statement {
+pub fn platforms(guard: &Guard<'_>) -> Statement {
     let mut sql = Sql::new(guard);
-    sql.push("SELECT n.active, n.dimension, n.value, n.n FROM api_keys k CROSS JOIN connection_counts n INDEXED BY connection_counts_by_size ON n.account = k.account AND n.environment = k.environment AND n.active = 2 AND n.dimension = 'platform' WHERE ");
-    sql.push(GUARD).push(" ORDER BY n.n DESC, n.value LIMIT ").integer(PLATFORMS);
+    if guard.confinement.is_some() {
+        sql.push("SELECT 2 AS active, 'platform' AS dimension, c.platform AS value, count(*) AS n");
+        sql.seen("").push(" GROUP BY c.platform ORDER BY n DESC, c.platform LIMIT ");
+    } else {
+        sql.push("SELECT n.active, n.dimension, n.value, n.n FROM api_keys k CROSS JOIN connection_counts n INDEXED BY connection_counts_by_size ON n.account = k.account AND n.environment = k.environment AND n.active = 2 AND n.dimension = 'platform' WHERE ");
+        sql.guard().push(" ORDER BY n.n DESC, n.value LIMIT ");
+    }
+    sql.integer(PLATFORMS);
     sql.finish()
+}
+
+impl Sql<'_> {
+    /// ` FROM … WHERE …`: the connections `c` that a token may see, active or not, with what else is joined.
+    fn seen(&mut self, joined: &str) -> &mut Self {
+        self.push(" FROM api_keys k CROSS JOIN connections c INDEXED BY connections_by_identity ON c.account = k.account AND c.environment = k.environment AND c.active IN (0, 1)");
+        self.push(joined).push(" WHERE ").guard_connection()
+    }
 }

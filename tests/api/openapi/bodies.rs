@@ -1,6 +1,8 @@
 //! The schemas of request bodies: from the service's tables, with a description for each field.
 
+use connector_vault::access::Scope;
 use connector_vault::api::body::{Field, FieldCheck};
+use connector_vault::api::session::{DEFAULT_TTL, MAX_ORIGIN, SESSION_FIELDS};
 use connector_vault::api::vault::create::CREATE_FIELDS;
 use connector_vault::api::vault::update::UPDATE_FIELDS;
 
@@ -19,6 +21,14 @@ pub fn new_connection() -> Node {
 pub fn connection_changes() -> Node {
     let description = "What is changed about a connection.";
     body(description, &UPDATE_FIELDS, &about_changing(), &object! {})
+}
+
+/// What a token is made from.
+pub fn new_session() -> Node {
+    let description = "What a token is made from.";
+    let reads = [Scope::CatalogRead, Scope::ConnectionsRead].map(Scope::as_str);
+    let defaults = object! {"scopes": Node::texts(reads), "ttlSeconds": DEFAULT_TTL};
+    body(description, &SESSION_FIELDS, &about_opening(), &defaults)
 }
 
 /// The schema of a body with these fields; `about` has a description for each, `defaults` what they are when left out.
@@ -67,7 +77,48 @@ fn field_schema(field: &Field) -> Node {
         (_, FieldCheck::Texts(most, rule)) => object! {
             "type": "array", "maxItems": u64::try_from(most).unwrap(), "items": texts::text(rule),
         },
+        (name, FieldCheck::Set(most, rule)) => object! {
+            "type": "array", "minItems": 1, "maxItems": u64::try_from(most).unwrap(), "uniqueItems": true,
+            "items": match name {
+                "scopes" => object! {"type": "string", "enum": Node::texts(Scope::OF_TOKENS.map(Scope::as_str))},
+                "origins" => object! {"type": "string", "maxLength": u64::try_from(MAX_ORIGIN).unwrap(), "pattern": ORIGIN},
+                _ => texts::text(rule),
+            },
+        },
+        (_, FieldCheck::Integer(least, most)) => {
+            object! {"type": "integer", "minimum": least, "maximum": most}
+        }
     }
+}
+
+/// The shape of an origin; the service also refuses what a browser would write in another way.
+const ORIGIN: &str =
+    "^(https://[a-z0-9-]+(\\.[a-z0-9-]+)*|http://(localhost|127\\.0\\.0\\.1))(:[1-9][0-9]{0,4})?$";
+
+fn about_opening() -> [(&'static str, &'static str); 6] {
+    [
+        (
+            "identity",
+            "Whose connections the token opens: your own identifier of the user, team, organization or project, as their connections have it. No comma, no control character.",
+        ),
+        ("identityType", "Only connections of this type of identity; of all types when left out."),
+        (
+            "scopes",
+            "What the token may do: some of what the API key may. Left out, it may read, as far as the key may.",
+        ),
+        (
+            "platforms",
+            "Only these platforms, in the vault and in the catalog; all when left out. Whether the catalog has them is not looked at.",
+        ),
+        (
+            "origins",
+            "The token is good on pages of these web origins only, each as a browser sends it: in lower case, without a path, without the port that the scheme has anyway. Without encryption only on the same machine. On pages of all origins when left out. Which pages may read answers at all is the operator's to say.",
+        ),
+        (
+            "ttlSeconds",
+            "For how many seconds the token is good; never for longer than the API key.",
+        ),
+    ]
 }
 
 fn about_creating() -> [(&'static str, &'static str); 9] {

@@ -46,10 +46,25 @@ const answer = await fetch(`${process.env.VAULT_URL}/health`);
 console.log((await answer.json()).status);
 ";
 
+/// Nor for this: it is what a server asks for, so that the package can have the token in a page.
+const SESSION: &str = "\
+const answer = await fetch(`${process.env.VAULT_URL}/v1/sessions`, {
+  method: \"POST\",
+  headers: { \"x-service-secret\": process.env.VAULT_KEY, \"content-type\": \"application/json\" },
+  body: JSON.stringify({ identity: \"ann@example.com\", ttlSeconds: 600 }),
+});
+const { token, expiresAt } = await answer.json();
+console.log(token.length, expiresAt);
+";
+
 fn curl(endpoint: Endpoint) -> String {
     let (method, path, body) = match endpoint {
         Endpoint::Health => ("", "/health", None),
         Endpoint::Whoami => ("", "/v1/whoami", None),
+        Endpoint::CreateSession => {
+            let [(_, _, minimal), _] = samples::OPENING;
+            ("-X POST ", "/v1/sessions", Some(minimal))
+        }
         Endpoint::ListConnectors => ("", "/v1/available-connectors?q=git&limit=5", None),
         Endpoint::ListActions => ("", "/v1/available-actions/github?method=GET&limit=5", None),
         Endpoint::ListConnections => ("", "/v1/vault/connections?platform=github&limit=5", None),
@@ -81,6 +96,7 @@ fn curl(endpoint: Endpoint) -> String {
 fn script(endpoint: Endpoint) -> String {
     let call = match endpoint {
         Endpoint::Health => return HEALTH.into(),
+        Endpoint::CreateSession => return SESSION.into(),
         Endpoint::Whoami => {
             "\
 const { account, environment, scopes } = await vault.whoami();

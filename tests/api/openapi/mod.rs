@@ -126,6 +126,7 @@ fn targets() -> Vec<Target> {
         Target::Connection { id: "{id}".into() },
         Target::Summary,
         Target::Whoami,
+        Target::Sessions,
         Target::Health,
     ];
     // Whatever is new here must be in the list above, too.
@@ -137,6 +138,7 @@ fn targets() -> Vec<Target> {
             | Target::Connection { .. }
             | Target::Summary
             | Target::Whoami
+            | Target::Sessions
             | Target::Health => {}
         }
     }

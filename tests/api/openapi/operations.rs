@@ -89,8 +89,13 @@ const fn words(endpoint: Endpoint) -> (&'static str, &'static str, &'static str)
         }
         Endpoint::Whoami => (
             super::SERVICE,
-            "What the API key opens",
-            "The key's account, environment, scopes and expiry. Every valid key may ask.",
+            "What the API key or the token opens",
+            "Its account, environment, scopes and expiry; of a token also what it is confined to. Every valid key and every valid token may ask.",
+        ),
+        Endpoint::CreateSession => (
+            super::SERVICE,
+            "Make a token for a browser",
+            "A token that opens what the API key opens, but only for one identity, perhaps only for one type of it and some platforms, and not for long. It goes into the same header as a key. Whoever has it sees and changes the connections of that identity and no others: lists, totals and counts are of these alone, everything else is not found, and what is created must be theirs. With `platforms`, the catalog shows these only. With `origins`, it is refused everywhere else. In the vault it ends with its key at once; the catalog asks no storage about it, and takes it until it expires.",
         ),
         Endpoint::ListConnectors => (
             super::CATALOG,
@@ -141,6 +146,7 @@ fn request_body(endpoint: Endpoint) -> Option<Node> {
         Endpoint::UpdateConnection => {
             ("ConnectionChanges", vec![("tags", "New tags", samples::CHANGING)])
         }
+        Endpoint::CreateSession => ("NewSession", samples::OPENING.to_vec()),
         _ => return None,
     };
     let examples = examples.into_iter().map(|(name, summary, value)| {

@@ -22,6 +22,13 @@ pub fn success(endpoint: Endpoint, response: &Response) -> Node {
                         |(name, summary, body)| (name, object! {"summary": summary, "value": samples::created(body)}),
                     ))}
                 }
+                Endpoint::Whoami => {
+                    let example = |summary: &str, response: &Response| object! {"summary": summary, "value": Node::parse(&response.body)};
+                    object! {"examples": object! {
+                        "key": example("With an API key", response),
+                        "token": example("With a token", &samples::whoami_of_token()),
+                    }}
+                }
                 _ => object! {"example": Node::parse(&response.body)},
             };
             let content = object! {"schema": schemas::reference(schema)}.with(examples);
@@ -35,7 +42,8 @@ pub fn success(endpoint: Endpoint, response: &Response) -> Node {
 const fn words(endpoint: Endpoint) -> &'static str {
     match endpoint {
         Endpoint::Health => "The service runs.",
-        Endpoint::Whoami => "What the key opens.",
+        Endpoint::Whoami => "What the key or the token opens.",
+        Endpoint::CreateSession => "The token. It is not told again.",
         Endpoint::ListConnectors | Endpoint::ListActions | Endpoint::ListConnections => {
             "A page of the list."
         }

@@ -31,6 +31,17 @@ pub const CREATING: [(&str, &str, &str); 2] = [
 /// A body that changes a connection.
 pub const CHANGING: &str = r#"{"tags":["eu","production"]}"#;
 
+/// Bodies that make a token, as above.
+pub const OPENING: [(&str, &str, &str); 2] = [
+    ("minimal", "What must be there", r#"{"identity":"ann@example.com"}"#),
+    (
+        "whole",
+        "All that may be there",
+        r#"{"identity":"team-42","identityType":"team","scopes":["connections:read","connections:write"],
+            "platforms":["github","stripe"],"origins":["https://app.example.com"],"ttlSeconds":3600}"#,
+    ),
+];
+
 /// A service with a small catalog and some connections.
 struct Scene {
     api: Api,
@@ -40,7 +51,7 @@ struct Scene {
 
 impl Scene {
     fn new() -> Self {
-        let api = Api::new(Config::default());
+        let api = Api::new(Config::default().with_sessions(Some(&"an example ".repeat(3)), None));
         api.world.publish(catalog());
         let create = |(platform, identity, tags): (&str, &str, &[&str])| {
             api.world.wait(1_234_567);
@@ -72,6 +83,10 @@ impl Scene {
                 let key = self.api.world.key("acme", test, &Scope::ALL, expires_at);
                 as_key(&key, "GET", "/v1/whoami")
             }
+            Endpoint::CreateSession => {
+                let [_, (_, _, whole)] = OPENING;
+                with_body(self.api.request("POST", "/v1/sessions"), whole)
+            }
             Endpoint::ListConnectors => get("/v1/available-connectors?limit=2"),
             Endpoint::ListActions => get("/v1/available-actions/github?limit=2"),
             Endpoint::ListConnections => get(&format!("{CONNECTIONS}?limit=2")),
@@ -95,6 +110,21 @@ pub fn success(endpoint: Endpoint) -> Response {
     let scene = Scene::new();
     let response = scene.api.send(&scene.request(endpoint));
     assert!(response.status < 300, "{endpoint:?}: {}", body(&response));
+    response
+}
+
+/// What a token is told about itself.
+pub fn whoami_of_token() -> Response {
+    let scene = Scene::new();
+    let made = body(&scene.api.send(&scene.request(Endpoint::CreateSession)));
+    let mut request = anonymous("GET", "/v1/whoami");
+    for (name, value) in
+        [(SECRET_HEADER, &made["token"]), ("origin", &json!("https://app.example.com"))]
+    {
+        request = with_header(request, name, value.as_str().unwrap());
+    }
+    let response = scene.api.send(&request);
+    assert_eq!(response.status, 200, "{}", body(&response));
     response
 }
 

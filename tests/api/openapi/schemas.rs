@@ -1,5 +1,6 @@
 //! The schemas of what is sent and answered.
 
+use connector_vault::access::token::MAX_TOKEN;
 use connector_vault::access::{Environment, Scope};
 use connector_vault::api::paging::MAX_LIMIT;
 use connector_vault::api::problem::Code;
@@ -34,6 +35,8 @@ pub fn all() -> Node {
         "ConnectionChanges": bodies::connection_changes(),
         "ConnectionSummary": summary(),
         "Whoami": whoami(),
+        "NewSession": bodies::new_session(),
+        "Session": session(),
         "Health": record("Whether the service runs.", vec![("status", object! {"type": "string", "const": "ok"})]),
         "Problem": problem(),
         "Fault": fault(),
@@ -41,6 +44,14 @@ pub fn all() -> Node {
     for endpoint in super::endpoints() {
         let Some(name) = answered_by(endpoint) else { continue };
         let answer = Node::parse(&samples::success(endpoint).body);
+        if endpoint == Endpoint::Whoami {
+            // Some members are there for a token only.
+            let token = Node::parse(&samples::whoami_of_token().body);
+            let schema = schemas.get(name).unwrap();
+            assert_eq!(schema.get("required"), Some(&Node::texts(answer.names())));
+            assert_eq!(schema.get("properties").unwrap().names(), token.names());
+            continue;
+        }
         assert_alike(name, &schemas, &answer);
         if let Some(Node::Array(rows)) = answer.get("rows") {
             let row = name.strip_suffix("Page").unwrap();
@@ -55,6 +66,7 @@ pub const fn answered_by(endpoint: Endpoint) -> Option<&'static str> {
     Some(match endpoint {
         Endpoint::Health => "Health",
         Endpoint::Whoami => "Whoami",
+        Endpoint::CreateSession => "Session",
         Endpoint::ListConnectors => "ConnectorPage",
         Endpoint::ListActions => "ActionPage",
         Endpoint::ListConnections => "ConnectionPage",
@@ -242,24 +254,64 @@ fn summary() -> Node {
 }
 
 fn whoami() -> Node {
-    let scope = object! {"type": "string", "enum": Node::texts(Scope::ALL.map(Scope::as_str))};
-    let scopes = object! {"type": "array", "uniqueItems": true, "items": scope};
+    let account = ("account", string("The account that the key belongs to."));
+    let environment = (
+        "environment",
+        names(
+            "The environment that the key belongs to.",
+            Environment::ALL.map(Environment::as_str),
+        ),
+    );
     let expiry = object! {"type": Node::texts(["string", "null"]), "format": "date-time"};
-    record(
-        "What the API key opens.",
-        vec![
-            ("account", string("The account that the key belongs to.")),
-            (
-                "environment",
-                names(
-                    "The environment that the key belongs to.",
-                    Environment::ALL.map(Environment::as_str),
-                ),
-            ),
-            ("scopes", said("What the key may do.", scopes)),
-            ("expiresAt", said("When the key stops being valid; null for never.", expiry)),
-        ],
-    )
+    let always = vec![
+        account,
+        environment,
+        ("scopes", scopes("What the key or the token may do.", &Scope::ALL)),
+        ("expiresAt", said("When the key or the token stops being valid; null for never.", expiry)),
+    ];
+    let description =
+        "What the API key opens, or the token: the last four members are there for a token only.";
+    let Node::Object(members) = record(description, always) else { panic!("no object") };
+    Node::members(members.into_iter().map(|(name, value)| match name.as_str() {
+        "properties" => (name, value.with(Node::members(confinement()))),
+        _ => (name, value),
+    }))
+}
+
+fn scopes(description: &str, scopes: &[Scope]) -> Node {
+    let names = scopes.iter().map(|scope| scope.as_str());
+    let scope = object! {"type": "string", "enum": Node::texts(names)};
+    said(description, object! {"type": "array", "uniqueItems": true, "items": scope})
+}
+
+/// What a token is confined to.
+fn confinement() -> Vec<(&'static str, Node)> {
+    let mut types: Vec<Node> = IdentityType::NAMES.map(Node::from).into();
+    types.push(Node::Null);
+    let list = |description: &str| {
+        let items = object! {"type": "string"};
+        said(description, object! {"type": Node::texts(["array", "null"]), "items": items})
+    };
+    let identity_type = object! {"type": Node::texts(["string", "null"]), "enum": types};
+    vec![
+        ("identity", string("Whose connections the token opens.")),
+        ("identityType", said("Of which type of identity; null for all.", identity_type)),
+        ("platforms", list("Of which platforms; null for all.")),
+        ("origins", list("On pages of which web origins; null for all.")),
+    ]
+}
+
+fn session() -> Node {
+    let time = object! {"type": "string", "format": "date-time"};
+    let token = object! {"type": "string", "maxLength": u64::try_from(MAX_TOKEN).unwrap()};
+    let mut members = vec![
+        ("token", said("The token: goes where a key goes.", token)),
+        ("expiresAt", said("When it stops being valid.", time)),
+        ("environment", environment()),
+    ];
+    members.extend(confinement());
+    members.insert(5, ("scopes", scopes("What it may do.", &Scope::OF_TOKENS)));
+    record("A token for a browser.", members)
 }
 
 fn problem() -> Node {
