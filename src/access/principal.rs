@@ -124,10 +124,11 @@ impl Scopes {
         self.0
     }
 
-    /// The set that a number tells.
+    /// The set that a token's number tells, whatever it is: no token makes others.
     #[must_use]
-    pub fn of_bits(bits: u64) -> Self {
-        Self(u8::try_from(bits).unwrap_or(0))
+    pub fn of_token(bits: u64) -> Self {
+        let all = Scope::OF_TOKENS.into_iter().collect::<Self>();
+        Self(u8::try_from(bits).unwrap_or(0)).and(all)
     }
 
     /// The scopes of the set, in the order of [`Scope::ALL`].

@@ -93,7 +93,7 @@ impl Token {
                 identity: claims.take_text("i")?,
                 identity_type,
             },
-            scopes: Scopes::of_bits(claims.take_integer("s")?),
+            scopes: Scopes::of_token(claims.take_integer("s")?),
             origins: claims.take_text("o").map(Names::of_text),
             expires_at: claims.take_integer("e")?,
             key_id: claims.take_text("k")?,

@@ -24,6 +24,7 @@ mod plans;
 mod properties;
 mod requests;
 mod resilience;
+mod sessions;
 mod storage;
 mod summary;
 mod support;

@@ -33,6 +33,8 @@ pub struct World {
     pub blob_reads: RefCell<Vec<String>>,
     pub db_calls: Cell<u32>,
     pub limited: Cell<bool>,
+    /// What the last request was counted by.
+    pub counted_by: Cell<Option<KeyHash>>,
     /// What was waited for, in milliseconds.
     pub slept: RefCell<Vec<u32>>,
     /// The statements of the last batch.
@@ -65,6 +67,7 @@ impl World {
             blob_reads: RefCell::default(),
             db_calls: Cell::new(0),
             limited: Cell::new(false),
+            counted_by: Cell::new(None),
             slept: RefCell::default(),
             asked: RefCell::default(),
             seed: Cell::new(1),
@@ -269,7 +272,8 @@ impl Random for World {
 }
 
 impl RateLimit for World {
-    async fn allow(&self, _key: &KeyHash) -> Result<(), RetryAfter> {
+    async fn allow(&self, key: &KeyHash) -> Result<(), RetryAfter> {
+        self.counted_by.set(Some(*key));
         if self.limited.get() { Err(RetryAfter(60)) } else { Ok(()) }
     }
 }
@@ -291,7 +295,12 @@ impl Api {
 
     /// A service with the [`small_catalog`].
     pub fn with_catalog() -> Self {
-        let api = Self::new(Config::default());
+        Self::with_sessions(None, None)
+    }
+
+    /// The same with these secrets that sign tokens.
+    pub fn with_sessions(current: Option<&str>, previous: Option<&str>) -> Self {
+        let api = Self::new(Config::default().with_sessions(current, previous));
         api.world.publish(small_catalog());
         api
     }
@@ -317,7 +326,12 @@ impl Api {
 
 /// A request that carries a key.
 pub fn as_key(key: &ApiKey, method: &str, path_and_query: &str) -> Request {
-    with_header(anonymous(method, path_and_query), "x-service-secret", key.reveal())
+    as_secret(key.reveal(), method, path_and_query)
+}
+
+/// A request that carries a secret of any kind.
+pub fn as_secret(secret: &str, method: &str, path_and_query: &str) -> Request {
+    with_header(anonymous(method, path_and_query), "x-service-secret", secret)
 }
 
 pub fn anonymous(method: &str, path_and_query: &str) -> Request {
