@@ -29,6 +29,7 @@ mod storage;
 mod summary;
 mod support;
 mod tenants;
+mod tokens;
 mod typescript;
 mod update;
 mod usage;
