@@ -15,6 +15,7 @@ import { seedDemoAccount } from "./start/demo-connections.mjs";
 import { ensureDemoKey, workingDemoKey } from "./start/demo-key.mjs";
 import { mustBeFree, options } from "./start/options.mjs";
 import { serve } from "./start/serve.mjs";
+import { ensureSessionSecret } from "./start/session-secret.mjs";
 
 async function migrateState({ state, place }) {
   const stampFile = join(state, "v3", "d1", ".migrated");
@@ -63,6 +64,7 @@ await main(async () => {
     // One after the other: each opens the same local storage.
     await publishCatalog(program, given);
     await migrateState(given);
+    ensureSessionSecret();
     await ensureDemoKey(program, given);
     await seedDemoAccount(program, given);
   });

@@ -1,4 +1,5 @@
-//! A few names as one text: a list of texts is compared, copied and remembered with much more code.
+//! A few names as one text: a list of texts is compared, copied and remembered with much more code, which every cold start
+//! would load.
 
 use crate::json::array;
 
@@ -27,12 +28,14 @@ impl Names {
 
     /// Each name.
     #[must_use]
+    #[inline(never)]
     pub fn all(&self) -> Vec<&str> {
         self.0.split(',').filter(|name| !name.is_empty()).collect()
     }
 
     /// Whether a name is among them.
     #[must_use]
+    #[inline(never)]
     pub fn has(&self, name: &str) -> bool {
         self.all().contains(&name)
     }

@@ -19,11 +19,7 @@ pub fn nearest<'a>(
 }
 
 /// The same for names of any kind: one piece of code for all.
-fn nearest_of<'a>(
-    name: &str,
-    known: &mut dyn Iterator<Item = &'a str>,
-    most: usize,
-) -> Vec<String> {
+fn nearest_of(name: &str, known: &mut dyn Iterator<Item = &str>, most: usize) -> Vec<String> {
     let name = bare(&beginning(name));
     // Few are asked for: putting each in its place is faster than sorting all.
     let mut best: Vec<(f64, &str)> = Vec::with_capacity(most.saturating_add(1));

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -11,6 +11,7 @@ import { wasmToolEnvironment } from "../build-worker.mjs";
 import { locked } from "../lib/lock.mjs";
 import { root, state } from "../lib/paths.mjs";
 import { options } from "../start/options.mjs";
+import { ensureSessionSecret } from "../start/session-secret.mjs";
 
 describe("a lock", () => {
   let folder;
@@ -74,6 +75,26 @@ test("local storage is where wrangler has it", () => {
   assert.equal(state, join(root, ".wrangler", "state"));
   assert.equal(options(["--persist-to", "elsewhere"]).state, join(root, "elsewhere"));
   assert.equal(options(["--persist-to=/tmp/x y"]).state, "/tmp/x y");
+});
+
+test("a secret that signs tokens is made once, beside what is there", () => {
+  const folder = mkdtempSync(join(tmpdir(), "connector-vault-secret-"));
+  const file = join(folder, ".dev.vars");
+  const text = () => readFileSync(file, "utf8");
+  ensureSessionSecret(folder);
+  const first = text();
+  assert.match(first, /^SESSION_SECRET=[\w-]{43}\n$/);
+  assert.equal(statSync(file).mode & 0o777, 0o600);
+  ensureSessionSecret(folder);
+  assert.equal(text(), first);
+  for (const [before, isThere] of [["A=1", false], ["A=1\n# SESSION_SECRET=x\n", false], ["SESSION_SECRET_PREVIOUS=x\n", false], ["A=1\nexport SESSION_SECRET = 'x'\n", true]]) {
+    writeFileSync(file, before);
+    ensureSessionSecret(folder);
+    assert.equal(text() === before, isThere, before);
+    assert.equal(text().split("\n").filter((line) => /^(export )?SESSION_SECRET ?=/.test(line)).length, 1, before);
+    assert.ok(text().startsWith(before));
+  }
+  rmSync(folder, { recursive: true });
 });
 
 test("rustc's flags survive a space in a folder's name", () => {

@@ -59,7 +59,8 @@ fn origin(text: &str) -> Option<&'static str> {
     let letter = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     let good_host = host.split('.').all(|label| !label.is_empty() && label.bytes().all(letter));
     let good_port = port.is_none_or(|port| {
-        port != own_port && port.parse::<u16>().is_ok_and(|number| number.to_string() == port)
+        let number = port.parse::<u64>().unwrap_or(u64::MAX);
+        port != own_port && number <= 65_535 && number.to_string() == port
     });
     let is_here = own_port != "80" || host == "localhost" || host == "127.0.0.1";
     let good = good_host && good_port && is_here && text.len() <= MAX_ORIGIN;
@@ -95,9 +96,9 @@ pub fn create(
         confinement: Confinement {
             identity: body.text("identity").unwrap_or_default(),
             identity_type: body.text("identityType").and_then(|text| text.parse().ok()),
-            platforms: body.texts("platforms").map(|names| Names::new(&names)),
+            platforms: names_of(&mut body, "platforms"),
         },
-        origins: body.texts("origins").map(|names| Names::new(&names)),
+        origins: names_of(&mut body, "origins"),
         expires_at: principal.expires_at.map_or(ends, |at| ends.min(at)),
     };
     let text = secrets.sign(&token).ok_or_else(no_secret)?;
@@ -114,6 +115,10 @@ pub fn create(
     let mut response = Response::json(document.finish().into_bytes(), NO_STORE);
     response.status = 201;
     Ok(response)
+}
+
+fn names_of(body: &mut BodyReader, field: &str) -> Option<Names> {
+    body.texts(field).map(|names| Names::new(&names))
 }
 
 /// Adds what a token is confined to: `identity`, `identityType`, perhaps `scopes`, `platforms`, `origins`.

@@ -37,10 +37,8 @@ impl Confinement {
         if let Some(own) = self.identity_type {
             contradicts |= *filter.identity_type.get_or_insert(own) != own;
         }
-        match &filter.platform {
-            Some(platform) => contradicts |= !self.has_platform(platform),
-            None => filter.platforms = self.platforms.clone(),
-        }
+        let platform = filter.platform.as_deref();
+        contradicts |= platform.is_some_and(|platform| !self.has_platform(platform));
         if let Some(keys) = &mut filter.keys {
             // What is looked for costs something where there is something: only one's own is.
             keys.retain(|[platform, _, identity]| {
@@ -48,9 +46,8 @@ impl Confinement {
             });
             contradicts |= keys.is_empty();
         }
-        if contradicts {
-            filter.platforms = Some(Names::default());
-        }
+        let own = self.platforms.as_ref().filter(|_| filter.platform.is_none()).cloned();
+        filter.platforms = if contradicts { Some(Names::default()) } else { own };
     }
 }
 

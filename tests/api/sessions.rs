@@ -206,15 +206,15 @@ fn the_longest_token_fits_a_header() {
     wish["origins"] = json!(origins(10, 253));
     let response = api.send(&asking(&api.key, &wish));
     assert_eq!((response.status, faults(&response)), (400, vec!["/origins".to_owned()]));
-    let mut taken = 0;
+    let mut longest = 0;
     for length in 60..253 {
         wish["origins"] = json!(origins(10, length));
         let response = api.send(&asking(&api.key, &wish));
         if response.status == 201 {
-            taken = body(&response)["token"].as_str().unwrap().len();
+            longest = body(&response)["token"].as_str().unwrap().len();
         }
     }
-    assert!((MAX_TOKEN - 20..=MAX_TOKEN).contains(&taken), "{taken}");
+    assert!((MAX_TOKEN - 20..=MAX_TOKEN).contains(&longest), "{longest}");
 }
 
 #[test]

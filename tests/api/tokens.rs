@@ -26,9 +26,12 @@ const IDENTITIES: [&str; 6] = ["ann", "Ann", "bob", "é::x", "a%_b", "nobody"];
 const ORIGINS: [&str; 3] = ["https://a.example", "https://b.example", "http://localhost:5173"];
 const CONNECTORS: &str = "/v1/available-connectors";
 
+/// Whether a filter of the catalog leaves a platform.
+type Holds = Box<dyn Fn(&str) -> bool>;
+
 /// A key, and how it stands.
 struct Key {
-    key: ApiKey,
+    secret: ApiKey,
     id: String,
     tenant: usize,
     revoked: bool,
@@ -123,7 +126,14 @@ impl Crowd {
                 let sql = format!("SELECT id FROM api_keys WHERE hash = '{}'", key.hash());
                 let id = api.world.texts(&sql).remove(0);
                 let (tenant, scopes) = (tenants.len(), Scope::ALL.to_vec());
-                keys.push(Key { key, id, tenant, revoked: false, expires_at: None, scopes });
+                keys.push(Key {
+                    secret: key,
+                    id,
+                    tenant,
+                    revoked: false,
+                    expires_at: None,
+                    scopes,
+                });
             }
             tenants.push(Tenant { environment: environment.as_str(), rows: Vec::new() });
         }
@@ -138,7 +148,7 @@ impl Crowd {
                     "state": chance.pick(&["operational", "degraded", "failed", "unknown"]),
                     "tags": (0..chance.below(3)).map(|_| *chance.pick(&TAGS)).collect::<Vec<_>>(),
                 });
-                let key = &keys[3 * nth].key;
+                let key = &keys[3 * nth].secret;
                 let response = api.send(&crate::vault::post_as(key, &document));
                 if response.status == 201 {
                     tenant.rows.push(Row::of(&body(&response)));
@@ -196,7 +206,7 @@ impl Crowd {
                 document[name] = value;
             }
         }
-        let response = self.api.send(&asking(&key.key, &document));
+        let response = self.api.send(&asking(&key.secret, &document));
         let scopes = wanted.clone().unwrap_or_else(|| {
             let reads = [Scope::CatalogRead, Scope::ConnectionsRead];
             reads.into_iter().filter(|scope| key.scopes.contains(scope)).collect()
@@ -250,7 +260,8 @@ impl Crowd {
         match self.chance.below(3) {
             0 => key.revoked = self.chance.percent(20),
             1 => {
-                key.expires_at = self.chance.percent(25).then(|| now + self.chance.next() % 400_000)
+                key.expires_at =
+                    self.chance.percent(25).then(|| now + self.chance.next() % 400_000);
             }
             _ => {
                 let without = self.chance.maybe(40, &Scope::ALL);
@@ -426,7 +437,8 @@ impl Crowd {
         };
         let tags: Vec<String> =
             (0..self.chance.below(3)).map(|_| (*self.chance.pick(&TAGS)).to_owned()).collect();
-        let method = *self.chance.pick(&["GET", "GET", "GET", "PATCH", "PATCH", "PATCH", "PATCH", "DELETE"]);
+        let method =
+            *self.chance.pick(&["GET", "GET", "GET", "PATCH", "PATCH", "PATCH", "PATCH", "DELETE"]);
         let scope = if method == "GET" { Scope::ConnectionsRead } else { Scope::ConnectionsWrite };
         let condition = self.chance.maybe(20, &["*".to_owned(), format!("\"{id}-1\"")]);
         let request = |id: &str| {
@@ -500,8 +512,8 @@ impl Crowd {
             return;
         }
         let tenant = &mut self.tenants[self.keys[token.key].tenant];
-        let taken = format!("{}::{platform}::{label}::{identity}", tenant.environment);
-        let holder = tenant.rows.iter().find(|row| row.key(tenant.environment) == taken);
+        let name = format!("{}::{platform}::{label}::{identity}", tenant.environment);
+        let holder = tenant.rows.iter().find(|row| row.key(tenant.environment) == name);
         let document = body(&response);
         if let Some(holder) = holder {
             assert_eq!((response.status, &document["code"]), (409, &json!("connection_exists")));
@@ -510,7 +522,7 @@ impl Crowd {
             assert_eq!(document.to_string().contains(&holder.id), seen);
             self.seen.conflicts += usize::from(!seen);
         } else {
-            assert_eq!((response.status, &document["key"]), (201, &json!(taken)));
+            assert_eq!((response.status, &document["key"]), (201, &json!(name)));
             let row = Row::of(&document);
             assert!(token.sees(&row));
             self.ids.push(row.id.clone());
@@ -572,7 +584,7 @@ impl Crowd {
                 );
             }
         } else {
-            let (query, holds): (String, Box<dyn Fn(&str) -> bool>) = match self.chance.below(5) {
+            let (query, holds): (String, Holds) = match self.chance.below(5) {
                 0 => ("q=what".into(), Box::new(|name| name != "nothing")),
                 1 => ("q=alpha".into(), Box::new(|name| name.starts_with("alpha"))),
                 2 => {
@@ -663,7 +675,7 @@ fn a_token_opens_what_it_says_and_nothing_else() {
                 crowd.sent += 1;
             }
         }
-        if crowd.sent % 500 == 0 {
+        if crowd.sent.is_multiple_of(500) {
             crowd.assert_nothing_else_changed();
         }
     }

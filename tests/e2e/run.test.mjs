@@ -22,6 +22,7 @@ import { outage } from "./suites/outage.mjs";
 import { parameters } from "./suites/parameters.mjs";
 import { refusals } from "./suites/refusals.mjs";
 import { requests } from "./suites/requests.mjs";
+import { sessions } from "./suites/sessions.mjs";
 import { storage } from "./suites/storage.mjs";
 import { vaultCost } from "./suites/vault-cost.mjs";
 
@@ -85,6 +86,7 @@ describe("the service on the real runtime", () => {
   bodies(world);
   concurrency(world);
   openapi(world);
+  sessions(world);
   vaultCost(world);
   outage(world);
   configured(world);

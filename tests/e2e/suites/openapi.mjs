@@ -17,7 +17,7 @@ const PLATFORM = "github";
 const ELSEWHERE = ["429", "500", "503"];
 
 export function openapi(world) {
-  const keys = { full: key({ account: "openapi" }), scopeless: key({ account: "openapi", scopes: "" }) };
+  const keys = { full: key({ account: "openapi", scopes: "catalog:read connections:read connections:write sessions:create" }), scopeless: key({ account: "openapi", scopes: "" }) };
   let description;
   const send = (path, options) => world.server.send(path, options);
   let made = 0;
@@ -27,7 +27,11 @@ export function openapi(world) {
   /** A request that the operation answers well, as `send` takes it. */
   async function good({ operationId, path, method, requestBody, security }) {
     const id = path.includes("{id}") ? (await create(wish())).json.id : undefined;
-    const bodies = { createConnection: wish({ name: "Ann", tags: ["eu"] }), updateConnection: { tags: ["eu", "eu"] } };
+    const bodies = {
+      createConnection: wish({ name: "Ann", tags: ["eu"] }),
+      updateConnection: { tags: ["eu", "eu"] },
+      createSession: { identity: "ann", platforms: [PLATFORM], origins: ["https://a.example"] },
+    };
     return {
       path: path.replace("{id}", id).replace("{platform}", PLATFORM),
       method,
@@ -113,6 +117,27 @@ export function openapi(world) {
         }
         const described = Object.keys(operation.responses).filter((status) => !ELSEWHERE.includes(status));
         assert.deepEqual([...seen].sort(), described, id);
+      }
+    });
+
+    test("describes what a token is told about itself", async () => {
+      const ask = (wish) => send("/v1/sessions", { method: "POST", secret: keys.full.secret, headers: [JSON_TYPE], body: JSON.stringify(wish) });
+      const { schema } = description.operations.get("createSession").requestBody.content["application/json"];
+      for (const [wish, taken] of [
+        [{ identity: "ann" }, true], [{ identity: "ann", identityType: "team", scopes: ["catalog:read"], ttlSeconds: 60 }, true],
+        [{ identity: "ann", platforms: ["a-1"], origins: ["http://localhost:5173", "https://a.example:8443"], ttlSeconds: 3600 }, true],
+        [{}, false], [{ identity: "" }, false], [{ identity: "ann", scopes: [] }, false], [{ identity: "ann", scopes: ["sessions:create"] }, false],
+        [{ identity: "ann", platforms: ["A"] }, false], [{ identity: "ann", platforms: ["a", "a"] }, false], [{ identity: "ann", ttlSeconds: 3601 }, false],
+        [{ identity: "ann", origins: ["https://a.example/"] }, false], [{ identity: "ann", origins: ["http://a.example"] }, false], [{ identity: "ann", ttlSeconds: 60.5 }, false],
+      ]) {
+        const answer = await ask(wish);
+        description.expect("createSession", answer);
+        assert.deepEqual([answer.status === 201, description.faults(schema, wish) === undefined], [taken, taken], JSON.stringify(wish));
+        if (!taken) continue;
+        const page = wish.origins ? [["origin", wish.origins[0]]] : [];
+        const told = await send("/v1/whoami", { secret: answer.json.token, headers: page });
+        assert.equal(told.status, 200);
+        description.expect("whoami", told);
       }
     });
 

@@ -1,17 +1,21 @@
 // The service on the real runtime: one `wrangler dev`, started on a storage folder and ended with all its children.
 import { spawn } from "node:child_process";
-import { readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { root, wrangler } from "../../../scripts/lib/paths.mjs";
 import { environment } from "../../../scripts/lib/run.mjs";
-import { send } from "./http.mjs";
+import { secrets as kept, send } from "./http.mjs";
 import { folder, wranglerEnvironment } from "./workspace.mjs";
 
 const READY_MS = 120_000;
 const POLL_MS = 50;
 const STOP_MS = 10_000;
+
+/** What signs tokens, unless a test says otherwise. */
+export const SESSION_SECRET = "the end-to-end tests' own secret";
+kept.add(SESSION_SECRET);
 
 const running = new Set();
 process.on("exit", () => running.forEach((server) => server.kill("SIGKILL")));
@@ -37,8 +41,11 @@ export async function freePort() {
   return port;
 }
 
-/** The project's own configuration with other variables, with absolute paths, and with more bindings. */
-function configuration(name, variables, bindings) {
+/**
+ * The project's own configuration with other variables, with absolute paths, and with more bindings. It lies in a folder of
+ * its own with its secrets: those that a developer has beside wrangler.toml are not for here.
+ */
+function configuration(name, variables, bindings, secrets) {
   let text = readFileSync(join(root, "wrangler.toml"), "utf8");
   const replace = (pattern, replacement) => {
     if (!pattern.test(text)) throw new Error(`wrangler.toml has nothing like ${pattern}`);
@@ -51,8 +58,11 @@ function configuration(name, variables, bindings) {
   for (const variable of Object.keys(variables)) text = text.replace(new RegExp(`^${variable} = .*\n`, "m"), "");
   const lines = Object.entries(variables).map(([variable, value]) => `${variable} = ${JSON.stringify(value)}\n`);
   replace(/^\[vars\]\n/m, () => `[vars]\n${lines.join("")}`);
-  const path = join(folder, `${name}.toml`);
+  const place = join(folder, "configurations", name);
+  mkdirSync(place, { recursive: true });
+  const path = join(place, "wrangler.toml");
   writeFileSync(path, `${text}\n${bindings}`);
+  writeFileSync(join(place, ".dev.vars"), Object.entries(secrets).map(([secret, value]) => `${secret}=${JSON.stringify(value)}\n`).join(""));
   return path;
 }
 
@@ -63,10 +73,10 @@ export class Server {
   /**
    * Starts the service on a storage folder and waits until it answers.
    * @param {import("./workspace.mjs").State} state
-   * @param {{ name: string, variables?: object, bindings?: string }} [other] what differs from wrangler.toml
+   * @param {{ name: string, variables?: object, bindings?: string, secrets?: object }} [other] what differs from wrangler.toml
    */
-  static async start(state, other) {
-    const config = other ? configuration(other.name, other.variables ?? {}, other.bindings ?? "") : join(root, "wrangler.toml");
+  static async start(state, { name, variables = {}, bindings = "", secrets = { SESSION_SECRET } } = { name: "plain" }) {
+    const config = configuration(name, variables, bindings, secrets);
     return Server.dev(root, ["--config", config, "--persist-to", state.path]);
   }
 

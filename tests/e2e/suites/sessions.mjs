@@ -1,0 +1,243 @@
+// Tokens on the real Worker: made from a key, used in every call, and gone with time, with their key, with their secret.
+import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
+import { after, before, describe, test } from "node:test";
+import { costOf, expectJson, expectPage, expectProblem } from "../support/expect.mjs";
+import { secrets } from "../support/http.mjs";
+import { key, store } from "../support/keys.mjs";
+import { SESSION_SECRET, Server } from "../support/server.mjs";
+import { CONNECTIONS, Caller, SUMMARY, expectConnection, expectConnections, follow, one, query } from "../support/vault.mjs";
+
+const SESSIONS = "/v1/sessions";
+const CONNECTORS = "/v1/available-connectors";
+const WHOAMI = "/v1/whoami";
+const ALL = ["catalog:read", "connections:read", "connections:write"];
+const JSON_TYPE = ["content-type", "application/json"];
+const PLATFORM = "github";
+const OTHER = "acme-store";
+const NEXT_SECRET = "what the end-to-end tests sign with next";
+const ORIGIN = "https://app.example";
+
+/** A token made without the service, as its format is. */
+function forge(claims, secret = SESSION_SECRET, environment = "test") {
+  const signed = `st_${environment}_${Buffer.from(JSON.stringify(claims)).toString("base64url")}`;
+  return `${signed}.${createHmac("sha256", secret).update(signed).digest("base64url")}`;
+}
+
+export function sessions(world) {
+  const account = "sessions";
+  const scopes = [...ALL, "sessions:create"].join(" ");
+  const keys = { maker: key({ account, scopes }), revoked: key({ account, scopes }), lacking: key({ account }), other: key({ account: "sessions-other", scopes }) };
+  const owner = new Caller(world, keys.maker);
+  const rows = {};
+
+  const ask = (wish, made = keys.maker, server = world.server) =>
+    server.send(SESSIONS, { method: "POST", secret: made.secret, headers: [JSON_TYPE], body: JSON.stringify(wish) });
+
+  async function token(wish, made, server) {
+    const answer = await ask(wish, made, server);
+    assert.equal(answer.status, 201, answer.text);
+    const { token: text } = expectJson(answer, 201);
+    secrets.add(text);
+    return text;
+  }
+
+  const as = async (wish, made) => new Caller(world, { secret: await token(wish, made) });
+  const wish = (identity, platform, more = {}) => ({ platform, identity, identityType: "user", ...more });
+
+  describe("tokens", () => {
+    before(async () => {
+      secrets.add(NEXT_SECRET);
+      await store(world.database, Object.values(keys));
+      for (const identity of ["ann", "Ann", "bob"]) {
+        for (const platform of [PLATFORM, OTHER]) {
+          rows[`${identity} ${platform}`] = expectConnection(await owner.create(wish(identity, platform, { tags: ["x"] })), {}, { status: 201 }).connection;
+        }
+      }
+    });
+
+    test("are made from a key that may", async () => {
+      const asked = { identity: "ann", identityType: "user", scopes: ["connections:read"], platforms: [PLATFORM], origins: [ORIGIN], ttlSeconds: 60 };
+      const before = Date.now();
+      const { token: text, expiresAt, ...rest } = expectJson(await ask(asked), 201);
+      const { ttlSeconds, ...expected } = asked;
+      assert.deepEqual(rest, { environment: "test", ...expected });
+      assert.ok(Math.abs(Date.parse(expiresAt) - before - ttlSeconds * 1000) < 5000, expiresAt);
+      assert.match(text, /^st_test_[A-Za-z0-9_-]+\.[A-Za-z0-9_-]{43}$/);
+      const answer = await ask({ identity: "ann" });
+      assert.equal(costOf(answer).calls, 1);
+      assert.deepEqual(answer.json.scopes, ALL.slice(0, 2));
+      expectProblem(await ask({ identity: "ann" }, keys.lacking), "insufficient_scope", { detail: "This API key lacks the scope `sessions:create`." });
+      expectProblem(await ask({ identity: "a,b", ttlSeconds: 1 }), "invalid_body");
+      for (const method of ["GET", "HEAD", "PUT"]) assert.equal((await world.server.send(SESSIONS, { method, secret: keys.maker.secret })).header("allow"), "POST, OPTIONS");
+    });
+
+    test("open every call, for their identity only", async () => {
+      const ann = await as({ identity: "ann", scopes: ALL });
+      const own = [rows[`ann ${OTHER}`], rows[`ann ${PLATFORM}`]];
+      for (const filter of [{}, { identity: "ann" }, { tags: "x" }, { q: "a" }]) {
+        const answer = await ann.list(filter);
+        const page = expectConnections(answer, { total: 2 });
+        assert.deepEqual(page.rows.map(({ key: name }) => name).sort(), own.map(({ key: name }) => name).sort());
+        const { calls, rowsRead } = costOf(answer);
+        assert.deepEqual([calls, rowsRead], [1, 0]);
+      }
+      for (const filter of [{ identity: "bob" }, { identity: "Ann" }, { key: rows[`bob ${PLATFORM}`].key }]) expectConnections(await ann.list(filter), { total: 0, rows: [] });
+      assert.deepEqual(expectJson(await ann.summary(), 200).platforms, [OTHER, PLATFORM].map((platform) => ({ platform, total: 1 })));
+      const mine = rows[`ann ${PLATFORM}`];
+      expectConnection(await ann.read(mine.id), mine);
+      expectConnection(await ann.patch(mine.id, { tags: ["x", "mine"] }), { tags: ["x", "mine"], version: "2" });
+      for (const { id } of [rows[`bob ${PLATFORM}`], rows[`Ann ${OTHER}`], { id: "00000000-0000-4000-8000-000000000000" }]) {
+        for (const answer of [await ann.read(id), await ann.patch(id, { tags: ["mine"] }), await ann.remove(id)]) {
+          expectProblem(answer, "connection_not_found");
+          assert.deepEqual(costOf(answer), { calls: 1, rowsRead: 0, rowsWritten: 0, reads: 0 });
+        }
+      }
+      for (const name of [`bob ${PLATFORM}`, `Ann ${OTHER}`]) expectConnection(await owner.read(rows[name].id), rows[name]);
+      const { connection } = expectConnection(await ann.create(wish("ann", PLATFORM, { label: "new" })), { identity: "ann" }, { status: 201 });
+      expectProblem(await ann.create(wish("bob", PLATFORM, { label: "new" })), "insufficient_scope");
+      assert.equal((await ann.remove(connection.id)).status, 204);
+      expectProblem(await owner.read(connection.id), "connection_not_found");
+      assert.equal((await ann.send("GET", WHOAMI)).json.identity, "ann");
+      expectProblem(await ask({ identity: "ann" }, ann.key), "insufficient_scope", { detail: "This token lacks the scope `sessions:create`." });
+    });
+
+    test("open some platforms only, when they name any", async () => {
+      const some = await as({ identity: "ann", platforms: [PLATFORM], scopes: ALL });
+      expectConnections(await some.list(), { total: 1 });
+      expectProblem(await some.read(rows[`ann ${OTHER}`].id), "connection_not_found");
+      expectProblem(await some.create(wish("ann", OTHER, { label: "new" })), "insufficient_scope");
+      const all = await as({ identity: "ann", scopes: ALL });
+      const page = await some.send("GET", CONNECTORS);
+      assert.deepEqual(expectPage(page, { total: 1 }).rows.map(({ platform }) => platform), [PLATFORM]);
+      const whole = await all.send("GET", CONNECTORS);
+      assert.ok(expectPage(whole).total > 1);
+      for (const [caller, tag, status] of [[some, page, 304], [all, page, 200], [some, whole, 200], [all, whole, 304]]) {
+        assert.equal((await caller.send("GET", CONNECTORS, { headers: [["if-none-match", tag.header("etag")]] })).status, status);
+      }
+      expectPage(await some.send("GET", `/v1/available-actions/${PLATFORM}`));
+      const { suggestions } = expectProblem(await some.send("GET", `/v1/available-actions/${OTHER}`), "platform_not_found");
+      assert.deepEqual(suggestions, [PLATFORM]);
+    });
+
+    test("cost the catalog no storage", async () => {
+      const caller = await as({ identity: "somebody new", platforms: [PLATFORM] });
+      await caller.send("GET", CONNECTORS);
+      for (const path of [CONNECTORS, `/v1/available-actions/${PLATFORM}`]) assert.equal(costOf(await caller.send("GET", path)).calls, 0);
+    });
+
+    test("are walked with from one to the next", async () => {
+      const seen = [];
+      for (let n = 0; n < 5; n += 1) expectConnection(await owner.create(wish("walker", PLATFORM, { label: `n${n}` })), {}, { status: 201 });
+      const caller = await as({ identity: "walker", ttlSeconds: 60 });
+      await follow(caller, { limit: 2 }, async (page) => {
+        seen.push(...page.rows.map(({ key: name }) => name));
+        caller.key = { secret: await token({ identity: "walker", ttlSeconds: 120 }) };
+      });
+      assert.equal(new Set(seen).size, 5);
+      const { next } = expectConnections(await caller.list({ limit: 2 }));
+      expectProblem(await (await as({ identity: "ann" })).send("GET", next), "invalid_parameter");
+      expectProblem(await owner.send("GET", next), "invalid_parameter");
+    });
+
+    test("expire, and are what is signed and nothing else", async () => {
+      const claims = (more) => ({ v: 1, k: keys.maker.row.id, s: 3, e: Date.now() + 60_000, i: "ann", ...more });
+      const good = [WHOAMI, CONNECTORS, CONNECTIONS];
+      for (const path of good) assert.equal((await world.server.send(path, { secret: forge(claims()) })).status, 200, path);
+      const text = forge(claims());
+      const bad = [
+        forge(claims({ e: Date.now() - 1 })), forge(claims(), "another secret of more than 32 letters"), forge(claims({ v: 2 })), forge(claims({ i: undefined })),
+        text.replace("st_test_", "st_live_"), `${text}=`, text.slice(0, -1), `${text.slice(0, 20)}${text[20] === "A" ? "B" : "A"}${text.slice(21)}`,
+        text.split(".")[0], "st_test_", "st_test_.",
+      ];
+      for (const secret of bad) {
+        for (const path of good) {
+          const answer = await world.server.send(path, { secret });
+          expectProblem(answer, "invalid_key");
+          assert.deepEqual(costOf(answer), { calls: 0, rowsRead: 0, rowsWritten: 0, reads: 0 });
+        }
+      }
+      // Of a key that is not there, or of the other environment, only the vault knows.
+      for (const secret of [forge(claims({ k: "nobody" })), forge(claims(), SESSION_SECRET, "live")]) {
+        assert.deepEqual(await Promise.all(good.map(async (path) => (await world.server.send(path, { secret })).status)), [401, 200, 401]);
+      }
+    });
+
+    test("end with their key, in the vault at once", async () => {
+      const caller = await as({ identity: "ann", scopes: ALL }, keys.revoked);
+      expectConnections(await caller.list());
+      await world.database.prepare("UPDATE api_keys SET revoked_at = 1 WHERE id = ?").bind(keys.revoked.row.id).run();
+      for (const [method, path] of [["GET", CONNECTIONS], ["GET", SUMMARY], ["GET", WHOAMI], ["DELETE", one(rows[`ann ${PLATFORM}`].id)]]) {
+        const answer = await caller.send(method, path);
+        expectProblem(answer, "invalid_key");
+        assert.deepEqual(costOf(answer), { calls: 1, rowsRead: 0, rowsWritten: 0, reads: 0 });
+      }
+      assert.equal((await caller.send("GET", CONNECTORS)).status, 200, "the catalog is no secret of the key");
+      expectConnection(await owner.read(rows[`ann ${PLATFORM}`].id));
+    });
+
+    test("are good on their pages only", async () => {
+      const own = `http://127.0.0.1:${world.server.port}`;
+      const caller = await as({ identity: "ann", origins: [ORIGIN, own] });
+      for (const [headers, status] of [
+        [[["origin", ORIGIN]], 200], [[["origin", own]], 200], [[["sec-fetch-site", "same-origin"]], 200], [[["sec-fetch-site", "cross-site"]], 401],
+        [[], 401], [[["origin", "https://app.example.evil"]], 401], [[["origin", "null"], ["sec-fetch-site", "same-origin"]], 401],
+      ]) {
+        for (const path of [CONNECTORS, CONNECTIONS, WHOAMI]) assert.equal((await caller.send("GET", path, { headers })).status, status, `${path} ${headers}`);
+      }
+      assert.equal((await world.server.send(CONNECTIONS, { method: "OPTIONS", headers: [["origin", "https://b.example"]] })).status, 204);
+    });
+
+    test("of another account see that one", async () => {
+      const caller = await as({ identity: "ann" }, keys.other);
+      expectConnections(await caller.list(), { total: 0 });
+      expectProblem(await caller.read(rows[`ann ${PLATFORM}`].id), "connection_not_found");
+      expectConnections(await caller.list(query({ key: rows[`ann ${PLATFORM}`].key })), { total: 0 });
+    });
+  });
+
+  describe("tokens and their secrets", () => {
+    const servers = {};
+    let state;
+
+    before(async () => {
+      state = world.states.small.copy("sessions");
+      const database = await state.open();
+      await store(database.vault, Object.values(keys));
+      await database.close();
+      const signs = { SESSION_SECRET: NEXT_SECRET, SESSION_SECRET_PREVIOUS: SESSION_SECRET };
+      servers.next = await Server.start(state, { name: "sessions-next", variables: { ALLOWED_ORIGINS: ORIGIN }, secrets: signs });
+    });
+
+    after(() => Promise.all(Object.values(servers).map((server) => server.stop())));
+
+    test("are taken until both have changed", async () => {
+      const [old, next] = [await token({ identity: "ann" }), await token({ identity: "ann" }, keys.maker, servers.next)];
+      const status = async (server, secret) => (await server.send(CONNECTORS, { secret })).status;
+      assert.deepEqual([await status(servers.next, old), await status(servers.next, next)], [200, 200]);
+      assert.deepEqual([await status(world.server, old), await status(world.server, next)], [200, 401]);
+    });
+
+    test("let a page of another origin do the whole round", async () => {
+      const secret = await token({ identity: "ann", origins: [ORIGIN], scopes: ALL }, keys.maker, servers.next);
+      const headers = [["origin", ORIGIN]];
+      const preflight = await servers.next.send(CONNECTIONS, { method: "OPTIONS", headers });
+      assert.ok(preflight.header("access-control-allow-headers").split(", ").includes("x-service-secret"));
+      const created = await servers.next.send(CONNECTIONS, { method: "POST", secret, headers: [...headers, JSON_TYPE], body: JSON.stringify(wish("ann", OTHER)) });
+      assert.deepEqual([created.status, created.header("access-control-allow-origin")], [201, ORIGIN], created.text);
+      const list = await servers.next.send(CONNECTIONS, { secret, headers });
+      assert.deepEqual([list.json.total, list.header("access-control-allow-origin")], [1, ORIGIN]);
+      const refused = await servers.next.send(CONNECTIONS, { secret, headers: [["origin", "https://b.example"]] });
+      expectProblem(refused, "invalid_key");
+    });
+
+    test("are not there without one", async () => {
+      await servers.next.stop();
+      servers.none = await Server.start(state, { name: "sessions-none", secrets: { SESSION_SECRET: "too short" } });
+      const { detail } = expectProblem(await ask({ identity: "ann" }, keys.maker, servers.none), "unavailable");
+      assert.match(detail, /`SESSION_SECRET`/);
+      expectProblem(await servers.none.send(CONNECTORS, { secret: await token({ identity: "ann" }) }), "invalid_key");
+      assert.equal((await servers.none.send(CONNECTORS, { secret: keys.maker.secret })).status, 200);
+    });
+  });
+}
