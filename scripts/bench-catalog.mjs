@@ -6,7 +6,7 @@
 // is the processor time of the workerd process per request. Every case is compared with a bare Worker that sends
 // exactly that case's answer. The two take turns, and a round's ratio is between neighbours in time: machines are noisy.
 import { spawnSync } from "node:child_process";
-import { createHash, randomBytes } from "node:crypto";
+import { createHash, createHmac, randomBytes } from "node:crypto";
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -49,8 +49,15 @@ function makeKey() {
   return { secret: body + checksum, row: { ...row, hash: createHash("sha256").update(body + checksum).digest("hex") } };
 }
 
+/** A token of the key that is good as long as this runs, for all platforms. */
+function makeToken({ row }, secret) {
+  const claims = { v: 1, k: row.id, s: 1, e: Date.now() + 3_600_000, i: "ann@example.com", t: "user", o: "https://app.example.com" };
+  const signed = `st_test_${Buffer.from(JSON.stringify(claims)).toString("base64url")}`;
+  return `${signed}.${createHmac("sha256", secret).update(signed).digest("base64url")}`;
+}
+
 /** The built Worker's process; its storage is a catalog folder. */
-function startOurs(folder, catalog, key, compatibilityDate) {
+function startOurs(folder, catalog, key, sessionSecret, compatibilityDate) {
   for (const file of ["index.js", "index_bg.wasm"]) copyFileSync(join(root, "build", file), join(folder, file));
   copyFileSync(join(root, "bench", "storage.mjs"), join(folder, "storage.mjs"));
   const vault = 'wrapped = (moduleName = "cloudflare-internal:d1-api", innerBindings = [(name = "fetcher", service = "storage")])';
@@ -65,7 +72,7 @@ function startOurs(folder, catalog, key, compatibilityDate) {
           { name: "index.js", kind: "esModule", file: "index.js" },
           { name: "index_bg.wasm", kind: "wasm", file: "index_bg.wasm" },
         ],
-        bindings: { CATALOG: 'kvNamespace = "storage"', VAULT: vault },
+        bindings: { CATALOG: 'kvNamespace = "storage"', VAULT: vault, SESSION_SECRET: `text = ${JSON.stringify(sessionSecret)}` },
       },
       {
         name: "storage",
@@ -160,7 +167,9 @@ async function benchRequests(folder, catalog) {
   const date = compatibilityDate();
   const key = makeKey();
   const secret = { "x-service-secret": key.secret };
-  const runtimes = [await startOurs(folder, catalog, key, date)];
+  const sessionSecret = randomBytes(32).toString("base64url");
+  const token = { "x-service-secret": makeToken(key, sessionSecret), origin: "https://app.example.com" };
+  const runtimes = [await startOurs(folder, catalog, key, sessionSecret, date)];
   const loads = [];
   const connectTo = async (runtime, service) => {
     const load = await Load.to(runtime.ports[service], CONNECTIONS);
@@ -186,6 +195,11 @@ async function benchRequests(folder, catalog) {
     runtimes.push(await startBare(folder, plan.cases.map(({ answer }) => answer), date));
     for (const [at, one] of plan.cases.entries()) one.bare = await connectTo(runtimes[1], `bare${at}`);
 
+    // The same page for who has a token, and for who has the key.
+    const page = plan.cases[0];
+    const [withToken, withKey] = [token, { ...secret, origin: token.origin }].map((headers) => encode(page.target, headers));
+    plan.token = { name: page.name, rounds: [] };
+
     // 2. Warm up; how many requests make a round.
     await task("Warming up", async () => {
       for (const one of plan.cases) {
@@ -196,6 +210,7 @@ async function benchRequests(folder, catalog) {
         const { wall } = await measure(ours, count / 3, one.request, one.status);
         one.count = Math.max(50, Math.round((ROUND_MS * 1000) / wall));
       }
+      await measure(ours, WARM_UP_REQUESTS, () => withToken, 200);
     });
 
     // 3. Measure, all cases by turns.
@@ -211,6 +226,11 @@ async function benchRequests(folder, catalog) {
           }
           one.rounds.push(pair);
         }
+        const pair = {};
+        for (const who of round % 2 ? ["key", "token"] : ["token", "key"]) {
+          pair[who] = await measure(ours, page.count, () => (who === "token" ? withToken : withKey), 200);
+        }
+        plan.token.rounds.push(pair);
       }
     });
     return plan;
@@ -277,6 +297,9 @@ function tellRequests(plan) {
   console.log(`\nWarm requests: ${plan.about}`);
   console.log("Processor time of the workerd process a request; medians of rounds, ratio within a round.\n");
   console.log(table([["", "ours µs", "bare µs", "ratio", "quartiles", "throughput", "target", ""], ...rows]));
+  const [withToken, withKey] = ["token", "key"].map((who) => median(plan.token.rounds.map((pair) => pair[who].cpu)));
+  const ratio = median(plan.token.rounds.map((pair) => pair.token.cpu / pair.key.cpu));
+  console.log(`\nA token against a stored key, ${plan.token.name}: ${withToken.toFixed(1)} µs against ${withKey.toFixed(1)} µs, ratio ${ratio.toFixed(2)}.`);
 }
 
 function tellImport(rounds) {

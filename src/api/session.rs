@@ -1,6 +1,6 @@
 //! `POST /v1/sessions`: a token for one identity, which a browser may hold.
 
-use super::body::{BodyReader, Field, FieldCheck};
+use super::body::{BodyReader, Field, FieldCheck, OwnCheck};
 use super::handle::lacks;
 use super::message::{NO_STORE, Request, Response};
 use super::problem::Problem;
@@ -32,11 +32,15 @@ pub const MAX_ORIGIN: usize = 253;
 pub const SESSION_FIELDS: [Field; 6] = [
     Field { name: "identity", check: FieldCheck::Text(rules::identity), required: true },
     optional("identityType", FieldCheck::OneOf(&IdentityType::NAMES)),
-    optional("scopes", FieldCheck::Set(Scope::OF_TOKENS.len(), scope)),
-    optional("platforms", FieldCheck::Set(MAX_PLATFORMS, platform)),
-    optional("origins", FieldCheck::Set(MAX_ORIGINS, origin)),
-    optional("ttlSeconds", FieldCheck::Integer(MIN_TTL, MAX_TTL)),
+    own("scopes", |body, name, value| body.check_set(name, value, Scope::OF_TOKENS.len(), scope)),
+    own("platforms", |body, name, value| body.check_set(name, value, MAX_PLATFORMS, platform)),
+    own("origins", |body, name, value| body.check_set(name, value, MAX_ORIGINS, origin)),
+    own("ttlSeconds", |body, name, value| body.check_integer(name, value, MIN_TTL, MAX_TTL)),
 ];
+
+const fn own(name: &'static str, check: OwnCheck) -> Field {
+    optional(name, FieldCheck::Own(check))
+}
 
 const fn optional(name: &'static str, check: FieldCheck) -> Field {
     Field { name, check, required: false }

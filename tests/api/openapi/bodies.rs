@@ -2,7 +2,9 @@
 
 use connector_vault::access::Scope;
 use connector_vault::api::body::{Field, FieldCheck};
-use connector_vault::api::session::{DEFAULT_TTL, MAX_ORIGIN, SESSION_FIELDS};
+use connector_vault::api::session::{
+    DEFAULT_TTL, MAX_ORIGIN, MAX_ORIGINS, MAX_PLATFORMS, MAX_TTL, MIN_TTL, SESSION_FIELDS,
+};
 use connector_vault::api::vault::create::CREATE_FIELDS;
 use connector_vault::api::vault::update::UPDATE_FIELDS;
 
@@ -77,16 +79,27 @@ fn field_schema(field: &Field) -> Node {
         (_, FieldCheck::Texts(most, rule)) => object! {
             "type": "array", "maxItems": u64::try_from(most).unwrap(), "items": texts::text(rule),
         },
-        (name, FieldCheck::Set(most, rule)) => object! {
-            "type": "array", "minItems": 1, "maxItems": u64::try_from(most).unwrap(), "uniqueItems": true,
-            "items": match name {
-                "scopes" => object! {"type": "string", "enum": Node::texts(Scope::OF_TOKENS.map(Scope::as_str))},
-                "origins" => object! {"type": "string", "maxLength": u64::try_from(MAX_ORIGIN).unwrap(), "pattern": ORIGIN},
-                _ => texts::text(rule),
-            },
-        },
-        (_, FieldCheck::Integer(least, most)) => {
-            object! {"type": "integer", "minimum": least, "maximum": most}
+        ("ttlSeconds", FieldCheck::Own(_)) => {
+            object! {"type": "integer", "minimum": MIN_TTL, "maximum": MAX_TTL}
+        }
+        (name, FieldCheck::Own(_)) => {
+            let (most, item) = match name {
+                "scopes" => {
+                    let names = Scope::OF_TOKENS.map(Scope::as_str);
+                    (names.len(), object! {"type": "string", "enum": Node::texts(names)})
+                }
+                "platforms" => (MAX_PLATFORMS, platform()),
+                "origins" => {
+                    let longest = u64::try_from(MAX_ORIGIN).unwrap();
+                    let item = object! {"type": "string", "maxLength": longest, "pattern": ORIGIN};
+                    (MAX_ORIGINS, item)
+                }
+                _ => panic!("`{name}` has a check of its own, and no schema"),
+            };
+            object! {
+                "type": "array", "minItems": 1, "maxItems": u64::try_from(most).unwrap(), "uniqueItems": true,
+                "items": item,
+            }
         }
     }
 }
