@@ -224,3 +224,56 @@ fn the_others_cost_their_matches() {
         assert!(!plan.iter().any(|step| step.contains("B-TREE FOR ORDER BY")), "{plan:#?}");
     }
 }
+
+#[test]
+fn tokens_walk_their_identitys_connections_and_no_others() {
+    let api = Api::with_sessions(Some(crate::sessions::SECRET), None);
+    let rows = fixture(&api);
+    for wish in [
+        serde_json::json!({"identity": "ann"}),
+        serde_json::json!({"identity": "ann", "identityType": "user", "platforms": ["alpha", "zeta"]}),
+    ] {
+        let token = api.token(&wish);
+        let ask = |path: &str| {
+            let request = crate::support::as_secret(&token, "GET", path);
+            assert_eq!(api.send(&request).status, 200, "{path}");
+            plans(&api.world)
+        };
+        let index = "connections_by_identity (account=? AND environment=? AND active=? AND identity_folded=? AND identity=?";
+        for query in [
+            "",
+            "tags=red",
+            "tags=red,blue&tagsMatch=any",
+            "q=ann",
+            "name=ann",
+            "platform=alpha",
+            "platformVersion=v1&identityType=user",
+            "active=false&page=7",
+        ] {
+            let plans = ask(&format!("{CONNECTIONS}?{query}"));
+            assert_eq!(plans.len(), 3, "{query}");
+            for plan in &plans {
+                assert_no_scan(plan, query);
+                assert!(!plan.iter().any(|step| step.contains("B-TREE")), "{query}: {plan:#?}");
+                assert!(plan.iter().any(|step| step.contains("(id=?)")), "{query}: {plan:#?}");
+            }
+            for plan in &plans[1..] {
+                assert!(plan.iter().any(|step| step.contains(index)), "{query}: {plan:#?}");
+            }
+        }
+        // Where nothing can be found, nothing is looked for.
+        assert_eq!(ask(&format!("{CONNECTIONS}?identity=bob")).len(), 1);
+        let keyed = ask(&format!("{CONNECTIONS}?key=test::alpha::c1::ann,test::alpha::c3::bob"));
+        for plan in &keyed {
+            assert_no_scan(plan, "key");
+        }
+        for plan in ask(SUMMARY) {
+            assert_no_scan(&plan, SUMMARY);
+        }
+        let own = rows.iter().find(|row| row["identity"] == "ann").unwrap();
+        for plan in ask(&at(own["id"].as_str().unwrap())) {
+            assert_no_scan(&plan, "one");
+            assert!(!plan.iter().any(|step| step.contains("B-TREE")), "{plan:#?}");
+        }
+    }
+}

@@ -28,7 +28,7 @@ const PHONE = { width: 390, height: 844 };
 const DESK = { width: 1280, height: 900 };
 
 /** Whose answers the samples show, whose connections the examples are, and who asks in the browser. */
-const keys = { problems: key({ account: "problems" }), samples: key({ account: "samples" }), examples: key({ account: "examples" }), reader: key({ account: "reader" }), scopeless: key({ account: "samples", scopes: "catalog:read" }) };
+const keys = { problems: key({ account: "problems" }), samples: key({ account: "samples", scopes: "catalog:read connections:read connections:write sessions:create" }), examples: key({ account: "examples" }), reader: key({ account: "reader" }), scopeless: key({ account: "samples", scopes: "catalog:read" }) };
 
 const PROBLEMS = join(root, "www", "public", "problems");
 const CODES = [...readFileSync(join(PROBLEMS, "index.html"), "utf8").matchAll(/<a href="\/problems\/(\w+)">/g)].map(([, code]) => code);
