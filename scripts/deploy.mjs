@@ -41,5 +41,8 @@ Deployed. Give it a catalog and a key:
   npm run catalog -- import <your OpenAPI documents>      (or keep the one that npm start made)
   npm run catalog -- publish --remote
   npm run keys -- create --remote --account <name> --environment live
+
+So that keys can make tokens for browsers, give it once what signs them, at least 32 characters:
+  npx wrangler secret put SESSION_SECRET
 `);
 });
