@@ -74,8 +74,9 @@ async function build(wasm) {
     const tools = { env: { PATH: toolPath() } };
     const module = join(root, "build", "index_bg.wasm");
     await dropExports(module);
-    // Function names are for debuggers; they would be a sixth of what every cold start loads.
-    await run(join(nodeBin, "wasm-opt"), [module, "--all-features", "-O3", "--strip-debug", "-o", module], tools);
+    // Function names are for debuggers; they would be a sixth of what every cold start loads. Rust keeps its stack, which
+    // must not run out, in the lowest megabyte, and nothing in the lowest kilobyte.
+    await run(join(nodeBin, "wasm-opt"), [module, "--all-features", "-O3", "--low-memory-unused", "--strip-debug", "--strip-producers", "-o", module], tools);
     const external = ["--external:cloudflare:workers", "--external:./index_bg.wasm"];
     const entry = [join(root, "src", "edge", "entry.js"), `--outfile=${join(root, "build", "index.js")}`, "--allow-overwrite"];
     await run(join(nodeBin, "esbuild"), [...entry, "--bundle", "--format=esm", "--minify", ...external], tools);
