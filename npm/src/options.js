@@ -1,9 +1,11 @@
 // How to reach the service.
 import { Faults, membersOf, notWhole } from "./arguments.js";
 import { ValidationError, checked } from "./errors.js";
+import { Fixed, Supplied } from "./secret.js";
 
 const NAMES = ["baseUrl", "secret", "fetch", "timeoutMs", "maxRetries", "headers", "allowSecretInBrowser"];
-const SECRET_HEADER = "x-service-secret";
+/** The header of the secret. */
+export const SECRET_HEADER = "x-service-secret";
 // The longest time that a timer takes.
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 const MAX_RETRIES = 100;
@@ -20,15 +22,18 @@ export function readOptions(core, options) {
     timeoutMs: notWhole(timeoutMs, 1, MAX_TIMEOUT_MS),
     maxRetries: notWhole(maxRetries, 0, MAX_RETRIES),
     allowSecretInBrowser: typeof allowSecretInBrowser !== "boolean" && "must be true or false",
-    secret: typeof secret !== "string" && "must be an API key or a token: is an environment variable missing?",
+    secret: !["string", "function"].includes(typeof secret) && "must be an API key, a token, or a function that gives one: is an environment variable missing?",
   })) {
     if (what) faults.add(name, what);
   }
   faults.end();
-  if (checked(() => core.isApiKey(secret)) && !allowSecretInBrowser && isBrowser()) throw secretInBrowser();
+  const check = (text) => {
+    if (checked(() => core.isApiKey(text)) && !allowSecretInBrowser && isBrowser()) throw secretInBrowser();
+  };
+  if (typeof secret === "string") check(secret);
   headers.set("accept", "application/json");
-  headers.set(SECRET_HEADER, secret);
-  return { base, headers, secret, fetch, timeoutMs, maxRetries };
+  const source = typeof secret === "string" ? new Fixed(secret) : new Supplied(secret, check, timeoutMs);
+  return { base, headers, secret: source, fetch, timeoutMs, maxRetries };
 }
 
 /** The service's address without a slash at its end. */

@@ -1,11 +1,12 @@
 // A call from its first try to its end.
-import { AbortError, ConnectionError, ServerError, TimeoutError, VaultError, ofStatus } from "./errors.js";
+import { AbortError, ConnectionError, ServerError, TimeoutError, ofStatus } from "./errors.js";
+import { SECRET_HEADER } from "./options.js";
 
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 8_000;
 
 /**
- * Sends a call, and again when that is safe and may help.
+ * Sends a call, and again when that is safe and may help, or when a supplied secret was refused.
  *
  * @param {object} client what `readOptions` gave
  * @param {object} call of the core: makes a request for each try
@@ -21,15 +22,25 @@ export async function send(client, call, { signal, ifMatch, repeatable = true, d
   const ending = new Ending(signal, client.timeoutMs);
   try {
     let lost = false;
-    for (let tries = 1; ; tries += 1) {
-      const { answer, error } = await ending.race(() => attempt(client, call, headers, ending.signal, isAnswer));
+    let renewed = false;
+    for (let tries = 1; ; ) {
+      // Waited for apart, so that a call which ends meanwhile is not sent.
+      const held = client.secret.held ?? (await ending.race(() => client.secret.renew()));
+      headers.set(SECRET_HEADER, held.text);
+      const { answer, error } = await ending.race(() => attempt(client, call, headers, held.text, ending.signal, isAnswer));
       if (answer) return answer;
+      // Who was refused has done nothing: with another secret, whatever it is can be sent again.
+      if (error.status === 401 && client.secret.drop(held) && !renewed) {
+        renewed = true;
+        continue;
+      }
       // An earlier try, of which nobody knows what came of it, has most likely deleted it.
       if (deletes && lost && error.code === "connection_not_found") return {};
       lost ||= error instanceof ConnectionError || error.status === 503;
       const wait = waitAfter(error, tries);
       const again = repeatable && tries <= client.maxRetries && wait !== undefined && Date.now() + wait < until;
       if (!again) throw error;
+      tries += 1;
       await ending.sleep(wait);
     }
   } finally {
@@ -46,7 +57,7 @@ function waitAfter(error, tries) {
 }
 
 /** One try: its answer, or what it failed with. */
-async function attempt(client, call, headers, signal, isAnswer) {
+async function attempt(client, call, headers, secret, signal, isAnswer) {
   let response;
   let json;
   try {
@@ -60,7 +71,7 @@ async function attempt(client, call, headers, signal, isAnswer) {
   try {
     const { status, ok, headers } = response;
     if (ok && isAnswer(json, status)) return { answer: { json, headers } };
-    return { error: errorOf(status, headers, without(client.secret, json)) };
+    return { error: errorOf(status, headers, without(secret, json)) };
   } catch (cause) {
     return { error: unexpected(ServerError, "What `fetch` gave is no response.", { cause }) };
   }

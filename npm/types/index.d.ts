@@ -313,17 +313,34 @@ export interface List<Row> extends Promise<Page<Row>>, AsyncIterable<Row> {
 // Calls
 // ---------------------------------------------------------------------------------------------------------------------
 
+/** What a page needs of a short-lived token: the answer to `POST /v1/sessions` has it, as your backend may pass it on. */
+export interface Token {
+  /** `st_test_…` or `st_live_…` */
+  token: string;
+  /** When it expires (RFC 3339). Where it is known, the token is renewed before; else when the service refuses it. */
+  expiresAt?: string | null | undefined;
+}
+
 /** How to reach the service. */
 export interface ConnectorVaultOptions {
   /** Address of the service, for example `https://vault.example.com`. */
   baseUrl: string | URL;
-  /** Your API key (`sk_test_…` or `sk_live_…`), or a short-lived token (`st_test_…` or `st_live_…`). */
-  secret: string;
+  /**
+   * Your API key (`sk_test_…` or `sk_live_…`), a short-lived token (`st_test_…` or `st_live_…`), or a function that supplies
+   * one. The function is called without arguments when a call needs a secret, once for all that need one at a time: for the
+   * first call, shortly before `expiresAt` (when a tenth of the time is left, or 30 seconds if that is less), and when the
+   * service refuses what it gave: then the call is sent once more, whatever it is. What it fails with is the `cause` of a
+   * {@link VaultError} with the code `secret_unavailable`; the next call asks it again.
+   */
+  secret: string | (() => string | Token | Promise<string | Token>);
   /** Sends the requests; the global `fetch` unless told. */
   fetch?: ((request: Request) => Promise<Response>) | undefined;
   /** Milliseconds after which a call fails with a {@link TimeoutError}, its retries included; 30,000 unless told. */
   timeoutMs?: number | undefined;
-  /** How often a call that is safe to repeat is sent again after a failure that may pass; 2 unless told. */
+  /**
+   * How often a call that is safe to repeat is sent again after a failure that may pass; 2 unless told. That a supplied secret
+   * is renewed does not count.
+   */
   maxRetries?: number | undefined;
   /** Headers to send with every request. */
   headers?: Headers | Record<string, string> | undefined;
@@ -462,6 +479,8 @@ export type ClientCode =
   | "invalid_argument"
   /** An API key in a web page. */
   | "secret_in_browser"
+  /** The function in `secret` failed, which is the `cause`, or gave no secret. */
+  | "secret_unavailable"
   /** No answer: no network, a wrong address, or a page that the service does not allow to call it. */
   | "connection_failed"
   /** No answer in time. */
@@ -509,7 +528,7 @@ export declare class VaultError extends Error {
  * and `status` and `code` are those of the service's answer, for example 404 and `connection_not_found` for what is no id.
  */
 export declare class ValidationError extends VaultError {}
-/** The key is unknown, revoked or expired (401). */
+/** The key or the token is unknown, revoked or expired (401); of a supplied one, so is the one that took its place. */
 export declare class AuthenticationError extends VaultError {}
 /** The key is not allowed to do this (403). */
 export declare class PermissionError extends VaultError {}

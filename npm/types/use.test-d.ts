@@ -1,6 +1,6 @@
 // How the package is used, as far as types go. Compiled with the globals of a browser, and with those of Node.
 import { ConnectorVault, NotFoundError, PreconditionError, VaultError, parseConnectionKey, parseConnectorKey } from "./index.js";
-import type { Action, Connection, ConnectionSummary, Connector, Environment, ErrorCode, Fault, NewConnection, Page, Scope } from "./index.js";
+import type { Action, Connection, ConnectionSummary, Connector, Environment, ErrorCode, Fault, NewConnection, Page, Scope, Token } from "./index.js";
 import * as slim from "./slim.js";
 
 const vault = new ConnectorVault({ baseUrl: "https://vault.example.com", secret: "st_test_…" });
@@ -61,6 +61,10 @@ export function validation(tags: string[], form: Omit<NewConnection, "identityTy
 export function options(secret: string, headers: Headers) {
   new ConnectorVault({ baseUrl: new URL("https://vault.example.com"), secret, headers, timeoutMs: undefined });
   new ConnectorVault({ baseUrl: "https://vault.example.com", secret, fetch, headers: { "x-tenant": "a" } });
+  for (const supply of [() => secret, async () => secret, () => ({ token: secret }), async () => ({ token: secret, expiresAt: null }), (): Token => ({ token: secret, expiresAt: secret })]) {
+    new ConnectorVault({ baseUrl: "https://vault.example.com", secret: supply });
+  }
+  new ConnectorVault({ baseUrl: "https://vault.example.com", secret: async () => (await fetch("/token")).json() as Promise<Token> });
   new slim.ConnectorVault({ baseUrl: "https://vault.example.com", secret, fetch: async (request) => fetch(request.url, request) });
 }
 
@@ -96,6 +100,10 @@ export async function refused(page: Page<Connection>) {
   vault.connections.list().rows;
   // @ts-expect-error a number is no module
   await slim.init(5);
+  // @ts-expect-error a response is no token yet
+  new ConnectorVault({ baseUrl: "https://vault.example.com", secret: () => fetch("/token") });
+  // @ts-expect-error the token is missing
+  new ConnectorVault({ baseUrl: "https://vault.example.com", secret: async () => ({ expiresAt: "2027-01-15T08:00:00.000Z" }) });
   // @ts-expect-error the only names are those of this package
   is<ErrorCode>("not_found");
 }

@@ -7,8 +7,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
+import { inspect } from "node:util";
 import { Clock } from "./support/clock.mjs";
 import { ConnectorVault, Recorder, VaultError, dist, expectError, expectInvalid, expectNoSecret, expectNothingBeside, expectUnanswered, failure } from "./support/package.mjs";
+import { secrets } from "./support/http.mjs";
 import { secret } from "./support/keys.mjs";
 
 const BASE = "https://vault.example";
@@ -46,10 +48,10 @@ const REPEATABLE = {
 };
 /** Those that are not. */
 const ONCE_ONLY = {
-  create: [(vault, options) => vault.connections.create(WISH, options)],
-  "update if it is as it was": [(vault, options) => vault.connections.update(ID, { tags: [] }, { ...options, ifMatch: CONNECTION })],
-  "update by tag": [(vault, options) => vault.connections.update(ID, { tags: [] }, { ...options, ifMatch: '"x"' })],
-  "update if it is there": [(vault, options) => vault.connections.update(ID, { tags: [] }, { ...options, ifMatch: "*" })],
+  create: [(vault, options) => vault.connections.create(WISH, options), () => json(CONNECTION, 201)],
+  "update if it is as it was": [(vault, options) => vault.connections.update(ID, { tags: [] }, { ...options, ifMatch: CONNECTION }), () => json(CONNECTION)],
+  "update by tag": [(vault, options) => vault.connections.update(ID, { tags: [] }, { ...options, ifMatch: '"x"' }), () => json(CONNECTION)],
+  "update if it is there": [(vault, options) => vault.connections.update(ID, { tags: [] }, { ...options, ifMatch: "*" }), () => json(CONNECTION)],
 };
 const ALL = { ...REPEATABLE, ...ONCE_ONLY };
 /** Failures that may pass. */
@@ -64,7 +66,7 @@ const idle = async () => {
 };
 
 /** Runs a call in a time of its own: { value | error, requests, waits, took, timers }, in milliseconds since it began. */
-async function timed(send, call, options = {}) {
+async function timed(send, call, options = {}, tick = TICK_MS) {
   const clock = new Clock(Date.UTC(2026, 0, 1));
   try {
     const began = Date.now();
@@ -74,7 +76,7 @@ async function timed(send, call, options = {}) {
     Promise.resolve().then(() => call(vault)).then((value) => (outcome = { value }), (error) => (outcome = { error }));
     for (await idle(); !outcome; await idle()) {
       assert.ok(clock.passed < END_MS, "the call does not end");
-      clock.pass(TICK_MS);
+      clock.pass(tick);
     }
     const times = recorder.requests.map(({ at }) => at - began);
     return { ...outcome, requests: recorder.requests, waits: times.slice(1).map((time, n) => time - times[n]), took: clock.passed, timers: clock.waiting };
@@ -82,6 +84,35 @@ async function timed(send, call, options = {}) {
     clock.restore();
   }
 }
+
+/** Time, within a call of `timed`. */
+const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
+
+/** What gives tokens: one that is named by its number, when `give` does not say otherwise. */
+class Supplier {
+  /** Each time that it was asked: { at, given }. */
+  asked = [];
+
+  constructor(give = (text) => text) {
+    const supplier = this;
+    this.supply = function (...given) {
+      supplier.asked.push({ at: Date.now(), given: [this, ...given] });
+      return give(supplier.token(supplier.asked.length), supplier.asked.length);
+    };
+  }
+
+  /** Its nth token. */
+  token(n) {
+    const text = `st_test_${String(n).padStart(4, "0")}.${"signed-by-the-tests".repeat(3)}`;
+    secrets.add(text);
+    return text;
+  }
+}
+/** The number of the token that a request was sent with. */
+const numberOf = (request) => Number(/^st_test_(\d+)\./.exec(request.headers.get("x-service-secret"))?.[1]);
+const refused = () => problem(401, "invalid_key");
+/** A `fetch` that refuses all tokens before the nth. */
+const refusing = (n, good = () => json(WHOAMI)) => (request) => (numberOf(request) < n ? refused() : good(request));
 
 /** A `fetch` that gives these one after the other, the last one from then on. */
 const inTurn = (...answers) => (request, n) => answers[Math.min(n, answers.length) - 1](request, n);
@@ -299,6 +330,307 @@ describe("the npm package without a service", { timeout: 300_000 }, () => {
       const failing = new ConnectorVault({ baseUrl: BASE, secret: OWN, maxRetries: 0, fetch: async () => overloaded() });
       for (let i = 0; i < 20; i += 1) await failure(failing.whoami({ signal }));
       assert.equal(getEventListeners(signal, "abort").length, 0);
+    });
+  });
+
+  describe("a secret that a function supplies", () => {
+    /** A call with a supplier of its own: what `timed` gives, and how often the supplier was asked. */
+    async function supplied(supplier, send, call, options, tick) {
+      const outcome = await timed(send, call, { secret: supplier.supply, ...options }, tick);
+      return { ...outcome, supplies: supplier.asked.length, tokens: outcome.requests.map(numberOf) };
+    }
+    const whoami = (vault, options) => vault.whoami(options);
+    const expiring = (seconds) => (text) => ({ token: text, expiresAt: new Date(Date.now() + seconds * 1000).toISOString() });
+
+    test("is asked for with the first call, and once for many at a time", async () => {
+      for (const give of [
+        (text) => text, async (text) => text, (text) => pause(700).then(() => text), (text) => ({ then: (done) => done(text) }), (text) => ({ token: text }), async (text) => ({ token: text, expiresAt: null }),
+        (text) => ({ ...expiring(900)(text), environment: "test", identity: "ann", identityType: null, scopes: [], platforms: null, origins: null }), async (text) => Object.create(null, { token: { value: text } }),
+      ]) {
+        const supplier = new Supplier(give);
+        const { value, supplies, requests, tokens } = await supplied(supplier, () => json(WHOAMI), async (vault) => {
+          assert.equal(supplier.asked.length, 0, "a client alone needs no token");
+          await failure(() => vault.connections.list({ limit: 0 }));
+          assert.deepEqual([vault.connections.validateUpdate({ tags: [] }), supplier.asked.length], [[], 0]);
+          const many = await Promise.all(Array.from({ length: 50 }, () => vault.whoami()));
+          for (let i = 0; i < 5; i += 1) many.push(await vault.whoami());
+          return many;
+        });
+        assert.deepEqual(value, Array(55).fill(WHOAMI));
+        assert.deepEqual([supplies, requests.length, new Set(tokens).size], [1, 55, 1]);
+        assert.deepEqual(supplier.asked[0].given, [undefined], "called as a function, without arguments");
+      }
+    });
+
+    test("the clients of one function ask each for themselves", async () => {
+      const supplier = new Supplier();
+      const fetching = async () => json(WHOAMI);
+      for (let i = 0; i < 3; i += 1) await new ConnectorVault({ baseUrl: BASE, secret: supplier.supply, fetch: fetching }).whoami();
+      assert.equal(supplier.asked.length, 3);
+    });
+
+    test("is renewed before it expires, when somebody calls", async () => {
+      for (const [life, until] of [[900, 870], [1200, 1170], [300, 270], [200, 180], [60, 54], [30, 27]]) {
+        const { tokens, supplies, timers } = await supplied(new Supplier(expiring(life)), () => json(WHOAMI), async (vault) => {
+          await vault.whoami();
+          await pause((until - 2) * 1000);
+          await vault.whoami();
+          await pause(3000);
+          await Promise.all(Array.from({ length: 50 }, () => vault.whoami()));
+          await pause((until - 2) * 1000);
+          await vault.whoami();
+        }, {}, 1000);
+        assert.deepEqual([tokens.slice(0, 3), new Set(tokens.slice(2)).size, tokens.length, supplies], [[1, 1, 2], 1, 53, 2], `${life} s`);
+        assert.equal(timers, 0, "nothing waits meanwhile");
+      }
+    });
+
+    test("without an expiry that can be read, it is kept until it is refused", async () => {
+      for (const expiresAt of [undefined, null, "", "soon", Number.NaN, {}, "9999999-01-01"]) {
+        const supplier = new Supplier((token) => ({ token, expiresAt }));
+        const { supplies, tokens } = await supplied(supplier, (request, n) => (n > 3 ? refusing(2)(request) : json(WHOAMI)), async (vault) => {
+          for (let i = 0; i < 5; i += 1, await pause(600_000)) await vault.whoami();
+        }, {}, 10_000);
+        assert.deepEqual([supplies, tokens], [2, [1, 1, 1, 1, 2, 2]], String(expiresAt));
+      }
+    });
+
+    test("a clock that is wrong costs a few renewals, and no call", async () => {
+      const WALK_MS = 3_000_000;
+      for (const life of [60_000, 900_000, 3_600_000]) {
+        for (const skew of [0, 1000, -1000, 20_000, -20_000, life - 31_000, life - 29_000, life - 1, life, 3_600_000, -3_600_000, 1e11, -1e11]) {
+          // The service's clock; the page's is ahead by the skew.
+          const now = () => Date.now() - skew;
+          const ends = new Map();
+          const supplier = new Supplier((token) => {
+            ends.set(token, now() + life);
+            return { token, expiresAt: new Date(now() + life).toISOString() };
+          });
+          let calls = 0;
+          const { error, supplies, requests } = await supplied(supplier, (request) => (now() < ends.get(request.headers.get("x-service-secret")) ? json(WHOAMI) : refused()), async (vault) => {
+            for (const began = Date.now(); Date.now() - began < WALK_MS; await pause(5000)) {
+              calls += 1;
+              await vault.whoami();
+            }
+          }, {}, 5000);
+          const what = `${life} ms, ${skew} ms ahead: ${supplies} renewals, ${requests.length} requests`;
+          assert.equal(error, undefined, `${what}: ${error}`);
+          // A clock that is ahead by almost a whole life makes it seem to be of half a minute.
+          assert.ok(supplies <= WALK_MS / 25_000 + 1, what);
+          assert.ok(requests.length <= calls + supplies, what);
+          if (Math.abs(skew) <= 1000) assert.ok(supplies <= WALK_MS / (life - Math.min(life * 0.1, 30_000) - 6000) + 1, what);
+          if (skew === 0) assert.equal(requests.length, calls, `${what}: nothing was refused`);
+        }
+      }
+    });
+
+    for (const [name, [call, good]] of Object.entries(ALL)) {
+      test(`${name}: refused, it is renewed and sent again, once`, async () => {
+        for (const options of [{}, { maxRetries: 0 }]) {
+          const { error, requests, tokens, supplies, took } = await supplied(new Supplier(), refusing(2, good), call, options);
+          assert.equal(error, undefined, String(error));
+          assert.deepEqual([tokens, supplies, took], [[1, 2], 2, 0]);
+          const [first, second] = requests.map(({ method, url, body, headers }) => ({ method, url, body, match: headers.get("if-match"), type: headers.get("content-type") }));
+          assert.deepEqual(second, first);
+          const again = await supplied(new Supplier(), refused, call, options);
+          expectError(again.error, "AuthenticationError", { status: 401, code: "invalid_key", requestId: "r" });
+          assert.deepEqual([again.tokens, again.supplies, again.took], [[1, 2], 2, 0]);
+        }
+      });
+    }
+
+    test("after a second refusal, the next call asks for another one", async () => {
+      const { value, tokens } = await supplied(new Supplier(), refusing(4), async (vault) => {
+        expectError(await failure(vault.whoami()), "AuthenticationError");
+        return [await vault.whoami(), await vault.whoami()];
+      });
+      assert.deepEqual([value, tokens], [[WHOAMI, WHOAMI], [1, 2, 3, 4, 4]]);
+    });
+
+    test("many that are refused renew it once, also those that hear of it late", async () => {
+      const supplier = new Supplier((text, n) => (n === 1 ? text : pause(500).then(() => text)));
+      const { value, supplies, tokens } = await supplied(supplier, async (request, n) => {
+        // Some while it is being renewed, some long after.
+        if (n <= 50) await pause(n * 40);
+        return refusing(2)(request);
+      }, (vault) => Promise.all(Array.from({ length: 50 }, () => vault.whoami())));
+      assert.deepEqual(value, Array(50).fill(WHOAMI));
+      assert.deepEqual([supplies, tokens], [2, [...Array(50).fill(1), ...Array(50).fill(2)]]);
+    });
+
+    test("a renewal takes nothing from the retries, nor they from it", async () => {
+      const { value, tokens } = await supplied(new Supplier(), inTurn(() => overloaded(), refused, () => overloaded(), () => json(WHOAMI)), whoami);
+      assert.deepEqual([value, tokens], [WHOAMI, [1, 1, 2, 2]]);
+      const { error, requests } = await supplied(new Supplier(), inTurn(refused, () => overloaded()), whoami);
+      expectError(error, "ServerError", { status: 503 });
+      assert.equal(requests.length, 4);
+    });
+
+    test("only a refused secret is renewed", async () => {
+      for (const [status, code] of [[400, "invalid_parameter"], [403, "insufficient_scope"], [404, "connection_not_found"], [429, "too_many_requests"], [500, "internal"], [503, "unavailable"]]) {
+        const { error, supplies } = await supplied(new Supplier(), () => problem(status, code), whoami);
+        assert.deepEqual([error.status, supplies], [status, 1]);
+      }
+    });
+
+    test("a token as a plain text stays what it is", async () => {
+      const text = new Supplier().token(1);
+      const { error, tokens } = await timed(refused, async (vault) => {
+        const outcomes = await Promise.allSettled([vault.whoami(), vault.connections.create(WISH)]);
+        throw outcomes[1].reason;
+      }, { secret: text }).then((outcome) => ({ ...outcome, tokens: outcome.requests.map(numberOf) }));
+      expectError(error, "AuthenticationError", { status: 401, code: "invalid_key" });
+      assert.deepEqual(tokens, [1, 1]);
+    });
+
+    test("a function that fails is told with what it failed with, and asked again by the next call", async () => {
+      for (const reason of [new TypeError("mine"), "a text", undefined, null, 5, { a: 1 }, Symbol("x")]) {
+        for (const fails of [() => { throw reason; }, () => Promise.reject(reason), () => pause(200).then(() => { throw reason; }), () => ({ then: (_, reject) => reject(reason) }), () => ({ get token() { throw reason; } })]) {
+          const supplier = new Supplier((text, n) => (n === 1 ? fails() : text));
+          const { value, requests, supplies } = await supplied(supplier, () => json(WHOAMI), async (vault) => {
+            const outcomes = await Promise.allSettled([vault.whoami(), vault.connections.list(), vault.connections.create(WISH)]);
+            for (const { reason: error } of outcomes) assert.equal(expectUnanswered(error, "VaultError", { status: undefined, code: "secret_unavailable", errors: [] }).cause, reason);
+            assert.equal(supplier.asked.length, 1);
+            return vault.whoami();
+          });
+          assert.deepEqual([value, requests.length, supplies], [WHOAMI, 1, 2]);
+        }
+      }
+    });
+
+    test("a function that fails when it is to renew is told as well", async () => {
+      const supplier = new Supplier((text, n) => {
+        if (n === 2) throw new Error("signed out");
+        return expiring(60)(text);
+      });
+      for (const [wait, sent] of [[0, [1, 3]], [55_000, [3]]]) {
+        supplier.asked = [];
+        const { tokens } = await supplied(supplier, refusing(wait === 0 ? 2 : 1), async (vault) => {
+          if (wait > 0) assert.deepEqual(await vault.whoami(), WHOAMI);
+          await pause(wait);
+          assert.equal(expectUnanswered(await failure(vault.whoami()), "VaultError", { code: "secret_unavailable" }).cause.message, "signed out");
+          assert.deepEqual(await vault.whoami(), WHOAMI);
+        }, {}, 1000);
+        assert.deepEqual(tokens.slice(-sent.length), sent);
+      }
+    });
+
+    test("what is no secret is refused, and nothing sent", async () => {
+      for (const junk of [undefined, null, 5, true, {}, [], { secret: "st_test_x" }, { token: 5 }, { token: undefined }, { error: "signed out" }, new Response("st_test_x"), () => "st_test_x"]) {
+        const { error, requests } = await supplied(new Supplier(() => junk), () => json(WHOAMI), whoami);
+        expectUnanswered(error, "VaultError", { status: undefined, code: "secret_unavailable", cause: undefined });
+        assert.equal(requests.length, 0);
+      }
+      // As the constructor does.
+      for (const text of ["", "x", "sk_test_", `${OWN}0`, OWN.replace("sk_test_", "sk_live_"), "st_test_a b", "st_test_a\nb", `st_live_${"x".repeat(5000)}`, `Bearer ${OWN}`]) {
+        const expected = await failure(() => new ConnectorVault({ baseUrl: BASE, secret: text }));
+        for (const given of [text, { token: text }]) {
+          const { error, requests } = await supplied(new Supplier(() => given), () => json(WHOAMI), whoami);
+          expectUnanswered(error, "ValidationError", { status: 401, code: expected.code, message: expected.message });
+          assert.equal(requests.length, 0);
+        }
+      }
+      const { value, requests } = await supplied(new Supplier(() => OWN), () => json(WHOAMI), whoami);
+      assert.deepEqual([value, requests[0].headers.get("x-service-secret")], [WHOAMI, OWN], "on a server a key may be supplied as well");
+    });
+
+    test("whoever stops waiting for it, it comes for the others", async () => {
+      const controller = new AbortController();
+      const supplier = new Supplier((text) => pause(1000).then(() => text));
+      const { value, supplies, requests, took, timers } = await supplied(supplier, () => json(WHOAMI), async (vault) => {
+        const calls = [vault.whoami({ signal: controller.signal }), vault.whoami(), vault.connections.delete(ID, { signal: controller.signal })];
+        setTimeout(() => controller.abort("mine"), 300);
+        const began = Date.now();
+        const ended = await failure(calls[0]);
+        near(Date.now() - began, 300);
+        for (const error of [ended, await failure(calls[2])]) expectUnanswered(error, "AbortError", { code: "aborted", cause: "mine" });
+        return calls[1];
+      });
+      assert.deepEqual([value, supplies, requests.length, timers], [WHOAMI, 1, 1, 0]);
+      near(took, 1000);
+      const { error, supplies: none } = await supplied(new Supplier(), () => json(WHOAMI), (vault) => vault.whoami({ signal: AbortSignal.abort() }));
+      expectUnanswered(error, "AbortError");
+      assert.equal(none, 0, "a call that has ended before needs no token");
+    });
+
+    test("the time of a call is over, that of the renewal is not", async () => {
+      const supplier = new Supplier((text) => pause(1500).then(() => text));
+      const { value, supplies, requests } = await supplied(supplier, () => json(WHOAMI), async (vault) => {
+        const began = Date.now();
+        const slow = failure(vault.whoami());
+        await pause(800);
+        const later = vault.whoami();
+        expectUnanswered(await slow, "TimeoutError", { code: "timeout" });
+        near(Date.now() - began, 1000);
+        return later;
+      }, { timeoutMs: 1000 });
+      assert.deepEqual([value, supplies, requests.length], [WHOAMI, 1, 1]);
+    });
+
+    test("a function that never answers is asked again, and what it then says counts", async () => {
+      let late;
+      const supplier = new Supplier((text, n) => (n === 1 ? new Promise((done) => (late = () => done(text))) : text));
+      const { value, tokens, supplies } = await supplied(supplier, () => json(WHOAMI), async (vault) => {
+        expectUnanswered(await failure(vault.whoami()), "TimeoutError", { code: "timeout" });
+        const first = await vault.whoami();
+        late();
+        await idle();
+        return [first, await vault.whoami()];
+      }, { timeoutMs: 1000 });
+      assert.deepEqual([value, tokens, supplies], [[WHOAMI, WHOAMI], [2, 2], 2]);
+    });
+
+    test("a walk goes on over renewals, from the same cursor", async () => {
+      const PAGES = 9;
+      const cursor = (n) => n.toString(16).padStart(CURSOR_DIGITS, "0");
+      const answer = (request) => {
+        const at = parseInt(new URL(request.url).searchParams.get("after") ?? "0", 16);
+        const link = at + 1 < PAGES ? { link: `<${BASE}/v1/vault/connections?limit=100&after=${cursor(at + 1)}>; rel="next"` } : {};
+        return json({ rows: [{ id: `${at}a` }, { id: `${at}b` }], total: 2 * PAGES, pages: PAGES, page: at + 1 }, 200, link);
+      };
+      // By the clock, and by the service, which takes each token for two pages only.
+      for (const [give, send] of [
+        [expiring(60), answer],
+        [(text) => text, (() => {
+          const used = new Map();
+          return (request) => {
+            const times = (used.get(numberOf(request)) ?? 0) + 1;
+            used.set(numberOf(request), times);
+            return times > 2 ? refused() : answer(request);
+          };
+        })()],
+      ]) {
+        const { value, tokens, requests } = await supplied(new Supplier(give), send, async (vault) => {
+          const ids = [];
+          for await (const { id } of vault.connections.list()) {
+            ids.push(id);
+            await pause(15_000);
+          }
+          return ids;
+        }, {}, 1000);
+        assert.deepEqual(value, Array.from({ length: PAGES }, (_, n) => [`${n}a`, `${n}b`]).flat());
+        assert.ok(new Set(tokens).size >= 4, tokens.join());
+        const refusals = requests.filter(({ query }, n) => n > 0 && query.after === requests[n - 1].query.after).length;
+        assert.equal(requests.length, PAGES + refusals);
+        assert.equal(refusals, give.length === 1 && send !== answer ? 4 : 0);
+      }
+    });
+
+    test("is nowhere to be seen", async () => {
+      const supplier = new Supplier((text) => ({ token: text, expiresAt: null, note: "of the backend" }));
+      const { error, value } = await supplied(supplier, (request) => {
+        const text = request.headers.get("x-service-secret");
+        return json({ type: "x", title: "T", status: 400, detail: `What is ${text}?`, code: "invalid_body", requestId: text, errors: [{ pointer: "", detail: text }] }, 400);
+      }, async (vault) => {
+        expectError(await failure(vault.connections.create(WISH)), "ValidationError", { message: "What is …?" });
+        return vault;
+      });
+      assert.equal(error, undefined, String(error));
+      for (const shown of [JSON.stringify(value), inspect(value, { depth: 20, showHidden: true, getters: true }), ...Object.keys(value)]) {
+        for (const text of secrets) assert.ok(!shown.includes(text), shown);
+      }
+      const broken = new Supplier((text) => ({ token: `${text} ` }));
+      expectUnanswered((await supplied(broken, () => json(WHOAMI), whoami)).error, "ValidationError", { code: "invalid_key" });
     });
   });
 
