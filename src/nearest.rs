@@ -15,15 +15,21 @@ pub fn nearest<'a>(
     known: impl IntoIterator<Item = &'a str>,
     most: usize,
 ) -> Vec<String> {
-    nearest_of(name, &mut known.into_iter(), most)
+    let mut known = known.into_iter();
+    nearest_of(name, &mut || known.next(), most)
 }
 
-/// The same for names of any kind: one piece of code for all.
-fn nearest_of(name: &str, known: &mut dyn Iterator<Item = &str>, most: usize) -> Vec<String> {
+/// The same for names of any kind: one piece of code for all. `next` gives one after the other; an iterator would bring all
+/// that iterators can do.
+fn nearest_of<'a>(
+    name: &str,
+    next: &mut dyn FnMut() -> Option<&'a str>,
+    most: usize,
+) -> Vec<String> {
     let name = bare(&beginning(name));
     // Few are asked for: putting each in its place is faster than sorting all.
     let mut best: Vec<(f64, &str)> = Vec::with_capacity(most.saturating_add(1));
-    for known in known {
+    while let Some(known) = next() {
         let score = likeness(&name, known);
         let at = best.partition_point(|(other, other_name)| {
             other.total_cmp(&score).then_with(|| known.cmp(other_name)).is_gt()

@@ -72,32 +72,62 @@ impl Code {
     /// The HTTP status, the `code` and the `title`: all that is the same in every problem of this kind.
     #[must_use]
     pub const fn facts(self) -> (u16, &'static str, &'static str) {
+        let (status, code) = self.named();
+        (status, code, self.title())
+    }
+
+    /// The HTTP status and the `code`. Apart from the title, which clients do without.
+    #[must_use]
+    pub const fn named(self) -> (u16, &'static str) {
         match self {
-            Self::UnknownParameter => (400, "unknown_parameter", "Unknown query parameter"),
-            Self::RepeatedParameter => (400, "repeated_parameter", "Repeated query parameter"),
-            Self::InvalidParameter => (400, "invalid_parameter", "Invalid query parameter"),
-            Self::InvalidBody => (400, "invalid_body", "Invalid body"),
-            Self::MissingKey => (401, "missing_key", "Missing API key"),
-            Self::InvalidKey => (401, "invalid_key", "Invalid API key"),
-            Self::InsufficientScope => (403, "insufficient_scope", "Insufficient scope"),
-            Self::RouteNotFound => (404, "route_not_found", "Route not found"),
-            Self::PlatformNotFound => (404, "platform_not_found", "Platform not found"),
-            Self::ConnectionNotFound => (404, "connection_not_found", "Connection not found"),
-            Self::MethodNotAllowed => (405, "method_not_allowed", "Method not allowed"),
-            Self::ConnectionExists => (409, "connection_exists", "Connection exists"),
-            Self::PreconditionFailed => (412, "precondition_failed", "Precondition failed"),
-            Self::BodyTooLarge => (413, "body_too_large", "Body too large"),
-            Self::UnsupportedMediaType => (415, "unsupported_media_type", "Unsupported media type"),
-            Self::TooManyRequests => (429, "too_many_requests", "Too many requests"),
-            Self::Internal => (500, "internal", "Internal error"),
-            Self::Unavailable => (503, "unavailable", "Temporarily unavailable"),
+            Self::UnknownParameter => (400, "unknown_parameter"),
+            Self::RepeatedParameter => (400, "repeated_parameter"),
+            Self::InvalidParameter => (400, "invalid_parameter"),
+            Self::InvalidBody => (400, "invalid_body"),
+            Self::MissingKey => (401, "missing_key"),
+            Self::InvalidKey => (401, "invalid_key"),
+            Self::InsufficientScope => (403, "insufficient_scope"),
+            Self::RouteNotFound => (404, "route_not_found"),
+            Self::PlatformNotFound => (404, "platform_not_found"),
+            Self::ConnectionNotFound => (404, "connection_not_found"),
+            Self::MethodNotAllowed => (405, "method_not_allowed"),
+            Self::ConnectionExists => (409, "connection_exists"),
+            Self::PreconditionFailed => (412, "precondition_failed"),
+            Self::BodyTooLarge => (413, "body_too_large"),
+            Self::UnsupportedMediaType => (415, "unsupported_media_type"),
+            Self::TooManyRequests => (429, "too_many_requests"),
+            Self::Internal => (500, "internal"),
+            Self::Unavailable => (503, "unavailable"),
+        }
+    }
+
+    const fn title(self) -> &'static str {
+        match self {
+            Self::UnknownParameter => "Unknown query parameter",
+            Self::RepeatedParameter => "Repeated query parameter",
+            Self::InvalidParameter => "Invalid query parameter",
+            Self::InvalidBody => "Invalid body",
+            Self::MissingKey => "Missing API key",
+            Self::InvalidKey => "Invalid API key",
+            Self::InsufficientScope => "Insufficient scope",
+            Self::RouteNotFound => "Route not found",
+            Self::PlatformNotFound => "Platform not found",
+            Self::ConnectionNotFound => "Connection not found",
+            Self::MethodNotAllowed => "Method not allowed",
+            Self::ConnectionExists => "Connection exists",
+            Self::PreconditionFailed => "Precondition failed",
+            Self::BodyTooLarge => "Body too large",
+            Self::UnsupportedMediaType => "Unsupported media type",
+            Self::TooManyRequests => "Too many requests",
+            Self::Internal => "Internal error",
+            Self::Unavailable => "Temporarily unavailable",
         }
     }
 
     /// The `code` member.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
-        self.facts().1
+        self.named().1
     }
 }
 
@@ -190,6 +220,27 @@ impl Problem {
     pub fn of_fault(fault: Fault) -> Self {
         let problem = Self::new(fault.code, fault.detail.clone());
         Self { errors: vec![fault], ..problem }
+    }
+
+    /// No API key.
+    #[must_use]
+    pub fn missing_key() -> Self {
+        let detail = "The request carries no API key: send it in the header `x-service-secret`.";
+        Self::new(Code::MissingKey, detail)
+    }
+
+    /// No API key, but something that looks like one.
+    #[must_use]
+    pub fn malformed_key() -> Self {
+        let detail = "The API key is malformed: a character is missing or mistyped.";
+        Self::new(Code::InvalidKey, detail)
+    }
+
+    /// A token that is not good, or not here, or not any more: one answer for all, so that it tells nothing.
+    #[must_use]
+    pub fn bad_token() -> Self {
+        let detail = "The token is not valid: it is altered, expired or used from an origin that it does not name, or its API key is revoked or expired.";
+        Self::new(Code::InvalidKey, detail)
     }
 
     /// Storage can't answer; `cause` goes to the log.
@@ -289,21 +340,13 @@ impl From<AuthenticationError> for Problem {
     fn from(error: AuthenticationError) -> Self {
         let invalid = |detail: &str| Self::new(Code::InvalidKey, detail);
         match error {
-            AuthenticationError::Missing => {
-                let detail =
-                    "The request carries no API key: send it in the header `x-service-secret`.";
-                Self::new(Code::MissingKey, detail)
-            }
+            AuthenticationError::Missing => Self::missing_key(),
             AuthenticationError::Several => {
                 invalid("The request carries several API keys; send one.")
             }
-            AuthenticationError::Malformed => {
-                invalid("The API key is malformed: a character is missing or mistyped.")
-            }
+            AuthenticationError::Malformed => Self::malformed_key(),
             AuthenticationError::Refused => invalid("The API key is unknown, revoked or expired."),
-            AuthenticationError::BadToken => invalid(
-                "The token is not valid: it is altered, expired or used from an origin that it does not name, or its API key is revoked or expired.",
-            ),
+            AuthenticationError::BadToken => Self::bad_token(),
             AuthenticationError::Storage(error) => error.into(),
         }
     }
