@@ -96,8 +96,10 @@ fn calls_become_requests() {
 async fn bodies_are_sent_as_they_are() {
     let tags = r#"{"tags":["b","a","b"]}"#;
     let new = r#"{"platform":"github","identity":"ann","identityType":"user","name":null}"#;
+    let session = r#"{"identity":"ann","scopes":["catalog:read"],"ttlSeconds":60}"#;
     for (call, method, body) in [
         (Call::update_connection(ID, tags.into(), &parsed(tags)), "PATCH", tags),
+        (Call::create_session(session.into(), &parsed(session)), "POST", session),
         (Call::create_connection(new.into(), &parsed(new)), "POST", new),
     ] {
         let request = request(call);
@@ -168,6 +170,22 @@ fn bodies_that_the_service_would_refuse_make_no_call() {
     ] {
         let call = Call::update_connection(ID, body.into(), &parsed(body));
         assert_eq!(refusal(call), expected.trim_end(), "{}", &body[..body.len().min(60)]);
+    }
+    for (body, expected) in [
+        ("{}", "/identity"),
+        (r#"{"identity":"ann","ttlSeconds":3600,"platforms":[],"origins":[]}"#, ""),
+        (r#"{"identity":"ann","ttlSeconds":59.5}"#, "/ttlSeconds"),
+        (r#"{"identity":"ann","ttlSeconds":-60}"#, "/ttlSeconds"),
+        (r#"{"identity":"ann","ttlSeconds":3601}"#, "/ttlSeconds"),
+        (r#"{"identity":"ann","ttlSeconds":"60"}"#, "/ttlSeconds"),
+        (r#"{"identity":"ann","ttlSeconds":1e300}"#, "/ttlSeconds"),
+        (r#"{"identity":"ann","ttl":60}"#, "/ttl>ttlSeconds"),
+        (r#"{"identity":"ann","scopes":["sessions:create"]}"#, "/scopes/0"),
+        (r#"{"identity":"ann","origins":["https://app.example/"]}"#, "/origins/0"),
+    ] {
+        let call = Call::create_session(body.into(), &parsed(body));
+        let told = call.map_or_else(|problem| refusal(Err(problem)), |_| String::new());
+        assert_eq!(told.trim_start_matches("400 invalid_body "), expected, "{body}");
     }
     let body = r#"{"platform":1,"identity":"a,b","active":"yes","name":null}"#;
     let call = Call::create_connection(body.into(), &parsed(body));

@@ -14,6 +14,7 @@ export class Vault {
     this.connectors = new Connectors(this.#caller);
     this.actions = new Actions(this.#caller);
     this.connections = new Connections(this.#caller);
+    this.sessions = new Sessions(this.#caller);
   }
 
   async whoami(options) {
@@ -31,6 +32,7 @@ const actionList = (platform) => (filters) => (core) => {
 };
 const connectionList = (filters) => (core) => core.Call.listConnections(queryOf(filters, ["key", "tags"]));
 const update = (id, changes) => (core) => core.Call.updateConnection(text(id, "id"), ...jsonOf(changes, "changes"));
+const session = (wanted) => (core) => core.Call.createSession(...jsonOf(wanted, "session"));
 const creation = (connection) => (core) => core.Call.createConnection(...jsonOf(connection, "connection"));
 
 /** An id that nothing is wrong with. */
@@ -117,6 +119,23 @@ class Connections {
 
   async summary(options) {
     return this.#caller.one((core) => core.Call.summary(), callOptions(options), (json) => Number.isSafeInteger(json?.total));
+  }
+}
+
+class Sessions {
+  #caller;
+
+  constructor(caller) {
+    this.#caller = caller;
+  }
+
+  // Of two tokens, one expires unused: this can be sent again.
+  async create(wanted, options) {
+    return this.#caller.one(session(wanted), callOptions(options), (json) => typeof json?.token === "string");
+  }
+
+  validateCreate(wanted) {
+    return this.#caller.faultsOf(session(wanted));
   }
 }
 

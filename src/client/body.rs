@@ -37,14 +37,25 @@ fn value(parsed: &JsValue) -> Value {
     Value::Object(members)
 }
 
-/// A text, a boolean or null; a number for all that no field takes.
+/// A text, a boolean, null or a whole number; another number for all that no field takes.
 fn scalar(value: &JsValue) -> Value {
     if let Some(text) = value.as_string() {
         return Value::Text(text);
     }
-    match value.as_bool() {
-        Some(value) => Value::Boolean(value),
-        None if value.is_null() => Value::Null,
-        None => Value::Number,
+    match (value.as_bool(), value.as_f64()) {
+        (Some(value), _) => Value::Boolean(value),
+        (None, Some(number)) if number >= 0.0 && number.trunc() == number => integer(number),
+        (None, _) if value.is_null() => Value::Null,
+        (None, _) => Value::Number,
     }
+}
+
+fn integer(number: f64) -> Value {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "whole and not negative; `as` saturates, and no field takes as much"
+    )]
+    let number = number as u64;
+    Value::Integer(number)
 }

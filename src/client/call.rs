@@ -11,6 +11,7 @@ use crate::api::catalog::{ACTION_PARAMETERS, CONNECTOR_PARAMETERS};
 use crate::api::problem::{Code, Problem};
 use crate::api::query::QueryReader;
 use crate::api::route::Target;
+use crate::api::session::SESSION_FIELDS;
 use crate::api::vault::create::CREATE_FIELDS;
 use crate::api::vault::list::check_query;
 use crate::api::vault::update::UPDATE_FIELDS;
@@ -49,6 +50,16 @@ impl Call {
     #[must_use]
     pub fn whoami() -> Self {
         Self::new(Verb::Get, &Target::Whoami, "", None)
+    }
+
+    /// `POST /v1/sessions`. `body` is sent, `parsed` is what it means.
+    ///
+    /// # Errors
+    /// With all faults of the body, but scopes that the key lacks.
+    #[wasm_bindgen(js_name = createSession)]
+    pub fn create_session(body: String, parsed: &JsValue) -> Result<Call, JsValue> {
+        body::check(&body, parsed, &SESSION_FIELDS)?;
+        Ok(Self::new(Verb::Post, &Target::Sessions, "", Some(body)))
     }
 
     /// `GET /v1/vault/summary`
