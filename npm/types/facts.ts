@@ -57,6 +57,11 @@ export const names = {
     "connections:write",
     "sessions:create",
   ],
+  SessionScope: [
+    "catalog:read",
+    "connections:read",
+    "connections:write",
+  ],
 } as const;
 
 export const parameters = {
@@ -106,6 +111,11 @@ export const fields = {
     nullable: ["name"],
     required: ["platform","identity","identityType"],
   },
+  NewSession: {
+    all: ["identity","identityType","scopes","platforms","origins","ttlSeconds"],
+    nullable: [],
+    required: ["identity"],
+  },
 } as const;
 
 export const rows = {
@@ -141,10 +151,34 @@ export const documents = {
   Page: [
     {"page":1,"pages":1,"rows":[],"total":4},
   ],
+  Session: [
+    {"environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":null,"origins":null,"platforms":null,"scopes":["catalog:read","connections:read"],"token":"…"},
+    {"environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"user","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write"],"token":"…"},
+    {"environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"team","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write"],"token":"…"},
+    {"environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"organization","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write"],"token":"…"},
+    {"environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"project","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write"],"token":"…"},
+    {"environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":null,"origins":null,"platforms":null,"scopes":["catalog:read","connections:read"],"token":"…"},
+    {"environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"user","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write"],"token":"…"},
+    {"environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"team","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write"],"token":"…"},
+    {"environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"organization","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write"],"token":"…"},
+    {"environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"project","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write"],"token":"…"},
+  ],
   Whoami: [
     {"account":"acme","environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","scopes":["catalog:read","connections:read","connections:write","sessions:create"]},
     {"account":"acme","environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","scopes":["catalog:read","connections:read","connections:write","sessions:create"]},
     {"account":"acme","environment":"test","expiresAt":null,"scopes":["catalog:read","connections:read","connections:write","sessions:create"]},
+  ],
+  WhoamiOfToken: [
+    {"account":"acme","environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":null,"origins":null,"platforms":null,"scopes":["catalog:read","connections:read"]},
+    {"account":"acme","environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"user","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write"]},
+    {"account":"acme","environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"team","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write"]},
+    {"account":"acme","environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"organization","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write"]},
+    {"account":"acme","environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"project","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write"]},
+    {"account":"acme","environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":null,"origins":null,"platforms":null,"scopes":["catalog:read","connections:read"]},
+    {"account":"acme","environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"user","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write"]},
+    {"account":"acme","environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"team","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write"]},
+    {"account":"acme","environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"organization","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write"]},
+    {"account":"acme","environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"project","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write"]},
   ],
 } as const;
 

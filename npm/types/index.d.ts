@@ -34,6 +34,9 @@ export type ActionMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 /** What an API key may do. */
 export type Scope = "catalog:read" | "connections:read" | "connections:write" | "sessions:create";
 
+/** What a short-lived token may do. */
+export type SessionScope = "catalog:read" | "connections:read" | "connections:write";
+
 /** Version of a platform's API. */
 export type PlatformVersion = `v${number}`;
 
@@ -139,16 +142,44 @@ export interface ConnectionSummary {
   otherPlatforms: number;
 }
 
-/** What an API key opens. */
+/** What an API key or a token opens. */
 export interface Whoami {
-  /** Whose connections the key opens. */
+  /** Whose connections it opens. */
   account: string;
   /** Which of the account's two worlds. */
   environment: Environment;
-  /** What the key may do. */
+  /** What it may do. */
   scopes: Scope[];
-  /** When the key stops being valid (RFC 3339); null when it does not expire. */
+  /** When it stops being valid (RFC 3339); null for a key that does not expire. */
   expiresAt: string | null;
+  /** Of a token: the identity whose connections it opens. A key's `whoami` has none of these. */
+  identity?: string;
+  /** Of a token: of which kind of identity; null for all. */
+  identityType?: IdentityType | null;
+  /** Of a token: of which platforms; null for all. */
+  platforms?: string[] | null;
+  /** Of a token: on pages of which origins; null for all. */
+  origins?: string[] | null;
+}
+
+/** A short-lived token, for a browser to hold. `JSON.stringify` shows it: it is made to be passed on. */
+export interface Session {
+  /** `st_test_…` or `st_live_…`: goes where a key goes. */
+  token: string;
+  /** When it expires (RFC 3339). */
+  expiresAt: string;
+  /** Which of the account's two worlds. */
+  environment: Environment;
+  /** Whose connections it opens. */
+  identity: string;
+  /** Of which kind of identity; null for all. */
+  identityType: IdentityType | null;
+  /** What it may do. */
+  scopes: SessionScope[];
+  /** Of which platforms, in the vault and in the catalog; null for all. */
+  platforms: string[] | null;
+  /** On pages of which origins it is good; null for all. */
+  origins: string[] | null;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -243,6 +274,22 @@ export interface NewConnection {
   state?: ConnectionState | undefined;
   /** True unless told. */
   active?: boolean | undefined;
+}
+
+/** A short-lived token that is to be made. */
+export interface NewSession {
+  /** Whose connections it opens: 1 to 256 characters, no comma. */
+  identity: string;
+  /** Only those of this kind of identity; of all kinds unless told. */
+  identityType?: IdentityType | undefined;
+  /** What it may do, of what the key may; unless told, it may read. */
+  scopes?: readonly SessionScope[] | undefined;
+  /** Only these platforms, at most 20, in the vault and in the catalog; all of them unless told. */
+  platforms?: readonly string[] | undefined;
+  /** Good on pages of these origins only, at most 10, for example `https://app.example.com`; of all unless told. */
+  origins?: readonly string[] | undefined;
+  /** Seconds until it expires, 60 to 3600; 900 unless told. It never outlives the key. */
+  ttlSeconds?: number | undefined;
 }
 
 /** What every call takes. */
@@ -361,7 +408,9 @@ export declare class ConnectorVault {
   readonly actions: Actions;
   /** The vault of connections. */
   readonly connections: Connections;
-  /** What the key opens: its account, environment, scopes and expiry. */
+  /** Short-lived tokens, for pages. */
+  readonly sessions: Sessions;
+  /** What the key or the token opens: its account, environment, scopes and expiry, and what a token is confined to. */
   whoami(options?: CallOptions): Promise<Whoami>;
 }
 
@@ -416,6 +465,20 @@ export interface Connections {
   delete(id: string, options?: CallOptions): Promise<void>;
   /** Counts connections by state, platform, kind of identity, and whether they are active. */
   summary(options?: CallOptions): Promise<ConnectionSummary>;
+}
+
+/** Short-lived tokens, which your server makes for a page. Needs an API key with the scope `sessions:create`. */
+export interface Sessions {
+  /**
+   * Makes a token that opens the connections of one identity, for a while, and no more. Made again when the answer is lost: the
+   * first one then expires unused.
+   */
+  create(session: NewSession, options?: CallOptions): Promise<Session>;
+  /**
+   * What `create` would refuse a session for, without asking; see {@link Connections.validateUpdate}. Whether the key has
+   * the scopes, only the service knows.
+   */
+  validateCreate(session: NewSession): readonly Fault[];
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

@@ -30,9 +30,10 @@ export type Enumerations = Check<{
   IdentityType: SameNames<declared.IdentityType, Names<"IdentityType">>;
   ProblemCode: SameNames<declared.ProblemCode, Names<"ProblemCode">>;
   Scope: SameNames<declared.Scope, Names<"Scope">>;
+  SessionScope: SameNames<declared.SessionScope, Names<"SessionScope">>;
   all: SameNames<
     keyof typeof names,
-    "ActionMethod" | "ConnectionState" | "ConnectorStatus" | "Environment" | "IdentityType" | "ProblemCode" | "Scope"
+    "ActionMethod" | "ConnectionState" | "ConnectorStatus" | "Environment" | "IdentityType" | "ProblemCode" | "Scope" | "SessionScope"
   >;
   apart: SameNames<declared.ClientCode & declared.ProblemCode, never>;
 }>;
@@ -73,6 +74,11 @@ type Required<Declared> = keyof { [Name in keyof Declared as {} extends Pick<Dec
 /** The fields of `Declared` that may be null. */
 type Nullable<Declared> = keyof { [Name in keyof Declared as null extends Declared[Name] ? Name : never]: 0 };
 
+/** Members with arrays that may be changed, and without `undefined`. */
+type Mutable<Declared> = {
+  [Name in keyof Declared]-?: Exclude<Declared[Name], undefined> extends readonly (infer Item)[] ? Item[] : Exclude<Declared[Name], undefined>;
+};
+
 // An action list takes any text as `method`, and has no rows for most: what is declared is what makes sense.
 type ActionFilters = { [Name in keyof declared.ActionFilters]: Name extends "method" ? string : declared.ActionFilters[Name] };
 
@@ -89,7 +95,11 @@ export type Asked = Check<{
   update: SameNames<keyof declared.ConnectionChanges, (typeof fields.ConnectionChanges.all)[number]>;
   updateRequires: SameNames<Required<declared.ConnectionChanges>, (typeof fields.ConnectionChanges.required)[number]>;
   updateMayBeNull: SameNames<Nullable<declared.ConnectionChanges>, (typeof fields.ConnectionChanges.nullable)[number]>;
+  session: SameNames<keyof declared.NewSession, (typeof fields.NewSession.all)[number]>;
+  sessionRequires: SameNames<Required<declared.NewSession>, (typeof fields.NewSession.required)[number]>;
+  sessionMayBeNull: SameNames<Nullable<declared.NewSession>, (typeof fields.NewSession.nullable)[number]>;
   // What is sent has the type of what comes back.
+  sentForSession: SameMembers<Omit<Mutable<declared.NewSession>, "ttlSeconds">, Pick<Given<declared.Session>, Exclude<keyof declared.NewSession, "ttlSeconds">>>;
   sent: SameMembers<
     Omit<{ [Name in keyof declared.NewConnection]-?: Exclude<declared.NewConnection[Name], undefined> }, "label" | "tags">,
     Pick<declared.Connection, Exclude<keyof declared.NewConnection, "label" | "tags">>
@@ -109,13 +119,22 @@ type Finite<T> = [T] extends [string] ? ({} extends Record<T, unknown> ? false :
 /** True when values like these are what is declared: of the same names, and of all of them, where it declares names. */
 type SameValue<Declared, Values> = Finite<Declared> extends true
   ? SameNames<Declared, Values>
-  : [Declared, Values] extends [readonly (infer Item)[], readonly (infer Values)[]]
-    ? SameValue<Item, Values>
-    : [Declared] extends [object]
-      ? SameObject<Declared, Values>
-      : [Values] extends [Declared]
-        ? Same<Widened<Declared>, Widened<Values>>
-        : { declared: Declared; served: Values };
+  : [null] extends [Declared]
+    ? MaybeNull<Declared, Values>
+    : SameContent<Declared, Values>;
+
+/** True when one of the values is null, and the others are what is declared. */
+type MaybeNull<Declared, Values> = [null] extends [Values]
+  ? SameValue<Exclude<Declared, null>, Exclude<Values, null>>
+  : { declared: Declared; served: Values };
+
+type SameContent<Declared, Values> = [Declared, Values] extends [readonly (infer Item)[], readonly (infer Values)[]]
+  ? SameValue<Item, Values>
+  : [Declared] extends [object]
+    ? SameObject<Declared, Values>
+    : [Values] extends [Declared]
+      ? Same<Widened<Declared>, Widened<Values>>
+      : { declared: Declared; served: Values };
 
 /** True when each of the objects has the declared members; else what is wrong with them. */
 type SameObject<Declared, Objects> =
@@ -128,6 +147,7 @@ type SameObject<Declared, Objects> =
 
 type Row<Interface extends keyof typeof rows> = (typeof rows)[Interface][number];
 type Document<Interface extends keyof typeof documents> = (typeof documents)[Interface][number];
+type WhoamiOfToken = { [Name in keyof declared.Whoami]-?: Exclude<declared.Whoami[Name], undefined> };
 type Problem = (typeof problems)[number];
 type Fault = Extract<Problem, { errors: unknown }>["errors"][number];
 /** The names of members that any of several shapes has. */
@@ -139,17 +159,21 @@ export type Answered = Check<{
   Connector: SameObject<declared.Connector, Row<"Connector">>;
   allRows: SameNames<keyof typeof rows, "Action" | "Connection" | "Connector">;
   ConnectionSummary: SameObject<declared.ConnectionSummary, Document<"ConnectionSummary">>;
-  Whoami: SameObject<declared.Whoami, Document<"Whoami">>;
+  Session: SameObject<declared.Session, Document<"Session">>;
+  // Some of it a token has only.
+  Whoami: SameObject<Pick<declared.Whoami, Required<declared.Whoami>>, Document<"Whoami">>;
+  WhoamiOfToken: SameObject<Omit<WhoamiOfToken, "expiresAt" | "scopes">, Omit<Document<"WhoamiOfToken">, "expiresAt" | "scopes">>;
+  whoamiIsEither: SameNames<keyof declared.Whoami, keyof Document<"WhoamiOfToken">>;
   // The cursor is in a header.
   Page: SameNames<Exclude<keyof declared.Page<unknown>, "after" | "next" | "toArray" | typeof Symbol.asyncIterator>, keyof Document<"Page">>;
-  allDocuments: SameNames<keyof typeof documents, "ConnectionSummary" | "Page" | "Whoami">;
+  allDocuments: SameNames<keyof typeof documents, "ConnectionSummary" | "Page" | "Session" | "Whoami" | "WhoamiOfToken">;
 
   // Texts of few values, and of a pattern, are declared as such.
   type: Same<declared.Connection["type"], Row<"Connection">["type"]>;
   state: Same<declared.Connection["state"], declared.ConnectionState>;
   identityType: Same<declared.Connection["identityType"], declared.IdentityType>;
   environment: Same<declared.Connection["environment"] | declared.Whoami["environment"], declared.Environment>;
-  scopes: Same<declared.Whoami["scopes"], declared.Scope[]>;
+  scopes: Same<[declared.Whoami["scopes"], declared.Session["scopes"]], [declared.Scope[], declared.SessionScope[]]>;
   status: Same<declared.Connector["status"], declared.ConnectorStatus>;
   method: Same<declared.Action["method"], declared.ActionMethod>;
   versions: Same<(declared.Connection | declared.Connector)["platformVersion"], declared.PlatformVersion>;

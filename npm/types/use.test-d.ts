@@ -1,6 +1,6 @@
 // How the package is used, as far as types go. Compiled with the globals of a browser, and with those of Node.
 import { ConnectorVault, NotFoundError, PreconditionError, VaultError, parseConnectionKey, parseConnectorKey } from "./index.js";
-import type { Action, Connection, ConnectionSummary, Connector, Environment, ErrorCode, Fault, NewConnection, Page, Scope, Token } from "./index.js";
+import type { Action, Connection, ConnectionSummary, Connector, Environment, ErrorCode, Fault, NewConnection, Page, Scope, Session, Token } from "./index.js";
 import * as slim from "./slim.js";
 
 const vault = new ConnectorVault({ baseUrl: "https://vault.example.com", secret: "st_test_…" });
@@ -39,6 +39,21 @@ export async function changes(connection: Connection) {
   is<ConnectionSummary>(await vault.connections.summary());
   is<string>(parseConnectionKey(connection.key).label);
   is<`v${number}`>(parseConnectorKey("api::github::v1").platformVersion);
+}
+
+export async function sessions(page: Page<Connection>) {
+  const session = await vault.sessions.create({ identity: "ann", scopes: ["connections:read"], platforms: ["github"] as const, ttlSeconds: 60 });
+  is<Session>(session);
+  is<Token>(session);
+  new ConnectorVault({ baseUrl: "https://vault.example.com", secret: () => vault.sessions.create({ identity: "ann" }) });
+  is<readonly Fault[]>(vault.sessions.validateCreate({ identity: "ann", identityType: page.rows[0]?.identityType }));
+  const { identity, platforms } = await vault.whoami();
+  is<[string | undefined, string[] | null | undefined]>([identity, platforms]);
+  for (const scope of session.scopes) is<Scope>(scope);
+  // @ts-expect-error a token makes no tokens
+  await vault.sessions.create({ identity: "ann", scopes: ["sessions:create"] });
+  // @ts-expect-error a token is somebody's
+  await vault.sessions.create({ identityType: "user" });
 }
 
 export function errors(error: unknown) {

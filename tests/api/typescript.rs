@@ -12,6 +12,9 @@ use connector_vault::api::catalog::{ACTION_PARAMETERS, CONNECTOR_PARAMETERS};
 use connector_vault::api::paging::{DEFAULT_LIMIT, MAX_LIMIT};
 use connector_vault::api::problem::Code;
 use connector_vault::api::query::{Check, Parameter};
+use connector_vault::api::session::{
+    DEFAULT_TTL, MAX_ORIGINS, MAX_PLATFORMS, MAX_TTL, MIN_TTL, SESSION_FIELDS,
+};
 use connector_vault::api::vault::create::CREATE_FIELDS;
 use connector_vault::api::vault::list::PARAMETERS as CONNECTION_PARAMETERS;
 use connector_vault::api::vault::update::UPDATE_FIELDS;
@@ -26,7 +29,7 @@ use serde::de::{Deserializer, Visitor};
 use serde::forward_to_deserialize_any;
 use serde_json::{Value, json};
 
-use crate::support::{Api, action, as_key, body, connector};
+use crate::support::{Api, action, anonymous, as_key, body, connector, with_body, with_header};
 use crate::vault::{CONNECTIONS, SUMMARY, UNKNOWN_ID, at, post_as};
 
 const FACTS: &str = "npm/types/facts.ts";
@@ -40,7 +43,7 @@ const HEAD: &str = "\
 ";
 
 /// Members whose texts are for people, or chance.
-const ANY_TEXT: [&str; 4] = ["id", "requestId", "connectionId", "detail"];
+const ANY_TEXT: [&str; 5] = ["id", "requestId", "connectionId", "detail", "token"];
 
 const CONNECTORS: &str = "/v1/available-connectors";
 const ACTIONS: &str = "/v1/available-actions";
@@ -71,6 +74,12 @@ fn the_limits_in_the_declarations_are_those_of_the_service() {
         (format!("Any of these keys; at most {MAX_KEYS}."), 1),
         (format!("with `tagsMatch: \"any\"`; at most {MAX_FILTER_TAGS}."), 1),
         (format!("t most {MAX_TAGS} of 1 to 128 characters, without commas."), 2),
+        (format!("Only these platforms, at most {MAX_PLATFORMS},"), 1),
+        (format!("pages of these origins only, at most {MAX_ORIGINS},"), 1),
+        (
+            format!("Seconds until it expires, {MIN_TTL} to {MAX_TTL}; {DEFAULT_TTL} unless told."),
+            1,
+        ),
         (format!("`{}` unless told. */\n  state?:", State::Unknown.as_str()), 1),
     ] {
         assert_eq!(declarations.matches(&said).count(), times, "{DECLARATIONS} says: {said}");
@@ -79,7 +88,7 @@ fn the_limits_in_the_declarations_are_those_of_the_service() {
 
 /// The source text of [`FACTS`].
 fn facts() -> String {
-    let api = Api::new(Config::default());
+    let api = Api::new(Config::default().with_sessions(Some(&"a secret ".repeat(4)), None));
     api.world.publish(catalog());
     let requests = Requests::made(&api);
     let constants = [
@@ -138,6 +147,7 @@ fn names() -> Value {
         "ConnectorStatus": variants::<Status>(),
         "ActionMethod": variants::<Method>(),
         "Scope": Scope::ALL.map(Scope::as_str),
+        "SessionScope": Scope::OF_TOKENS.map(Scope::as_str),
         "ProblemCode": Code::ALL.map(Code::as_str),
     })
 }
@@ -202,8 +212,11 @@ fn kind(check: Check) -> Value {
 
 /// The fields of each body: those that it has, must have, and may have as null.
 fn fields() -> Value {
-    let bodies: [(&str, &[Field]); 2] =
-        [("NewConnection", &CREATE_FIELDS), ("ConnectionChanges", &UPDATE_FIELDS)];
+    let bodies: [(&str, &[Field]); 3] = [
+        ("NewConnection", &CREATE_FIELDS),
+        ("ConnectionChanges", &UPDATE_FIELDS),
+        ("NewSession", &SESSION_FIELDS),
+    ];
     let of = |fields: &[Field]| {
         let names = |wanted: fn(&Field) -> bool| {
             fields.iter().filter(|field| wanted(field)).map(|field| field.name).collect::<Vec<_>>()
@@ -282,6 +295,7 @@ impl Requests {
             .as_object_mut()
             .unwrap()
             .retain(|name, _| ["platform", "identity", "identityType"].contains(&name.as_str()));
+        let sessions = sessions(api, &keys);
         let scopeless = api.world.key("acme", Environment::Test, &[], None);
         let problems = [
             api.get(&format!("{CONNECTORS}?lmit=1&limit=0&page=0")),
@@ -299,11 +313,45 @@ impl Requests {
             documents: json!({
                 "ConnectionSummary": [body(&api.get(SUMMARY))],
                 "Whoami": keys.iter().chain([&api.key]).map(|key| body(&get(key, "/v1/whoami"))).collect::<Vec<_>>(),
+                "WhoamiOfToken": sessions.iter().map(|session| whoami_of(api, session)).collect::<Vec<_>>(),
+                "Session": sessions,
                 "Page": [without_rows(body(&api.get(CONNECTORS)))],
             }),
             problems: json!(problems.map(|problem| body(&problem))),
         }
     }
+}
+
+/// Tokens of each environment, of each kind of identity and of all, with all that they may be confined to and without.
+fn sessions(api: &Api, keys: &[ApiKey]) -> Vec<Value> {
+    let least = std::iter::once(json!({"identity": "ann"}));
+    let whole = IdentityType::ALL.map(|identity_type| {
+        json!({
+            "identity": "ann", "identityType": identity_type.as_str(), "scopes": Scope::OF_TOKENS.map(Scope::as_str),
+            "platforms": ["alpha"], "origins": ["https://app.example"],
+        })
+    });
+    let wanted: Vec<Value> = least.chain(whole).collect();
+    let create = |key: &ApiKey, wanted: &Value| {
+        let request = with_body(as_key(key, "POST", "/v1/sessions"), &wanted.to_string());
+        let response = api.send(&request);
+        assert_eq!(response.status, 201, "{}", body(&response));
+        body(&response)
+    };
+    keys.iter().flat_map(|key| wanted.iter().map(move |wanted| create(key, wanted))).collect()
+}
+
+/// What the token of a session is told about itself.
+fn whoami_of(api: &Api, session: &Value) -> Value {
+    let sent = [
+        ("x-service-secret", session["token"].as_str().unwrap()),
+        ("origin", "https://app.example"),
+    ];
+    let request =
+        sent.into_iter().fold(anonymous("GET", "/v1/whoami"), |request, (name, value)| {
+            with_header(request, name, value)
+        });
+    body(&api.send(&request))
 }
 
 /// The envelope of a list.
