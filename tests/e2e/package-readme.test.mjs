@@ -2,10 +2,12 @@
 // what the README says, against the service on the real runtime; the page is built, opened and used; what is TypeScript
 // compiles. Every example has a mark behind its language that says what becomes of it here; one without is a failure.
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
@@ -13,7 +15,8 @@ import * as vite from "vite";
 import { nodeBin, openapiDirectory, root } from "../../scripts/lib/paths.mjs";
 import { run } from "../../scripts/lib/run.mjs";
 import { launch, open } from "./support/browser.mjs";
-import { key, store } from "./support/keys.mjs";
+import { secrets } from "./support/http.mjs";
+import { key, sessionSecret, store } from "./support/keys.mjs";
 import { nth } from "./support/seed.mjs";
 import { Server, freePort } from "./support/server.mjs";
 import { seed } from "./support/vault.mjs";
@@ -24,7 +27,12 @@ const PROJECT = join(folder, "readme");
 const DOCUMENTS = [join(root, "tests", "fixtures", "openapi", "good"), join(openapiDirectory, "api", "github.com", "api.github.com.json")];
 /** Half of them to GitHub. */
 const CONNECTIONS = Array.from({ length: 250 }, (_, n) => (n % 2 ? nth(n) : { ...nth(n), platform: "github", identity: `user-${n}@example.com` }));
+/** Those of the user whom the app for browsers knows: more than one page. */
+const ANNS = Array.from({ length: 130 }, (_, n) => ({ ...nth(n), identity: "ann@example.com", label: `anns-${n}`, tags: [], active: true }));
+/** Lines that the app for browsers may have. */
+const APP_LINES = 60;
 const TIMEOUT_MS = 60_000;
+const POLL_MS = 50;
 /** What a page goes on with once the module of /slim is loaded. */
 const AFTER_SLIM = `
 const { VITE_VAULT_URL: baseUrl, VITE_VAULT_KEY: secret } = import.meta.env;
@@ -63,6 +71,16 @@ function install() {
   write("package.json", '{ "type": "module" }');
 }
 
+/** Waits until a server answers that has been started. */
+async function answered(url, isAlive) {
+  const until = Date.now() + TIMEOUT_MS;
+  while (isAlive() && Date.now() < until) {
+    if (await fetch(url).catch(() => undefined)) return;
+    await pause(POLL_MS);
+  }
+  assert.fail(`${url} does not answer`);
+}
+
 /** As strict as the project that `npm create vite` makes, and stricter. */
 const TYPESCRIPT = {
   include: ["src"],
@@ -73,10 +91,11 @@ const TYPESCRIPT = {
 };
 
 describe("the package's README", () => {
-  const caller = key();
+  const caller = key({ scopes: "catalog:read connections:read connections:write sessions:create" });
   const env = {};
   let server;
   let pagePort;
+  let appPort;
 
   /** Runs a program of the project; gives the lines that it prints. */
   async function printed(name) {
@@ -96,19 +115,20 @@ describe("the package's README", () => {
     const database = await state.open();
     try {
       await store(database.vault, [caller]);
-      await seed(database.vault, caller.row.account, CONNECTIONS);
+      await seed(database.vault, caller.row.account, [...CONNECTIONS, ...ANNS]);
     } finally {
       await database.close();
     }
-    pagePort = await freePort();
-    server = await Server.start(state, { name: "readme", variables: { ALLOWED_ORIGINS: `http://127.0.0.1:${pagePort}` } });
+    [pagePort, appPort] = [await freePort(), await freePort()];
+    const origins = [`http://127.0.0.1:${pagePort}`, `http://localhost:${appPort}`];
+    server = await Server.start(state, { name: "readme", variables: { ALLOWED_ORIGINS: origins.join(), SESSION_SECRET: sessionSecret() } });
     Object.assign(env, { VAULT_URL: `http://127.0.0.1:${server.port}`, VAULT_KEY: caller.secret });
   });
 
   after(() => server?.stop());
 
   test("says of every example what it is", () => {
-    const marks = { js: ["setup", "node", "commonjs", "worker"], ts: ["vite", "slim"], sh: [undefined] };
+    const marks = { js: ["setup", "server", "node", "commonjs", "worker"], ts: ["vite", "slim"], html: ["page"], sh: [undefined] };
     for (const { language, mark, code } of EXAMPLES) assert.ok(marks[language]?.includes(mark), `\`\`\`${language} ${mark}\n${code}`);
     assert.ok(EXAMPLES.length > 10);
   });
@@ -206,6 +226,52 @@ describe("the package's README", () => {
       for (const line of [...first, ...second]) assert.match(line, /^.+ is connected to .+: (operational|degraded|failed|unknown)$/);
       assert.notDeepEqual(first, second);
     }));
+
+    describe("for the users of an app", () => {
+      let app;
+      let printed = "";
+      before(async () => {
+        const [[code], [html]] = [marked("server"), marked("page")];
+        assert.ok(`${code}${html}`.trimEnd().split("\n").length < APP_LINES, "it is a small app");
+        const [address] = html.match(/https:\/\/vault\.example\.com/g);
+        write("app/page.html", html.replace(address, env.VAULT_URL));
+        app = spawn(process.execPath, [write("app/server.mjs", code)], { env: { ...process.env, ...env, PORT: String(appPort) }, stdio: ["ignore", "pipe", "pipe"] });
+        for (const stream of [app.stdout, app.stderr]) stream.setEncoding("utf8").on("data", (text) => (printed += text));
+        await answered(`http://localhost:${appPort}/`, () => app.exitCode === null);
+      });
+
+      after(async () => {
+        if (!app || app.exitCode !== null) return;
+        app.kill();
+        await once(app, "exit");
+      });
+
+      test("a page lists, walks and tags the connections of its user, and no others, without a key", async () => {
+        const { page: shown, faults, close } = await open(browser, `http://localhost:${appPort}/`);
+        try {
+          await shown.getByText(`${ANNS.length} connections`, { exact: true }).waitFor().catch(({ message }) => assert.fail([message, printed, ...faults].join("\n")));
+          const platforms = await shown.getByRole("button").allTextContents();
+          assert.deepEqual(platforms.sort(), ANNS.map(({ platform }) => platform).sort());
+          const tagged = shown.getByRole("button").nth(120);
+          await tagged.click();
+          await shown.getByRole("button", { name: / favourite$/ }).waitFor();
+          assert.match(await tagged.textContent(), / favourite$/);
+          assert.deepEqual(faults, []);
+          for (const text of [await shown.content(), printed]) assert.ok(!/sk_test_|st_test_/.test(text));
+        } finally {
+          await close();
+        }
+        const { json } = await server.send("/v1/vault/connections?tags=favourite", { secret: caller.secret });
+        assert.deepEqual(json.rows.map(({ identity }) => identity), ["ann@example.com"]);
+      });
+
+      test("its token opens nothing on a page of another origin", async () => {
+        const { token } = await (await fetch(`http://localhost:${appPort}/token`, { method: "POST" })).json();
+        secrets.add(token);
+        const from = async (origin) => (await server.send("/v1/vault/connections", { secret: token, headers: [["origin", origin]] })).status;
+        assert.deepEqual([await from(`http://localhost:${appPort}`), await from(`http://127.0.0.1:${pagePort}`)], [200, 401]);
+      });
+    });
 
     test("with /slim", () => read("/slim.html", (shown) => shown.getByText(`${total} connections`, { exact: true }).waitFor()));
   });

@@ -1,5 +1,5 @@
 // API keys as the contract describes them, made without the project's own code.
-import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { createHash, createHmac, randomBytes, randomUUID } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { secrets } from "./http.mjs";
 
@@ -28,6 +28,25 @@ export function key(row = {}) {
   const hash = createHash("sha256").update(text).digest("hex");
   const columns = { account: "acme", environment: "test", scopes: ALL, expires_at: null, revoked_at: null };
   return { secret: text, row: { hash, id: randomUUID(), created_at: 0, ...columns, ...row } };
+}
+
+/** A secret that tokens are signed with. */
+export function sessionSecret() {
+  const text = randomBytes(32).toString("base64url");
+  secrets.add(text);
+  return text;
+}
+
+/**
+ * A token of a key, signed as the service signs it; `claims` override: `e` is when it expires, in milliseconds, `i` whose it
+ * is, and `s` the bits of its scopes.
+ */
+export function token(signer, { row }, claims) {
+  const said = JSON.stringify({ v: 1, k: row.id, s: 7, e: Date.now() + 900_000, i: "ann", ...claims });
+  const signed = `st_${row.environment}_${Buffer.from(said).toString("base64url")}`;
+  const text = `${signed}.${createHmac("sha256", signer).update(signed).digest("base64url")}`;
+  secrets.add(text);
+  return text;
 }
 
 /** Stores keys' rows. */
