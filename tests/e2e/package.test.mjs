@@ -6,7 +6,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { secrets } from "./support/http.mjs";
-import { key, secret, store } from "./support/keys.mjs";
+import { key, secret, sessionSecret, store } from "./support/keys.mjs";
 import { ConnectorVault, expectNothingBeside } from "./support/package.mjs";
 import { seeded } from "./support/seed.mjs";
 import { Server, outputs, wranglerLogs } from "./support/server.mjs";
@@ -16,11 +16,14 @@ import { browser } from "./suites/package-browser.mjs";
 import { calls } from "./suites/package-calls.mjs";
 import { errors } from "./suites/package-errors.mjs";
 import { lists } from "./suites/package-lists.mjs";
+import { sessions } from "./suites/package-sessions.mjs";
 import { validation } from "./suites/package-validation.mjs";
 
 /** Requests a minute that the limited server grants a key. */
 const LIMIT = 3;
 const SEEDED = 3000;
+const MAKES = "sessions:create";
+const ALL = `catalog:read connections:read connections:write ${MAKES}`;
 
 /** What the suites share. */
 const world = {
@@ -38,10 +41,11 @@ describe("the npm package and the service", { timeout: 300_000 }, () => {
     await state.migrate();
     await state.publish(await wideCatalog());
     world.keys = {
-      full: key(), many: key({ account: "many" }), manyAgain: key({ account: "many" }), live: key({ environment: "live" }), other: key({ account: "other" }),
+      full: key({ scopes: ALL }), many: key({ account: "many" }), manyAgain: key({ account: "many" }), live: key({ environment: "live" }), other: key({ account: "other" }),
       reader: key({ scopes: "catalog:read connections:read" }), catalogOnly: key({ scopes: "catalog:read" }), noCatalog: key({ scopes: "connections:read connections:write" }),
       expiring: key({ expires_at: Date.UTC(2999, 0, 2, 3, 4, 5, 678) }), expired: key({ expires_at: Date.now() - 1 }), revoked: key({ revoked_at: 1 }), unknown: { secret: secret() },
       limited: key(), page: key({ account: "page" }), outage: key({ account: "outage" }),
+      maker: key({ account: "sessions", scopes: ALL }), readingMaker: key({ account: "sessions", scopes: `connections:read ${MAKES}` }),
     };
     const rows = Object.values(world.keys).filter((made) => made.row);
     opened = await state.open();
@@ -57,8 +61,9 @@ describe("the npm package and the service", { timeout: 300_000 }, () => {
     [world.site, world.stranger] = [await Site.start(pages), await Site.start(pages)];
     world.pages = pages;
     const bindings = `[[ratelimits]]\nname = "RATE_LIMITER"\nnamespace_id = "1001"\nsimple = { limit = ${LIMIT}, period = 60 }\n`;
+    world.signer = sessionSecret();
     [world.server, world.limited] = await Promise.all([
-      Server.start(state, { name: "package", variables: { ALLOWED_ORIGINS: world.site.origin } }),
+      Server.start(state, { name: "package", variables: { ALLOWED_ORIGINS: world.site.origin, SESSION_SECRET: world.signer } }),
       Server.start(limited, { name: "package-limited", bindings }),
     ]);
     world.baseUrl = `http://127.0.0.1:${world.server.port}`;
@@ -74,6 +79,7 @@ describe("the npm package and the service", { timeout: 300_000 }, () => {
   errors(world);
   validation(world);
   browser(world);
+  sessions(world);
 
   test("no promise was left to fail on its own, and `fetch` was always called as it should be", expectNothingBeside);
 

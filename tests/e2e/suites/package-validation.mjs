@@ -45,6 +45,13 @@ const BODIES = {
     { platform: "github", identity: "a,b", identityType: "x", name: "", label: "X", platformVersion: "x", state: "x", active: "x", tags: [","], more: 1 }, { ...GOOD, name: x(70_000) }, { ...GOOD, tags: Array(5000).fill(x(20)) }, { ...GOOD, tags: [","], ...Object.fromEntries(Array.from({ length: 150 }, (_, n) => [`wrong${n}`, 1])) },
   ],
   update: [...TAGS.map((tags) => ({ tags })), { tags: Array(5000).fill(x(20)) }, { tags: ["😀".repeat(20_000)] }, { tag: ["a"] }, { Tags: [] }, { tags: ["a"], active: false, name: null }, { "a/b~c": 1 }, { "": 1 }, { tags: [","], identity: "x", version: "9" }, JSON.parse('{"__proto__":{"tags":[]}}')],
+  session: [
+    {}, ...["", "a,b", "a\tb", x(257), 1, null, []].map((identity) => ({ identity })), ...["User", "group", null, 1].map((identityType) => ({ identity: "a", identityType })),
+    ...[59, 3601, 0, -60, 60.5, "60", null, true, [], 1e300, 2 ** 53].map((ttlSeconds) => ({ identity: "a", ttlSeconds })), ...[[], "catalog:read", ["sessions:create"], ["catalog:read", "catalog:read"], ["x", 1, null], null, {}].map((scopes) => ({ identity: "a", scopes })),
+    ...[[], [""], ["GitHub"], ["a", "b", "a", "a"], Array(21).fill("a"), Array.from({ length: 21 }, (_, n) => `p${n}`), Array.from({ length: 300 }, (_, n) => n), [["a"]]].map((platforms) => ({ identity: "a", platforms })),
+    ...[[], ["*"], ["https://app.example/"], ["https://App.example"], ["http://app.example"], ["https://a:443", "https://a:0", "https://a:", "https://a:65536", "https://a:99999999999", "https://.a", "https://a..b", "https://a:1:2", "a", ""], Array.from({ length: 11 }, (_, n) => `https://a${n}`)].map((origins) => ({ identity: "a", origins })),
+    { identity: "a", ttl: 60 }, { identity: ",", identityType: "x", scopes: [], platforms: ["A"], origins: ["x"], ttlSeconds: 1, more: 1 }, { identity: x(70_000) }, { identity: "a", platforms: Array(5000).fill(x(20)) },
+  ],
 };
 const IDS = [
   "nothing", "null", "undefined", ID.replaceAll("-", ""), `{${ID}}`, `urn:uuid:${ID}`, `${ID}0`, ID.slice(0, -1), `${ID} `, ` ${ID}`, ID.replace(/^./, "g"), ID.replace("-", "_"), "%", "%2e%2e", "' OR 1=1--", "../..", "a/b", "?limit=1", "#x", x(5000), "😀", "ﬀ".repeat(18), "１".repeat(8),
@@ -111,13 +118,15 @@ export function validation(world) {
       });
     }
 
-    for (const method of ["create", "update"]) {
-      test(`bodies of ${method} are refused as the service refuses them`, async () => {
-        await each(BODIES[method], async (body) => {
-          const sent = { method: method === "create" ? "POST" : "PATCH", headers: [["content-type", "application/json"]], body: JSON.stringify(body) };
-          const call = (client) => (method === "create" ? client.connections.create(body) : client.connections.update(ID, body));
-          const validate = (client) => (method === "create" ? client.connections.validateCreate(body) : client.connections.validateUpdate(body));
-          await expectSame(sent.body.slice(0, 300), call, await plain(method === "create" ? CONNECTIONS : one(ID), sent), validate);
+    for (const [name, method, path, call, validate] of [
+      ["create", "POST", CONNECTIONS, (client, body) => client.connections.create(body), (client, body) => client.connections.validateCreate(body)],
+      ["update", "PATCH", one(ID), (client, body) => client.connections.update(ID, body), (client, body) => client.connections.validateUpdate(body)],
+      ["session", "POST", "/v1/sessions", (client, body) => client.sessions.create(body), (client, body) => client.sessions.validateCreate(body)],
+    ]) {
+      test(`bodies of ${name} are refused as the service refuses them`, async () => {
+        await each(BODIES[name], async (body) => {
+          const sent = { method, headers: [["content-type", "application/json"]], body: JSON.stringify(body) };
+          await expectSame(sent.body.slice(0, 300), (client) => call(client, body), await plain(path, sent), (client) => validate(client, body));
         });
       });
     }
@@ -198,6 +207,7 @@ export function validation(world) {
         ["filters", [5, "x", null, [], true, new Map()], (client, filters) => client.connections.list(filters), (client, filters) => client.connections.validateList(filters)],
         ["platform", [5, undefined, null, {}, "\ud800"], (client, platform) => client.actions.list(platform), (client, platform) => client.actions.validateList(platform)],
         ["changes", [undefined, () => {}, new Map(), 10n], (client, changes) => client.connections.update(ID, changes), (client, changes) => client.connections.validateUpdate(changes)],
+        ["session", [undefined, () => {}, new Map(), 10n], (client, session) => client.sessions.create(session), (client, session) => client.sessions.validateCreate(session)],
         ["connection", [undefined, () => {}, new Map(), 10n], (client, connection) => client.connections.create(connection), (client, connection) => client.connections.validateCreate(connection)],
       ]) {
         for (const value of values) {
