@@ -16,7 +16,7 @@ import { nodeBin, openapiDirectory, root } from "../../scripts/lib/paths.mjs";
 import { run } from "../../scripts/lib/run.mjs";
 import { launch, open } from "./support/browser.mjs";
 import { secrets } from "./support/http.mjs";
-import { key, sessionSecret, store } from "./support/keys.mjs";
+import { key, store } from "./support/keys.mjs";
 import { nth } from "./support/seed.mjs";
 import { Server, freePort } from "./support/server.mjs";
 import { seed } from "./support/vault.mjs";
@@ -121,7 +121,7 @@ describe("the package's README", () => {
     }
     [pagePort, appPort] = [await freePort(), await freePort()];
     const origins = [`http://127.0.0.1:${pagePort}`, `http://localhost:${appPort}`];
-    server = await Server.start(state, { name: "readme", variables: { ALLOWED_ORIGINS: origins.join(), SESSION_SECRET: sessionSecret() } });
+    server = await Server.start(state, { name: "readme", variables: { ALLOWED_ORIGINS: origins.join() } });
     Object.assign(env, { VAULT_URL: `http://127.0.0.1:${server.port}`, VAULT_KEY: caller.secret });
   });
 

@@ -45,6 +45,7 @@ const REPEATABLE = {
   iterated: [(vault, options) => vault.connections.list({}, options).toArray(), () => json(EMPTY)],
   delete: [(vault, options) => vault.connections.delete(ID, options), () => new Response(null, { status: 204 })],
   update: [(vault, options) => vault.connections.update(ID, { tags: ["x"] }, options), () => json(CONNECTION)],
+  session: [(vault, options) => vault.sessions.create({ identity: "ann" }, options), () => json({ token: "st_test_x", expiresAt: "2026-01-01T00:15:00.000Z" }, 201)],
 };
 /** Those that are not. */
 const ONCE_ONLY = {
@@ -924,6 +925,9 @@ describe("the npm package without a service", { timeout: 300_000 }, () => {
         [vault.connections.validateCreate(WISH), []],
         [vault.connections.validateCreate({}), ["/platform", "/identity", "/identityType"]],
         [vault.connections.validateCreate(), ["connection"]],
+        [vault.sessions.validateCreate({ identity: "ann", ttlSeconds: 60 }), []],
+        [vault.sessions.validateCreate({ ttlSeconds: 59, scopes: ["sessions:create"], ttl: 60 }), ["/identity", "/ttlSeconds", "/scopes/0", "/ttl"]],
+        [vault.sessions.validateCreate(), ["session"]],
         [vault.connections.validateList(), []],
         [vault.connections.validateList({ limit: 0, tagz: "eu", key: [5] }), ["key"]],
         [vault.connections.validateList(throwing), ["filters"]],

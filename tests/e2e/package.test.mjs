@@ -6,7 +6,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { secrets } from "./support/http.mjs";
-import { key, secret, sessionSecret, store } from "./support/keys.mjs";
+import { key, secret, store } from "./support/keys.mjs";
 import { ConnectorVault, expectNothingBeside } from "./support/package.mjs";
 import { seeded } from "./support/seed.mjs";
 import { Server, outputs, wranglerLogs } from "./support/server.mjs";
@@ -61,9 +61,8 @@ describe("the npm package and the service", { timeout: 300_000 }, () => {
     [world.site, world.stranger] = [await Site.start(pages), await Site.start(pages)];
     world.pages = pages;
     const bindings = `[[ratelimits]]\nname = "RATE_LIMITER"\nnamespace_id = "1001"\nsimple = { limit = ${LIMIT}, period = 60 }\n`;
-    world.signer = sessionSecret();
     [world.server, world.limited] = await Promise.all([
-      Server.start(state, { name: "package", variables: { ALLOWED_ORIGINS: world.site.origin, SESSION_SECRET: world.signer } }),
+      Server.start(state, { name: "package", variables: { ALLOWED_ORIGINS: world.site.origin } }),
       Server.start(limited, { name: "package-limited", bindings }),
     ]);
     world.baseUrl = `http://127.0.0.1:${world.server.port}`;

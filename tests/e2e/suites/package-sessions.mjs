@@ -7,9 +7,10 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { launch } from "../support/browser.mjs";
 import { secrets } from "../support/http.mjs";
-import { sessionSecret, token } from "../support/keys.mjs";
+import { token } from "../support/keys.mjs";
 import { Recorder, dist, expectAnswered, expectError, expectUnanswered, failure } from "../support/package.mjs";
 import { nth } from "../support/seed.mjs";
+import { SESSION_SECRET } from "../support/server.mjs";
 import { CONNECTIONS, one, seed } from "../support/vault.mjs";
 
 /** More than two pages of a walk. */
@@ -31,7 +32,7 @@ export function sessions(world) {
   const { vault } = world;
   const maker = () => world.keys.maker;
   /** A token of the key that makes them, as the service signs it. */
-  const forged = (claims, signer = world.signer) => token(signer, maker(), claims);
+  const forged = (claims, signer = SESSION_SECRET) => token(signer, maker(), claims);
   const ids = (rows) => rows.map(({ id }) => id).sort();
 
   describe("sessions", () => {
@@ -82,7 +83,7 @@ export function sessions(world) {
 
       test("what the service refuses is renewed: expired, altered, signed by another, of a key that is revoked", async () => {
         const good = forged({});
-        for (const bad of [forged({ e: Date.now() - 1 }), forged({ e: 0 }), forged({}, sessionSecret()), `${good}x`, good.replace("st_test_", "st_live_"), token(world.signer, world.keys.revoked, {}), token(world.signer, world.keys.expired, {}), forged({ o: "https://app.example" })]) {
+        for (const bad of [forged({ e: Date.now() - 1 }), forged({ e: 0 }), forged({}, "another secret, as long as one is"), `${good}x`, good.replace("st_test_", "st_live_"), token(SESSION_SECRET, world.keys.revoked, {}), token(SESSION_SECRET, world.keys.expired, {}), forged({ o: "https://app.example" })]) {
           secrets.add(bad);
           const asked = [];
           const secret = async () => (asked.push(1) === 1 ? bad : good);

@@ -30,16 +30,9 @@ export function key(row = {}) {
   return { secret: text, row: { hash, id: randomUUID(), created_at: 0, ...columns, ...row } };
 }
 
-/** A secret that tokens are signed with. */
-export function sessionSecret() {
-  const text = randomBytes(32).toString("base64url");
-  secrets.add(text);
-  return text;
-}
-
 /**
- * A token of a key, signed as the service signs it; `claims` override: `e` is when it expires, in milliseconds, `i` whose it
- * is, and `s` the bits of its scopes.
+ * A token of a key, signed with a secret as the service signs it; `claims` override: `e` is when it expires, in milliseconds,
+ * `i` whose it is, and `s` the bits of its scopes.
  */
 export function token(signer, { row }, claims) {
   const said = JSON.stringify({ v: 1, k: row.id, s: 7, e: Date.now() + 900_000, i: "ann", ...claims });
