@@ -173,7 +173,11 @@ fn bodies_that_the_service_would_refuse_make_no_call() {
     }
     for (body, expected) in [
         ("{}", "/identity"),
-        (r#"{"identity":"ann","ttlSeconds":3600,"platforms":[],"origins":[]}"#, ""),
+        (
+            r#"{"identity":"ann","ttlSeconds":3600,"platforms":["github"],"origins":["https://app.example"]}"#,
+            "",
+        ),
+        (r#"{"identity":"ann","platforms":[]}"#, "/platforms"),
         (r#"{"identity":"ann","ttlSeconds":59.5}"#, "/ttlSeconds"),
         (r#"{"identity":"ann","ttlSeconds":-60}"#, "/ttlSeconds"),
         (r#"{"identity":"ann","ttlSeconds":3601}"#, "/ttlSeconds"),
