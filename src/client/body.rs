@@ -44,7 +44,7 @@ fn scalar(value: &JsValue) -> Value {
     }
     match (value.as_bool(), value.as_f64()) {
         (Some(value), _) => Value::Boolean(value),
-        (None, Some(number)) if number >= 0.0 && number.trunc() == number => integer(number),
+        (None, Some(number)) if number >= 0.0 && number.fract() == 0.0 => integer(number),
         (None, _) if value.is_null() => Value::Null,
         (None, _) => Value::Number,
     }
