@@ -1,6 +1,7 @@
 // A connection that is to be created, as it is filled in.
 import type { ConnectionState, Environment, IdentityType, NewConnection, Whoami } from "connector-vault/slim";
 import { useState } from "preact/hooks";
+import { onSignOut } from "../session/forget";
 import { allTags } from "./drafts";
 
 export interface Form {
@@ -36,6 +37,7 @@ export function useForm({ account, environment }: Whoami) {
 export const forgetForm = () => {
   kept = undefined;
 };
+onSignOut(forgetForm);
 
 /** What is asked for; what was left empty is left out. */
 export function connectionOf({ platform, identity, identityType, name, label, platformVersion, state, active, tags, text }: Form): NewConnection {

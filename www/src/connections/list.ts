@@ -1,6 +1,7 @@
 // The list of connections as it is asked for and kept.
 import { keepPreviousData, useQuery } from "@tanstack/preact-query";
 import { ValidationError, type Connection, type ConnectionFilters, type ConnectorVault, type Page } from "connector-vault/slim";
+import { onSignOut } from "../session/forget";
 import { useSession } from "../session/session";
 import { ROWS, type Place } from "./asked";
 
@@ -9,6 +10,7 @@ export type Rows = Pick<Page<Connection>, "rows" | "total" | "pages" | "page" | 
 
 /** Where one came from, by the cursor that led on. Cursors lead one way only. */
 const cameFrom = new Map<string, Place>();
+onSignOut(() => cameFrom.clear());
 
 /** Whether a failure says that a cursor leads nowhere: it is of another list or key, or was changed. */
 export const isLost = (error: unknown) => error instanceof ValidationError && error.errors.some(({ parameter }) => parameter === "after");

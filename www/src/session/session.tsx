@@ -2,8 +2,10 @@
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from "@tanstack/preact-query";
 import { type ConnectorVault, type Scope, type Whoami } from "connector-vault/slim";
 import { createContext, type ComponentChildren } from "preact";
-import { useCallback, useContext, useEffect, useMemo, useState } from "preact/hooks";
+import { useCallback, useContext, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Loading } from "../parts/loading";
+import { keepIn, keptIn } from "../parts/storage";
+import { forgetAll } from "./forget";
 import { SignIn } from "./sign-in";
 import { isRefused, openVault } from "./vault";
 
@@ -50,10 +52,14 @@ export type Reason = "refused" | "signed-out";
 export function SessionGate({ children }: { children: ComponentChildren }) {
   const [opened, setOpened] = useState<Opened>();
   const [reason, setReason] = useState<Reason>();
-  const [stored, setStored] = useState(() => sessionStorage.getItem(STORED) ?? undefined);
+  const [stored, setStored] = useState(() => keptIn("sessionStorage", STORED));
+
+  const current = useRef<Opened>();
+  current.current = opened;
 
   const leave = useCallback((why: Reason) => {
-    sessionStorage.removeItem(STORED);
+    if (why === "signed-out") forgetAll();
+    keepIn("sessionStorage", STORED, undefined);
     setStored(undefined);
     setOpened(undefined);
     setReason(why);
@@ -62,7 +68,7 @@ export function SessionGate({ children }: { children: ComponentChildren }) {
   const signIn = useCallback(async (secret: string) => {
     const vault = await openVault(secret);
     const who = await vault.whoami();
-    sessionStorage.setItem(STORED, secret);
+    keepIn("sessionStorage", STORED, secret);
     setOpened({ vault, who });
   }, []);
 
@@ -76,7 +82,8 @@ export function SessionGate({ children }: { children: ComponentChildren }) {
     if (!opened) resume();
   }, [resume]);
 
-  const client = useMemo(() => answers(() => leave("refused")), [opened]);
+  // What a former session asked may be refused late, when another key has opened this one.
+  const client = useMemo(() => answers(() => current.current === opened && leave("refused")), [opened]);
   const session = useMemo<Session | undefined>(
     () => opened && { ...opened, may: (scope) => opened.who.scopes.includes(scope), signOut: () => leave("signed-out") },
     [opened],

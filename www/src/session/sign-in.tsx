@@ -32,6 +32,7 @@ export function SignIn({ reason, failure, onRetry, onSecret }: Props) {
 
   const submit = async (event: JSX.TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
+    if (busy) return;
     const typed = secret.trim();
     if (!typed) {
       setProblem("Enter an API key.");
