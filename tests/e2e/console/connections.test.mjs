@@ -5,6 +5,7 @@ import { Console } from "../support/console.mjs";
 import { changedInConsole } from "../suites/console-changes.mjs";
 import { createdInConsole } from "../suites/console-creation.mjs";
 import { consoleFailures } from "../suites/console-failures.mjs";
+import { hastyInConsole } from "../suites/console-haste.mjs";
 import { consoleList } from "../suites/console-list.mjs";
 import { consolePanel } from "../suites/console-panel.mjs";
 
@@ -20,5 +21,6 @@ describe("the console: connections", () => {
   consolePanel(world);
   changedInConsole(world);
   createdInConsole(world);
+  hastyInConsole(world);
   consoleFailures(world);
 });

@@ -1,4 +1,3 @@
-import { useMutation } from "@tanstack/preact-query";
 import { ConflictError, ValidationError, type Connection, type Fault } from "connector-vault/slim";
 import type { JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
@@ -7,6 +6,7 @@ import type { Platforms } from "../connectors/platforms";
 import { explain } from "../parts/failure";
 import { faultAt, faultsOf } from "../parts/faults";
 import { Modal } from "../parts/modal";
+import { useIsThere, useOnce } from "../parts/once";
 import { useSession } from "../session/session";
 import { Fields } from "./create-fields";
 import { connectionOf, forgetForm, keyOf, useForm, type Form } from "./form";
@@ -29,12 +29,13 @@ export function Create({ platforms, onClose, onCreated, hrefOf }: Props) {
   const [isSure, setSure] = useState(false);
   const place = useRef<HTMLFormElement>(null);
   const wanted = connectionOf(form);
-  const creation = useMutation({
+  const isThere = useIsThere();
+  const creation = useOnce({
     mutationFn: () => vault.connections.create(wanted),
     onSuccess: (connection) => {
       forgetForm();
       stored(connection);
-      onCreated(connection);
+      if (isThere()) onCreated(connection);
     },
     // What the service alone knows, at its field too.
     onError: (error) => error instanceof ValidationError && setSure(false),
@@ -62,16 +63,18 @@ export function Create({ platforms, onClose, onCreated, hrefOf }: Props) {
     forgetForm();
     onClose();
   };
+  // What is under way can't be called back.
+  const back = () => !isPending && setSure(false);
   if (isSure) {
     return (
-      <Modal key="sure" title="Create this connection?" kind="alert" onClose={() => setSure(false)}>
+      <Modal key="sure" title="Create this connection?" kind="alert" onClose={back}>
         <div class="section">
           <p class="named">The {form.identityType} <strong>{wanted.identity}</strong> will be connected to <strong>{platforms?.byName.get(wanted.platform)?.name ?? wanted.platform}</strong>, with the key</p>
           <p class="named"><code>{key}</code></p>
           {error && <Refused error={error} hrefOf={hrefOf} />}
           <div class="buttons">
-            <button type="button" onClick={() => setSure(false)}>Back</button>
-            <button type="button" class="primary" aria-disabled={isPending} onClick={() => !isPending && creation.mutate()}>{isPending ? "Creating…" : "Create connection"}</button>
+            <button type="button" aria-disabled={isPending} onClick={back}>Back</button>
+            <button type="button" class="primary" aria-disabled={isPending} onClick={() => creation.ask()}>{isPending ? "Creating…" : "Create connection"}</button>
           </div>
         </div>
       </Modal>

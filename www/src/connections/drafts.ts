@@ -2,6 +2,7 @@
 // typed must be there again after the next sign-in.
 import type { Connection } from "connector-vault/slim";
 import { useCallback, useState } from "preact/hooks";
+import { onSignOut } from "../session/forget";
 
 export interface Draft {
   /** The connection that was changed, as it was read. */
@@ -12,7 +13,10 @@ export interface Draft {
 }
 
 const drafts = new Map<string, Draft>();
+onSignOut(() => drafts.clear());
 
+/** What is kept of a connection: the very object, until something is changed. */
+export const keptDraft = (id: string) => drafts.get(id);
 export const hasDraft = (id: string | undefined) => id !== undefined && drafts.has(id);
 export const dropDraft = (id: string) => void drafts.delete(id);
 

@@ -4,6 +4,7 @@ import type { Platforms } from "../connectors/platforms";
 import { Answer } from "../parts/answer";
 import { Empty } from "../parts/empty";
 import { Modal } from "../parts/modal";
+import { useIsThere } from "../parts/once";
 import { Snippet } from "../parts/snippet";
 import { useSession } from "../session/session";
 import { Delete } from "./delete";
@@ -35,6 +36,7 @@ export function Panel({ id, platforms, isNew, isLeaving, onClose, onStay, onLeav
   const { removed } = useTold();
   const [isGone, setGone] = useState(false);
   const [isAsking, setAsking] = useState(false);
+  const isThere = useIsThere();
   const connection = query.data;
   const connector = connection && platforms?.byName.get(connection.platform);
   const isUnknown = query.error instanceof NotFoundError || (query.error instanceof VaultError && query.error.status === 404);
@@ -44,13 +46,16 @@ export function Panel({ id, platforms, isNew, isLeaving, onClose, onStay, onLeav
   };
   const leaveForGood = (what?: string) => {
     dropDraft(id);
-    onRemoved(what);
-    onClose();
+    if (isThere()) {
+      onRemoved(what);
+      onClose();
+    }
     removed(id);
   };
+  const close = isGone || isUnknown ? () => leaveForGood() : onClose;
   return (
-    <Modal title={connection ? connection.identity : "Connection"} kind="drawer" onClose={onClose} focusAfter={() => rowLink(id) ?? focusAfter()}>
-      {isGone || isUnknown ? <Gone wasThere={isGone || connection !== undefined} onClose={() => leaveForGood()} /> : (
+    <Modal title={connection ? connection.identity : "Connection"} kind="drawer" onClose={close} focusAfter={() => rowLink(id) ?? focusAfter()}>
+      {isGone || isUnknown ? <Gone wasThere={isGone || connection !== undefined} onClose={close} /> : (
         <Answer query={query} what="the connection">
           {(found) => (
             <div class="panel">

@@ -20,7 +20,7 @@ interface Props {
 /** Where a fault is: the number of a tag, or -1 for all of them together. */
 const placeOf = ({ pointer }: Fault) => Number(/^\/tags\/(\d+)$/.exec(pointer ?? "")?.[1] ?? -1);
 
-/** Tags as chips: Enter or a comma adds one, Backspace in the empty field takes the last one away. */
+/** Tags as chips: Enter or a comma adds one, Backspace in the empty field takes the last one away, once for each press. */
 export function TagsInput({ label, isLabelHidden = false, tags, text, faults, onChange }: Props) {
   const id = useId();
   const list = useRef<HTMLUListElement>(null);
@@ -54,7 +54,7 @@ export function TagsInput({ label, isLabelHidden = false, tags, text, faults, on
       // Enter in a form would send it.
       event.preventDefault();
       if (text.trim() !== "") add(text);
-    } else if (event.key === "Backspace" && text === "" && tags.length > 0) {
+    } else if (event.key === "Backspace" && text === "" && tags.length > 0 && !event.repeat) {
       event.preventDefault();
       remove(tags.length - 1);
     }

@@ -1,18 +1,20 @@
 // The tags of one connection: edited as chips, saved only over what was read.
-import { useMutation } from "@tanstack/preact-query";
 import { NotFoundError, PreconditionError, type Connection } from "connector-vault/slim";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { explain } from "../parts/failure";
 import { faultsOf, sentence } from "../parts/faults";
+import { useOnce } from "../parts/once";
 import { useSession } from "../session/session";
 import { Conflict } from "./conflict";
-import { allTags, dropDraft, sameTags, useDraft } from "./drafts";
+import { allTags, dropDraft, keptDraft, sameTags, useDraft, type Draft } from "./drafts";
 import { useTold } from "./kept";
 import { TagsInput } from "./tags-input";
 
 interface Saving {
   tags: readonly string[];
   over: Connection;
+  /** What was being edited. */
+  from: Draft | undefined;
 }
 
 /** What became of saving: stored, or something else is there meanwhile. */
@@ -34,7 +36,7 @@ export function Tags({ connection, onGone }: Props) {
   const faults = vault.connections.validateUpdate({ tags });
   const canSave = isChanged && faults.length === 0 && !sameTags(tags, draft.base.tags);
 
-  const saving = useMutation<Saved, unknown, Saving>({
+  const saving = useOnce<Saved, Saving>({
     mutationFn: async ({ tags, over }) => {
       try {
         return { stored: await vault.connections.update(over.id, { tags }, { ifMatch: over }) };
@@ -45,9 +47,11 @@ export function Tags({ connection, onGone }: Props) {
         return sameTags(found.tags, tags) ? { stored: found } : { theirs: found };
       }
     },
-    onSuccess: (saved) => {
+    onSuccess: (saved, { from }) => {
       if ("theirs" in saved) return setTheirs(saved.theirs);
-      done(saved.stored, "Saved.");
+      // What was changed while it was being saved stays, over what is there now.
+      const later = keptDraft(connection.id);
+      done(saved.stored, "Saved.", later === from || !later ? undefined : { ...later, base: saved.stored });
     },
     onError: (error) => {
       if (!(error instanceof NotFoundError)) return;
@@ -56,8 +60,8 @@ export function Tags({ connection, onGone }: Props) {
     },
   });
 
-  function done(current: Connection, what: string) {
-    change(undefined);
+  function done(current: Connection, what: string, next?: Draft) {
+    change(next);
     stored(current);
     setSaid(what);
     if (!theirs) return;
@@ -72,9 +76,8 @@ export function Tags({ connection, onGone }: Props) {
     setSaid("Your changes are discarded.");
   };
   const save = (wanted: readonly string[], over: Connection) => {
-    if (saving.isPending) return;
     setSaid("");
-    saving.mutate({ tags: wanted, over });
+    saving.ask({ tags: wanted, over, from: keptDraft(connection.id) });
   };
   const edit = (changed: Pick<typeof draft, "tags" | "text">) => {
     setSaid("");
@@ -102,7 +105,7 @@ export function Tags({ connection, onGone }: Props) {
               <button type="button" class="primary" aria-disabled={!canSave || saving.isPending} onClick={() => canSave && save(tags, draft.base)}>
                 {saving.isPending ? "Saving…" : "Save tags"}
               </button>
-              {isChanged && <button type="button" onClick={discard}>Discard changes</button>}
+              {isChanged && <button type="button" aria-disabled={saving.isPending} onClick={() => !saving.isPending && discard()}>Discard changes</button>}
             </div>
           </>
         )}

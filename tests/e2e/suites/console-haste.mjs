@@ -1,0 +1,169 @@
+// People who press twice, go on before the answer is there, or sign out: what a slow service answers late does them no harm.
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { describe, test } from "node:test";
+import { PATH, at, newConnection, panelOf, tagsOf } from "../support/console-connections.mjs";
+
+/**
+ * Holds requests of a method back until `go()` is called: what arrives then is as late as can be. `sent` counts them;
+ * `arrived()` waits for the first.
+ */
+async function hold(page, method, instead = (route) => route.continue()) {
+  let go;
+  const gone = new Promise((resolve) => (go = resolve));
+  let first;
+  const isThere = new Promise((resolve) => (first = resolve));
+  const held = { sent: 0, go, arrived: () => isThere };
+  await page.route("**/v1/vault/connections**", async (route) => {
+    if (route.request().method() !== method) return route.fallback();
+    held.sent += 1;
+    first();
+    await gone;
+    await instead(route);
+  });
+  return held;
+}
+
+export function hastyInConsole(world) {
+  const visit = (...given) => world.console.visit(...given);
+  const caller = () => world.console.caller();
+  const answer = (page, method) => page.waitForResponse((response) => response.request().method() === method);
+  const sure = (page, name) => page.getByRole("alertdialog", { name });
+
+  /** Fills in a new connection, up to the question whether it is meant. */
+  async function fill(page, identity) {
+    await page.getByRole("button", { name: "New connection" }).click();
+    const form = page.getByRole("dialog", { name: "New connection" });
+    await form.getByLabel("Platform", { exact: true }).fill("github");
+    await form.getByLabel("Identity", { exact: true }).fill(identity);
+    await form.getByRole("button", { name: "Continue" }).click();
+  }
+
+  describe("haste", () => {
+    test("keeps what is changed while it is being saved", async () => {
+      const { id } = await newConnection(caller());
+      await visit(at(id), async (page) => {
+        const { panel, field, save, chips, said } = panelOf(page);
+        const saving = await hold(page, "PATCH");
+        await field.fill("three,");
+        await save.dblclick();
+        await saving.arrived();
+        assert.equal(await panel.getByRole("button", { name: "Discard changes" }).getAttribute("aria-disabled"), "true", "what is under way can't be called back");
+        await field.fill("four,");
+        await field.fill("fi");
+        saving.go();
+        await said("Saved.");
+        assert.equal(saving.sent, 1);
+        assert.deepEqual(await tagsOf(caller(), id), ["one", "two", "three"]);
+        assert.deepEqual(await chips(), ["one", "two", "three", "four"]);
+        assert.equal(await field.inputValue(), "fi");
+        await save.click();
+        await panel.getByRole("button", { name: "Discard changes" }).waitFor({ state: "detached" });
+        assert.deepEqual(await tagsOf(caller(), id), ["one", "two", "three", "four", "fi"]);
+      });
+    });
+
+    test("creates once, and leads nobody back who has gone on", async () => {
+      const identity = `hasty-${randomUUID()}`;
+      await visit(PATH, async (page) => {
+        await fill(page, identity);
+        const creating = await hold(page, "POST");
+        await sure(page, "Create this connection?").getByRole("button", { name: "Create connection" }).dblclick();
+        await creating.arrived();
+        // Back would say that nothing is created.
+        await page.keyboard.press("Escape");
+        await sure(page, "Create this connection?").getByRole("button", { name: "Creating…" }).waitFor();
+        await page.goBack();
+        await page.getByRole("link", { name: "Connectors", exact: true }).click();
+        const answered = answer(page, "POST");
+        creating.go();
+        assert.equal((await answered).status(), 201);
+        await page.getByRole("list", { name: "Connectors" }).waitFor();
+        assert.equal(new URL(page.url()).pathname, "/connectors");
+        assert.equal(creating.sent, 1);
+      });
+      assert.equal((await caller().list({ identity })).json.total, 1);
+    });
+
+    test("deletes once, and closes no other connection's panel", async () => {
+      const name = `hasty ${randomUUID()}`;
+      const [first, second] = [await newConnection(caller(), { name }), await newConnection(caller(), { name })];
+      await visit(`${PATH}?name=${encodeURIComponent(name)}`, async (page) => {
+        const { panel, opened, closed } = panelOf(page);
+        await page.locator(`a[data-connection="${first.id}"]`).click();
+        await opened();
+        await panel.getByRole("button", { name: "Delete this connection…" }).click();
+        const deleting = await hold(page, "DELETE");
+        await sure(page, "Delete this connection?").getByRole("button", { name: "Delete connection" }).dblclick();
+        await deleting.arrived();
+        await page.keyboard.press("Escape");
+        await sure(page, "Delete this connection?").getByRole("button", { name: "Deleting…" }).waitFor();
+        await page.goBack();
+        await closed();
+        await page.locator(`a[data-connection="${second.id}"]`).click();
+        await opened();
+        const answered = answer(page, "DELETE");
+        deleting.go();
+        assert.equal((await answered).status(), 204);
+        await page.locator(`a[data-connection="${first.id}"]`).waitFor({ state: "detached" });
+        assert.equal(deleting.sent, 1);
+        assert.ok(page.url().includes(second.id));
+        await panel.getByText(second.identity).first().waitFor();
+      });
+    });
+
+    test("signs nobody out whose former key was refused late", async () => {
+      const { id } = await newConnection(caller());
+      await visit(at(id), async (page) => {
+        const { field, save, opened } = panelOf(page);
+        const body = JSON.stringify({ type: "about:blank", title: "Invalid key", status: 401, detail: "It is not valid.", code: "invalid_key", requestId: "r" });
+        const saving = await hold(page, "PATCH", (route) => route.fulfill({ status: 401, contentType: "application/problem+json", body }));
+        await opened();
+        await field.fill("three,");
+        await save.click();
+        await saving.arrived();
+        // The panel is in the way of a mouse, as it should be.
+        await page.getByRole("button", { name: "Sign out", includeHidden: true }).evaluate((button) => button.click());
+        await page.getByLabel("API key").fill(world.console.keys.full.secret);
+        await page.getByRole("button", { name: "Sign in" }).click();
+        await opened();
+        const answered = answer(page, "PATCH");
+        saving.go();
+        await answered;
+        await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
+        assert.equal(await page.getByLabel("API key").count(), 0);
+        assert.equal(await page.evaluate(() => sessionStorage.getItem("connector-vault.secret")), world.console.keys.full.secret);
+      }, { expects: [401] });
+    });
+
+    test("leaves nothing behind that was typed before signing out", async () => {
+      const { id } = await newConnection(caller());
+      await visit(at(id), async (page) => {
+        const { field, chips, opened, panel } = panelOf(page);
+        await opened();
+        await field.fill("secret project,");
+        await page.getByRole("button", { name: "Sign out", includeHidden: true }).evaluate((button) => button.click());
+        await page.getByLabel("API key").fill(world.console.keys.full.secret);
+        await page.getByRole("button", { name: "Sign in" }).click();
+        await opened();
+        assert.deepEqual(await chips(), ["one", "two"]);
+        assert.equal(await panel.getByRole("button", { name: "Discard changes" }).count(), 0);
+      });
+    });
+
+    test("takes one tag away for each press of Backspace, however long it is held", async () => {
+      const { id } = await newConnection(caller());
+      await visit(at(id), async (page) => {
+        const { field, chips, opened } = panelOf(page);
+        await opened();
+        await field.fill("xy");
+        for (let times = 0; times < 6; times += 1) await page.keyboard.down("Backspace");
+        await page.keyboard.up("Backspace");
+        assert.equal(await field.inputValue(), "");
+        assert.deepEqual(await chips(), ["one", "two"]);
+        await page.keyboard.press("Backspace");
+        assert.deepEqual(await chips(), ["one"]);
+      });
+    });
+  });
+}
