@@ -144,6 +144,7 @@ export function consoleFailures(world) {
     test("a key that may not read connections is told so", () =>
       visit(PATH, async (page) => {
         await page.getByText("This key is not allowed to see this").waitFor();
+        await page.getByText("Your key may neither read nor change connections.").waitFor();
         assert.equal(await page.locator("table").count(), 0);
       }, { as: world.console.keys.catalogOnly, expects: [403] }));
 

@@ -57,7 +57,9 @@ export function ConnectionsView() {
       actions={<NewButton href={hrefOf({ new: "1" })} />}
     >
       <div role="status">{notice && <p class="note" data-tone="good">{notice}</p>}</div>
-      {!may("connections:write") && <p class="muted" id="read-only">Your key may read connections, and not change them.</p>}
+      {!may("connections:write") && (
+        <p class="muted" id="read-only">Your key may {may("connections:read") ? "read connections, and not change them" : "neither read nor change connections"}.</p>
+      )}
       <Filters
         values={values}
         faults={faults}
