@@ -1,5 +1,6 @@
 import { keepPreviousData, useQuery } from "@tanstack/preact-query";
 import type { Action, ActionFilters, ActionMethod } from "connector-vault/slim";
+import { Link } from "wouter-preact";
 import { useAddress, whole } from "../parts/address";
 import { Answer } from "../parts/answer";
 import { MethodBadge } from "../parts/badge";
@@ -19,7 +20,8 @@ const NAMES = ["q", "method", "page"] as const;
 export function Actions({ platform }: { platform: string }) {
   const { vault } = useSession();
   const { values, hrefOf, change } = useAddress(NAMES);
-  const method = METHODS.find((known) => known === values.method);
+  // What the address asks for and nobody has is asked all the same: to leave it out would show more.
+  const method = values.method?.toUpperCase() as ActionMethod | undefined;
   const filters: ActionFilters = { ...(values.q && { q: values.q }), ...(method && { method }), limit: ROWS, page: whole(values.page) ?? 1 };
   const query = useQuery({
     queryKey: ["actions", platform, filters],
@@ -46,13 +48,13 @@ export function Actions({ platform }: { platform: string }) {
         />
       </div>
       <Answer query={query} what="actions">
-        {({ rows, page, pages }) => (
+        {({ rows, total, page, pages }) => (
           <>
-            {rows.length === 0 ? <Empty title="No action matches" /> : <ul class="action-list" aria-label="Actions">{rows.map((action) => <Row key={action.key} action={action} />)}</ul>}
+            {rows.length === 0 ? <Nothing total={total} first={hrefOf({ page: undefined })} /> : <ul class="action-list" aria-label="Actions">{rows.map((action) => <Row key={action.key} action={action} />)}</ul>}
             <Pager
               page={page}
               pages={pages}
-              previous={page > 1 ? hrefOf({ page: page > 2 ? String(page - 1) : undefined }) : undefined}
+              previous={page > 1 ? hrefOf({ page: page > 2 ? String(Math.min(page - 1, Math.max(pages, 1))) : undefined }) : undefined}
               next={page < pages ? hrefOf({ page: String(page + 1) }) : undefined}
             />
           </>
@@ -67,6 +69,11 @@ export function Actions({ platform }: { platform: string }) {
       />
     </section>
   );
+}
+
+function Nothing({ total, first }: { total: number; first: string }) {
+  if (total > 0) return <Empty title="There is no such page"><Link href={first}>To the first page</Link></Empty>;
+  return <Empty title="No action matches" />;
 }
 
 function Row({ action }: { action: Action }) {

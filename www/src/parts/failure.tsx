@@ -1,4 +1,4 @@
-import { ConnectionError, NotFoundError, PermissionError, RateLimitError, ServerError, TimeoutError, VaultError } from "connector-vault/slim";
+import { ConnectionError, NotFoundError, PermissionError, RateLimitError, ServerError, TimeoutError, ValidationError, VaultError } from "connector-vault/slim";
 import { CopyButton } from "./copy";
 
 interface Explained {
@@ -49,7 +49,7 @@ export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => vo
           {requestId && <> Request <code>{requestId}</code> <CopyButton text={requestId} label="Copy the request's id" /></>}
         </p>
       )}
-      {onRetry && <button type="button" onClick={onRetry}>Try again</button>}
+      {onRetry && !(error instanceof ValidationError) && <button type="button" onClick={onRetry}>Try again</button>}
     </div>
   );
 }
