@@ -213,6 +213,20 @@ describe("the console: connectors", () => {
       await page.getByText("No action matches").waitFor();
     }));
 
+  test("no more of its actions than the address asks for", () =>
+    world.visit("/connectors/github?method=delete", async (page) => {
+      const method = page.getByRole("combobox", { name: "Method" });
+      await expectActions(page, { method: "DELETE" });
+      assert.equal(await method.inputValue(), "DELETE");
+      await page.goto(`${world.baseUrl}/connectors/github?method=BREW`);
+      await page.getByText("No action matches").waitFor();
+      assert.equal(await method.inputValue(), "BREW");
+      await page.goto(`${world.baseUrl}/connectors/github?page=9999`);
+      await page.getByText("There is no such page").waitFor();
+      await page.getByRole("link", { name: "To the first page" }).click();
+      await expectActions(page, {});
+    }));
+
   test("the code for what is shown does what it says", () =>
     world.visit("/connectors/github?method=PUT&q=it's", async (page) => {
       const expected = await actions({ method: "PUT", q: "it's", page: 1 });
@@ -301,7 +315,8 @@ describe("the console: connectors", () => {
     }));
 
   for (const theme of ["light", "dark"]) {
-    for (const [width, height] of [[390, 844], [1280, 900]]) {
+    // 640 px are 1280 at 200 %.
+    for (const [width, height] of [[390, 844], [640, 450], [1280, 900]]) {
       test(`nothing is in anybody's way: ${theme}, ${width} px`, () =>
         world.visit(
           "/connectors",
