@@ -98,6 +98,18 @@ describe("the console", () => {
         (await widths("platform")).slice(0, FIRST).forEach((width, at) => close(width, platforms[at].total / platforms[0].total, platforms[at].platform));
       }));
 
+    test("draws bars where a reader's own colours take all backgrounds away", () =>
+      world.visit("/", async (page) => {
+        await page.emulateMedia({ forcedColors: "active" });
+        await drawn(page);
+        const [bar, ground, text] = await chart(page, "state").locator("tbody td").first().evaluate((cell) => {
+          const { backgroundColor, color } = getComputedStyle(cell.querySelector(".data"));
+          return [getComputedStyle(cell).backgroundColor, backgroundColor, color];
+        });
+        assert.equal(bar, text);
+        assert.notEqual(bar, ground);
+      }));
+
     test("leads to what was counted", () =>
       world.visit("/", async (page) => {
         await drawn(page);
@@ -175,7 +187,8 @@ describe("the console", () => {
           await page.getByText("There are no connections yet").waitFor();
           await seeds(page).waitFor();
           await create(page).click();
-          await page.waitForURL("**/connections");
+          await page.waitForURL("**/connections?new=1");
+          await page.getByRole("dialog", { name: "New connection" }).waitFor();
         },
         { as: keys.nobody },
       );

@@ -60,7 +60,7 @@ function NoConnections() {
   return (
     <Empty title="There are no connections yet">
       {may("connections:write")
-        ? <p><Link href="/connections">Create the first one</Link>.</p>
+        ? <p><Link href="/connections?new=1">Create the first one</Link>.</p>
         : <p>A key with the scope <code>connections:write</code> can create some.</p>}
       {who.environment === "test" && <p>Or make some to try this with: <code>npm run seed -- --account {who.account} --connections 1000</code></p>}
     </Empty>
