@@ -38,17 +38,18 @@ export function Layout({ children }: { children: ComponentChildren }) {
 /** Whose vault this is, in which of its two worlds. */
 function Account() {
   const { who, signOut } = useSession();
+  const whose = who.identity ?? who.account;
   const isSoon = who.expiresAt !== null && Date.parse(who.expiresAt) - Date.now() < SOON_MS;
   return (
     <div class="account">
       <p class="who">
         <span class="who-account">
-          <span class="visually-hidden">Account </span><strong title={who.account}>{who.account}</strong>{" "}
+          <span class="visually-hidden">{who.identity === undefined ? "Account" : "Connections of"} </span><strong title={whose}>{whose}</strong>{" "}
           <span class="badge" data-tone={who.environment === "live" ? "bad" : "calm"}>
             <span class="visually-hidden">environment </span>{who.environment}
           </span>
         </span>{" "}
-        {isSoon && who.expiresAt !== null && <span class="expiry muted">key expires <When at={who.expiresAt} /></span>}
+        {isSoon && who.expiresAt !== null && <span class="expiry muted">{who.identity === undefined ? "key" : "link"} expires <When at={who.expiresAt} /></span>}
       </p>
       <ThemeButton />
       <button type="button" onClick={signOut}>Sign out</button>

@@ -4,8 +4,10 @@ import { App } from "./app";
 import "./style/base.css";
 import "./style/layout.css";
 import "./style/parts.css";
+import { openByLink } from "./session/token";
 import { showTheme } from "./theme";
 
+openByLink();
 showTheme();
 const place = document.getElementById("app");
 if (place) render(<App />, place);

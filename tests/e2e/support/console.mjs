@@ -36,12 +36,12 @@ function prepare(secret) {
 export class Console {
   /**
    * @param {{ name: string, documents?: string[], connections?: object[], keys?: object }} options `documents`: what the
-   *   catalog is made from; `keys` come besides `full`, `reader` and `catalogOnly`
+   *   catalog is made from; `keys` come besides `full`, `reader`, `catalogOnly` and `maker`
    */
   static async start({ name, documents = DOCUMENTS, connections = CONNECTIONS, keys = {} }) {
     await build();
     const world = new Console();
-    world.keys = { full: key(), reader: key({ scopes: "catalog:read connections:read" }), catalogOnly: key({ scopes: "catalog:read" }), ...keys };
+    world.keys = { full: key(), reader: key({ scopes: "catalog:read connections:read" }), catalogOnly: key({ scopes: "catalog:read" }), maker: key({ scopes: "catalog:read connections:read connections:write sessions:create" }), ...keys };
     const catalog = { path: join(folder, `${name}-catalog`) };
     await cli("catalog", "import", ...documents, "--licence", "any", "--out", catalog.path);
     const state = new State(`${name}-state`);

@@ -1,4 +1,4 @@
-import type { ConnectionState, Fault, IdentityType } from "connector-vault/slim";
+import type { ConnectionState, Fault, IdentityType, Whoami } from "connector-vault/slim";
 import type { Platforms } from "../connectors/platforms";
 import { STATE_MEANINGS } from "../parts/badge";
 import { TextField } from "../parts/field";
@@ -17,20 +17,22 @@ interface Props {
   /** All of it, for the tags. */
   faults: readonly Fault[];
   platforms: Platforms | undefined;
+  /** What the session is confined to, which can't be chosen then. */
+  who: Whoami;
   onChange: (changes: Partial<Form>) => void;
   onLeave: (name: keyof Form) => void;
 }
 
 /** What a new connection is made of. */
-export function Fields({ form, fault, faults, platforms, onChange, onLeave }: Props) {
+export function Fields({ form, fault, faults, platforms, who, onChange, onLeave }: Props) {
   type Text = "platform" | "identity" | "name" | "label" | "platformVersion";
   const text = (name: Text) => ({ value: form[name], fault: fault(name), onInput: (value: string) => onChange({ [name]: value }), onBlur: () => form[name] !== "" && onLeave(name) });
   return (
     <div class="create-fields">
       <PlatformOptions id="platforms-create" platforms={platforms} />
       <TextField label="Platform" list="platforms-create" placeholder="github" aria-required="true" autofocus {...text("platform")} />
-      <TextField label="Identity" placeholder="ann@example.com" aria-required="true" hint="Who is connected: the id or address that your product knows." {...text("identity")} />
-      <Select label="Identity type" value={form.identityType} options={IDENTITY_TYPES.map((type) => [type, type] as const)} fault={fault("identityType")} onChange={(value) => onChange({ identityType: value as IdentityType })} />
+      <TextField label="Identity" placeholder="ann@example.com" aria-required="true" readOnly={who.identity !== undefined} hint={who.identity === undefined ? "Who is connected: the id or address that your product knows." : "This is you."} {...text("identity")} />
+      <Select label="Identity type" value={form.identityType} options={(who.identityType ? [who.identityType] : IDENTITY_TYPES).map((type) => [type, type] as const)} fault={fault("identityType")} onChange={(value) => onChange({ identityType: value as IdentityType })} />
       <Select label="State" hint={STATE_MEANINGS[form.state]} value={form.state} options={STATES} fault={fault("state")} onChange={(value) => onChange({ state: value as ConnectionState })} />
       <TextField label="Name (optional)" placeholder="Ann's account" {...text("name")} />
       <TextField label="Label (optional)" placeholder="default" hint="Tells several connections of one identity apart." {...text("label")} />

@@ -83,7 +83,7 @@ export function Create({ platforms, onClose, onCreated, hrefOf }: Props) {
   return (
     <Modal key="form" title="New connection" kind="form" onClose={onClose}>
       <form class="section" ref={place} onSubmit={submit} noValidate>
-        <Fields form={form} fault={shown} faults={touched.has("tags") || touched.has("text") || error ? faults : []} platforms={platforms} onChange={edit} onLeave={(name) => touch(name)} />
+        <Fields form={form} fault={shown} faults={touched.has("tags") || touched.has("text") || error ? faults : []} platforms={platforms} who={who} onChange={edit} onLeave={(name) => touch(name)} />
         {error && <Refused error={error} hrefOf={hrefOf} />}
         <div class="buttons">
           <button type="button" onClick={cancel}>Cancel</button>

@@ -21,14 +21,17 @@ export interface Form {
 const EMPTY: Form = { platform: "", identity: "", identityType: "user", name: "", label: "", platformVersion: "", state: "unknown", active: true, tags: [], text: "" };
 
 /** What was filled in last and not created: it is there again after a sign-in, or when the dialog was closed by mistake. */
-let kept: { account: string; environment: Environment; form: Form } | undefined;
+let kept: { account: string; environment: Environment; identity: string | undefined; form: Form } | undefined;
 
-export function useForm({ account, environment }: Whoami) {
-  const [form, setForm] = useState(kept?.account === account && kept.environment === environment ? kept.form : EMPTY);
+/** What is filled in. Whoever is confined to an identity can create for that one only. */
+export function useForm({ account, environment, identity, identityType }: Whoami) {
+  const isOurs = kept?.account === account && kept.environment === environment && kept.identity === identity;
+  const empty = { ...EMPTY, ...(identity && { identity }), ...(identityType && { identityType }) };
+  const [form, setForm] = useState(isOurs && kept ? kept.form : empty);
   const change = (changes: Partial<Form>) =>
     setForm((before) => {
       const next = { ...before, ...changes };
-      kept = { account, environment, form: next };
+      kept = { account, environment, identity, form: next };
       return next;
     });
   return { form, change };

@@ -7,16 +7,16 @@ import { Loading } from "../parts/loading";
 import { keepIn, keptIn } from "../parts/storage";
 import { forgetAll } from "./forget";
 import { SignIn } from "./sign-in";
+import { STORED } from "./token";
 import { isRefused, openVault } from "./vault";
 
-const STORED = "connector-vault.secret";
 /** What comes from the catalog changes with a publish only. */
 export const CATALOG_FRESH_MS = 5 * 60_000;
 const VAULT_FRESH_MS = 5_000;
 
 export interface Session {
   vault: ConnectorVault;
-  /** What the key opens. */
+  /** What the key, or the token, opens. */
   who: Whoami;
   may(scope: Scope): boolean;
   signOut(): void;
@@ -46,13 +46,17 @@ function answers(onRefused: () => void): QueryClient {
 }
 
 type Opened = Pick<Session, "vault" | "who">;
-export type Reason = "refused" | "signed-out";
+export type Reason = "refused" | "token-refused" | "signed-out";
+
+/** Why somebody is out whose secret opens nothing any more: a token cannot be typed in again. */
+const refusedFor = (secret: string | undefined): Reason => (secret?.startsWith("st_") ? "token-refused" : "refused");
 
 /** Asks for a key while there is none that opens something, and draws its children when there is. The address stays as it is. */
 export function SessionGate({ children }: { children: ComponentChildren }) {
   const [opened, setOpened] = useState<Opened>();
   const [reason, setReason] = useState<Reason>();
   const [stored, setStored] = useState(() => keptIn("sessionStorage", STORED));
+  const secret = useRef(stored);
 
   const current = useRef<Opened>();
   current.current = opened;
@@ -65,10 +69,11 @@ export function SessionGate({ children }: { children: ComponentChildren }) {
     setReason(why);
   }, []);
 
-  const signIn = useCallback(async (secret: string) => {
-    const vault = await openVault(secret);
+  const signIn = useCallback(async (typed: string) => {
+    const vault = await openVault(typed);
     const who = await vault.whoami();
-    keepIn("sessionStorage", STORED, secret);
+    keepIn("sessionStorage", STORED, typed);
+    secret.current = typed;
     setOpened({ vault, who });
   }, []);
 
@@ -76,14 +81,14 @@ export function SessionGate({ children }: { children: ComponentChildren }) {
   const resume = useCallback(() => {
     if (stored === undefined) return;
     setFailure(undefined);
-    signIn(stored).catch((error: unknown) => (isRefused(error) ? leave("refused") : setFailure(error)));
+    signIn(stored).catch((error: unknown) => (isRefused(error) ? leave(refusedFor(stored)) : setFailure(error)));
   }, [stored, signIn, leave]);
   useEffect(() => {
     if (!opened) resume();
   }, [resume]);
 
   // What a former session asked may be refused late, when another key has opened this one.
-  const client = useMemo(() => answers(() => current.current === opened && leave("refused")), [opened]);
+  const client = useMemo(() => answers(() => current.current === opened && leave(refusedFor(secret.current))), [opened]);
   const session = useMemo<Session | undefined>(
     () => opened && { ...opened, may: (scope) => opened.who.scopes.includes(scope), signOut: () => leave("signed-out") },
     [opened],

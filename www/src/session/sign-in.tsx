@@ -15,6 +15,7 @@ interface Props {
 }
 
 const REASONS: Record<Reason, string> = {
+  "token-refused": "Your link has expired. Ask for a new one where you got it, and you will be where you were.",
   refused: "Your key has expired or was revoked. Sign in again to go on where you were.",
   "signed-out": "You are signed out. The key is gone from this tab.",
 };
