@@ -6,9 +6,9 @@ import { PATH, at, newConnection, panelOf, tagsOf } from "../support/console-con
 
 /**
  * Holds requests of a method back until `go()` is called: what arrives then is as late as can be. `sent` counts them;
- * `arrived()` waits for the first.
+ * `arrived()` waits for the first. `before` is done with each at once, `instead` when it may go.
  */
-async function hold(page, method, instead = (route) => route.continue()) {
+async function hold(page, method, instead = (route) => route.continue(), before = () => {}) {
   let go;
   const gone = new Promise((resolve) => (go = resolve));
   let first;
@@ -17,6 +17,7 @@ async function hold(page, method, instead = (route) => route.continue()) {
   await page.route("**/v1/vault/connections**", async (route) => {
     if (route.request().method() !== method) return route.fallback();
     held.sent += 1;
+    await before(route);
     first();
     await gone;
     await instead(route);
@@ -60,6 +61,35 @@ export function hastyInConsole(world) {
         await save.click();
         await panel.getByRole("button", { name: "Discard changes" }).waitFor({ state: "detached" });
         assert.deepEqual(await tagsOf(caller(), id), ["one", "two", "three", "four", "fi"]);
+      });
+    });
+
+    test("shows what was saved, not what was read before and came after", async () => {
+      const { id } = await newConnection(caller());
+      await visit(PATH, async (page) => {
+        const { field, save, chips, said, opened } = panelOf(page);
+        const row = page.locator(`a[data-connection="${id}"]`);
+        await row.waitFor();
+        // The answers of now, given later: to whoever still waits for them.
+        const answers = new Map();
+        const late = (route) => route.fulfill({ response: answers.get(route) }).catch(() => {});
+        const reading = await hold(page, "GET", late, async (route) => answers.set(route, await route.fetch()));
+        // The row of the list is too old by then to be taken for the connection.
+        await page.clock.install();
+        await page.clock.fastForward(60_000);
+        await row.click();
+        await opened();
+        await reading.arrived();
+        await field.fill("three,");
+        await save.click();
+        await said("Saved.");
+        reading.go();
+        await page.evaluate(() => fetch("/health").then((answer) => answer.text()));
+        assert.deepEqual(await chips(), ["one", "two", "three"]);
+        await field.fill("four,");
+        await save.click();
+        await page.getByRole("button", { name: "Discard changes" }).waitFor({ state: "detached" });
+        assert.deepEqual(await tagsOf(caller(), id), ["one", "two", "three", "four"]);
       });
     });
 

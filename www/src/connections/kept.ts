@@ -29,9 +29,15 @@ export function useTold() {
     for (const what of ["connections", "summary"]) void client.invalidateQueries({ queryKey: [what] });
   }, [client]);
   const stored = useCallback((connection: Connection) => {
-    client.setQueryData(keyOf(connection.id), connection);
-    client.setQueriesData<Rows>({ queryKey: LISTS }, (page) => page && { ...page, rows: page.rows.map((row) => (row.id === connection.id ? connection : row)) });
-    refresh();
+    const queryKey = keyOf(connection.id);
+    const put = () => {
+      client.setQueryData(queryKey, connection);
+      client.setQueriesData<Rows>({ queryKey: LISTS }, (page) => page && { ...page, rows: page.rows.map((row) => (row.id === connection.id ? connection : row)) });
+      refresh();
+    };
+    // What was asked before may be answered after, and would bring back what was there before.
+    if (client.isFetching({ queryKey }) > 0) void client.cancelQueries({ queryKey }).then(put);
+    else put();
   }, [client, refresh]);
   const removed = useCallback((id: string) => {
     client.removeQueries({ queryKey: keyOf(id) });
