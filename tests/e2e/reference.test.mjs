@@ -281,9 +281,13 @@ describe("in a browser", () => {
 
   for (const [choice, background] of Object.entries(THEMES)) {
     test(`a reader who chose ${choice} gets it, whatever the system has`, () => look("/docs", async (page) => {
+      // What has not been answered would fail when the page goes.
+      const drawn = () => page.locator(".opblock").first().waitFor();
+      await drawn();
       await page.emulateMedia({ colorScheme: choice === "light" ? "dark" : "light" });
       await page.evaluate((theme) => localStorage.setItem("theme", theme), choice);
       await page.reload();
+      await drawn();
       await page.locator(`html[data-theme=${choice}]`).waitFor();
       assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), background);
     }, tellViolations));
