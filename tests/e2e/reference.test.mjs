@@ -27,8 +27,9 @@ const THEMES = { light: "rgb(255, 255, 255)", dark: "rgb(17, 19, 26)" };
 const PHONE = { width: 390, height: 844 };
 const DESK = { width: 1280, height: 900 };
 
+const ALL = "catalog:read connections:read connections:write sessions:create";
 /** Whose answers the samples show, whose connections the examples are, and who asks in the browser. */
-const keys = { problems: key({ account: "problems" }), samples: key({ account: "samples", scopes: "catalog:read connections:read connections:write sessions:create" }), examples: key({ account: "examples" }), reader: key({ account: "reader" }), scopeless: key({ account: "samples", scopes: "catalog:read" }) };
+const keys = { problems: key({ account: "problems" }), samples: key({ account: "samples", scopes: ALL }), examples: key({ account: "examples", scopes: ALL }), reader: key({ account: "reader" }), scopeless: key({ account: "samples", scopes: "catalog:read" }) };
 
 const PROBLEMS = join(root, "www", "public", "problems");
 const CODES = [...readFileSync(join(PROBLEMS, "index.html"), "utf8").matchAll(/<a href="\/problems\/(\w+)">/g)].map(([, code]) => code);
@@ -147,7 +148,7 @@ describe("the OpenAPI document's samples and examples", () => {
         bodies += 1;
       }
     }
-    assert.equal(bodies, 3);
+    assert.equal(bodies, 5);
     await connection(keys.examples, { identity: "ann@example.com", label: "tagged", tags: ["eu", "billing"] });
     let examples = 0;
     for (const [id, { path, parameters = [] }] of description.operations) {
