@@ -161,8 +161,10 @@ describe("the console", () => {
           await kept;
           await route.continue();
         });
+        const summary = page.waitForRequest("**/v1/vault/summary");
         await page.reload();
         await page.getByRole("status").getByText("Loading the numbers…").waitFor();
+        await summary;
         assert.deepEqual(asked, ["/v1/whoami", "/v1/vault/summary"]);
         release();
         await chart(page, "platform").getByRole("link", { name: "GitHub v3 REST API" }).waitFor();

@@ -64,7 +64,7 @@ export function Create({ platforms, onClose, onCreated, hrefOf }: Props) {
     onClose();
   };
   // What is under way can't be called back.
-  const back = () => !isPending && setSure(false);
+  const back = () => !creation.isAsked() && setSure(false);
   if (isSure) {
     return (
       <Modal key="sure" title="Create this connection?" kind="alert" onClose={back}>

@@ -22,8 +22,8 @@ export function Delete({ connection: { id, key, identity, identityType }, platfo
     onError: (error) => error instanceof NotFoundError && onDeleted(`The connection of ${identity} to ${platform} had been deleted already.`),
   });
   const { error, isPending } = deletion;
-  // What is under way can't be called back.
-  const keep = () => !isPending && onClose();
+  // What is under way can't be called back, from the very moment on: what is drawn says so only later.
+  const keep = () => !deletion.isAsked() && onClose();
   return (
     <Modal title="Delete this connection?" kind="alert" onClose={keep}>
       <div class="section">

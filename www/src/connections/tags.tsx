@@ -105,7 +105,7 @@ export function Tags({ connection, onGone }: Props) {
               <button type="button" class="primary" aria-disabled={!canSave || saving.isPending} onClick={() => canSave && save(tags, draft.base)}>
                 {saving.isPending ? "Saving…" : "Save tags"}
               </button>
-              {isChanged && <button type="button" aria-disabled={saving.isPending} onClick={() => !saving.isPending && discard()}>Discard changes</button>}
+              {isChanged && <button type="button" aria-disabled={saving.isPending} onClick={() => !saving.isAsked() && discard()}>Discard changes</button>}
             </div>
           </>
         )}

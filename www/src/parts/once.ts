@@ -11,7 +11,7 @@ export function useOnce<Data, Variables = void>(options: Omit<UseMutationOptions
     isAsked.current = true;
     mutation.mutate(variables);
   };
-  return { ...mutation, ask };
+  return { ...mutation, ask, isAsked: () => isAsked.current };
 }
 
 /** Whether somebody still looks at what asked: whoever has gone on is not to be led anywhere by a late answer. */
