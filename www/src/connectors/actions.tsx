@@ -6,7 +6,7 @@ import { Answer } from "../parts/answer";
 import { MethodBadge } from "../parts/badge";
 import { CopyButton } from "../parts/copy";
 import { Empty } from "../parts/empty";
-import { Pager } from "../parts/pager";
+import { NumberedPager } from "../parts/pager";
 import { SearchField } from "../parts/search";
 import { Select } from "../parts/select";
 import { Snippet, literal, pathOf } from "../parts/snippet";
@@ -51,12 +51,7 @@ export function Actions({ platform }: { platform: string }) {
         {({ rows, total, page, pages }) => (
           <>
             {rows.length === 0 ? <Nothing total={total} first={hrefOf({ page: undefined })} /> : <ul class="action-list" aria-label="Actions">{rows.map((action) => <Row key={action.key} action={action} />)}</ul>}
-            <Pager
-              page={page}
-              pages={pages}
-              previous={page > 1 ? hrefOf({ page: page > 2 ? String(Math.min(page - 1, Math.max(pages, 1))) : undefined }) : undefined}
-              next={page < pages ? hrefOf({ page: String(page + 1) }) : undefined}
-            />
+            <NumberedPager page={page} pages={pages} hrefOf={hrefOf} />
           </>
         )}
       </Answer>

@@ -7,7 +7,7 @@ import { StatusBadge } from "../parts/badge";
 import { Empty } from "../parts/empty";
 import { Logo } from "../parts/logo";
 import { Page } from "../parts/page";
-import { Pager } from "../parts/pager";
+import { NumberedPager } from "../parts/pager";
 import { SearchField } from "../parts/search";
 import { Select } from "../parts/select";
 import { Snippet, literal, pathOf } from "../parts/snippet";
@@ -60,12 +60,7 @@ export function ConnectorsView() {
             {rows.length === 0
               ? <Nothing total={total} isFiltered={Object.keys(asked).length > 0} href={total > 0 ? hrefOf({ page: undefined }) : "/connectors"} />
               : <ul class="connectors" aria-label="Connectors">{rows.map((connector) => <Card key={connector.key} connector={connector} />)}</ul>}
-            <Pager
-              page={page}
-              pages={pages}
-              previous={page > 1 ? hrefOf({ page: page > 2 ? String(Math.min(page - 1, Math.max(pages, 1))) : undefined }) : undefined}
-              next={page < pages ? hrefOf({ page: String(page + 1) }) : undefined}
-            />
+            <NumberedPager page={page} pages={pages} hrefOf={hrefOf} />
           </>
         )}
       </Answer>

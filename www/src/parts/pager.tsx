@@ -21,3 +21,11 @@ export function Pager({ page, pages, previous, next }: Props) {
     </nav>
   );
 }
+
+/** The same for a list whose pages have numbers in the address. */
+export function NumberedPager({ page, pages, hrefOf }: Pick<Props, "page" | "pages"> & { hrefOf: (values: { page: string | undefined }) => string }) {
+  // Before the first page past the end lies the last one.
+  const before = Math.min(page - 1, Math.max(pages, 1));
+  const to = (number: number) => hrefOf({ page: number > 1 ? String(number) : undefined });
+  return <Pager page={page} pages={pages} previous={page > 1 ? to(before) : undefined} next={page < pages ? to(page + 1) : undefined} />;
+}
