@@ -35,11 +35,15 @@ export function key(row = {}) {
  * `i` whose it is, and `s` the bits of its scopes.
  */
 export function token(signer, { row }, claims) {
-  const said = JSON.stringify({ v: 1, k: row.id, s: 7, e: Date.now() + 900_000, i: "ann", ...claims });
-  const signed = `st_${row.environment}_${Buffer.from(said).toString("base64url")}`;
-  const text = `${signed}.${createHmac("sha256", signer).update(signed).digest("base64url")}`;
+  const text = signedToken({ v: 1, k: row.id, s: 7, e: Date.now() + 900_000, i: "ann", ...claims }, signer, row.environment);
   secrets.add(text);
   return text;
+}
+
+/** Claims as a token, signed. */
+export function signedToken(claims, signer, environment) {
+  const signed = `st_${environment}_${Buffer.from(JSON.stringify(claims)).toString("base64url")}`;
+  return `${signed}.${createHmac("sha256", signer).update(signed).digest("base64url")}`;
 }
 
 /** Stores keys' rows. */

@@ -45,7 +45,7 @@ function answers(onRefused: () => void): QueryClient {
   });
 }
 
-type Opened = Pick<Session, "vault" | "who">;
+type Opened = Pick<Session, "vault" | "who"> & { secret: string };
 export type Reason = "refused" | "token-refused" | "signed-out";
 
 /** Why somebody is out whose secret opens nothing any more: a token cannot be typed in again. */
@@ -56,7 +56,6 @@ export function SessionGate({ children }: { children: ComponentChildren }) {
   const [opened, setOpened] = useState<Opened>();
   const [reason, setReason] = useState<Reason>();
   const [stored, setStored] = useState(() => keptIn("sessionStorage", STORED));
-  const secret = useRef(stored);
 
   const current = useRef<Opened>();
   current.current = opened;
@@ -69,12 +68,11 @@ export function SessionGate({ children }: { children: ComponentChildren }) {
     setReason(why);
   }, []);
 
-  const signIn = useCallback(async (typed: string) => {
-    const vault = await openVault(typed);
+  const signIn = useCallback(async (secret: string) => {
+    const vault = await openVault(secret);
     const who = await vault.whoami();
-    keepIn("sessionStorage", STORED, typed);
-    secret.current = typed;
-    setOpened({ vault, who });
+    keepIn("sessionStorage", STORED, secret);
+    setOpened({ vault, who, secret });
   }, []);
 
   const [failure, setFailure] = useState<unknown>();
@@ -88,7 +86,7 @@ export function SessionGate({ children }: { children: ComponentChildren }) {
   }, [resume]);
 
   // What a former session asked may be refused late, when another key has opened this one.
-  const client = useMemo(() => answers(() => current.current === opened && leave(refusedFor(secret.current))), [opened]);
+  const client = useMemo(() => answers(() => current.current === opened && leave(refusedFor(opened?.secret))), [opened]);
   const session = useMemo<Session | undefined>(
     () => opened && { ...opened, may: (scope) => opened.who.scopes.includes(scope), signOut: () => leave("signed-out") },
     [opened],
