@@ -16,5 +16,7 @@ export const compatibilityDate = () =>
 /** Lines of cells as a table: the first cell to the left, the others to the right. */
 export function aligned(lines) {
   const widths = lines[0].map((_, at) => Math.max(...lines.map((line) => line[at].length)));
-  return lines.map((line) => line.map((cell, at) => (at ? cell.padStart(widths[at]) : cell.padEnd(widths[at]))).join("  "));
+  return lines.map((line) =>
+    line.map((cell, at) => (at ? cell.padStart(widths[at]) : cell.padEnd(widths[at]))).join("  "),
+  );
 }

@@ -16,7 +16,8 @@ export async function edge(port) {
       // A page that was closed meanwhile.
       if (response.destroyed) return answer.destroy();
       const { "content-length": length, ...rest } = answer.headers;
-      const isSmaller = COMPRESSED.test(rest["content-type"] ?? "") && answer.statusCode !== 304 && asked.method !== "HEAD";
+      const isSmaller =
+        COMPRESSED.test(rest["content-type"] ?? "") && answer.statusCode !== 304 && asked.method !== "HEAD";
       if (!isSmaller) {
         response.writeHead(answer.statusCode, answer.headers);
         return pipeline(answer, response, () => {});

@@ -2,6 +2,8 @@
 import { connect } from "node:net";
 import { once } from "node:events";
 
+// After so long without a request connections are made anew.
+const IDLE_MS = 1_000;
 const HEAD_END = Buffer.from("\r\n\r\n");
 
 /** The bytes of a GET request. */
@@ -19,7 +21,9 @@ function response(bytes) {
   const length = status === 304 ? 0 : Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? Number.NaN);
   if (Number.isNaN(length)) throw new Error(`a response without a length:\n${head}`);
   const start = headEnd + HEAD_END.length;
-  return bytes.length < start + length ? undefined : { status, head, body: bytes.subarray(start, start + length), end: start + length };
+  return bytes.length < start + length
+    ? undefined
+    : { status, head, body: bytes.subarray(start, start + length), end: start + length };
 }
 
 /** Connections to one port. */
@@ -27,6 +31,8 @@ export class Load {
   #sockets;
 
   #port;
+  /** When requests were sent last. */
+  #used = 0;
 
   static async to(port, connections) {
     const load = new Load();
@@ -36,15 +42,23 @@ export class Load {
     return load;
   }
 
-  /** Connects what is not connected: the runtime closes connections that are idle for some seconds. */
+  /** Connects what is not connected: the runtime closes connections that are idle for some seconds, perhaps right now. */
   async #open() {
+    const isStale = performance.now() - this.#used > IDLE_MS;
     const opened = this.#sockets.map(async (known) => {
-      if (known?.readyState === "open") return known;
+      if (known?.readyState === "open" && !isStale) return known;
+      known?.destroy();
       const socket = connect({ port: this.#port, host: "127.0.0.1", noDelay: true });
       await once(socket, "connect");
       return socket;
     });
     this.#sockets = await Promise.all(opened);
+    this.#used = performance.now();
+  }
+
+  /** Has all connections open, so that `run` has none to make. */
+  ready() {
+    return this.#open();
   }
 
   /** Sends `count` requests, `request(n)` the nth; fails unless each is answered with `status`. Returns the last answer. */
@@ -80,6 +94,7 @@ export class Load {
         }),
     );
     await Promise.all(answers);
+    this.#used = performance.now();
     return last;
   }
 

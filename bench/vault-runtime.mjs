@@ -14,7 +14,12 @@ const NAMESPACE = "00000000000000000000000000000000";
 /** What `server-timing` tells of a request's cost in D1. */
 function costOf(headers) {
   const [, text] = /d1;desc="([^"]*)"/.exec(headers.get("server-timing")) ?? [];
-  return Object.fromEntries((text ?? "").split(" ").map((pair) => pair.split("=")).map(([name, value]) => [name, Number(value)]));
+  return Object.fromEntries(
+    (text ?? "")
+      .split(" ")
+      .map((pair) => pair.split("="))
+      .map(([name, value]) => [name, Number(value)]),
+  );
 }
 
 export class Vault {
@@ -49,8 +54,8 @@ export class Vault {
   }
 
   /** Sends a request: its status, body, link, cost in D1, and milliseconds. */
-  async send(path, { method = "GET", body } = {}) {
-    const headers = { "x-service-secret": this.#secret, ...(body && { "content-type": "application/json" }) };
+  async send(path, { method = "GET", body, secret = this.#secret } = {}) {
+    const headers = { "x-service-secret": secret, ...(body && { "content-type": "application/json" }) };
     const start = performance.now();
     const answer = await fetch(new URL(path, this.#address), { method, headers, body: body && JSON.stringify(body) });
     const text = await answer.text();

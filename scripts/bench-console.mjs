@@ -16,7 +16,7 @@ import { LIMIT_BYTES, buildSite, filesOf, weigh } from "./build-site.mjs";
 import { buildWorker } from "./build-worker.mjs";
 import { nativeCli } from "./lib/native-cli.mjs";
 import { main, Problem } from "./lib/problem.mjs";
-import { say, task } from "./lib/status.mjs";
+import { print, task } from "./lib/status.mjs";
 import { setup } from "./setup.mjs";
 import { importCatalog } from "./start/catalog.mjs";
 
@@ -36,7 +36,8 @@ function options() {
   });
   const [rounds, connections] = [Number(values.rounds), Number(values.connections)];
   const isCount = (value) => Number.isInteger(value) && value >= 1 && value <= 10_000_000;
-  if (!isCount(rounds) || !isCount(connections)) throw new Problem("--rounds and --connections take whole numbers from 1 to 10000000.");
+  if (!isCount(rounds) || !isCount(connections))
+    throw new Problem("--rounds and --connections take whole numbers from 1 to 10000000.");
   return { rounds, connections };
 }
 
@@ -52,24 +53,33 @@ async function weighPages(browser, origin, secret) {
   const [signIn, overview] = Object.values(views(secret));
   const pages = { "sign-in page": signIn, "signed-in overview": overview };
   const files = filesOf("index.html");
-  const columns = { "files, gzip -9": Object.fromEntries(KINDS.map((kind) => [kind, weigh(files.filter((file) => file.endsWith(`.${kind}`)))])) };
+  const columns = {
+    "files, gzip -9": Object.fromEntries(
+      KINDS.map((kind) => [kind, weigh(files.filter((file) => file.endsWith(`.${kind}`)))]),
+    ),
+  };
   for (const [name, view] of Object.entries(pages)) {
     const { loaded } = await openPage(browser, { origin, ...view, settle: true });
-    columns[name] = Object.fromEntries([...KINDS, "API"].map((kind) => [kind, loaded.filter((one) => one.kind === kind).reduce((sum, { bytes }) => sum + bytes, 0)]));
+    columns[name] = Object.fromEntries(
+      [...KINDS, "API"].map((kind) => [
+        kind,
+        loaded.filter((one) => one.kind === kind).reduce((sum, { bytes }) => sum + bytes, 0),
+      ]),
+    );
     const odd = loaded.find(({ kind }) => !(kind in columns[name]));
     if (odd) throw new Problem(`${name}: ${odd.path} is ${odd.kind}.`);
   }
   const all = Object.values(columns).map((weights) => KINDS.reduce((sum, kind) => sum + weights[kind], 0));
   const line = (name, of) => [name, ...Object.values(columns).map(of)];
-  say("\nWeight, gzipped; what a page loads is with the answers' headers");
+  print("\nWeight, gzipped; what a page loads is with the answers' headers");
   const lines = [
     ["", ...Object.keys(columns)],
     ...KINDS.map((kind) => line(kind, (weights) => kb(weights[kind]))),
     ["console in all", ...all.map(kb)],
     line("API", (weights) => (weights.API === undefined ? "" : kb(weights.API))),
   ];
-  for (const text of aligned(lines)) say(text);
-  say(`Limit of the console: ${kb(LIMIT_BYTES)}.`);
+  for (const text of aligned(lines)) print(text);
+  print(`Limit of the console: ${kb(LIMIT_BYTES)}.`);
   return Math.max(...all);
 }
 
@@ -78,8 +88,13 @@ async function readOverview(browser, origin, secret, connections) {
   const { ms, loaded } = await openPage(browser, { origin, ...views(secret)["overview: numbers drawn"], settle: true });
   const asked = loaded.filter(({ kind }) => kind === "API");
   const rows = asked.reduce((sum, one) => sum + one.rows, 0);
-  say(`\nOverview of ${number(connections)} connections, no throttling: numbers drawn after ${Math.round(ms)} ms`);
-  for (const text of aligned([["", "rows read"], ...asked.map((one) => [one.path, number(one.rows)]), ["in all", `${number(rows)} of less than ${number(MOST_ROWS)}`]])) say(text);
+  print(`\nOverview of ${number(connections)} connections, no throttling: numbers drawn after ${Math.round(ms)} ms`);
+  for (const text of aligned([
+    ["", "rows read"],
+    ...asked.map((one) => [one.path, number(one.rows)]),
+    ["in all", `${number(rows)} of less than ${number(MOST_ROWS)}`],
+  ]))
+    print(text);
   return rows;
 }
 
@@ -96,15 +111,24 @@ async function timeOnPhone(browser, origin, secret, rounds) {
     }
   });
   const { width, height } = PHONE.viewport;
-  say(`\nOn a phone of ${width} × ${height}: 1.6 Mbps down, 750 kbps up, ${PHONE.network.latency} ms a request, processor ${PHONE.cpu} × slower, nothing cached`);
+  print(
+    `\nOn a phone of ${width} × ${height}: 1.6 Mbps down, 750 kbps up, ${PHONE.network.latency} ms a request, processor ${PHONE.cpu} × slower, nothing cached`,
+  );
   const seconds = (value) => `${(value / 1000).toFixed(2)} s`;
   const heads = ["from the navigation to", "median", "fastest", "slowest", "target"];
   const lines = Object.entries(times).map(([name, all]) => [
-    median(all) > TARGET_MS ? `! ${name}` : name, seconds(median(all)), seconds(Math.min(...all)), seconds(Math.max(...all)), seconds(TARGET_MS),
+    median(all) > TARGET_MS ? `! ${name}` : name,
+    seconds(median(all)),
+    seconds(Math.min(...all)),
+    seconds(Math.max(...all)),
+    seconds(TARGET_MS),
   ]);
-  for (const text of aligned([heads, ...lines])) say(text);
+  for (const text of aligned([heads, ...lines])) print(text);
   const [load] = loadavg();
-  if (load > cpus().length) say(`The machine was busy, its load is ${load.toFixed(1)} on ${cpus().length} processors: these times are too long.`);
+  if (load > cpus().length)
+    print(
+      `The machine was busy, its load is ${load.toFixed(1)} on ${cpus().length} processors: these times are too long.`,
+    );
 }
 
 await main(async () => {
@@ -128,7 +152,8 @@ await main(async () => {
     const rows = await readOverview(browser, front.origin, secret, connections);
     await timeOnPhone(browser, front.origin, secret, rounds);
     if (weight > LIMIT_BYTES) throw new Problem(`The console weighs ${kb(weight)}, and may weigh ${kb(LIMIT_BYTES)}.`);
-    if (rows >= MOST_ROWS) throw new Problem(`The overview reads ${number(rows)} rows, and may read less than ${number(MOST_ROWS)}.`);
+    if (rows >= MOST_ROWS)
+      throw new Problem(`The overview reads ${number(rows)} rows, and may read less than ${number(MOST_ROWS)}.`);
   } finally {
     await browser.close();
     await front.close();

@@ -1,21 +1,30 @@
 // Builds the npm package into npm/dist/ and checks its size.
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 import { encode } from "../npm/src/embedded.js";
-import { wasmToolEnvironment } from "./build-worker.mjs";
 import { fingerprint, isStamped, stamp } from "./lib/fingerprint.mjs";
 import { locked } from "./lib/lock.mjs";
-import { nodeBin, root, toolPath } from "./lib/paths.mjs";
+import { root } from "./lib/paths.mjs";
 import { main, Problem } from "./lib/problem.mjs";
-import { run } from "./lib/run.mjs";
 import { say, task } from "./lib/status.mjs";
-import { toolFolders } from "./setup/cargo-tools.mjs";
+import { compile, optimize, wasmCargoEnvironment, writeGlue } from "./lib/wasm.mjs";
 import { setup } from "./setup.mjs";
 
-const INPUTS = ["src", "npm/src", "npm/types", "npm/package.json", "Cargo.toml", "Cargo.lock", "package-lock.json", "scripts/build-package.mjs"];
+const INPUTS = [
+  "src",
+  "npm/src",
+  "npm/types",
+  "npm/package.json",
+  "Cargo.toml",
+  "Cargo.lock",
+  "package-lock.json",
+  "tools/bindgen/Cargo.lock",
+  "tools/bindgen/src",
+  "scripts/build-package.mjs",
+  "scripts/lib/wasm.mjs",
+];
 const built = join(root, "target", "package.built-from");
 const work = join(root, "target", "package");
 const dist = join(root, "npm", "dist");
@@ -23,7 +32,7 @@ const WASM = "connector-vault.wasm";
 // Stands for the module's text while esbuild works.
 const TEXT = '"<the module>"';
 // Bytes, gzipped.
-const LIMITS = { "index.mjs": 40_000, [WASM]: 28_000 };
+const LIMITS = { "index.mjs": 48_000, [WASM]: 36_000 };
 const DECLARED = ["index", "slim", WASM];
 const FILES = [
   ...["index.mjs", "index.cjs", "workerd.mjs", "slim.mjs", "slim.cjs", WASM],
@@ -31,12 +40,20 @@ const FILES = [
 ];
 // What every engine has that a web app meets today; `wasm-opt` must bring in nothing newer.
 const WASM_FEATURES = [
-  ...["bulk-memory", "bulk-memory-opt", "call-indirect-overlong", "multivalue", "mutable-globals", "nontrapping-float-to-int"],
+  ...[
+    "bulk-memory",
+    "bulk-memory-opt",
+    "call-indirect-overlong",
+    "multivalue",
+    "mutable-globals",
+    "nontrapping-float-to-int",
+  ],
   ...["reference-types", "sign-ext"],
 ].map((feature) => `--enable-${feature}`);
 
 // Functions that panic, and those that only their messages call.
-const PANICS = /panic|_fail\b|unwrap_failed|expect_failed|handle_alloc_error|capacity_overflow|raw_vec::handle_error|fmt::Debug>::fmt/;
+const PANICS =
+  /panic|_fail\b|unwrap_failed|expect_failed|handle_alloc_error|capacity_overflow|raw_vec::handle_error|fmt::Debug>::fmt/;
 
 const gzipped = (name) => gzipSync(readFileSync(join(dist, name)), { level: 9 }).length;
 
@@ -44,6 +61,17 @@ const gzipped = (name) => gzipSync(readFileSync(join(dist, name)), { level: 9 })
 export function buildPackage({ wasm }) {
   return locked("package", "it builds the npm package", () => build(wasm));
 }
+
+/** Compiles what `buildPackage` will need, if anything changed: that part needs no package of npm. */
+export function compilePackage({ wasm }) {
+  return locked("package", "it builds the npm package", async () => {
+    if (!isStamped(built, fingerprint(INPUTS, [JSON.stringify(wasm)])))
+      await task("npm package compiled", (detail) => compileTo(wasm, detail));
+  });
+}
+
+const compileTo = (wasm, detail) =>
+  compile({ feature: "client", profile: "client", env: wasmCargoEnvironment(wasm, []), detail });
 
 async function build(wasm) {
   const wanted = fingerprint(INPUTS, [JSON.stringify(wasm)]);
@@ -53,7 +81,7 @@ async function build(wasm) {
     rmSync(built, { force: true });
     for (const folder of [dist, work]) rmSync(folder, { recursive: true, force: true });
     for (const folder of [dist, work]) mkdirSync(folder, { recursive: true });
-    await task("npm package (wasm, release)", (detail) => compile(wasm, detail));
+    await task("npm package (wasm, release)", (detail) => assemble(wasm, detail));
     await bundle();
     types();
     licences();
@@ -63,19 +91,11 @@ async function build(wasm) {
 }
 
 /** The WebAssembly module and the JavaScript that goes with it. */
-async function compile(wasm, detail) {
-  const tools = wasmToolEnvironment(wasm);
-  const CARGO_ENCODED_RUSTFLAGS = [`--remap-path-prefix=${homedir()}=~`, `--remap-path-prefix=${root}=.`].join("\x1f");
-  const args = ["build", "--lib", "--profile", "client", "--features", "client", "--target", "wasm32-unknown-unknown"];
-  await run("cargo", args, { detail, env: { ...tools, CARGO_ENCODED_RUSTFLAGS } });
-  const linked = join(tools.CARGO_TARGET_DIR, "wasm32-unknown-unknown", "client", "connector_vault.wasm");
-  // The glue must not look for the module by itself: where that is, the package knows.
-  const glue = ["--target", "web", "--omit-default-module-path", "--no-typescript", "--out-dir", work, "--out-name", "glue", linked];
-  await run(join(toolFolders()["wasm-bindgen-cli"], "wasm-bindgen"), glue);
-  await silencePanics(join(work, "glue_bg.wasm"));
-  // Rust keeps its stack, which must not run out, in the lowest megabyte, and nothing in the lowest kilobyte.
-  const optimized = ["-Oz", "--converge", "--low-memory-unused", "--strip-debug", "--strip-producers", "-o", join(dist, WASM)];
-  await run(join(nodeBin, "wasm-opt"), [join(work, "glue_bg.wasm"), ...WASM_FEATURES, ...optimized], { env: { PATH: toolPath() } });
+async function assemble(wasm, detail) {
+  const module = await compileTo(wasm, detail);
+  await writeGlue("package", module, work);
+  await silencePanics(join(work, "index_bg.wasm"));
+  await optimize(join(work, "index_bg.wasm"), join(dist, WASM), ["-Oz", "--converge", ...WASM_FEATURES]);
 }
 
 /**
@@ -91,7 +111,8 @@ async function silencePanics(file) {
     const { name, module: imported } = binaryen.getFunctionInfo(one);
     return !imported && PANICS.test(name);
   });
-  if (silenced.length === 0) throw new Problem("The module has no panic that scripts/build-package.mjs silences: have their names changed?");
+  if (silenced.length === 0)
+    throw new Problem("The module has no panic that scripts/build-package.mjs silences: have their names changed?");
   for (const one of silenced) binaryen.Function(one).body = module.unreachable();
   writeFileSync(file, module.emitBinary());
   module.dispose();
@@ -110,19 +131,31 @@ async function bundle() {
     // An error that nobody catches makes Node print the line that it comes from.
     lineLimit: 120,
     target: "es2022",
-    alias: { glue: join(work, "glue.js"), module },
+    alias: { glue: join(work, "index.js"), module },
     absWorkingDir: root,
   };
   const entry = (name) => join(root, "npm", "src", `${name}.js`);
   for (const name of ["index", "slim"]) {
-    for (const [format, extension] of [["esm", "mjs"], ["cjs", "cjs"]]) {
+    for (const [format, extension] of [
+      ["esm", "mjs"],
+      ["cjs", "cjs"],
+    ]) {
       const outfile = join(dist, `${name}.${extension}`);
       await esbuild({ ...common, entryPoints: [entry(name)], format, outfile });
       // Afterwards, on a line of its own: the limit would break it into pieces, and they are larger.
-      writeFileSync(outfile, readFileSync(outfile, "utf8").replace(TEXT, () => `\n"${text}"\n`));
+      writeFileSync(
+        outfile,
+        readFileSync(outfile, "utf8").replace(TEXT, () => `\n"${text}"\n`),
+      );
     }
   }
-  await esbuild({ ...common, entryPoints: [entry("workerd")], format: "esm", external: [`./${WASM}`], outfile: join(dist, "workerd.mjs") });
+  await esbuild({
+    ...common,
+    entryPoints: [entry("workerd")],
+    format: "esm",
+    external: [`./${WASM}`],
+    outfile: join(dist, "workerd.mjs"),
+  });
 }
 
 /** The declarations, for each module system. */
@@ -130,7 +163,10 @@ function types() {
   for (const name of DECLARED) {
     const text = readFileSync(join(root, "npm", "types", `${name}.d.ts`), "utf8");
     for (const extension of ["mts", "cts"]) {
-      writeFileSync(join(dist, `${name}.d.${extension}`), text.replace(/"(\.\/\w+)\.js"/g, `"$1.${extension.replace("ts", "js")}"`));
+      writeFileSync(
+        join(dist, `${name}.d.${extension}`),
+        text.replace(/"(\.\/\w+)\.js"/g, `"$1.${extension.replace("ts", "js")}"`),
+      );
     }
   }
 }
@@ -146,7 +182,8 @@ function check(note) {
   const told = sizes.map(([name, size]) => `${name} ${kb(size)} of ${kb(LIMITS[name])}`);
   say(`npm package, gzipped: ${told.join(", ")}; slim.mjs ${kb(gzipped("slim.mjs"))}${note}.`);
   for (const [name, size] of sizes) {
-    if (size > LIMITS[name]) throw new Problem(`${name} is ${kb(size - LIMITS[name])} over its limit of ${kb(LIMITS[name])} gzipped.`);
+    if (size > LIMITS[name])
+      throw new Problem(`${name} is ${kb(size - LIMITS[name])} over its limit of ${kb(LIMITS[name])} gzipped.`);
   }
 }
 

@@ -15,7 +15,17 @@ import { setup } from "./setup.mjs";
 
 // Bytes, gzipped: all that the console loads, whatever its user does.
 export const LIMIT_BYTES = 150_000;
-const INPUTS = ["www/index.html", "www/docs.html", "www/src", "www/public", "www/vite.config.ts", "www/tsconfig.json", "npm/dist", "package-lock.json", "scripts/build-site.mjs"];
+const INPUTS = [
+  "www/index.html",
+  "www/docs.html",
+  "www/src",
+  "www/public",
+  "www/vite.config.ts",
+  "www/tsconfig.json",
+  "npm/dist",
+  "package-lock.json",
+  "scripts/build-site.mjs",
+];
 const built = join(root, "target", "site.built-from");
 const dist = join(root, "www", "dist");
 
@@ -31,7 +41,9 @@ async function build() {
   if (!isCurrent) {
     // Whatever interrupts this, what lies in www/dist/ then is no build of anything.
     rmSync(built, { force: true });
-    await task("site (console and reference)", (detail) => run(join(nodeBin, "vite"), ["build", join(root, "www"), "--logLevel", "warn"], { detail }));
+    await task("site (console and reference)", (detail) =>
+      run(join(nodeBin, "vite"), ["build", join(root, "www"), "--logLevel", "warn"], { detail }),
+    );
   }
   check(isCurrent ? "; unchanged" : "");
   stamp(built, wanted);
@@ -58,7 +70,8 @@ function check(note) {
   const kb = (bytes) => `${(bytes / 1000).toFixed(1)} KB`;
   const total = weigh(filesOf("index.html"));
   say(`Console: ${kb(total)} gzipped in all, package and wasm included; limit ${kb(LIMIT_BYTES)}${note}.`);
-  if (total > LIMIT_BYTES) throw new Problem(`The console is ${kb(total - LIMIT_BYTES)} over its limit of ${kb(LIMIT_BYTES)} gzipped.`);
+  if (total > LIMIT_BYTES)
+    throw new Problem(`The console is ${kb(total - LIMIT_BYTES)} over its limit of ${kb(LIMIT_BYTES)} gzipped.`);
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {

@@ -1,94 +1,122 @@
 // Builds the Worker into build/ and checks its size. wrangler calls this through `npm run build:worker`.
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { homedir } from "node:os";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 import { fingerprint, isStamped, stamp } from "./lib/fingerprint.mjs";
 import { locked } from "./lib/lock.mjs";
-import { nodeBin, root, toolPath } from "./lib/paths.mjs";
+import { root } from "./lib/paths.mjs";
 import { main, Problem } from "./lib/problem.mjs";
-import { run } from "./lib/run.mjs";
 import { say, task } from "./lib/status.mjs";
-import { toolFolders } from "./setup/cargo-tools.mjs";
+import { compile, optimize, wasmCargoEnvironment, writeGlue } from "./lib/wasm.mjs";
 import { setup } from "./setup.mjs";
 
-const LIMIT_BYTES = 150_000;
-const INPUTS = ["src", "Cargo.toml", "Cargo.lock", "package-lock.json", "scripts/build-worker.mjs"];
+// Bytes, gzipped.
+const LIMIT_BYTES = 400_000;
+const INPUTS = [
+  "src",
+  "Cargo.toml",
+  "Cargo.lock",
+  "package-lock.json",
+  "tools/bindgen/Cargo.lock",
+  "tools/bindgen/src",
+  "scripts/build-worker.mjs",
+  "scripts/lib/wasm.mjs",
+];
 // What wrangler uploads: the entry module, and the one that it imports.
 const MODULES = ["index.js", "index_bg.wasm"];
-// Classes of the `worker` crate that nobody calls here. A crate's exports are kept whoever needs them, and all that they
-// need with them.
-const UNUSED = /containerstartupoptions|minifyconfig|r2range|intounderlying/;
+// Named one by one: what binaryen learns next, the runtime may not know yet.
+const WASM_FEATURES = [
+  ...[
+    "bulk-memory",
+    "bulk-memory-opt",
+    "call-indirect-overlong",
+    "exception-handling",
+    "multivalue",
+    "mutable-globals",
+  ],
+  ...["nontrapping-float-to-int", "reference-types", "sign-ext", "simd"],
+].map((feature) => `--enable-${feature}`);
+// Without a limit, every function with one caller would go into it: one of 58 KB, which a new isolate compiles as a whole
+// whatever it is asked.
+const OPTIMIZATION = ["-O3", "--one-caller-inline-max-function-size=50", ...WASM_FEATURES];
 const built = join(root, "target", "worker.built-from");
-const sizes = () => MODULES.map((name) => gzipSync(readFileSync(join(root, "build", name)), { level: 9 }).length);
-
-/** The environment variables of every wasm build: pinned tools, and a toolchain that has the target. */
-export function wasmToolEnvironment(wasm) {
-  const tools = toolFolders();
-  return {
-    PATH: toolPath(),
-    ...wasm,
-    WASM_BINDGEN_BIN: join(tools["wasm-bindgen-cli"], "wasm-bindgen"),
-    WASM_OPT_BIN: join(nodeBin, "wasm-opt"),
-    ESBUILD_BIN: join(nodeBin, "esbuild"),
-    // Apart from the native builds: neither waits for the other, and neither throws away the other's work.
-    CARGO_TARGET_DIR: join(root, "target", "wasm"),
-    // Panic messages name source files; without the folders of whoever built it. A folder may have a space in its name.
-    RUSTFLAGS: undefined,
-    CARGO_ENCODED_RUSTFLAGS: ["-Ctarget-feature=+simd128", `--remap-path-prefix=${homedir()}=~`, `--remap-path-prefix=${root}=.`].join("\x1f"),
-  };
-}
+const work = join(root, "target", "worker");
+const out = join(root, "build");
+const sizes = () => MODULES.map((name) => gzipSync(readFileSync(join(out, name)), { level: 9 }).length);
 
 /** Builds when something changed; fails when the Worker has grown too large. */
 export function buildWorker({ wasm }) {
   return locked("worker", "it builds the Worker", () => build(wasm));
 }
 
-/** Takes out of a module what only `UNUSED` exports need: `wasm-opt` drops what nothing refers to. */
-async function dropExports(file) {
-  // Imported here: before the set-up there may be no such package.
-  const { default: binaryen } = await import("binaryen");
-  const module = binaryen.readBinary(readFileSync(file));
-  const names = Array.from({ length: module.getNumExports() }, (_, at) => binaryen.getExportInfo(module.getExportByIndex(at)).name);
-  const unused = names.filter((name) => UNUSED.test(name));
-  if (unused.length === 0) throw new Problem("The Worker has none of the exports that scripts/build-worker.mjs drops: have their names changed?");
-  for (const name of unused) module.removeExport(name);
-  writeFileSync(file, module.emitBinary());
-  module.dispose();
+/** Compiles what `buildWorker` will need, if anything changed: that part needs no package of npm. */
+export function compileWorker({ wasm }) {
+  return locked("worker", "it builds the Worker", async () => {
+    const wanted = fingerprint(INPUTS, [JSON.stringify(wasm)]);
+    if (!isStamped(built, wanted)) await task("Worker compiled", (detail) => compileTo(wasm, wanted, detail));
+  });
 }
 
 async function build(wasm) {
   const wanted = fingerprint(INPUTS, [JSON.stringify(wasm)]);
-  const isCurrent = isStamped(built, wanted) && MODULES.every((name) => existsSync(join(root, "build", name)));
+  const isCurrent = isStamped(built, wanted) && MODULES.every((name) => existsSync(join(out, name)));
   if (!isCurrent) {
     // Whatever interrupts this, what lies in build/ then is no build of anything.
     rmSync(built, { force: true });
-    await task("Worker (wasm, release)", (detail) =>
-      run(join(toolFolders()["worker-build"], "worker-build"), ["--release", "--features", "worker"], {
-        detail,
-        // A part of the ETags: another build may render the same rows in another way.
-        env: { ...wasmToolEnvironment(wasm), CONNECTOR_VAULT_BUILD: wanted },
-      }),
-    );
-    const tools = { env: { PATH: toolPath() } };
-    const module = join(root, "build", "index_bg.wasm");
-    await dropExports(module);
-    // Function names are for debuggers; they would be a sixth of what every cold start loads. Rust keeps its stack, which
-    // must not run out, in the lowest megabyte, and nothing in the lowest kilobyte.
-    await run(join(nodeBin, "wasm-opt"), [module, "--all-features", "-O3", "--low-memory-unused", "--strip-debug", "--strip-producers", "-o", module], tools);
-    const external = ["--external:cloudflare:workers", "--external:./index_bg.wasm"];
-    const entry = [join(root, "src", "edge", "entry.js"), `--outfile=${join(root, "build", "index.js")}`, "--allow-overwrite"];
-    await run(join(nodeBin, "esbuild"), [...entry, "--bundle", "--format=esm", "--minify", ...external], tools);
+    await task("Worker (wasm, release)", (detail) => make(wasm, wanted, detail));
   }
   const parts = sizes();
   const total = parts.reduce((sum, size) => sum + size, 0);
   const kb = (bytes) => `${(bytes / 1000).toFixed(1)} KB`;
-  say(`Worker: ${kb(total)} gzipped (${MODULES.map((name, i) => `${name} ${kb(parts[i])}`).join(", ")}); limit ${kb(LIMIT_BYTES)}${isCurrent ? "; unchanged" : ""}.`);
+  say(
+    `Worker: ${kb(total)} gzipped (${MODULES.map((name, i) => `${name} ${kb(parts[i])}`).join(", ")}); limit ${kb(LIMIT_BYTES)}${isCurrent ? "; unchanged" : ""}.`,
+  );
   if (total > LIMIT_BYTES) {
     throw new Problem(`The Worker is ${kb(total - LIMIT_BYTES)} over its limit of ${kb(LIMIT_BYTES)} gzipped.`);
   }
   stamp(built, wanted);
+}
+
+/** Gives the path of the compiled module. */
+function compileTo(wasm, wanted, detail) {
+  const env = {
+    ...wasmCargoEnvironment(wasm),
+    // A part of the ETags: another build may render the same rows in another way.
+    CONNECTOR_VAULT_BUILD: wanted,
+    // Has `#[wasm_bindgen]` use js-sys's futures, as the crate `worker` does.
+    WASM_BINDGEN_USE_JS_SYS: "1",
+  };
+  return compile({ feature: "worker", profile: "release", env, detail });
+}
+
+async function make(wasm, wanted, detail) {
+  const module = await compileTo(wasm, wanted, detail);
+  rmSync(work, { recursive: true, force: true });
+  const done = join(work, "build");
+  mkdirSync(done, { recursive: true });
+  await writeGlue("worker", module, work);
+  await Promise.all([
+    optimize(join(work, "index_bg.wasm"), join(done, "index_bg.wasm"), OPTIMIZATION),
+    bundle(join(work, "index.js"), join(done, "index.js")),
+  ]);
+  rmSync(out, { recursive: true, force: true });
+  renameSync(done, out);
+}
+
+/** The entry and its glue in one file. */
+async function bundle(glue, outfile) {
+  // Imported here: before the set-up there may be no such package.
+  const { build: esbuild } = await import("esbuild");
+  const text = readFileSync(glue, "utf8");
+  // To the runtime, an import of a module of WebAssembly is what the glue's `import source` asks for.
+  const plain = text.replace(/^import source /m, "import ");
+  if (plain === text) throw new Problem("The Worker's glue has no `import source`: has wasm-bindgen changed?");
+  writeFileSync(glue, plain);
+  await esbuild({
+    ...{ entryPoints: [join(root, "src", "edge", "entry.js")], outfile, alias: { glue }, absWorkingDir: root },
+    ...{ bundle: true, format: "esm", minify: true, external: ["./index_bg.wasm"] },
+  });
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {

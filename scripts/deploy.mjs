@@ -1,7 +1,7 @@
 // `npm run deploy`: the Worker and its database, at Cloudflare. With `-- --dry-run`: everything but that.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { migrate } from "./lib/migrations.mjs";
+import { nativeCli } from "./lib/native-cli.mjs";
 import { root, wrangler } from "./lib/paths.mjs";
 import { main, Problem } from "./lib/problem.mjs";
 import { run } from "./lib/run.mjs";
@@ -15,14 +15,18 @@ function mustNameStorage() {
   const config = readFileSync(join(root, "wrangler.toml"), "utf8");
   const missing = [];
   if (/^\s*id\s*=\s*"0{32}"/m.test(config)) {
-    missing.push("npx wrangler kv namespace create CATALOG\n  → put the id into [[kv_namespaces]], id = \"…\"");
+    missing.push('npx wrangler kv namespace create CATALOG\n  → put the id into [[kv_namespaces]], id = "…"');
   }
   if (/^\s*database_id\s*=\s*"[0-]{36}"/m.test(config)) {
-    missing.push("npx wrangler d1 create connector-vault\n  → put the id into [[d1_databases]], database_id = \"…\"");
+    missing.push('npx wrangler d1 create connector-vault\n  → put the id into [[d1_databases]], database_id = "…"');
   }
   if (missing.length === 0) return;
   throw new Problem("wrangler.toml does not name your storage at Cloudflare yet.", {
-    hint: ["Make it once (`npx wrangler login` first), and write down what comes back:", ...missing, "Then run `npm run deploy` again."].join("\n"),
+    hint: [
+      "Make it once (`npx wrangler login` first), and write down what comes back:",
+      ...missing,
+      "Then run `npm run deploy` again.",
+    ].join("\n"),
   });
 }
 
@@ -33,7 +37,10 @@ await main(async () => {
   if (!isDry) mustNameStorage();
   await buildWorker(tools);
   await buildSite(tools);
-  if (!isDry) await task("database migrated", (detail) => migrate(["--remote"], detail));
+  if (!isDry) {
+    const program = await nativeCli();
+    await task("database migrated", (detail) => run(program, ["migrate", "--remote"], { detail }));
+  }
   await run(wrangler, ["deploy", ...args], { show: true });
   if (isDry) return;
   say(`

@@ -9,12 +9,18 @@ import { main, Problem } from "./lib/problem.mjs";
 import { say, task } from "./lib/status.mjs";
 import { setup } from "./setup.mjs";
 import { browserPrograms } from "./setup/browser.mjs";
+import { fonts } from "./setup/fonts.mjs";
 
 const folder = join(root, "docs", "screenshots");
 const PLACE = "connector-vault.secret";
 const HEIGHTS = { 390: 844, 1280: 800, 1920: 1080 };
 // Dark at one width: the colours are the same at all.
-const LOOKS = [[390, "light"], [1280, "light"], [1280, "dark"], [1920, "light"]];
+const LOOKS = [
+  [390, "light"],
+  [1280, "light"],
+  [1280, "dark"],
+  [1920, "light"],
+];
 /** Views: how to get there. A page without a key is one for whoever has none. */
 const VIEWS = {
   "sign-in": { path: "/", anonymous: true },
@@ -23,13 +29,20 @@ const VIEWS = {
   connector: { path: "/connectors/github?method=POST&q=pull+request" },
   connections: { path: "/connections?platform=github" },
   connection: { path: "/connections?platform=github", then: (page) => page.locator("tbody a").first().click() },
-  "new-connection": { path: "/connections?platform=github", then: (page) => page.getByRole("button", { name: "New connection" }).click() },
+  "new-connection": {
+    path: "/connections?platform=github",
+    then: (page) => page.getByRole("button", { name: "New connection" }).click(),
+  },
   reference: { path: "/docs", anonymous: true, then: (page) => page.locator(".opblock").first().waitFor() },
   problem: { path: "/problems/precondition_failed", anonymous: true },
 };
 
 async function shoot(browser, address, key, name, { path, anonymous, then }, [width, colorScheme]) {
-  const context = await browser.newContext({ viewport: { width, height: HEIGHTS[width] }, colorScheme, reducedMotion: "reduce" });
+  const context = await browser.newContext({
+    viewport: { width, height: HEIGHTS[width] },
+    colorScheme,
+    reducedMotion: "reduce",
+  });
   try {
     const page = await context.newPage();
     if (!anonymous) await page.addInitScript(([place, secret]) => sessionStorage.setItem(place, secret), [PLACE, key]);
@@ -45,10 +58,15 @@ async function shoot(browser, address, key, name, { path, anonymous, then }, [wi
 await main(async () => {
   const address = (process.argv[2] ?? "http://localhost:8787").replace(/\/$/, "");
   const key = process.env.KEY;
-  if (!key) throw new Problem("`KEY` is not set.", { hint: "`npm start` prints a demo key: KEY=sk_test_… npm run screenshots" });
+  if (!key)
+    throw new Problem("`KEY` is not set.", {
+      hint: "`npm start` prints a demo key: KEY=sk_test_… npm run screenshots",
+    });
   await setup({ withBrowser: true });
+  await fonts();
   const answer = await fetch(`${address}/health`).catch(() => undefined);
-  if (!answer?.ok) throw new Problem(`Nothing answers at ${address}.`, { hint: "Start the service in another terminal: npm start" });
+  if (!answer?.ok)
+    throw new Problem(`Nothing answers at ${address}.`, { hint: "Start the service in another terminal: npm start" });
   mkdirSync(folder, { recursive: true });
   // Imported here: before the set-up there may be no such package.
   const { chromium } = await import("playwright-core");

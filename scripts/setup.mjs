@@ -3,34 +3,43 @@
 //   node scripts/setup.mjs [--browser]
 import { pathToFileURL } from "node:url";
 import { elapsed, say } from "./lib/status.mjs";
+import { together } from "./lib/together.mjs";
 import { main } from "./lib/problem.mjs";
-import { cargoTools } from "./setup/cargo-tools.mjs";
+import { bindgen } from "./setup/bindgen.mjs";
 import { browser } from "./setup/browser.mjs";
 import { lintTools } from "./setup/lint-tools.mjs";
 import { npmPackages } from "./setup/npm-packages.mjs";
 import { rust } from "./setup/rust.mjs";
 
 /**
- * @param {{ withLints?: boolean, withBrowser?: boolean, verbose?: boolean }} [options] `verbose` reports also when nothing was to do
+ * @param {{ withLints?: boolean, withBrowser?: boolean, verbose?: boolean, meanwhile?: (tools: { wasm: object }) => Promise<unknown> }} [options]
+ *   `verbose` reports also when nothing was to do; `meanwhile` is begun as soon as there is Rust: what needs nothing else
  * @returns {Promise<{ wasm: object }>} the environment variables that wasm builds need
  */
-export async function setup({ withLints = false, withBrowser = false, verbose = false } = {}) {
+export async function setup({
+  withLints = false,
+  withBrowser = false,
+  verbose = false,
+  meanwhile = async () => {},
+} = {}) {
   const start = Date.now();
   // npm waits for the network, the rest mostly for the processor.
   const npm = npmPackages();
   const tools = (async () => {
     const wasm = await rust();
-    await cargoTools();
-    if (withLints) await lintTools();
-    if (withBrowser) await browser();
+    const others = meanwhile({ wasm });
+    const rest = (async () => {
+      await bindgen();
+      if (withLints) await lintTools();
+      if (withBrowser) await browser();
+    })();
+    await together([others, rest]);
     return wasm;
   })();
-  const results = await Promise.allSettled([npm, tools]);
-  const failed = results.find((result) => result.status === "rejected");
-  if (failed) throw failed.reason;
+  const results = await together([npm, tools]);
   const took = Date.now() - start;
   if (verbose || took > 1000) say(`Set-up is complete (${elapsed(took)}).`);
-  return { wasm: results[1].value };
+  return { wasm: results[1] };
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {

@@ -1,75 +1,70 @@
 // `npm start`: from a fresh clone to a running service with a real catalog and a key to try it.
-// Options after `--` reach `wrangler dev`: npm start -- --port 9000
+//
+//   npm start -- --log          prints a line for each request, too
+//   npm start -- --port 9000    all other options reach `wrangler dev`
 import { join } from "node:path";
+import { compilePackage } from "./build-package.mjs";
 import { buildSite } from "./build-site.mjs";
-import { buildWorker } from "./build-worker.mjs";
+import { buildWorker, compileWorker } from "./build-worker.mjs";
 import { fingerprint, isStamped, stamp } from "./lib/fingerprint.mjs";
 import { nativeCli } from "./lib/native-cli.mjs";
 import { locked } from "./lib/lock.mjs";
-import { migrate } from "./lib/migrations.mjs";
 import { main } from "./lib/problem.mjs";
-import { paint, task } from "./lib/status.mjs";
+import { run } from "./lib/run.mjs";
+import { elapsed, say, task, times } from "./lib/status.mjs";
+import { together } from "./lib/together.mjs";
 import { setup } from "./setup.mjs";
 import { importCatalog, publishCatalog } from "./start/catalog.mjs";
 import { seedDemoAccount } from "./start/demo-connections.mjs";
-import { ensureDemoKey, workingDemoKey } from "./start/demo-key.mjs";
+import { demoKey, mustWork } from "./start/demo-key.mjs";
 import { mustBeFree, options } from "./start/options.mjs";
 import { serve } from "./start/serve.mjs";
 import { ensureSessionSecret } from "./start/session-secret.mjs";
+import { welcome } from "./start/welcome.mjs";
 
-async function migrateState({ state, place }) {
+/** What takes longer is accounted for. */
+const LONG_MS = 20_000;
+
+async function migrateState(program, { state, place }) {
   const stampFile = join(state, "v3", "d1", ".migrated");
   const wanted = fingerprint(["migrations"]);
   if (isStamped(stampFile, wanted)) return;
-  await task("local database migrated", (detail) => migrate(place, detail));
+  await task("local database migrated", (detail) => run(program, ["migrate", ...place], { detail }));
   stamp(stampFile, wanted);
 }
 
-function instructions(address, key) {
-  const curl = (path) => `  curl -s -H "x-service-secret: $KEY" "${address}${path}"`;
-  return `
-${paint.bold(`Connector Vault is ready on ${address}`)}
-
-  Console        ${address}/
-  API reference  ${address}/docs
-
-Open the console with this demo key, good on this machine only; or paste this and try:
-
-  KEY=${key}
-${curl("/v1/available-connectors?limit=3")}
-${curl("/v1/available-connectors?q=payments")}
-${curl("/v1/available-connectors?platform=github")}
-${curl("/v1/available-actions/github?method=POST&limit=5")}
-${curl("/v1/available-actions/github?q=create+issue")}
-${curl("/v1/vault/connections?limit=3")}
-${curl("/v1/vault/connections?platform=github&identityType=user")}
-${curl("/v1/vault/summary")}
-${curl("/v1/whoami")}
-
-Another key: npm run keys -- create --account acme --environment test
-Stop: Ctrl-C
-`;
+/** Says what a first start was spent on. */
+function summarize(took) {
+  if (took < LONG_MS) return;
+  const longest = times.filter(({ took: each }) => each >= 1000).sort((a, b) => b.took - a.took);
+  say(`\nReady to serve after ${elapsed(took)}; several at once took:`);
+  for (const { label, took: each } of longest) say(`  ${elapsed(each).padStart(12)}  ${label}`);
+  say();
 }
 
 await main(async () => {
-  const args = process.argv.slice(2);
-  const given = options(args);
+  const given = options(process.argv.slice(2));
   await mustBeFree(given.port, given.host);
-  const tools = await setup();
+  const start = Date.now();
+  // Two of cargo's builds at once keep two cores busy, also where each waits for a single crate.
+  const compile = async (tools) => {
+    await together([nativeCli(), compileWorker(tools)]);
+    await compilePackage(tools);
+  };
+  const tools = await setup({ meanwhile: compile });
   const program = await nativeCli();
-  await buildWorker(tools);
-  await buildSite(tools);
-  await locked("start", "it makes the catalog and the demo account", async () => {
+  const storage = locked("start", "it makes the catalog and the demo account", async () => {
     await importCatalog(program);
-    // One after the other: each opens the same local storage.
     await publishCatalog(program, given);
-    await migrateState(given);
+    await migrateState(program, given);
     ensureSessionSecret();
-    await ensureDemoKey(program, given);
     await seedDemoAccount(program, given);
   });
-  return serve(args, async (address) => {
-    const key = await workingDemoKey(program, given, address);
-    process.stdout.write(instructions(address, key));
+  await together([storage, buildWorker(tools), buildSite(tools)]);
+  const key = await demoKey(program, given);
+  summarize(Date.now() - start);
+  return serve(given, async (address) => {
+    await mustWork(key, given, address);
+    process.stdout.write(welcome(address, key));
   });
 });

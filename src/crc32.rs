@@ -1,8 +1,8 @@
-//! CRC-32 as in ISO 3309 and zip: it finds damage, it proves nothing against malice.
+//! CRC-32 as in ISO 3309 and zip: it detects damage and does not protect against tampering.
 
 use crc::{CRC_32_ISO_HDLC, Crc, Digest, NoTable, Table};
 
-/// One table of 1 KiB: the usual sixteen would be a tenth of the whole Worker.
+/// One table of 1 KiB: the usual sixteen would make up a tenth of the Worker.
 static CRC32: Crc<u32, Table<1>> = Crc::<u32, Table<1>>::new(&CRC_32_ISO_HDLC);
 
 /// The CRC-32 of `bytes`.
@@ -11,13 +11,13 @@ pub fn crc32(bytes: &[u8]) -> u32 {
     CRC32.checksum(bytes)
 }
 
-/// The same for a few bytes, without the table.
+/// As [`crc32`], for a few bytes and without the table.
 #[must_use]
 pub fn crc32_of_few(bytes: &[u8]) -> u32 {
     const { Crc::<u32, NoTable>::new(&CRC_32_ISO_HDLC) }.checksum(bytes)
 }
 
-/// A CRC-32 over several pieces.
+/// A CRC-32 over several pieces, fed one after the other.
 #[must_use]
 pub fn crc32_of_pieces() -> Digest<'static, u32, Table<1>> {
     CRC32.digest()

@@ -1,7 +1,7 @@
-//! How texts are compared when case does not matter: the same in the importer, the Worker and the client.
+//! Case-insensitive comparison, the same in the importer, the Worker and the client.
 
-/// Unicode lower-casing, letter by letter: what a text begins with is folded as in the whole text. So a sigma at the end
-/// of a word is a sigma, as in Unicode's case folding.
+/// Lower-cases letter by letter, so that a prefix folds the same way alone as within the whole text. A final sigma
+/// therefore becomes a normal sigma, as in Unicode's case folding.
 #[must_use]
 pub fn fold(text: &str) -> String {
     text.chars()

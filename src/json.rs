@@ -1,11 +1,10 @@
-//! JSON read into one type of value, and written member by member. One type instead of one for each document: the code
-//! that reads and writes a type is what a wasm module is made of, and every cold start loads it. For the same reason what
-//! is called at many places is never inlined.
+//! JSON from strangers, read into a value that keeps duplicate members and their order: whoever reads a body has to say
+//! everything that is wrong with it. What has one shape only is read and written by serde's derive.
 
 use std::fmt;
 
-use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Serialize};
 
 /// A JSON value.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,19 +13,19 @@ pub enum Value {
     Null,
     /// `true` or `false`
     Boolean(bool),
-    /// A whole number that is not negative.
+    /// A non-negative whole number, however it is written: `900`, `900.0`, `9e2`.
     Integer(u64),
-    /// Any other number; nothing here needs one.
+    /// Any other number. Its value is not kept, since nothing here needs one.
     Number,
     /// A string.
     Text(String),
     /// An array.
     Array(Vec<Value>),
-    /// An object's members in their order, those of the same name too.
+    /// An object's members in their order, including repeated names.
     Object(Vec<(String, Value)>),
 }
 
-/// The text is no JSON, or is nested more than 127 deep.
+/// The text is not JSON, or is nested more than 127 levels deep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SyntaxError {
     /// Counted from 1.
@@ -43,36 +42,53 @@ impl fmt::Display for SyntaxError {
 
 impl std::error::Error for SyntaxError {}
 
-/// The value that is the whole text.
+/// Parses the whole text as one value.
 ///
 /// # Errors
-/// When the text is no JSON (RFC 8259), for example has a lone surrogate or something after the value.
+/// When the text is not JSON (RFC 8259), for example because of a lone surrogate or something after the value.
 pub fn parse(text: &str) -> Result<Value, SyntaxError> {
     serde_json::from_str(text)
         .map_err(|error| SyntaxError { line: error.line(), column: error.column() })
 }
 
+/// The first whole number that a float can't distinguish from its neighbour: 2^53.
+const UNSAFE_INTEGER: f64 = 9_007_199_254_740_992.0;
+
 impl Value {
-    /// The text, of a text.
+    /// The value of a floating-point number.
+    #[must_use]
+    pub fn of_number(number: f64) -> Self {
+        if number.fract() != 0.0 || !(0.0..UNSAFE_INTEGER).contains(&number) {
+            return Self::Number;
+        }
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "whole, not negative and below 2^53"
+        )]
+        let integer = number as u64;
+        Self::Integer(integer)
+    }
+
+    /// The string. Returns `None` for any other kind of value.
     #[must_use]
     pub fn into_text(self) -> Option<String> {
         if let Self::Text(text) = self { Some(text) } else { None }
     }
 
-    /// The text, of a text, left where it is.
+    /// As [`Self::into_text`], borrowed.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
         if let Self::Text(text) = self { Some(text) } else { None }
     }
 
-    /// The number, of a whole number that is not negative.
+    /// The number. Returns `None` unless the value is a non-negative whole number.
     #[must_use]
     pub const fn as_integer(&self) -> Option<u64> {
         if let Self::Integer(number) = self { Some(*number) } else { None }
     }
 
     /// Takes a member's value out of an object; none when there is no such member.
-    #[inline(never)]
     pub fn take(&mut self, name: &str) -> Option<Self> {
         let Self::Object(members) = self else { return None };
         let at = members.iter().position(|(known, _)| known == name)?;
@@ -80,13 +96,11 @@ impl Value {
     }
 
     /// As [`Self::take`], of a member that is a text.
-    #[inline(never)]
     pub fn take_text(&mut self, name: &str) -> Option<String> {
         self.take(name)?.into_text()
     }
 
     /// As [`Self::take`], of a member that is a whole number and not negative.
-    #[inline(never)]
     pub fn take_integer(&mut self, name: &str) -> Option<u64> {
         self.take(name)?.as_integer()
     }
@@ -123,8 +137,8 @@ impl<'de> Visitor<'de> for ValueVisitor {
         Ok(Value::Integer(value))
     }
 
-    fn visit_f64<E>(self, _: f64) -> Result<Value, E> {
-        Ok(Value::Number)
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(Value::of_number(value))
     }
 
     fn visit_str<E>(self, value: &str) -> Result<Value, E> {
@@ -148,88 +162,46 @@ impl<'de> Visitor<'de> for ValueVisitor {
     }
 }
 
-/// A text as JSON.
-fn quote(text: &str) -> String {
-    // A text alone: serialization has nothing to fail on.
-    serde_json::to_string(text).unwrap_or_default()
-}
-
-/// Texts as a JSON array.
+/// A value as JSON.
 #[must_use]
-pub fn array<T: AsRef<str>>(texts: &[T]) -> String {
-    list(texts.iter().map(|text| quote(text.as_ref())))
+pub fn bytes(value: &impl Serialize) -> Vec<u8> {
+    // Nothing here has a key that is no text: serialization has nothing to fail on.
+    serde_json::to_vec(value).unwrap_or_default()
 }
 
-/// JSON values as a JSON array.
-pub fn list(values: impl Iterator<Item = String>) -> String {
-    let mut json = String::from("[");
-    for value in values {
-        if json.len() > 1 {
-            json.push(',');
-        }
-        json.push_str(&value);
-    }
-    json.push(']');
-    json
-}
-
-/// A JSON object that is being written.
-#[derive(Debug, Clone, Default)]
-pub struct Object(String);
-
-impl Object {
-    /// Adds a member whose value is this JSON.
-    #[must_use]
-    #[inline(never)]
-    pub fn json(mut self, name: &str, json: &str) -> Self {
-        self.0.push(if self.0.is_empty() { '{' } else { ',' });
-        self.0.push_str(&quote(name));
-        self.0.push(':');
-        self.0.push_str(json);
-        self
-    }
-
-    /// Adds a member whose value is a text.
-    #[must_use]
-    #[inline(never)]
-    pub fn text(self, name: &str, text: &str) -> Self {
-        self.json(name, &quote(text))
-    }
-
-    /// Adds a member whose value is a text or null.
-    #[must_use]
-    #[inline(never)]
-    pub fn text_or_null(self, name: &str, text: Option<&str>) -> Self {
-        match text {
-            Some(text) => self.text(name, text),
-            None => self.json(name, "null"),
-        }
-    }
-
-    /// Adds a member whose value is a number.
-    #[must_use]
-    #[inline(never)]
-    pub fn integer(self, name: &str, number: u64) -> Self {
-        self.json(name, &number.to_string())
-    }
-
-    /// The whole object.
-    #[must_use]
-    pub fn finish(self) -> String {
-        if self.0.is_empty() { "{}".into() } else { self.0 + "}" }
-    }
+/// A value as JSON, as a text.
+#[must_use]
+pub fn text(value: &impl Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Object, Value, array, parse};
+    use super::{Value, parse};
 
     #[test]
     fn only_whole_well_formed_text_is_json() {
         assert_eq!(parse(" {} \n"), Ok(Value::Object(Vec::new())));
         assert_eq!(parse(r#""\ud83e\udd80""#), Ok(Value::Text("🦀".into())));
-        let numbers = [Value::Integer(7), Value::Number, Value::Number];
-        assert_eq!(parse("[7,-7,0.5]"), Ok(Value::Array(numbers.into())));
+        for (text, expected) in [
+            ("7", Value::Integer(7)),
+            ("7.0", Value::Integer(7)),
+            ("9e2", Value::Integer(900)),
+            ("9E+2", Value::Integer(900)),
+            ("9000e-1", Value::Integer(900)),
+            ("0.0", Value::Integer(0)),
+            ("-0", Value::Integer(0)),
+            ("18446744073709551615", Value::Integer(u64::MAX)),
+            ("4294967296.0", Value::Integer(1 << 32)),
+            ("9007199254740992.0", Value::Number),
+            ("1e300", Value::Number),
+            ("-7", Value::Number),
+            ("-7.0", Value::Number),
+            ("0.5", Value::Number),
+            ("900.0000001", Value::Number),
+        ] {
+            assert_eq!(parse(text), Ok(expected), "{text}");
+        }
         let deep = "[".repeat(60_000);
         let bad = ["", " ", "{} x", "{}{}", "{", r#"{"a":[}"#, r#"["\ud800"]"#, "{'a':[]}"];
         for bad in bad.into_iter().chain(["[01]", "NaN", "[1,]", &deep]) {
@@ -242,16 +214,5 @@ mod tests {
         let mut value = parse(r#"{"a":"x","b":3,"a":"y"}"#).unwrap();
         assert_eq!((value.take_text("a"), value.take_integer("b")), (Some("x".into()), Some(3)));
         assert_eq!((value.take_text("b"), value.take("c")), (None, None));
-    }
-
-    #[test]
-    fn what_is_written_is_json() {
-        let json = Object::default().text("a\"", "\n\u{1f}ü").integer("n", 7);
-        let json = json.json("t", &array(&["x", "\\"])).text_or_null("o", None).finish();
-        assert_eq!(json, r#"{"a\"":"\n\u001fü","n":7,"t":["x","\\"],"o":null}"#);
-        assert_eq!(
-            (Object::default().finish().as_str(), array::<&str>(&[]).as_str()),
-            ("{}", "[]")
-        );
     }
 }

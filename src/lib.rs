@@ -1,27 +1,34 @@
 //! A connector catalog and connection vault at the edge: one crate, one flow, three doors.
 //!
-//! | folder | what it knows |
+//! | module | what it knows |
 //! |---|---|
-//! | [`api`] | the HTTP contract, pure: routes, query parameters, pages, problems, [`api::handle()`] |
-//! | [`catalog`] | connectors and actions: rows, stored segments, filters, search, what an isolate remembers |
-//! | [`vault`] | connections: fields and their rules, keys, filters, cursors, entity tags, all SQL |
-//! | [`access`] | API keys, the tokens that they make, scopes, the principal of a request |
-//! | [`ports`] | what the core needs from outside: a database, values, time, randomness, a rate limit |
-//! | `edge` | feature `worker`: the Cloudflare Worker, the only code that names the platform |
+//! | [`terms`] | the contract's vocabulary: environments, scopes, identity types, states, methods |
+//! | [`json`], [`names`], [`nearest`], … | small tools: JSON, sets of names, suggestions, checksums, timestamps |
+//! | [`ports`] | what the core needs from outside: a database, a value store, time, randomness, a rate limit |
+//! | [`catalog`] | connectors and actions: rows, stored segments, filters, search, what an isolate caches |
+//! | [`access`] | API keys, session tokens, scopes, what a token is confined to, the principal of a request |
+//! | [`vault`] | connections: fields and their rules, keys, filters, cursors, entity tags, their SQL |
+//! | [`api`] | the HTTP contract, pure: endpoints, query parameters, bodies, problems, [`api::handle()`] |
+//! | `edge` | feature `worker`: the Cloudflare Worker, the only code that uses the Workers API |
+//! | `client` | feature `client`: the core of the npm package, the only code that uses browser APIs |
+//! | `openapi` | feature `cli`: the API's `OpenAPI` document, derived from [`api::endpoint`] |
 //! | `importer` | feature `cli`: `OpenAPI` documents → a catalog folder |
-//! | `operator` | feature `cli`: publishing catalogs, keeping keys and seeding connections through wrangler |
-//! | `client` | feature `client`: the door of the npm package, the only code that names the browser |
+//! | `operator` | feature `cli`: publishing catalogs, managing keys and seeding connections through wrangler |
 //!
-//! **The flow** of a request is [`api::handle()`]: route → authenticate → authorize → parse → ask storage once →
-//! render. It takes and returns plain parts, so native tests drive every endpoint over real `SQLite`.
+//! A module uses only modules above it in this table.
 //!
-//! **The walls.** Without a feature the crate can name neither Cloudflare nor the browser.
+//! **The flow** of a request is [`api::handle()`]: route → read the secret → rate → plan → ask storage once →
+//! authenticate → authorize → render. It takes and returns plain structs, so native tests drive every endpoint over
+//! real `SQLite`.
+//!
+//! **The walls.** Without a feature, the crate can name neither Cloudflare nor the browser.
 
 pub mod access;
 pub mod api;
 pub mod catalog;
 #[cfg(feature = "client")]
 pub mod client;
+pub mod condition;
 pub mod crc32;
 #[cfg(feature = "worker")]
 pub mod edge;
@@ -31,10 +38,23 @@ pub mod importer;
 pub mod json;
 pub mod names;
 pub mod nearest;
+pub mod nfc;
+#[cfg(feature = "cli")]
+#[expect(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::missing_panics_doc,
+    clippy::panic,
+    clippy::too_many_lines,
+    clippy::unwrap_used,
+    reason = "a panic here reaches only the developer who left something undescribed"
+)]
+pub mod openapi;
 #[cfg(feature = "cli")]
 pub mod operator;
 pub mod ports;
 pub mod rfc3339;
+pub mod terms;
 pub mod vault;
 
 #[cfg(all(target_arch = "wasm32", feature = "worker", feature = "client"))]

@@ -1,15 +1,27 @@
-//! What a mistyped name may have meant.
+//! Suggestions for mistyped names.
 
-/// Longer names are compared and shown by their beginning only, so that a hostile one costs little.
+/// Only this many characters of a name are compared and shown, so that a hostile one costs little.
 const BEGINNING_CHARS: usize = 64;
+/// The shortest text that counts as the beginning of another.
+const SHORTEST_PREFIX: usize = 3;
 
-/// As much of a name that somebody sent as is compared and shown.
-#[must_use]
-pub fn beginning(name: &str) -> String {
+/// The part of a name from a request that is compared and shown.
+fn beginning(name: &str) -> String {
     name.chars().take(BEGINNING_CHARS).collect()
 }
 
-/// The up to `most` of `known` that resemble `name` most, the best first.
+/// A name from a request, as an answer repeats it: a long one is cut and ends with an ellipsis.
+#[must_use]
+pub fn shown(name: &str) -> String {
+    let mut shown = beginning(name);
+    if shown.len() < name.len() {
+        shown.push('…');
+    }
+    shown
+}
+
+/// Returns up to `most` names of `known` that `name` may have been meant to be, best first. Names that do not resemble
+/// it are left out.
 pub fn nearest<'a>(
     name: &str,
     known: impl IntoIterator<Item = &'a str>,
@@ -19,66 +31,281 @@ pub fn nearest<'a>(
     nearest_of(name, &mut || known.next(), most)
 }
 
-/// The same for names of any kind: one piece of code for all. `next` gives one after the other; an iterator would bring all
-/// that iterators can do.
+/// The part of [`nearest`] that does not depend on the iterator's type, compiled once. A `dyn Iterator` would bring in
+/// the code of all its methods, so `next` is a plain closure.
 fn nearest_of<'a>(
     name: &str,
     next: &mut dyn FnMut() -> Option<&'a str>,
     most: usize,
 ) -> Vec<String> {
-    let name = bare(&beginning(name));
-    // Few are asked for: putting each in its place is faster than sorting all.
-    let mut best: Vec<(f64, &str)> = Vec::with_capacity(most.saturating_add(1));
+    let name = Name::of(&beginning(name));
+    // `most` is small: inserting each name in place is faster than sorting all of them.
+    let mut best: Vec<(Likeness, &str)> = Vec::with_capacity(most.saturating_add(1));
     while let Some(known) = next() {
-        let score = likeness(&name, known);
+        let Some(likeness) = name.likeness(known) else { continue };
         let at = best.partition_point(|(other, other_name)| {
-            other.total_cmp(&score).then_with(|| known.cmp(other_name)).is_gt()
+            other.cmp(&likeness).then_with(|| known.cmp(other_name)).is_gt()
         });
         if at < most {
-            best.insert(at, (score, known));
+            best.insert(at, (likeness, known));
             best.truncate(most);
         }
     }
     best.into_iter().map(|(_, known)| known.to_owned()).collect()
 }
 
-/// A name as it is compared: `identity_type` is `identityType` written in another way. All known names are ASCII.
-fn bare(name: &str) -> String {
-    let kept = name.chars().filter(|letter| !matches!(letter, '_' | '-'));
-    kept.map(|letter| letter.to_ascii_lowercase()).collect()
+/// How two names resemble each other, weakest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Way {
+    /// A part of the known name equals the sent name but for typos.
+    MistypedPart,
+    /// A part of the sent name equals the known name.
+    Holds,
+    /// The names are equal but for typos.
+    Mistyped,
+    /// One name begins with the other, or a part of the known name begins with the sent name.
+    Begins,
+    /// A part of the known name equals the sent name.
+    Part,
+    /// The names are equal but for case and separators.
+    Same,
 }
 
-/// Whether a part of at least three letters is in the whole.
-fn contains(whole: &str, part: &str) -> bool {
-    let (whole, part) = (whole.as_bytes(), part.as_bytes());
-    part.len() >= 3 && whole.windows(part.len()).any(|window| window == part)
+/// The way, then, in thousandths, the shorter length relative to the longer, or the share of correct letters.
+type Likeness = (Way, usize);
+
+/// A name in lower case, whole and in parts: `identity_type` and `identityType` give the same name.
+struct Name {
+    whole: String,
+    parts: Vec<String>,
 }
 
-/// 0 (nothing alike) to 2; a name that contains the other one comes before those that merely look alike.
-fn likeness(name: &str, known: &str) -> f64 {
-    let folded = bare(known);
-    let contained = contains(&folded, name) || contains(name, &folded);
-    strsim::jaro_winkler(name, &folded) + if contained { 1.0 } else { 0.0 }
+impl Name {
+    fn of(text: &str) -> Self {
+        let (mut parts, mut part, mut was_small) = (Vec::new(), String::new(), false);
+        for letter in text.chars() {
+            let begins = was_small && letter.is_ascii_uppercase();
+            let parts_others = letter.is_ascii() && !letter.is_ascii_alphanumeric();
+            if (begins || parts_others) && !part.is_empty() {
+                parts.push(std::mem::take(&mut part));
+            }
+            if !parts_others {
+                part.push(letter.to_ascii_lowercase());
+            }
+            was_small = letter.is_ascii_lowercase() || letter.is_ascii_digit();
+        }
+        if !part.is_empty() {
+            parts.push(part);
+        }
+        Self { whole: parts.concat(), parts }
+    }
+
+    /// How much a known name resembles this one. Returns `None` when it does not.
+    fn likeness(&self, known: &str) -> Option<Likeness> {
+        let known = Self::of(known);
+        let (sent, other) = (self.whole.as_str(), known.whole.as_str());
+        if sent.is_empty() || other.is_empty() {
+            return None;
+        }
+        let share = share(sent.len().min(other.len()), sent.len().max(other.len()));
+        if sent == other {
+            return Some((Way::Same, share));
+        }
+        let is_part = |part: &str, of: &Self| of.parts.iter().any(|one| one == part);
+        if is_part(sent, &known) {
+            return Some((Way::Part, share));
+        }
+        let part_begins = || known.parts.iter().any(|part| begins(part, sent));
+        if begins(other, sent) || begins(sent, other) || part_begins() {
+            return Some((Way::Begins, share));
+        }
+        if let Some(right) = mistyped(sent, other) {
+            return Some((Way::Mistyped, right));
+        }
+        if is_part(other, self) {
+            return Some((Way::Holds, share));
+        }
+        let right = known.parts.iter().filter_map(|part| mistyped(sent, part)).max();
+        // Among equally close names, the shorter one is more likely.
+        right.map(|right| (Way::MistypedPart, right.saturating_mul(share) / 1000))
+    }
+}
+
+/// `part` of `whole` in thousandths.
+fn share(part: usize, whole: usize) -> usize {
+    part.saturating_mul(1000).checked_div(whole).unwrap_or(0)
+}
+
+fn begins(whole: &str, with: &str) -> bool {
+    with.len() >= SHORTEST_PREFIX && whole.starts_with(with)
+}
+
+/// The share of a mistyped text that is correct, in thousandths. Returns `None` when the texts differ too much. One
+/// typo (an extra, missing or wrong letter, or two swapped) is accepted from three letters on, two from six, three from
+/// ten. Two or more are accepted only when the first letters agree: few people mistype the first letter and another
+/// one.
+fn mistyped(sent: &str, known: &str) -> Option<usize> {
+    let length = sent.chars().count().max(known.chars().count());
+    let most: usize = match length {
+        0..=2 => 0,
+        3..=5 => 1,
+        6..=9 => 2,
+        _ => 3,
+    };
+    if sent.len().abs_diff(known.len()) > most.saturating_mul(4) {
+        return None;
+    }
+    let slips = strsim::osa_distance(sent, known);
+    let same_first = sent.chars().next() == known.chars().next();
+    (slips <= most && (slips <= 1 || same_first))
+        .then(|| share(length.saturating_sub(slips), length))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::nearest;
+    use super::{nearest, shown};
 
+    const PLATFORMS: [&str; 22] = [
+        "adyen-checkout",
+        "amazonaws-s3",
+        "asana",
+        "atlassian-jira",
+        "circleci",
+        "github",
+        "gitlab",
+        "googleapis-calendar",
+        "googleapis-drive",
+        "googleapis-driveactivity",
+        "googleapis-gmail",
+        "googleapis-gmailpostmastertools",
+        "googleapis-sheets",
+        "launchdarkly",
+        "microsoft-graph",
+        "microsoft-graph-beta",
+        "sendgrid",
+        "slack-web",
+        "twilio-api",
+        "twilio-preview",
+        "twitter",
+        "xero-identity",
+    ];
+    const FILTERS: [&str; 13] = [
+        "key",
+        "platformVersion",
+        "name",
+        "identityType",
+        "identity",
+        "platform",
+        "tags",
+        "tagsMatch",
+        "q",
+        "active",
+        "limit",
+        "page",
+        "after",
+    ];
+
+    /// Each name with its expected suggestion; empty when it resembles nothing.
     #[test]
-    fn the_nearest_name_comes_first() {
-        let known = ["platform", "authkit", "key", "name", "category", "limit", "page", "q"];
-        for (name, expected) in [
+    fn what_is_suggested_is_alike() {
+        let platforms = [
+            // The same name in another spelling.
+            ("GitHub", "github"),
+            ("git_hub", "github"),
+            ("Git Hub", "github"),
+            ("google-apis-gmail", "googleapis-gmail"),
+            ("slack_web", "slack-web"),
+            // A whole part; among several, the shorter name.
+            ("gmail", "googleapis-gmail"),
+            ("Gmail", "googleapis-gmail"),
+            ("slack", "slack-web"),
+            ("jira", "atlassian-jira"),
+            ("drive", "googleapis-drive"),
+            ("s3", "amazonaws-s3"),
+            ("graph", "microsoft-graph"),
+            ("preview", "twilio-preview"),
+            ("github.com", "github"),
+            ("twitter-v2", "twitter"),
+            // The beginning of the name or of a part.
+            ("launch", "launchdarkly"),
+            ("githubenterprise", "github"),
+            ("googleapis", "googleapis-drive"),
+            ("calend", "googleapis-calendar"),
+            ("post", ""),
+            // Typos.
+            ("gitub", "github"),
+            ("githib", "github"),
+            ("igthub", "github"),
+            ("gmial", "googleapis-gmail"),
+            ("asanna", "asana"),
+            ("sengrid", "sendgrid"),
+            ("lanchdarkley", "launchdarkly"),
+            ("microsft-graph", "microsoft-graph"),
+            ("twiter", "twitter"),
+            // Nothing similar.
+            ("stripe", ""),
+            ("notion", ""),
+            ("hubspot", ""),
+            ("zoom", ""),
+            ("trello", ""),
+            ("salesforce", ""),
+            ("x", ""),
+            ("", ""),
+            ("-", ""),
+            ("日本", ""),
+            ("%2e%2e", ""),
+        ];
+        let filters = [
             ("Platform", "platform"),
             ("plattform", "platform"),
+            ("platfrom", "platform"),
+            ("lmit", "limit"),
             ("pages", "page"),
             ("per_page", "page"),
-            ("", "authkit"),
+            ("pge", "page"),
+            ("identity_type", "identityType"),
+            ("identitytyp", "identityType"),
+            ("tag", "tags"),
+            ("tags_match", "tagsMatch"),
+            ("activ", "active"),
+            ("kye", "key"),
+            ("state", ""),
+            ("status", ""),
+            ("sort", ""),
+            ("offset", ""),
+            ("search", ""),
+            ("id", ""),
+        ];
+        assert!(platforms.len() + filters.len() >= 50);
+        let without_slack: Vec<&str> =
+            PLATFORMS.into_iter().filter(|one| *one != "slack-web").collect();
+        for (known, cases) in [
+            (&PLATFORMS[..], &platforms[..]),
+            (&FILTERS, &filters),
+            (&without_slack, &[("slack", "")]),
         ] {
-            assert_eq!(nearest(name, known, 1), [expected], "{name}");
+            for (name, expected) in cases {
+                let found = nearest(name, known.iter().copied(), 1).pop().unwrap_or_default();
+                assert_eq!(&found, expected, "{name}");
+            }
         }
-        assert_eq!(nearest("gitub", ["gitlab", "github", "stripe"], 2), ["github", "gitlab"]);
-        assert_eq!(nearest("identity_type", ["identity", "identityType"], 1), ["identityType"]);
+        let options = ["secret", "allowSecretInBrowser", "timeoutMs"];
+        assert_eq!(nearest("allowSecretInBrowsers", options, 1), ["allowSecretInBrowser"]);
+        assert_eq!(nearest("my-secret", options, 1), ["secret"]);
+        for (name, known) in [("state", "tags"), ("name", "tags"), ("version", "tags")] {
+            assert_eq!(nearest(name, [known], 1), [""; 0], "{name}");
+        }
+        assert_eq!(nearest("gitub", PLATFORMS, 3), ["github", "gitlab"]);
+        assert_eq!(
+            nearest("gmail", PLATFORMS, 3),
+            ["googleapis-gmail", "googleapis-gmailpostmastertools"]
+        );
         assert_eq!(nearest("x", [], 3), [""; 0]);
+    }
+
+    #[test]
+    fn a_long_name_is_cut() {
+        assert_eq!(shown(&"é".repeat(64)), "é".repeat(64));
+        assert_eq!(shown(&"é".repeat(65)), "é".repeat(64) + "…");
     }
 }

@@ -1,23 +1,25 @@
-//! What the core needs from outside. The Worker gives it Cloudflare's storage, the tests `SQLite` and memory.
+//! What the core needs from outside. The Worker provides Cloudflare's storage; the tests provide `SQLite` and memory.
 
+use std::any::Any;
 use std::borrow::Cow;
 use std::fmt;
 use std::future::Future;
+use std::ops::Range;
+use std::rc::Rc;
 
-use crate::access::key::KeyHash;
-use crate::json::{self, Value};
+use serde::de::DeserializeOwned;
 
-/// Storage could not do what was asked.
+/// Storage could not do what it was asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StorageError {
     /// For the log; never leaves the Worker.
     pub cause: String,
-    /// Whether the connection to storage was lost on the way: what was asked may be done or not, and may be asked again.
+    /// Whether the connection to storage was lost: the statements may or may not have run, and may be sent again.
     pub lost: bool,
 }
 
 impl StorageError {
-    /// A failure that another try would meet again.
+    /// A failure that a retry would meet again.
     pub fn new(cause: impl Into<String>) -> Self {
         Self { cause: cause.into(), lost: false }
     }
@@ -31,12 +33,12 @@ impl fmt::Display for StorageError {
 
 impl std::error::Error for StorageError {}
 
-/// A bound parameter of a statement. `Debug` shows no value: one of them is the hash of a key.
+/// A bound parameter of a statement. `Debug` shows no value, since one of them is the hash of a key.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Param {
     /// A whole number below 2^53.
     Integer(i64),
-    /// A text.
+    /// A string.
     Text(String),
     /// SQL's NULL.
     Null,
@@ -55,51 +57,80 @@ impl fmt::Debug for Param {
 /// One SQL statement with its parameters, `?1` first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Statement {
-    /// The text, never built from input.
+    /// The SQL text, never built from input.
     pub sql: Cow<'static, str>,
-    /// What is bound to it.
+    /// The values bound to its placeholders.
     pub params: Vec<Param>,
 }
 
-/// What one statement gave.
+/// The result of one statement.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ResultSet {
-    /// The rows as a JSON array of objects, a member a column.
+    /// The rows as a JSON array of objects, one member per column.
     pub json: String,
-    /// Rows that the database read, as it bills them.
+    /// Rows read, as the database bills them.
     pub rows_read: u64,
-    /// Rows and index entries that it wrote, as it bills them.
+    /// Rows and index entries written, as the database bills them.
     pub rows_written: u64,
 }
 
 impl ResultSet {
-    /// The rows, each as what `read` makes of it.
+    /// The rows.
     ///
     /// # Errors
-    /// When `read` finds that a row has not the shape that it should have.
-    pub fn rows<T>(&self, read: fn(Value) -> Option<T>) -> Result<Vec<T>, StorageError> {
-        let rows = json::parse(&self.json);
-        let Ok(Value::Array(rows)) = rows else {
-            return Err(StorageError::new("the rows are no JSON array"));
-        };
-        let rows: Option<Vec<T>> = rows.into_iter().map(read).collect();
-        rows.ok_or_else(|| StorageError::new("a row has an unexpected shape"))
+    /// When a row does not have the shape that it should have.
+    pub fn rows<T: DeserializeOwned>(&self) -> Result<Vec<T>, StorageError> {
+        serde_json::from_str(&self.json).map_err(|error| {
+            StorageError::new(format!("the rows have an unexpected shape: {error}"))
+        })
     }
 }
 
 /// The vault's database.
 pub trait Db {
-    /// Runs the statements in one round trip and one transaction; a result set each, in their order.
+    /// Runs the statements in one round trip and one transaction; returns one result set per statement, in their order.
     fn batch(
         &self,
         statements: Vec<Statement>,
     ) -> impl Future<Output = Result<Vec<ResultSet>, StorageError>>;
 }
 
+/// A value of the catalog's store, or the body of a response. It may live outside the core's memory, so reading from it
+/// copies.
+pub trait Blob: fmt::Debug {
+    /// Number of bytes.
+    fn size(&self) -> usize;
+
+    /// The bytes of a range. Returns `None` when the range reaches past the end.
+    fn read(&self, range: Range<usize>) -> Option<Vec<u8>>;
+
+    /// The value itself, for the platform code that created it.
+    fn as_any(&self) -> &dyn Any;
+}
+
+impl Blob for Vec<u8> {
+    fn size(&self) -> usize {
+        self.len()
+    }
+
+    fn read(&self, range: Range<usize>) -> Option<Vec<u8>> {
+        self.get(range).map(<[u8]>::to_vec)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
 /// The catalog's store of immutable values.
 pub trait Blobs {
-    /// The value of `key`; none when there is no such key.
-    fn get(&self, key: &str) -> impl Future<Output = Result<Option<Vec<u8>>, StorageError>>;
+    /// The value of `key`. Returns `None` when there is no such key.
+    fn get(&self, key: &str) -> impl Future<Output = Result<Option<Rc<dyn Blob>>, StorageError>>;
+
+    /// Moves bytes to where the store's values live, so that they can be sent repeatedly without being copied.
+    fn keep(&self, bytes: Vec<u8>) -> Rc<dyn Blob> {
+        Rc::new(bytes)
+    }
 }
 
 /// The time.
@@ -107,8 +138,15 @@ pub trait Clock {
     /// Milliseconds since 1970-01-01 UTC.
     fn now(&self) -> u64;
 
-    /// Waits.
+    /// Waits for this long.
     fn sleep(&self, milliseconds: u32) -> impl Future<Output = ()>;
+}
+
+/// Whether something learnt at `since` may still be trusted at `now`, `trust` milliseconds being the limit. Returns
+/// `false` when the clock was set back.
+#[must_use]
+pub fn is_recent(now: u64, since: u64, trust: u64) -> bool {
+    now.checked_sub(since).is_some_and(|age| age < trust)
 }
 
 /// Secure randomness.
@@ -124,17 +162,18 @@ pub trait Random {
     }
 }
 
-/// How often a key may ask.
+/// How often a caller may send requests.
 pub trait RateLimit {
-    /// Whether `key` may ask once more now; for how many seconds it should wait otherwise.
-    fn allow(&self, key: &KeyHash) -> impl Future<Output = Result<(), RetryAfter>>;
+    /// Counts a request of `caller`, a name that reveals nobody's identity. Fails with the time to wait when the caller
+    /// sends too many requests.
+    fn allow(&self, caller: &str) -> impl Future<Output = Result<(), RetryAfter>>;
 }
 
 /// Seconds to wait before asking again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetryAfter(pub u32);
 
-/// Everything at once.
+/// All ports together.
 pub trait Ports: Db + Blobs + Clock + Random + RateLimit {}
 
 impl<T: Db + Blobs + Clock + Random + RateLimit> Ports for T {}

@@ -1,7 +1,7 @@
-//! The importer's rules, over small documents written for them, and its command line.
+//! The importer's rules, tested on small documents written for them, and its command line.
 
 #![cfg(feature = "cli")]
-#![expect(clippy::unwrap_used, reason = "a helper of a test fails by panicking, too")]
+#![expect(clippy::unwrap_used, reason = "test helpers fail by panicking too")]
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,12 +9,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use connector_vault::catalog::model::{Action, Connector, Method, Status};
-use connector_vault::importer::folder::{Folder, Platform};
+use connector_vault::catalog::model::{Action, Connector, Status};
+use connector_vault::catalog::write::Platform;
+use connector_vault::importer::folder::Folder;
 use connector_vault::importer::licence::Wanted;
 use connector_vault::importer::overrides::Overrides;
 use connector_vault::importer::report::{Reason, Summary};
 use connector_vault::importer::{Import, Watch, gather, import};
+use connector_vault::terms::Method;
 
 const FIXTURES: &str = "tests/fixtures/openapi";
 
@@ -25,7 +27,7 @@ impl Watch for Silent {
     fn read(&self, _: u64) {}
 }
 
-/// A folder of its own for a test, empty.
+/// An empty folder for one test.
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("importer").join(name);
     let _ = fs::remove_dir_all(&folder);
@@ -36,10 +38,10 @@ fn folder(name: &str) -> PathBuf {
 fn gathered(sources: &[&str], licence: Wanted, overrides: &str) -> (Summary, Vec<Platform>) {
     let overrides = Overrides::parse("catalog.toml", overrides).unwrap();
     let sources = sources.iter().map(PathBuf::from).collect();
-    gather(&Import { sources, licence, overrides }, &Silent).unwrap()
+    gather(&Import { sources, licence, overrides, ..Import::default() }, &Silent).unwrap()
 }
 
-/// Imports documents that are given as text, under file names `0.yaml`, `1.yaml`, ….
+/// Imports documents given as text, with the file names `0.yaml`, `1.yaml`, ….
 fn written(name: &str, documents: &[&str]) -> (Summary, Vec<Platform>) {
     let folder = folder(name);
     for (at, text) in documents.iter().enumerate() {
@@ -52,7 +54,7 @@ fn indented(lines: &str) -> String {
     format!("  {}\n", lines.replace('\n', "\n  "))
 }
 
-/// One document whose `info` has these further lines.
+/// The connector of a document whose `info` has these additional lines.
 fn with_info(name: &str, info: &str) -> Connector {
     let info = indented(info);
     let (summary, mut platforms) =
@@ -61,7 +63,7 @@ fn with_info(name: &str, info: &str) -> Connector {
     platforms.remove(0).connector
 }
 
-/// One document with one operation.
+/// The action of a document with one operation.
 fn with_operation(name: &str, path: &str, method: &str, operation: &str) -> Action {
     let document = format!(
         "openapi: 3.0.0\ninfo: {{title: T, version: 1}}\npaths: {{\"{path}\": {{{method}: {operation}}}}}\n"
@@ -113,14 +115,14 @@ fn every_field_of_an_action() {
         .map(|action| (action.method.as_str(), action.title.as_str(), action.key.as_str(), action.model_name.as_str()))
         .collect();
     let expected = [
-        ("GET", "List orders", "ordersListAll", "SalesOrders"),
-        ("POST", "Create order", "createOrder", "SalesOrders"),
+        ("GET", "List orders for also order", "ordersListAll", "SalesOrders"),
+        ("POST", "Create order for also order", "createOrder", "SalesOrders"),
         ("GET", "List orders", "ordersListAll2", "SalesOrders"),
         ("POST", "Create order", "createOrder2", "SalesOrders"),
         ("GET", "Get order by ID", "getOrderByID", "Orders"),
-        ("PUT", "PUT /orders/{orderId}", "putOrdersByOrderId", "Orders"),
+        ("PUT", "Update order", "putOrdersByOrderId", "Orders"),
         ("PATCH", "Change an order", "createOrder3", "Orders"),
-        ("DELETE", "DELETE /orders/{orderId}", "deleteOrdersByOrderId", "Orders"),
+        ("DELETE", "Delete order", "deleteOrdersByOrderId", "Orders"),
     ];
     assert_eq!(rows, expected);
     assert!(platforms[0].actions.iter().all(|action| action.platform == "acme-store"));
@@ -305,19 +307,41 @@ fn categories_tags_and_images() {
 #[rustfmt::skip] // a case a line
 fn action_titles_keys_and_models() {
     for (at, (path, method, operation, title, key, model)) in [
-        ("/a", "get", "{summary: ' A <b>b</b>. '}", "A b", "getA", "A"),
+        // A summary that begins with a verb is the title.
+        ("/a", "get", "{summary: ' List <b>b</b>. ', operationId: getB}", "List b", "getB", "A"),
         ("/a", "get", "{summary: 'Wait...'}", "Wait...", "getA", "A"),
+        ("/a", "get", "{summary: DELETE the timeCard}", "Delete the time card", "getA", "A"),
+        ("/a", "get", "{summary: 'Get an archive (zip) of {pet-id} (deprecated)'}", "Get an archive, zip of pet-id", "getA", "A"),
+        ("/a", "post", "{summary: addCards()}", "Add cards", "postA", "A"),
+        ("/a", "get", "{summary: 'Get iPhone, GitHub and ReplicaSet'}", "Get iPhone, GitHub and ReplicaSet", "getA", "A"),
+        ("/a", "post", "{summary: Re-run a job}", "Re-run a job", "postA", "A"),
+        // Else the first sentence of the description, if it is short and begins with a verb.
+        ("/a", "get", "{summary: Pets, description: 'Lists all pets, e.g. cats. More of it.'}", "List all pets, e.g. cats", "getA", "A"),
+        ("/a", "get", "{description: 'This endpoint is used to find pets.'}", "Find pets", "getA", "A"),
+        ("/a", "put", "{description: 'Creates or updates a pet'}", "Create or update a pet", "putA", "A"),
+        // Else a verb, followed by the summary …
+        ("/pets", "get", "{summary: Pets, description: All pets.}", "List pets", "getPets", "Pets"),
+        ("/pets/{id}", "get", "{summary: The pet's details}", "Get pet's details", "getPetsById", "Pets"),
+        ("/orders", "get", "{summary: Order history}", "List order history", "getOrders", "Orders"),
+        ("/orders", "post", "{summary: Order a meal}", "Order a meal", "postOrders", "Orders"),
+        // … or by what the operationId or the path names.
         ("/a", "get", "{operationId: listUserAPIKeys}", "List user API keys", "listUserAPIKeys", "A"),
-        ("/a", "get", "{operationId: repos/list-for-user}", "Repos list for user", "reposListForUser", "A"),
-        ("/a", "get", "{operationId: APIKey_Get}", "API key get", "apiKeyGet", "A"),
-        ("/a", "get", "{operationId: POST_PutItem}", "POST put item", "postPutItem", "A"),
+        ("/a", "get", "{operationId: repos/list-for-user}", "List repos for user", "reposListForUser", "A"),
+        ("/a", "get", "{operationId: APIKey_Get}", "Get API key", "apiKeyGet", "A"),
+        ("/a", "post", "{operationId: gmail.users.messages.send}", "Send message", "gmailUsersMessagesSend", "A"),
+        ("/a", "put", "{operationId: VirtualMachines_CreateOrUpdate}", "Create virtual machine", "virtualMachinesCreateOrUpdate", "A"),
         ("/a", "get", "{operationId: LIST_USERS}", "List users", "listUSERS", "A"),
-        ("/a", "get", "{operationId: '---'}", "GET /a", "getA", "A"),
-        ("/a/{b}/c-d", "delete", "{}", "DELETE /a/{b}/c-d", "deleteAByBCD", "CD"),
-        ("/{b}", "put", "{tags: ['pets & dogs']}", "PUT /{b}", "putByB", "PetsDogs"),
-        ("/", "patch", "", "PATCH /", "patch", ""),
-        ("/#Action=Do", "post", "{tags: []}", "POST /#Action=Do", "postActionDo", ""),
-        ("/ö", "get", "{operationId: größeLesen}", "Größe lesen", "größeLesen", "Ö"),
+        ("/tasks/{id}/cancel", "post", "{}", "Cancel task", "postTasksByIdCancel", "Cancel"),
+        ("/v1/{name}:undelete", "post", "{}", "Undelete", "postV1ByNameUndelete", "V1"),
+        ("/users/{id}/messages/$count", "get", "{summary: Get the number of the resource}", "Count messages", "getUsersByIdMessagesCount", "Count"),
+        ("/a", "get", "{operationId: '---'}", "Get a", "getA", "A"),
+        ("/a/{b}/c-d", "delete", "{}", "Delete c d", "deleteAByBCD", "CD"),
+        ("/{b}", "put", "{tags: ['pets & dogs']}", "Update resource", "putByB", "PetsDogs"),
+        ("/", "patch", "", "Update resource", "patch", ""),
+        // Amazon's query protocol.
+        ("/#Action=DescribeHosts", "post", "{operationId: POST_DescribeHosts}", "Describe hosts", "describeHosts", ""),
+        ("/#Action=Do", "post", "{tags: []}", "Create do", "postActionDo", ""),
+        ("/ö", "get", "{operationId: größeLesen}", "Get ö", "größeLesen", "Ö"),
     ]
     .iter()
     .enumerate()
@@ -330,6 +354,40 @@ fn action_titles_keys_and_models() {
     let action = with_operation("action-long", "/a", "get", &format!("{{summary: {long}, operationId: {long}, tags: [{long}]}}"));
     assert_eq!(action.method, Method::Get);
     assert_eq!((action.title.chars().count(), action.key.chars().count(), action.model_name.chars().count()), (200, 256, 100));
+}
+
+#[test]
+#[rustfmt::skip] // a case a line
+fn equal_titles_are_told_apart() {
+    let with = |name: &str, paths: &str| {
+        let (_, platforms) = written(name, &[&format!("openapi: 3.0.0\ninfo: {{title: T, version: 1}}\npaths: {{{paths}}}\n")]);
+        platforms[0].actions.iter().map(|action| action.title.clone()).collect::<Vec<_>>()
+    };
+    for (at, (paths, titles)) in [
+        (
+            "'/issues/{id}/comments': {get: {summary: List comments}}, '/pulls/{id}/comments': {get: {summary: List comments}}",
+            vec!["List comments for issue", "List comments for pull"],
+        ),
+        (
+            "'/user/{id}': {get: {summary: Get user}}, '/user/{name}': {get: {summary: Get user}}",
+            vec!["Get user by id", "Get user by name"],
+        ),
+        (
+            "'/user': {put: {summary: Update user}, patch: {summary: Update user}}",
+            vec!["Replace user", "Update user"],
+        ),
+        (
+            "/#Action=DescribeHosts: {get: {operationId: GET_DescribeHosts}, post: {operationId: POST_DescribeHosts}}",
+            vec!["Describe hosts"],
+        ),
+    ]
+    .iter()
+    .enumerate()
+    {
+        let mut found = with(&format!("alike-{at}"), paths);
+        found.sort();
+        assert_eq!(found, *titles, "{paths}");
+    }
 }
 
 #[test]
@@ -523,6 +581,29 @@ fn only_the_dialects_that_are_read_whole_are_read() {
 }
 
 #[test]
+fn what_is_named_by_also_is_taken_whatever_its_licence() {
+    let good = PathBuf::from(format!("{FIXTURES}/good"));
+    let closed = good.join("closed.json");
+    let names = |sources: &[&PathBuf], also: &[&PathBuf]| {
+        let all = |paths: &[&PathBuf]| paths.iter().map(|path| (*path).clone()).collect();
+        let job = Import { sources: all(sources), also: all(also), ..Import::default() };
+        let (_, platforms) = gather(&job, &Silent).unwrap();
+        platforms.into_iter().map(|platform| platform.connector.platform).collect::<Vec<_>>()
+    };
+    let (open, one, all) = (names(&[&good], &[]), names(&[], &[&closed]), names(&[], &[&good]));
+    assert_eq!(one.len(), 1);
+    assert!(!open.contains(&one[0]));
+    let mut with_one = [open, one].concat();
+    with_one.sort();
+    for sources in [vec![&good], vec![&good, &closed], vec![&closed, &good]] {
+        let mut found = names(&sources, &[&closed]);
+        found.sort();
+        assert_eq!(found, with_one);
+    }
+    assert_eq!(names(&[&closed], &[&good]), all);
+}
+
+#[test]
 #[rustfmt::skip] // a case a line
 fn names_do_not_depend_on_the_licence_option() {
     let document = |licence: &str, version: &str, paths: &str| {
@@ -549,7 +630,7 @@ fn names_do_not_depend_on_the_licence_option() {
         assert_eq!(platforms_of(&platforms), open, "{name}");
         assert_eq!(platforms.len() + summary.skipped.len(), documents.len(), "{name}");
     }
-    // Documents that differ in content only: each keeps its name, whichever of them is open.
+    // Documents that differ only in content: each keeps its name, whichever of them has an open licence.
     let mut names = Vec::new();
     for licences in [[free, none], [none, free]] {
         let folder = folder("licence-content");
@@ -642,7 +723,7 @@ fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Every file of a folder with its bytes.
+/// All files of a folder with their content.
 fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut contents = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -677,9 +758,9 @@ fn command_line_exit_codes_and_messages() {
         (vec!["import", FIXTURES, "--config", "/dev/null"], 0, "broken/trailing-comma.json:3:47: trailing comma\nerror: … and 5 more, all in "),
         (vec!["import", FIXTURES, "--config", "/dev/null", "--verbose"], 0, "broken/truncated.json:4:29: EOF while parsing an object"),
         (vec!["import", "tests/fixtures/openapi/broken", "--config", "/dev/null"], 1, "nothing was imported; the catalog stays as it was"),
-        (vec!["import", "tests/fixtures/openapi/good/closed.json", "--config", "/dev/null"], 1, "`--licence any` would take 1 document whose licence is not an open one"),
+        (vec!["import", "tests/fixtures/openapi/good/closed.json", "--config", "/dev/null"], 1, "1 document left out for the licence: take one with `--also FILE`, all with `--licence any`"),
         (vec!["import", "no/such/folder"], 1, "error: cannot read no/such/folder: No such file or directory"),
-        (vec!["import", "src"], 1, "error: no .json, .yaml or .yml file in src"),
+        (vec!["import", "migrations"], 1, "error: no .json, .yaml or .yml file in migrations"),
         (vec!["import", acme, "--config", "no.toml"], 1, "error: cannot read no.toml"),
         (vec!["import", acme, "--config", config], 1, "c.toml:1:12: no document is about the platform `acme-stor`; did you mean `acme-store`?"),
         (vec!["import", acme], 0, "optional entries of catalog.toml left aside"),
@@ -709,7 +790,7 @@ fn the_same_input_gives_the_same_folder() {
         assert!(output.status.success(), "{}", stderr(&output));
     }
     assert_eq!(contents(&one), contents(&two));
-    // Importing something else leaves nothing of it behind.
+    // Importing something else leaves none of it behind.
     for files in [vec![a], vec![a, b, c, d]] {
         let output = run(&[&["import", "--config", "/dev/null", "--out", one.to_str().unwrap()][..], &files].concat());
         assert!(output.status.success(), "{}", stderr(&output));
@@ -760,7 +841,8 @@ fn check_names_each_fault() {
         });
         ids.concat()
     };
-    let [small, large, version] = import().try_into().unwrap();
+    // The names, the connectors, the pack; the manifest, the record.
+    let [names, connectors, pack, version, record] = import().try_into().unwrap();
     let output = run(&["check", folder]);
     assert_eq!(String::from_utf8(output.stdout).unwrap(), format!("1 connector, 8 actions in {folder}: no faults\n"));
     assert_eq!(output.status.code(), Some(0));
@@ -773,10 +855,14 @@ fn check_names_each_fault() {
         (Box::new(|| fs::remove_file(out.join("current.json")).unwrap()) as Box<dyn Fn()>, "make one with `npm run catalog -- import FILE|DIR`"),
         (Box::new(|| fs::write(out.join("current.json"), "{").unwrap()), "current.json: EOF"),
         (Box::new(|| fs::write(out.join("current.json"), "{\"format\": 9, \"connectors\": \"00000000000000000000000000000000\"}").unwrap()), "import again"),
-        (Box::new(|| fs::remove_file(&small).unwrap()), "No such file"),
-        (Box::new(|| fs::remove_file(&large).unwrap()), "No such file"),
-        (Box::new(|| flip(&small)), "its content is not what its name says"),
-        (Box::new(|| flip(&large)), "its content is not what its name says"),
+        (Box::new(|| fs::remove_file(&names).unwrap()), "No such file"),
+        (Box::new(|| fs::remove_file(&connectors).unwrap()), "No such file"),
+        (Box::new(|| fs::remove_file(&pack).unwrap()), "No such file"),
+        (Box::new(|| flip(&names)), "its content is not what its name says"),
+        (Box::new(|| flip(&connectors)), "its content is not what its name says"),
+        (Box::new(|| flip(&pack)), "its content is not what its name says"),
+        (Box::new(|| flip(&record)), "its content is not what its name says"),
+        (Box::new(|| fs::remove_file(&record).unwrap()), "No such file"),
         (Box::new(|| fs::remove_file(&version).unwrap()), "No such file"),
         (Box::new(|| fs::write(&version, fs::read_to_string(&version).unwrap().replace("\"actionRows\": 8", "\"actionRows\": 9")).unwrap()), "not the manifest"),
     ] {
@@ -797,8 +883,8 @@ fn show_prints_a_platform() {
     for (name, code, expected) in [
         ("acme-store", 0, "key          api::acme-store::v2\n"),
         ("ACME-Store", 0, "actions      8: 3 GET, 2 POST, 1 PUT, 1 PATCH, 1 DELETE\n"),
-        ("acme-store", 0, "  GET    List orders  [ordersListAll]\n"),
-        ("acme-stor", 1, "no platform `acme-stor`; the nearest are acme-store, "),
+        ("acme-store", 0, "  GET    List orders  [ordersListAll2]\n"),
+        ("acme-stor", 1, "no platform `acme-stor`; did you mean acme-store"),
         ("github", 1, "error: there is no catalog in no/such/catalog: make one with `npm run catalog -- import FILE|DIR`\n"),
     ] {
         let output = run(&["show", name, "--catalog", if name == "github" { "no/such/catalog" } else { out }]);
@@ -893,7 +979,7 @@ fn relative_paths_are_those_of_the_folder_where_npm_was_called() {
         ("catalog", &folder, vec!["there/acme.json"], "shipped"),
         ("catalog", &here, vec!["../there/acme.json"], "shipped"),
         ("catalog", &folder, vec![absolute.to_str().unwrap()], "shipped"),
-        // Under another script whoever runs this program knows in which folder it does.
+        // Under another script, the caller knows the current folder.
         ("test", &folder, vec!["../there/acme.json"], "shipped"),
     ] {
         let output = Command::new(env!("CARGO_BIN_EXE_connector-vault"))

@@ -6,8 +6,16 @@ import { defineConfig, type Plugin } from "vite";
 /** The licence texts of Swagger UI and its parts, which must go wherever its code goes. */
 function licences(): Plugin {
   const folder = join(import.meta.dirname, "..", "node_modules", "swagger-ui-dist");
-  const source = () => ["NOTICE", "LICENSE", "swagger-ui-es-bundle.js.LICENSE.txt"].map((name) => readFileSync(join(folder, name), "utf8").trim()).join("\n\n");
-  return { name: "licences", generateBundle() { this.emitFile({ type: "asset", fileName: "docs-licences.txt", source: `${source()}\n` }); } };
+  const source = () =>
+    ["NOTICE", "LICENSE", "swagger-ui-es-bundle.js.LICENSE.txt"]
+      .map((name) => readFileSync(join(folder, name), "utf8").trim())
+      .join("\n\n");
+  return {
+    name: "licences",
+    generateBundle() {
+      this.emitFile({ type: "asset", fileName: "docs-licences.txt", source: `${source()}\n` });
+    },
+  };
 }
 
 /** Lets the console ask for the WebAssembly module at once, instead of when its script has been read and runs. */
@@ -20,7 +28,14 @@ function preloadWasm(): Plugin {
         const names = Object.keys(bundle ?? {}).filter((name) => name.endsWith(".wasm") && chunk?.code.includes(name));
         return names.map((name) => ({
           tag: "link",
-          attrs: { rel: "preload", href: `/${name}`, as: "fetch", type: "application/wasm", crossorigin: "", fetchpriority: "low" },
+          attrs: {
+            rel: "preload",
+            href: `/${name}`,
+            as: "fetch",
+            type: "application/wasm",
+            crossorigin: "",
+            fetchpriority: "low",
+          },
           injectTo: "head" as const,
         }));
       },

@@ -38,7 +38,11 @@ export function refuse(name, what, more) {
  */
 function isPlain(value) {
   if (Object.prototype.toString.call(value) !== "[object Object]") return false;
-  for (let type = Object.getPrototypeOf(value); type && Object.getPrototypeOf(type); type = Object.getPrototypeOf(type)) {
+  for (
+    let type = Object.getPrototypeOf(value);
+    type && Object.getPrototypeOf(type);
+    type = Object.getPrototypeOf(type)
+  ) {
     if (Object.values(Object.getOwnPropertyDescriptors(type)).some(({ get }) => get)) return false;
   }
   return true;
@@ -65,7 +69,8 @@ export function membersOf(value, name, known, faults) {
   const members = copyOf(value, name);
   for (const member of Object.keys(members).filter((member) => !known.includes(member))) {
     const suggestion = nearest(member, known.join());
-    faults.add(member, `is not a member of \`${name}\`; did you mean \`${suggestion}\`?`, { suggestion });
+    const meant = suggestion && `; did you mean \`${suggestion}\`?`;
+    faults.add(member, `is not a member of \`${name}\`${meant}`, { suggestion });
   }
   return members;
 }
@@ -77,7 +82,9 @@ export function text(value, name) {
 
 /** What is wrong with what should be a whole number; undefined when nothing is. */
 export function notWhole(value, least, most) {
-  return Number.isInteger(value) && value >= least && value <= most ? undefined : `must be a whole number from ${least} to ${most}`;
+  return Number.isInteger(value) && value >= least && value <= most
+    ? undefined
+    : `must be a whole number from ${least} to ${most}`;
 }
 
 /**
@@ -122,7 +129,13 @@ function written(value) {
 /** The JSON of a body, and what it means: without undefined members, dates as texts. */
 export function jsonOf(value, name) {
   // What has no members to be read is no empty body, unless it says what its JSON is.
-  if (value !== null && typeof value === "object" && !Array.isArray(value) && !isPlain(value) && typeof value.toJSON !== "function") {
+  if (
+    value !== null &&
+    typeof value === "object" &&
+    !Array.isArray(value) &&
+    !isPlain(value) &&
+    typeof value.toJSON !== "function"
+  ) {
     refuse(name, "must be a plain object");
   }
   let json;
@@ -157,11 +170,13 @@ function halfPair(json) {
   return undefined;
 }
 
-/** The entity tag of a connection, which follows from its id and version; undefined for what is neither. */
+// `*`, or entity tags with commas between them (RFC 9110): the service refuses anything else.
+const CONDITION = /^(\*|(W\/)?"[!#-~]*"( *, *(W\/)?"[!#-~]*")*)$/;
+
+/** What `If-Match` says for a connection, whose entity tag follows from its id and version; undefined for what is none. */
 function entityTag(value) {
   const tag = typeof value?.id === "string" && /^\d+$/.test(value.version) ? `"${value.id}-${value.version}"` : value;
-  // An empty one would be lost on its way, and the condition with it.
-  return typeof tag === "string" && /^[!-~]([ -~]*[!-~])?$/.test(tag) ? tag : undefined;
+  return typeof tag === "string" && CONDITION.test(tag) ? tag : undefined;
 }
 
 /** What a call takes; `known` names it. */
@@ -169,10 +184,13 @@ export function callOptions(options, known = ["signal"]) {
   const faults = new Faults();
   const { signal, ifMatch } = membersOf(options, "options", known, faults);
   // Whatever has the shape of one: a library's is good as well.
-  const isSignal = typeof signal?.aborted === "boolean" && ["addEventListener", "removeEventListener"].every((name) => typeof signal[name] === "function");
+  const isSignal =
+    typeof signal?.aborted === "boolean" &&
+    ["addEventListener", "removeEventListener"].every((name) => typeof signal[name] === "function");
   if (signal !== undefined && !isSignal) faults.add("signal", "must be an AbortSignal");
   const tag = ifMatch === undefined ? undefined : entityTag(ifMatch);
-  if (ifMatch !== undefined && tag === undefined) faults.add("ifMatch", "must be an entity tag, or a connection");
+  if (ifMatch !== undefined && tag === undefined)
+    faults.add("ifMatch", "must be an entity tag in double quotes, `*`, or a connection");
   faults.end();
   return { signal, ifMatch: tag };
 }

@@ -10,7 +10,8 @@ export function start(module) {
   try {
     const compiled = module instanceof WebAssembly.Module ? module : new WebAssembly.Module(module);
     // The glue keeps whatever starts, be it another module.
-    if (!WebAssembly.Module.exports(compiled).some(({ name }) => name === "isApiKey")) throw new TypeError("It is another module.");
+    if (!WebAssembly.Module.exports(compiled).some(({ name }) => name === "isApiKey"))
+      throw new TypeError("It is another module.");
     initSync({ module: compiled });
     return { Call, isApiKey, parseConnectionKey, parseConnectorKey };
   } catch (cause) {

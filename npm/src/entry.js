@@ -13,13 +13,11 @@ export function entry(core) {
     },
 
     parseConnectionKey(key) {
-      const [environment, platform, label, identity] = checked(() => core().parseConnectionKey(text(key, "key")));
-      return { environment, platform, label, identity };
+      return checked(() => core().parseConnectionKey(text(key, "key")));
     },
 
     parseConnectorKey(key) {
-      const [platform, platformVersion] = checked(() => core().parseConnectorKey(text(key, "key")));
-      return { platform, platformVersion };
+      return checked(() => core().parseConnectorKey(text(key, "key")));
     },
   };
 }

@@ -13,7 +13,8 @@ export class VaultError extends Error {
 // On the prototype, as the names of the platform's own errors are, and on the class, for whoever prints one; written out,
 // since minifiers rename classes.
 const named = (name, type) => {
-  for (const place of [type, type.prototype]) Object.defineProperty(place, "name", { value: name, configurable: true, writable: true });
+  for (const place of [type, type.prototype])
+    Object.defineProperty(place, "name", { value: name, configurable: true, writable: true });
 };
 named("VaultError", VaultError);
 
@@ -48,14 +49,28 @@ export class TimeoutError extends VaultError {}
 export class AbortError extends VaultError {}
 
 for (const [name, type] of Object.entries({
-  ValidationError, AuthenticationError, PermissionError, NotFoundError, ConflictError, PreconditionError,
-  RateLimitError, ServerError, ConnectionError, TimeoutError, AbortError,
+  ValidationError,
+  AuthenticationError,
+  PermissionError,
+  NotFoundError,
+  ConflictError,
+  PreconditionError,
+  RateLimitError,
+  ServerError,
+  ConnectionError,
+  TimeoutError,
+  AbortError,
 })) {
   named(name, type);
 }
 
 const BY_STATUS = {
-  401: AuthenticationError, 403: PermissionError, 404: NotFoundError, 409: ConflictError, 412: PreconditionError, 429: RateLimitError,
+  401: AuthenticationError,
+  403: PermissionError,
+  404: NotFoundError,
+  409: ConflictError,
+  412: PreconditionError,
+  429: RateLimitError,
 };
 
 /** The class of an answer that tells a problem. */

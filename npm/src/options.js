@@ -22,7 +22,9 @@ export function readOptions(core, options) {
     timeoutMs: notWhole(timeoutMs, 1, MAX_TIMEOUT_MS),
     maxRetries: notWhole(maxRetries, 0, MAX_RETRIES),
     allowSecretInBrowser: typeof allowSecretInBrowser !== "boolean" && "must be true or false",
-    secret: !["string", "function"].includes(typeof secret) && "must be an API key, a token, or a function that gives one: is an environment variable missing?",
+    secret:
+      !["string", "function"].includes(typeof secret) &&
+      "must be an API key, a token, or a function that gives one: is an environment variable missing?",
   })) {
     if (what) faults.add(name, what);
   }
@@ -48,7 +50,8 @@ function baseOf(value, faults) {
     faults.add("baseUrl", "must be the service's whole address, for example `https://vault.example.com`");
     return undefined;
   }
-  if (url.username || url.password || url.search || url.hash) faults.add("baseUrl", "must have no user, query or fragment");
+  if (url.username || url.password || url.search || url.hash)
+    faults.add("baseUrl", "must have no user, query or fragment");
   const path = url.pathname.replace(/\/+$/, "");
   if (path.endsWith("/v1")) faults.add("baseUrl", "must be the service's address without `/v1`");
   return url.origin + path;

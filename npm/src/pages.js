@@ -128,7 +128,8 @@ export class List {
     if (filters.after === undefined && json.page <= before) return undefined;
     const further = onward(way, after);
     const next = further && following(json, after, filters);
-    const follow = async (more) => next && this.#ask(next, more === undefined ? options : { ...options, ...more }, json.page, further);
+    const follow = async (more) =>
+      next && this.#ask(next, more === undefined ? options : { ...options, ...more }, json.page, further);
     return new Page(json, next?.after, follow);
   }
 }

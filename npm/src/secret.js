@@ -51,13 +51,15 @@ export class Supplied {
     if (!this.#pending || since - this.#pending.since >= this.#patienceMs) {
       const pending = { since };
       const isCurrent = () => this.#pending === pending;
-      pending.held = this.#ask().then((held) => {
-        if (isCurrent()) this.#held = held;
-        return held;
-      }).finally(() => {
-        // A failure is not remembered: whoever calls next may have better luck.
-        if (isCurrent()) this.#pending = undefined;
-      });
+      pending.held = this.#ask()
+        .then((held) => {
+          if (isCurrent()) this.#held = held;
+          return held;
+        })
+        .finally(() => {
+          // A failure is not remembered: whoever calls next may have better luck.
+          if (isCurrent()) this.#pending = undefined;
+        });
       this.#pending = pending;
     }
     return this.#pending.held;

@@ -27,7 +27,9 @@ export async function send(client, call, { signal, ifMatch, repeatable = true, d
       // Waited for apart, so that a call which ends meanwhile is not sent.
       const held = client.secret.held ?? (await ending.race(() => client.secret.renew()));
       headers.set(SECRET_HEADER, held.text);
-      const { answer, error } = await ending.race(() => attempt(client, call, headers, held.text, ending.signal, isAnswer));
+      const { answer, error } = await ending.race(() =>
+        attempt(client, call, headers, held.text, ending.signal, isAnswer),
+      );
       if (answer) return answer;
       // Who was refused has done nothing: with another secret, whatever it is can be sent again.
       if (error.status === 401 && client.secret.drop(held) && !renewed) {
@@ -91,14 +93,23 @@ async function jsonOf(response) {
 /** What a response that is no answer tells. */
 function errorOf(status, headers, json) {
   const { code, detail, errors, suggestions, connectionId, requestId } = json ?? {};
-  const facts = { status, headers, requestId: textOf(headers.get("x-request-id") ?? requestId), retryAfter: retryAfter(headers) };
+  const facts = {
+    status,
+    headers,
+    requestId: textOf(headers.get("x-request-id") ?? requestId),
+    retryAfter: retryAfter(headers),
+  };
   if (status >= 400) {
     const type = ofStatus(status);
-    if (typeof code !== "string" || typeof detail !== "string") return unexpected(type, `The answer has the status ${status} and tells no problem.`, facts);
+    if (typeof code !== "string" || typeof detail !== "string")
+      return unexpected(type, `The answer has the status ${status} and tells no problem.`, facts);
     const more = { errors: listOf(errors), suggestions: listOf(suggestions), connectionId: textOf(connectionId) };
     return new type(detail, { ...facts, ...more, code });
   }
-  const what = status === 0 || status >= 300 ? "The answer is a redirect, which is not followed." : "The answer is not what the service gives.";
+  const what =
+    status === 0 || status >= 300
+      ? "The answer is a redirect, which is not followed."
+      : "The answer is not what the service gives.";
   return unexpected(ServerError, what, facts);
 }
 
@@ -112,7 +123,10 @@ const listOf = (value) => (Array.isArray(value) ? value : []);
 const textOf = (value) => (typeof value === "string" ? value : undefined);
 
 function unexpected(type, what, facts) {
-  return new type(`${what} Is \`baseUrl\` the address of a connector-vault?`, { ...facts, code: "unexpected_response" });
+  return new type(`${what} Is \`baseUrl\` the address of a connector-vault?`, {
+    ...facts,
+    code: "unexpected_response",
+  });
 }
 
 /** The seconds of `Retry-After`, which tells them or a date. */
@@ -167,9 +181,10 @@ class Ending {
 
   sleep(milliseconds) {
     let timer;
-    const slept = () => new Promise((done) => {
-      timer = setTimeout(done, milliseconds);
-    });
+    const slept = () =>
+      new Promise((done) => {
+        timer = setTimeout(done, milliseconds);
+      });
     return this.race(slept).finally(() => clearTimeout(timer));
   }
 

@@ -19,11 +19,13 @@ export function initSync(source) {
 }
 
 export function init(source) {
-  loading ??= compiled(source).then(initSync).catch((error) => {
-    // Whoever calls again may have better luck.
-    loading = undefined;
-    throw error;
-  });
+  loading ??= compiled(source)
+    .then(initSync)
+    .catch((error) => {
+      // Whoever calls again may have better luck.
+      loading = undefined;
+      throw error;
+    });
   return loading;
 }
 

@@ -32,6 +32,8 @@ const actionList = (platform) => (filters) => (core) => {
 };
 const connectionList = (filters) => (core) => core.Call.listConnections(queryOf(filters, ["key", "tags"]));
 const update = (id, changes) => (core) => core.Call.updateConnection(text(id, "id"), ...jsonOf(changes, "changes"));
+const stateChange = (id, change) => (core) => core.Call.setState(text(id, "id"), ...jsonOf(change, "change"));
+const naming = (id, name) => (core) => core.Call.setName(text(id, "id"), ...jsonOf({ name }, "name"));
 const session = (wanted) => (core) => core.Call.createSession(...jsonOf(wanted, "session"));
 const creation = (connection) => (core) => core.Call.createConnection(...jsonOf(connection, "connection"));
 
@@ -92,14 +94,34 @@ class Connections {
   }
 
   async update(id, changes, options) {
-    const how = callOptions(options, ["signal", "ifMatch"]);
-    // A second change would meet the revision that the first one made.
-    const repeatable = how.ifMatch === undefined;
-    return this.#caller.one(update(id, changes), { ...how, repeatable }, isConnection);
+    return this.#change(update(id, changes), options);
   }
 
   validateUpdate(changes) {
     return this.#caller.faultsOf(update(ANY_ID, changes));
+  }
+
+  async setState(id, change, options) {
+    return this.#change(stateChange(id, change), options);
+  }
+
+  validateSetState(change) {
+    return this.#caller.faultsOf(stateChange(ANY_ID, change));
+  }
+
+  async setName(id, name, options) {
+    return this.#change(naming(id, name), options);
+  }
+
+  validateSetName(name) {
+    return this.#caller.faultsOf(naming(ANY_ID, name));
+  }
+
+  #change(make, options) {
+    const how = callOptions(options, ["signal", "ifMatch"]);
+    // A second change would meet the revision that the first one made.
+    const repeatable = how.ifMatch === undefined;
+    return this.#caller.one(make, { ...how, repeatable }, isConnection);
   }
 
   async create(connection, options) {
@@ -113,12 +135,21 @@ class Connections {
   }
 
   async delete(id, options) {
-    const how = { ...callOptions(options), deletes: true };
-    await this.#caller.one((core) => core.Call.deleteConnection(text(id, "id")), how, (_, status) => status === 204);
+    // Sent again with `ifMatch`, too: whatever the first try deleted is not there any more.
+    const how = { ...callOptions(options, ["signal", "ifMatch"]), deletes: true };
+    await this.#caller.one(
+      (core) => core.Call.deleteConnection(text(id, "id")),
+      how,
+      (_, status) => status === 204,
+    );
   }
 
   async summary(options) {
-    return this.#caller.one((core) => core.Call.summary(), callOptions(options), (json) => Number.isSafeInteger(json?.total));
+    return this.#caller.one(
+      (core) => core.Call.summary(),
+      callOptions(options),
+      (json) => Number.isSafeInteger(json?.total),
+    );
   }
 }
 

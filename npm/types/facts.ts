@@ -1,5 +1,5 @@
 // The facts that the declarations in index.d.ts are compared with, as the service's Rust types have them.
-// Written by `WRITE_TYPE_FACTS=1 cargo test --test api typescript`; never edited by hand.
+// Written by `WRITE_TYPE_FACTS=1 cargo test --features cli --test api typescript`; never edited by hand.
 
 export const names = {
   ActionMethod: [
@@ -35,6 +35,7 @@ export const names = {
     "unknown_parameter",
     "repeated_parameter",
     "invalid_parameter",
+    "query_too_broad",
     "invalid_body",
     "missing_key",
     "invalid_key",
@@ -85,6 +86,7 @@ export const parameters = {
     platform: "text",
     platformVersion: "text",
     q: "text",
+    state: ["operational","degraded","failed","unknown"],
     tags: "texts",
     tagsMatch: ["all","any"],
   },
@@ -106,6 +108,11 @@ export const fields = {
     nullable: [],
     required: [],
   },
+  NameChange: {
+    all: ["name"],
+    nullable: ["name"],
+    required: ["name"],
+  },
   NewConnection: {
     all: ["platform","platformVersion","identity","identityType","name","label","tags","state","active"],
     nullable: ["name"],
@@ -115,6 +122,11 @@ export const fields = {
     all: ["identity","identityType","scopes","platforms","origins","ttlSeconds"],
     nullable: [],
     required: ["identity"],
+  },
+  StateChange: {
+    all: ["state","active","reason"],
+    nullable: [],
+    required: ["state"],
   },
 } as const;
 

@@ -240,8 +240,10 @@ export interface ConnectionFilters extends Paging {
   tags?: string | readonly string[] | undefined;
   /** How `tags` are matched; `all` unless told. */
   tagsMatch?: "all" | "any" | undefined;
-  /** What the name or the identity begins with, ignoring case. 1 to 100 characters. */
+  /** What the name or the identity begins with, ignoring case. 1 to 100 characters. Too many matches: `query_too_broad`. */
   q?: string | undefined;
+  /** Exact. */
+  state?: ConnectionState | undefined;
   /** Whether the connection is active; **true** unless told. */
   active?: boolean | undefined;
   /** The `after` of a page; `next()` and iterating use it by themselves. Not together with `page`. */
@@ -254,11 +256,21 @@ export interface ConnectionChanges {
   tags?: readonly string[] | undefined;
 }
 
+/** How a connection is doing from now on. */
+export interface StateChange {
+  /** The new state. */
+  state: ConnectionState;
+  /** Whether the connection is active; left out, that stays as it is. */
+  active?: boolean | undefined;
+  /** Why: 1 to 256 characters. Stored until the state changes; no call gives it back yet. */
+  reason?: string | undefined;
+}
+
 /** A connection that is to be created. */
 export interface NewConnection {
-  /** A platform of the catalog. */
+  /** A platform of the catalog, ignoring case. */
   platform: string;
-  /** 1 to 256 characters, no comma. */
+  /** 1 to 256 characters, no comma; as every text in normalization form C, and without invisible characters. */
   identity: string;
   /** What kind of identity that is. */
   identityType: IdentityType;
@@ -284,7 +296,7 @@ export interface NewSession {
   identityType?: IdentityType | undefined;
   /** What it may do, of what the key may; unless told, it may read. */
   scopes?: readonly SessionScope[] | undefined;
-  /** Only these platforms, at most 20, in the vault and in the catalog; all of them unless told. */
+  /** Only these platforms of the catalog, at most 20, in the vault and in the catalog; all of them unless told. */
   platforms?: readonly string[] | undefined;
   /** Good on pages of these origins only, at most 10, for example `https://app.example.com`; of all unless told. */
   origins?: readonly string[] | undefined;
@@ -298,11 +310,11 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** What an update takes. */
-export interface UpdateOptions extends CallOptions {
+/** What a call that changes or deletes a connection takes. */
+export interface ChangeOptions extends CallOptions {
   /**
-   * Changes the connection only if nobody else has since: the connection as you read it, or an entity tag.
-   * Otherwise the update fails with a {@link PreconditionError}, and nothing is written.
+   * The connection as you read it, an entity tag in double quotes, or `*`: the call succeeds only if nobody has changed the connection since.
+   * Otherwise it fails with a {@link PreconditionError}, and nothing is written.
    */
   ifMatch?: string | Pick<Connection, "id" | "version"> | undefined;
 }
@@ -445,13 +457,21 @@ export interface Connections {
   /** Reads one connection, inactive ones too. */
   get(id: string, options?: CallOptions): Promise<Connection>;
   /** Changes the tags of a connection and gives it as it then is. */
-  update(id: string, changes: ConnectionChanges, options?: UpdateOptions): Promise<Connection>;
+  update(id: string, changes: ConnectionChanges, options?: ChangeOptions): Promise<Connection>;
   /**
    * What `update` would refuse changes for: the `errors` of its {@link ValidationError}, at once and without sending anything.
    * Empty when it would send them. Where that error has no `errors`, as for a body that is too large, its message is the only
    * fault, without a `pointer` or `parameter`.
    */
   validateUpdate(changes: ConnectionChanges): readonly Fault[];
+  /** Sets the state of a connection, and perhaps whether it is active; gives the connection as it then is. */
+  setState(id: string, change: StateChange, options?: ChangeOptions): Promise<Connection>;
+  /** What `setState` would refuse a change for, without asking; see {@link Connections.validateUpdate}. */
+  validateSetState(change: StateChange): readonly Fault[];
+  /** Sets the display name of a connection, 1 to 128 characters, or removes it with null; gives the connection as it then is. */
+  setName(id: string, name: string | null, options?: ChangeOptions): Promise<Connection>;
+  /** What `setName` would refuse a name for, without asking; see {@link Connections.validateUpdate}. */
+  validateSetName(name: string | null): readonly Fault[];
   /** Creates a connection. Never sent twice: a repetition could not tell its own connection from another's. */
   create(connection: NewConnection, options?: CallOptions): Promise<Connection>;
   /**
@@ -460,9 +480,10 @@ export interface Connections {
    */
   validateCreate(connection: NewConnection): readonly Fault[];
   /**
-   * Deletes a connection. When an answer was lost and the repetition finds nothing to delete, it counts as done.
+   * Deletes a connection; with `ifMatch`, only as you read it. When an answer was lost and the repetition finds nothing to
+   * delete, it counts as done.
    */
-  delete(id: string, options?: CallOptions): Promise<void>;
+  delete(id: string, options?: ChangeOptions): Promise<void>;
   /** Counts connections by state, platform, kind of identity, and whether they are active. */
   summary(options?: CallOptions): Promise<ConnectionSummary>;
 }
@@ -520,6 +541,7 @@ export type ProblemCode =
   | "unknown_parameter"
   | "repeated_parameter"
   | "invalid_parameter"
+  | "query_too_broad"
   | "invalid_body"
   | "missing_key"
   | "invalid_key"

@@ -9,9 +9,10 @@ type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ?
 type Same<Declared, Served> = Equal<Declared, Served> extends true ? true : { declared: Declared; served: Served };
 
 /** True for the same names, else those that only one of both has. */
-type SameNames<Declared, Served> = Equal<Declared, Served> extends true
-  ? true
-  : { declared: Exclude<Declared, Served>; served: Exclude<Served, Declared> };
+type SameNames<Declared, Served> =
+  Equal<Declared, Served> extends true
+    ? true
+    : { declared: Exclude<Declared, Served>; served: Exclude<Served, Declared> };
 
 /** Compiles only when all of its members are true. */
 type Check<_Checks extends Record<string, true>> = true;
@@ -33,7 +34,14 @@ export type Enumerations = Check<{
   SessionScope: SameNames<declared.SessionScope, Names<"SessionScope">>;
   all: SameNames<
     keyof typeof names,
-    "ActionMethod" | "ConnectionState" | "ConnectorStatus" | "Environment" | "IdentityType" | "ProblemCode" | "Scope" | "SessionScope"
+    | "ActionMethod"
+    | "ConnectionState"
+    | "ConnectorStatus"
+    | "Environment"
+    | "IdentityType"
+    | "ProblemCode"
+    | "Scope"
+    | "SessionScope"
   >;
   apart: SameNames<declared.ClientCode & declared.ProblemCode, never>;
 }>;
@@ -76,18 +84,25 @@ type Nullable<Declared> = keyof { [Name in keyof Declared as null extends Declar
 
 /** Members with arrays that may be changed, and without `undefined`. */
 type Mutable<Declared> = {
-  [Name in keyof Declared]-?: Exclude<Declared[Name], undefined> extends readonly (infer Item)[] ? Item[] : Exclude<Declared[Name], undefined>;
+  [Name in keyof Declared]-?: Exclude<Declared[Name], undefined> extends readonly (infer Item)[]
+    ? Item[]
+    : Exclude<Declared[Name], undefined>;
 };
 
 // An action list takes any text as `method`, and has no rows for most: what is declared is what makes sense.
-type ActionFilters = { [Name in keyof declared.ActionFilters]: Name extends "method" ? string : declared.ActionFilters[Name] };
+type ActionFilters = {
+  [Name in keyof declared.ActionFilters]: Name extends "method" ? string : declared.ActionFilters[Name];
+};
 
 export type Asked = Check<{
   connectors: SameMembers<Given<declared.ConnectorFilters>, Parameters<"ConnectorFilters">>;
   actions: SameMembers<Given<ActionFilters>, Parameters<"ActionFilters">>;
   method: SameNames<Uppercase<NonNullable<declared.ActionFilters["method"]>>, Names<"ActionMethod">>;
   connections: SameMembers<Given<declared.ConnectionFilters>, Parameters<"ConnectionFilters">>;
-  noneIsNeeded: SameNames<Required<declared.ConnectorFilters & declared.ActionFilters & declared.ConnectionFilters>, never>;
+  noneIsNeeded: SameNames<
+    Required<declared.ConnectorFilters & declared.ActionFilters & declared.ConnectionFilters>,
+    never
+  >;
 
   create: SameNames<keyof declared.NewConnection, (typeof fields.NewConnection.all)[number]>;
   createRequires: SameNames<Required<declared.NewConnection>, (typeof fields.NewConnection.required)[number]>;
@@ -95,13 +110,27 @@ export type Asked = Check<{
   update: SameNames<keyof declared.ConnectionChanges, (typeof fields.ConnectionChanges.all)[number]>;
   updateRequires: SameNames<Required<declared.ConnectionChanges>, (typeof fields.ConnectionChanges.required)[number]>;
   updateMayBeNull: SameNames<Nullable<declared.ConnectionChanges>, (typeof fields.ConnectionChanges.nullable)[number]>;
+  state: SameNames<keyof declared.StateChange, (typeof fields.StateChange.all)[number]>;
+  stateRequires: SameNames<Required<declared.StateChange>, (typeof fields.StateChange.required)[number]>;
+  stateMayBeNull: SameNames<Nullable<declared.StateChange>, (typeof fields.StateChange.nullable)[number]>;
+  // The name is an argument of its own.
+  name: Same<(typeof fields.NameChange)[keyof typeof fields.NameChange], readonly ["name"]>;
+  nameIs: declared.Connections["setName"] extends (id: string, name: infer Name, ...more: never) => unknown
+    ? Same<Name, declared.Connection["name"]>
+    : never;
   session: SameNames<keyof declared.NewSession, (typeof fields.NewSession.all)[number]>;
   sessionRequires: SameNames<Required<declared.NewSession>, (typeof fields.NewSession.required)[number]>;
   sessionMayBeNull: SameNames<Nullable<declared.NewSession>, (typeof fields.NewSession.nullable)[number]>;
   // What is sent has the type of what comes back.
-  sentForSession: SameMembers<Omit<Mutable<declared.NewSession>, "ttlSeconds">, Pick<Given<declared.Session>, Exclude<keyof declared.NewSession, "ttlSeconds">>>;
+  sentForSession: SameMembers<
+    Omit<Mutable<declared.NewSession>, "ttlSeconds">,
+    Pick<Given<declared.Session>, Exclude<keyof declared.NewSession, "ttlSeconds">>
+  >;
   sent: SameMembers<
-    Omit<{ [Name in keyof declared.NewConnection]-?: Exclude<declared.NewConnection[Name], undefined> }, "label" | "tags">,
+    Omit<
+      { [Name in keyof declared.NewConnection]-?: Exclude<declared.NewConnection[Name], undefined> },
+      "label" | "tags"
+    >,
     Pick<declared.Connection, Exclude<keyof declared.NewConnection, "label" | "tags">>
   >;
 }>;
@@ -117,11 +146,12 @@ type Widened<T> = T extends string ? string : T extends number ? number : T exte
 type Finite<T> = [T] extends [string] ? ({} extends Record<T, unknown> ? false : true) : false;
 
 /** True when values like these are what is declared: of the same names, and of all of them, where it declares names. */
-type SameValue<Declared, Values> = Finite<Declared> extends true
-  ? SameNames<Declared, Values>
-  : [null] extends [Declared]
-    ? MaybeNull<Declared, Values>
-    : SameContent<Declared, Values>;
+type SameValue<Declared, Values> =
+  Finite<Declared> extends true
+    ? SameNames<Declared, Values>
+    : [null] extends [Declared]
+      ? MaybeNull<Declared, Values>
+      : SameContent<Declared, Values>;
 
 /** True when one of the values is null, and the others are what is declared. */
 type MaybeNull<Declared, Values> = [null] extends [Values]
@@ -162,11 +192,20 @@ export type Answered = Check<{
   Session: SameObject<declared.Session, Document<"Session">>;
   // Some of it a token has only.
   Whoami: SameObject<Pick<declared.Whoami, Required<declared.Whoami>>, Document<"Whoami">>;
-  WhoamiOfToken: SameObject<Omit<WhoamiOfToken, "expiresAt" | "scopes">, Omit<Document<"WhoamiOfToken">, "expiresAt" | "scopes">>;
+  WhoamiOfToken: SameObject<
+    Omit<WhoamiOfToken, "expiresAt" | "scopes">,
+    Omit<Document<"WhoamiOfToken">, "expiresAt" | "scopes">
+  >;
   whoamiIsEither: SameNames<keyof declared.Whoami, keyof Document<"WhoamiOfToken">>;
   // The cursor is in a header.
-  Page: SameNames<Exclude<keyof declared.Page<unknown>, "after" | "next" | "toArray" | typeof Symbol.asyncIterator>, keyof Document<"Page">>;
-  allDocuments: SameNames<keyof typeof documents, "ConnectionSummary" | "Page" | "Session" | "Whoami" | "WhoamiOfToken">;
+  Page: SameNames<
+    Exclude<keyof declared.Page<unknown>, "after" | "next" | "toArray" | typeof Symbol.asyncIterator>,
+    keyof Document<"Page">
+  >;
+  allDocuments: SameNames<
+    keyof typeof documents,
+    "ConnectionSummary" | "Page" | "Session" | "Whoami" | "WhoamiOfToken"
+  >;
 
   // Texts of few values, and of a pattern, are declared as such.
   type: Same<declared.Connection["type"], Row<"Connection">["type"]>;
@@ -181,7 +220,10 @@ export type Answered = Check<{
 
   // `type` and `title` follow from `code`; `detail` is the error's message.
   problem: SameNames<
-    Exclude<keyof (declared.NotFoundError & declared.ConflictError), keyof Error | "headers"> | "type" | "title" | "detail",
+    | Exclude<keyof (declared.NotFoundError & declared.ConflictError), keyof Error | "headers">
+    | "type"
+    | "title"
+    | "detail",
     AnyName<Problem>
   >;
   code: Same<declared.VaultError["code"], declared.ProblemCode | declared.ClientCode>;

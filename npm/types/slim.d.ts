@@ -6,7 +6,9 @@
 export * from "./index.js";
 
 /** A compiled module, where the platform's types have one: Node's have not. */
-type CompiledModule = typeof globalThis extends { WebAssembly: { Module: { prototype: infer Module } } } ? Module & object : never;
+type CompiledModule = typeof globalThis extends { WebAssembly: { Module: { prototype: infer Module } } }
+  ? Module & object
+  : never;
 
 /** The bytes of the module, or the compiled module. */
 export type LoadedModule = ArrayBuffer | ArrayBufferView | CompiledModule;

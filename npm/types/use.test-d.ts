@@ -1,6 +1,26 @@
 // How the package is used, as far as types go. Compiled with the globals of a browser, and with those of Node.
-import { ConnectorVault, NotFoundError, PreconditionError, VaultError, parseConnectionKey, parseConnectorKey } from "./index.js";
-import type { Action, Connection, ConnectionSummary, Connector, Environment, ErrorCode, Fault, NewConnection, Page, Scope, Session, Token } from "./index.js";
+import {
+  ConnectorVault,
+  NotFoundError,
+  PreconditionError,
+  VaultError,
+  parseConnectionKey,
+  parseConnectorKey,
+} from "./index.js";
+import type {
+  Action,
+  Connection,
+  ConnectionSummary,
+  Connector,
+  Environment,
+  ErrorCode,
+  Fault,
+  NewConnection,
+  Page,
+  Scope,
+  Session,
+  Token,
+} from "./index.js";
 import * as slim from "./slim.js";
 
 const vault = new ConnectorVault({ baseUrl: "https://vault.example.com", secret: "st_test_…" });
@@ -25,27 +45,59 @@ export async function lists(signal: AbortSignal, limit?: number) {
       vault.whoami().then(({ scopes }) => scopes),
     ]),
   );
-  is<number>(await vault.connectors.list().then(({ total }) => total).catch(() => 0).finally(() => {}));
-  for await (const connection of vault.connections.list({ tags: ["eu", "billing"], tagsMatch: "any" })) is<Connection>(connection);
+  is<number>(
+    await vault.connectors
+      .list()
+      .then(({ total }) => total)
+      .catch(() => 0)
+      .finally(() => {}),
+  );
+  for await (const connection of vault.connections.list({ tags: ["eu", "billing"], tagsMatch: "any" }))
+    is<Connection>(connection);
   for await (const connection of page) is<`${Environment}::${string}`>(connection.key);
   for await (const action of await vault.actions.list("github")) is<Action>(action);
 }
 
 export async function changes(connection: Connection) {
-  is<Connection>(await vault.connections.create({ platform: "github", identity: "ann", identityType: "user", name: null }));
+  is<Connection>(
+    await vault.connections.create({ platform: "github", identity: "ann", identityType: "user", name: null }),
+  );
   is<Connection>(await vault.connections.update(connection.id, { tags: ["eu"] as const }, { ifMatch: connection }));
   await vault.connections.update(connection.id, { tags: connection.tags }, { ifMatch: '"tag"' });
+  is<Connection>(
+    await vault.connections.setState(
+      connection.id,
+      { state: "failed", active: false, reason: "gone" },
+      { ifMatch: connection },
+    ),
+  );
+  is<Connection>(await vault.connections.setName(connection.id, null, { ifMatch: '"tag"' }));
+  is<readonly Fault[]>([
+    ...vault.connections.validateSetState({ state: "failed" }),
+    ...vault.connections.validateSetName("Ann"),
+  ]);
+  // @ts-expect-error no such state
+  await vault.connections.setState(connection.id, { state: "broken" });
   is<void>(await vault.connections.delete(connection.id));
+  is<void>(await vault.connections.delete(connection.id, { ifMatch: connection }));
   is<ConnectionSummary>(await vault.connections.summary());
   is<string>(parseConnectionKey(connection.key).label);
   is<`v${number}`>(parseConnectorKey("api::github::v1").platformVersion);
 }
 
 export async function sessions(page: Page<Connection>) {
-  const session = await vault.sessions.create({ identity: "ann", scopes: ["connections:read"], platforms: ["github"] as const, ttlSeconds: 60 });
+  const session = await vault.sessions.create({
+    identity: "ann",
+    scopes: ["connections:read"],
+    platforms: ["github"] as const,
+    ttlSeconds: 60,
+  });
   is<Session>(session);
   is<Token>(session);
-  new ConnectorVault({ baseUrl: "https://vault.example.com", secret: () => vault.sessions.create({ identity: "ann" }) });
+  new ConnectorVault({
+    baseUrl: "https://vault.example.com",
+    secret: () => vault.sessions.create({ identity: "ann" }),
+  });
   is<readonly Fault[]>(vault.sessions.validateCreate({ identity: "ann", identityType: page.rows[0]?.identityType }));
   const { identity, platforms } = await vault.whoami();
   is<[string | undefined, string[] | null | undefined]>([identity, platforms]);
@@ -70,17 +122,33 @@ export function validation(tags: string[], form: Omit<NewConnection, "identityTy
   is<readonly Fault[]>(vault.connections.validateCreate({ ...form, identityType: "user" }));
   is<readonly Fault[]>(vault.connections.validateList({ tags, tagsMatch: "any" }));
   is<readonly Fault[]>([...vault.connectors.validateList(), ...vault.connectors.validateList({ q: "issue" })]);
-  is<readonly Fault[]>([...vault.actions.validateList("github"), ...vault.actions.validateList("github", { method: "get" })]);
+  is<readonly Fault[]>([
+    ...vault.actions.validateList("github"),
+    ...vault.actions.validateList("github", { method: "get" }),
+  ]);
 }
 
 export function options(secret: string, headers: Headers) {
   new ConnectorVault({ baseUrl: new URL("https://vault.example.com"), secret, headers, timeoutMs: undefined });
   new ConnectorVault({ baseUrl: "https://vault.example.com", secret, fetch, headers: { "x-tenant": "a" } });
-  for (const supply of [() => secret, async () => secret, () => ({ token: secret }), async () => ({ token: secret, expiresAt: null }), (): Token => ({ token: secret, expiresAt: secret })]) {
+  for (const supply of [
+    () => secret,
+    async () => secret,
+    () => ({ token: secret }),
+    async () => ({ token: secret, expiresAt: null }),
+    (): Token => ({ token: secret, expiresAt: secret }),
+  ]) {
     new ConnectorVault({ baseUrl: "https://vault.example.com", secret: supply });
   }
-  new ConnectorVault({ baseUrl: "https://vault.example.com", secret: async () => (await fetch("/token")).json() as Promise<Token> });
-  new slim.ConnectorVault({ baseUrl: "https://vault.example.com", secret, fetch: async (request) => fetch(request.url, request) });
+  new ConnectorVault({
+    baseUrl: "https://vault.example.com",
+    secret: async () => (await fetch("/token")).json() as Promise<Token>,
+  });
+  new slim.ConnectorVault({
+    baseUrl: "https://vault.example.com",
+    secret,
+    fetch: async (request) => fetch(request.url, request),
+  });
 }
 
 export async function sources(bytes: Uint8Array, buffer: ArrayBuffer, response: Response, request: Request) {
@@ -117,8 +185,9 @@ export async function refused(page: Page<Connection>) {
   await slim.init(5);
   // @ts-expect-error a response is no token yet
   new ConnectorVault({ baseUrl: "https://vault.example.com", secret: () => fetch("/token") });
+  const withoutToken = async () => ({ expiresAt: "2027-01-15T08:00:00.000Z" });
   // @ts-expect-error the token is missing
-  new ConnectorVault({ baseUrl: "https://vault.example.com", secret: async () => ({ expiresAt: "2027-01-15T08:00:00.000Z" }) });
+  new ConnectorVault({ baseUrl: "https://vault.example.com", secret: withoutToken });
   // @ts-expect-error the only names are those of this package
   is<ErrorCode>("not_found");
 }

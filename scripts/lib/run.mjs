@@ -1,4 +1,5 @@
 // Starts other programs, always with an argument list and never through a shell.
+import { AsyncResource } from "node:async_hooks";
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { constants } from "node:os";
@@ -6,6 +7,7 @@ import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline";
 import { Problem } from "./problem.mjs";
 import { root, toolPath } from "./paths.mjs";
+import { isGathered, say } from "./status.mjs";
 
 // Of a failed program's output: its first lines often name the fault, its last ones the place.
 const HEAD_LINES = 20;
@@ -59,17 +61,16 @@ export function ask(command, args, env = {}) {
  */
 export function run(command, args, { env, cwd = root, show, timeout, hint, detail } = {}) {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, {
-      cwd,
-      env: environment(env),
-      stdio: ["ignore", show ? "inherit" : "pipe", show ? "inherit" : "pipe"],
-      timeout,
-    });
+    // What is gathered is shown in one piece at the end.
+    const shown = show && isGathered() && AsyncResource.bind((line) => say(line));
+    const out = show && !shown ? "inherit" : "pipe";
+    const child = spawn(command, args, { cwd, env: environment(env), stdio: ["ignore", out, out], timeout });
     watch(child);
     const name = [command.split("/").pop(), ...args.slice(0, 3)].join(" ");
     const lines = [];
     let stdout = "";
     const keep = (line) => {
+      if (shown) shown(line);
       if (line.trim() === "") return;
       detail?.(line);
       lines.push(line);
@@ -89,8 +90,12 @@ export function run(command, args, { env, cwd = root, show, timeout, hint, detai
     child.on("close", (code, signal) => {
       unwatch(child);
       if (code === 0) return resolve(stdout);
-      const how = signal ? (timeout ? `took too long (${timeout / 1000} s)` : `was ended by ${signal}`) : `failed (exit code ${code})`;
-      reject(new Problem(`\`${name}\` ${how}.`, { hint, output: lines.join("\n") }));
+      const how = signal
+        ? timeout
+          ? `took too long (${timeout / 1000} s)`
+          : `was ended by ${signal}`
+        : `failed (exit code ${code})`;
+      reject(new Problem(`\`${name}\` ${how}.`, { hint, output: shown ? undefined : lines.join("\n") }));
     });
   });
 }

@@ -1,6 +1,8 @@
 // What the scripts tell: one line per thing done, and a sign of life every so often while it lasts.
 // All of it goes to stderr, so that `npm run --silent keys -- … --json` leaves stdout to the answer.
 
+import { AsyncLocalStorage } from "node:async_hooks";
+
 const tty = Boolean(process.stderr.isTTY) && !process.env.CI;
 const colour = tty && !process.env.NO_COLOR;
 const wrap = (code) => (text) => (colour ? `\u001b[${code}m${text}\u001b[0m` : text);
@@ -15,7 +17,10 @@ export function elapsed(ms) {
 }
 
 const active = new Map();
+/** What is done, and how many milliseconds it took: { label, took }. */
+export const times = [];
 const FIRST_SIGN_MS = 2000;
+// biome-ignore lint/correctness/noUnusedVariables: it is set once, which is all that matters
 let timer;
 let drawn = false;
 
@@ -24,9 +29,35 @@ function clear() {
   drawn = false;
 }
 
+// Where what is said goes instead: an array of lines.
+const gathered = new AsyncLocalStorage();
+
 export function say(text = "") {
+  const lines = gathered.getStore();
+  if (lines) {
+    lines.push(text);
+    return;
+  }
   clear();
   process.stderr.write(`${text}\n`);
+}
+
+/** Prints a result, which a program may read: to standard output. */
+export function print(text = "") {
+  clear();
+  process.stdout.write(`${text}\n`);
+}
+
+/** Says something at once, whatever is gathered here. */
+export const sayNow = (text) => gathered.exit(() => say(text));
+
+/** Whether what is said here is gathered. */
+export const isGathered = () => gathered.getStore() !== undefined;
+
+/** Runs `body`, and gathers in `lines` what is said meanwhile instead of printing it; gives all of it as a text. */
+export async function gather(body, lines = []) {
+  await gathered.run(lines, body);
+  return lines.join("\n");
 }
 
 function draw() {
@@ -37,7 +68,7 @@ function draw() {
     for (const [label, task] of slow) {
       if (now - task.told < (task.told === task.start ? FIRST_SIGN_MS : 15_000)) continue;
       task.told = now;
-      say(`  … ${label}: ${elapsed(now - task.start)}${task.detail ? ` (${task.detail})` : ""}`);
+      sayNow(`  … ${label}: ${elapsed(now - task.start)}${task.detail ? ` (${task.detail})` : ""}`);
     }
     return;
   }
@@ -67,6 +98,7 @@ export async function task(label, body, { quietBelow = 0 } = {}) {
       entry.detail = text.trim().slice(0, 60);
     });
     const took = Date.now() - start;
+    times.push({ label, took });
     if (took >= quietBelow) say(`${paint.green("✓")} ${label} ${paint.dim(`(${elapsed(took)})`)}`);
     return result;
   } finally {

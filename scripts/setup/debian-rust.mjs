@@ -60,7 +60,9 @@ async function place(target, built, version) {
   const staged = `${home}/lib.new-${process.pid}`;
   const stamp = join(built, VERSION_STAMP);
   writeFileSync(stamp, `${version}\n`);
-  const files = readdirSync(built).filter((file) => file.endsWith(".rlib")).map((file) => join(built, file));
+  const files = readdirSync(built)
+    .filter((file) => file.endsWith(".rlib"))
+    .map((file) => join(built, file));
   await root("mkdir", "-p", staged);
   await root("cp", ...files, stamp, staged);
   await root("rm", "-rf", `${home}/lib`);

@@ -14,7 +14,11 @@ export async function lintTools() {
   if (missing.length === 0 || !which("rustup")) return;
   const components = missing.map((tool) => TOOLS[tool]);
   await task(`${components.join(" and ")} (rustup)`, (detail) =>
-    run("rustup", ["component", "add", ...components], { detail, timeout: RUSTUP_TIMEOUT_MS, env: { RUSTUP_MAX_RETRIES: "1" } }),
+    run("rustup", ["component", "add", ...components], {
+      detail,
+      timeout: RUSTUP_TIMEOUT_MS,
+      env: { RUSTUP_MAX_RETRIES: "1" },
+    }),
   ).catch(() => {});
 }
 
@@ -28,6 +32,8 @@ export function lintEnvironment(tool, wasm) {
   if (found) return found;
   const name = TOOLS[tool];
   throw new Problem(`This Rust has no ${name}, and it could not be installed: nothing was checked.`, {
-    hint: which("rustup") ? `Run \`rustup component add ${name}\`.` : `Install ${name} for your Rust; rustup (https://rustup.rs) has it.`,
+    hint: which("rustup")
+      ? `Run \`rustup component add ${name}\`.`
+      : `Install ${name} for your Rust; rustup (https://rustup.rs) has it.`,
   });
 }

@@ -58,7 +58,14 @@ async function install(wanted) {
     throw new Problem("`npm` was not found.", { hint: "Install Node 20 or newer with npm: https://nodejs.org/" });
   }
   await task("npm packages", async (detail) => {
-    const flags = ["--include=dev", "--include=optional", "--no-audit", "--no-fund", "--engine-strict=false", "--loglevel=error"];
+    const flags = [
+      "--include=dev",
+      "--include=optional",
+      "--no-audit",
+      "--no-fund",
+      "--engine-strict=false",
+      "--loglevel=error",
+    ];
     await run("npm", ["ci", ...flags], {
       detail,
       hint: "npm needs its registry (https://registry.npmjs.org/ or your mirror) the first time. Run this again once it is in reach.",

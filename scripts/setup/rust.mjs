@@ -54,7 +54,11 @@ export async function rust() {
   if (which("rustup") && which("cargo")) {
     try {
       await task(`Rust target ${TARGET} (rustup)`, (detail) =>
-        run("rustup", ["target", "add", TARGET], { detail, timeout: RUSTUP_TIMEOUT_MS, env: { RUSTUP_MAX_RETRIES: "1" } }),
+        run("rustup", ["target", "add", TARGET], {
+          detail,
+          timeout: RUSTUP_TIMEOUT_MS,
+          env: { RUSTUP_MAX_RETRIES: "1" },
+        }),
       );
       if (hasTarget({})) return {};
       reasons.push("rustup added the target, but rustc does not see it");
@@ -73,5 +77,8 @@ export async function rust() {
     if (env) return env;
     reasons.push("Debian's packages were installed, but their rustc does not see the target");
   }
-  throw new Problem(`There is no Rust toolchain that builds for ${TARGET}:\n${reasons.map((reason) => `  - ${reason}`).join("\n")}`, { hint: MANUAL });
+  throw new Problem(
+    `There is no Rust toolchain that builds for ${TARGET}:\n${reasons.map((reason) => `  - ${reason}`).join("\n")}`,
+    { hint: MANUAL },
+  );
 }

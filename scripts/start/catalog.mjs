@@ -43,7 +43,11 @@ function place(before, wanted) {
     mkdirSync(join(folder, kind), { recursive: true });
     const names = readdirSync(join(staged, kind));
     const kept = new Set(names);
-    old.push(...readdirSync(join(folder, kind)).filter((name) => !kept.has(name)).map((name) => join(folder, kind, name)));
+    old.push(
+      ...readdirSync(join(folder, kind))
+        .filter((name) => !kept.has(name))
+        .map((name) => join(folder, kind, name)),
+    );
     for (const name of names) renameSync(join(staged, kind, name), join(folder, kind, name));
   }
   renameSync(join(staged, "report.txt"), join(folder, "report.txt"));
@@ -79,6 +83,8 @@ export async function publishCatalog(program, { state, place }) {
   const published = join(state, "v3", "kv", ".published");
   const current = readFileSync(currentFile, "utf8");
   if (isStamped(published, current)) return;
-  await task("catalog published to local storage", (detail) => run(program, ["catalog", "publish", ...place], { detail }));
+  await task("catalog published to local storage", (detail) =>
+    run(program, ["catalog", "publish", ...place], { detail }),
+  );
   stamp(published, current);
 }

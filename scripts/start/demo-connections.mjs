@@ -15,7 +15,20 @@ export async function seedDemoAccount(program, { state, place }) {
   // Beside the database that has them: whoever deletes that deletes this.
   const done = join(state, "v3", "d1", ".demo-seeded");
   if (existsSync(done)) return;
-  const args = ["seed", "--account", "demo", "--environment", "test", "--connections", CONNECTIONS, "--seed", SEED, "--only-if-none"];
-  await task(`${CONNECTIONS} connections for the account demo`, (detail) => run(program, [...args, ...place], { detail }));
+  const args = [
+    "seed",
+    "--account",
+    "demo",
+    "--environment",
+    "test",
+    "--connections",
+    CONNECTIONS,
+    "--seed",
+    SEED,
+    "--only-if-none",
+  ];
+  await task(`${CONNECTIONS} connections for the account demo`, (detail) =>
+    run(program, [...args, ...place], { detail }),
+  );
   stamp(done, CONNECTIONS);
 }

@@ -1,33 +1,10 @@
-// The key that `npm start` shows: good for this machine's storage and nothing else, so it may be kept.
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+// The key that `npm start` shows, which `connector-vault keys demo` makes and keeps.
 import { Problem } from "../lib/problem.mjs";
 import { run } from "../lib/run.mjs";
 
-// Beside the database that knows it: whoever deletes that deletes this.
-const fileIn = (state) => join(state, "v3", "d1", "demo-key.json");
-
-/** The key of an earlier start. */
-function kept(state) {
-  try {
-    return JSON.parse(readFileSync(fileIn(state), "utf8")).secret;
-  } catch {
-    return undefined;
-  }
-}
-
-async function make(program, { state, place }) {
-  const made = await run(program, ["keys", "create", "--account", "demo", "--environment", "test", "--json", ...place]);
-  const file = fileIn(state);
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, made, { mode: 0o600 });
-  chmodSync(file, 0o600);
-  return JSON.parse(made).secret;
-}
-
-/** Makes the key when there is none yet. */
-export async function ensureDemoKey(program, options) {
-  if (!kept(options.state)) await make(program, options);
+/** The key; made when there is none yet, or none that works any longer. */
+export async function demoKey(program, { place }) {
+  return (await run(program, ["keys", "demo", ...place])).trim();
 }
 
 /** The status with which the service answers a request for one page of the catalog, and the body. */
@@ -41,19 +18,17 @@ async function tryKey(address, key) {
   }
 }
 
-/** A key that the running service takes: the kept one, or a new one when that was revoked. */
-export async function workingDemoKey(program, options, address) {
-  let key = kept(options.state) ?? (await make(program, options));
+/** Fails when the running service does not take the key. */
+export async function mustWork(key, { state }, address) {
   // With `--local-protocol https` the certificate is wrangler's own, and nothing here vouches for it.
-  if (address.startsWith("https:")) return key;
-  let answer = await tryKey(address, key);
-  if (answer.status === 401) {
-    key = await make(program, options);
-    answer = await tryKey(address, key);
-  }
-  if (answer.status === 200) return key;
-  throw new Problem(`The service runs, but answers the demo key with ${answer.status === 0 ? "an error" : `status ${answer.status}`}.`, {
-    output: answer.body,
-    hint: `Its local storage may be damaged. Remove it, and all keys and connections in it, and start again:\n  rm -rf ${options.state}`,
-  });
+  if (address.startsWith("https:")) return;
+  const { status, body } = await tryKey(address, key);
+  if (status === 200) return;
+  throw new Problem(
+    `The service runs, but answers the demo key with ${status === 0 ? "an error" : `status ${status}`}.`,
+    {
+      output: body,
+      hint: `Its local storage may be damaged. Remove it, and all keys and connections in it, and start again:\n  rm -rf ${state}`,
+    },
+  );
 }

@@ -1,4 +1,4 @@
-// What `npm start -- …` needs to know of the options that it hands on to `wrangler dev`.
+// What `npm start -- …` is told: one option of its own, and what it needs to know of those that go on to `wrangler dev`.
 import { createServer } from "node:net";
 import { resolve } from "node:path";
 import { root, state } from "../lib/paths.mjs";
@@ -19,16 +19,18 @@ function valueOf(args, ...names) {
 }
 
 /** Reads the options; fails when the port is not one. */
-export function options(args) {
-  const given = valueOf(args, "--port");
-  const port = given === undefined ? DEFAULT_PORT : Number(given);
+export function options(given) {
+  const args = given.filter((arg) => arg !== "--log");
+  const text = valueOf(args, "--port");
+  const port = text === undefined ? DEFAULT_PORT : Number(text);
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
-    throw new Problem(`--port takes a number from 1 to 65535, not "${given}".`);
+    throw new Problem(`--port takes a number from 1 to 65535, not "${text}".`);
   }
   const persistTo = valueOf(args, "--persist-to");
   const folder = persistTo ? resolve(root, persistTo) : state;
   // Said to every command, so that an environment variable cannot send one of them elsewhere.
-  return { port, host: valueOf(args, "--ip") ?? "localhost", state: folder, place: ["--local", "--persist-to", folder] };
+  const place = ["--local", "--persist-to", folder];
+  return { args, log: given.includes("--log"), port, host: valueOf(args, "--ip") ?? "localhost", state: folder, place };
 }
 
 /** Fails when somebody else listens on the port. */
@@ -37,11 +39,15 @@ export async function mustBeFree(port, host) {
   const error = await new Promise((done) => {
     const probe = createServer();
     probe.once("error", done);
-    probe.listen({ port, host: host === "*" ? undefined : host, exclusive: true }, () => probe.close(() => done(undefined)));
+    probe.listen({ port, host: host === "*" ? undefined : host, exclusive: true }, () =>
+      probe.close(() => done(undefined)),
+    );
   });
   if (!error) return;
   if (error.code === "EADDRINUSE") {
-    throw new Problem(`Port ${port} is taken by another program.`, { hint: `Stop that one, or choose another port: npm start -- --port ${port === 65_535 ? port - 1 : port + 1}` });
+    throw new Problem(`Port ${port} is taken by another program.`, {
+      hint: `Stop that one, or choose another port: npm start -- --port ${port === 65_535 ? port - 1 : port + 1}`,
+    });
   }
   throw new Problem(`Cannot listen on ${host}, port ${port}: ${error.message}.`);
 }

@@ -3,15 +3,16 @@ import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import { root, wrangler } from "../lib/paths.mjs";
 import { environment } from "../lib/run.mjs";
+import { WithoutRequests } from "./request-log.mjs";
 
 const READY = /Ready on (https?:\/\/[^\s\u001b]+)/;
 
 /**
- * @param {string[]} args options for `wrangler dev`
+ * @param {{ args: string[], log: boolean }} options for `wrangler dev`, and whether to show the line that it has for each request
  * @param {(address: string) => Promise<void>} whenReady what it throws ends the service, and is thrown here
  * @returns {Promise<number>} the exit code
  */
-export function serve(args, whenReady) {
+export function serve({ args, log }, whenReady) {
   return new Promise((resolve, reject) => {
     const child = spawn(wrangler, ["dev", "--show-interactive-dev-session=false", ...args], {
       cwd: root,
@@ -22,11 +23,12 @@ export function serve(args, whenReady) {
       }),
       stdio: ["ignore", "pipe", "pipe"],
     });
+    const quiet = new WithoutRequests();
     let seen = "";
     let ready = false;
     let failure;
     child.stdout.setEncoding("utf8").on("data", (chunk) => {
-      process.stdout.write(chunk);
+      process.stdout.write(log ? chunk : quiet.take(chunk));
       if (ready) return;
       seen = (seen + chunk).slice(-4096);
       const address = seen.match(READY)?.[1];
@@ -47,6 +49,7 @@ export function serve(args, whenReady) {
     }
     child.on("error", reject);
     child.on("close", (code, signal) => {
+      process.stdout.write(quiet.end());
       if (failure && !asked) return reject(failure);
       // Being asked to stop, and stopping, is not a failure.
       resolve(code ?? (asked ? 0 : 128 + (constants.signals[signal] ?? 0)));

@@ -7,11 +7,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { decode, encode } from "../../npm/src/embedded.js";
-import { wasmToolEnvironment } from "../build-worker.mjs";
 import { locked } from "../lib/lock.mjs";
 import { root, state } from "../lib/paths.mjs";
+import { Problem } from "../lib/problem.mjs";
+import { run } from "../lib/run.mjs";
+import { gather, say } from "../lib/status.mjs";
+import { wasmCargoEnvironment } from "../lib/wasm.mjs";
 import { options } from "../start/options.mjs";
+import { WithoutRequests } from "../start/request-log.mjs";
 import { ensureSessionSecret } from "../start/session-secret.mjs";
+import { Steps } from "./steps.mjs";
 
 describe("a lock", () => {
   let folder;
@@ -23,18 +28,29 @@ describe("a lock", () => {
   const lock = (body) => locked("work", "it works", body, folder);
   /** A process that takes the lock, says so, and keeps it until its standard input ends. */
   const other = () =>
-    spawn(process.execPath, ["--input-type=module", "-e", `
+    spawn(
+      process.execPath,
+      [
+        "--input-type=module",
+        "-e",
+        `
       import { locked } from ${JSON.stringify(join(root, "scripts", "lib", "lock.mjs"))};
       await locked("work", "it works", async () => {
         console.log("taken");
         process.stdin.resume();
         await new Promise((done) => process.stdin.on("end", done));
       }, ${JSON.stringify(folder)});
-    `], { stdio: ["pipe", "pipe", "inherit"] });
+    `,
+      ],
+      { stdio: ["pipe", "pipe", "inherit"] },
+    );
 
   test("is gone after the work, also when that fails", async () => {
     assert.equal(await lock(async () => 1), 1);
-    await assert.rejects(lock(async () => Promise.reject(new Error("broken"))), /broken/);
+    await assert.rejects(
+      lock(async () => Promise.reject(new Error("broken"))),
+      /broken/,
+    );
     assert.deepEqual(readdirSync(folder), []);
   });
 
@@ -71,10 +87,46 @@ describe("a lock", () => {
 });
 
 test("local storage is where wrangler has it", () => {
-  assert.deepEqual(options([]), { port: 8787, host: "localhost", state, place: ["--local", "--persist-to", state] });
+  assert.deepEqual(options([]), {
+    args: [],
+    log: false,
+    port: 8787,
+    host: "localhost",
+    state,
+    place: ["--local", "--persist-to", state],
+  });
   assert.equal(state, join(root, ".wrangler", "state"));
   assert.equal(options(["--persist-to", "elsewhere"]).state, join(root, "elsewhere"));
   assert.equal(options(["--persist-to=/tmp/x y"]).state, "/tmp/x y");
+});
+
+test("--log is npm start's own option, and all others go on to wrangler dev", () => {
+  const { args, log, port } = options(["--port", "9000", "--log", "--log-level", "debug"]);
+  assert.deepEqual({ args, log, port }, { args: ["--port", "9000", "--log-level", "debug"], log: true, port: 9000 });
+});
+
+test("the line of an answered request is left out, and nothing else", () => {
+  const kept = [
+    "[wrangler:info] Ready on http://localhost:8787",
+    "[wrangler:info] GET /v1/whoami 503 Service Unavailable (12ms)",
+    "✘ [ERROR] GET /v1/whoami 200 OK (12ms)",
+    "⎔ Reloading local server...",
+    "",
+  ];
+  const left = [
+    "[wrangler:info] GET /v1/whoami?a=b%20c 200 OK (12ms)",
+    "\u001b[34m[wrangler:info]\u001b[39m POST / \u001b[32m404 Not Found\u001b[39m (0ms)",
+    "[wrangler:info] HEAD / 304 Not Modified (1ms)",
+  ];
+  const text = [...kept.slice(0, 2), ...left, ...kept.slice(2)].map((line) => `${line}\n`).join("");
+  for (const size of [1, 7, text.length]) {
+    const quiet = new WithoutRequests();
+    let printed = "";
+    for (let at = 0; at < text.length; at += size) printed += quiet.take(text.slice(at, at + size));
+    assert.equal(printed, kept.map((line) => `${line}\n`).join(""));
+    assert.equal(quiet.take("[wrangler:info] Ready"), "");
+    assert.equal(quiet.end(), "[wrangler:info] Ready");
+  }
 });
 
 test("a secret that signs tokens is made once, beside what is there", () => {
@@ -87,18 +139,29 @@ test("a secret that signs tokens is made once, beside what is there", () => {
   assert.equal(statSync(file).mode & 0o777, 0o600);
   ensureSessionSecret(folder);
   assert.equal(text(), first);
-  for (const [before, isThere] of [["A=1", false], ["A=1\n# SESSION_SECRET=x\n", false], ["SESSION_SECRET_PREVIOUS=x\n", false], ["A=1\nexport SESSION_SECRET = 'x'\n", true]]) {
+  for (const [before, isThere] of [
+    ["A=1", false],
+    ["A=1\n# SESSION_SECRET=x\n", false],
+    ["SESSION_SECRET_PREVIOUS=x\n", false],
+    ["A=1\nexport SESSION_SECRET = 'x'\n", true],
+  ]) {
     writeFileSync(file, before);
     ensureSessionSecret(folder);
     assert.equal(text() === before, isThere, before);
-    assert.equal(text().split("\n").filter((line) => /^(export )?SESSION_SECRET ?=/.test(line)).length, 1, before);
+    assert.equal(
+      text()
+        .split("\n")
+        .filter((line) => /^(export )?SESSION_SECRET ?=/.test(line)).length,
+      1,
+      before,
+    );
     assert.ok(text().startsWith(before));
   }
   rmSync(folder, { recursive: true });
 });
 
 test("rustc's flags survive a space in a folder's name", () => {
-  const { RUSTFLAGS, CARGO_ENCODED_RUSTFLAGS } = wasmToolEnvironment({});
+  const { RUSTFLAGS, CARGO_ENCODED_RUSTFLAGS } = wasmCargoEnvironment({});
   assert.equal(RUSTFLAGS, undefined);
   const flags = CARGO_ENCODED_RUSTFLAGS.split("\x1f");
   assert.equal(flags[0], "-Ctarget-feature=+simd128");
@@ -107,9 +170,104 @@ test("rustc's flags survive a space in a folder's name", () => {
 
 test("bytes that are embedded as text come back", () => {
   const all = Uint8Array.from({ length: 256 }, (_, byte) => byte);
-  for (const bytes of [new Uint8Array(), Uint8Array.of(0), new Uint8Array(1000), all, Uint8Array.from([...all, ...all.slice(200).reverse(), ...all])]) {
+  for (const bytes of [
+    new Uint8Array(),
+    Uint8Array.of(0),
+    new Uint8Array(1000),
+    all,
+    Uint8Array.from([...all, ...all.slice(200).reverse(), ...all]),
+  ]) {
     const written = encode(bytes);
     assert.match(written.text, /^[ #-[\]-~]*$/, "nothing that needs an escape");
     assert.deepEqual(decode(written), bytes);
   }
+});
+
+test("bindgen has the version of the crate whose modules it reads", () => {
+  const version = (lock, crate) =>
+    readFileSync(join(root, lock), "utf8").match(new RegExp(`name = "${crate}"\nversion = "([^"]+)"`))?.[1];
+  assert.match(version("Cargo.lock", "wasm-bindgen"), /^\d+\.\d+\.\d+$/);
+  assert.equal(version("tools/bindgen/Cargo.lock", "wasm-bindgen-cli-support"), version("Cargo.lock", "wasm-bindgen"));
+});
+
+describe("steps", () => {
+  /** Runs steps; gives what was said, the exit code, and in which order they began and ended. */
+  async function performed(atOnce, add) {
+    const steps = new Steps();
+    const events = [];
+    const body = (name, fails) => async () => {
+      events.push(`+${name}`);
+      say(`${name} speaks`);
+      await new Promise((done) => setImmediate(done));
+      await run("node", ["-e", `console.log("${name}", "printed")`], { show: true });
+      say(`${name} spoke`);
+      events.push(`-${name}`);
+      if (fails) throw new Problem(`${name} is broken.`);
+    };
+    add(steps, body);
+    let code;
+    const said = await gather(async () => {
+      await steps.run(atOnce);
+      code = steps.close();
+    });
+    return { said, code, events };
+  }
+
+  test("go on side by side, and each one's output stays in one piece", async () => {
+    const { said, code, events } = await performed(2, (steps, body) => {
+      for (const name of ["a", "b", "c"]) steps.add(name, body(name));
+    });
+    assert.deepEqual(events.slice(0, 2), ["+a", "+b"]);
+    assert.ok(events.indexOf("+c") > Math.min(events.indexOf("-a"), events.indexOf("-b")), "two at once, no more");
+    for (const name of ["a", "b", "c"])
+      assert.ok(said.includes(`▸ ${name}\n${name} speaks\n${name} printed\n${name} spoke\n  passed`), said);
+    assert.match(said, /\n3 passed, 0 failed, 0 skipped, in /);
+    assert.equal(code, 0);
+  });
+
+  test("that use the same do not meet", async () => {
+    const { events } = await performed(3, (steps, body) => {
+      for (const name of ["a", "b", "c"]) steps.add(name, body(name), { uses: name === "b" ? undefined : "target" });
+    });
+    assert.ok(events.indexOf("-a") < events.indexOf("+c"));
+    assert.ok(events.indexOf("+b") < events.indexOf("-a"));
+  });
+
+  test("that are interrupted show how far they came", () => {
+    const made = spawnSync(
+      process.execPath,
+      [
+        "--input-type=module",
+        "-e",
+        `
+      import { say } from ${JSON.stringify(join(root, "scripts", "lib", "status.mjs"))};
+      import { Steps } from ${JSON.stringify(join(root, "scripts", "test", "steps.mjs"))};
+      const steps = new Steps();
+      steps.add("a", async () => say("half way"));
+      steps.add("b", async () => { say("half way"); process.exit(3); }, { needs: ["a"] });
+      await steps.run(2);
+    `,
+      ],
+      { encoding: "utf8" },
+    );
+    assert.equal(made.status, 3, made.stderr);
+    assert.match(made.stderr, /▸ a\nhalf way\n {2}passed .*\n\n▸ b \(interrupted\)\nhalf way\n$/);
+  });
+
+  test("that need a broken one are left out, and what went wrong is said", async () => {
+    const { said, code, events } = await performed(2, (steps, body) => {
+      steps.add("a", body("a", true));
+      steps.add("b", body("b"), { needs: ["a"] });
+      steps.add("c", body("c"), { needs: ["b"] });
+      steps.add("d", body("d"));
+      assert.throws(() => steps.add("e", body("e"), { needs: ["f"] }), /no step before it/);
+    });
+    assert.deepEqual(
+      events.filter((event) => /[bc]/.test(event)),
+      [],
+    );
+    for (const line of ["✗ a is broken.", '): needs "a"', '): needs "b"', "1 passed, 1 failed, 2 skipped, in "])
+      assert.ok(said.includes(line), said);
+    assert.equal(code, 1);
+  });
 });

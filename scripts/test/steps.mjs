@@ -1,47 +1,96 @@
-// Runs named steps one after the other and sums them up; a failed step does not hide what the others would say.
-import { elapsed, paint, say } from "../lib/status.mjs";
+// Runs named steps, several at once where they do not need each other, and sums them up; a failed step does not hide what
+// the others would say. What a step says comes in one piece, when it is done.
+import { elapsed, gather, paint, say, sayNow, task } from "../lib/status.mjs";
 import { report } from "../lib/problem.mjs";
 
 /** A step that had nothing to do, and says so, throws this. */
 export class Skipped extends Error {}
 
 export class Steps {
-  #done = [];
+  #steps = new Map();
+  #start = Date.now();
 
   /**
+   * Adds a step; those that are added first start first.
    * @param {string} name
    * @param {() => Promise<void>} body
-   * @param {{ needs?: string[] }} [options] steps without which this one makes no sense
+   * @param {{ needs?: string[], uses?: string }} [options] `needs`: steps that must pass before; `uses`: what only one step
+   *   at once can use, as cargo's target folder
    */
-  async step(name, body, { needs = [] } = {}) {
-    const broken = needs.find((need) => this.#done.some((step) => step.name === need && step.result === "failed"));
-    say(`\n${paint.bold(`▸ ${name}`)}`);
-    const start = Date.now();
-    let result = "passed";
-    let note = "";
-    try {
-      if (broken) throw new Skipped(`needs "${broken}"`);
-      await body();
-    } catch (error) {
-      result = error instanceof Skipped ? "skipped" : "failed";
-      note = error.message.split("\n")[0];
-      if (result === "failed") report(error);
+  add(name, body, { needs = [], uses } = {}) {
+    for (const need of needs)
+      if (!this.#steps.has(need)) throw new Error(`"${name}" needs "${need}", which is no step before it`);
+    this.#steps.set(name, { name, body, needs, uses, state: "waiting" });
+  }
+
+  /** Runs all steps that have not run yet, `atOnce` of them at once. */
+  async run(atOnce) {
+    const running = new Map();
+    // Who stops it wants to see how far it came.
+    const interrupted = () => {
+      const begun = [...this.#steps.values()].filter(({ state }) => state === "running");
+      for (const { name, said } of begun) sayNow([`\n${paint.bold(`▸ ${name}`)} (interrupted)`, ...said].join("\n"));
+    };
+    process.once("exit", interrupted);
+    for (;;) {
+      for (let next; running.size < atOnce && (next = this.#next(running)); ) {
+        const step = next;
+        running.set(
+          step.name,
+          this.#perform(step).then(() => running.delete(step.name)),
+        );
+      }
+      if (running.size === 0) {
+        process.off("exit", interrupted);
+        return;
+      }
+      await Promise.race(running.values());
     }
-    const took = Date.now() - start;
-    this.#done.push({ name, result, note, took });
-    say(`  ${result} (${elapsed(took)})${result === "skipped" ? `: ${note}` : ""}`);
+  }
+
+  /** The first step that can start now. */
+  #next(running) {
+    const used = new Set([...running.keys()].map((name) => this.#steps.get(name).uses));
+    const isOver = (name) => ["passed", "failed", "skipped"].includes(this.#steps.get(name).state);
+    return [...this.#steps.values()].find(
+      ({ state, needs, uses }) => state === "waiting" && needs.every(isOver) && (uses === undefined || !used.has(uses)),
+    );
+  }
+
+  async #perform(step) {
+    step.state = "running";
+    step.said = [];
+    const start = Date.now();
+    await gather(async () => {
+      try {
+        const broken = step.needs.find((need) => this.#steps.get(need).state !== "passed");
+        if (broken) throw new Skipped(`needs "${broken}"`);
+        await task(step.name, step.body, { quietBelow: Infinity });
+        step.state = "passed";
+      } catch (error) {
+        step.state = error instanceof Skipped ? "skipped" : "failed";
+        step.note = error.message.split("\n")[0];
+        if (step.state === "failed") report(error);
+      }
+    }, step.said);
+    step.took = Date.now() - start;
+    say(`\n${paint.bold(`▸ ${step.name}`)}`);
+    if (step.said.length > 0) say(step.said.join("\n"));
+    say(`  ${step.state} (${elapsed(step.took)})${step.state === "skipped" ? `: ${step.note}` : ""}`);
   }
 
   /** Prints the summary; the exit code. */
   close() {
     say(`\n${paint.bold("Summary")}`);
     const signs = { passed: paint.green("✓"), failed: paint.red("✗"), skipped: "–" };
-    for (const { name, result, note, took } of this.#done) {
-      say(`  ${signs[result]} ${name} ${paint.dim(`(${elapsed(took)})`)}${note ? `: ${note}` : ""}`);
+    const done = [...this.#steps.values()];
+    for (const { name, state, note, took } of done) {
+      say(`  ${signs[state]} ${name} ${paint.dim(`(${elapsed(took)})`)}${note ? `: ${note}` : ""}`);
     }
-    const count = (wanted) => this.#done.filter(({ result }) => result === wanted).length;
-    const total = this.#done.reduce((sum, { took }) => sum + took, 0);
-    say(`\n${count("passed")} passed, ${count("failed")} failed, ${count("skipped")} skipped, in ${elapsed(total)}.`);
+    const count = (wanted) => done.filter(({ state }) => state === wanted).length;
+    say(
+      `\n${count("passed")} passed, ${count("failed")} failed, ${count("skipped")} skipped, in ${elapsed(Date.now() - this.#start)}.`,
+    );
     return count("failed") > 0 ? 1 : 0;
   }
 }

@@ -1,13 +1,13 @@
-//! What a request is made with: an API key, or a token that one has made.
+//! The secret that a request carries: an API key, or a token created with one.
 
-use super::Environment;
-use super::authenticate::AuthenticationError;
+use super::error::AuthenticationError;
 use super::key::{ApiKey, KeyHash};
 use super::token::{SessionSecrets, TOKEN_PREFIX, Token};
+use crate::access::confinement::Confinement;
 use crate::names::Names;
-use crate::vault::confinement::Confinement;
+use crate::terms::Environment;
 
-/// The secret of a request. Of a key no more is known than that it is well-formed, of a token that it was signed.
+/// The secret of a request. A key is only known to be well-formed; a token is known to be signed here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Caller {
     /// An API key.
@@ -16,14 +16,22 @@ pub enum Caller {
     Token(Token),
 }
 
+/// Whether a header's value holds several secrets. A header that was sent twice arrives as one value joined by a comma,
+/// which no secret contains.
+#[must_use]
+pub fn holds_several(value: &str) -> bool {
+    value.split(',').filter(|part| !part.trim().is_empty()).count() > 1
+}
+
 impl Caller {
-    /// The one secret among `secrets`, the values of the request's key headers.
+    /// Reads the only secret in `secrets`, the non-empty values of the request's secret headers. Asks no storage.
     ///
     /// # Errors
-    /// When there is not exactly one, or it is none: no storage is needed to say no.
+    /// When there is not exactly one, or it is neither a well-formed key nor a token signed here.
     pub fn of(secrets: &[&str], sessions: &SessionSecrets) -> Result<Self, AuthenticationError> {
         match secrets {
             [] => Err(AuthenticationError::Missing),
+            [joined] if holds_several(joined) => Err(AuthenticationError::Several),
             [token] if token.starts_with(TOKEN_PREFIX) => {
                 sessions.verify(token).map(Self::Token).ok_or(AuthenticationError::BadToken)
             }
@@ -32,7 +40,7 @@ impl Caller {
         }
     }
 
-    /// The environment that its prefix states.
+    /// The environment that the secret's prefix states.
     #[must_use]
     pub const fn environment(&self) -> Environment {
         match self {
@@ -41,25 +49,25 @@ impl Caller {
         }
     }
 
-    /// The token, if it is one.
+    /// The token. Returns `None` for a key.
     #[must_use]
     pub const fn token(&self) -> Option<&Token> {
         if let Self::Token(token) = self { Some(token) } else { None }
     }
 
-    /// What it is confined to; none for a key, which sees all of its account and environment.
+    /// What the caller is confined to. Returns `None` for a key, which sees all of its account and environment.
     #[must_use]
     pub fn confinement(&self) -> Option<&Confinement> {
         self.token().map(|token| &token.confinement)
     }
 
-    /// The platforms of the catalog that it may see; none for all of them.
+    /// The platforms that the caller may see. Returns `None` when it may see all.
     #[must_use]
     pub fn platforms(&self) -> Option<&Names> {
         self.confinement()?.platforms.as_ref()
     }
 
-    /// What its requests are counted by.
+    /// The name under which the caller's requests are counted.
     #[must_use]
     pub fn rate_key(&self) -> KeyHash {
         match self {
@@ -68,7 +76,7 @@ impl Caller {
         }
     }
 
-    /// The secrets of its cursors; the first one signs.
+    /// The secrets that may have signed the caller's cursors; the first one signs new ones.
     #[must_use]
     pub fn cursor_secrets(&self, sessions: &SessionSecrets) -> Vec<KeyHash> {
         match self {
@@ -77,7 +85,7 @@ impl Caller {
         }
     }
 
-    /// Why it is refused once storage was asked: one answer for all reasons, so that it tells nothing.
+    /// The error for a caller whom storage refuses. All reasons get the same one, so that it reveals nothing.
     #[must_use]
     pub const fn refused(&self) -> AuthenticationError {
         match self {
@@ -86,7 +94,7 @@ impl Caller {
         }
     }
 
-    /// What people call it.
+    /// The caller's secret in words.
     #[must_use]
     pub const fn noun(&self) -> &'static str {
         match self {

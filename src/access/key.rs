@@ -1,11 +1,11 @@
-//! API keys: `sk_test_` or `sk_live_`, 32 random base62 characters, and 6 base62 characters of the CRC-32 over all
-//! that stands before them. The checksum lets a mistyped or made-up key be refused without asking storage.
+//! API keys: `sk_test_` or `sk_live_`, 32 random base62 characters, and the CRC-32 of everything before it as 6 base62
+//! characters. The checksum lets mistyped and made-up keys be refused without asking storage.
 
 use std::fmt;
 
 use sha2::{Digest, Sha256};
 
-use super::Environment;
+use crate::terms::Environment;
 
 /// Base62 digits in ascending order of value.
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -26,19 +26,19 @@ pub struct ApiKey {
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct KeyHash(pub [u8; 32]);
 
-/// The text is not an API key: a wrong shape or a wrong checksum.
+/// The text is not an API key: its shape or its checksum is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MalformedKeyError;
 
 impl ApiKey {
-    /// Makes a new key; `fill` fills its argument with secure random bytes.
+    /// Creates a key; `fill` fills its argument with secure random bytes.
     pub fn generate(environment: Environment, mut fill: impl FnMut(&mut [u8])) -> Self {
         let mut text = String::from(prefix(environment));
         let end = text.len().saturating_add(RANDOM_LEN);
         while text.len() < end {
             let mut bytes = [0; RANDOM_LEN];
             fill(&mut bytes);
-            // A byte of 248 or more would make the first digits likelier than the others.
+            // A byte of 248 or more would make the first digits of the alphabet likelier than the others.
             let digits =
                 bytes.iter().filter(|byte| **byte < 248).map(|byte| digit(u32::from(*byte)));
             for character in digits {
@@ -52,7 +52,7 @@ impl ApiKey {
         Self::new(text, environment)
     }
 
-    /// Takes a key apart without asking storage.
+    /// Parses a key. Asks no storage.
     ///
     /// # Errors
     /// When the prefix, the length, a character or the checksum is wrong.
@@ -71,20 +71,20 @@ impl ApiKey {
         Self { text, environment, hash }
     }
 
-    /// What storage knows the key by.
+    /// The hash under which storage knows the key.
     #[must_use]
     pub const fn hash(&self) -> KeyHash {
         self.hash
     }
 
-    /// The key itself, to be shown once to the person who made it.
+    /// The key itself, shown only once, to the person who created it.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.text
     }
 }
 
-/// Whether a text has the shape and the checksum of an API key; the environment that it states.
+/// Checks the shape and the checksum of an API key. Returns the environment that its prefix states.
 ///
 /// # Errors
 /// When the prefix, the length, a character or the checksum is wrong.
@@ -115,7 +115,10 @@ impl fmt::Debug for ApiKey {
 impl fmt::Display for KeyHash {
     /// 64 lower-case hexadecimal digits, as in the `hash` column.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        // Every request is counted under this name, and a formatter call per byte would be noticeable.
+        let digit = |value: u8| char::from_digit(u32::from(value), 16).unwrap_or('0');
+        let digits = self.0.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]);
+        f.write_str(&digits.collect::<String>())
     }
 }
 

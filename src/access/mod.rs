@@ -1,9 +1,10 @@
-//! Who is asking: API keys and the tokens that they make, what they may do, and how a request's secret becomes a
-//! [`Principal`].
+//! Who is asking: API keys, the tokens created with them, what they may do, and how a request's secret becomes a
+//! [`Principal`]. Uses nothing of `vault` or `api`.
 
 pub mod authenticate;
-pub mod base64url;
 pub mod caller;
+pub mod confinement;
+pub mod error;
 pub mod key;
 pub mod mac;
 pub mod principal;
@@ -12,4 +13,4 @@ pub mod token;
 pub mod usage;
 
 pub use caller::Caller;
-pub use principal::{Environment, Principal, Scope, Scopes};
+pub use principal::Principal;

@@ -1,11 +1,11 @@
 //! The SQL of API keys.
 
 use super::Caller;
-use super::principal::{Environment, Scope};
+use crate::access::confinement::Confinement;
 use crate::ports::{Param, Statement};
-use crate::vault::confinement::Confinement;
+use crate::terms::{Environment, Scope};
 
-/// Two texts that differ in the column by which the row of a key is found.
+/// Returns one of two SQL texts, which differ in the column that identifies the key's row.
 macro_rules! by_hash_or_id {
     ($caller:expr, $before:literal, $after:literal) => {
         match $caller {
@@ -15,7 +15,7 @@ macro_rules! by_hash_or_id {
     };
 }
 
-/// What the row of the caller's key is found by.
+/// The value of that column: the key's hash, or the id that the token states.
 fn name(caller: &Caller) -> Param {
     Param::Text(match caller {
         Caller::Key(key) => key.hash().to_string(),
@@ -23,7 +23,7 @@ fn name(caller: &Caller) -> Param {
     })
 }
 
-/// The row of the caller's key, whatever its state: at most one row.
+/// Selects the row of the caller's key, whatever its state: at most one row.
 #[must_use]
 pub fn select_key(caller: &Caller) -> Statement {
     let sql = by_hash_or_id!(
@@ -34,35 +34,42 @@ pub fn select_key(caller: &Caller) -> Statement {
     Statement { sql: sql.into(), params: vec![name(caller)] }
 }
 
-/// Confines statements to what a caller may see. They join the row `k` of `api_keys`, so that what they say or do is
-/// confined to the key's account and environment, and is nothing at all for a key that is not valid; and to what a token
-/// is confined to.
+/// Confines statements to what a caller may see. The statements join the row `k` of `api_keys`: they reach only that
+/// key's account and environment, and return or change nothing when the key is not valid. Whoever builds a statement on
+/// connections adds the confinement of a token.
 #[derive(Debug, Clone)]
 pub struct Guard<'a> {
-    /// Holds for `k` when it is the caller's key, valid now, and has the scope.
+    /// True for `k` when it is the caller's key, valid now, and has the scope.
     pub condition: &'static str,
-    /// Its parameters, which are the first ones of the statement.
+    /// The condition's parameters, which come first in the statement.
     pub params: Vec<Param>,
-    /// What of the key's connections may be seen.
+    /// The part of the key's connections that a token may see; `None` for a key.
     pub confinement: Option<&'a Confinement>,
 }
 
 impl<'a> Guard<'a> {
-    /// The guard of a caller that needs a scope; `now` in milliseconds since 1970-01-01 UTC.
+    /// The guard of a caller that needs `scope`, or none. `now` is in milliseconds since 1970-01-01 UTC.
     #[must_use]
-    pub fn new(caller: &'a Caller, scope: Scope, now: u64) -> Self {
+    pub fn new(caller: &'a Caller, scope: Option<Scope>, now: u64) -> Self {
         let condition = by_hash_or_id!(
             caller,
             "k.",
-            " = ?1 AND k.environment = ?2 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ?3) AND instr(' ' || k.scopes || ' ', ' ' || ?4 || ' ') > 0"
+            " = ?1 AND k.environment = ?2 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ?3) AND (?4 IS NULL OR instr(' ' || k.scopes || ' ', ' ' || ?4 || ' ') > 0)"
         );
         let environment = caller.environment();
-        let params = params(name(caller), environment, now, Param::Text(scope.as_str().into()));
+        let lacks = |scope| caller.token().is_some_and(|token| !token.scopes.contains(scope));
+        let scope = match scope {
+            None => Param::Null,
+            // No key has a scope of this name: nothing is returned or changed for a token that lacks the scope.
+            Some(scope) if lacks(scope) => Param::Text("none".into()),
+            Some(scope) => Param::Text(scope.as_str().into()),
+        };
+        let params = params(name(caller), environment, now, scope);
         Self { condition, params, confinement: caller.confinement() }
     }
 }
 
-/// What says whether the key of a name is valid now, and one parameter more.
+/// The parameters that check whether the key is valid now, and one more.
 #[inline(never)]
 pub(super) fn params(name: Param, environment: Environment, now: u64, more: Param) -> Vec<Param> {
     let now = Param::Integer(i64::try_from(now).unwrap_or(i64::MAX));

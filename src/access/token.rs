@@ -1,104 +1,116 @@
-//! Tokens: short-lived secrets that a key's owner has made for one identity, and that a browser may hold. A token says
-//! by itself what it opens, and is signed: `st_test_` or `st_live_`, its claims, a dot, and the HMAC-SHA-256 of all that
-//! stands before it, both in base64url. No storage is asked to know a good one.
+//! Tokens: short-lived secrets that the owner of a key creates for one identity and that a browser may hold. A token
+//! states what it may do and is signed: `st_test_` or `st_live_`, its claims, a dot, and the HMAC-SHA-256 of everything
+//! before the dot, both in base64url. Verifying the signature needs no storage.
 
+use std::borrow::Cow;
 use std::fmt;
 
+use base64ct::{Base64UrlUnpadded, Encoding as _};
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::confinement::Confinement;
 use super::key::KeyHash;
-use super::mac::{is_same, mac};
-use super::{Environment, Scopes, base64url};
-use crate::json::{self, Object};
+use super::mac::{mac, verify};
 use crate::names::Names;
-use crate::vault::confinement::Confinement;
-use crate::vault::model::IdentityType;
+use crate::terms::{Environment, IdentityType, Scopes};
 
-/// What every token begins with.
+/// The prefix of every token.
 pub const TOKEN_PREFIX: &str = "st_";
-/// Longest token, in characters.
+/// The longest token, in characters.
 pub const MAX_TOKEN: usize = 4096;
-/// Fewest characters of a secret that signs.
+/// The shortest secret that may sign, in characters.
 pub const MIN_SECRET: usize = 32;
-/// The version of the claims' form; others are refused.
+/// The version of the claims' format; others are refused.
 const VERSION: u64 = 1;
 
-/// What a token says. `Debug` shows nothing of it.
+/// What a token states. `Debug` shows none of it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token {
-    /// As its prefix states, and as the key has it that made it.
+    /// The environment that its prefix states, the same as its key's.
     pub environment: Environment,
-    /// The id of the key that made it. Its hash would not do: it signs that key's cursors.
+    /// The id of the key that created it. The key's hash must not appear here, since it signs that key's cursors.
     pub key_id: String,
-    /// Whose connections it opens.
+    /// Which connections it may see.
     pub confinement: Confinement,
-    /// What it may do, while its key may as well.
+    /// What it may do, as long as its key may too.
     pub scopes: Scopes,
-    /// From which web origins only, when given.
+    /// The web origins from which it may be used, when restricted.
     pub origins: Option<Names>,
-    /// When it stops being valid, in milliseconds since 1970-01-01 UTC.
+    /// When it expires, in milliseconds since 1970-01-01 UTC.
     pub expires_at: u64,
 }
 
 impl Token {
-    /// Whether it is valid now and on a page of this origin; none where the origin is not known.
+    /// Whether it is valid at `now` and on a page of `origin`; `None` when the origin is not known.
     #[must_use]
     pub fn is_valid(&self, now: u64, origin: Option<&str>) -> bool {
         let from = |origins: &Names| origin.is_some_and(|origin| origins.has(origin));
         now < self.expires_at && self.origins.as_ref().is_none_or(from)
     }
 
-    /// What its requests are counted by: its key and its identity.
+    /// The name under which its requests are counted, made from its key and its identity.
     #[must_use]
     pub fn rate_key(&self) -> KeyHash {
         let name = format!("{} {}", self.key_id, self.confinement.identity);
         KeyHash(Sha256::digest(name.as_bytes()).into())
     }
 
-    fn claims(&self) -> String {
+    fn claims(&self) -> Claims<'_> {
         let Confinement { identity, identity_type, platforms } = &self.confinement;
-        let mut claims = Object::default()
-            .integer("v", VERSION)
-            .text("k", &self.key_id)
-            .integer("s", u64::from(self.scopes.bits()))
-            .integer("e", self.expires_at)
-            .text("i", identity);
-        let optional = [
-            ("t", identity_type.map(IdentityType::as_str)),
-            ("p", platforms.as_ref().map(Names::as_str)),
-            ("o", self.origins.as_ref().map(Names::as_str)),
-        ];
-        for (name, text) in optional {
-            if let Some(text) = text {
-                claims = claims.text(name, text);
-            }
+        Claims {
+            version: VERSION,
+            key_id: self.key_id.as_str().into(),
+            scopes: self.scopes.bits(),
+            expires_at: self.expires_at,
+            identity: identity.into(),
+            identity_type: *identity_type,
+            platforms: platforms.as_ref().map(|names| names.as_str().into()),
+            origins: self.origins.as_ref().map(|names| names.as_str().into()),
         }
-        claims.finish()
     }
 
     /// Reads claims that were signed.
-    fn read(environment: Environment, claims: &str) -> Option<Self> {
-        let mut claims = json::parse(claims).ok()?;
-        if claims.take_integer("v") != Some(VERSION) {
+    fn read(environment: Environment, claims: &[u8]) -> Option<Self> {
+        let claims: Claims<'_> = serde_json::from_slice(claims).ok()?;
+        if claims.version != VERSION {
             return None;
         }
-        let identity_type = match claims.take_text("t") {
-            Some(text) => Some(text.parse().ok()?),
-            None => None,
-        };
+        let names = |text: Option<Cow<'_, str>>| text.map(|text| Names::of_text(text.into_owned()));
         Some(Self {
             environment,
             confinement: Confinement {
-                platforms: claims.take_text("p").map(Names::of_text),
-                identity: claims.take_text("i")?,
-                identity_type,
+                identity: claims.identity.into_owned(),
+                identity_type: claims.identity_type,
+                platforms: names(claims.platforms),
             },
-            scopes: Scopes::of_token(claims.take_integer("s")?),
-            origins: claims.take_text("o").map(Names::of_text),
-            expires_at: claims.take_integer("e")?,
-            key_id: claims.take_text("k")?,
+            scopes: Scopes::of_token(claims.scopes.into()),
+            origins: names(claims.origins),
+            expires_at: claims.expires_at,
+            key_id: claims.key_id.into_owned(),
         })
     }
+}
+
+/// What a token says, as it is signed.
+#[derive(Serialize, Deserialize)]
+struct Claims<'a> {
+    #[serde(rename = "v")]
+    version: u64,
+    #[serde(rename = "k")]
+    key_id: Cow<'a, str>,
+    #[serde(rename = "s")]
+    scopes: u8,
+    #[serde(rename = "e")]
+    expires_at: u64,
+    #[serde(rename = "i")]
+    identity: Cow<'a, str>,
+    #[serde(rename = "t", default, skip_serializing_if = "Option::is_none")]
+    identity_type: Option<IdentityType>,
+    #[serde(rename = "p", default, skip_serializing_if = "Option::is_none")]
+    platforms: Option<Cow<'a, str>>,
+    #[serde(rename = "o", default, skip_serializing_if = "Option::is_none")]
+    origins: Option<Cow<'a, str>>,
 }
 
 impl fmt::Debug for Token {
@@ -110,14 +122,14 @@ impl fmt::Debug for Token {
 /// The secrets that sign tokens. `Debug` shows none of them.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct SessionSecrets {
-    /// Signs.
+    /// Signs new tokens.
     current: Option<String>,
-    /// What signed before: good until the last token of it has expired.
+    /// The secret before that: it stays here until the last token that it signed has expired.
     previous: Option<String>,
 }
 
 impl SessionSecrets {
-    /// Those that are long enough to be one.
+    /// Keeps the secrets that are long enough.
     #[must_use]
     pub fn new(current: Option<&str>, previous: Option<&str>) -> Self {
         let [current, previous] = [current, previous].map(|secret| {
@@ -126,7 +138,7 @@ impl SessionSecrets {
         Self { current, previous }
     }
 
-    /// Whether there is one that signs.
+    /// Whether there is a secret to sign with.
     #[must_use]
     pub const fn can_sign(&self) -> bool {
         self.current.is_some()
@@ -136,33 +148,34 @@ impl SessionSecrets {
         [&self.current, &self.previous].into_iter().flatten().map(String::as_bytes)
     }
 
-    /// The token as a text; none when there is no secret to sign it.
+    /// Signs a token and returns it as text. Returns `None` when there is no secret to sign with.
     #[must_use]
     pub fn sign(&self, token: &Token) -> Option<String> {
         let secret = self.current.as_ref()?;
         let mut text = String::from(prefix(token.environment));
-        text.push_str(&base64url::encode(token.claims().as_bytes()));
-        let signature = base64url::encode(&mac(secret.as_bytes(), &[text.as_bytes()]));
+        let claims = serde_json::to_vec(&token.claims()).ok()?;
+        text.push_str(&Base64UrlUnpadded::encode_string(&claims));
+        let signature = mac(secret.as_bytes(), &[text.as_bytes()]);
         text.push('.');
-        text.push_str(&signature);
+        text.push_str(&Base64UrlUnpadded::encode_string(&signature));
         Some(text)
     }
 
-    /// The token that a text is; none when no secret has signed exactly this text.
+    /// Reads a token. Returns `None` when none of the secrets signed exactly this text.
     #[must_use]
     pub fn verify(&self, text: &str) -> Option<Token> {
         let (signed, given) = text.split_once('.').filter(|_| text.len() <= MAX_TOKEN)?;
         let (environment, claims) = Environment::ALL.into_iter().find_map(|environment| {
             Some((environment, signed.strip_prefix(prefix(environment))?))
         })?;
-        // As texts: that of a signature has other forms that stand for the same bytes.
-        let signature = |secret| base64url::encode(&mac(secret, &[signed.as_bytes()]));
-        self.all().find(|secret| is_same(&signature(secret), given))?;
-        Token::read(environment, &String::from_utf8(base64url::decode(claims)?).ok()?)
+        let signature =
+            Base64UrlUnpadded::decode_vec(given).ok().filter(|bytes| bytes.len() == 32)?;
+        self.all().find(|secret| verify(secret, &[signed.as_bytes()], &signature))?;
+        Token::read(environment, &Base64UrlUnpadded::decode_vec(claims).ok()?)
     }
 
-    /// The secrets of the cursors that are given to a key's tokens: a walk goes on with the next token. The first one
-    /// signs. No token's text begins like what is signed here.
+    /// The secrets for the cursors of a key's tokens, derived from the key's id so that the next token can continue a
+    /// list. The first one signs. No token begins like the text that is signed here.
     #[must_use]
     pub fn cursor_secrets(&self, key_id: &str) -> Vec<KeyHash> {
         let of = |secret| KeyHash(mac(secret, &[b"cursors of ", key_id.as_bytes()]));

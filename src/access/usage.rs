@@ -1,4 +1,4 @@
-//! The day on which a key was last used: written with the first request of a day, in that request's own batch.
+//! The day on which a key was last used, written with its first request of a day in that request's own batch.
 
 use std::cell::RefCell;
 
@@ -7,19 +7,19 @@ use super::statements::params;
 use crate::ports::{Param, Statement};
 
 const DAY_MS: u64 = 86_400_000;
-/// Uses that an isolate remembers.
+/// How many uses an isolate remembers.
 const CAPACITY: usize = 1024;
 
-/// A key on a day: the beginning of the key's hash, and the days since 1970-01-01 UTC added to it.
+/// A key on a day: the first 8 bytes of the key's hash, plus the number of days since 1970-01-01 UTC.
 pub type Use = u64;
 
-/// The uses that need not be written any more, for all that this isolate knows.
+/// The uses that this isolate knows need not be written any more.
 #[derive(Debug, Default)]
 pub struct Usage(RefCell<Vec<Use>>);
 
 impl Usage {
-    /// The use of a key at `now` and what writes it, unless it is written. It writes nothing when the key is not valid,
-    /// or another isolate was first.
+    /// The use of a key at `now` and the statement that writes it. Returns `None` when this isolate knows it to be
+    /// written. The statement changes nothing when the key is not valid or another isolate has written the use.
     #[must_use]
     #[inline(never)]
     pub fn due(&self, key: &ApiKey, now: u64) -> Option<(Use, Statement)> {
@@ -40,7 +40,7 @@ impl Usage {
         Some((used, statement))
     }
 
-    /// Remembers that a use needs not be written any more.
+    /// Remembers that a use need not be written any more.
     #[inline(never)]
     pub fn remember(&self, used: Use) {
         let Ok(mut written) = self.0.try_borrow_mut() else { return };

@@ -1,10 +1,11 @@
-//! JSON bodies: every fault of a body is found and named, nothing is guessed away.
+//! JSON bodies: every fault of a body is found and named, and nothing is guessed.
 
 use super::message::{Body, MAX_BODY, Request};
 use super::problem::{Code, Fault, MAX_FAULTS, Place, Problem, joined};
 use crate::json::{self, Value};
+use crate::nearest::shown;
 
-/// The media type of a request's body must be JSON's.
+/// Requires the media type of the body to be JSON.
 ///
 /// # Errors
 /// `unsupported_media_type` when it is not.
@@ -19,41 +20,43 @@ fn require_json(request: &Request) -> Result<(), Problem> {
     Err(Problem::new(Code::UnsupportedMediaType, detail))
 }
 
-/// A field of a body.
+/// A field of a request body.
 #[derive(Debug, Clone, Copy)]
 pub struct Field {
-    /// Its name.
+    /// The field's name.
     pub name: &'static str,
-    /// What it may be.
+    /// Which values it accepts.
     pub check: FieldCheck,
-    /// Whether it must be there.
+    /// Whether a body must have it.
     pub required: bool,
 }
 
-/// Gives none for a good text, else what a good one is like, as the end of a sentence that begins with its name.
+/// Checks a string. Returns `None` when it is valid, else what is wrong, completing a sentence that begins with the
+/// field's name.
 pub type Rule = fn(&str) -> Option<&'static str>;
 
-/// What a field may be.
+/// Which values a field accepts.
 #[derive(Debug, Clone, Copy)]
 pub enum FieldCheck {
-    /// A text for which the rule has no objection.
+    /// A string that the rule accepts.
     Text(Rule),
-    /// The same, or null, which is the same as absent.
+    /// As [`Self::Text`], or null, which means the same as absent.
     TextOrNull(Rule),
     /// True or false.
     Boolean,
     /// One of these names.
     OneOf(&'static [&'static str]),
-    /// A list of as many texts at most, for each of which the rule has no objection.
+    /// An array of at most this many strings, each accepted by the rule.
     Texts(usize, Rule),
-    /// Whatever the check notes no fault of. What only some bodies need is not in a module that reads others.
+    /// Whatever the function notes no fault of. A check that only some bodies need is so left out of modules that never
+    /// use it.
     Own(OwnCheck),
 }
 
-/// Looks at a field's value and notes its faults.
+/// Checks a field's value and notes its faults.
 pub type OwnCheck = fn(&mut BodyReader, &'static str, &Value);
 
-/// Reads one JSON object against the fields that an endpoint has, collecting all faults.
+/// Reads one JSON object against an endpoint's fields, collecting all faults.
 #[derive(Debug)]
 pub struct BodyReader {
     fields: Vec<(&'static str, Value)>,
@@ -61,20 +64,21 @@ pub struct BodyReader {
 }
 
 impl BodyReader {
-    /// Takes the body of `request` apart and checks each field; `known` lists the endpoint's fields.
+    /// Parses the body of `request` and checks each field; `known` lists the endpoint's fields.
     ///
     /// # Errors
-    /// When the body is not declared as JSON, too large, or no JSON object.
+    /// When the body is not declared as JSON, is too large, or is not a JSON object. Faults of fields are reported by
+    /// [`Self::finish`].
     pub fn new(request: &Request, known: &[Field]) -> Result<Self, Problem> {
         require_json(request)?;
         let Body::Whole(bytes) = &request.body else { return Err(too_large()) };
         Self::of(parse(bytes).map_err(whole)?, known)
     }
 
-    /// The same for a body that has been parsed.
+    /// As [`Self::new`], for a body that has been parsed already.
     ///
     /// # Errors
-    /// When it is no object.
+    /// When it is not an object.
     pub fn of(body: Value, known: &[Field]) -> Result<Self, Problem> {
         let Value::Object(members) = body else {
             return Err(whole("The body must be a JSON object.".into()));
@@ -161,8 +165,7 @@ impl BodyReader {
         None
     }
 
-    /// Notes what is wrong with a set: a list of as many texts at most, at least one, none twice, for each of which the rule
-    /// has no objection.
+    /// Notes what is wrong with a set: an array of one to `most` distinct strings, each accepted by the rule.
     pub fn check_set(&mut self, field: &str, value: &Value, most: usize, rule: Rule) {
         let items = if let Value::Array(items) = value { items.as_slice() } else { &[] };
         let objection = self.check_items(field, value, most, rule);
@@ -171,21 +174,21 @@ impl BodyReader {
             self.invalid(&[field], what);
         }
         for (nth, item) in items.iter().enumerate() {
-            // Of too many items enough is said; comparing each with all would take long.
+            // An array that is too long has its fault already; comparing all its items would take long.
             if items.iter().take(nth.min(most)).any(|other| other == item) {
                 self.invalid(&[field, &format!("{nth}")], "is there already");
             }
         }
     }
 
-    /// Notes what is wrong with a whole number that may be from the first to the second.
+    /// Notes a fault unless the value is a whole number from `least` to `most`.
     pub fn check_integer(&mut self, field: &str, value: &Value, least: u64, most: u64) {
         if !value.as_integer().is_some_and(|number| least <= number && number <= most) {
             self.invalid(&[field], &format!("must be a whole number from {least} to {most}"));
         }
     }
 
-    /// Notes a fault, unless there are too many already.
+    /// Notes a fault, unless [`MAX_FAULTS`] have been noted already.
     fn note(&mut self, path: &[&str], fault: impl FnOnce(Place) -> Fault) {
         if self.faults.len() < MAX_FAULTS {
             let fault = fault(Place::Pointer(pointer(path)));
@@ -199,43 +202,62 @@ impl BodyReader {
         self.invalid_like(path, what, None);
     }
 
-    /// As [`Self::invalid`], with what may have been meant.
+    /// As [`Self::invalid`], with a suggestion of what may have been meant.
     pub fn invalid_like(&mut self, path: &[&str], what: &str, suggestion: Option<String>) {
-        self.note(path, |place| {
-            let detail = format!("`{}` {what}", joined(path, "/"));
-            Fault { code: Code::InvalidBody, place, detail, suggestion }
-        });
+        if self.faults.len() < MAX_FAULTS {
+            self.faults.push(invalid(path, what, suggestion));
+        }
     }
 
-    /// Takes a field's value out; none when it was not sent.
+    /// Takes a field's value out. Returns `None` when it was not sent.
     #[inline(never)]
     fn value(&mut self, field: &str) -> Option<Value> {
         let at = self.fields.iter().position(|(name, _)| *name == field)?;
         Some(self.fields.swap_remove(at).1)
     }
 
-    /// Takes a text out; none when it was not sent or is null.
+    /// Takes a string out. Returns `None` when it was not sent or is null.
     pub fn text(&mut self, field: &str) -> Option<String> {
         self.value(field)?.into_text()
     }
 
-    /// Takes a boolean out.
+    /// Takes a boolean out. Returns `None` when it was not sent.
     pub fn boolean(&mut self, field: &str) -> Option<bool> {
         if let Value::Boolean(value) = self.value(field)? { Some(value) } else { None }
     }
 
-    /// Takes a list of texts out.
+    /// Takes an array of strings out. Returns `None` when it was not sent.
     pub fn texts(&mut self, field: &str) -> Option<Vec<String>> {
         let Value::Array(items) = self.value(field)? else { return None };
         Some(items.into_iter().filter_map(Value::into_text).collect())
     }
 
-    /// Takes a whole number out.
+    /// The strings among an array's items, each with its position. The field is not taken out.
+    #[must_use]
+    pub fn texts_at(&self, field: &str) -> Vec<(usize, String)> {
+        let value = self.fields.iter().find(|(name, _)| *name == field);
+        let Some((_, Value::Array(items))) = value else { return Vec::new() };
+        let text = |(at, item): (usize, &Value)| Some((at, item.as_text()?.to_owned()));
+        items.iter().enumerate().filter_map(text).collect()
+    }
+
+    /// Takes a whole number out. Returns `None` when it was not sent.
     pub fn integer(&mut self, field: &str) -> Option<u64> {
         self.value(field)?.as_integer()
     }
 
-    /// Ends the checking; what is taken out after it is as it should be.
+    /// The refusal of the body for all faults that were found, and for one more at `path`.
+    #[must_use]
+    pub fn refuse(self, path: &[&str], what: &str, suggestion: Option<String>) -> Problem {
+        let last = invalid(path, what, suggestion);
+        let mut faults = self.faults;
+        if faults.len() < MAX_FAULTS {
+            faults.push(last.clone());
+        }
+        Problem::of_faults(faults).unwrap_or_else(|| Problem::of_fault(last))
+    }
+
+    /// Ends the checking. After `Ok`, every value taken out is valid.
     ///
     /// # Errors
     /// With all faults that were found.
@@ -244,24 +266,31 @@ impl BodyReader {
     }
 }
 
-/// A body of more than [`MAX_BODY`] bytes.
+/// The problem of a body of more than [`MAX_BODY`] bytes.
 #[must_use]
 pub fn too_large() -> Problem {
     Problem::new(Code::BodyTooLarge, format!("The body may have at most {} KiB.", MAX_BODY >> 10))
 }
 
-/// A fault of the body as a whole.
+/// The problem of a body that is faulty as a whole.
 fn whole(detail: String) -> Problem {
     let place = Place::Pointer(String::new());
     Problem::of_fault(Fault { code: Code::InvalidBody, place, detail, suggestion: None })
 }
 
-/// The JSON pointer of a path (RFC 6901).
+/// The fault of the value at `path`; `what` completes a sentence that begins with its name.
+fn invalid(path: &[&str], what: &str, suggestion: Option<String>) -> Fault {
+    let place = Place::Pointer(pointer(path));
+    let detail = format!("`{}` {what}", joined(path, "/"));
+    Fault { code: Code::InvalidBody, place, detail, suggestion }
+}
+
+/// The JSON pointer of a path (RFC 6901). Overlong field names are cut.
 fn pointer(path: &[&str]) -> String {
     let mut pointer = String::new();
     for step in path {
         pointer.push('/');
-        for letter in step.chars() {
+        for letter in shown(step).chars() {
             match letter {
                 '~' => pointer.push_str("~0"),
                 '/' => pointer.push_str("~1"),
@@ -272,7 +301,7 @@ fn pointer(path: &[&str]) -> String {
     pointer
 }
 
-/// The value that is the whole body; in words what is wrong when there is none.
+/// Parses the whole body. When that fails, returns the reason as a sentence.
 fn parse(bytes: &[u8]) -> Result<Value, String> {
     if bytes.is_empty() {
         return Err("The body is empty: send a JSON object.".into());
@@ -307,5 +336,6 @@ mod tests {
         assert_eq!(pointer(&["tags", "0"]), "/tags/0");
         assert_eq!(pointer(&["a/b~c"]), "/a~1b~0c");
         assert_eq!(pointer(&[""]), "/");
+        assert_eq!(pointer(&[&"~".repeat(60_000)]), format!("/{}…", "~0".repeat(64)));
     }
 }

@@ -1,14 +1,16 @@
-//! Cross-origin requests: which pages may call, and what they may read.
+//! Cross-origin requests: which pages may call the API, and what they may read.
 
 use super::config::Config;
+use super::endpoint::{Endpoint, Open};
 use super::message::{NO_STORE, Request, Response};
+use super::route::Route;
 
 /// Response headers that a page may read.
 const EXPOSED: &str = "ETag, Link, Retry-After, Server-Timing, x-request-id";
-/// Seconds for which a browser may remember a preflight; browsers cap it themselves.
+/// Seconds for which a browser may remember a preflight; browsers apply lower limits of their own.
 const PREFLIGHT_AGE: &str = "86400";
 
-/// The headers that make a cache keep one caller's answer from another.
+/// The value of `vary`, which keeps caches from giving one caller's answer to another.
 #[must_use]
 pub fn vary(config: &Config) -> String {
     let mut vary = config.secret_headers.join(", ");
@@ -16,23 +18,34 @@ pub fn vary(config: &Config) -> String {
     vary
 }
 
-/// Adds what lets the request's page read the response, when it may.
+/// Adds the headers that let the requesting page read the response, if it may.
 pub fn expose(config: &Config, request: &Request, response: &mut Response) {
-    if let Some(origin) = request.header("origin").filter(|origin| config.allows(origin)) {
+    if let Some(origin) = caller(config, request) {
         response.add("access-control-allow-origin", origin.to_owned());
         response.add("access-control-expose-headers", EXPOSED);
     }
 }
 
-/// The answer to OPTIONS: what a page may send, when it may call at all.
+/// The origin of the requesting page. Returns `None` when it may not call. Pages of every origin may read the `OpenAPI`
+/// document.
+fn caller<'a>(config: &Config, request: &'a Request) -> Option<&'a str> {
+    let origin = request.header("origin")?;
+    let is_document = || {
+        matches!(Route::of(&request.path), Route::To(resource)
+            if resource.endpoint("GET") == Some(Endpoint::Open(Open::Document)))
+    };
+    (config.allows(origin) || is_document()).then_some(origin)
+}
+
+/// The answer to `OPTIONS`. It names the headers that a page may send only to a page that may call.
 #[must_use]
-pub fn preflight(config: &Config, request: &Request, allow: &'static str) -> Response {
+pub fn preflight(config: &Config, request: &Request, allow: &str) -> Response {
     let mut response = Response::empty(204);
-    response.add("allow", allow);
+    response.add("allow", allow.to_owned());
     response.add("cache-control", NO_STORE);
-    if request.header("origin").is_some_and(|origin| config.allows(origin)) {
+    if caller(config, request).is_some() {
         let headers = config.secret_headers.join(", ") + ", content-type, if-match, if-none-match";
-        response.add("access-control-allow-methods", allow);
+        response.add("access-control-allow-methods", allow.to_owned());
         response.add("access-control-allow-headers", headers);
         response.add("access-control-max-age", PREFLIGHT_AGE);
     }

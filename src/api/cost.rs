@@ -1,17 +1,18 @@
-//! What a request costs in storage: counted on the way to the ports, told in `server-timing`.
+//! What a request costs in storage: counted on the way to the ports, reported in `server-timing`.
 
 use std::cell::Cell;
 use std::fmt;
+use std::rc::Rc;
 
-use crate::access::key::KeyHash;
 use crate::access::usage::Use;
 use crate::ports::{
-    Blobs, Clock, Db, Ports, Random, RateLimit, ResultSet, RetryAfter, Statement, StorageError,
+    Blob, Blobs, Clock, Db, Ports, Random, RateLimit, ResultSet, RetryAfter, Statement,
+    StorageError,
 };
 
-/// Tries before the request fails: of a read of a value, and of statements on their way to which the connection was lost.
+/// How often a read of a value, or a batch whose connection was lost, is tried before the request fails.
 const TRIES: u32 = 3;
-/// Milliseconds, at least, between the first and the second try of statements; each later pause is twice as long.
+/// Least milliseconds between the first and the second try of a batch; each later pause is twice as long.
 const PAUSE_MS: u32 = 40;
 
 /// Counts what a request asks of the ports behind it.
@@ -20,15 +21,17 @@ pub struct Metered<'a, P> {
     db_calls: Cell<u64>,
     rows_read: Cell<u64>,
     hides_rows: Cell<bool>,
+    hides_blobs: Cell<bool>,
     rows_written: Cell<u64>,
     blob_reads: Cell<u64>,
+    serves_format_1: Cell<bool>,
     repeated: Cell<bool>,
     due: Cell<Option<(Use, Statement)>>,
     settled: Cell<Option<Use>>,
 }
 
 impl<'a, P: Ports> Metered<'a, P> {
-    /// Nothing asked yet.
+    /// Wraps `ports`, with all counters at zero.
     #[must_use]
     pub const fn new(ports: &'a P) -> Self {
         Self {
@@ -36,8 +39,10 @@ impl<'a, P: Ports> Metered<'a, P> {
             db_calls: Cell::new(0),
             rows_read: Cell::new(0),
             hides_rows: Cell::new(false),
+            hides_blobs: Cell::new(false),
             rows_written: Cell::new(0),
             blob_reads: Cell::new(0),
+            serves_format_1: Cell::new(false),
             repeated: Cell::new(false),
             due: Cell::new(None),
             settled: Cell::new(None),
@@ -54,13 +59,19 @@ impl<P> fmt::Display for Metered<'_, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let read = if self.hides_rows.get() { 0 } else { self.rows_read.get() };
         let (calls, written) = (self.db_calls.get(), self.rows_written.get());
+        let reads = if self.hides_blobs.get() { 0 } else { self.blob_reads.get() };
         write!(f, "d1;desc=\"calls={calls} rows_read={read} rows_written={written}\", ")?;
-        write!(f, "kv;desc=\"reads={}\"", self.blob_reads.get())
+        write!(f, "kv;desc=\"reads={reads}\"")?;
+        if self.serves_format_1.get() {
+            write!(f, ", catalog;desc=\"format=1\"")?;
+        }
+        Ok(())
     }
 }
 
 impl<P: Ports> Db for Metered<'_, P> {
-    /// Statements must be such that running them once more is the same as running them once.
+    /// Runs the statements, retrying when the connection is lost. Running them twice must do no more than running them
+    /// once.
     async fn batch(&self, mut statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
         let mut tries = 1;
         let mut used = None;
@@ -85,7 +96,8 @@ impl<P: Ports> Db for Metered<'_, P> {
                     if error.lost {
                         self.repeated.set(true);
                     } else {
-                        // Nothing was done. A database that does not take the use may still do all else.
+                        // The transaction was rolled back. A database that rejects the write of the key's use may still
+                        // take the rest.
                         self.settled.set(used.take());
                         statements.pop();
                     }
@@ -100,30 +112,42 @@ impl<P: Ports> Db for Metered<'_, P> {
 }
 
 impl<P: Ports> Metered<'_, P> {
-    /// Tells no rows read: that of a revoked key is found, that of an unknown one is not, and nobody is told which it was;
-    /// nor is a token told how much there is that it may not see.
+    /// Reports zero rows read. Otherwise the count would reveal whether a refused key is revoked (its row is found) or
+    /// unknown, and to a token how many connections exist that it may not see.
     pub fn hide_rows(&self) {
         self.hides_rows.set(true);
     }
 
-    /// Whether statements were run more than once: an earlier try may have done its work.
+    /// Reports no reads at all, to a caller that is refused: what its request had looked up is not for it.
+    pub fn hide_reads(&self) {
+        self.hides_rows.set(true);
+        self.hides_blobs.set(true);
+    }
+
+    /// Has the response say that the catalog is in format 1 and should be published again.
+    pub fn serves_format_1(&self, serves: bool) {
+        self.serves_format_1.set(serves);
+    }
+
+    /// Whether statements were sent more than once, so that an earlier try may have done their work.
     #[must_use]
     pub fn was_repeated(&self) -> bool {
         self.repeated.get()
     }
 
-    /// Has the request's statements write the use of its key, too.
+    /// Adds the statement that records the key's use to the request's next batch.
     pub fn write_use(&self, due: Option<(Use, Statement)>) {
         self.due.set(due);
     }
 
-    /// The use that was written, or that storage did not take.
+    /// The key's use that was written, or that storage rejected. Returns `None` when neither happened.
     #[must_use]
     pub const fn settled_use(&self) -> Option<Use> {
         self.settled.get()
     }
 
-    /// Milliseconds to wait after a try: longer each time, and never the same for all who wait.
+    /// Milliseconds to wait after this many tries: longer each time, with a random part so that waiting requests spread
+    /// out.
     fn pause(&self, tries: u32) -> u32 {
         let mut jitter = [0];
         self.fill(&mut jitter);
@@ -135,7 +159,7 @@ impl<P: Ports> Metered<'_, P> {
 }
 
 impl<P: Blobs> Blobs for Metered<'_, P> {
-    async fn get(&self, key: &str) -> Result<Option<Vec<u8>>, StorageError> {
+    async fn get(&self, key: &str) -> Result<Option<Rc<dyn Blob>>, StorageError> {
         let mut tries = TRIES;
         loop {
             add(&self.blob_reads, 1);
@@ -145,6 +169,9 @@ impl<P: Blobs> Blobs for Metered<'_, P> {
                 answer => return answer,
             }
         }
+    }
+    fn keep(&self, bytes: Vec<u8>) -> Rc<dyn Blob> {
+        self.ports.keep(bytes)
     }
 }
 
@@ -165,7 +192,7 @@ impl<P: Random> Random for Metered<'_, P> {
 }
 
 impl<P: RateLimit> RateLimit for Metered<'_, P> {
-    async fn allow(&self, key: &KeyHash) -> Result<(), RetryAfter> {
-        self.ports.allow(key).await
+    async fn allow(&self, caller: &str) -> Result<(), RetryAfter> {
+        self.ports.allow(caller).await
     }
 }

@@ -1,17 +1,18 @@
-//! Entity tags of catalog reads (RFC 9110, part 8.8.3). An answer follows from a segment and the query, so its tag
-//! costs no look at the answer.
+//! Entity tags of catalog reads (RFC 9110, section 8.8.3). An answer depends only on a segment and the query, so its
+//! tag can be computed without rendering it.
 
 use crate::catalog::stored::SegmentId;
+use crate::condition::Condition;
 use crate::names::Names;
 
-/// Another build may render the same rows in another way: its tags must differ. The build script says which it is.
+/// Identifies the build, set by the build script: another build may render the same rows differently, so its tags must
+/// differ.
 const BUILD: &str = match option_env!("CONNECTOR_VAULT_BUILD") {
     Some(build) => build,
     None => env!("CARGO_PKG_VERSION"),
 };
 
-/// The strong tag of the answer to `query` on a segment, by this version of the code; of an answer that shows no more than
-/// `platforms`, when given.
+/// The strong tag of this build's answer to `query` on a segment, which shows only `platforms` when given.
 #[must_use]
 pub fn of_query(segment: SegmentId, query: &str, platforms: Option<&Names>) -> String {
     let mut hasher = crate::crc32::crc32_of_pieces();
@@ -27,13 +28,15 @@ pub fn of_query(segment: SegmentId, query: &str, platforms: Option<&Names>) -> S
     }
 }
 
-/// Whether an `If-None-Match` value names `tag`. Weak tags match too, as RFC 9110 says for this header.
+/// Whether an `If-None-Match` value names `tag`. Weak tags match too, as RFC 9110 says for this header. An invalid
+/// value names nothing: at worst, the caller gets an answer that it has already.
 #[must_use]
 pub fn matches(if_none_match: &str, tag: &str) -> bool {
-    if_none_match
-        .split(',')
-        .map(str::trim)
-        .any(|given| given == "*" || given.strip_prefix("W/").unwrap_or(given) == tag)
+    match Condition::parse(if_none_match) {
+        Some(Condition::Any) => true,
+        Some(Condition::OneOf(tags)) => tags.iter().any(|given| given.opaque == tag),
+        None => false,
+    }
 }
 
 #[cfg(test)]
@@ -48,6 +51,7 @@ mod tests {
             ("\"x\", W/\"a\"", true),
             ("*", true),
             ("\"b\"", false),
+            ("\"x,\"a\"", false),
             ("a", false),
             ("", false),
         ] {

@@ -1,21 +1,27 @@
-//! The flow of every request.
+//! The flow of every request, from its plain parts to the response.
 
-use super::catalog::{list_actions, list_connectors};
 use super::config::Config;
 use super::cors;
 use super::cost::Metered;
+use super::endpoint::{Endpoint, Keyed};
 use super::message::{NO_STORE, Request, Response};
-use super::problem::{Code, Problem};
-use super::route::{Endpoint, READS, Route, Target};
-use super::whoami::whoami;
-use super::{session, vault};
-use crate::access::authenticate::{AuthenticationError, Freshness, KeyCache, authenticate};
+use super::plan::{Context, Plan, Results, Statements};
+use super::problem::Problem;
+use super::route::{READS, Resource, Route};
+use super::{catalog, open, page, session, vault, whoami};
+use crate::access::authenticate::{KeyCache, owner};
+use crate::access::error::AuthenticationError;
+use crate::access::statements::select_key;
 use crate::access::usage::Usage;
-use crate::access::{Caller, Principal, Scope, Scopes};
+use crate::access::{Caller, Principal};
 use crate::catalog::cache::CatalogCache;
-use crate::ports::Ports;
+use crate::ports::{Db, Ports, ResultSet};
+use crate::terms::Scopes;
 
-/// What an isolate keeps from request to request.
+/// Tells browsers to use HTTPS only for this host, for a year after each answer (RFC 6797).
+const HTTPS_ONLY: &str = "max-age=31536000";
+
+/// What an isolate keeps from one request to the next.
 #[derive(Debug)]
 pub struct Service {
     config: Config,
@@ -26,7 +32,7 @@ pub struct Service {
 }
 
 impl Service {
-    /// A service that remembers nothing yet.
+    /// A service with empty caches.
     #[must_use]
     pub fn new(config: Config) -> Self {
         let (vary, catalog) = (cors::vary(&config), CatalogCache::new(config.segment_bytes));
@@ -34,54 +40,65 @@ impl Service {
         Self { config, vary, keys, usage, catalog }
     }
 
-    /// What a request is made with.
+    /// Who sends a request.
     fn caller(&self, request: &Request) -> Result<Caller, AuthenticationError> {
         let sent = self.config.secret_headers.iter().filter_map(|name| request.header(name));
         let secrets: Vec<&str> = sent.filter(|secret| !secret.is_empty()).collect();
         Caller::of(&secrets, &self.config.sessions)
     }
 
-    /// Whether the answer to a request may depend on its body.
+    /// Whether the answer to a request may depend on its body, so that the body has to be read.
     #[must_use]
     pub fn reads_body(&self, request: &Request) -> bool {
-        let Route::To(target) = Route::of(&request.path) else { return false };
-        let takes_one = matches!(
-            target.endpoint(&request.method),
-            Some(Endpoint::CreateConnection | Endpoint::UpdateConnection | Endpoint::CreateSession)
-        );
-        takes_one && self.caller(request).is_ok()
+        let Route::To(resource) = Route::of(&request.path) else { return false };
+        let endpoint = resource.endpoint(&request.method);
+        endpoint.is_some_and(|endpoint| endpoint.facts().body.is_some())
+            && self.caller(request).is_ok()
     }
 }
 
-/// Answers a request.
+/// Answers a request:
 ///
-/// 1. Find the route; answer what is open to everybody.
-/// 2. Authenticate: below `/v1`, nothing is told without a valid key or token.
-/// 3. Check path and method.
-/// 4. Authorize: the caller's scope, then its rate.
-/// 5. Parse, ask storage, render.
+/// 1. Route. Endpoints that are open to everybody answer at once.
+/// 2. Read the secret. Below `/v1`, nothing is revealed without a well-formed key or a valid token.
+/// 3. Plan, unless the request is already refused for its path, method, scope or rate. The rate limit comes before
+///    storage, which it protects.
+/// 4. Ask storage once, for the key's row and for whatever the plan needs. A catalog list needs no row when the
+///    caller's scopes are known.
+/// 5. Authenticate, then authorize. Refusals are answered in the contract's order, whichever was found first: 401, 404
+///    or 405, 403, 429, then those of the plan. A token carries its scopes: whatever it may not ask for is refused
+///    without asking storage whether its key is still valid.
+/// 6. Render.
 ///
-/// Whatever the outcome, the response carries the headers that every response has.
+/// Every response, whatever the outcome, carries the common headers, such as `vary` and `x-request-id`.
 pub async fn handle<P: Ports>(service: &Service, ports: &P, request: &Request) -> Response {
     let metered = Metered::new(ports);
     let request_id = ports.uuid();
-    let mut response = match answer(service, ports, &metered, request).await {
+    let mut response = match answer(service, ports, &metered, request, &request_id).await {
         Ok(response) => response,
         Err(problem) => failure(&problem, &request.origin, &request_id),
     };
-    if response.status == 401 {
-        metered.hide_rows();
-    } else if let Some(used) = metered.settled_use() {
+    if matches!(response.status, 401 | 403) {
+        metered.hide_reads();
+    }
+    if let Some(used) = metered.settled_use().filter(|_| response.status != 401) {
         service.usage.remember(used);
     }
     cors::expose(&service.config, request, &mut response);
     response.add("vary", service.vary.clone());
     response.add("server-timing", metered.to_string());
     response.add("x-content-type-options", "nosniff");
+    if request.origin.starts_with("https:") {
+        response.add("strict-transport-security", HTTPS_ONLY);
+    }
     response.add("x-request-id", request_id);
-    if request.method == "HEAD" && !response.body.is_empty() {
-        response.add("content-length", response.body.len().to_string());
-        response.body.clear();
+    if request.method == "HEAD" {
+        let kept = response.kept.take().map(|body| body.size());
+        let size = kept.unwrap_or(response.body.len());
+        if size > 0 {
+            response.add("content-length", size.to_string());
+            response.body.clear();
+        }
     }
     response
 }
@@ -91,102 +108,187 @@ async fn answer<P: Ports>(
     ports: &P,
     metered: &Metered<'_, P>,
     request: &Request,
+    request_id: &str,
 ) -> Result<Response, Problem> {
     // 1. Route.
     let route = Route::of(&request.path);
-    let target = match &route {
-        Route::To(target) => Some(target),
+    let resource = match &route {
+        Route::To(resource) => Some(resource),
         Route::UnknownInApi => None,
-        Route::Unknown => return Err(no_route()),
+        Route::Unknown => return page::not_found(request).ok_or_else(Problem::no_route),
     };
     if request.method == "OPTIONS" {
-        return Ok(cors::preflight(&service.config, request, target.map_or(READS, Target::allow)));
+        let allow = resource.map_or_else(|| READS.to_owned(), Resource::allow);
+        return Ok(cors::preflight(&service.config, request, &allow));
     }
+    let now = ports.now();
+    let endpoint = match resource.map(|resource| (resource, resource.endpoint(&request.method))) {
+        Some((_, Some(Endpoint::Open(open)))) => return open::answer(open, &service.config, now),
+        Some((_, Some(Endpoint::Keyed(keyed)))) => Ok(keyed),
+        Some((resource, None)) => {
+            let refusal = Problem::no_method(resource.allow());
+            if let Some(open) = resource.open() {
+                // An open path that does not exist answers 404 rather than 405.
+                return open::answer(open, &service.config, now).and(Err(refusal));
+            }
+            Err(refusal)
+        }
+        None => Err(Problem::no_route()),
+    };
 
-    // 2. Authenticate.
-    if let Some(target @ Target::Health) = target {
-        target.endpoint(&request.method).ok_or_else(|| no_method(target))?;
-        return Ok(Response::json(br#"{"status":"ok"}"#.to_vec(), NO_STORE));
-    }
+    // 2. Read the secret.
     let caller = service.caller(request)?;
-    if let Caller::Token(token) = &caller
-        && !token.is_valid(ports.now(), page_origin(request))
-    {
-        return Err(caller.refused().into());
+    match &caller {
+        Caller::Key(key) => metered.write_use(service.usage.due(key, now)),
+        Caller::Token(token) if token.is_valid(now, page_origin(request)) => metered.hide_rows(),
+        Caller::Token(_) => return Err(caller.refused().into()),
     }
-    if let Caller::Key(key) = &caller {
-        metered.write_use(service.usage.due(key, ports.now()));
-    }
-    let endpoint = target.and_then(|target| target.endpoint(&request.method));
-    if let (Some(target), Some(endpoint), Some(scope)) =
-        (target, endpoint, endpoint.and_then(Endpoint::vault_scope))
-    {
-        let sessions = &service.config.sessions;
-        let asked = vault::Asked { request, caller: &caller, sessions, target, endpoint, scope };
-        return vault::answer(&service.catalog, metered, &asked).await;
-    }
-    let (freshness, is_catalog) = match target {
-        Some(Target::Connectors | Target::Actions { .. }) | None => (Freshness::Recent, true),
-        Some(_) => (Freshness::Now, false),
+
+    // 3. Plan.
+    let trusts = resource.is_none_or(Resource::is_catalog);
+    let known = match &caller {
+        Caller::Token(token) => Some(token.scopes),
+        Caller::Key(key) if trusts => service.keys.recall(key, now)?,
+        Caller::Key(_) => None,
     };
-    let principal = match caller.token() {
-        // Its signature says it all: of the catalog, storage has nothing to tell.
-        Some(token) if is_catalog => Principal::of_token(token),
-        _ => authenticate(&service.keys, metered, &caller, freshness).await?,
+    let allowed = match known {
+        Some(scopes) => Ok(authorize(&endpoint, &caller, scopes)?),
+        None => endpoint.clone(),
+    };
+    let allowed = match allowed {
+        Ok(endpoint) => {
+            let rate = ports.allow(&caller.rate_key().to_string()).await;
+            rate.map(|()| endpoint).map_err(|wait| Problem::too_often(caller.noun(), wait))
+        }
+        refused => refused,
+    };
+    let context = allowed.map(|endpoint| Context {
+        request,
+        endpoint,
+        argument: resource.map(Resource::argument).unwrap_or_default(),
+        caller: &caller,
+        config: &service.config,
+        now,
+        request_id,
+    });
+    let plan = match &context {
+        Ok(context) => plan(service, metered, context).await,
+        Err(problem) => Err(problem.clone()),
     };
 
-    // 3. Path and method.
-    let target = target.ok_or_else(no_route)?;
-    let endpoint = endpoint.ok_or_else(|| no_method(target))?;
-
-    // 4. Authorize.
-    if let Some(scope) = endpoint.scope() {
-        authorize(&caller, principal.scopes, scope)?;
-    }
-    ports.allow(&caller.rate_key()).await?;
-
-    // 5. Parse, ask storage, render.
-    let (catalog, platforms) = (&service.catalog, caller.platforms());
-    match target {
-        Target::Connectors => list_connectors(catalog, metered, request, platforms).await,
-        Target::Actions { platform } => {
-            list_actions(catalog, metered, request, platform, platforms).await
+    // 4. to 6. Ask storage, authenticate, authorize, render.
+    let is_known = trusts && known.is_some();
+    let door = Door { service, metered, caller: &caller, endpoint: &endpoint, is_known, now };
+    match plan {
+        Ok(Plan::Vault(statements, render)) => {
+            let (principal, sets) = door.admit(statements).await?;
+            let sets = sets.get(1..).unwrap_or_default();
+            render(&Results { sets, repeated: metered.was_repeated() }, &principal)
         }
-        Target::Sessions => {
-            session::create(&service.config.sessions, &principal, request, ports.now())
+        Ok(Plan::Catalog(list)) => {
+            door.pass().await?;
+            list.answer(&service.catalog, metered).await
         }
-        _ => whoami(&principal, caller.token(), &request.query),
+        Ok(Plan::Session(new)) => {
+            let (principal, _) = door.admit(Statements::default()).await?;
+            new.answer(&principal, &service.catalog, metered).await
+        }
+        Ok(Plan::NoPlatform(refused)) => {
+            door.pass().await?;
+            refused.answer(&service.catalog, metered).await
+        }
+        Err(problem) => {
+            door.pass().await?;
+            Err(problem)
+        }
     }
 }
 
-/// The origin of the page that sends a request. Where a page reads from its own service, browsers name none, but say so.
+/// What the endpoint needs from storage, and how its answer is rendered.
+async fn plan<'a, P: Ports>(
+    service: &Service,
+    ports: &Metered<'_, P>,
+    context: &'a Context<'a>,
+) -> Result<Plan<'a>, Problem> {
+    match context.endpoint {
+        Keyed::ListConnectors => catalog::connectors::plan(context),
+        Keyed::ListActions => catalog::actions::plan(context),
+        Keyed::ListConnections => vault::list::plan(context),
+        Keyed::CreateConnection => vault::create::plan(context, &service.catalog, ports).await,
+        Keyed::ReadConnection => vault::read::plan(context),
+        Keyed::UpdateConnection => vault::update::plan(context),
+        Keyed::DeleteConnection => vault::delete::plan(context),
+        Keyed::SetConnectionState => vault::state::plan(context),
+        Keyed::SetConnectionName => vault::name::plan(context),
+        Keyed::Summary => vault::summary::plan(context),
+        Keyed::Whoami => whoami::plan(context),
+        Keyed::CreateSession => session::plan(context),
+    }
+}
+
+/// Where a caller is let in, by what storage says of its key.
+struct Door<'a, P> {
+    service: &'a Service,
+    metered: &'a Metered<'a, P>,
+    caller: &'a Caller,
+    endpoint: &'a Result<Keyed, Problem>,
+    /// Whether what is known of the caller is enough, so that storage need not be asked.
+    is_known: bool,
+    now: u64,
+}
+
+impl<P: Ports> Door<'_, P> {
+    /// Lets the caller in without statements; asks storage only about a caller that is not known.
+    ///
+    /// # Errors
+    /// As [`Self::admit`].
+    async fn pass(&self) -> Result<(), Problem> {
+        if !self.is_known {
+            self.admit(Statements::default()).await?;
+        }
+        Ok(())
+    }
+
+    /// Runs the statements in one batch with the one that selects the key's row. Returns the principal and all result
+    /// sets, the key's first. When the caller is refused, no result leaves this function.
+    ///
+    /// # Errors
+    /// When the key is not valid, the path or method does not exist, the scope is missing, or storage can't answer.
+    async fn admit(&self, statements: Statements) -> Result<(Principal, Vec<ResultSet>), Problem> {
+        let mut batch = vec![select_key(self.caller)];
+        batch.append(&mut statements.into_vec());
+        let sets = self.metered.batch(batch).await?;
+        let principal = owner(self.caller, sets.first(), self.now);
+        if let Caller::Key(key) = self.caller {
+            self.service.keys.remember(key, principal.as_ref().ok(), self.now);
+        }
+        let principal = principal?;
+        authorize(self.endpoint, self.caller, principal.scopes)?;
+        Ok((principal, sets))
+    }
+}
+
+/// The endpoint. Fails when the request leads to none, or when the caller lacks its scope.
+fn authorize(
+    endpoint: &Result<Keyed, Problem>,
+    caller: &Caller,
+    scopes: Scopes,
+) -> Result<Keyed, Problem> {
+    let endpoint = endpoint.clone()?;
+    match endpoint.access().scope() {
+        Some(scope) if !scopes.contains(scope) => Err(Problem::lacks(caller.noun(), scope)),
+        _ => Ok(endpoint),
+    }
+}
+
+/// The origin of the page that sends a request. Browsers send no `Origin` with same-origin reads; `Sec-Fetch-Site`
+/// identifies those. Returns `None` when the origin is not known.
 fn page_origin(request: &Request) -> Option<&str> {
     let own = || {
         let is_own = request.header("sec-fetch-site") == Some("same-origin");
         is_own.then_some(request.origin.as_str())
     };
     request.header("origin").or_else(own)
-}
-
-/// Refuses a caller without the scope.
-pub(super) fn authorize(caller: &Caller, scopes: Scopes, scope: Scope) -> Result<(), Problem> {
-    if scopes.contains(scope) { Ok(()) } else { Err(lacks(caller.noun(), scope)) }
-}
-
-/// What is said of a key or a token that lacks a scope.
-pub(super) fn lacks(noun: &str, scope: Scope) -> Problem {
-    let detail = format!("This {noun} lacks the scope `{}`.", scope.as_str());
-    Problem::new(Code::InsufficientScope, detail)
-}
-
-fn no_method(target: &Target) -> Problem {
-    let allow = target.allow();
-    let detail = format!("This path takes {allow} only.");
-    Problem { allow: Some(allow), ..Problem::new(Code::MethodNotAllowed, detail) }
-}
-
-pub(super) fn no_route() -> Problem {
-    Problem::new(Code::RouteNotFound, "The service has no such path.")
 }
 
 fn failure(problem: &Problem, base: &str, request_id: &str) -> Response {
@@ -198,8 +300,8 @@ fn failure(problem: &Problem, base: &str, request_id: &str) -> Response {
     if status == 401 {
         response.add("www-authenticate", "ApiKey");
     }
-    if let Some(allow) = problem.allow {
-        response.add("allow", allow);
+    if let Some(allow) = &problem.allow {
+        response.add("allow", allow.to_string());
     }
     if let Some(seconds) = problem.retry_after {
         response.add("retry-after", seconds.to_string());

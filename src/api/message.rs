@@ -1,16 +1,19 @@
-//! Requests and responses as plain parts.
+//! Requests and responses as plain structs.
 
 use std::fmt;
+use std::rc::Rc;
 
-/// `cache-control` of the catalog: a cache asks before each use.
+use crate::ports::Blob;
+
+/// `cache-control` of the catalog: a cache must revalidate before each use.
 pub const NO_CACHE: &str = "private, no-cache";
 /// `cache-control` of everything else.
 pub const NO_STORE: &str = "private, no-store";
 
-/// A request's parts, as they were sent. `Debug` shows no header's value, since one of them is a key, and no body.
+/// A request's parts, as they were sent. `Debug` shows no header values, since one of them is a key, and no body.
 #[derive(Clone, Default)]
 pub struct Request {
-    /// The method, letter by letter.
+    /// The method, case-sensitive.
     pub method: String,
     /// Scheme, host and port of the service: `https://vault.example`.
     pub origin: String,
@@ -20,7 +23,7 @@ pub struct Request {
     pub query: String,
     /// Header names in lower case, with their values.
     pub headers: Vec<(String, String)>,
-    /// What was sent after them.
+    /// The body.
     pub body: Body,
 }
 
@@ -33,7 +36,7 @@ pub enum Body {
     TooLarge,
 }
 
-/// Most bytes of a body.
+/// The most bytes that a request body may have.
 pub const MAX_BODY: usize = 64 << 10;
 
 impl Default for Body {
@@ -43,7 +46,7 @@ impl Default for Body {
 }
 
 impl Request {
-    /// The value of a header, its name in lower case.
+    /// The value of a header. `name` must be in lower case. Returns `None` when it was not sent.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
@@ -64,9 +67,13 @@ pub struct Response {
     pub status: u16,
     /// Header names in lower case, with their values.
     pub headers: Vec<(&'static str, String)>,
-    /// The body; empty for none.
+    /// The body; empty when there is none or when `kept` holds it.
     pub body: Vec<u8>,
-    /// What the operator should find in the log.
+    /// The body, when the isolate keeps it to send it again; `body` is then empty.
+    pub kept: Option<Rc<dyn Blob>>,
+    /// Whether the platform answers with the site's static file at the request's path instead.
+    pub is_file: bool,
+    /// A message for the operator's log.
     pub log: Option<String>,
 }
 
@@ -84,16 +91,16 @@ impl Response {
             ("content-type", "application/json".into()),
             ("cache-control", cache_control.into()),
         ];
-        Self { status: 200, headers, body, log: None }
+        Self { status: 200, headers, body, ..Self::default() }
     }
 
-    /// Adds a header, its name in lower case.
+    /// Adds a header. `name` must be in lower case.
     #[inline(never)]
     pub fn add(&mut self, name: &'static str, value: impl Into<String>) {
         self.headers.push((name, value.into()));
     }
 
-    /// The value of a header, its name in lower case.
+    /// The value of a header. `name` must be in lower case. Returns `None` when the response has no such header.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())

@@ -1,8 +1,8 @@
-//! Strict percent-decoding: what is not valid is refused, never guessed. And encoding, for those who send.
+//! Strict percent-decoding, which refuses invalid input instead of guessing, and percent-encoding.
 
 use std::borrow::Cow;
 
-/// Decodes `%XX`; none when an escape is cut short or not hexadecimal, or when the result is not UTF-8.
+/// Decodes `%XX`. Returns `None` when an escape is incomplete or not hexadecimal, or the result is not UTF-8.
 #[must_use]
 pub fn decode(text: &str) -> Option<Cow<'_, str>> {
     if text.bytes().any(|byte| byte == b'%') {
@@ -12,7 +12,7 @@ pub fn decode(text: &str) -> Option<Cow<'_, str>> {
     }
 }
 
-/// Decodes a query's name or value, where `+` stands for a space.
+/// As [`decode`], for a query's name or value, where `+` stands for a space.
 #[must_use]
 pub fn decode_form(text: &str) -> Option<Cow<'_, str>> {
     if text.bytes().any(|byte| matches!(byte, b'%' | b'+')) {
@@ -35,7 +35,8 @@ fn decoded(text: &str, plus: u8) -> Option<Cow<'_, str>> {
     String::from_utf8(decoded).ok().map(Cow::Owned)
 }
 
-/// Encodes all but letters, digits, `-`, `.`, `_` and `~`: good in a path segment, and in a query's name or value.
+/// Encodes everything but letters, digits, `-`, `.`, `_` and `~`. The result is valid in a path segment and in a
+/// query's name or value.
 #[must_use]
 pub fn encode(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());

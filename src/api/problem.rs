@@ -1,57 +1,63 @@
-//! Errors as `application/problem+json` (RFC 9457): one envelope for every one of them.
+//! Errors as `application/problem+json` (RFC 9457), in one envelope.
 
-use crate::access::authenticate::AuthenticationError;
-use crate::json::{Object, array, list};
-use crate::nearest::{beginning, nearest};
+use serde::Serialize;
+
+use crate::access::error::AuthenticationError;
+use crate::json;
+use crate::nearest::{nearest, shown};
 use crate::ports::{RetryAfter, StorageError};
+use crate::terms::Scope;
 
-/// What went wrong, in a word that programs can rely on.
+/// What went wrong, as a stable identifier for programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Code {
-    /// A query parameter that the endpoint does not have.
+    /// The endpoint has no such query parameter.
     UnknownParameter,
-    /// A query parameter given more than once.
+    /// A query parameter was sent more than once.
     RepeatedParameter,
-    /// A query parameter with a value that it can't have.
+    /// A query parameter has an invalid value.
     InvalidParameter,
-    /// A body that is not what the endpoint takes.
+    /// The list would read more rows than one may.
+    QueryTooBroad,
+    /// The body is not what the endpoint takes.
     InvalidBody,
-    /// No API key.
+    /// The request carries no API key.
     MissingKey,
-    /// A malformed, unknown, revoked or expired API key or token, or several.
+    /// The API key or token is malformed, unknown, revoked or expired, or there are several.
     InvalidKey,
-    /// The key is not allowed to do this.
+    /// The key or token lacks the required scope.
     InsufficientScope,
-    /// No such path.
+    /// The path does not exist.
     RouteNotFound,
-    /// No such platform in the catalog.
+    /// The catalog has no such platform.
     PlatformNotFound,
-    /// No such connection that the key may see.
+    /// The caller sees no such connection.
     ConnectionNotFound,
     /// The path exists, but not with this method.
     MethodNotAllowed,
     /// Another connection has the same key.
     ConnectionExists,
-    /// The resource is not in the state that `If-Match` names.
+    /// The resource is not at the version that `If-Match` names.
     PreconditionFailed,
-    /// The body is over the limit.
+    /// The body is too large.
     BodyTooLarge,
     /// The body is not declared as JSON.
     UnsupportedMediaType,
-    /// The key asks too often.
+    /// The caller sends too many requests.
     TooManyRequests,
-    /// A fault of the service.
+    /// The service has a fault.
     Internal,
-    /// Storage can't answer now.
+    /// Storage can't answer at the moment.
     Unavailable,
 }
 
 impl Code {
     /// All codes.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::UnknownParameter,
         Self::RepeatedParameter,
         Self::InvalidParameter,
+        Self::QueryTooBroad,
         Self::InvalidBody,
         Self::MissingKey,
         Self::InvalidKey,
@@ -69,20 +75,21 @@ impl Code {
         Self::Unavailable,
     ];
 
-    /// The HTTP status, the `code` and the `title`: all that is the same in every problem of this kind.
+    /// The HTTP status, the `code` and the `title`: everything that all problems of this kind share.
     #[must_use]
     pub const fn facts(self) -> (u16, &'static str, &'static str) {
         let (status, code) = self.named();
         (status, code, self.title())
     }
 
-    /// The HTTP status and the `code`. Apart from the title, which clients do without.
+    /// The HTTP status and the `code`, separate from the titles, which the client does without.
     #[must_use]
     pub const fn named(self) -> (u16, &'static str) {
         match self {
             Self::UnknownParameter => (400, "unknown_parameter"),
             Self::RepeatedParameter => (400, "repeated_parameter"),
             Self::InvalidParameter => (400, "invalid_parameter"),
+            Self::QueryTooBroad => (400, "query_too_broad"),
             Self::InvalidBody => (400, "invalid_body"),
             Self::MissingKey => (401, "missing_key"),
             Self::InvalidKey => (401, "invalid_key"),
@@ -106,6 +113,7 @@ impl Code {
             Self::UnknownParameter => "Unknown query parameter",
             Self::RepeatedParameter => "Repeated query parameter",
             Self::InvalidParameter => "Invalid query parameter",
+            Self::QueryTooBroad => "Query too broad",
             Self::InvalidBody => "Invalid body",
             Self::MissingKey => "Missing API key",
             Self::InvalidKey => "Invalid API key",
@@ -131,63 +139,67 @@ impl Code {
     }
 }
 
-/// Faults past this many are not named any more: a hostile request must cost little.
+/// The most faults that are reported, so that a hostile request costs little.
 pub(super) const MAX_FAULTS: usize = 100;
 
 /// One fault of a request's parameters or body.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Fault {
     /// The kind of fault; the problem's own code is that of its first fault.
+    #[serde(skip)]
     pub code: Code,
     /// Where it is.
+    #[serde(flatten)]
     pub place: Place,
-    /// What is wrong, for a person.
+    /// What is wrong, for people.
     pub detail: String,
     /// What may have been meant.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<String>,
 }
 
 /// Where a fault is.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub enum Place {
-    /// In the query parameter of this name, as it was sent.
+    /// In the query parameter of this name, as sent.
     Parameter(String),
     /// In the body, at this JSON pointer (RFC 6901).
     Pointer(String),
 }
 
-/// A request's failure.
+/// The failure of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// What went wrong.
     pub code: Code,
-    /// What went wrong in this very case, for a person.
+    /// What went wrong in this request, for people.
     pub detail: Box<str>,
-    /// All faults of the parameters or the body (only with status 400).
+    /// All faults of the query or the body (with status 400 only).
     pub errors: Vec<Fault>,
-    /// What only this kind of problem tells.
+    /// The member that only this kind of problem has.
     pub extension: Extension,
-    /// Value of the `Allow` header.
-    pub allow: Option<&'static str>,
-    /// Value of the `Retry-After` header, in seconds.
+    /// The value of the `Allow` header.
+    pub allow: Option<Box<str>>,
+    /// The value of the `Retry-After` header, in seconds.
     pub retry_after: Option<u32>,
     /// The cause, for the log only.
     pub cause: Option<Box<str>>,
 }
 
-/// A member of the document that some kinds of problems have.
+/// A member of the document that only some kinds of problem have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Extension {
     /// No such member.
     None,
-    /// `suggestions`: what may have been meant.
+    /// `suggestions`: names that may have been meant.
     Suggestions(Vec<String>),
-    /// `connectionId`: the connection that is there already.
+    /// `connectionId`: the connection that exists already.
     ConnectionId(String),
 }
 
 impl Problem {
-    /// A problem with nothing but its detail.
+    /// A problem with nothing but its code and detail.
     #[must_use]
     pub fn new(code: Code, detail: impl Into<String>) -> Self {
         let detail = detail.into().into_boxed_str();
@@ -202,7 +214,7 @@ impl Problem {
         }
     }
 
-    /// A request whose parameters or body have these faults; none when there are none.
+    /// The problem of a request whose query or body has these faults. Returns `None` when there are none.
     #[must_use]
     pub fn of_faults(errors: Vec<Fault>) -> Option<Self> {
         let first = errors.first()?;
@@ -215,28 +227,68 @@ impl Problem {
         Some(problem)
     }
 
-    /// A request with one fault, which tells all that there is to tell.
+    /// The problem of a request with one fault.
     #[must_use]
     pub fn of_fault(fault: Fault) -> Self {
         let problem = Self::new(fault.code, fault.detail.clone());
         Self { errors: vec![fault], ..problem }
     }
 
-    /// No API key.
+    /// The service has no such path.
+    #[must_use]
+    pub fn no_route() -> Self {
+        Self::new(Code::RouteNotFound, "The service has no such path.")
+    }
+
+    /// The path does not have the method; `allow` lists the methods that it has.
+    #[must_use]
+    pub fn no_method(allow: String) -> Self {
+        let problem = Self::new(Code::MethodNotAllowed, format!("This path takes {allow} only."));
+        Self { allow: Some(allow.into_boxed_str()), ..problem }
+    }
+
+    /// The caller, a key or a token as `noun` says, lacks the scope.
+    #[must_use]
+    pub fn lacks(noun: &str, scope: Scope) -> Self {
+        let detail = format!("This {noun} lacks the scope `{}`.", scope.as_str());
+        Self::new(Code::InsufficientScope, detail)
+    }
+
+    /// A key or a token, as `noun` says, that asks too often.
+    #[must_use]
+    pub fn too_often(noun: &str, wait: RetryAfter) -> Self {
+        let detail = format!("This {noun} asks too often. Wait, then try again.");
+        Self { retry_after: Some(wait.0), ..Self::new(Code::TooManyRequests, detail) }
+    }
+
+    /// The vault has no such connection, or the caller may not see it.
+    #[must_use]
+    pub fn no_connection() -> Self {
+        Self::new(Code::ConnectionNotFound, "The vault has no such connection.")
+    }
+
+    /// The request carries no API key.
     #[must_use]
     pub fn missing_key() -> Self {
         let detail = "The request carries no API key: send it in the header `x-service-secret`.";
         Self::new(Code::MissingKey, detail)
     }
 
-    /// No API key, but something that looks like one.
+    /// The request's API key is malformed.
     #[must_use]
     pub fn malformed_key() -> Self {
         let detail = "The API key is malformed: a character is missing or mistyped.";
         Self::new(Code::InvalidKey, detail)
     }
 
-    /// A token that is not good, or not here, or not any more: one answer for all, so that it tells nothing.
+    /// The request carries more than one secret.
+    #[must_use]
+    pub fn several_keys() -> Self {
+        let detail = "The API key came twice, in one header or in two: send it once.";
+        Self::new(Code::InvalidKey, detail)
+    }
+
+    /// The token is not valid. All reasons get the same answer, so that it reveals nothing.
     #[must_use]
     pub fn bad_token() -> Self {
         let detail = "The token is not valid: it is altered, expired or used from an origin that it does not name, or its API key is revoked or expired.";
@@ -253,31 +305,50 @@ impl Problem {
         problem
     }
 
-    /// The document of this problem; `base` is the service's address without a trailing slash.
+    /// The JSON document; `base` is the service's address without a trailing slash.
     #[must_use]
     pub fn to_json(&self, base: &str, request_id: &str) -> Vec<u8> {
         let (status, code, title) = self.code.facts();
-        let mut document = Object::default()
-            .text("type", &format!("{base}/problems/{code}"))
-            .text("title", title)
-            .integer("status", u64::from(status))
-            .text("detail", &self.detail)
-            .text("code", code)
-            .text("requestId", request_id);
-        if !self.errors.is_empty() {
-            document = document.json("errors", &list(self.errors.iter().map(Fault::to_json)));
-        }
-        let document = match &self.extension {
-            Extension::None => document,
-            Extension::Suggestions(names) => document.json("suggestions", &array(names)),
-            Extension::ConnectionId(id) => document.text("connectionId", id),
+        let (suggestions, connection_id) = match &self.extension {
+            Extension::None => (None, None),
+            Extension::Suggestions(names) => (Some(names.as_slice()), None),
+            Extension::ConnectionId(id) => (None, Some(id.as_str())),
         };
-        document.finish().into_bytes()
+        json::bytes(&Document {
+            kind: format!("{base}/problems/{code}"),
+            title,
+            status,
+            detail: &self.detail,
+            code,
+            request_id,
+            errors: &self.errors,
+            suggestions,
+            connection_id,
+        })
     }
 }
 
+/// The members of a problem.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Document<'a> {
+    #[serde(rename = "type")]
+    kind: String,
+    title: &'a str,
+    status: u16,
+    detail: &'a str,
+    code: &'a str,
+    request_id: &'a str,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    errors: &'a [Fault],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    suggestions: Option<&'a [String]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    connection_id: Option<&'a str>,
+}
+
 impl Fault {
-    /// A name that is none of the `known` ones; `what` is missing, for example `a field of this body`.
+    /// `name` is none of the `known` ones. `what` says what it is not, for example `a field of this body`.
     pub(crate) fn unknown(
         code: Code,
         place: Place,
@@ -288,11 +359,11 @@ impl Fault {
         let suggestion = nearest(name, known.iter().copied(), 1).pop();
         let meant = suggestion.as_ref().map(|name| format!("; did you mean `{name}`?"));
         let meant = meant.unwrap_or_default();
-        let detail = format!("`{}` is not {what}{meant}", beginning(name));
+        let detail = format!("`{}` is not {what}{meant}", shown(name));
         Self { code, place, detail, suggestion }
     }
 
-    /// A value of `name` that is none of the `known` ones; `text` is what was sent, if it was a text.
+    /// The value of `name` is none of the `known` ones; `text` is the value, if it was a string.
     pub(super) fn none_of(
         code: Code,
         place: Place,
@@ -304,21 +375,9 @@ impl Fault {
         let detail = format!("`{name}` must be one of {}", joined(known, ", "));
         Self { code, place, detail, suggestion }
     }
-
-    fn to_json(&self) -> String {
-        let (kind, place) = match &self.place {
-            Place::Parameter(name) => ("parameter", name),
-            Place::Pointer(pointer) => ("pointer", pointer),
-        };
-        let mut fault = Object::default().text(kind, place).text("detail", &self.detail);
-        if let Some(suggestion) = &self.suggestion {
-            fault = fault.text("suggestion", suggestion);
-        }
-        fault.finish()
-    }
 }
 
-/// Texts with `between` between them. The library's way is quick for long ones, and a lot of code.
+/// The texts with `between` between them. The library's `join` is faster for long ones, but is a lot of code.
 pub(super) fn joined(texts: &[&str], between: &str) -> String {
     let mut all = String::new();
     for (nth, text) in texts.iter().enumerate() {
@@ -341,22 +400,11 @@ impl From<AuthenticationError> for Problem {
         let invalid = |detail: &str| Self::new(Code::InvalidKey, detail);
         match error {
             AuthenticationError::Missing => Self::missing_key(),
-            AuthenticationError::Several => {
-                invalid("The request carries several API keys; send one.")
-            }
+            AuthenticationError::Several => Self::several_keys(),
             AuthenticationError::Malformed => Self::malformed_key(),
             AuthenticationError::Refused => invalid("The API key is unknown, revoked or expired."),
             AuthenticationError::BadToken => Self::bad_token(),
             AuthenticationError::Storage(error) => error.into(),
         }
-    }
-}
-
-impl From<RetryAfter> for Problem {
-    fn from(wait: RetryAfter) -> Self {
-        let mut problem =
-            Self::new(Code::TooManyRequests, "This API key asks too often. Wait, then try again.");
-        problem.retry_after = Some(wait.0);
-        problem
     }
 }

@@ -1,45 +1,45 @@
-//! Query parameters: every fault of a query is found and named, none is guessed away.
+//! Query parameters: every fault of a query is found and named, and nothing is guessed.
 
 use std::borrow::Cow;
 
 use super::body::Rule;
 use super::percent::decode_form;
 use super::problem::{Code, Fault, MAX_FAULTS, Place, Problem};
+use crate::nearest::shown;
 
-/// A parameter of an endpoint.
+/// A query parameter of an endpoint.
 #[derive(Debug, Clone, Copy)]
 pub struct Parameter {
-    /// Its name.
+    /// The parameter's name.
     pub name: &'static str,
-    /// What it may be.
+    /// Which values it accepts.
     pub check: Check,
 }
 
-/// What a parameter may be. None may be empty.
+/// Which values a parameter accepts. None may be empty.
 #[derive(Debug, Clone, Copy)]
 pub enum Check {
-    /// Any text.
-    Text,
     /// Exactly `true` or `false`.
     Boolean,
-    /// A whole number in decimal digits, from the first to the second.
+    /// A whole number in decimal digits, within these bounds.
     Integer(u64, u64),
     /// One of these names.
     OneOf(&'static [&'static str]),
-    /// As many items at most, parted by commas.
-    Items(usize),
-    /// A text of as many characters at most.
+    /// At most so many comma-separated items, each of at most so many characters.
+    Items(usize, usize),
+    /// A text of at most this many characters.
     Length(usize),
-    /// The same, with at least one that is not white space.
+    /// As [`Self::Length`], with at least one character that is not white space.
     Words(usize),
-    /// A text for which the rule has no objection.
+    /// A text that the rule accepts.
     Rule(Rule),
 }
 
 impl Check {
-    /// What is wrong with a text, as the end of a sentence that begins with the parameter's name.
+    /// What is wrong with a text, completing a sentence that begins with the parameter's name. Returns `None` when it
+    /// is valid.
     fn objection(self, text: &str) -> Option<Cow<'static, str>> {
-        let is_longer = |most: usize| text.chars().take(most.saturating_add(1)).count() > most;
+        let is_longer = |text: &str, most: usize| text.chars().nth(most).is_some();
         Some(match self {
             Self::Boolean if !matches!(text, "true" | "false") => {
                 "must be `true` or `false`".into()
@@ -49,16 +49,19 @@ impl Check {
             {
                 format!("must be a whole number from {least} to {most}").into()
             }
-            Self::Items(_) if text.split(',').any(str::is_empty) => {
+            Self::Items(..) if text.split(',').any(str::is_empty) => {
                 "has an empty item between its commas".into()
             }
-            Self::Items(most) if text.split(',').take(most.saturating_add(1)).count() > most => {
+            Self::Items(most, _) if text.split(',').take(most.saturating_add(1)).count() > most => {
                 format!("may name {most} at most").into()
             }
-            Self::Length(most) if is_longer(most) => {
+            Self::Items(_, most) if text.split(',').any(|item| is_longer(item, most)) => {
+                format!("has an item of more than {most} characters, which nothing can have").into()
+            }
+            Self::Length(most) if is_longer(text, most) => {
                 format!("must have 1 to {most} characters").into()
             }
-            Self::Words(most) if is_longer(most) || text.chars().all(char::is_whitespace) => {
+            Self::Words(most) if is_longer(text, most) || text.chars().all(char::is_whitespace) => {
                 let what = "characters and at least one that is not white space";
                 format!("must have 1 to {most} {what}").into()
             }
@@ -68,12 +71,12 @@ impl Check {
     }
 }
 
-/// The number that decimal digits write.
+/// Parses decimal digits. Returns `None` for anything else, even a sign.
 fn integer(text: &str) -> Option<u64> {
     text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Reads a query string against the parameters that an endpoint has, collecting all faults.
+/// Reads a query string against an endpoint's parameters, collecting all faults.
 #[derive(Debug)]
 pub struct QueryReader<'a> {
     values: Vec<(&'static str, Cow<'a, str>)>,
@@ -81,7 +84,7 @@ pub struct QueryReader<'a> {
 }
 
 impl<'a> QueryReader<'a> {
-    /// Takes `query` (without the `?`) apart and checks each value; `known` lists the endpoint's parameters.
+    /// Parses `query` (without the `?`) and checks each value; `known` lists the endpoint's parameters.
     #[must_use]
     pub fn new(query: &'a str, known: &[Parameter]) -> Self {
         let mut reader = Self { values: Vec::new(), faults: Vec::new() };
@@ -102,8 +105,9 @@ impl<'a> QueryReader<'a> {
     fn take(&mut self, raw_name: &str, raw_value: &'a str, known: &[Parameter]) {
         let name = decode_form(raw_name).unwrap_or(Cow::Borrowed(raw_name));
         let Some(parameter) = known.iter().find(|one| one.name == name) else {
-            if self.faults.len() < MAX_FAULTS && !self.is_noted(Code::UnknownParameter, &name) {
-                let place = Place::Parameter(name.clone().into_owned());
+            let shown = shown(&name);
+            if self.faults.len() < MAX_FAULTS && !self.is_noted(Code::UnknownParameter, &shown) {
+                let place = Place::Parameter(shown);
                 let what = "a parameter of this endpoint";
                 let code = Code::UnknownParameter;
                 let known: Vec<&str> = known.iter().map(|one| one.name).collect();
@@ -129,7 +133,7 @@ impl<'a> QueryReader<'a> {
         self.values.push((name, value));
     }
 
-    /// Checks a value, unless it is empty and so faulty already.
+    /// Checks a value, unless it is empty and its fault therefore noted already.
     fn check(&mut self, parameter: &Parameter, text: &str) {
         let name = parameter.name;
         if text.is_empty() {
@@ -158,13 +162,13 @@ impl<'a> QueryReader<'a> {
         self.faults.push(Fault { code, place, detail, suggestion: None });
     }
 
-    /// Notes that `parameter`'s value can't be used; `what` completes the sentence.
+    /// Notes that the value of `parameter` can't be used; `what` completes a sentence that begins with its name.
     #[inline(never)]
     pub fn invalid(&mut self, parameter: &str, what: &str) {
         self.fault(Code::InvalidParameter, parameter, format!("`{parameter}` {what}"));
     }
 
-    /// The text of a parameter; none when it is absent or empty.
+    /// A parameter's value. Returns `None` when it is absent or empty.
     #[inline(never)]
     #[must_use]
     pub fn text(&self, parameter: &str) -> Option<String> {
@@ -178,37 +182,29 @@ impl<'a> QueryReader<'a> {
         self.values.iter().any(|(name, _)| *name == parameter)
     }
 
-    /// The items of a parameter.
+    /// A parameter's comma-separated items. Returns `None` when it is absent or empty.
     #[must_use]
     pub fn items(&self, parameter: &str) -> Option<Vec<String>> {
         Some(self.text(parameter)?.split(',').map(str::to_owned).collect())
     }
 
-    /// A parameter that is `true` or `false`.
+    /// A boolean parameter. Returns `None` when it is absent or empty.
     #[must_use]
     pub fn boolean(&self, parameter: &str) -> Option<bool> {
         Some(self.text(parameter)? == "true")
     }
 
-    /// A parameter that is a whole number.
+    /// A whole-number parameter. Returns `None` when it is absent or not a whole number.
     #[must_use]
     pub fn integer(&self, parameter: &str) -> Option<u64> {
         integer(&self.text(parameter)?)
     }
 
-    /// Ends the checking; what is read after it is as it should be.
+    /// Ends the checking. After `Ok`, every value is valid.
     ///
     /// # Errors
     /// With all faults that were found.
     pub fn finish(&mut self) -> Result<(), Problem> {
         Problem::of_faults(std::mem::take(&mut self.faults)).map_or(Ok(()), Err)
     }
-}
-
-/// Reads the query of an endpoint that has no parameters.
-///
-/// # Errors
-/// With all faults of the query.
-pub fn no_parameters(query: &str) -> Result<(), Problem> {
-    QueryReader::new(query, &[]).finish()
 }

@@ -1,33 +1,57 @@
-//! `GET /v1/whoami`: what the secret opens, and never the secret.
+//! `GET /v1/whoami`: what the caller's secret may do, without the secret itself.
+
+use serde::Serialize;
 
 use super::message::{NO_STORE, Response};
+use super::plan::{Context, Plan, Statements};
 use super::problem::Problem;
-use super::query::no_parameters;
-use super::session::{confined, names};
-use crate::access::Principal;
-use crate::access::token::Token;
-use crate::json::Object;
+use crate::json;
+use crate::names::Names;
 use crate::rfc3339::rfc3339;
+use crate::terms::{Environment, IdentityType, Scopes};
 
-/// Answers `GET /v1/whoami`; it has no parameters. Of a token it tells what it is confined to.
+/// The document.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Whoami<'a> {
+    account: &'a str,
+    environment: Environment,
+    scopes: Scopes,
+    expires_at: Option<String>,
+    #[serde(flatten)]
+    confinement: Option<Confined<'a>>,
+}
+
+/// What it says of a token besides.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Confined<'a> {
+    identity: &'a str,
+    identity_type: Option<IdentityType>,
+    platforms: Option<&'a Names>,
+    origins: Option<&'a Names>,
+}
+
+/// Plans the request. For a token, the answer includes what it is confined to.
 ///
 /// # Errors
 /// With all faults of the query.
-pub fn whoami(
-    principal: &Principal,
-    token: Option<&Token>,
-    query: &str,
-) -> Result<Response, Problem> {
-    no_parameters(query)?;
-    let expires_at = principal.expires_at.and_then(rfc3339);
-    let document = Object::default()
-        .text_or_null("account", principal.account.as_deref())
-        .text("environment", principal.environment.as_str())
-        .json("scopes", &names(principal.scopes))
-        .text_or_null("expiresAt", expires_at.as_deref());
-    let document = match token {
-        Some(token) => confined(document, token, None),
-        None => document,
-    };
-    Ok(Response::json(document.finish().into_bytes(), NO_STORE))
+pub fn plan<'a>(context: &Context<'a>) -> Result<Plan<'a>, Problem> {
+    context.no_query()?;
+    let confinement = context.caller.token().map(|token| Confined {
+        identity: &token.confinement.identity,
+        identity_type: token.confinement.identity_type,
+        platforms: token.confinement.platforms.as_ref(),
+        origins: token.origins.as_ref(),
+    });
+    Ok(Plan::vault(Statements::default(), move |_, principal| {
+        let document = Whoami {
+            account: &principal.account,
+            environment: principal.environment,
+            scopes: principal.scopes,
+            expires_at: principal.expires_at.and_then(rfc3339),
+            confinement,
+        };
+        Ok(Response::json(json::bytes(&document), NO_STORE))
+    }))
 }

@@ -1,183 +1,249 @@
-//! The catalog in an isolate's memory: the `current` record for a short while, segments and the answers of scans as
-//! long as they fit. Segments are immutable and named by content, so nothing but `current` ever goes stale.
+//! The catalog in an isolate's memory: the `current` record for a short while, segments, answers of scans and bodies as
+//! long as they fit. Segments are immutable and named by content, so only `current` can go stale.
 
-use std::cell::{Cell, RefCell};
+use std::borrow::Borrow;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::hash::Hash;
 use std::rc::Rc;
 
 use lru::LruCache;
 
-use super::filter::{Filter, ListFilter, Selection};
-use super::layout::DamagedError;
-use super::segment::{ActionList, ConnectorList};
-use super::stored::{CURRENT_KEY, Current, FORMAT, SegmentId};
-use crate::ports::{Blobs, Clock, StorageError};
+use super::current::Current;
+use super::filter::{Selection, Wanted};
+use super::format1::{self, OldList};
+use super::row::Kind;
+use super::section::{Section, SectionRef};
+use super::stored::{CURRENT_KEY, SegmentId};
+use crate::ports::{Blob, Blobs, Clock, StorageError, is_recent};
 
 /// Milliseconds for which the `current` record is trusted.
 pub const CURRENT_MS: u64 = 30_000;
-/// Bytes of segments that an isolate holds when the configuration does not say.
+/// How many bytes of segments an isolate caches when the configuration does not say.
 pub const DEFAULT_SEGMENT_BYTES: usize = 32 << 20;
-/// Bytes of remembered answers that an isolate holds.
+/// How many bytes of answers an isolate caches.
 const ANSWER_BYTES: usize = 4 << 20;
-/// What an entry costs besides its own bytes, roughly.
+/// Remembered bodies may take this part of what segments may take, besides it.
+const BODY_SHARE: usize = 8;
+/// The approximate cost of an entry besides its own bytes.
 const ENTRY_BYTES: usize = 256;
 
-/// What an isolate remembers of the catalog.
+/// An isolate's cache of the catalog.
 #[derive(Debug)]
 pub struct CatalogCache {
-    current: Cell<Option<(Current, u64)>>,
-    segments: RefCell<Budgeted<SegmentId, Segment>>,
-    answers: RefCell<Budgeted<(SegmentId, Filter), Selection>>,
+    served: RefCell<Option<(Served, u64)>>,
+    segments: RefCell<Budgeted<SegmentId, Rc<Segment>>>,
+    answers: RefCell<Budgeted<(SegmentId, Wanted), Selection>>,
+    bodies: RefCell<Budgeted<String, Rc<dyn Blob>>>,
 }
 
-/// An opened segment.
+/// The version of the catalog that is served.
 #[derive(Debug, Clone)]
-pub enum Segment {
-    /// The connector list.
-    Connectors(Rc<ConnectorList>),
-    /// One platform's action list.
-    Actions(Rc<ActionList>),
+pub enum Served {
+    /// A version in this release's format.
+    Current(Rc<Current>),
+    /// A version that an earlier release published: the segment with its connector list.
+    Format1(SegmentId),
 }
 
-/// A kind of list that segments hold.
-pub trait Stored: Sized {
-    /// Opens a segment's bytes.
-    ///
-    /// # Errors
-    /// When they are not a whole segment of this kind.
-    fn open(bytes: Vec<u8>) -> Result<Self, DamagedError>;
-    /// The list in its common form.
-    fn wrap(list: Rc<Self>) -> Segment;
-    /// The list of a segment of this kind.
-    fn unwrap(segment: Segment) -> Option<Rc<Self>>;
-}
-
-impl Stored for ConnectorList {
-    fn open(bytes: Vec<u8>) -> Result<Self, DamagedError> {
-        Self::open(bytes)
-    }
-
-    fn wrap(list: Rc<Self>) -> Segment {
-        Segment::Connectors(list)
-    }
-
-    fn unwrap(segment: Segment) -> Option<Rc<Self>> {
-        if let Segment::Connectors(list) = segment { Some(list) } else { None }
+impl Served {
+    fn read(bytes: Vec<u8>) -> Result<Self, StorageError> {
+        if Current::is_like(&bytes) {
+            let damaged = |error| StorageError::new(format!("`{CURRENT_KEY}` is damaged: {error}"));
+            return Ok(Self::Current(Rc::new(Current::open(bytes).map_err(damaged)?)));
+        }
+        let damaged = || StorageError::new(format!("`{CURRENT_KEY}` is damaged"));
+        format1::connectors_of(&bytes).map(Self::Format1).ok_or_else(damaged)
     }
 }
 
-impl Stored for ActionList {
-    fn open(bytes: Vec<u8>) -> Result<Self, DamagedError> {
-        Self::open(bytes)
+/// A segment in memory.
+#[derive(Debug)]
+enum Segment {
+    /// Sections opened one by one, by where they begin in the segment.
+    Sections { blob: RefCell<Option<Rc<dyn Blob>>>, open: RefCell<BTreeMap<usize, Rc<Section>>> },
+    /// A list in format 1.
+    Old(Rc<OldList>),
+}
+
+impl Segment {
+    /// The section at a place of this segment, opened when first used.
+    fn section(&self, place: SectionRef) -> Result<Rc<Section>, StorageError> {
+        let busy = || StorageError::new("a segment is in use");
+        let Self::Sections { blob, open } = self else {
+            return Err(StorageError::new("a segment is of another format"));
+        };
+        let mut open = open.try_borrow_mut().map_err(|_| busy())?;
+        if let Some(known) = open.get(&place.base) {
+            return Ok(Rc::clone(known));
+        }
+        let blob = blob.try_borrow().map_err(|_| busy())?;
+        let section = Rc::new(Section::open(blob.as_ref().ok_or_else(busy)?, place)?);
+        open.insert(place.base, Rc::clone(&section));
+        Ok(section)
     }
 
-    fn wrap(list: Rc<Self>) -> Segment {
-        Segment::Actions(list)
+    fn is_damaged(&self) -> bool {
+        match self {
+            Self::Old(_) => false,
+            Self::Sections { open, .. } => open.borrow().values().any(|one| one.is_damaged()),
+        }
     }
 
-    fn unwrap(segment: Segment) -> Option<Rc<Self>> {
-        if let Segment::Actions(list) = segment { Some(list) } else { None }
+    /// Bytes that the segment holds now: those that arrived and those that were copied from them. Drops the former when
+    /// everything has been copied.
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Old(list) => list.size(),
+            Self::Sections { blob, open } => {
+                let open = open.borrow();
+                let size = blob.borrow().as_ref().map_or(0, |blob| blob.size());
+                let is_copied =
+                    open.get(&0).is_some_and(|one| one.is_copied() && one.copied() == size);
+                let whole = if is_copied { 0 } else { size };
+                if is_copied {
+                    blob.take();
+                }
+                open.values().map(|one| one.copied()).fold(whole, usize::saturating_add)
+            }
+        }
     }
 }
 
 impl CatalogCache {
-    /// An empty memory with room for this many bytes of segments.
+    /// An empty cache with room for this many bytes of segments.
     #[must_use]
     pub fn new(segment_bytes: usize) -> Self {
         Self {
-            current: Cell::new(None),
+            served: RefCell::new(None),
             segments: RefCell::new(Budgeted::new(segment_bytes)),
             answers: RefCell::new(Budgeted::new(ANSWER_BYTES)),
+            bodies: RefCell::new(Budgeted::new(segment_bytes / BODY_SHARE)),
         }
     }
 
-    /// The version that is served, at most [`CURRENT_MS`] old.
+    /// The version that is served, learnt at most [`CURRENT_MS`] ago.
     ///
     /// # Errors
-    /// When the record is missing, damaged or out of reach.
-    pub async fn current<P: Blobs + Clock>(&self, ports: &P) -> Result<Current, StorageError> {
+    /// When the record is missing or damaged, or storage can't answer.
+    pub async fn served<P: Blobs + Clock>(&self, ports: &P) -> Result<Served, StorageError> {
         let now = ports.now();
-        if let Some((current, _)) =
-            self.current.get().filter(|(_, since)| is_recent(now, *since, CURRENT_MS))
+        if let Ok(served) = self.served.try_borrow()
+            && let Some((served, _)) =
+                served.as_ref().filter(|(_, since)| is_recent(now, *since, CURRENT_MS))
         {
-            return Ok(current);
+            return Ok(served.clone());
         }
-        let bytes = ports
+        let blob = ports
             .get(CURRENT_KEY)
             .await?
             .ok_or_else(|| StorageError::new("no catalog is published: `current` is missing"))?;
-        let current =
-            Current::read(&bytes).ok_or_else(|| StorageError::new("`current` is damaged"))?;
-        if current.format != FORMAT {
-            return Err(StorageError::new(format!(
-                "`current` has format {}, this Worker reads {FORMAT}",
-                current.format
-            )));
+        let served = Served::read(blob.read(0..blob.size()).unwrap_or_default())?;
+        if let Ok(mut place) = self.served.try_borrow_mut() {
+            *place = Some((served.clone(), now));
         }
-        self.current.set(Some((current, now)));
-        Ok(current)
+        Ok(served)
     }
 
-    /// A segment, from memory or storage.
+    /// A section of a segment, from the cache or from storage.
     ///
     /// # Errors
-    /// When it is missing, damaged or out of reach. Nothing is remembered then: the next request asks again.
-    pub async fn segment<P: Blobs, S: Stored>(
+    /// When it is missing or damaged, or storage can't answer. Failures are not cached: the next request asks again.
+    pub async fn section<P: Blobs>(
         &self,
         ports: &P,
+        place: SectionRef,
+    ) -> Result<Rc<Section>, StorageError> {
+        if let Some(section) = self.held(place.segment).and_then(|known| known.section(place).ok())
+        {
+            return Ok(section);
+        }
+        let blob = fetch(ports, place.segment).await?;
+        // Another request may have fetched it in the meantime; one copy is enough.
+        if let Some(section) = self.held(place.segment).and_then(|known| known.section(place).ok())
+        {
+            return Ok(section);
+        }
+        let open = RefCell::default();
+        let segment = Segment::Sections { blob: RefCell::new(Some(blob)), open };
+        let section = segment.section(place)?;
+        self.hold(place.segment, segment);
+        Ok(section)
+    }
+
+    /// A list in format 1, from the cache or from storage.
+    ///
+    /// # Errors
+    /// As [`Self::section`].
+    pub async fn old_list<P: Blobs>(
+        &self,
+        ports: &P,
+        kind: Kind,
         id: SegmentId,
-    ) -> Result<Rc<S>, StorageError> {
-        if let Some(list) = self.held(&id) {
-            return Ok(list);
+    ) -> Result<Rc<OldList>, StorageError> {
+        if let Some(segment) = self.held(id)
+            && let Segment::Old(list) = segment.as_ref()
+        {
+            return Ok(Rc::clone(list));
         }
-        let key = id.key();
-        let bytes = ports
-            .get(&key)
-            .await?
-            .ok_or_else(|| StorageError::new(format!("`{key}` is missing")))?;
-        // Another request may have brought it meanwhile: one copy is enough.
-        if let Some(list) = self.held(&id) {
-            return Ok(list);
-        }
-        let size = bytes.len();
-        let list = Rc::new(
-            S::open(bytes).map_err(|error| StorageError::new(format!("`{key}`: {error}")))?,
-        );
-        if let Ok(mut segments) = self.segments.try_borrow_mut() {
-            segments.put(id, S::wrap(Rc::clone(&list)), size);
-        }
+        let blob = fetch(ports, id).await?;
+        let list = OldList::open(kind, blob.read(0..blob.size()).unwrap_or_default());
+        let list = list.map_err(|error| StorageError::new(format!("`{}`: {error}", id.key())))?;
+        let list = Rc::new(list);
+        self.hold(id, Segment::Old(Rc::clone(&list)));
         Ok(list)
     }
 
-    fn held<S: Stored>(&self, id: &SegmentId) -> Option<Rc<S>> {
-        self.segments.try_borrow_mut().ok()?.get(id).and_then(S::unwrap)
+    fn held(&self, id: SegmentId) -> Option<Rc<Segment>> {
+        let mut segments = self.segments.try_borrow_mut().ok()?;
+        let held = segments.get_weighed(&id, |segment| segment.bytes());
+        held.filter(|segment| !segment.is_damaged())
     }
 
-    /// The answer to a filter on a segment: remembered when it took a look at every row.
-    pub fn answer<F: ListFilter>(&self, id: SegmentId, filter: &F, list: &F::List) -> Selection {
-        if !filter.is_scan() {
-            return filter.select(list);
+    fn hold(&self, id: SegmentId, segment: Segment) {
+        if let Ok(mut segments) = self.segments.try_borrow_mut() {
+            let bytes = segment.bytes();
+            segments.put(id, Rc::new(segment), bytes);
         }
-        let Ok(mut answers) = self.answers.try_borrow_mut() else { return filter.select(list) };
-        let key = (id, filter.to_filter());
-        if let Some(known) = answers.get(&key) {
-            return known;
+    }
+
+    /// The cached body of an answer. `name` must be unique to this answer, across all published versions.
+    #[must_use]
+    pub fn body(&self, name: &str) -> Option<Rc<dyn Blob>> {
+        self.bodies.try_borrow_mut().ok()?.get(name)
+    }
+
+    /// Caches the body of an answer under a name as for [`Self::body`].
+    pub fn remember_body(&self, name: String, body: &Rc<dyn Blob>) {
+        if let Ok(mut bodies) = self.bodies.try_borrow_mut() {
+            let bytes = body.size().saturating_add(name.len());
+            bodies.put(name, Rc::clone(body), bytes);
         }
-        let selection = filter.select(list);
-        let rows = selection.len().saturating_mul(size_of::<u32>());
-        let size = rows.saturating_add(key.1.text_bytes());
-        answers.put(key, selection.clone(), size);
-        selection
+    }
+
+    /// The cached answer to a question about all rows of a list.
+    #[must_use]
+    pub fn remembered(&self, id: SegmentId, wanted: &Wanted) -> Option<Selection> {
+        self.answers.try_borrow_mut().ok()?.get(&(id, wanted.clone()))
+    }
+
+    /// Caches the answer to a question about all rows of a list.
+    pub fn remember(&self, id: SegmentId, wanted: &Wanted, answer: &Selection) {
+        if let Ok(mut answers) = self.answers.try_borrow_mut() {
+            let rows = answer.len().saturating_mul(size_of::<u32>());
+            let bytes = rows.saturating_add(wanted.text_bytes());
+            answers.put((id, wanted.clone()), answer.clone(), bytes);
+        }
     }
 }
 
-/// Whether what was learnt at `since` may still be used; never when the clock was set back.
-#[must_use]
-pub fn is_recent(now: u64, since: u64, trust: u64) -> bool {
-    now.checked_sub(since).is_some_and(|age| age < trust)
+async fn fetch<P: Blobs>(ports: &P, id: SegmentId) -> Result<Rc<dyn Blob>, StorageError> {
+    let key = id.key();
+    let missing = || StorageError::new(format!("`{key}` is missing"));
+    ports.get(&key).await?.ok_or_else(missing)
 }
 
-/// Least recently used entries go first when the bytes of all are over the budget.
+/// A cache that evicts the least recently used entries once all of them exceed the budget.
 #[derive(Debug)]
 struct Budgeted<K: Hash + Eq, V> {
     entries: LruCache<K, (V, usize)>,
@@ -190,11 +256,25 @@ impl<K: Hash + Eq, V: Clone> Budgeted<K, V> {
         Self { entries: LruCache::unbounded(), used: 0, budget }
     }
 
-    fn get(&mut self, key: &K) -> Option<V> {
+    fn get<Q: Hash + Eq + ?Sized>(&mut self, key: &Q) -> Option<V>
+    where
+        K: Borrow<Q>,
+    {
         self.entries.get(key).map(|(value, _)| value.clone())
     }
 
-    /// Keeps a value of about `bytes`; one that is over the whole budget is not kept.
+    /// As [`Self::get`], for a value whose size changes: it is weighed again.
+    fn get_weighed(&mut self, key: &K, weigh: impl Fn(&V) -> usize) -> Option<V> {
+        let (value, bytes) = self.entries.get_mut(key)?;
+        let now = weigh(value).saturating_add(ENTRY_BYTES);
+        self.used = self.used.saturating_sub(*bytes).saturating_add(now);
+        *bytes = now;
+        let value = value.clone();
+        self.shrink();
+        Some(value)
+    }
+
+    /// Caches a value of about `bytes`. A value larger than the whole budget is not cached.
     fn put(&mut self, key: K, value: V, bytes: usize) {
         let bytes = bytes.saturating_add(ENTRY_BYTES);
         if bytes > self.budget {
@@ -204,6 +284,10 @@ impl<K: Hash + Eq, V: Clone> Budgeted<K, V> {
             self.used = self.used.saturating_sub(replaced);
         }
         self.used = self.used.saturating_add(bytes);
+        self.shrink();
+    }
+
+    fn shrink(&mut self) {
         while self.used > self.budget {
             let Some((_, (_, freed))) = self.entries.pop_lru() else { break };
             self.used = self.used.saturating_sub(freed);
@@ -214,8 +298,7 @@ impl<K: Hash + Eq, V: Clone> Budgeted<K, V> {
 #[cfg(test)]
 mod tests {
     use super::{ANSWER_BYTES, Budgeted, CatalogCache, ENTRY_BYTES};
-    use crate::catalog::filter::ConnectorFilter;
-    use crate::catalog::segment::{ConnectorList, write_connectors};
+    use crate::catalog::filter::{Selection, Wanted};
     use crate::catalog::stored::SegmentId;
 
     #[test]
@@ -238,13 +321,24 @@ mod tests {
     }
 
     #[test]
+    fn what_grows_pushes_others_out() {
+        let mut cache = Budgeted::new(3 * (ENTRY_BYTES + 100));
+        for key in ["a", "b", "c"] {
+            cache.put(key, key, 100);
+        }
+        assert_eq!(cache.get_weighed(&"b", |_| 150), Some("b"));
+        assert_eq!(["a", "b", "c"].map(|key| cache.get(&key).is_some()), [false, true, true]);
+        assert_eq!(cache.get_weighed(&"c", |_| 100_000), Some("c"), "it is used once more");
+        assert_eq!(cache.used, 0);
+    }
+
+    #[test]
     fn long_filters_count_against_the_budget() {
         let cache = CatalogCache::new(0);
-        let none = ConnectorList::open(write_connectors(Vec::new())).unwrap();
         for at in 0..1000 {
-            let category = Some(format!("{at}{}", "x".repeat(15_000)));
-            let filter = ConnectorFilter { category, ..ConnectorFilter::default() };
-            cache.answer(SegmentId([0; 16]), &filter, &none);
+            let group = Some(format!("{at}{}", "x".repeat(15_000)));
+            let wanted = Wanted { group, ..Wanted::default() };
+            cache.remember(SegmentId([0; 16]), &wanted, &Selection::Range(0..0));
         }
         let answers = cache.answers.borrow();
         assert!(answers.used <= ANSWER_BYTES, "{}", answers.used);

@@ -1,25 +1,26 @@
-//! What a request asks of the two catalog lists, and the rows that answer it.
+//! What a request asks of the two catalog lists, and which rows match.
 
-use std::borrow::Cow;
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::model::Method;
-use super::search::{Query, Searched, search};
-use super::segment::{ActionList, ConnectorList, List, ascending};
+use super::list::List;
+use super::row::Facts;
+use super::search::{Query, Search};
 use crate::names::Names;
+use crate::ports::StorageError;
+use crate::terms::Method;
 
-/// The rows that answer a request, in the order in which they are paged.
+/// The rows that match a request, in the order of its pages.
 #[derive(Debug, Clone)]
 pub enum Selection {
-    /// Neighbours in the list.
+    /// Consecutive rows of the list.
     Range(Range<usize>),
     /// Any rows.
     Rows(Rc<[u32]>),
 }
 
 impl Selection {
-    /// Number of rows: the list's `total`.
+    /// The number of rows: the list's `total`.
     #[must_use]
     pub fn len(&self) -> usize {
         match self {
@@ -28,91 +29,46 @@ impl Selection {
         }
     }
 
-    /// Whether there is no row.
+    /// Whether there are no rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The JSON of the rows at these positions, joined by commas.
+    /// The rows at these positions of the selection.
     #[must_use]
-    pub fn json<'a>(&self, list: &'a List, positions: Range<usize>) -> Cow<'a, [u8]> {
+    pub fn page(&self, positions: Range<usize>) -> Self {
         match self {
             Self::Range(rows) => {
                 let start = rows.start.saturating_add(positions.start);
-                list.json(start..start.saturating_add(positions.len())).into()
+                Self::Range(start..start.saturating_add(positions.len()).min(rows.end))
             }
+            Self::Rows(rows) => Self::Rows(rows.get(positions).unwrap_or_default().into()),
+        }
+    }
+
+    /// The rows' numbers in the list.
+    #[must_use]
+    pub fn rows(&self) -> Vec<usize> {
+        match self {
+            Self::Range(rows) => rows.clone().collect(),
+            Self::Rows(rows) => rows.iter().map(|row| *row as usize).collect(),
+        }
+    }
+
+    /// The rows' JSON, joined by commas.
+    ///
+    /// # Errors
+    /// When a row's part is not loaded, or is damaged.
+    pub fn json(&self, list: &List) -> Result<Vec<u8>, StorageError> {
+        match self {
+            Self::Range(rows) => list.json(rows.clone()).map(std::borrow::Cow::into_owned),
             Self::Rows(rows) => {
-                let rows = rows.get(positions).unwrap_or_default().iter().map(|row| *row as usize);
-                let json: Vec<&[u8]> =
-                    rows.map(|row| list.json(row..row.saturating_add(1))).collect();
-                json.join(&b',').into()
+                let rows = rows.iter().map(|row| list.row(*row as usize));
+                Ok(rows.collect::<Result<Vec<_>, _>>()?.join(&b','))
             }
         }
     }
-}
-
-/// The rows that one filter leaves, found through an index.
-enum Indexed {
-    Neighbours(Range<usize>),
-    /// In list order.
-    Rows(Vec<u32>),
-}
-
-impl Indexed {
-    fn contains(&self, row: u32) -> bool {
-        match self {
-            Self::Neighbours(rows) => rows.contains(&(row as usize)),
-            Self::Rows(rows) => rows.binary_search(&row).is_ok(),
-        }
-    }
-
-    fn into_rows(self) -> Vec<u32> {
-        match self {
-            Self::Neighbours(rows) => rows.filter_map(|row| u32::try_from(row).ok()).collect(),
-            Self::Rows(rows) => rows,
-        }
-    }
-}
-
-/// The rows that are in all of `indexed` (the narrowest last) and for which `unindexed` holds; in the order of `found`, else in list order.
-fn select(
-    list: &List,
-    found: Option<Vec<u32>>,
-    mut indexed: Vec<Indexed>,
-    unindexed: Option<&dyn Fn(usize) -> bool>,
-) -> Selection {
-    let nothing_else = found.is_none() && indexed.len() <= 1 && unindexed.is_none();
-    let candidates = match (found, indexed.pop()) {
-        (Some(found), narrowest) => {
-            indexed.extend(narrowest);
-            found
-        }
-        (None, Some(Indexed::Neighbours(rows))) if nothing_else => return Selection::Range(rows),
-        (None, None) if nothing_else => return Selection::Range(0..list.len),
-        (None, Some(narrowest)) => narrowest.into_rows(),
-        (None, None) => Indexed::Neighbours(0..list.len).into_rows(),
-    };
-    let holds = |row: &u32| {
-        indexed.iter().all(|rows| rows.contains(*row))
-            && unindexed.is_none_or(|unindexed| unindexed(*row as usize))
-    };
-    Selection::Rows(candidates.into_iter().filter(holds).collect())
-}
-
-/// What is asked of one kind of list.
-pub trait ListFilter {
-    /// The kind of list.
-    type List;
-
-    /// Whether only a look at every row can answer: then the answer is worth remembering.
-    fn is_scan(&self) -> bool;
-
-    /// The rows that hold everything asked.
-    fn select(&self, list: &Self::List) -> Selection;
-
-    /// What an answer is remembered by.
-    fn to_filter(&self) -> Filter;
 }
 
 /// The filters of the connector list (specification, part 4.2), folded where case is ignored.
@@ -130,47 +86,8 @@ pub struct ConnectorFilter {
     pub category: Option<String>,
     /// What is searched for.
     pub q: Option<Query>,
-    /// Any of these, where a token is confined to them.
+    /// Any of these, when a token is confined to them.
     pub platforms: Option<Names>,
-}
-
-impl ListFilter for ConnectorFilter {
-    type List = ConnectorList;
-
-    fn is_scan(&self) -> bool {
-        let indexed = self.key.is_some()
-            || self.platform.is_some()
-            || self.name.is_some()
-            || self.platforms.is_some();
-        self.q.is_some() || (!indexed && (self.authkit || self.category.is_some()))
-    }
-
-    fn select(&self, connectors: &ConnectorList) -> Selection {
-        let list = &connectors.list;
-        let found = self.q.as_ref().map(|query| search(Searched { list, shared: b"" }, query));
-        let rows_of = |platforms: &Names| {
-            let rows = platforms.all().into_iter().flat_map(|one| connectors.with_platform(one));
-            Indexed::Rows(ascending(rows))
-        };
-        let indexed = [
-            self.name.as_ref().map(|name| Indexed::Neighbours(list.with_title(name))),
-            self.platforms.as_ref().map(rows_of),
-            self.platform
-                .as_ref()
-                .map(|platform| Indexed::Rows(connectors.with_platform(platform))),
-            self.key.as_ref().map(|key| Indexed::Rows(list.with_key(key, false))),
-        ];
-        let unindexed = |row: usize| {
-            self.category.as_ref().is_none_or(|category| connectors.has_category(row, category))
-                && (!self.authkit || connectors.has_authkit(row))
-        };
-        let needed = self.category.is_some() || self.authkit;
-        select(list, found, indexed.into_iter().flatten().collect(), needed.then_some(&unindexed))
-    }
-
-    fn to_filter(&self) -> Filter {
-        Filter::Connectors(self.clone())
-    }
 }
 
 /// The filters of the action list (specification, part 4.1), folded where case is ignored.
@@ -180,71 +97,128 @@ pub struct ActionFilter {
     pub title: Option<String>,
     /// The whole key.
     pub key: Option<String>,
-    /// A method; none for a text that names no method, which no row meets.
+    /// A method; `Some(None)` for a text that names no method, which no row matches.
     pub method: Option<Option<Method>>,
     /// What is searched for.
     pub q: Option<Query>,
 }
 
-/// A filter of either list.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Filter {
-    /// Of the connector list.
-    Connectors(ConnectorFilter),
-    /// Of an action list.
-    Actions(ActionFilter),
+/// What a filter asks besides keys and platforms, in the same form for both kinds of rows.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct Wanted {
+    /// The name or title, folded.
+    pub title: Option<String>,
+    /// The mark of a row; `Some(None)` for one that no row has.
+    pub mark: Option<Option<u8>>,
+    /// The category, folded.
+    pub group: Option<String>,
+    /// What is searched for.
+    pub q: Option<Query>,
 }
 
-impl Filter {
-    /// Bytes of text that it holds: a request may send long ones.
+impl From<&ConnectorFilter> for Wanted {
+    fn from(filter: &ConnectorFilter) -> Self {
+        Self {
+            title: filter.name.clone(),
+            mark: filter.authkit.then_some(Some(1)),
+            group: filter.category.clone(),
+            q: filter.q.clone(),
+        }
+    }
+}
+
+impl From<&ActionFilter> for Wanted {
+    fn from(filter: &ActionFilter) -> Self {
+        Self {
+            title: filter.title.clone(),
+            mark: filter.method.map(|method| method.map(|method| method as u8)),
+            group: None,
+            q: filter.q.clone(),
+        }
+    }
+}
+
+impl Wanted {
+    /// Whether every row matches.
+    #[must_use]
+    pub const fn is_nothing(&self) -> bool {
+        self.title.is_none() && !self.needs_columns() && self.q.is_none()
+    }
+
+    const fn needs_columns(&self) -> bool {
+        self.mark.is_some() || self.group.is_some()
+    }
+
+    /// Whether answering means looking at every row, so that the answer is worth caching.
+    #[must_use]
+    pub const fn is_scan(&self) -> bool {
+        self.title.is_none() && !self.is_nothing()
+    }
+
+    /// Bytes of its strings: a request may send long ones.
     #[must_use]
     pub fn text_bytes(&self) -> usize {
-        let (texts, q) = match self {
-            Self::Connectors(filter) => {
-                (vec![&filter.platform, &filter.key, &filter.name, &filter.category], &filter.q)
-            }
-            Self::Actions(filter) => (vec![&filter.title, &filter.key], &filter.q),
+        let texts = [&self.title, &self.group].into_iter().flatten().map(String::len);
+        let q = self.q.as_ref().map_or(0, |q| q.phrase().len());
+        texts.fold(q, usize::saturating_add)
+    }
+
+    /// The rank of a row that matches, 0 when nothing is searched for. Returns `None` for a row that does not match.
+    #[must_use]
+    pub fn rank(&self, row: &Facts, search: Option<&Search>) -> Option<u8> {
+        let holds = self.title.as_ref().is_none_or(|title| *title == row.title)
+            && self.mark.is_none_or(|mark| mark == Some(row.mark))
+            && self.group.as_ref().is_none_or(|group| *group == row.group);
+        match search {
+            _ if !holds => None,
+            Some(search) => search.rank(row.text.as_bytes()),
+            None => Some(0),
+        }
+    }
+
+    /// The rows of a list that match. `shared` is a searchable text that all rows share.
+    ///
+    /// # Errors
+    /// When a part of the list is not loaded, or is damaged.
+    pub fn select(&self, list: &List, shared: &str) -> Result<Selection, StorageError> {
+        let search = self.q.as_ref().map(|query| Search::new(query, shared));
+        let range = match &self.title {
+            Some(title) => list.with_title(title)?,
+            None => 0..list.at.rows,
         };
-        let platforms = match self {
-            Self::Connectors(ConnectorFilter { platforms: Some(names), .. }) => {
-                names.as_str().len()
+        let found = match (&search, &self.title) {
+            (None, _) if !self.needs_columns() => return Ok(Selection::Range(range)),
+            (None, _) => range.filter_map(|row| u32::try_from(row).ok()).collect(),
+            (Some(search), None) => search.run(list)?,
+            (Some(search), Some(_)) => {
+                let mut ranked = Vec::new();
+                for row in range {
+                    if let Some(rank) = search.rank(list.text(row)?) {
+                        ranked.push((rank, u32::try_from(row).unwrap_or(u32::MAX)));
+                    }
+                }
+                ranked.sort_unstable();
+                ranked.into_iter().map(|(_, row)| row).collect()
             }
-            _ => 0,
         };
-        let texts: usize = texts.into_iter().flatten().map(String::len).sum();
-        texts.saturating_add(platforms).saturating_add(q.as_ref().map_or(0, |q| q.phrase().len()))
+        if self.needs_columns() { self.in_columns(found, list) } else { Ok(rows(found)) }
+    }
+
+    fn in_columns(&self, mut found: Vec<u32>, list: &List) -> Result<Selection, StorageError> {
+        let columns = list.columns()?;
+        if let Some(mark) = self.mark {
+            found.retain(|row| {
+                mark.is_some_and(|mark| columns.marks.get(*row as usize) == Some(&mark))
+            });
+        }
+        if let Some(group) = &self.group {
+            let group = columns.group(group);
+            found.retain(|row| group.is_some_and(|group| columns.is_in(*row as usize, group)));
+        }
+        Ok(rows(found))
     }
 }
 
-impl ListFilter for ActionFilter {
-    type List = ActionList;
-
-    fn is_scan(&self) -> bool {
-        self.q.is_some() || (self.method.is_some() && self.key.is_none() && self.title.is_none())
-    }
-
-    fn select(&self, actions: &ActionList) -> Selection {
-        let list = &actions.list;
-        let found = self
-            .q
-            .as_ref()
-            .map(|query| search(Searched { list, shared: actions.platform() }, query));
-        let indexed = [
-            self.title.as_ref().map(|title| Indexed::Neighbours(list.with_title(title))),
-            self.key.as_ref().map(|key| Indexed::Rows(list.with_key(key, false))),
-        ];
-        let unindexed = |row: usize| {
-            self.method.flatten().is_some_and(|method| actions.has_method(row, method))
-        };
-        select(
-            list,
-            found,
-            indexed.into_iter().flatten().collect(),
-            self.method.is_some().then_some(&unindexed),
-        )
-    }
-
-    fn to_filter(&self) -> Filter {
-        Filter::Actions(self.clone())
-    }
+fn rows(found: Vec<u32>) -> Selection {
+    Selection::Rows(found.into())
 }

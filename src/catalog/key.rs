@@ -1,9 +1,9 @@
-//! Connector keys: `api::<platform>::<platformVersion>` (specification, part 2.3), and what their parts may hold. Each
-//! rule gives none for a good value, else what a good one is like, as the end of a sentence that begins with its name.
+//! Connector keys: `api::<platform>::<platformVersion>` (specification, part 2.3), and the rules for their parts. Each
+//! rule returns `None` for a valid value, else what is wrong, completing a sentence that begins with the field's name.
 
 use std::fmt;
 
-/// Longest name of a platform.
+/// The longest platform identifier, in characters.
 pub const MAX_PLATFORM: usize = 64;
 
 /// A connector key in parts.
@@ -16,7 +16,7 @@ pub struct ConnectorKey<'a> {
 }
 
 impl<'a> ConnectorKey<'a> {
-    /// Takes a key apart; none when a part is missing or can't be what it should be.
+    /// Splits a key. Returns `None` when a part is missing or invalid.
     #[must_use]
     pub fn parse(text: &'a str) -> Option<Self> {
         let (platform, platform_version) = split_key(text.strip_prefix("api::")?)?;
@@ -31,15 +31,15 @@ impl fmt::Display for ConnectorKey<'_> {
     }
 }
 
-/// What stands before the first `::` of a key, and after it. The general search for a text in a text is more code than
-/// all the rest that takes keys apart.
+/// Splits a key at its first `::`. Returns `None` when it has none. The library's search for a text in a text would be
+/// more code than all other splitting of keys.
 #[must_use]
 pub fn split_key(text: &str) -> Option<(&str, &str)> {
     let at = text.as_bytes().windows(2).position(|pair| pair == b"::")?;
     Some((text.get(..at)?, text.get(at..)?.strip_prefix("::")?))
 }
 
-/// A platform.
+/// Checks a platform identifier.
 #[must_use]
 pub fn platform(text: &str) -> Option<&'static str> {
     let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
@@ -47,7 +47,7 @@ pub fn platform(text: &str) -> Option<&'static str> {
     (!good).then_some("must be 1 to 64 of a-z, 0-9 and -")
 }
 
-/// A platform version.
+/// Checks a platform version.
 #[must_use]
 pub fn platform_version(text: &str) -> Option<&'static str> {
     let digits = text.strip_prefix('v').unwrap_or_default();

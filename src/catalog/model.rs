@@ -2,72 +2,41 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How far a connector has come (specification, part 2.3).
+use crate::terms::Method;
+
+/// How mature a connector is (specification, part 2.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// Ready for everybody.
     GenerallyAvailable,
-    /// Usable; its shape may still change.
+    /// Usable, but its shape may still change.
     Beta,
     /// An early preview.
     Alpha,
-    /// Listed, but not to be used.
+    /// Listed, but not usable.
     NotAvailable,
-}
-
-/// The HTTP method of an action.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "UPPERCASE")]
-pub enum Method {
-    /// `GET`
-    Get,
-    /// `POST`
-    Post,
-    /// `PUT`
-    Put,
-    /// `PATCH`
-    Patch,
-    /// `DELETE`
-    Delete,
-}
-
-impl Method {
-    /// All methods that an action can have.
-    pub const ALL: [Self; 5] = [Self::Get, Self::Post, Self::Put, Self::Patch, Self::Delete];
-
-    /// The method's name in capitals.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Get => "GET",
-            Self::Post => "POST",
-            Self::Put => "PUT",
-            Self::Patch => "PATCH",
-            Self::Delete => "DELETE",
-        }
-    }
 }
 
 /// A row of the connector list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Connector {
-    /// A positive integer below 2^53, the same for the same `key` on every import.
+    /// A positive integer below 2^53, stable for a `key` across imports.
     pub id: u64,
     /// Display name.
     pub name: String,
     /// `api::<platform>::<platformVersion>`
     pub key: String,
-    /// 1–64 of `a-z0-9-`.
+    /// 1 to 64 characters of `a-z0-9-`.
     pub platform: String,
     /// `v<number>`
     pub platform_version: String,
-    /// How far the connector has come.
+    /// How mature the connector is.
     pub status: Status,
     /// One line, at most 500 characters.
     pub description: String,
-    /// In words, `Other` when unknown.
+    /// In words; `Other` when unknown.
     pub category: String,
     /// An `https:` or `data:` URL.
     pub image: String,
@@ -75,9 +44,9 @@ pub struct Connector {
     pub tags: Vec<String>,
     /// Whether the platform offers OAuth.
     pub oauth: bool,
-    /// Number of rows in the platform's action list.
+    /// The number of rows in the platform's action list.
     pub tools: u32,
-    /// The version text of the platform's own description.
+    /// The version that the platform's own description states.
     pub version: String,
     /// Whether the operator offers the connector.
     pub active: bool,

@@ -1,34 +1,34 @@
-//! Ranked search: every word must occur somewhere in a row, and better places come first.
+//! Ranked search: every word must occur somewhere in a row, and better places rank first.
 //!
-//! A word's place in a value is, from best to worst: the whole value, its beginning, the beginning of a word, inside a
-//! word. Places of the same kind in the name or title come before those in other fields. A row is as good as its
-//! worst word; rows in which the words stand together, as they were typed, come before the others, by the place of
-//! the whole phrase. Equal rows stay in list order.
+//! From best to worst, a word matches a whole value, the beginning of a value, the beginning of a word, or the inside
+//! of a word. A match in the name or title ranks before a match of the same kind in another field. A row ranks like its
+//! worst word. Rows that contain the phrase as typed come before all others, ranked by where the phrase stands. Rows of
+//! equal rank stay in list order.
 
 use std::iter;
 
 use memchr::memmem::Finder;
 
-use super::layout::Texts;
-use super::segment::List;
+use super::list::{List, title_of};
 use crate::fold::fold;
+use crate::ports::StorageError;
 
-/// Longest search text, in characters.
+/// The longest search text, in characters.
 pub const MAX_CHARS: usize = 100;
 
-/// A row without the word.
-const ABSENT: u8 = u8::MAX;
-/// Places within a value, times two, plus one outside the first field.
-const PLACES: u8 = 8;
+/// The rank of a row that does not contain the word.
+pub const ABSENT: u8 = u8::MAX;
+/// The number of ranks of a word: twice the place within a value, plus one outside the first field.
+pub const RANKS: u8 = 8;
 
-/// What is searched for: folded words.
+/// What is searched for, as folded words.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Query {
     words: Vec<String>,
 }
 
 impl Query {
-    /// Takes a search text apart; none when it has no word or more than [`MAX_CHARS`] characters.
+    /// Splits a search text into words. Returns `None` when it has none, or more than [`MAX_CHARS`] characters.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         if text.chars().count() > MAX_CHARS {
@@ -43,71 +43,52 @@ impl Query {
     pub fn phrase(&self) -> String {
         self.words.join(" ")
     }
+
+    /// The words, each once, longest first.
+    fn distinct(&self) -> Vec<&str> {
+        let mut words: Vec<&str> = Vec::new();
+        for word in &self.words {
+            if !words.contains(&word.as_str()) {
+                let at = words.partition_point(|other| other.len() >= word.len());
+                words.insert(at, word);
+            }
+        }
+        words
+    }
 }
 
-/// What is searched through.
-#[derive(Debug, Clone, Copy)]
-pub struct Searched<'a> {
-    /// The list with its fields.
-    pub list: &'a List,
-    /// A field that all rows share, in the form of a searchable field; may be empty.
-    pub shared: &'a [u8],
-}
-
-/// The rows that hold all words, best first.
-///
-/// All rows are searched for the longest word, likely the rarest; for the others, only the rows that are left.
-#[must_use]
-pub fn search(searched: Searched<'_>, query: &Query) -> Vec<u32> {
-    let Some(longest) = query.words.iter().max_by_key(|word| word.len()) else {
-        return Vec::new();
-    };
-    let mut words: Vec<&String> = Vec::new();
-    for word in &query.words {
-        if word != longest && !words.contains(&word) {
-            words.push(word);
-        }
-    }
-    let mut ranks = searched.ranks(longest);
-    for word in words.into_iter().map(|word| Word::new(word)) {
-        let everywhere = searched.rank_everywhere(&word);
-        for (row, rank) in ranks.iter_mut().enumerate().filter(|(_, rank)| **rank != ABSENT) {
-            *rank = (*rank).max(searched.rank(&word, row).min(everywhere));
-        }
-    }
-    if query.words.len() > 1 {
-        let phrase = Word::new(&query.phrase());
-        for (row, rank) in ranks.iter_mut().enumerate().filter(|(_, rank)| **rank != ABSENT) {
-            let together = searched.rank(&phrase, row);
-            *rank = if together == ABSENT { rank.saturating_add(PLACES) } else { together };
-        }
-    }
-    in_order(&ranks)
-}
-
-/// The rows by rank, those of one rank in list order.
-fn in_order(ranks: &[u8]) -> Vec<u32> {
-    let mut buckets: [Vec<u32>; 2 * PLACES as usize] = Default::default();
-    for (row, rank) in (0_u32..).zip(ranks) {
-        if let Some(bucket) = buckets.get_mut(usize::from(*rank)) {
-            bucket.push(row);
-        }
-    }
-    buckets.concat()
-}
-
-/// A word, ready to be looked for.
-struct Word {
+/// A word of a search.
+pub struct Word {
+    /// The word, folded.
+    pub text: String,
     finder: Finder<'static>,
-    length: usize,
+    /// Its rank in every row, from the field that all rows share; [`ABSENT`] when it is not there.
+    pub everywhere: u8,
 }
 
 impl Word {
-    fn new(word: &str) -> Self {
-        Self { finder: Finder::new(word).into_owned(), length: word.len() }
+    /// A word to search for in rows that share a field, given as `shared` in the form of a searchable text.
+    fn new(text: &str, shared: &str) -> Self {
+        let finder = Finder::new(text).into_owned();
+        let mut word = Self { text: text.to_owned(), finder, everywhere: ABSENT };
+        // The shared field is not the title.
+        word.everywhere = word.rank_in(shared.as_bytes(), 0);
+        word
     }
 
-    /// The positions of the word, also where it overlaps itself.
+    /// The best rank in a row's searchable text or in the field that all rows share.
+    #[must_use]
+    pub fn rank(&self, text: &[u8]) -> u8 {
+        self.rank_in(text, title_of(text).len()).min(self.everywhere)
+    }
+
+    /// The best rank in a text whose first field has `title` bytes.
+    fn rank_in(&self, text: &[u8], title: usize) -> u8 {
+        let rank = |at| place(text, at, self.text.len()).saturating_add(u8::from(at >= title));
+        self.positions(text).map(rank).min().unwrap_or(ABSENT)
+    }
+
+    /// The positions of the word, overlapping ones included.
     fn positions<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = usize> + 'a {
         let mut from = 0_usize;
         iter::from_fn(move || {
@@ -116,95 +97,103 @@ impl Word {
             Some(at)
         })
     }
+}
 
-    /// The rank of a match in the `nth` field.
-    fn rank(&self, text: &[u8], at: usize, nth: usize) -> u8 {
-        place(text, at, self.length).saturating_add(u8::from(nth > 0))
+/// A search in the rows of one list.
+pub struct Search {
+    /// The words, each once, longest first.
+    pub words: Vec<Word>,
+    /// The phrase as typed; `None` when it is a single word.
+    pub phrase: Option<Word>,
+}
+
+impl Search {
+    /// A search in rows that share a field, given as `shared` in the form of a searchable text; possibly empty.
+    #[must_use]
+    pub fn new(query: &Query, shared: &str) -> Self {
+        let words = query.distinct().into_iter().map(|word| Word::new(word, shared)).collect();
+        let phrase = (query.words.len() > 1).then(|| Word::new(&query.phrase(), ""));
+        Self { words, phrase }
+    }
+
+    /// The rank of a row, from its searchable text. Returns `None` when a word is missing.
+    #[must_use]
+    pub fn rank(&self, text: &[u8]) -> Option<u8> {
+        let title = title_of(text).len();
+        let mut worst = 0;
+        for word in &self.words {
+            worst = word.rank_in(text, title).min(word.everywhere).max(worst);
+            if worst == ABSENT {
+                return None;
+            }
+        }
+        let Some(phrase) = &self.phrase else { return Some(worst) };
+        let together = phrase.rank_in(text, title);
+        Some(if together == ABSENT { apart(worst) } else { together })
+    }
+
+    /// The rows that contain all words, each with its rank, in list order. Scans all rows for the longest word.
+    ///
+    /// # Errors
+    /// When a part of the list is not loaded, or is damaged.
+    pub fn scan(&self, list: &List) -> Result<Vec<(u32, u8)>, StorageError> {
+        let mut found = Vec::new();
+        let Some(longest) = self.words.first() else { return Ok(found) };
+        for group in list.groups()? {
+            let texts = group.texts()?;
+            let mut row = 0_usize;
+            while row < texts.len() {
+                if longest.everywhere == ABSENT {
+                    let start = texts.start(row);
+                    let rest = texts.joined().get(start..).unwrap_or_default();
+                    let Some(at) = longest.finder.find(rest) else { break };
+                    row = texts.at(start.saturating_add(at));
+                }
+                let number = u32::try_from(group.first.saturating_add(row)).unwrap_or(u32::MAX);
+                found.extend(self.rank(texts.get(row)).map(|rank| (number, rank)));
+                row = row.saturating_add(1);
+            }
+        }
+        Ok(found)
     }
 }
 
-impl Searched<'_> {
-    /// The best rank of `word` in each row.
-    fn ranks(&self, word: &str) -> Vec<u8> {
-        let word = Word::new(word);
-        let mut ranks = vec![self.rank_everywhere(&word); self.list.len];
-        for (nth, field) in self.list.fields.iter().enumerate() {
-            let joined = field.joined(&self.list.bytes);
-            let (mut row, mut end) = (0, field.start(&self.list.bytes, 1));
-            for at in word.positions(joined) {
-                if at >= end {
-                    row = self.row_at(field, at, row);
-                    end = field.start(&self.list.bytes, row.saturating_add(1));
-                }
-                if let Some(best) = ranks.get_mut(row) {
-                    *best = word.rank(joined, at, nth).min(*best);
-                }
-            }
-        }
-        ranks
-    }
+/// The rank of a row that does not contain the phrase, from the rank of its worst word.
+#[must_use]
+pub const fn apart(worst: u8) -> u8 {
+    worst.saturating_add(RANKS)
+}
 
-    /// The best rank of `word` in the fields of one row.
-    fn rank(&self, word: &Word, row: usize) -> u8 {
-        let fields = self.list.fields.iter().enumerate();
-        let ranks = fields.filter_map(|(nth, field)| {
-            let text = field.get(&self.list.bytes, row);
-            word.positions(text).map(|at| word.rank(text, at, nth)).min()
-        });
-        ranks.min().unwrap_or(ABSENT)
-    }
-
-    /// The rank that `word` has in every row, by the field that all share.
-    fn rank_everywhere(&self, word: &Word) -> u8 {
-        let text = self.shared;
-        word.positions(text).map(|at| word.rank(text, at, 1)).min().unwrap_or(ABSENT)
-    }
-
-    /// The row of a position: the last one that begins at or before it. Looks forward from `row`, first nearby.
-    fn row_at(&self, field: &Texts, at: usize, row: usize) -> usize {
-        let begins_after = |row: usize| field.start(&self.list.bytes, row) > at;
-        let mut step = 1_usize;
-        let mut low = row;
-        while low.saturating_add(step) < self.list.len && !begins_after(low.saturating_add(step)) {
-            low = low.saturating_add(step);
-            step = step.saturating_mul(2);
+/// The rows sorted by rank; rows of equal rank keep their order.
+#[must_use]
+pub fn in_order(rows: Vec<(u32, u8)>) -> Vec<u32> {
+    let mut buckets: [Vec<u32>; 2 * RANKS as usize] = Default::default();
+    for (row, rank) in rows {
+        if let Some(bucket) = buckets.get_mut(usize::from(rank)) {
+            bucket.push(row);
         }
-        let mut high = low.saturating_add(step).min(self.list.len);
-        while high.saturating_sub(low) > 1 {
-            let middle = low.midpoint(high);
-            if begins_after(middle) {
-                high = middle;
-            } else {
-                low = middle;
-            }
-        }
-        low
     }
+    buckets.concat()
 }
 
 /// The place of a match in its value: 0 whole, 2 beginning, 4 beginning of a word, 6 inside a word.
-fn place(joined: &[u8], at: usize, length: usize) -> u8 {
-    let before = joined.get(..at).unwrap_or_default();
-    match before.last() {
-        None | Some(b'\n') => match joined.get(at.saturating_add(length)) {
-            None | Some(b'\n') => 0,
-            Some(_) => 2,
-        },
-        Some(byte) if byte.is_ascii() => {
-            if byte.is_ascii_alphanumeric() {
-                6
-            } else {
-                4
-            }
-        }
-        Some(_) => {
-            if last_char(before).is_some_and(char::is_alphanumeric) {
-                6
-            } else {
-                4
-            }
-        }
+fn place(text: &[u8], at: usize, length: usize) -> u8 {
+    match beginning(text, at) {
+        2 if matches!(text.get(at.saturating_add(length)), None | Some(b'\n')) => 0,
+        place => place,
     }
+}
+
+/// As `place`, without regard to where the match ends: 2, 4 or 6.
+#[must_use]
+pub fn beginning(text: &[u8], at: usize) -> u8 {
+    let before = text.get(..at).unwrap_or_default();
+    let is_inside = match before.last() {
+        None | Some(b'\n') => return 2,
+        Some(byte) if byte.is_ascii() => byte.is_ascii_alphanumeric(),
+        Some(_) => last_char(before).is_some_and(char::is_alphanumeric),
+    };
+    if is_inside { 6 } else { 4 }
 }
 
 fn last_char(text: &[u8]) -> Option<char> {

@@ -1,10 +1,10 @@
-//! How a catalog is named in storage, the same in Workers KV and in the catalog folder.
+//! The keys of a catalog's values, the same in Workers KV and in the catalog folder.
 //!
 //! | key | value |
 //! |---|---|
-//! | `segment:<id>` | a [`segment`](super::segment), named by its content |
-//! | `version:<id>` | a [`Manifest`] of everything that one version of the catalog consists of; `<id>` is its connector segment's |
-//! | `current` | a [`Current`]: the version that is served |
+//! | `segment:<id>` | a part of the catalog, named by its content |
+//! | `version:<id>` | a [`Manifest`] of everything that belongs to one version of the catalog |
+//! | `current` | the served version: see [`current`](super::current). A version is named by this record's content |
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,20 +12,18 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest, Sha256};
 
-use crate::json::{self, Value};
-
 /// The key of the record that names the served version.
 pub const CURRENT_KEY: &str = "current";
 
-/// The number of the layout that this code reads and writes; another one is refused.
-pub const FORMAT: u32 = 1;
+/// The layout that this code writes. It also reads [format 1](super::format1).
+pub const FORMAT: u32 = 2;
 
-/// A segment's name: the first 128 bits of its SHA-256, written as 32 lower-case hexadecimal digits.
+/// A segment's id: the first 128 bits of its SHA-256, written as 32 lower-case hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SegmentId(pub [u8; 16]);
 
 impl SegmentId {
-    /// The name of these bytes.
+    /// The id of these bytes.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         let mut id = [0; 16];
@@ -35,13 +33,13 @@ impl SegmentId {
         Self(id)
     }
 
-    /// The key of the segment in storage.
+    /// The segment's key in storage.
     #[must_use]
     pub fn key(&self) -> String {
         format!("segment:{self}")
     }
 
-    /// The key of the [`Manifest`] of the version whose connector segment this is.
+    /// The key of the [`Manifest`] of the version with this id.
     #[must_use]
     pub fn version_key(&self) -> String {
         format!("version:{self}")
@@ -90,46 +88,18 @@ impl<'de> Deserialize<'de> for SegmentId {
     }
 }
 
-/// The record under [`CURRENT_KEY`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Current {
-    /// [`FORMAT`] of the version.
-    pub format: u32,
-    /// The version's connector segment; it names the action segments.
-    pub connectors: SegmentId,
-}
-
-impl Current {
-    /// Reads the record; none when it is damaged.
-    #[must_use]
-    pub fn read(bytes: &[u8]) -> Option<Self> {
-        let mut record = json::parse(std::str::from_utf8(bytes).ok()?).ok()?;
-        let format = u32::try_from(record.take_integer("format")?).ok()?;
-        let connectors = record.take_text("connectors")?.parse().ok()?;
-        (record == Value::Object(Vec::new())).then_some(Self { format, connectors })
-    }
-}
-
-/// What one version of the catalog consists of, so that old versions can be listed and pruned.
+/// What belongs to one version of the catalog, so that old versions can be listed and pruned.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Manifest {
-    /// [`FORMAT`] of the version.
+    /// The version's [`FORMAT`].
     pub format: u32,
-    /// The connector segment.
-    pub connectors: SegmentId,
-    /// The action segments, sorted, each once.
-    pub actions: Vec<SegmentId>,
-    /// Rows of the connector list.
+    /// The id of the record `current` that serves the version.
+    pub version: SegmentId,
+    /// The segments, sorted and distinct.
+    pub segments: Vec<SegmentId>,
+    /// The number of rows of the connector list.
     pub connector_rows: u32,
-    /// Rows of all action lists.
+    /// The number of rows of all action lists together.
     pub action_rows: u32,
-}
-
-impl Manifest {
-    /// Every segment that the version refers to.
-    pub fn segments(&self) -> impl Iterator<Item = SegmentId> {
-        std::iter::once(self.connectors).chain(self.actions.iter().copied())
-    }
 }

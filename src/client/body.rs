@@ -1,4 +1,4 @@
-//! The bodies that JavaScript passes.
+//! Checks the bodies that JavaScript passes.
 
 use js_sys::{Array, Object, Reflect};
 use wasm_bindgen::{JsCast, JsValue};
@@ -8,7 +8,8 @@ use crate::api::body::{BodyReader, Field, too_large};
 use crate::api::message::MAX_BODY;
 use crate::json::Value;
 
-/// Checks a body as the service reads it: `text` is what is sent, and `parsed` what that means. `known` lists its fields.
+/// Checks a body with the service's own rules. `text` is what will be sent, `parsed` the same as a JavaScript value;
+/// `known` lists the endpoint's fields.
 ///
 /// # Errors
 /// With all faults of the body.
@@ -19,7 +20,7 @@ pub fn check(text: &str, parsed: &JsValue, known: &[Field]) -> Result<(), Failur
     Ok(BodyReader::of(value(parsed), known)?.finish()?)
 }
 
-/// The two levels of a body that its reader looks at.
+/// Converts the two levels of a body that its reader looks at.
 fn value(parsed: &JsValue) -> Value {
     if !parsed.is_object() || Array::is_array(parsed) {
         return Value::Null;
@@ -37,25 +38,15 @@ fn value(parsed: &JsValue) -> Value {
     Value::Object(members)
 }
 
-/// A text, a boolean, null or a whole number; another number for all that no field takes.
+/// Converts a string, boolean, null or number. Anything else, which no field accepts, becomes [`Value::Number`].
 fn scalar(value: &JsValue) -> Value {
     if let Some(text) = value.as_string() {
         return Value::Text(text);
     }
     match (value.as_bool(), value.as_f64()) {
         (Some(value), _) => Value::Boolean(value),
-        (None, Some(number)) if number >= 0.0 && number.fract() == 0.0 => integer(number),
+        (None, Some(number)) => Value::of_number(number),
         (None, _) if value.is_null() => Value::Null,
         (None, _) => Value::Number,
     }
-}
-
-fn integer(number: f64) -> Value {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "whole and not negative; `as` saturates, and no field takes as much"
-    )]
-    let number = number as u64;
-    Value::Integer(number)
 }

@@ -1,47 +1,62 @@
-//! What each method of the package asks for, checked with the code that the service checks it with.
+//! What each method of the package requests, checked with the service's own code.
 
-use gloo_net::http::{Headers, Method, RequestBuilder};
+use gloo_net::http::{Headers, RequestBuilder};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 use web_sys::{AbortSignal, Request, RequestRedirect};
 
 use super::body;
 use super::failure::Failure;
-use crate::api::catalog::{ACTION_PARAMETERS, CONNECTOR_PARAMETERS};
+use crate::api::endpoint::Keyed;
 use crate::api::problem::{Code, Problem};
 use crate::api::query::QueryReader;
-use crate::api::route::Target;
-use crate::api::session::SESSION_FIELDS;
-use crate::api::vault::create::CREATE_FIELDS;
-use crate::api::vault::list::check_query;
-use crate::api::vault::update::UPDATE_FIELDS;
-use crate::api::vault::{not_found, stored_id};
-use crate::nearest::beginning;
+use crate::api::vault::list::check_together;
+use crate::nearest::shown;
+use crate::terms::Method;
+use crate::vault::model::ConnectionId;
 
-/// What is asked of the service: something that it would not refuse for how it is asked.
+/// A checked request: the service won't refuse its form.
 #[wasm_bindgen]
 #[derive(Debug)]
 pub struct Call {
-    verb: Verb,
-    /// Path and query.
+    method: Method,
+    /// The path and the query.
     address: String,
     body: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy)]
-enum Verb {
-    Get,
-    Post,
-    Patch,
-    Delete,
+impl Call {
+    /// A call of an endpoint; `arguments` replace the parameters of its path.
+    #[inline(never)]
+    fn to(endpoint: Keyed, arguments: &[&str]) -> Self {
+        let method = endpoint.facts().method;
+        Self { method, address: endpoint.address(arguments), body: None }
+    }
+
+    /// Adds a query that has been checked.
+    fn with_query(mut self, query: &str) -> Self {
+        if !query.is_empty() {
+            self.address.push('?');
+            self.address.push_str(query);
+        }
+        self
+    }
+
+    /// Adds a body that has been checked.
+    fn with_body(self, body: String) -> Self {
+        Self { body: Some(body), ..self }
+    }
 }
 
-impl Call {
-    #[inline(never)]
-    fn new(verb: Verb, target: &Target, query: &str, body: Option<String>) -> Self {
-        let mark = if query.is_empty() { "" } else { "?" };
-        Self { verb, address: format!("{}{mark}{query}", target.path()), body }
-    }
+/// Checks a body against the endpoint's fields and returns it. `body` is sent, `parsed` is its value.
+fn checked(endpoint: Keyed, body: String, parsed: &JsValue) -> Result<String, Failure> {
+    body::check(&body, parsed, endpoint.facts().body.unwrap_or_default())?;
+    Ok(body)
+}
+
+/// Reads a query against the endpoint's parameters.
+fn read(endpoint: Keyed, query: &str) -> QueryReader<'_> {
+    QueryReader::new(query, endpoint.facts().query)
 }
 
 #[wasm_bindgen]
@@ -49,23 +64,23 @@ impl Call {
     /// `GET /v1/whoami`
     #[must_use]
     pub fn whoami() -> Self {
-        Self::new(Verb::Get, &Target::Whoami, "", None)
+        Self::to(Keyed::Whoami, &[])
     }
 
-    /// `POST /v1/sessions`. `body` is sent, `parsed` is what it means.
+    /// `POST /v1/sessions`. `body` is sent, `parsed` is its value.
     ///
     /// # Errors
-    /// With all faults of the body, but scopes that the key lacks.
+    /// With all faults of the body. Only the service knows which scopes the key lacks.
     #[wasm_bindgen(js_name = createSession)]
     pub fn create_session(body: String, parsed: &JsValue) -> Result<Call, JsValue> {
-        body::check(&body, parsed, &SESSION_FIELDS)?;
-        Ok(Self::new(Verb::Post, &Target::Sessions, "", Some(body)))
+        let endpoint = Keyed::CreateSession;
+        Ok(Self::to(endpoint, &[]).with_body(checked(endpoint, body, parsed)?))
     }
 
     /// `GET /v1/vault/summary`
     #[must_use]
     pub fn summary() -> Self {
-        Self::new(Verb::Get, &Target::Summary, "", None)
+        Self::to(Keyed::Summary, &[])
     }
 
     /// `GET /v1/available-connectors`
@@ -74,93 +89,116 @@ impl Call {
     /// With all faults of the query.
     #[wasm_bindgen(js_name = listConnectors)]
     pub fn list_connectors(query: &str) -> Result<Call, JsValue> {
-        QueryReader::new(query, &CONNECTOR_PARAMETERS).finish().map_err(Failure::from)?;
-        Ok(Self::new(Verb::Get, &Target::Connectors, query, None))
+        let endpoint = Keyed::ListConnectors;
+        read(endpoint, query).finish().map_err(Failure::from)?;
+        Ok(Self::to(endpoint, &[]).with_query(query))
     }
 
-    /// `GET /v1/available-actions/{platform}`. Whether there is such a platform, and which ones may have been meant, is for
-    /// the service to say; but some texts would lead elsewhere.
+    /// `GET /v1/available-actions/{platform}`. Only the service knows which platforms exist, but texts that would lead
+    /// to another path are refused here.
     ///
     /// # Errors
-    /// When the platform can't be one, or with all faults of the query.
+    /// When the text can't be a platform's path segment, or with all faults of the query.
     #[wasm_bindgen(js_name = listActions)]
-    pub fn list_actions(platform: String, query: &str) -> Result<Call, JsValue> {
-        QueryReader::new(query, &ACTION_PARAMETERS).finish().map_err(Failure::from)?;
-        if ["", ".", ".."].contains(&platform.as_str()) || platform.contains('\0') {
-            let detail = format!("The catalog has no platform `{}`.", beginning(&platform));
+    pub fn list_actions(platform: &str, query: &str) -> Result<Call, JsValue> {
+        let endpoint = Keyed::ListActions;
+        read(endpoint, query).finish().map_err(Failure::from)?;
+        if ["", ".", ".."].contains(&platform) || platform.contains('\0') {
+            let detail = format!("The catalog has no platform `{}`.", shown(platform));
             return Err(Failure::from(Problem::new(Code::PlatformNotFound, detail)).into());
         }
-        Ok(Self::new(Verb::Get, &Target::Actions { platform }, query, None))
+        Ok(Self::to(endpoint, &[platform]).with_query(query))
     }
 
     /// `GET /v1/vault/connections`
     ///
     /// # Errors
-    /// With all faults of the query, but a cursor of another list.
+    /// With all faults of the query. Only the service knows whether a cursor belongs to the list.
     #[wasm_bindgen(js_name = listConnections)]
     pub fn list_connections(query: &str) -> Result<Call, JsValue> {
-        check_query(query).finish().map_err(Failure::from)?;
-        Ok(Self::new(Verb::Get, &Target::Connections, query, None))
+        let endpoint = Keyed::ListConnections;
+        let mut reader = read(endpoint, query);
+        check_together(&mut reader);
+        reader.finish().map_err(Failure::from)?;
+        Ok(Self::to(endpoint, &[]).with_query(query))
     }
 
     /// `GET /v1/vault/connections/{id}`
     ///
     /// # Errors
-    /// When the id can't be one.
+    /// When `id` can't be an id.
     #[wasm_bindgen(js_name = getConnection)]
     pub fn get_connection(id: &str) -> Result<Call, JsValue> {
-        Ok(Self::new(Verb::Get, &connection(id)?, "", None))
+        Ok(Self::to(Keyed::ReadConnection, &[connection(id)?.as_str()]))
     }
 
-    /// `PATCH /v1/vault/connections/{id}`. `body` is sent, `parsed` is what it means.
+    /// `PATCH /v1/vault/connections/{id}`. `body` is sent, `parsed` is its value.
     ///
     /// # Errors
-    /// When the id can't be one, or with all faults of the body.
+    /// When `id` can't be an id, or with all faults of the body.
     #[wasm_bindgen(js_name = updateConnection)]
     pub fn update_connection(id: &str, body: String, parsed: &JsValue) -> Result<Call, JsValue> {
-        body::check(&body, parsed, &UPDATE_FIELDS)?;
-        Ok(Self::new(Verb::Patch, &connection(id)?, "", Some(body)))
+        change(Keyed::UpdateConnection, id, body, parsed)
     }
 
-    /// `POST /v1/vault/connections`. `body` is sent, `parsed` is what it means.
+    /// `PUT /v1/vault/connections/{id}/state`. `body` is sent, `parsed` is its value.
     ///
     /// # Errors
-    /// With all faults of the body, but an unknown platform.
+    /// When `id` can't be an id, or with all faults of the body.
+    #[wasm_bindgen(js_name = setState)]
+    pub fn set_state(id: &str, body: String, parsed: &JsValue) -> Result<Call, JsValue> {
+        change(Keyed::SetConnectionState, id, body, parsed)
+    }
+
+    /// `PUT /v1/vault/connections/{id}/name`. `body` is sent, `parsed` is its value.
+    ///
+    /// # Errors
+    /// When `id` can't be an id, or with all faults of the body.
+    #[wasm_bindgen(js_name = setName)]
+    pub fn set_name(id: &str, body: String, parsed: &JsValue) -> Result<Call, JsValue> {
+        change(Keyed::SetConnectionName, id, body, parsed)
+    }
+
+    /// `POST /v1/vault/connections`. `body` is sent, `parsed` is its value.
+    ///
+    /// # Errors
+    /// With all faults of the body. Only the service knows whether the platform exists.
     #[wasm_bindgen(js_name = createConnection)]
     pub fn create_connection(body: String, parsed: &JsValue) -> Result<Call, JsValue> {
-        body::check(&body, parsed, &CREATE_FIELDS)?;
-        Ok(Self::new(Verb::Post, &Target::Connections, "", Some(body)))
+        let endpoint = Keyed::CreateConnection;
+        Ok(Self::to(endpoint, &[]).with_body(checked(endpoint, body, parsed)?))
     }
 
     /// `DELETE /v1/vault/connections/{id}`
     ///
     /// # Errors
-    /// When the id can't be one.
+    /// When `id` can't be an id.
     #[wasm_bindgen(js_name = deleteConnection)]
     pub fn delete_connection(id: &str) -> Result<Call, JsValue> {
-        Ok(Self::new(Verb::Delete, &connection(id)?, "", None))
+        Ok(Self::to(Keyed::DeleteConnection, &[connection(id)?.as_str()]))
     }
 
-    /// A request of the call; each try needs one of its own. `base` is the service's address without a slash at its end.
+    /// Builds the request; each try needs its own. `base` is the service's address without a trailing slash.
     ///
     /// # Errors
-    /// With what the platform refuses it for.
+    /// When the platform rejects it.
     pub fn request(
         &self,
         base: &str,
         headers: web_sys::Headers,
         signal: &AbortSignal,
     ) -> Result<Request, JsValue> {
-        let method = match self.verb {
-            Verb::Get => Method::GET,
-            Verb::Post => Method::POST,
-            Verb::Patch => Method::PATCH,
-            Verb::Delete => Method::DELETE,
+        let method = match self.method {
+            Method::Get => gloo_net::http::Method::GET,
+            Method::Post => gloo_net::http::Method::POST,
+            Method::Put => gloo_net::http::Method::PUT,
+            Method::Patch => gloo_net::http::Method::PATCH,
+            Method::Delete => gloo_net::http::Method::DELETE,
         };
         if self.body.is_some() {
             headers.set("content-type", "application/json")?;
         }
-        // A redirect would take the secret along to wherever it leads.
+        // Following a redirect would send the secret to wherever it leads.
         let builder = RequestBuilder::new(&format!("{base}{}", self.address))
             .method(method)
             .headers(Headers::from_raw(headers))
@@ -177,7 +215,12 @@ impl Call {
     }
 }
 
-fn connection(id: &str) -> Result<Target, Failure> {
-    let id = stored_id(id).ok_or_else(not_found)?;
-    Ok(Target::Connection { id })
+/// A call that changes the connection `id`.
+fn change(endpoint: Keyed, id: &str, body: String, parsed: &JsValue) -> Result<Call, JsValue> {
+    let body = checked(endpoint, body, parsed)?;
+    Ok(Call::to(endpoint, &[connection(id)?.as_str()]).with_body(body))
+}
+
+fn connection(id: &str) -> Result<ConnectionId, Failure> {
+    ConnectionId::parse(id).ok_or_else(|| Problem::no_connection().into())
 }

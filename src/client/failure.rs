@@ -1,16 +1,25 @@
-//! Problems, as JavaScript gets them: plain objects, which `npm/src` makes errors of.
+//! Problems as JavaScript receives them: plain objects, from which `npm/src` creates errors.
 
-use js_sys::{Array, Object, Reflect};
+use serde::Serialize;
 use wasm_bindgen::JsValue;
 
 use crate::api::problem::{Code, Fault, Place, Problem};
 
-/// What the service would answer, found without asking it.
+/// The problem that the service would answer with, found without asking it.
 #[derive(Debug, Clone)]
 pub struct Failure(Problem);
 
+/// The object that JavaScript gets.
+#[derive(Serialize)]
+struct Document<'a> {
+    status: u16,
+    code: &'a str,
+    detail: &'a str,
+    errors: &'a [Fault],
+}
+
 impl Failure {
-    /// An argument that can't be used: the sentence says why.
+    /// An argument that can't be used; `detail` says why.
     #[must_use]
     pub fn argument(name: &str, detail: String) -> Self {
         let place = Place::Parameter(name.to_owned());
@@ -28,36 +37,15 @@ impl From<Problem> for Failure {
 impl From<Failure> for JsValue {
     fn from(Failure(problem): Failure) -> Self {
         let (status, code) = problem.code.named();
-        let errors: Array = problem.errors.iter().map(fault).collect();
-        object(&[
-            ("status", Some(status.into())),
-            ("code", Some(code.into())),
-            ("detail", Some((*problem.detail).into())),
-            ("errors", Some(errors.into())),
-        ])
+        let (detail, errors) = (&*problem.detail, problem.errors.as_slice());
+        object(&Document { status, code, detail, errors })
     }
 }
 
-fn fault(fault: &Fault) -> JsValue {
-    let (kind, place) = match &fault.place {
-        Place::Parameter(name) => ("parameter", name),
-        Place::Pointer(pointer) => ("pointer", pointer),
-    };
-    object(&[
-        (kind, Some(place.into())),
-        ("detail", Some((&fault.detail).into())),
-        ("suggestion", fault.suggestion.as_ref().map(JsValue::from)),
-    ])
-}
-
-/// A plain object of the members that there are.
-fn object(members: &[(&str, Option<JsValue>)]) -> JsValue {
-    let object = Object::new();
-    for (name, value) in members {
-        if let Some(value) = value {
-            // A new object takes whatever it is given.
-            let _taken = Reflect::set(&object, &(*name).into(), value);
-        }
-    }
-    object.into()
+/// A value as a plain object.
+pub(super) fn object(value: &impl Serialize) -> JsValue {
+    // A fault's place is a member among others, which makes it a map for serde: JavaScript is to see an object.
+    let serializer = serde_wasm_bindgen::Serializer::new().serialize_maps_as_objects(true);
+    // An object takes whatever members it is given.
+    value.serialize(&serializer).unwrap_or(JsValue::UNDEFINED)
 }

@@ -1,43 +1,59 @@
-//! Connection and connector keys taken apart.
+//! Splits connection and connector keys.
 
-use js_sys::Array;
+use serde::Serialize;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use super::failure::Failure;
+use super::failure::{Failure, object};
 use crate::catalog::key::{ConnectorKey, platform as is_platform};
-use crate::nearest::beginning;
+use crate::nearest::shown;
+use crate::terms::Environment;
 use crate::vault::key::ConnectionKey;
 use crate::vault::rules;
 
-/// The environment, platform, label and identity of a connection key.
+/// The parts of a connection key.
+#[derive(Serialize)]
+struct ConnectionParts<'a> {
+    environment: Environment,
+    platform: &'a str,
+    label: &'a str,
+    identity: &'a str,
+}
+
+/// The parts of a connector key.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ConnectorParts<'a> {
+    platform: &'a str,
+    platform_version: &'a str,
+}
+
+/// The parts of a connection key: `{ environment, platform, label, identity }`.
 ///
 /// # Errors
-/// When it is none, or a part is not what the service would create.
+/// When the text is not a connection key, or has a part that the service would never store.
 #[wasm_bindgen(js_name = parseConnectionKey)]
-pub fn parse_connection_key(text: &str) -> Result<Array, JsValue> {
+pub fn parse_connection_key(text: &str) -> Result<JsValue, JsValue> {
     let ConnectionKey { environment, platform, label, identity } = ConnectionKey::parse(text)
         .filter(|key| is_platform(key.platform).is_none())
         .filter(|key| rules::label(key.label).is_none())
-        .filter(|key| rules::identity(key.identity).is_none())
+        .filter(|key| rules::may_be_stored(key.identity))
         .ok_or_else(|| no_key(text, "<environment>::<platform>::<label>::<identity>"))?;
-    let [environment, platform, label, identity] =
-        [environment.as_str(), platform, label, identity].map(JsValue::from);
-    Ok(Array::of4(&environment, &platform, &label, &identity))
+    Ok(object(&ConnectionParts { environment, platform, label, identity }))
 }
 
-/// The platform and its version of a connector key.
+/// The parts of a connector key: `{ platform, platformVersion }`.
 ///
 /// # Errors
-/// When it is none.
+/// When the text is not a connector key.
 #[wasm_bindgen(js_name = parseConnectorKey)]
-pub fn parse_connector_key(text: &str) -> Result<Array, JsValue> {
+pub fn parse_connector_key(text: &str) -> Result<JsValue, JsValue> {
     let ConnectorKey { platform, platform_version } = ConnectorKey::parse(text)
         .ok_or_else(|| no_key(text, "api::<platform>::<platformVersion>"))?;
-    Ok(Array::of2(&platform.into(), &platform_version.into()))
+    Ok(object(&ConnectorParts { platform, platform_version }))
 }
 
 fn no_key(text: &str, shape: &str) -> Failure {
-    let detail = format!("`{}` is not a key of the shape `{shape}`", beginning(text));
+    let detail = format!("`{}` is not a key of the shape `{shape}`", shown(text));
     Failure::argument("key", detail)
 }

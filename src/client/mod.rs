@@ -1,17 +1,17 @@
-//! The door of the npm package, and the only code that names the browser. It checks what is asked with the service's own
-//! code and builds the request. `npm/src` sends it and gives what comes back its shape: pages, errors.
+//! The core of the npm package, and the only code that uses browser APIs. It checks calls with the service's own code
+//! and builds the requests. `npm/src` sends them and shapes the answers into pages and errors.
 //!
 //! | module | what it knows |
 //! |---|---|
-//! | [`call`] | what each method of the package asks for, checked, and its request |
-//! | [`body`] | the bodies that JavaScript passes |
-//! | [`secret`] | what may be sent as a secret |
-//! | [`names`] | what a mistyped option may have meant |
-//! | [`keys`] | connection and connector keys taken apart |
-//! | [`failure`] | problems, as JavaScript gets them |
+//! | [`call`] | what each method of the package requests, checked |
+//! | [`body`] | checking the bodies that JavaScript passes |
+//! | [`secret`] | checking secrets before they are sent |
+//! | [`names`] | suggestions for mistyped options |
+//! | [`keys`] | splitting connection and connector keys |
+//! | [`failure`] | problems as JavaScript receives them |
 //!
-//! Whatever JavaScript passes, nothing here panics: what can't be used is thrown as a plain object with the members of the
-//! problem that the service would answer.
+//! Nothing here panics, whatever JavaScript passes. What can't be used is thrown as a plain object with members of the
+//! problem that the service would answer with.
 
 pub mod body;
 pub mod call;
@@ -20,7 +20,7 @@ pub mod keys;
 pub mod names;
 pub mod secret;
 
-/// The platform's usual allocator is an eighth of a module that allocates little.
+/// The platform's usual allocator would make up an eighth of a module that allocates little.
 #[cfg(target_arch = "wasm32")]
 #[global_allocator]
 static ALLOCATOR: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_allocator();

@@ -1,8 +1,8 @@
-//! What a mistyped name of an option may have meant.
+//! Suggestions for mistyped options.
 
 use wasm_bindgen::prelude::wasm_bindgen;
 
-/// Of `known`, names parted by commas, the one that resembles `name` most.
+/// The name that resembles `name` most, of the comma-separated names in `known`; empty when none does.
 #[must_use]
 #[wasm_bindgen]
 pub fn nearest(name: &str, known: &str) -> String {

@@ -1,25 +1,29 @@
-//! What may be sent as a secret.
+//! Checks secrets before they are sent.
 
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use super::failure::Failure;
+use crate::access::caller::holds_several;
 use crate::access::key::check;
 use crate::access::token::{MAX_TOKEN, TOKEN_PREFIX};
 use crate::api::problem::Problem;
 
-/// Whether a secret opens the whole account: an API key does, a short-lived token does not.
+/// Whether a secret is an API key, which opens the whole account. Returns `false` for a token.
 ///
 /// # Errors
-/// When the service would refuse it whatever it stored: no secret, a mistyped key.
+/// When the service would refuse the secret without asking storage: it is empty, mistyped, or several in one.
 #[wasm_bindgen(js_name = isApiKey)]
 pub fn is_api_key(secret: &str) -> Result<bool, JsValue> {
     let refused = |problem: Problem| Err(JsValue::from(Failure::from(problem)));
     if secret.is_empty() {
         return refused(Problem::missing_key());
     }
+    if holds_several(secret) {
+        return refused(Problem::several_keys());
+    }
     if secret.starts_with(TOKEN_PREFIX) {
-        // All else of it, only the service knows.
+        // Only the service can check the rest of a token.
         let in_a_header =
             secret.len() <= MAX_TOKEN && secret.bytes().all(|byte| byte.is_ascii_graphic());
         return if in_a_header { Ok(false) } else { refused(Problem::bad_token()) };

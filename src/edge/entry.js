@@ -1,9 +1,8 @@
-// The module that the runtime loads: a plain handler around the class that `worker-build` makes. For a class the runtime
-// makes an object for each request, and `worker-build` several proxies around it: a tenth of what a warm request costs.
-// The WebAssembly module starts afresh after a trap without them, too.
-import Entrypoint from "../../build/index.js";
-
-const { fetch } = Entrypoint.prototype;
+// The module that the runtime loads: a plain handler around the WebAssembly module's glue. For a class the runtime would
+// make an object for each request, a tenth of what a warm request costs. After a trap the glue makes the module afresh with
+// the next call.
+import { fetch, rehearse as answer } from "glue";
+import { rehearse } from "./rehearsal.js";
 
 /** A trap or a refused response: the cause goes to the log, the caller gets a constant text. */
 function internal(request, cause) {
@@ -28,10 +27,13 @@ function internal(request, cause) {
 export default {
   fetch(request, env, ctx) {
     try {
-      const answer = fetch.call({ env, ctx }, request);
+      const answer = fetch(request, env, ctx);
       return answer instanceof Promise ? answer.catch((cause) => internal(request, cause)) : answer;
     } catch (cause) {
       return internal(request, cause);
     }
   },
 };
+
+// Not awaited: whatever became of it, the Worker serves.
+rehearse(answer);

@@ -14,13 +14,25 @@ export function read(request, names) {
 
 /** A response. `head` has a line `name:value` for each header; `body` is a view into WebAssembly's memory. */
 export function respond(status, head, body) {
+  // A copy: the body outlives this call, and what is in that memory does not.
+  return respondKept(status, head, body.length > 0 ? body.slice() : null);
+}
+
+/** The same with a body in JavaScript's memory, which nobody changes: it may be sent any number of times. */
+export function respondKept(status, head, body) {
   const headers = {};
   for (const line of head.split("\n")) {
     const colon = line.indexOf(":");
     headers[line.slice(0, colon)] = line.slice(colon + 1);
   }
-  // A copy: the body outlives this call, and what is in that memory does not.
-  return new Response(body.length > 0 ? body.slice() : null, { status, headers });
+  return new Response(body, { status, headers });
+}
+
+/** The site's file at the path of a request; the path is written as the file's name is. */
+export async function file(request, env) {
+  const url = new URL(request.url);
+  url.pathname = decodeURIComponent(url.pathname);
+  return env.ASSETS.fetch(new Request(url, request));
 }
 
 /** The bytes of a request's body; null when it has more than `most`, the rest of which is not read. */

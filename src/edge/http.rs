@@ -1,36 +1,50 @@
-//! Requests and responses between the platform's form and the core's.
+//! Converts requests and responses between the platform's form and the core's.
 
 use js_sys::futures::JsFuture;
 use js_sys::{Array, Promise, Uint8Array};
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
 
+use super::buffer::Buffer;
 use crate::api::message::{Body, MAX_BODY};
 use crate::api::{Config, Request, Response};
 
-/// Headers that the core reads, besides those that carry the secret.
-const READ: [&str; 5] = ["origin", "sec-fetch-site", "if-none-match", "if-match", "content-type"];
+/// The headers that the core reads, besides those that carry the secret.
+const READ: [&str; 6] =
+    ["accept", "origin", "sec-fetch-site", "if-none-match", "if-match", "content-type"];
 
 #[wasm_bindgen(module = "/src/edge/glue.js")]
 extern "C" {
     fn read(request: &web_sys::Request, names: &Array) -> String;
     #[wasm_bindgen(catch)]
     fn respond(status: u16, head: &str, body: &[u8]) -> Result<JsValue, JsValue>;
+    #[wasm_bindgen(catch, js_name = "respondKept")]
+    fn respond_kept(status: u16, head: &str, body: &Uint8Array) -> Result<JsValue, JsValue>;
+    #[wasm_bindgen(catch)]
+    fn file(request: &web_sys::Request, env: &JsValue) -> Result<Promise, JsValue>;
     #[wasm_bindgen(catch)]
     fn body(request: &web_sys::Request, most: u32) -> Result<Promise, JsValue>;
-    /// A promise that is kept after some time.
+    /// A promise that resolves after this many milliseconds.
     #[wasm_bindgen(catch)]
     pub fn sleep(milliseconds: u32) -> Result<Promise, JsValue>;
 }
 
-/// The body of a request; of one that is too large no more is read than tells so.
+/// The body of a request. A body that is too large is read only until that shows.
 ///
 /// # Errors
-/// When the caller went away while sending it.
+/// When the caller disconnects while sending it.
 pub async fn read_body(request: &web_sys::Request) -> Result<Body, JsValue> {
     let most = u32::try_from(MAX_BODY).unwrap_or(u32::MAX);
     let bytes = JsFuture::from(body(request, most)?).await?;
     Ok(bytes.dyn_ref::<Uint8Array>().map_or(Body::TooLarge, |bytes| Body::Whole(bytes.to_vec())))
+}
+
+/// The site's static file that a request asks for, as the platform serves it.
+///
+/// # Errors
+/// When the Worker has no site, or the platform fails.
+pub async fn site_file(request: &web_sys::Request, env: &JsValue) -> Result<JsValue, JsValue> {
+    JsFuture::from(file(request, env)?).await
 }
 
 /// The names of the headers that the core reads.
@@ -55,7 +69,7 @@ pub fn request(request: &web_sys::Request, names: &Array) -> Request {
     }
 }
 
-/// Origin, path and query of an absolute URL.
+/// Splits an absolute URL into origin, path and query, without the `?` and the fragment.
 fn split(url: &str) -> (&str, &str, &str) {
     let without_fragment = url.split('#').next().unwrap_or_default();
     let (address, query) = without_fragment.split_once('?').unwrap_or((without_fragment, ""));
@@ -69,7 +83,7 @@ fn split(url: &str) -> (&str, &str, &str) {
     (origin, path, query)
 }
 
-/// The platform's form of a response.
+/// Converts a response to the platform's form.
 pub fn response(response: &Response) -> Result<JsValue, JsValue> {
     let mut head = String::with_capacity(512);
     for (name, value) in &response.headers {
@@ -80,5 +94,8 @@ pub fn response(response: &Response) -> Result<JsValue, JsValue> {
         head.push(':');
         head.push_str(value);
     }
-    respond(response.status, &head, &response.body)
+    match response.kept.as_ref().and_then(|kept| kept.as_any().downcast_ref::<Buffer>()) {
+        Some(Buffer(kept)) => respond_kept(response.status, &head, kept),
+        None => respond(response.status, &head, &response.body),
+    }
 }

@@ -1,5 +1,6 @@
-//! The Cloudflare Worker: the only code that names the platform. It converts, and decides nothing.
+//! The Cloudflare Worker, the only code that uses the Workers API. It converts, and decides nothing.
 
+mod buffer;
 mod http;
 mod ports;
 
@@ -7,19 +8,20 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 use std::task::{self, Poll, Waker};
 
+use js_sys::Array;
 use js_sys::futures::future_to_promise;
-use js_sys::{Array, Reflect};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 use worker::Env;
 
+use crate::api::config::Variables;
 use crate::api::{Config, Service, handle};
 use ports::EdgePorts;
 
-/// What the isolate keeps from request to request.
+/// What an isolate keeps from one request to the next.
 struct Isolate {
     service: Service,
-    /// The headers that are read from a request.
+    /// The names of the headers that are read from a request.
     header_names: Array,
 }
 
@@ -27,55 +29,68 @@ thread_local! {
     static ISOLATE: OnceCell<Rc<Isolate>> = const { OnceCell::new() };
 }
 
-/// This isolate, made from the Worker's variables on the first request.
+/// This isolate's state, created from the Worker's variables on the first request.
 fn isolate(env: &Env) -> Rc<Isolate> {
     ISOLATE.with(|cell| Rc::clone(cell.get_or_init(|| Rc::new(Isolate::new(env)))))
 }
 
 impl Isolate {
     fn new(env: &Env) -> Self {
-        let variable =
-            |name: &str| Reflect::get(env, &name.into()).ok().and_then(|value| value.as_string());
-        let (headers, origins) = (variable("SECRET_HEADERS"), variable("ALLOWED_ORIGINS"));
-        let bytes = variable("SEGMENT_CACHE_BYTES");
-        let (secret, previous) = (variable("SESSION_SECRET"), variable("SESSION_SECRET_PREVIOUS"));
-        let config =
-            Config::from_variables(headers.as_deref(), origins.as_deref(), bytes.as_deref())
-                .with_sessions(secret.as_deref(), previous.as_deref());
+        // What is not there, or no text, is absent: nothing that a deployment can set makes this fail.
+        let variables: Variables =
+            serde_wasm_bindgen::from_value(env.clone().into()).unwrap_or_default();
+        let config = Config::from(&variables);
         let header_names = http::names(&config);
         Self { service: Service::new(config), header_names }
     }
 }
 
-/// Answers a request: with a `Response` when nothing had to be waited for, as most catalog reads, else with a promise
-/// of one. A promise from here costs a warm request about as much as all the rest.
+/// Answers a request. Returns a `Response` when nothing had to be awaited, as for most catalog reads, else a promise of
+/// one: creating a promise costs a warm request about as much as everything else.
 ///
 /// # Errors
-/// When the platform refuses the response's parts; nothing that a request holds makes it do so.
+/// When the platform rejects the response's parts, which no request can cause.
 #[wasm_bindgen]
 pub fn fetch(request: &web_sys::Request, env: Env, _context: JsValue) -> Result<JsValue, JsValue> {
-    let mut answer = Box::pin(answer(request, env));
+    begin(isolate(&env), request, env)
+}
+
+/// Answers a request like `fetch`, with an isolate state created for this request only. `rehearsal.js` uses it.
+///
+/// # Errors
+/// As [`fetch`]; also whenever a response has to be created while the isolate is still starting.
+#[wasm_bindgen]
+pub fn rehearse(request: &web_sys::Request, env: Env) -> Result<JsValue, JsValue> {
+    begin(Rc::new(Isolate::new(&env)), request, env)
+}
+
+fn begin(isolate: Rc<Isolate>, request: &web_sys::Request, env: Env) -> Result<JsValue, JsValue> {
+    let mut answer = Box::pin(answer(isolate, request, env));
     match answer.as_mut().poll(&mut task::Context::from_waker(Waker::noop())) {
         Poll::Ready(response) => response,
-        // The promise's task polls again, with a waker of its own.
+        // The promise's task polls it again, with its own waker.
         Poll::Pending => Ok(future_to_promise(answer).into()),
     }
 }
 
 fn answer(
+    isolate: Rc<Isolate>,
     sent: &web_sys::Request,
     env: Env,
 ) -> impl Future<Output = Result<JsValue, JsValue>> + use<> {
-    let isolate = isolate(&env);
     let mut request = http::request(sent, &isolate.header_names);
-    let body = isolate.service.reads_body(&request).then(|| Clone::clone(sent));
+    let reads_body = isolate.service.reads_body(&request);
+    let sent = Clone::clone(sent);
     async move {
-        if let Some(sent) = body {
+        if reads_body {
             request.body = http::read_body(&sent).await?;
         }
         let mut response = handle(&isolate.service, &EdgePorts { env: &env }, &request).await;
         if let Some(cause) = response.log.take() {
             worker::console_error!("{cause}");
+        }
+        if response.is_file {
+            return http::site_file(&sent, &env).await;
         }
         http::response(&response)
     }

@@ -1,30 +1,35 @@
-//! Cloudflare's storage behind the core's ports.
+//! Cloudflare's storage as an implementation of the core's ports.
+
+use std::rc::Rc;
 
 use js_sys::futures::JsFuture;
 use js_sys::{Array, ArrayBuffer, JSON, Promise, Reflect, Uint8Array};
 use memchr::memmem::Finder;
+use serde::{Deserialize, Serialize};
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
 use worker::Env;
 use worker::worker_sys::types::D1Database;
 
+use super::buffer::Buffer;
 use super::http;
-use crate::access::key::KeyHash;
 use crate::ports::{
-    Blobs, Clock, Db, Param, Random, RateLimit, ResultSet, RetryAfter, Statement, StorageError,
+    Blob, Blobs, Clock, Db, Param, Random, RateLimit, ResultSet, RetryAfter, Statement,
+    StorageError,
 };
 
-/// The Workers KV namespace with the catalog.
+/// The Workers KV namespace that holds the catalog.
 const CATALOG: &str = "CATALOG";
-/// The D1 database with keys and connections.
+/// The D1 database that holds keys and connections.
 const VAULT: &str = "VAULT";
-/// Seconds: the longer one of the two periods that the rate-limit binding knows. It tells no more than yes or no.
+/// In seconds, the longer of the two periods that a rate-limit binding supports. The binding itself says only yes or
+/// no.
 const RATE_PERIOD: RetryAfter = RetryAfter(60);
 
 /// The Worker's bindings.
 #[derive(Debug)]
 pub struct EdgePorts<'a> {
-    /// The bindings as the platform gives them.
+    /// The bindings as the platform passes them.
     pub env: &'a Env,
 }
 
@@ -35,7 +40,7 @@ extern "C" {
     #[wasm_bindgen(method, catch)]
     fn get(this: &KvNamespace, key: &str, kind: &str) -> Result<Promise, JsValue>;
 
-    /// The bindings that are looked at in every request.
+    /// The bindings that every request looks at.
     type Bindings;
     #[wasm_bindgen(method, getter, js_name = "RATE_LIMITER")]
     fn rate_limiter(this: &Bindings) -> Option<RateLimiter>;
@@ -46,7 +51,7 @@ extern "C" {
     fn limit(this: &RateLimiter, options: &JsValue) -> Result<Promise, JsValue>;
 }
 
-/// The binding of this name; a missing one is an error, never a trap.
+/// The binding of this name. A missing one is an error, never a panic.
 fn binding(env: &Env, name: &str) -> Result<JsValue, JsValue> {
     let value = Reflect::get(env, &name.into())?;
     if value.is_object() {
@@ -57,17 +62,22 @@ fn binding(env: &Env, name: &str) -> Result<JsValue, JsValue> {
 }
 
 impl Blobs for EdgePorts<'_> {
-    async fn get(&self, key: &str) -> Result<Option<Vec<u8>>, StorageError> {
+    async fn get(&self, key: &str) -> Result<Option<Rc<dyn Blob>>, StorageError> {
         read(self.env, key)
             .await
             .map_err(|error| StorageError::new(format!("KV, `{key}`: {}", describe(&error))))
     }
+
+    fn keep(&self, bytes: Vec<u8>) -> Rc<dyn Blob> {
+        Rc::new(Buffer(Uint8Array::from(bytes.as_slice())))
+    }
 }
 
-async fn read(env: &Env, key: &str) -> Result<Option<Vec<u8>>, JsValue> {
+async fn read(env: &Env, key: &str) -> Result<Option<Rc<dyn Blob>>, JsValue> {
     let store: KvNamespace = binding(env, CATALOG)?.unchecked_into();
     let value = JsFuture::from(store.get(key, "arrayBuffer")?).await?;
-    Ok(value.dyn_ref::<ArrayBuffer>().map(|buffer| Uint8Array::new(buffer).to_vec()))
+    let buffer = value.dyn_ref::<ArrayBuffer>();
+    Ok(buffer.map(|buffer| Rc::new(Buffer(Uint8Array::new(buffer))) as Rc<dyn Blob>))
 }
 
 impl Db for EdgePorts<'_> {
@@ -82,7 +92,7 @@ impl Db for EdgePorts<'_> {
     }
 }
 
-/// What D1 says when a statement's fate is unknown, or it was not run at all, and it may be run again.
+/// What D1 reports when a batch may or may not have run, and may be sent again.
 const LOST: [&str; 3] = [
     "Network connection lost",
     "storage caused object to be reset",
@@ -103,7 +113,7 @@ async fn batch(env: &Env, statements: &[Statement]) -> Result<Vec<ResultSet>, Js
 
 fn to_js(param: &Param) -> JsValue {
     match param {
-        // D1 knows JavaScript's numbers only; the port promises that no integer is too large for one.
+        // D1 accepts only JavaScript numbers; the port promises that every integer fits one.
         #[expect(clippy::cast_precision_loss, reason = "below 2^53 by the port's contract")]
         Param::Integer(value) => JsValue::from_f64(*value as f64),
         Param::Text(text) => JsValue::from_str(text),
@@ -111,29 +121,22 @@ fn to_js(param: &Param) -> JsValue {
     }
 }
 
+/// What D1 says about a statement.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Meta {
+    rows_read: u64,
+    rows_written: u64,
+}
+
 fn result_set(result: &JsValue) -> Result<ResultSet, JsValue> {
-    let meta = Reflect::get(result, &"meta".into())?;
     let rows = Reflect::get(result, &"results".into())?;
-    Ok(ResultSet {
-        json: JSON::stringify(&rows)?.into(),
-        rows_read: count(&meta, "rows_read"),
-        rows_written: count(&meta, "rows_written"),
-    })
+    let meta = Reflect::get(result, &"meta".into())?;
+    let Meta { rows_read, rows_written } = serde_wasm_bindgen::from_value(meta).unwrap_or_default();
+    Ok(ResultSet { json: JSON::stringify(&rows)?.into(), rows_read, rows_written })
 }
 
-fn count(meta: &JsValue, name: &str) -> u64 {
-    let value =
-        Reflect::get(meta, &name.into()).ok().and_then(|value| value.as_f64()).unwrap_or(0.0);
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "`as` saturates, and a count is whole"
-    )]
-    let value = value as u64;
-    value
-}
-
-/// The message of a thrown value and of its cause; never traps, whatever was thrown.
+/// The messages of a thrown value and of its cause. Never panics, whatever was thrown.
 fn describe(thrown: &JsValue) -> String {
     let text = |value: &JsValue| {
         Reflect::get(value, &"message".into())
@@ -157,7 +160,7 @@ impl Clock for EdgePorts<'_> {
     }
 
     async fn sleep(&self, milliseconds: u32) {
-        // Without timers there is no waiting, and no harm.
+        // Without a timer it does not wait, which does no harm.
         if let Ok(promise) = http::sleep(milliseconds) {
             let _ = JsFuture::from(promise).await;
         }
@@ -166,19 +169,19 @@ impl Clock for EdgePorts<'_> {
 
 impl Random for EdgePorts<'_> {
     fn fill(&self, bytes: &mut [u8]) {
-        // The platform's `crypto.getRandomValues` fails for more than 64 KiB at once only.
+        // The platform's `crypto.getRandomValues` fails only for more than 64 KiB at once.
         let _ = getrandom::fill(bytes);
     }
 }
 
 impl RateLimit for EdgePorts<'_> {
-    async fn allow(&self, key: &KeyHash) -> Result<(), RetryAfter> {
+    async fn allow(&self, caller: &str) -> Result<(), RetryAfter> {
         let bindings: &Bindings = self.env.unchecked_ref();
         let Some(limiter) = bindings.rate_limiter() else { return Ok(()) };
-        match is_allowed(&limiter, &key.to_string()).await {
+        match is_allowed(&limiter, caller).await {
             Ok(true) => Ok(()),
             Ok(false) => Err(RATE_PERIOD),
-            // A limiter out of order must not put the service out of order.
+            // A broken limiter must not take the service down.
             Err(error) => {
                 worker::console_error!("rate limiter: {}", describe(&error));
                 Ok(())
@@ -187,9 +190,21 @@ impl RateLimit for EdgePorts<'_> {
     }
 }
 
+/// What the limiter is asked.
+#[derive(Serialize)]
+struct Limited<'a> {
+    key: &'a str,
+}
+
+/// What the limiter answers.
+#[derive(Deserialize)]
+struct Outcome {
+    success: bool,
+}
+
 async fn is_allowed(limiter: &RateLimiter, key: &str) -> Result<bool, JsValue> {
-    let options = js_sys::Object::new();
-    Reflect::set(&options, &"key".into(), &key.into())?;
-    let outcome = JsFuture::from(limiter.limit(&options)?).await?;
-    Ok(Reflect::get(&outcome, &"success".into())?.is_truthy())
+    let asked = serde_wasm_bindgen::to_value(&Limited { key })?;
+    let outcome = JsFuture::from(limiter.limit(&asked)?).await?;
+    let Outcome { success } = serde_wasm_bindgen::from_value(outcome)?;
+    Ok(success)
 }

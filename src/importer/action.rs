@@ -1,39 +1,84 @@
-//! Operations → action rows.
+//! Turns a document's operations into action rows.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
 use super::document::Document;
 use super::paths::{Operation, PathItem};
+use super::title::distinct::{Titled, distinguish};
+use super::title::{Said, title};
 use super::{hash, text};
-use crate::catalog::model::{Action, Method};
+use crate::catalog::model::Action;
+use crate::terms::Method;
 
-/// Characters of a title; whole words.
-pub const MAX_TITLE: usize = 200;
-/// Characters of a key; a longer one ends in a hash of it all.
+/// The most characters of a key; a longer one ends in a hash of all of it.
 pub const MAX_KEY: usize = 256;
-/// Characters of a model's name.
+/// The most characters of a model's name.
 pub const MAX_MODEL: usize = 100;
-/// How many references a path may go through.
+/// The most references that a path may lead through.
 const MAX_REFERENCES: usize = 16;
 
-/// The action rows of a document, without their platform, and the references that lead nowhere.
+/// The action rows of a document, without their platform, and a warning for each reference that leads nowhere.
 #[must_use]
 pub fn of<F>(document: &Document<F>) -> (Vec<Action>, Vec<String>) {
     let mut unresolved = Vec::new();
     let mut operations = operations(document, &mut unresolved);
     operations.sort_by_key(|(path, method, _)| (*path, *method));
+    without_twins(&mut operations);
     let keys = unique(
         operations.iter().map(|(path, method, operation)| key(*method, path, operation)).collect(),
     );
-    let row = |((path, method, operation), key): ((&str, Method, &Operation<F>), String)| Action {
-        title: title(method, path, operation),
-        key,
-        method,
-        platform: String::new(),
-        model_name: model_name(path, operation),
+    let mut titled: Vec<Titled<'_>> = operations.iter().map(titled).collect();
+    distinguish(&mut titled);
+    let rows = operations.iter().zip(titled).zip(keys);
+    let row = |((found, titled), key): ((&Found<'_, F>, Titled<'_>), String)| {
+        let (path, method, operation) = *found;
+        Action {
+            title: titled.title,
+            key,
+            method,
+            platform: String::new(),
+            model_name: model_name(path, operation),
+        }
     };
-    (operations.into_iter().zip(keys).map(row).collect(), unresolved)
+    (rows.map(row).collect(), unresolved)
+}
+
+fn titled<'a, F>(found: &Found<'a, F>) -> Titled<'a> {
+    let (path, method, operation) = *found;
+    let id = bare_id(path, operation);
+    let said = Said {
+        method,
+        path,
+        summary: operation.summary.as_str(),
+        description: operation.description.as_str(),
+        id,
+    };
+    Titled { title: title(said), method, path, id }
+}
+
+/// Whether a path is that of an operation in Amazon's query protocol. All of these share one address and have their
+/// name in the fragment.
+fn is_query_protocol(path: &str) -> bool {
+    path.starts_with("/#Action=")
+}
+
+/// Drops duplicates of Amazon's query protocol. Its documents describe an operation twice, for `GET` and for `POST`;
+/// the `POST`, which takes input of any length, becomes the action.
+fn without_twins<F>(operations: &mut Vec<Found<'_, F>>) {
+    let posted: HashSet<&str> = operations
+        .iter()
+        .filter(|(path, method, _)| *method == Method::Post && is_query_protocol(path))
+        .map(|(path, ..)| *path)
+        .collect();
+    operations.retain(|(path, method, _)| *method != Method::Get || !posted.contains(path));
+}
+
+/// The operation's id, without the prefix by which Amazon's query protocol distinguishes its two forms.
+fn bare_id<'a, F>(path: &str, operation: &'a Operation<F>) -> &'a str {
+    let id = operation.id.as_str();
+    let bare = id.strip_prefix("POST_").or_else(|| id.strip_prefix("GET_"));
+    bare.filter(|_| is_query_protocol(path)).unwrap_or(id)
 }
 
 type Found<'a, F> = (&'a str, Method, &'a Operation<F>);
@@ -85,7 +130,8 @@ fn operations<'a, F>(document: &'a Document<F>, unresolved: &mut Vec<String>) ->
     found
 }
 
-/// `#/components/pathItems/Name` → `(true, "Name")`, `#/paths/~1pets` → `(false, "/pets")`.
+/// Parses a reference: `#/components/pathItems/Name` → `(true, "Name")`, `#/paths/~1pets` → `(false, "/pets")`. Returns
+/// `None` when it leads elsewhere.
 fn target(reference: &str) -> Option<(bool, String)> {
     let (shared, pointer) = match reference.strip_prefix("#/components/pathItems/") {
         Some(name) => (true, name),
@@ -113,27 +159,9 @@ fn percent_decoded(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// From the summary, else the words of the operation's id, else method and path.
-fn title<F>(method: Method, path: &str, operation: &Operation<F>) -> String {
-    let summary = text::line(text::head(operation.summary.as_str(), 2048), MAX_TITLE);
-    let summary = summary
-        .strip_suffix('.')
-        .filter(|title| !title.ends_with('.'))
-        .map_or(summary.as_str(), str::trim_end);
-    if !summary.is_empty() {
-        return summary.to_owned();
-    }
-    let words = text::verbatim(&text::sentence(text::head(operation.id.as_str(), 2048)), MAX_TITLE);
-    if words.is_empty() {
-        text::verbatim(&format!("{} {path}", method.as_str()), MAX_TITLE)
-    } else {
-        words
-    }
-}
-
-/// The operation's id in camel case, else method and path.
+/// The key of an action: the operation's id in camel case, or else method and path.
 fn key<F>(method: Method, path: &str, operation: &Operation<F>) -> String {
-    let id = text::camel_case(operation.id.as_str());
+    let id = text::camel_case(bare_id(path, operation));
     let key = if id.is_empty() { path_key(method, path) } else { id };
     if key.chars().nth(MAX_KEY).is_none() {
         return key;
@@ -156,7 +184,7 @@ fn path_key(method: Method, path: &str) -> String {
     key
 }
 
-/// The first tag, else the last literal part of the path.
+/// The first tag, or else the last literal part of the path.
 fn model_name<F>(path: &str, operation: &Operation<F>) -> String {
     let tag = operation.tags.0.as_deref().map(text::pascal_case).unwrap_or_default();
     let name = if tag.is_empty() {
@@ -171,7 +199,7 @@ fn model_name<F>(path: &str, operation: &Operation<F>) -> String {
     name.chars().take(MAX_MODEL).collect()
 }
 
-/// Gives every key but the first of its kind a number: `listPets`, `listPets2`.
+/// Makes keys unique by numbering all but the first of the same name: `listPets`, `listPets2`.
 fn unique(keys: Vec<String>) -> Vec<String> {
     let mut taken: HashSet<String> = keys.iter().cloned().collect();
     let mut seen: HashMap<String, u64> = HashMap::with_capacity(keys.len());

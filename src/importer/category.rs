@@ -1,21 +1,21 @@
-//! Category and tags, from what the document says of itself.
+//! The category and the tags of a connector, from what the document says about itself.
 
 use std::collections::HashSet;
 
 use super::document::Info;
 use super::text;
 
-/// The category of a document that names none.
+/// The category of a document that does not state one.
 pub const UNKNOWN: &str = "Other";
-/// Tags that a connector has at most.
+/// The most tags of a connector.
 pub const MAX_TAGS: usize = 20;
-/// Characters of a category or a tag.
+/// The most characters of a category or a tag.
 pub const MAX_CHARS: usize = 64;
 
-/// The first category in words, and the other ones with the document's tags.
+/// The document's first category in words; and as tags, its other categories and its own tags.
 #[must_use]
 pub fn of<F>(info: &Info<F>) -> (String, Vec<String>) {
-    // A list of single letters is a word that was taken for a list.
+    // Single letters come from a word that was read as a list.
     let mut categories = info
         .categories
         .0

@@ -1,98 +1,194 @@
-//! A catalog folder, read back: whether all of it is there and fits together.
+//! Reads a catalog folder back and checks that it is complete and consistent.
 
-use std::collections::{BTreeSet, HashSet};
-use std::path::Path;
+use std::collections::HashSet;
+use std::rc::Rc;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
 use serde::de::DeserializeOwned;
 
-use super::folder::Folder;
+use super::folder::{Folder, lay_out};
 use super::platform;
+use crate::catalog::current::Current;
 use crate::catalog::key::ConnectorKey;
+use crate::catalog::list::{List, ListRef};
 use crate::catalog::model::{Action, Connector};
-use crate::catalog::segment::{
-    ActionList, ConnectorEntry, ConnectorList, List, write_actions, write_connectors,
-};
-use crate::catalog::stored::{FORMAT, Manifest, SegmentId};
+use crate::catalog::pack;
+use crate::catalog::row::Kind;
+use crate::catalog::section::{Section, SectionRef};
+use crate::catalog::write::Platform;
+use crate::ports::{Blob, StorageError};
+
+/// The current version of a folder, opened.
+pub struct Opened<'a> {
+    folder: &'a Folder,
+    current: Current,
+}
+
+/// A connector with the mark that its row does not show.
+#[derive(Debug, Clone)]
+pub struct ConnectorEntry {
+    /// The row.
+    pub connector: Connector,
+    /// Whether the operator enabled it for hosted authorization.
+    pub authkit: bool,
+}
+
+impl<'a> Opened<'a> {
+    /// Opens the current version.
+    ///
+    /// # Errors
+    /// When the folder has none, or it cannot be read.
+    pub fn new(folder: &'a Folder) -> Result<Self> {
+        let version = folder.read_current()?.version;
+        let path = folder.record(version);
+        let current = Current::open(folder.read_record(version)?)
+            .with_context(|| format!("cannot open {}", path.display()))?;
+        Ok(Self { folder, current })
+    }
+
+    fn section(&self, place: SectionRef) -> Result<Rc<Section>> {
+        let blob: Rc<dyn Blob> = Rc::new(self.folder.read_segment(place.segment)?);
+        Section::open(&blob, place).map(Rc::new).map_err(said)
+    }
+
+    fn list(&self, list: ListRef, kind: Kind) -> Result<List> {
+        let parts = list.parts_of_scan(true).into_iter();
+        let parts = parts.map(|part| Ok((part, self.section(part.place)?)));
+        Ok(List::new(list, kind, parts.collect::<Result<_>>()?))
+    }
+
+    fn rows<T: DeserializeOwned>(&self, list: ListRef, kind: Kind) -> Result<Vec<T>> {
+        let (id, len) = (list.id, list.rows);
+        let list = self.list(list, kind)?;
+        let array = [b"[", &*list.json(0..len).map_err(said)?, b"]"].concat();
+        let rows: Vec<T> = serde_json::from_slice(&array)
+            .with_context(|| format!("the list {id}: a row is not what it should be"))?;
+        if rows.len() != len {
+            bail!("the list {id} has {} rows and says {len}", rows.len());
+        }
+        Ok(rows)
+    }
+
+    /// All connectors, in list order.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn connectors(&self) -> Result<Vec<ConnectorEntry>> {
+        let list = self.current.connectors()?;
+        let marks = self.list(list.clone(), Kind::Connector)?;
+        let marks = marks.columns().map_err(said)?.marks.to_vec();
+        let rows: Vec<Connector> = self.rows(list, Kind::Connector)?;
+        let entry = |(connector, mark)| ConnectorEntry { connector, authkit: mark == 1 };
+        Ok(rows.into_iter().zip(marks).map(entry).collect())
+    }
+
+    /// The actions of a platform, in list order.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn actions(&self, platform: &str) -> Result<Vec<Action>> {
+        let list = match self.current.list(platform) {
+            Some(list) => list,
+            None => self.packed_list(platform)?,
+        };
+        self.rows(list, Kind::Action)
+    }
+
+    fn packed_list(&self, platform: &str) -> Result<ListRef> {
+        let missing = || anyhow!("the catalog does not have the platform {platform}");
+        let place = self.current.pack(platform).ok_or_else(missing)?;
+        let pack = self.section(place)?;
+        let found = pack::find(&pack, place.segment, platform).map_err(said)?;
+        found.and_then(|found| found.actions).ok_or_else(missing)
+    }
+}
+
+fn said(error: StorageError) -> anyhow::Error {
+    anyhow!(error.cause)
+}
 
 /// The connectors of a folder's current version.
 ///
 /// # Errors
 /// When the folder has none, or they cannot be read.
 pub fn connectors(folder: &Folder) -> Result<Vec<ConnectorEntry>> {
-    let current = folder.read_current()?;
-    let path = folder.segment(current.connectors);
-    let bytes = folder.read_segment(current.connectors)?;
-    let list =
-        ConnectorList::open(bytes).with_context(|| format!("cannot open {}", path.display()))?;
-    let rows: Vec<Connector> = rows(&list.list, &path)?;
-    let entry = |(row, connector)| {
-        let actions = list
-            .actions_of(row)
-            .with_context(|| format!("{}: row {row} names no actions", path.display()))?;
-        Ok(ConnectorEntry { connector, authkit: list.has_authkit(row), actions })
-    };
-    let entries: Vec<ConnectorEntry> =
-        rows.into_iter().enumerate().map(entry).collect::<Result<_>>()?;
-    if write_connectors(entries.clone()) != list.list.bytes {
-        bail!("{}: its order or its columns are not those of its rows", path.display());
-    }
-    Ok(entries)
+    Opened::new(folder)?.connectors()
 }
 
-/// The actions of a platform.
-///
-/// # Errors
-/// When they cannot be read.
-pub fn actions(folder: &Folder, id: SegmentId) -> Result<Vec<Action>> {
-    let path = folder.segment(id);
-    let list = ActionList::open(folder.read_segment(id)?)
-        .with_context(|| format!("cannot open {}", path.display()))?;
-    let rows: Vec<Action> = rows(&list.list, &path)?;
-    if write_actions(rows.clone()) != list.list.bytes {
-        bail!("{}: its order or its columns are not those of its rows", path.display());
-    }
-    Ok(rows)
-}
-
-/// Everything that is wrong with the folder's current version.
+/// All faults of the folder's current version.
 #[must_use]
 pub fn faults(folder: &Folder) -> Vec<String> {
-    let entries = match connectors(folder) {
-        Ok(entries) => entries,
+    let opened = Opened::new(folder).and_then(|opened| {
+        let entries = opened.connectors()?;
+        Ok((opened, entries))
+    });
+    let (opened, entries) = match opened {
+        Ok(opened) => opened,
         Err(e) => return vec![format!("{e:#}")],
     };
     let mut faults = Vec::new();
-    if let Err(e) = manifest(folder, &entries) {
+    let mut seen = HashSet::new();
+    let mut platforms = Vec::with_capacity(entries.len());
+    for ConnectorEntry { connector, authkit } in entries {
+        let mut fault = |what: &str| faults.push(format!("{}: {what}", connector.key));
+        for what in connector_faults(&connector, &mut seen) {
+            fault(&what);
+        }
+        let actions = opened.actions(&connector.platform).unwrap_or_else(|e| {
+            fault(&format!("{e:#}"));
+            Vec::new()
+        });
+        for what in action_faults(&connector, &actions) {
+            fault(&what);
+        }
+        platforms.push(Platform { connector, authkit, actions });
+    }
+    if faults.is_empty()
+        && let Err(e) = is_laid_out(&opened, &platforms)
+    {
         faults.push(format!("{e:#}"));
     }
-    let mut seen = HashSet::new();
-    for ConnectorEntry { connector, actions: id, .. } in &entries {
-        let name = &connector.key;
-        let mut fault = |what: &str| faults.push(format!("{name}: {what}"));
-        for (what, value) in [
-            ("id", connector.id.to_string()),
-            ("key", connector.key.clone()),
-            ("platform", connector.platform.clone()),
-        ] {
-            if !seen.insert((what, value)) {
-                fault(&format!("another connector has the same {what}"));
-            }
+    faults
+}
+
+/// Checks that the stored version equals what these rows produce, which proves every index and column right.
+fn is_laid_out(opened: &Opened<'_>, platforms: &[Platform]) -> Result<()> {
+    let folder = opened.folder;
+    let version = lay_out(platforms, |id, _| folder.read_segment(id).map(drop))?;
+    if version.current != opened.current.bytes() {
+        bail!("its order or its columns are not those of its rows: import again");
+    }
+    let manifest = folder.read_version(version.manifest.version)?;
+    if manifest != version.manifest {
+        let path = folder.version(manifest.version);
+        bail!("{}: it is not the manifest of the connectors", path.display());
+    }
+    Ok(())
+}
+
+fn connector_faults(
+    connector: &Connector,
+    seen: &mut HashSet<(&'static str, String)>,
+) -> Vec<String> {
+    let mut faults = Vec::new();
+    for (what, value) in [
+        ("id", connector.id.to_string()),
+        ("key", connector.key.clone()),
+        ("platform", connector.platform.clone()),
+    ] {
+        if !seen.insert((what, value)) {
+            faults.push(format!("another connector has the same {what}"));
         }
-        let Connector { platform, platform_version, .. } = connector;
-        if connector.key != (ConnectorKey { platform, platform_version }).to_string() {
-            fault("the key is not api::<platform>::<platformVersion>");
-        }
-        if !platform::is_valid(&connector.platform) {
-            fault("the platform is not 1–64 of a-z, 0-9 and -");
-        }
-        if connector.id == 0 || connector.id >= 1 << 53 {
-            fault("the id is not a positive integer below 2^53");
-        }
-        match actions(folder, *id) {
-            Ok(rows) => action_faults(connector, &rows).into_iter().for_each(|what| fault(&what)),
-            Err(e) => fault(&format!("{e:#}")),
-        }
+    }
+    let Connector { platform, platform_version, .. } = connector;
+    if connector.key != (ConnectorKey { platform, platform_version }).to_string() {
+        faults.push("the key is not api::<platform>::<platformVersion>".into());
+    }
+    if !platform::is_valid(&connector.platform) {
+        faults.push("the platform is not 1–64 of a-z, 0-9 and -".into());
+    }
+    if connector.id == 0 || connector.id >= 1 << 53 {
+        faults.push("the id is not a positive integer below 2^53".into());
     }
     faults
 }
@@ -112,35 +208,4 @@ fn action_faults(connector: &Connector, rows: &[Action]) -> Vec<String> {
         }
     }
     faults
-}
-
-/// Whether the manifest says what the connectors say.
-fn manifest(folder: &Folder, entries: &[ConnectorEntry]) -> Result<()> {
-    let current = folder.read_current()?;
-    let manifest = folder.read_version(current.connectors)?;
-    let actions: BTreeSet<SegmentId> = entries.iter().map(|entry| entry.actions).collect();
-    let expected = Manifest {
-        format: FORMAT,
-        connectors: current.connectors,
-        actions: actions.into_iter().collect(),
-        connector_rows: u32::try_from(entries.len())?,
-        action_rows: entries.iter().map(|entry| entry.connector.tools).fold(0, u32::saturating_add),
-    };
-    if manifest != expected {
-        bail!(
-            "{}: it is not the manifest of the connectors",
-            folder.version(current.connectors).display()
-        );
-    }
-    Ok(())
-}
-
-fn rows<T: DeserializeOwned>(list: &List, path: &Path) -> Result<Vec<T>> {
-    let array = [&b"["[..], list.json(0..list.len), b"]"].concat();
-    let rows: Vec<T> = serde_json::from_slice(&array)
-        .with_context(|| format!("{}: a row is not what it should be", path.display()))?;
-    if rows.len() != list.len {
-        bail!("{}: it has {} rows and says {}", path.display(), rows.len(), list.len);
-    }
-    Ok(rows)
 }

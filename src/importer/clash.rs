@@ -1,4 +1,4 @@
-//! Platforms that would be called the same.
+//! Resolves clashes between platforms that would get the same name.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -6,14 +6,14 @@ use super::platform::{Naming, plain_words, slug};
 use super::{hash, text, version};
 use crate::catalog::key::MAX_PLATFORM;
 
-/// Names all documents of an import, whatever their order, so that each has a name of its own.
+/// Names all documents of an import, independently of their order, so that each gets its own name.
 ///
-/// Where several would be called the same, they are told apart by the first of these in which they differ:
-/// 1. provider: the shortest (then the first in the alphabet) keeps the name, the others show their public
-///    suffix (`visma` and `visma-net`);
-/// 2. title: if only one title says the platform's name, that document keeps the name; the others show their
-///    titles (`acme-billing` and `acme-users`);
-/// 3. version: the newest keeps the name, the others show theirs (`acme` and `acme-v1`);
+/// Documents with the same name are distinguished by the first of these in which they differ:
+/// 1. provider: the shortest one, or of equal length the first in the alphabet, keeps the name; the others add their
+///    public suffix (`visma` and `visma-net`);
+/// 2. title: if only one title contains the platform's name, that document keeps the name; the others add their titles
+///    (`acme-billing` and `acme-users`);
+/// 3. version: the newest keeps the name; the others add theirs (`acme` and `acme-v1`);
 /// 4. content: the others end in a short hash of it.
 #[must_use]
 pub fn names(namings: &[&Naming]) -> Vec<String> {
@@ -35,7 +35,7 @@ pub fn names(namings: &[&Naming]) -> Vec<String> {
             );
         }
     }
-    // A name that was made longer may meet another's own: that one keeps it.
+    // A lengthened name may equal another document's original name, which then takes precedence.
     proposed.sort_by(|a, b| (a.0, &a.1, namings.get(a.2)).cmp(&(b.0, &b.1, namings.get(b.2))));
     let mut taken = HashSet::new();
     let mut names = vec![String::new(); namings.len()];
@@ -128,7 +128,7 @@ fn by_version(members: &[Member<'_>], suffix: &[String], with_title: bool) -> To
     told
 }
 
-/// The numbers of a version, to compare by.
+/// The numbers in a version, for comparison.
 fn numbers(version: &str) -> Vec<u64> {
     version.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok()).collect()
 }

@@ -1,4 +1,4 @@
-//! `connector-vault catalog import | check | show`.
+//! `connector-vault catalog import | check | find | show`.
 
 use std::fmt::Write as _;
 use std::io::{IsTerminal as _, Write as _};
@@ -14,31 +14,34 @@ use super::folder::Folder;
 use super::licence::Wanted;
 use super::overrides::Overrides;
 use super::report::{Reason, Summary, counted};
-use super::{Import, Watch, check, import, show};
+use super::{Import, Watch, check, find, import, show};
 use crate::fold::fold;
 use crate::nearest::nearest;
 
-/// The catalog folder.
+/// The default catalog folder.
 const DEFAULT_OUT: &str = ".catalog";
-/// The file of overrides that is read when it is there.
+/// The file of overrides that is read if it exists.
 const DEFAULT_CONFIG: &str = "catalog.toml";
 
-/// Make a catalog from `OpenAPI` documents: 2.0, 3.0 and 3.1, JSON and YAML
+/// Create a catalog from OpenAPI documents (2.0, 3.0 and 3.1, JSON or YAML)
 #[derive(Debug, Args)]
 pub struct ImportArgs {
-    /// Documents, and folders of documents
-    #[arg(required = true, value_name = "FILE|DIR")]
+    /// Documents, or folders of documents
+    #[arg(required_unless_present = "also", value_name = "FILE|DIR")]
     sources: Vec<PathBuf>,
-    /// Which documents to take: those whose own `info.license` is an open one, or any
+    /// Which documents to import: those with an open licence in their `info.license`, or any
     #[arg(long, value_enum, default_value_t = LicenceArg::Open)]
     licence: LicenceArg,
-    /// What should be otherwise than the documents say [default: catalog.toml, when it is there]
+    /// A document, or a folder of documents, to import whatever its licence; repeat it for more
+    #[arg(long, value_name = "FILE|DIR")]
+    also: Vec<PathBuf>,
+    /// A file that overrides what the documents say [default: catalog.toml, if it exists]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// The catalog folder to write
     #[arg(long, value_name = "DIR", default_value = DEFAULT_OUT)]
     out: PathBuf,
-    /// Say of each file that was skipped why
+    /// Print why each skipped file was skipped
     #[arg(long, short)]
     verbose: bool,
 }
@@ -49,14 +52,14 @@ enum LicenceArg {
     Any,
 }
 
-/// Up to so many platforms are told by name.
+/// The most platforms that are listed by name after an import.
 const NAMES_SHOWN: usize = 20;
 
-/// Faults that are told one by one without `--verbose`.
+/// The most faults that are listed without `--verbose`.
 const FAULTS_SHOWN: usize = 20;
 
 impl ImportArgs {
-    /// Imports and tells what came of it.
+    /// Imports and reports the outcome.
     ///
     /// # Errors
     /// When nothing could be written.
@@ -71,8 +74,10 @@ impl ImportArgs {
             LicenceArg::Open => Wanted::Open,
             LicenceArg::Any => Wanted::Any,
         };
-        let sources = self.sources.iter().map(|path| from_where_npm_was_called(path)).collect();
-        let job = Import { sources, licence, overrides };
+        let paths =
+            |paths: &[PathBuf]| paths.iter().map(|path| from_where_npm_was_called(path)).collect();
+        let (sources, also) = (paths(&self.sources), paths(&self.also));
+        let job = Import { sources, licence, also, overrides };
         let folder = Folder(self.out.clone());
         let progress = Progress::default();
         let summary = import(&job, &folder, &progress);
@@ -90,7 +95,7 @@ impl ImportArgs {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// What a few platforms are called, as nobody can know it beforehand.
+    /// Prints the names of the platforms if they are few, since names can't be foreseen.
     fn tell_names(&self, summary: &Summary) {
         let Some((first, _)) =
             summary.platforms.first().filter(|_| summary.platforms.len() <= NAMES_SHOWN)
@@ -117,7 +122,9 @@ impl ImportArgs {
         eprintln!("nothing was imported{kept}");
         if closed > 0 {
             let documents = counted(closed, "document");
-            eprintln!("`--licence any` would take {documents} whose licence is not an open one");
+            eprintln!(
+                "{documents} left out for the licence: take one with `--also FILE`, all with `--licence any`"
+            );
         }
     }
 
@@ -176,7 +183,7 @@ pub struct CheckArgs {
 }
 
 impl CheckArgs {
-    /// Names every fault; success when there is none.
+    /// Prints every fault. Returns success when there is none.
     ///
     /// # Errors
     /// When the folder has no catalog.
@@ -200,6 +207,32 @@ impl CheckArgs {
     }
 }
 
+/// Find platforms in the catalog by words of their names, and what was left out for its licence
+#[derive(Debug, Args)]
+pub struct FindArgs {
+    /// Words, all of which must occur; without any, every platform is listed
+    #[arg(value_name = "WORD")]
+    words: Vec<String>,
+    /// The catalog folder
+    #[arg(long, value_name = "DIR", default_value = DEFAULT_OUT)]
+    catalog: PathBuf,
+}
+
+impl FindArgs {
+    /// Prints what was found. Returns failure when nothing was.
+    ///
+    /// # Errors
+    /// When the catalog cannot be read.
+    pub fn run(&self) -> Result<ExitCode> {
+        let folder = Folder(self.catalog.clone());
+        let report = std::fs::read_to_string(folder.report()).unwrap_or_default();
+        let found = find::find(&self.words, &check::connectors(&folder)?, &report);
+        say(&found.text(&self.words, &self.catalog.display().to_string()));
+        let is_nothing = found.platforms.is_empty() && found.left_out.is_empty();
+        Ok(if is_nothing { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    }
+}
+
 /// Print a platform of the catalog
 #[derive(Debug, Args)]
 pub struct ShowArgs {
@@ -217,24 +250,27 @@ impl ShowArgs {
     /// When the catalog cannot be read.
     pub fn run(&self) -> Result<ExitCode> {
         let folder = Folder(self.catalog.clone());
-        let entries = check::connectors(&folder)?;
+        let opened = check::Opened::new(&folder)?;
+        let entries = opened.connectors()?;
         let wanted = fold(&self.platform);
         let Some(entry) = entries.iter().find(|entry| entry.connector.platform == wanted) else {
             let known = entries.iter().map(|entry| entry.connector.platform.as_str());
+            let nearest = nearest(&wanted, known, 3).join(", ");
+            let did_you_mean =
+                if nearest.is_empty() { nearest } else { format!("; did you mean {nearest}?") };
             eprintln!(
-                "error: no platform `{}`; the nearest are {}",
-                self.platform,
-                nearest(&wanted, known, 3).join(", ")
+                "error: no platform `{0}`{did_you_mean}\nTo look for it: npm run catalog -- find {0}",
+                self.platform
             );
             return Ok(ExitCode::FAILURE);
         };
-        say(&show::platform(entry, &check::actions(&folder, entry.actions)?));
+        say(&show::platform(entry, &opened.actions(&wanted)?));
         Ok(ExitCode::SUCCESS)
     }
 }
 
-/// A path as the one who typed `npm run catalog` means it: npm runs its scripts in the package's folder, and says in
-/// `INIT_CWD` where it was called.
+/// A path relative to the folder where `npm run catalog` was called: npm runs scripts in the package's folder and
+/// passes the caller's in `INIT_CWD`.
 fn from_where_npm_was_called(path: &Path) -> PathBuf {
     let is_ours = std::env::var_os("npm_lifecycle_event").is_some_and(|event| event == "catalog");
     let called = std::env::var_os("INIT_CWD").filter(|_| is_ours).map(PathBuf::from);
@@ -243,12 +279,12 @@ fn from_where_npm_was_called(path: &Path) -> PathBuf {
     elsewhere.map_or_else(|| path.to_owned(), |called| called.join(path))
 }
 
-/// Prints to standard output; that nobody reads on (`… | head`) is no fault.
+/// Prints to stdout. It is not an error when the reader stops early (`… | head`).
 fn say(text: &str) {
     let _ = std::io::stdout().write_all(text.as_bytes());
 }
 
-/// A bar on a terminal, a line now and then elsewhere.
+/// A progress bar on a terminal, an occasional line elsewhere.
 #[derive(Default)]
 struct Progress(Mutex<State>);
 
@@ -260,7 +296,7 @@ struct State {
     told: Option<Instant>,
 }
 
-/// How often a line is written where there is no terminal.
+/// How often a line is written when stderr is not a terminal.
 const TELL_EVERY: Duration = Duration::from_secs(5);
 
 impl Progress {

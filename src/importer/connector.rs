@@ -1,39 +1,36 @@
-//! Document → connector row.
+//! Turns a document into a connector row.
 
 use sha2::{Digest, Sha256};
 
 use super::document::Document;
 use super::overrides::Override;
-use super::{category, hash, image, text, version};
+use super::text::{self, MAX_DESCRIPTION, MAX_NAME};
+use super::{category, hash, image, version};
 use crate::catalog::key::ConnectorKey;
 use crate::catalog::model::{Action, Connector, Status};
 
-/// Characters of a name.
-pub const MAX_NAME: usize = 120;
-/// Characters of a description; whole words.
-pub const MAX_DESCRIPTION: usize = 500;
-/// Characters of a version text.
+/// The most characters of a version.
 pub const MAX_VERSION: usize = 100;
 
-/// A connector before its platform is named.
+/// A connector whose platform has no name yet.
 #[derive(Debug, Clone)]
 pub struct Draft {
-    /// Empty when the document has no title.
+    /// The display name; empty when the document has no title.
     pub name: String,
     description: String,
-    /// The document's version text.
+    /// The document's own version.
     pub version: String,
     status: Status,
     category: String,
     tags: Vec<String>,
     logo: Option<String>,
     oauth: bool,
-    /// Its actions, without their platform.
+    /// The actions, without their platform.
     pub actions: Vec<Action>,
 }
 
 impl Draft {
-    /// What a document says of itself.
+    /// A draft from what a document says about itself.
     #[must_use]
     pub fn of<F>(document: &Document<F>, actions: Vec<Action>) -> Self {
         let Some(info) = &document.info else {
@@ -70,7 +67,7 @@ impl Draft {
         }
     }
 
-    /// A hash of all that the rows are made from: two documents that say the same have the same.
+    /// A hash of everything that the rows are made from: equal for documents that say the same.
     #[must_use]
     pub fn content(&self) -> u64 {
         let mut digest = Sha256::new();
@@ -95,7 +92,8 @@ impl Draft {
         hash::number(&digest.finalize())
     }
 
-    /// The row, as the operator wants it, and the actions of its platform. The `id` comes later: see [`number`].
+    /// The connector row with the operator's overrides, and the actions of its platform. The `id` is assigned later:
+    /// see [`number`].
     #[must_use]
     pub fn finish(self, platform: String, wishes: &Override) -> (Connector, Vec<Action>) {
         let name = wishes.name.clone().unwrap_or_else(|| {
@@ -129,8 +127,8 @@ impl Draft {
     }
 }
 
-/// Gives every connector its `id`: a hash of its key, so that it is the same on every import. Should two keys
-/// ever meet, the later one in the alphabet takes the hash of its hash.
+/// Assigns every connector's `id`, a hash of its key, so that it is the same on every import. If two hashes are ever
+/// equal, the later key in the alphabet gets the hash of its hash.
 pub fn number<'a>(connectors: impl Iterator<Item = &'a mut Connector>) {
     let mut connectors: Vec<&mut Connector> = connectors.collect();
     connectors.sort_by(|a, b| a.key.cmp(&b.key));

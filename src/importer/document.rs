@@ -1,5 +1,5 @@
-//! The parts of an `OpenAPI` 2.0, 3.0 or 3.1 document that rows are made from. Everything else is skipped
-//! while it is read, so that a document is never held as a tree.
+//! The parts of an `OpenAPI` 2.0, 3.0 or 3.1 document from which rows are made. Everything else is skipped while
+//! reading, so that a document is never held in memory as a tree.
 
 use std::fmt;
 
@@ -9,10 +9,10 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use super::paths::{Entries, PathItem, Paths};
 use super::scalar::{FirstText, Format, Logo, Map, Servers, Spare, Text, Texts};
 
-/// What was read of a document; filled while reading, so that what stands before a fault is known.
+/// What has been read of a document. It is filled while reading, so that everything before a fault is known.
 #[derive(Default)]
 pub struct Document<F> {
-    /// The text of `openapi` or `swagger`.
+    /// The value of `openapi` or `swagger`.
     pub dialect: Option<Text<F>>,
     /// `info`
     pub info: Option<Info<F>>,
@@ -28,11 +28,11 @@ pub struct Document<F> {
     pub security: Option<Spare<Schemes>>,
 }
 
-/// Ways to authenticate, by name
+/// Security schemes by name.
 pub type Schemes = Entries<Spare<Scheme>>;
 
 impl<F> Document<F> {
-    /// `host`, or the URL of the first server.
+    /// `host`, or else the URL of the first server.
     #[must_use]
     pub fn server(&self) -> Option<&str> {
         let mut urls = self.servers.iter().flat_map(|servers| &servers.urls).map(String::as_str);
@@ -46,14 +46,14 @@ impl<F> Document<F> {
         self.components.as_ref().and_then(Spare::get)
     }
 
-    /// All ways to authenticate.
+    /// All security schemes.
     pub fn schemes(&self) -> impl Iterator<Item = &Scheme> {
         let shared = self.components().map(|components| &components.security_schemes);
         let given = shared.into_iter().chain(&self.security).filter_map(Spare::get);
         given.flat_map(|schemes| &schemes.0).filter_map(|(_, scheme)| scheme.get())
     }
 
-    /// The parts that are not what they should be and were left out, as far as a row may miss them.
+    /// The malformed parts that were left out, as far as rows may lack something for it.
     pub fn left_out(&self) -> impl Iterator<Item = &'static str> {
         let shared = self.components().map(|components| &components.security_schemes);
         let wrong = [
@@ -70,13 +70,13 @@ impl<F> Document<F> {
 #[derive(Default, Deserialize)]
 #[serde(bound = "F: Format", rename_all = "camelCase", default)]
 pub struct Info<F> {
-    /// What the API is called.
+    /// The API's name.
     pub title: Text<F>,
     /// What the API does.
     pub description: FirstText,
-    /// The version of the description.
+    /// The version of the document.
     pub version: Text<F>,
-    /// Who may use the description, and how.
+    /// Who may use the document, and how.
     pub license: Licence,
     /// `{ "url": … }`
     #[serde(rename = "x-logo")]
@@ -93,8 +93,8 @@ pub struct Info<F> {
     /// Such as `ec2`
     #[serde(rename = "x-serviceName")]
     pub service: FirstText,
-    // A maker's own marks, such as `beta`; a document may have several.
-    /// One spelling
+    // Marks of the API's maturity; documents use several spellings.
+    /// The first spelling
     #[serde(rename = "x-stability")]
     stability: Texts,
     /// Another one
@@ -106,10 +106,10 @@ pub struct Info<F> {
     /// Another one
     #[serde(rename = "x-api-status")]
     api_status: Texts,
-    /// `true` when the API is on its way out
+    /// `true` when the API is being phased out
     #[serde(rename = "x-deprecated")]
     x_deprecated: Texts,
-    /// The same
+    /// The same, without the prefix
     deprecated: Texts,
     /// `true` in a beta
     #[serde(rename = "x-beta")]
@@ -120,14 +120,14 @@ pub struct Info<F> {
 }
 
 impl<F> Info<F> {
-    /// What the maker says of how far the API has come, by any of the names of that mark.
+    /// The maker's marks of the API's maturity, in any of their spellings.
     pub fn stability(&self) -> impl Iterator<Item = &str> {
         let marks =
             [&self.stability, &self.stability_level, &self.release_status, &self.api_status];
         marks.into_iter().flat_map(|texts| &texts.0).map(String::as_str)
     }
 
-    /// Whether the API is on its way out.
+    /// The maker's marks that say whether the API is being phased out.
     pub fn deprecated(&self) -> impl Iterator<Item = &str> {
         let marks = [&self.x_deprecated, &self.deprecated];
         marks.into_iter().flat_map(|texts| &texts.0).map(String::as_str)
@@ -143,14 +143,14 @@ struct LicenceMap {
     url: FirstText,
 }
 
-/// What `info.license` says; a mere text is its name.
+/// What `info.license` says. A plain string counts as the name.
 #[derive(Debug, Default)]
 pub struct Licence {
     /// Such as `Apache 2.0`
     pub name: FirstText,
     /// SPDX, since 3.1
     pub identifier: FirstText,
-    /// Where its text is
+    /// The URL of its text
     pub url: FirstText,
 }
 
@@ -168,14 +168,14 @@ impl<'de> Deserialize<'de> for Licence {
 #[derive(Deserialize)]
 #[serde(bound = "F: Format", rename_all = "camelCase")]
 pub struct Components<F> {
-    /// Ways to authenticate
+    /// Security schemes
     #[serde(default)]
     pub security_schemes: Spare<Schemes>,
-    /// Path items to refer to, since 3.1
+    /// Path items for reference, since 3.1
     pub path_items: Option<Entries<PathItem<F>>>,
 }
 
-/// One way to authenticate.
+/// A security scheme.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub struct Scheme {
@@ -198,7 +198,7 @@ enum Field {
     Other,
 }
 
-/// Reads a document's fields into it.
+/// Reads a document's fields into the document.
 pub struct Reader<'a, F>(pub &'a mut Document<F>);
 
 impl<'de, F: Format> serde::de::DeserializeSeed<'de> for Reader<'_, F> {

@@ -1,7 +1,8 @@
-//! The catalog folder: `segments/<id>`, `versions/<id>.json` and `current.json`.
+//! The catalog folder: `segments/<id>`, a version's manifest `versions/<id>.json` and record `versions/<id>.current`,
+//! and `current.json`, which names the current version.
 //!
-//! Everything but `current.json` is named by its content and written first, each file under another name and
-//! then renamed, so that an import that is interrupted at any point leaves the old catalog whole.
+//! Everything except `current.json` is named by its content and written first. Each file is written under a temporary
+//! name and renamed, so that an import interrupted at any point leaves the old catalog intact.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -9,20 +10,25 @@ use std::{fs, io};
 
 use anyhow::{Context as _, Result, bail};
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
-use crate::catalog::model::{Action, Connector};
-use crate::catalog::segment::{ConnectorEntry, write_actions, write_connectors};
-use crate::catalog::stored::{Current, FORMAT, Manifest, SegmentId};
+use super::parallel;
+use crate::catalog::stored::{FORMAT, Manifest, SegmentId};
+use crate::catalog::write::{self, LaidOut, Platform, Sizes};
 
-/// A connector with all that is stored about it.
-#[derive(Debug)]
-pub struct Platform {
-    /// The row.
-    pub connector: Connector,
-    /// Whether it is enabled for hosted authorization.
-    pub authkit: bool,
-    /// The rows of its action list.
-    pub actions: Vec<Action>,
+/// The content of `current.json`, which names the current version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InUse {
+    /// The version's [`FORMAT`].
+    pub format: u32,
+    /// The id of the version.
+    pub version: SegmentId,
+}
+
+/// Only the format's number, whatever format the rest has.
+#[derive(Deserialize)]
+struct FormatOnly {
+    format: u32,
 }
 
 /// A catalog folder.
@@ -42,43 +48,57 @@ impl Folder {
         self.0.join("versions").join(format!("{id}.json"))
     }
 
-    /// The file that names the version in use.
+    /// The file of a version's record, which is published as `current`.
+    #[must_use]
+    pub fn record(&self, id: SegmentId) -> PathBuf {
+        self.0.join("versions").join(format!("{id}.current"))
+    }
+
+    /// The file that names the current version.
     #[must_use]
     pub fn current(&self) -> PathBuf {
         self.0.join("current.json")
     }
 
-    /// The file that tells of every file that was skipped.
+    /// The file that lists every skipped file.
     #[must_use]
     pub fn report(&self) -> PathBuf {
         self.0.join("report.txt")
     }
 
-    /// What names the version in use.
+    /// Reads which version is current.
     ///
     /// # Errors
-    /// When there is no catalog yet, or it cannot be read, or another version of this program wrote it.
-    pub fn read_current(&self) -> Result<Current> {
+    /// When there is no catalog yet, it cannot be read, or it has another format.
+    pub fn read_current(&self) -> Result<InUse> {
         let path = self.current();
-        let current: Current = match fs::read(&path) {
-            Ok(bytes) => parsed(&path, &bytes)?,
+        let bytes = match fs::read(&path) {
+            Ok(bytes) => bytes,
             Err(e) if e.kind() == io::ErrorKind::NotFound => bail!(
                 "there is no catalog in {}: make one with `npm run catalog -- import FILE|DIR`",
                 self.0.display()
             ),
             Err(e) => return Err(e).with_context(|| format!("cannot read {}", path.display())),
         };
-        if current.format != FORMAT {
+        let FormatOnly { format } = parsed(&path, &bytes)?;
+        if format != FORMAT {
             bail!(
-                "{}: format {}, but this program reads format {FORMAT}: import again",
+                "{}: format {format}, but this program reads format {FORMAT}: import again",
                 path.display(),
-                current.format
             );
         }
-        Ok(current)
+        parsed(&path, &bytes)
     }
 
-    /// A version's manifest.
+    /// Reads a version's record.
+    ///
+    /// # Errors
+    /// When it cannot be read, or its content does not match its id.
+    pub fn read_record(&self, id: SegmentId) -> Result<Vec<u8>> {
+        named(&self.record(id), id)
+    }
+
+    /// Reads a version's manifest.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -87,23 +107,18 @@ impl Folder {
         parsed(&path, &read(&path)?)
     }
 
-    /// The bytes of a segment.
+    /// Reads the bytes of a segment.
     ///
     /// # Errors
-    /// When they cannot be read, or are not those that its name says.
+    /// When they cannot be read, or do not match the id.
     pub fn read_segment(&self, id: SegmentId) -> Result<Vec<u8>> {
-        let path = self.segment(id);
-        let bytes = read(&path)?;
-        if SegmentId::of(&bytes) != id {
-            bail!("{}: its content is not what its name says: import again", path.display());
-        }
-        Ok(bytes)
+        named(&self.segment(id), id)
     }
 
-    /// Makes the folder, and keeps other imports out of it for as long as the result lives.
+    /// Creates the folder, and keeps other imports out of it until the returned file is dropped.
     ///
     /// # Errors
-    /// When the folder cannot be made, or another import is at work in it.
+    /// When the folder cannot be created, or another import is using it.
     pub fn lock(&self) -> Result<fs::File> {
         for folder in [self.0.clone(), self.0.join("segments"), self.0.join("versions")] {
             fs::create_dir_all(&folder)
@@ -123,50 +138,26 @@ impl Folder {
         }
     }
 
-    /// Writes a catalog and makes it the current one, then removes what it does not need.
+    /// Writes a catalog, makes it the current version and deletes files that are no longer needed.
     ///
     /// # Errors
-    /// When a file cannot be written; the catalog that was there stays.
-    pub fn write(&self, platforms: Vec<Platform>) -> Result<Manifest> {
-        let mut entries = Vec::with_capacity(platforms.len());
-        let mut segments = BTreeSet::new();
-        let mut action_rows = 0_u32;
-        for platform in platforms {
-            action_rows = action_rows.saturating_add(platform.connector.tools);
-            let actions = self.put(&write_actions(platform.actions))?;
-            segments.insert(actions);
-            entries.push(ConnectorEntry {
-                connector: platform.connector,
-                authkit: platform.authkit,
-                actions,
-            });
-        }
-        let connector_rows = u32::try_from(entries.len()).unwrap_or(u32::MAX);
-        let connectors = self.put(&write_connectors(entries))?;
-        let manifest = Manifest {
-            format: FORMAT,
-            connectors,
-            actions: segments.into_iter().collect(),
-            connector_rows,
-            action_rows,
-        };
-        replace(&self.version(connectors), &json(&manifest)?)?;
-        replace(&self.current(), &json(&Current { format: FORMAT, connectors })?)?;
+    /// When a file cannot be written. The previous catalog then stays.
+    pub fn write(&self, platforms: &[Platform]) -> Result<Manifest> {
+        let version = lay_out(platforms, |id, bytes| replace(&self.segment(id), bytes))?;
+        let manifest = version.manifest;
+        replace(&self.record(manifest.version), &version.current)?;
+        replace(&self.version(manifest.version), &json(&manifest)?)?;
+        let in_use = InUse { format: FORMAT, version: manifest.version };
+        replace(&self.current(), &json(&in_use)?)?;
         self.sweep(&manifest);
         Ok(manifest)
     }
 
-    fn put(&self, bytes: &[u8]) -> Result<SegmentId> {
-        let id = SegmentId::of(bytes);
-        replace(&self.segment(id), bytes)?;
-        Ok(id)
-    }
-
-    /// Removes what the current version does not name. What cannot be removed does no harm.
+    /// Deletes files that the current version does not name. A file that cannot be deleted does no harm.
     fn sweep(&self, manifest: &Manifest) {
-        let segments: BTreeSet<SegmentId> = manifest.segments().collect();
-        let kept = |name: &str| match name.strip_suffix(".json") {
-            Some(version) => version.parse() == Ok(manifest.connectors),
+        let segments: BTreeSet<SegmentId> = manifest.segments.iter().copied().collect();
+        let kept = |name: &str| match version_of(name) {
+            Some(version) => version.parse() == Ok(manifest.version),
             None => name.parse().is_ok_and(|id| segments.contains(&id)),
         };
         for folder in ["segments", "versions"] {
@@ -175,7 +166,7 @@ impl Folder {
                 let name = entry.file_name();
                 let name = name.to_string_lossy();
                 let ours = name.contains(TEMPORARY)
-                    || name.strip_suffix(".json").unwrap_or(&name).parse::<SegmentId>().is_ok();
+                    || version_of(&name).unwrap_or(&name).parse::<SegmentId>().is_ok();
                 if ours && !kept(&name) {
                     let _ = fs::remove_file(entry.path());
                 }
@@ -185,7 +176,33 @@ impl Folder {
     }
 }
 
-/// In the name of a file that is not yet whole.
+/// Prepares the platforms on all processors, and passes each segment to `put`.
+///
+/// # Errors
+/// When `put` fails, with its error.
+pub fn lay_out(
+    platforms: &[Platform],
+    put: impl FnMut(SegmentId, &[u8]) -> Result<()>,
+) -> Result<write::Version> {
+    let sizes = Sizes::PUBLISHED;
+    let weigh = |platform: &Platform| platform.actions.len() as u64;
+    let lists = parallel::map(platforms, weigh, u64::MAX, |platform| {
+        write::actions(&platform.actions, sizes)
+    });
+    let parts: Vec<(_, _, LaidOut)> = platforms
+        .iter()
+        .zip(lists)
+        .map(|(platform, list)| (&platform.connector, platform.authkit, list))
+        .collect();
+    write::catalog(&parts, sizes, put)
+}
+
+/// The id in the name of a file of a version.
+fn version_of(name: &str) -> Option<&str> {
+    name.strip_suffix(".json").or_else(|| name.strip_suffix(".current"))
+}
+
+/// The ending of a file that is not yet complete.
 const TEMPORARY: &str = ".part";
 
 fn temporary(path: &Path) -> PathBuf {
@@ -198,20 +215,29 @@ fn read(path: &Path) -> Result<Vec<u8>> {
     fs::read(path).with_context(|| format!("cannot read {}", path.display()))
 }
 
+/// Reads a file that is named by its content.
+fn named(path: &Path, id: SegmentId) -> Result<Vec<u8>> {
+    let bytes = read(path)?;
+    if SegmentId::of(&bytes) != id {
+        bail!("{}: its content is not what its name says: import again", path.display());
+    }
+    Ok(bytes)
+}
+
 fn parsed<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> Result<T> {
     serde_json::from_slice(bytes).with_context(|| format!("cannot read {}", path.display()))
 }
 
-fn json(value: &impl serde::Serialize) -> Result<Vec<u8>> {
+fn json(value: &impl Serialize) -> Result<Vec<u8>> {
     let mut bytes = serde_json::to_vec_pretty(value)?;
     bytes.push(b'\n');
     Ok(bytes)
 }
 
-/// Puts a file in its place in one step; one that already says the same is left alone.
+/// Replaces a file atomically. A file with the same content is left alone.
 ///
 /// # Errors
-/// When it cannot be written.
+/// When the file cannot be written.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     if fs::read(path).is_ok_and(|given| given == bytes) {
         return Ok(());

@@ -1,8 +1,8 @@
-//! Hashes that stay the same from one version of this program to the next.
+//! Hashes that stay the same across versions of this program.
 
 use sha2::{Digest, Sha256};
 
-/// The first 53 bits of a SHA-256: a number that JSON readers keep exact.
+/// The first 53 bits of a SHA-256: a number that every JSON reader keeps exact.
 #[must_use]
 pub fn number(bytes: &[u8]) -> u64 {
     let first = Sha256::digest(bytes)
@@ -12,7 +12,7 @@ pub fn number(bytes: &[u8]) -> u64 {
     first.wrapping_shr(11)
 }
 
-/// Six hexadecimal digits, enough to tell apart the few names that need it.
+/// Six hexadecimal digits, enough to distinguish the few names that need it.
 #[must_use]
 pub fn short(bytes: &[u8]) -> String {
     format!("{:06x}", number(bytes) & 0xff_ffff)

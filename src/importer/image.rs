@@ -1,13 +1,13 @@
-//! The picture of a connector: the document's own logo, or a monogram.
+//! The image of a connector: the document's own logo, or a monogram.
 
 use std::fmt::Write as _;
 
 use super::hash;
 
-/// A longer URL is not taken: rows are shown twenty at a time and more.
+/// The longest URL that is accepted, in bytes: many rows are shown at a time.
 pub const MAX_URL: usize = 2048;
 
-/// The logo, when it is an `https` URL that can stand in a page as it is.
+/// The logo's URL. Returns `None` unless it is an `https` URL that can be put into a page as it is.
 #[must_use]
 pub fn https(url: &str) -> Option<String> {
     let url = url.trim();
@@ -17,13 +17,13 @@ pub fn https(url: &str) -> Option<String> {
         .then(|| url.to_owned())
 }
 
-/// Backgrounds on which white text has a contrast of 4.5 : 1 or more (WCAG 2 AA).
+/// Backgrounds on which white text has a contrast of at least 4.5 : 1 (WCAG 2 AA).
 const COLOURS: [&str; 12] = [
     "#1d4ed8", "#6d28d9", "#a21caf", "#be123c", "#b91c1c", "#9a3412", "#854d0e", "#3f6212",
     "#166534", "#0f766e", "#0e7490", "#334155",
 ];
 
-/// One or two letters of the name on a colour of the platform's own, as a `data:` URL.
+/// One or two letters of the name on a background chosen by the platform, as a `data:` URL.
 #[must_use]
 pub fn monogram(name: &str, platform: &str) -> String {
     let letters = letters(name).or_else(|| letters(platform)).unwrap_or_else(|| "?".to_owned());
@@ -47,7 +47,7 @@ pub fn monogram(name: &str, platform: &str) -> String {
     url
 }
 
-/// The initials of the first two words; letters and digits need no escape in XML.
+/// The initials of the first two words. Letters and digits need no escaping in XML.
 fn letters(name: &str) -> Option<String> {
     let initials: String = name
         .split(|c: char| !c.is_alphanumeric())

@@ -1,18 +1,18 @@
-//! Which licences are open: `info.license` names one by SPDX identifier, name or URL.
+//! Which licences are open. `info.license` names a licence by SPDX identifier, name or URL.
 
 use super::document::Licence;
 
 /// Which documents an import takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Wanted {
-    /// Those whose own `info.license` is an open one.
+    /// Those whose own `info.license` is open.
     #[default]
     Open,
     /// All.
     Any,
 }
 
-/// Words that end openness, whatever else is said.
+/// Words that rule out an open licence, whatever else is said.
 const CLOSED: [&str; 13] = [
     "noncommercial",
     "non commercial",
@@ -29,7 +29,7 @@ const CLOSED: [&str; 13] = [
     " bsl 1 1 ",
 ];
 
-/// Words that name an open licence, in a text that is in lower case, with single spaces for punctuation.
+/// Words that name an open licence, in lower case and with single spaces instead of punctuation.
 const OPEN: [&str; 42] = [
     " apache 2 ",
     " apache license ",
@@ -51,7 +51,7 @@ const OPEN: [&str; 42] = [
     " gnu general public ",
     " gnu lesser general public ",
     " gnu affero general public ",
-    // Creative Commons alone says little: some of its licences forbid changes or commerce.
+    // "Creative Commons" alone is not enough: some of its licences forbid changes or commercial use.
     " cc0 ",
     " cc by ",
     " cc zero ",
@@ -76,16 +76,17 @@ const OPEN: [&str; 42] = [
     " mit no attribution ",
 ];
 
-/// Names that are words of other languages or of other things, too: they count where only a licence can be meant.
+/// Short names that are also words in other languages or names of other things. They count only where they must mean a
+/// licence.
 const SHORT: [&str; 5] = ["mit", "isc", "mpl", "epl", "zlib"];
 
-/// What may stand around such a name in a text that says nothing else.
+/// Words that may surround a short name in a text that says nothing else.
 const FILLERS: [&str; 11] = [
     "the", "license", "licence", "licensed", "released", "under", "version", "and", "or", "only",
     "later",
 ];
 
-/// Whether a licence lets anyone use and pass on the description.
+/// Whether a licence lets anyone use and redistribute the document.
 #[must_use]
 pub fn is_open(licence: &Licence) -> bool {
     let texts =
@@ -95,7 +96,7 @@ pub fn is_open(licence: &Licence) -> bool {
     (says(&OPEN) || texts.iter().any(|text| is_short_name(text))) && !says(&CLOSED)
 }
 
-/// Whether a text is one of the short names, calls it a licence, or is the URL of one: `MIT`, `the MIT license`,
+/// Whether a text consists of a short name, calls it a licence, or is its URL: `MIT`, `the MIT license`,
 /// `https://opensource.org/licenses/MIT`.
 fn is_short_name(text: &str) -> bool {
     let is_number = |word: &str| {
@@ -114,14 +115,14 @@ fn is_short_name(text: &str) -> bool {
     })
 }
 
-/// What a person calls the licence.
+/// What people call the licence. Returns `None` when the document states none.
 #[must_use]
 pub fn described(licence: &Licence) -> Option<String> {
     let text = licence.identifier.filled().or(licence.name.filled()).or(licence.url.filled())?;
     Some(super::text::verbatim(text, 80))
 }
 
-/// Lower case, punctuation as single spaces, a space at both ends: `CC-BY 4.0` → ` cc by 4 0 `.
+/// Lower case, single spaces instead of punctuation, a space at both ends: `CC-BY 4.0` → ` cc by 4 0 `.
 fn normal(text: &str) -> String {
     let mut normal = String::from(" ");
     for word in super::text::head(text, 500)

@@ -1,7 +1,7 @@
-//! Markdown and HTML → plain text. It serves one line of a list, so what a line cannot show is dropped:
-//! headings (unless there is nothing else), code blocks, tables, images.
+//! Converts Markdown and HTML to plain text. The result is one line of a list, so whatever a line cannot show is
+//! dropped: headings (unless there is nothing else), code blocks, tables, images.
 
-/// The words of a text without its markup.
+/// The words of a text, without its markup.
 #[must_use]
 pub fn plain(text: &str) -> String {
     let without_tags = strip_tags(text);
@@ -13,13 +13,13 @@ pub fn plain(text: &str) -> String {
     decode_entities(&text)
 }
 
-/// The blocks of a Markdown text, line by line.
+/// Sorts the lines of a Markdown text into body and headings.
 #[derive(Default)]
 struct Blocks {
     body: String,
     headings: String,
     fenced: bool,
-    /// Where the last line of the body starts, while it may still turn out to be an underlined heading.
+    /// Where the last line of the body begins, as long as it may turn out to be an underlined heading.
     underlinable: Option<usize>,
     in_list: bool,
 }
@@ -60,22 +60,22 @@ impl Blocks {
     }
 }
 
-/// `---`, `===`, `***`: a rule, or the line under a heading.
+/// Whether a line is a rule or the underline of a heading: `---`, `===`, `***`.
 fn is_rule(line: &str) -> bool {
     line.len() >= 3
         && ["-", "=", "*", "_"].iter().any(|mark| line.replace(mark, "").trim().is_empty())
 }
 
-/// The text of `## Heading`.
+/// The text of `## Heading`. Returns `None` when the line is not a heading.
 fn heading(line: &str) -> Option<&str> {
     let text = line.trim_start_matches('#');
     let level = line.len().saturating_sub(text.len());
-    // `##Heading` is meant as one, `#tag` is not.
+    // `##Heading` is meant as a heading, `#tag` is not.
     ((1..=6).contains(&level) && (level > 1 || text.is_empty() || text.starts_with(' ')))
         .then(|| text.trim().trim_end_matches('#'))
 }
 
-/// Adds a line's text and a space, without emphasis, code marks, links and images.
+/// Appends a line's text and a space, without emphasis, code marks, link targets and images.
 fn push_inline(to: &mut String, line: &str) {
     inline(to, line, 0);
     to.push(' ');
@@ -112,7 +112,7 @@ fn inline(to: &mut String, mut rest: &str, depth: u8) {
     }
 }
 
-/// `label](target)` or `label][reference]`, behind its `[` → the label and what follows.
+/// Parses `label](target)` or `label][reference]`, after the opening `[`. Returns the label and what follows the link.
 fn link(label: &str) -> Option<(&str, &str)> {
     let end = matching(label, '[', ']')?;
     let (label, after) = label.split_at_checked(end)?;
@@ -123,10 +123,11 @@ fn link(label: &str) -> Option<(&str, &str)> {
     Some((label, target.split_at_checked(end)?.1.strip_prefix(close)?))
 }
 
-/// How far a link's end is looked for; without a limit, a row of brackets would cost its length squared.
+/// How far the end of a link is searched for, in characters. Without a limit, a row of brackets would take quadratic
+/// time.
 const MAX_LINK: usize = 1000;
 
-/// Where the bracket that is already open closes.
+/// The position at which an already open bracket closes. Returns `None` when it does not, within [`MAX_LINK`].
 fn matching(text: &str, open: char, close: char) -> Option<usize> {
     let mut depth = 0_u32;
     for (at, c) in text.char_indices().take(MAX_LINK) {
@@ -142,7 +143,8 @@ fn matching(text: &str, open: char, close: char) -> Option<usize> {
     None
 }
 
-/// Drops a run of emphasis marks, unless it stands for itself: `5 * 3`, `snake_case`, `*.example.com`, `~5`.
+/// Drops a run of emphasis marks unless it stands for itself: `5 * 3`, `snake_case`, `*.example.com`, `~5`. Returns
+/// what follows the run.
 fn emphasis<'a>(to: &mut String, mark: char, after: &'a str) -> &'a str {
     let rest = after.trim_start_matches(mark);
     let length = after.len().saturating_sub(rest.len()).saturating_add(1);
@@ -155,7 +157,7 @@ fn emphasis<'a>(to: &mut String, mark: char, after: &'a str) -> &'a str {
         ('~', 2) | ('*', 2..) => touches,
         ('~', _) => false,
         ('_', _) if word_before && word_after => false,
-        // An opening mark needs a closing one; a closing mark stands behind a word.
+        // An opening mark needs a closing one; a closing mark follows a word.
         (_, _) if space_before || !word_before => {
             !space_after && rest.contains(mark) && !rest.starts_with(['.', '/'])
         }
@@ -167,11 +169,11 @@ fn emphasis<'a>(to: &mut String, mark: char, after: &'a str) -> &'a str {
     rest
 }
 
-/// Tags whose content goes with them.
+/// Tags whose content is dropped too.
 const HIDDEN: [&str; 7] = ["style", "script", "pre", "table", "head", "button", "summary"];
 /// Tags around a heading.
 const HEADINGS: [&str; 5] = ["h1", "h2", "h3", "h4", "fullname"];
-/// Tags that part words.
+/// Tags that separate words.
 const BLOCKS: [&str; 14] = [
     "p",
     "br",
@@ -188,7 +190,7 @@ const BLOCKS: [&str; 14] = [
     "section",
     "details",
 ];
-/// Tags inside a word.
+/// Tags that may stand within a word.
 const INLINE: [&str; 23] = [
     "a",
     "abbr",
@@ -215,7 +217,7 @@ const INLINE: [&str; 23] = [
     "important",
 ];
 
-/// The text without HTML tags and comments. Anything else in angle brackets, such as `<id>`, stays.
+/// The text without HTML tags and comments. Anything else in angle brackets, such as `<id>`, is kept.
 fn strip_tags(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -271,7 +273,7 @@ fn find_ignoring_case(text: &str, ascii: &str) -> Option<usize> {
         .position(|window| window.eq_ignore_ascii_case(ascii.as_bytes()))
 }
 
-/// The entities that occur in prose.
+/// Decodes the entities that occur in prose.
 fn decode_entities(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

@@ -1,9 +1,9 @@
-//! `OpenAPI` documents → a catalog folder.
+//! Turns `OpenAPI` documents into a catalog folder. Knows the catalog's layout, and nothing of storage at Cloudflare.
 //!
-//! [`source`] finds the files, [`read`] turns each into a `document` that holds only what rows need, and
-//! [`connector`] and [`action`] make the rows. When all are read, [`platform`] names them, [`overrides`] applies the
-//! operator's `catalog.toml`, and [`folder`] writes. [`report`] says what
-//! came of it. [`check`] reads a folder back, and [`show`] prints a platform of it.
+//! [`source`] finds the files, [`read`] parses each into a `document` that holds only what rows need, and [`connector`]
+//! and [`action`] make the rows. Then [`platform`] names the platforms, [`overrides`] applies the operator's
+//! `catalog.toml`, and [`folder`] writes the result. [`report`] describes the outcome. [`check`] reads a folder back,
+//! [`find`] searches it, and [`show`] prints a platform.
 
 pub mod action;
 pub mod category;
@@ -12,6 +12,7 @@ mod clash;
 pub mod cli;
 pub mod connector;
 mod document;
+pub mod find;
 pub mod folder;
 mod hash;
 pub mod image;
@@ -27,76 +28,96 @@ mod scalar;
 pub mod show;
 pub mod source;
 pub mod text;
+pub mod title;
 pub mod version;
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 
 use connector::Draft;
 use document::{Document, Info};
-use folder::{Folder, Platform};
+use folder::Folder;
 use licence::Wanted;
 use overrides::{Override, Overrides};
 use platform::Naming;
 use read::Parsed;
 use report::{Reason, Summary};
 use scalar::Format;
-use source::Sources;
+use source::{MAX_BYTES, Source, Sources};
+
+use crate::catalog::write::Platform;
 
 /// What to import.
 #[derive(Debug, Default)]
 pub struct Import {
     /// Files and folders.
     pub sources: Vec<PathBuf>,
-    /// Which documents to take.
+    /// Which of their documents to take.
     pub licence: Wanted,
-    /// What the operator wants otherwise.
+    /// Files and folders whose documents are taken whatever their licence.
+    pub also: Vec<PathBuf>,
+    /// The operator's overrides.
     pub overrides: Overrides,
 }
 
-/// Follows an import while it goes on.
+/// Follows the progress of an import.
 pub trait Watch: Sync {
-    /// So much is to be read.
+    /// The files to read have been found: how many, and their total size.
     fn found(&self, files: usize, bytes: u64);
-    /// A file was read.
+    /// A file of this many bytes has been read.
     fn read(&self, bytes: u64);
 }
 
-/// What became of one file.
+/// The most bytes of files that are processed at any moment; a single file may be larger.
+const IN_WORK: u64 = 2 * MAX_BYTES;
+
+/// The outcome of reading one file.
 enum Outcome {
     /// Its rows.
     Rows { naming: Naming, draft: Draft, warnings: Vec<String> },
-    /// Only what its name is made from: its licence is not an open one.
+    /// Only what names it: its licence is not open.
     Closed { naming: Naming, content: u64, licence: Option<String> },
-    /// Nothing.
+    /// No document.
     Nothing(Reason),
 }
 
-/// Imports; the catalog in the folder is replaced when there is at least one connector.
+/// Imports. The folder's catalog is replaced when there is at least one connector.
 ///
 /// # Errors
-/// When a source does not exist, when `catalog.toml` does not fit, or when the folder cannot be written.
+/// When a source does not exist, `catalog.toml` does not match, or the folder cannot be written.
 pub fn import(job: &Import, folder: &Folder, watch: &dyn Watch) -> Result<Summary> {
-    let sources = source::find(&job.sources)?;
-    // Before the reading, which takes long: an import that has to give way should know at once.
+    let sources = job.find()?;
+    // Locked before the reading, which takes long, so that a second import fails at once.
     let _lock = folder.lock()?;
     let (summary, platforms) = read_all(job, sources, watch)?;
     if !platforms.is_empty() {
-        folder.write(platforms)?;
+        folder.write(&platforms)?;
     }
     folder::replace(&folder.report(), summary.full().as_bytes())?;
     Ok(summary)
 }
 
-/// Reads the sources and makes the rows, in order of connector key.
+/// Reads the sources and makes the rows, sorted by connector key.
 ///
 /// # Errors
-/// When a source does not exist, or when `catalog.toml` does not fit.
+/// When a source does not exist, or `catalog.toml` does not match.
 pub fn gather(job: &Import, watch: &dyn Watch) -> Result<(Summary, Vec<Platform>)> {
-    read_all(job, source::find(&job.sources)?, watch)
+    read_all(job, job.find()?, watch)
+}
+
+impl Import {
+    /// Finds the files. One that is named twice keeps its first path, so `also` comes first.
+    fn find(&self) -> Result<Sources> {
+        source::find(&[&self.also, &self.sources].map(Vec::as_slice).concat())
+    }
+
+    fn wanted(&self, file: &Path) -> Wanted {
+        let is_also = self.also.iter().any(|also| file.starts_with(also));
+        if is_also { Wanted::Any } else { self.licence }
+    }
 }
 
 fn read_all(job: &Import, sources: Sources, watch: &dyn Watch) -> Result<(Summary, Vec<Platform>)> {
@@ -104,9 +125,10 @@ fn read_all(job: &Import, sources: Sources, watch: &dyn Watch) -> Result<(Summar
         sources.files.len(),
         sources.files.iter().map(|file| file.bytes).fold(0, u64::saturating_add),
     );
-    let mut outcomes = parallel::map(&sources.files, |file| {
+    let weigh = |file: &Source| file.bytes;
+    let mut outcomes = parallel::map(&sources.files, weigh, IN_WORK, |file| {
         let outcome = match source::bytes(&file.path) {
-            Ok(bytes) => outcome(&bytes, job.licence),
+            Ok(bytes) => outcome(&bytes, job.wanted(&file.path)),
             Err(e) => Outcome::Nothing(Reason::Unreadable(e.to_string())),
         };
         watch.read(file.bytes);
@@ -131,9 +153,8 @@ fn read_all(job: &Import, sources: Sources, watch: &dyn Watch) -> Result<(Summar
     Ok((summary, platforms))
 }
 
-/// Names what was read and applies the operator's wishes. Documents whose licence is not open are named with the
-/// others, by all that the others are named by, so that a platform is called the same, and `catalog.toml` fits,
-/// with any `--licence`.
+/// Names what was read and applies the operator's overrides. Documents without an open licence take part in the naming,
+/// so that a platform has the same name, and `catalog.toml` matches, whatever `--licence` says.
 fn name(
     outcomes: Vec<(PathBuf, Outcome)>,
     overrides: &Overrides,
@@ -142,7 +163,7 @@ fn name(
     let namings: Vec<&Naming> =
         outcomes.iter().filter_map(|(_, outcome)| outcome.naming()).collect();
     let names = clash::names(&namings);
-    // When nothing was read at all, that is what the operator should hear of.
+    // When nothing could be read, that is the error to report, not a mismatch of `catalog.toml`.
     let (wishes, absent) =
         if names.is_empty() { (Vec::new(), Vec::new()) } else { overrides.pair(&names)? };
     let mut pairs = names.into_iter().zip(wishes);
@@ -187,7 +208,7 @@ fn name(
     Ok(platforms)
 }
 
-/// Names that a note spells out.
+/// The most names that a note lists.
 const NAMES_SHOWN: usize = 5;
 
 fn note(summary: &mut Summary, what: &str, names: &[String]) {
@@ -200,7 +221,7 @@ fn note(summary: &mut Summary, what: &str, names: &[String]) {
     }
 }
 
-/// Orders and numbers the platforms, and makes sure that each name stands once.
+/// Sorts and numbers the platforms. Fails when two have the same name.
 fn finish(platforms: &mut [Platform]) -> Result<()> {
     platforms.sort_by(|a, b| a.connector.key.cmp(&b.connector.key));
     let mut seen = HashSet::new();
@@ -213,7 +234,7 @@ fn finish(platforms: &mut [Platform]) -> Result<()> {
     Ok(())
 }
 
-/// Documents that would be called the same get the content that tells them apart.
+/// Adds the content's hash to documents that would otherwise have the same naming.
 fn tell_apart(outcomes: &mut [Outcome]) {
     let mut counts: HashMap<String, usize> = HashMap::new();
     for naming in outcomes.iter().filter_map(Outcome::naming) {
@@ -234,7 +255,7 @@ fn tell_apart(outcomes: &mut [Outcome]) {
     }
 }
 
-/// Of documents that say the same one stays: the first in order of path that gives rows, else the first one.
+/// Keeps one of several documents that say the same: the first by path that gives rows, or else the first one.
 fn drop_copies(outcomes: &mut [Outcome], paths: &[PathBuf]) {
     let mut first: HashMap<Naming, PathBuf> = HashMap::new();
     for (outcome, path) in outcomes.iter_mut().zip(paths) {

@@ -1,4 +1,4 @@
-//! The operator's `catalog.toml`: a table for each platform that should be otherwise than its document says.
+//! The operator's `catalog.toml`, with a table for each platform that should differ from its document.
 
 use std::path::Path;
 
@@ -6,18 +6,18 @@ use anyhow::{Context as _, Result, bail};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{category, connector, image, platform, text};
+use super::{category, image, platform, text};
 use crate::catalog::model::Status;
 use crate::nearest::nearest;
 
-/// What the operator wants of one platform; what is absent stays as the document has it.
+/// The overrides of one platform. Absent fields keep the document's value.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Override {
     /// The platform's name on import.
     pub platform: String,
-    /// Line and column of that name.
+    /// The line and column of that name.
     place: (usize, usize),
-    /// Another name for the platform.
+    /// A new name for the platform.
     pub rename: Option<String>,
     /// Display name.
     pub name: Option<String>,
@@ -25,7 +25,7 @@ pub struct Override {
     pub description: Option<String>,
     /// In words.
     pub category: Option<String>,
-    /// How far the connector has come.
+    /// How mature the connector is.
     pub status: Option<Status>,
     /// Whether the connector is offered.
     pub active: Option<bool>,
@@ -35,7 +35,7 @@ pub struct Override {
     pub image: Option<String>,
     /// Whether it is enabled for hosted authorization.
     pub authkit: bool,
-    /// Whether the platform may be absent.
+    /// Whether the platform may be missing from the import.
     pub optional: bool,
 }
 
@@ -53,7 +53,7 @@ const FIELDS: [&str; 10] = [
     "optional",
 ];
 
-/// All of the operator's wishes.
+/// All of the operator's overrides.
 #[derive(Debug, Clone, Default)]
 pub struct Overrides {
     file: String,
@@ -65,14 +65,14 @@ impl Overrides {
     /// Reads the file.
     ///
     /// # Errors
-    /// When it cannot be read, or anything in it is not understood: all faults at once, each with its place.
+    /// When it cannot be read or contains anything unknown or invalid. Lists all faults, each with its line and column.
     pub fn read(path: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(path)
             .with_context(|| format!("cannot read {}", path.display()))?;
         Self::parse(&path.display().to_string(), &text)
     }
 
-    /// Reads the text of a file that is called `file`.
+    /// Reads the content of a file that is called `file`.
     ///
     /// # Errors
     /// As [`read`](Self::read).
@@ -114,11 +114,11 @@ impl Overrides {
         Ok(Self { file: file.to_owned(), platforms })
     }
 
-    /// Pairs each wish with the document whose platform it names; the result has one entry for each of `names`.
-    /// A name that no document has is an error, unless the entry is optional: those are returned beside.
+    /// Pairs the overrides with the documents' platforms: one entry for each of `names`. Optional overrides of
+    /// platforms that no document has are returned separately.
     ///
     /// # Errors
-    /// When names match nothing.
+    /// When an override that is not optional names a platform that no document has.
     pub fn pair(&self, names: &[String]) -> Result<(Vec<Override>, Vec<&Override>)> {
         let places: std::collections::HashMap<&str, usize> =
             names.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
@@ -148,7 +148,7 @@ impl Overrides {
     }
 }
 
-/// Line and column, counted from one.
+/// Line and column of a byte offset, counted from one.
 fn place(text: &str, at: usize) -> (usize, usize) {
     let before = text::head(text, at);
     let line = before.matches('\n').count().saturating_add(1);
@@ -202,8 +202,8 @@ impl Parser<'_> {
                     platform::is_valid(text).then(|| text.to_owned())
                 });
             }
-            "name" => wishes.name = self.line(value, connector::MAX_NAME),
-            "description" => wishes.description = self.line(value, connector::MAX_DESCRIPTION),
+            "name" => wishes.name = self.line(value, text::MAX_NAME),
+            "description" => wishes.description = self.line(value, text::MAX_DESCRIPTION),
             "category" => wishes.category = self.line(value, category::MAX_CHARS),
             "status" => {
                 let known = "one of `generally_available`, `beta`, `alpha`, `not_available`";

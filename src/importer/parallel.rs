@@ -1,37 +1,39 @@
-//! Work on many files at once, within a bound of memory.
+//! Processes many items in parallel, within a memory limit.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 
-use super::source::{MAX_BYTES, Source};
-
-/// Bytes of files in work at any moment; one file may be larger.
-const IN_WORK: u64 = 2 * MAX_BYTES;
-/// More threads than this wait for the disk only.
+/// The most threads: any more would only wait for the disk.
 const MAX_THREADS: usize = 8;
-/// A YAML document nests as deep as its budget allows; this is several times what that takes.
+/// The stack of a thread, in bytes: several times what a YAML document of the deepest allowed nesting takes.
 const STACK: usize = 32 << 20;
 
-/// Applies `work` to every file, the largest first, and returns the results in the order of `files`.
-pub fn map<T: Send>(files: &[Source], work: impl Fn(&Source) -> T + Sync) -> Vec<T> {
-    let mut order: Vec<(usize, &Source)> = files.iter().enumerate().collect();
-    order.sort_by_key(|(_, file)| std::cmp::Reverse(file.bytes));
+/// Applies `work` to every item, heaviest first, and returns the results in the order of `items`. The items in progress
+/// together weigh at most `most`, except when a single one weighs more.
+pub fn map<I: Sync, T: Send>(
+    items: &[I],
+    weigh: impl Fn(&I) -> u64 + Sync,
+    most: u64,
+    work: impl Fn(&I) -> T + Sync,
+) -> Vec<T> {
+    let mut order: Vec<(usize, &I)> = items.iter().enumerate().collect();
+    order.sort_by_key(|(_, item)| std::cmp::Reverse(weigh(item)));
     let next = AtomicUsize::new(0);
-    let gate = Gate::default();
-    let done = Mutex::new(Vec::with_capacity(files.len()));
+    let gate = Gate { most, ..Gate::default() };
+    let done = Mutex::new(Vec::with_capacity(items.len()));
     let run = || {
-        while let Some((at, file)) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
-            gate.enter(file.bytes);
-            let result = work(file);
-            gate.leave(file.bytes);
+        while let Some((at, item)) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
+            gate.enter(weigh(item));
+            let result = work(item);
+            gate.leave(weigh(item));
             done.lock().unwrap_or_else(PoisonError::into_inner).push((*at, result));
         }
     };
     let threads = thread::available_parallelism()
         .map_or(1, usize::from)
         .min(MAX_THREADS)
-        .min(files.len().max(1));
+        .min(items.len().max(1));
     thread::scope(|scope| {
         let spawned = (0..threads)
             .filter(|_| thread::Builder::new().stack_size(STACK).spawn_scoped(scope, run).is_ok())
@@ -45,16 +47,17 @@ pub fn map<T: Send>(files: &[Source], work: impl Fn(&Source) -> T + Sync) -> Vec
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-/// Lets work begin as long as little enough is in work.
+/// Lets work begin only while the total weight in progress is small enough.
 #[derive(Default)]
 struct Gate {
+    most: u64,
     bytes: Mutex<u64>,
     left: Condvar,
 }
 
 impl Gate {
     fn enter(&self, bytes: u64) {
-        let fits = |in_work: &mut u64| *in_work != 0 && in_work.saturating_add(bytes) > IN_WORK;
+        let fits = |in_work: &mut u64| *in_work != 0 && in_work.saturating_add(bytes) > self.most;
         let in_work = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
         let mut in_work =
             self.left.wait_while(in_work, fits).unwrap_or_else(PoisonError::into_inner);

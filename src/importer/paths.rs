@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 
 use super::scalar::{FirstText, Format, Map, Text};
-use crate::catalog::model::Method;
+use crate::terms::Method;
 
 /// `paths`, without extensions
 pub struct Paths<F>(pub Vec<(String, PathItem<F>)>);
@@ -19,27 +19,29 @@ impl<F> Default for Paths<F> {
     }
 }
 
-/// A map in the order of the document, each key once; values that are null are left out.
+/// A map in the order of the document. Duplicate keys are an error; null values are left out.
 pub struct Entries<T>(pub Vec<(String, T)>);
 
 /// The operations of one path.
 pub struct PathItem<F> {
-    /// Where the operations are described instead.
+    /// A reference to the path item that describes the operations instead.
     pub reference: Option<String>,
-    /// Those that are actions.
+    /// The operations with a method that actions may have.
     pub operations: Vec<(Method, Operation<F>)>,
 }
 
-/// What an action's row is made from.
+/// The parts of an operation from which an action's row is made.
 #[derive(Default, Deserialize)]
 #[serde(bound = "F: Format", rename_all = "camelCase", default)]
 pub struct Operation<F> {
     /// What it does, in a few words.
     pub summary: Text<F>,
+    /// What it does, at any length.
+    pub description: Text<F>,
     /// Its name in code.
     #[serde(rename = "operationId")]
     pub id: Text<F>,
-    /// What it belongs to; only the first.
+    /// The first of its tags.
     pub tags: FirstText,
     #[serde(skip)]
     format: PhantomData<F>,
@@ -81,7 +83,8 @@ impl<'de, F: Format> Deserialize<'de> for Paths<F> {
     }
 }
 
-/// More than twice what the largest known document has; each becomes rows, so there has to be an end.
+/// The most entries of a map, more than twice what the largest known document has. Entries become rows, so there must
+/// be a limit.
 const MAX_ENTRIES: usize = 50_000;
 
 fn entries<'de, T: Deserialize<'de>, A: MapAccess<'de>>(
@@ -166,7 +169,7 @@ fn path_item<'de, F: Format, A: MapAccess<'de>>(mut map: A) -> Result<PathItem<F
                 method.as_str()
             )));
         }
-        // `get:` with nothing behind it is an operation about which nothing more is said.
+        // `get:` with nothing after it is an operation without a description.
         let operation = map.next_value::<Option<Map<Operation<F>>>>()?.map(|map| map.0);
         item.operations.push((method, operation.unwrap_or_default()));
     }

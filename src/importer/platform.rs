@@ -1,7 +1,7 @@
-//! What a platform is called: the provider's name without its public suffix, then the service.
+//! Names platforms: the provider's name without its public suffix, then the service's.
 //!
-//! `stripe.com` → `stripe`; `amazonaws.com` + `ec2` → `amazonaws-ec2`; `github.com` + `api.github.com` →
-//! `github`. Without `x-providerName` the first server's host counts, and without that the title.
+//! `stripe.com` → `stripe`; `amazonaws.com` + `ec2` → `amazonaws-ec2`; `github.com` + `api.github.com` → `github`.
+//! Without `x-providerName`, the first server's host counts, and without that the title.
 
 use std::net::IpAddr;
 
@@ -9,28 +9,29 @@ use super::hash;
 use super::text;
 use crate::catalog::key::{self, MAX_PLATFORM};
 
-/// Labels and words that say nothing about whose API it is.
+/// Labels and words that do not say whose API it is.
 const GENERIC: [&str; 7] = ["www", "api", "apis", "rest", "openapi", "sandbox", "app"];
 
-/// All that a platform's name is made from.
+/// Everything from which a platform's name is made.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Naming {
-    /// The name's words, before clashes are looked at.
+    /// The words of the name, before clashes are resolved.
     pub(super) words: Vec<String>,
-    /// The provider as given, in lower case.
+    /// The provider as stated, in lower case.
     pub(super) provider: String,
-    /// The words of the public suffix: `co`, `uk`.
+    /// The words of the public suffix, such as `co` and `uk`.
     pub(super) suffix: Vec<String>,
     /// How many of `words` are the provider's.
     pub(super) provider_words: usize,
     pub(super) title: Vec<String>,
     pub(super) version: String,
-    /// Of all that the rows are made from; tells apart what nothing else does. Zero where nothing needs it.
+    /// A hash of everything that the rows are made from, for documents that nothing else distinguishes; 0 where it is
+    /// not needed.
     pub content: u64,
 }
 
 impl Naming {
-    /// Names a document by `x-providerName` and `x-serviceName`, the first server's URL, and its title.
+    /// Names a document by `x-providerName` and `x-serviceName`, the first server's URL, its title and its version.
     #[must_use]
     pub fn new(
         provider: Option<&str>,
@@ -44,7 +45,7 @@ impl Naming {
             .or_else(|| server.and_then(host))
             .unwrap_or_default();
         let (labels, suffix) = labels(&provider);
-        // Titles are prose: `GitHub` is one word there.
+        // Titles are prose, in which `GitHub` is one word.
         let mut title_words = plain_words(&text::head(title, 500).to_lowercase());
         while title_words.len() > 1
             && title_words.last().is_some_and(|word| GENERIC.contains(&word.as_str()))
@@ -72,14 +73,14 @@ impl Naming {
         }
     }
 
-    /// What the platform is called when no other one is called so.
+    /// The platform's name when it does not clash with another one.
     #[must_use]
     pub fn plain(&self) -> String {
         slug(&self.words)
     }
 }
 
-/// Adds the words that are not already said: `twilio` + `twilio video` → `twilio video`.
+/// Adds the words that are not there yet: `twilio` + `twilio video` → `twilio video`.
 fn add_unsaid(words: &mut Vec<String>, more: &[String]) {
     let said = more.iter().zip(words.iter()).take_while(|(more, word)| more == word).count();
     if more.iter().any(|word| !words.contains(word)) && more.concat() != words.concat() {
@@ -87,7 +88,8 @@ fn add_unsaid(words: &mut Vec<String>, more: &[String]) {
     }
 }
 
-/// The host of a server's URL, when it tells whose it is: not an address, `localhost` or a mere path.
+/// The host of a server's URL. Returns `None` when it does not say whose it is: an IP address, `localhost`, an example
+/// or a mere path.
 fn host(url: &str) -> Option<String> {
     let authority =
         url.split_once("//").map_or(url, |(_, rest)| rest).split(['/', '?', '#']).next()?;
@@ -99,7 +101,7 @@ fn host(url: &str) -> Option<String> {
     (labels.len() > 1 && host.parse::<IpAddr>().is_err() && !is_example).then_some(host)
 }
 
-/// A provider's labels without the public suffix, and the suffix.
+/// Splits a provider into its words without the public suffix, and the words of the suffix.
 fn labels(provider: &str) -> (Vec<String>, Vec<String>) {
     if !provider.contains('.') || provider.contains(char::is_whitespace) {
         return (slug_words(provider), Vec::new());
@@ -110,7 +112,7 @@ fn labels(provider: &str) -> (Vec<String>, Vec<String>) {
         .strip_suffix(suffix)
         .map(|own| own.trim_end_matches('.'))
         .filter(|own| !own.is_empty());
-    // `googleapis.com` is itself a public suffix, under which others have their names.
+    // `googleapis.com` is itself a public suffix, under which other names are registered.
     let own = own.or_else(|| host.rsplit_once('.').map(|(own, _)| own)).unwrap_or(host);
     let suffix = host.strip_prefix(own).unwrap_or_default();
     let mut labels: Vec<&str> = own.split('.').collect();
@@ -121,7 +123,7 @@ fn labels(provider: &str) -> (Vec<String>, Vec<String>) {
     }
     let mut words: Vec<String> = labels.iter().copied().flat_map(plain_words).collect();
     if labels.iter().all(|label| GENERIC.contains(label)) {
-        // `api.video` is called by its whole name.
+        // The provider `api.video` is named by all of its name.
         words.extend(plain_words(suffix));
         return (words, Vec::new());
     }
@@ -136,7 +138,7 @@ fn is_version(label: &str) -> bool {
 
 fn service_words(service: &str, provider: &str) -> Vec<String> {
     let lower = service.trim().to_lowercase();
-    // `api.github.com` of `github.com`: only what stands in front is new.
+    // For `api.github.com` of `github.com`, only what stands before the provider is new.
     let own = lower
         .strip_suffix(provider)
         .map(|own| own.trim_end_matches('.').len())
@@ -148,7 +150,7 @@ fn service_words(service: &str, provider: &str) -> Vec<String> {
     words
 }
 
-/// Words of `a-z0-9`, with `camelCase` parted.
+/// Words of `a-z0-9`, split at `camelCase` humps too.
 fn slug_words(text: &str) -> Vec<String> {
     text::words(text::head(text, 500))
         .iter()
@@ -156,7 +158,7 @@ fn slug_words(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Words of `a-z0-9`, parted at everything else.
+/// Words of `a-z0-9`, split at everything else.
 pub(super) fn plain_words(text: &str) -> Vec<String> {
     text.split(|c: char| !c.is_ascii_alphanumeric())
         .filter(|word| !word.is_empty())
@@ -164,7 +166,8 @@ pub(super) fn plain_words(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Words → a name of 1–64 of `a-z0-9-`. A long one keeps its first words and ends in a hash of them all.
+/// Joins words to a name of 1 to 64 characters of `a-z0-9-`. A long name keeps its first words and ends in a hash of
+/// all.
 pub(super) fn slug(words: &[String]) -> String {
     let whole = words.join("-");
     if whole.len() <= MAX_PLATFORM {
@@ -175,7 +178,7 @@ pub(super) fn slug(words: &[String]) -> String {
     format!("{kept}-{}", hash::short(whole.as_bytes()))
 }
 
-/// Whether a text can be the name of a platform.
+/// Whether a text can be a platform's name.
 #[must_use]
 pub fn is_valid(name: &str) -> bool {
     let edge = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());

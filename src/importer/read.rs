@@ -1,4 +1,4 @@
-//! Bytes → `Document`, or why not.
+//! Parses bytes into a `Document`, or says why not.
 
 use std::fmt;
 
@@ -11,9 +11,9 @@ use super::scalar::{Format, Json, Yaml};
 /// What is wrong with a document, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// Line and column, counted from one.
+    /// Line and column, counted from one; `None` when not known.
     pub place: Option<(u64, u64)>,
-    /// In words.
+    /// What is wrong, in words.
     pub message: String,
 }
 
@@ -32,14 +32,14 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Why a file gives no document.
+/// Why a file is not imported as a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
-    /// It is something else.
+    /// It is not an `OpenAPI` document.
     NotOpenApi,
-    /// A version of `OpenAPI` that is not read.
+    /// It has a version of `OpenAPI` that is not supported.
     Dialect(String),
-    /// It should be read, but cannot.
+    /// It is an `OpenAPI` document or meant as one, but faulty.
     Broken(Fault),
 }
 
@@ -51,10 +51,10 @@ pub enum Parsed {
     Yaml(Document<Yaml>),
 }
 
-/// Reads one document of any dialect in any format, by content.
+/// Reads a document of any supported version, recognizing the format by content.
 ///
 /// # Errors
-/// When there is no document, or a broken one.
+/// When it is not a document, or a faulty or unsupported one.
 pub fn read(bytes: &[u8]) -> Result<Parsed, Refusal> {
     let text = std::str::from_utf8(bytes)
         .map_err(|e| Refusal::Broken(not_utf8(bytes, e.valid_up_to())))?;
@@ -65,7 +65,7 @@ pub fn read(bytes: &[u8]) -> Result<Parsed, Refusal> {
     if is_json(text) { json(text).map(Parsed::Json) } else { yaml(text).map(Parsed::Yaml) }
 }
 
-/// JSON objects and lists; a YAML flow map (`{openapi: …`) does not start with a quoted key.
+/// Whether a text is a JSON object or list. A YAML flow map (`{openapi: …`) does not start with a quoted key.
 fn is_json(text: &str) -> bool {
     let text = text.trim_start();
     text.starts_with('[')
@@ -132,13 +132,13 @@ fn yaml_fault(e: &serde_saphyr::Error) -> Fault {
         limit if limit.starts_with("budget breached") => {
             "more nesting, aliases or nodes than an honest document has"
         }
-        // Advice on the library's options is of no use to the reader.
+        // Advice about the library's options does not help the operator.
         other => other.split(", set ").next().unwrap_or_default(),
     };
     Fault { place, message: super::text::verbatim(message, 300) }
 }
 
-/// Limits that any honest document keeps: the work stays in proportion to the file, whatever it holds.
+/// Limits that every honest document keeps, so that the work stays proportional to the file's size.
 fn yaml_options(text: &str) -> serde_saphyr::Options {
     let size = text.len().max(1 << 20);
     serde_saphyr::options! {
@@ -162,7 +162,7 @@ fn checked<F: Format>(document: Document<F>) -> Result<Document<F>, Refusal> {
         return Err(Refusal::NotOpenApi);
     };
     let dialect = dialect.as_str().trim();
-    // 3.2 has operations that would be lost unseen: `query`, and those of a method of the document's own.
+    // 3.2 has operations that would be lost unnoticed: `query` and custom methods.
     let is_read = matches!(dialect, "2" | "2.0" | "3.0" | "3.1")
         || dialect.starts_with("3.0.")
         || dialect.starts_with("3.1.");
@@ -175,7 +175,7 @@ fn checked<F: Format>(document: Document<F>) -> Result<Document<F>, Refusal> {
     Ok(document)
 }
 
-/// Whether a map says that it is an `OpenAPI` document.
+/// Whether a map claims to be an `OpenAPI` document.
 struct Probe(bool);
 
 impl<'de> Deserialize<'de> for Probe {

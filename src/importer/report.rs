@@ -1,4 +1,4 @@
-//! What came of an import, for a person.
+//! The outcome of an import, for people.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -6,21 +6,21 @@ use std::path::{Path, PathBuf};
 
 use super::read::Refusal;
 
-/// Why a file gave no connector.
+/// Why a file did not become a connector.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reason {
-    /// Its licence is not an open one, or it states none.
+    /// Its licence is not open, or it states none.
     Licence(Option<String>),
-    /// It says the same as another one.
+    /// It says the same as this document.
     Duplicate(PathBuf),
-    /// It is not a document, or a broken one.
+    /// It is not a document, or a faulty or unsupported one.
     Refused(Refusal),
     /// It cannot be read.
     Unreadable(String),
 }
 
 impl Reason {
-    /// The kind of reason, as it is counted.
+    /// The kind of reason, under which files are counted.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {
@@ -33,7 +33,7 @@ impl Reason {
         }
     }
 
-    /// Whether an operator should hear of it at once: something is wrong with the file.
+    /// Whether the operator should hear of it at once, because something is wrong with the file.
     #[must_use]
     pub const fn is_fault(&self) -> bool {
         matches!(
@@ -42,7 +42,7 @@ impl Reason {
         )
     }
 
-    /// One line about one file.
+    /// One line about the file at `path`.
     #[must_use]
     pub fn line(&self, path: &Path) -> String {
         let path = path.display();
@@ -65,33 +65,33 @@ impl Reason {
     }
 }
 
-/// `1 connector`, `2 connectors`
+/// Formats a count, as `1 connector` or `2 connectors`.
 #[must_use]
 pub fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// What came of an import.
+/// The outcome of an import.
 #[derive(Debug, Default)]
 pub struct Summary {
     /// Connectors in the catalog.
     pub connectors: usize,
     /// Actions in the catalog.
     pub actions: usize,
-    /// Names of the platforms, each with the number of its actions.
+    /// The platforms' names, each with its number of actions.
     pub platforms: Vec<(String, usize)>,
-    /// Files that were looked at.
+    /// How many files were read.
     pub files: usize,
-    /// Files that gave no connector, in order of path.
+    /// Files that did not become a connector, sorted by path.
     pub skipped: Vec<(PathBuf, Reason)>,
-    /// What was imported, but not wholly.
+    /// What was imported only partly.
     pub warnings: Vec<String>,
-    /// What the operator may want to know.
+    /// Anything else that the operator may want to know.
     pub notes: Vec<String>,
 }
 
 impl Summary {
-    /// Skipped files by kind of reason, the most frequent first.
+    /// The number of skipped files by kind of reason, most frequent first.
     #[must_use]
     pub fn counts(&self) -> Vec<(&'static str, usize)> {
         let mut counts: BTreeMap<&'static str, usize> = BTreeMap::new();
@@ -104,7 +104,7 @@ impl Summary {
         counts
     }
 
-    /// Everything, a line for each file that was skipped.
+    /// The full report, with a line for each skipped file.
     #[must_use]
     pub fn full(&self) -> String {
         let connectors = counted(self.connectors, "connector");

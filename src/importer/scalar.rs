@@ -1,4 +1,4 @@
-//! Text values, read with the tolerance that documents in the wild need.
+//! Strings, read as tolerantly as real-world documents need.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -10,9 +10,9 @@ use serde::de::{
 };
 use serde_json::value::RawValue;
 
-/// How a format writes text, so that `version: 1.10` stays `1.10` and is not the number 1.1.
+/// How a format writes scalars, so that `version: 1.10` stays `1.10` and does not become the number 1.1.
 pub trait Format: Default {
-    /// The text of a scalar as written; null is none.
+    /// The text of a scalar as written. Returns `None` for null.
     ///
     /// # Errors
     /// When the value is a map or a list.
@@ -47,7 +47,7 @@ impl Format for Yaml {
     }
 }
 
-/// A text; a number or a boolean counts as what is written, null as empty.
+/// A string. A number or a boolean counts as it is written, null as empty.
 #[derive(Default)]
 pub struct Text<F> {
     value: String,
@@ -55,7 +55,7 @@ pub struct Text<F> {
 }
 
 impl<F> Text<F> {
-    /// The text, when there is more than white space.
+    /// The text. Returns `None` when it is empty or white space.
     #[must_use]
     pub fn filled(&self) -> Option<&str> {
         Some(self.value.as_str()).filter(|text| !text.trim().is_empty())
@@ -74,7 +74,7 @@ impl<'de, F: Format> Deserialize<'de> for Text<F> {
     }
 }
 
-/// What an extension field says: one text or a list of them. Anything else is not there.
+/// The value of an extension field: a string or a list of strings. Anything else counts as absent.
 #[derive(Default)]
 pub struct Texts(pub Vec<String>);
 
@@ -96,12 +96,12 @@ impl<'de> Deserialize<'de> for Logo {
     }
 }
 
-/// `servers`: the URLs of `[{ "url": … }]`, or what stands in its place.
+/// `servers`: the URLs of `[{ "url": … }]`, or of what stands in its place.
 #[derive(Default)]
 pub struct Servers {
     /// In order; some may be empty.
     pub urls: Vec<String>,
-    /// Whether what stands in its place says nothing.
+    /// Whether a map without a URL stands in its place.
     pub is_wrong: bool,
 }
 
@@ -112,12 +112,12 @@ impl<'de> Deserialize<'de> for Servers {
     }
 }
 
-/// The text, or the first one of a list. Anything else is not there.
+/// A string, or the first string of a list. Anything else counts as absent.
 #[derive(Debug, Default)]
 pub struct FirstText(pub Option<String>);
 
 impl FirstText {
-    /// The text, when there is more than white space.
+    /// The text. Returns `None` when it is empty or white space.
     #[must_use]
     pub fn filled(&self) -> Option<&str> {
         self.0.as_deref().filter(|text| !text.trim().is_empty())
@@ -137,7 +137,7 @@ impl<'de> Deserialize<'de> for FirstText {
     }
 }
 
-/// Takes texts where they may be found, and skips everything else.
+/// Takes strings from wherever they may be found, and skips everything else.
 struct Loose {
     lists: bool,
     fields: &'static [&'static str],
@@ -156,7 +156,7 @@ impl Found {
     }
 }
 
-/// More texts than any row shows.
+/// The most strings that are kept of a list, more than any row shows.
 const MAX_TEXTS: usize = 100;
 
 impl<'de> Visitor<'de> for Loose {
@@ -233,7 +233,7 @@ impl<'de> Visitor<'de> for Loose {
     }
 }
 
-/// A text inside a list or a map, or in one of these fields of a map there.
+/// A string inside a list or a map, or in one of these fields of a map inside it.
 struct Item(&'static [&'static str]);
 
 impl<'de> DeserializeSeed<'de> for Item {
@@ -245,7 +245,7 @@ impl<'de> DeserializeSeed<'de> for Item {
     }
 }
 
-/// A map, and nothing else: a list is not taken for the map's values in order.
+/// A map and nothing else: serde would accept a list as the map's values in order.
 pub struct Map<T>(pub T);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Map<T> {
@@ -266,22 +266,22 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Map<T> {
     }
 }
 
-/// A map that an import can do without: something else in its place is left out.
+/// An optional map: anything else in its place is left out.
 #[derive(Debug, Default)]
 pub enum Spare<T> {
-    /// There is none.
+    /// It is missing.
     #[default]
     Absent,
-    /// The map.
+    /// The map is there.
     Given(T),
-    /// A text, which may say in short what the map would.
+    /// A string stands in its place, and may say the same in short.
     Text(String),
-    /// Something else.
+    /// Anything else stands in its place.
     Other,
 }
 
 impl<T> Spare<T> {
-    /// The map.
+    /// The map. Returns `None` when it is not there.
     pub const fn get(&self) -> Option<&T> {
         match self {
             Self::Given(map) => Some(map),
@@ -289,7 +289,7 @@ impl<T> Spare<T> {
         }
     }
 
-    /// Whether something else stands in its place.
+    /// Whether anything else stands in its place.
     pub const fn is_wrong(&self) -> bool {
         matches!(self, Self::Text(_) | Self::Other)
     }

@@ -1,14 +1,15 @@
-//! A platform for a person.
+//! Prints a platform for people.
 
 use std::fmt::Write as _;
 
-use crate::catalog::model::{Action, Method};
-use crate::catalog::segment::ConnectorEntry;
+use super::check::ConnectorEntry;
+use crate::catalog::model::Action;
+use crate::terms::Method;
 
-/// Actions that are shown of a platform.
+/// How many actions of a platform are shown.
 const SHOWN: usize = 10;
 
-/// The connector's fields, its actions by method, and the first of them in list order.
+/// The connector's fields, the number of its actions by method, and its first actions in list order.
 #[must_use]
 pub fn platform(entry: &ConnectorEntry, actions: &[Action]) -> String {
     let row = &entry.connector;
@@ -45,7 +46,7 @@ fn yes(flag: bool) -> String {
     if flag { "yes" } else { "no" }.to_owned()
 }
 
-/// `5: 3 GET, 2 POST`
+/// The actions by method, as `5: 3 GET, 2 POST`.
 fn by_method(actions: &[Action]) -> String {
     let count = |method: Method| actions.iter().filter(|action| action.method == method).count();
     let counts: Vec<String> = Method::ALL

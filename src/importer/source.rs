@@ -1,4 +1,4 @@
-//! Which files an import reads.
+//! Finds the files that an import reads.
 
 use std::collections::HashSet;
 use std::fs;
@@ -7,33 +7,33 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 
-/// Larger files are not read.
+/// The largest file that is read, in bytes.
 pub const MAX_BYTES: u64 = 128 << 20;
 
 /// A file to read.
 #[derive(Debug, Clone)]
 pub struct Source {
-    /// As a person names it: the argument, or a path below it.
+    /// The path as an operator would write it: the argument, or a path below it.
     pub path: PathBuf,
     /// Its size when it was found.
     pub bytes: u64,
 }
 
-/// What the arguments stand for.
+/// The files that the arguments stand for.
 #[derive(Debug, Default)]
 pub struct Sources {
-    /// Each file once, in order of path.
+    /// Each file once, sorted by path.
     pub files: Vec<Source>,
-    /// Folders and links below the arguments that cannot be read.
+    /// Folders and links below the arguments that cannot be read, with the reason.
     pub unreadable: Vec<(PathBuf, String)>,
     seen: HashSet<PathBuf>,
 }
 
-/// Finds the files: those named, and the `.json`, `.yaml` and `.yml` ones below named folders. Links are
-/// followed, each folder is walked once, and what starts with a dot is left out.
+/// Finds the named files, and the `.json`, `.yaml` and `.yml` files below the named folders. Links are followed, each
+/// folder is visited once, and names that begin with a dot are left out.
 ///
 /// # Errors
-/// When an argument does not exist or cannot be read.
+/// When an argument does not exist or cannot be read, or no file is found.
 pub fn find(arguments: &[PathBuf]) -> Result<Sources> {
     let mut sources = Sources::default();
     for path in arguments {
@@ -100,10 +100,10 @@ impl Sources {
     }
 }
 
-/// Reads a file whole.
+/// Reads all of a file.
 ///
 /// # Errors
-/// When it cannot be read or is larger than [`MAX_BYTES`].
+/// When it cannot be read, or is larger than [`MAX_BYTES`].
 pub fn bytes(path: &Path) -> io::Result<Vec<u8>> {
     let file = fs::File::open(path)?;
     let size = file.metadata().map_or(0, |meta| meta.len()).min(MAX_BYTES);

@@ -1,29 +1,37 @@
-//! Words and lines: what a row shows is one clean line, and names are built from words.
+//! Words and lines: rows show clean single lines, and names are built from words.
 
 use super::markup;
 
-/// As much of a text as is looked at; no row shows more than a part of it.
+/// The most characters of a title, which is cut between words.
+pub const MAX_TITLE: usize = 200;
+/// The most characters of a connector's name.
+pub const MAX_NAME: usize = 120;
+/// The most characters of a connector's description, which is cut between words.
+pub const MAX_DESCRIPTION: usize = 500;
+
+/// How much of a text is read, in bytes; no row shows more than a part of it.
 const MAX_READ: usize = 16 * 1024;
 
-/// The text without markup, as one line of at most `max` characters, cut between words with `…`.
+/// The text without markup, as one line of at most `max` characters. A longer one is cut between words and ends with
+/// `…`.
 #[must_use]
 pub fn line(text: &str, max: usize) -> String {
     cut(&one_line(&markup::plain(head(text, MAX_READ))), max)
 }
 
-/// The text as it stands, as one line of at most `max` characters.
+/// The text as it is, as one line of at most `max` characters.
 #[must_use]
 pub fn verbatim(text: &str, max: usize) -> String {
     cut(&one_line(head(text, MAX_READ)), max)
 }
 
-/// The first `max` bytes at most, ending between characters.
+/// At most the first `max` bytes, ending between characters.
 #[must_use]
 pub fn head(text: &str, max: usize) -> &str {
     (0..=max.min(text.len())).rev().find_map(|end| text.get(..end)).unwrap_or_default()
 }
 
-/// White space of any kind becomes single spaces; what cannot be seen goes.
+/// Replaces white space of any kind by single spaces and drops invisible characters.
 fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for word in text.split(|c: char| c.is_whitespace() || c.is_control()) {
@@ -41,30 +49,30 @@ fn one_line(text: &str) -> String {
     line
 }
 
-/// Zero-width and direction-changing characters, which could make one row look like another.
+/// Whether a character is zero-width or changes the writing direction, so that one row could look like another.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fffd}')
 }
 
-/// At most `max` characters: whole words where there are several, `…` where something is missing.
+/// At most `max` characters, cut between words where possible and marked with `…`.
 fn cut(text: &str, max: usize) -> String {
     let Some((end, _)) = text.char_indices().nth(max) else {
         return text.to_owned();
     };
     let kept = head(text, end);
-    // Room for the ellipsis: one character less.
+    // One character less, to make room for the ellipsis.
     let kept = kept.char_indices().next_back().map_or("", |(last, _)| head(kept, last));
     let ends_between_words = text.strip_prefix(kept).is_some_and(|rest| rest.starts_with(' '));
     let whole = match kept.rsplit_once(' ') {
         _ if ends_between_words => kept,
-        // A word of which half a line would be lost is cut instead.
+        // A word is cut when dropping it would lose more than half the line.
         Some((words, _)) if words.len() >= kept.len() / 2 => words,
         _ => kept,
     };
     format!("{}…", whole.trim_end_matches([' ', ',', ';', ':', '.', '-', '–', '—', '(']))
 }
 
-/// The words of an identifier: parted at anything but letters and digits, and at `camelCase` humps.
+/// The words of an identifier, split at anything but letters and digits and at `camelCase` humps.
 #[must_use]
 pub fn words(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
@@ -86,7 +94,7 @@ pub fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// Whether a word starts with `c`, which stands between `previous` and `rest`.
+/// Whether a word begins with `c`, which stands between `previous` and `rest`.
 fn starts_word(previous: char, c: char, rest: &str) -> bool {
     if !c.is_uppercase() || (previous == 'O' && rest.starts_with("uth")) {
         return false;
@@ -94,42 +102,11 @@ fn starts_word(previous: char, c: char, rest: &str) -> bool {
     let mut rest = rest.chars();
     match (rest.next(), rest.next()) {
         _ if previous.is_lowercase() || previous.is_numeric() => true,
-        // `listAPIs`, `petIDs`: a plural, not a word `Is`.
+        // `listAPIs`, `petIDs`: a plural rather than a word `Is` or `Ds`.
         (Some('s'), after) => after.is_some_and(char::is_lowercase),
         (Some(next), _) => next.is_lowercase(),
         (None, _) => false,
     }
-}
-
-/// An identifier read as a sentence: `listUserAPIKeys` → `List user API keys`.
-#[must_use]
-pub fn sentence(identifier: &str) -> String {
-    let shouts = !identifier.chars().any(char::is_lowercase);
-    let mut sentence = String::new();
-    for word in words(identifier) {
-        let acronym = word.chars().nth(1).is_some()
-            && !word.chars().next_back().is_some_and(char::is_lowercase);
-        let mixed = word.starts_with("OAuth")
-            || (word.ends_with('s') && is_upper(word.trim_end_matches('s')));
-        if sentence.is_empty() {
-            let word = if shouts { word.to_lowercase() } else { word };
-            push_capitalized(&mut sentence, &word);
-        } else {
-            sentence.push(' ');
-            if !shouts && (mixed || (acronym && is_upper(&word))) {
-                sentence.push_str(&word);
-            } else {
-                sentence.push_str(&word.to_lowercase());
-            }
-        }
-    }
-    sentence
-}
-
-/// Two capitals or more, and nothing but capitals and digits.
-fn is_upper(word: &str) -> bool {
-    word.chars().all(|c| c.is_uppercase() || c.is_numeric())
-        && word.chars().filter(|c| c.is_uppercase()).nth(1).is_some()
 }
 
 /// `repos/list-for-user` → `reposListForUser`, `GetAPIKey` → `getAPIKey`, `APIKey` → `apiKey`.
@@ -154,7 +131,7 @@ pub fn camel_case(text: &str) -> String {
     key
 }
 
-/// `pets & dogs` → `PetsDogs`; a letter's case is only changed at the start of a part.
+/// `pets & dogs` → `PetsDogs`. Only the first letter of a part changes case.
 #[must_use]
 pub fn pascal_case(text: &str) -> String {
     let mut name = String::new();

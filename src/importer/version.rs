@@ -1,9 +1,9 @@
-//! What the version text says: the platform's version, and how far the connector has come.
+//! What the version and other marks say: the platform's version, and how mature the connector is.
 
 use super::document::Info;
 use crate::catalog::model::Status;
 
-/// `v<number>`: the number behind a `v`, else the first number. Dates give their year, no number gives `v1`.
+/// `v<number>`: the number after a `v`, or else the first number. A date gives its year; without a number, it is `v1`.
 #[must_use]
 pub fn platform_version(version: &str) -> String {
     let lower = version.to_ascii_lowercase();
@@ -19,7 +19,7 @@ pub fn platform_version(version: &str) -> String {
     }
     let digits = |text: &str| -> String { text.chars().take_while(char::is_ascii_digit).collect() };
     let number = behind_v.map_or_else(
-        // A hash such as `5a0d9b` is no version: its digits run into letters in front.
+        // Digits after a letter are part of a name or a hash, so only a word that begins with a digit counts.
         || {
             lower
                 .split(|c: char| !c.is_alphanumeric())
@@ -28,7 +28,7 @@ pub fn platform_version(version: &str) -> String {
         },
         |text| Some(digits(text)),
     );
-    // Nine digits are a date (20240131) at most; more is a build number or a hash.
+    // A date (20240131) has eight digits; more than nine belong to a build number or a hash.
     let number = number
         .filter(|number| number.len() <= 9)
         .and_then(|number| number.parse().ok())
@@ -37,7 +37,7 @@ pub fn platform_version(version: &str) -> String {
     format!("v{}", if is_day { number.checked_div(10_000).unwrap_or(number) } else { number })
 }
 
-/// How far the connector has come, by the document's own marks, its version text and its title.
+/// How mature the connector is, by the document's own marks, its version and its title.
 #[must_use]
 pub fn status<F>(info: &Info<F>) -> Status {
     let is_true = |text: &str| text.trim().eq_ignore_ascii_case("true");
@@ -76,7 +76,7 @@ pub fn status<F>(info: &Info<F>) -> Status {
     }
 }
 
-/// Whether the version has one of these words, as in `v1beta2`, `2.0-rc.1`, `2019-05-01-preview`.
+/// Whether the version contains one of these words, as in `v1beta2`, `2.0-rc.1`, `2019-05-01-preview`.
 fn version_says(version: &str, words: &[&str]) -> bool {
     version.to_lowercase().split(|c: char| !c.is_alphabetic()).any(|word| {
         words.contains(&word.strip_prefix('v').filter(|w| !w.is_empty()).unwrap_or(word))

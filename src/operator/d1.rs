@@ -1,72 +1,154 @@
-//! The D1 database of keys and connections, through `wrangler d1 execute`.
+//! The D1 database of keys and connections: running statements, and applying the migrations that create its tables.
+
+use std::collections::BTreeSet;
+use std::fs;
 
 use anyhow::{Context, Result, bail};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::project::VAULT;
 use super::scratch::Scratch;
-use super::wrangler::{Wrangler, json_in};
+use super::sql::Text;
+use super::storage::{Storage, Way};
+use super::wrangler::json_in;
 
-const BINDING: &str = "VAULT";
+/// The project's folder of migrations.
+const MIGRATIONS: &str = "migrations";
+
+/// The table in which `wrangler d1 migrations` records what it has applied, exactly as wrangler creates it.
+const REMEMBERED: &str = "CREATE TABLE IF NOT EXISTS d1_migrations(\n  id INTEGER PRIMARY KEY AUTOINCREMENT, \
+                          name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL)";
 
 /// The database.
-#[derive(Debug, Clone)]
-pub struct Database(pub Wrangler);
+#[derive(Debug)]
+pub struct Database(pub Storage);
 
-/// What the statements of a query gave.
+/// The rows that each statement of a query returned.
 #[derive(Debug, Clone)]
 pub struct Answers(Vec<Value>);
 
 impl Answers {
-    /// The rows that one of the statements gave.
+    /// The rows that one of the statements returned.
     ///
     /// # Errors
     /// When there is no such statement, or its rows have another shape.
     pub fn rows<T: DeserializeOwned>(&self, statement: usize) -> Result<Vec<T>> {
-        let results = self.0.get(statement).and_then(|answer| answer.get("results")).cloned();
-        serde_json::from_value(results.context("the database did not answer every statement")?)
+        let rows = self.0.get(statement).cloned();
+        serde_json::from_value(rows.context("the database did not answer every statement")?)
             .context("the database's rows")
     }
 }
 
+/// What wrangler prints for a statement.
+#[derive(Deserialize)]
+struct Printed {
+    #[serde(default)]
+    results: Value,
+}
+
 impl Database {
-    /// Runs statements; makes the tables and columns first that this machine's database lacks.
+    /// Runs statements in one transaction. On this machine, it first applies any migrations that the database lacks.
     ///
     /// # Errors
-    /// When wrangler fails.
-    pub fn query(&self, sql: &str) -> Result<Answers> {
-        match self.try_query(sql) {
+    /// When the database rejects a statement, or cannot be reached.
+    pub fn query(&self, statements: &[String]) -> Result<Answers> {
+        match self.try_query(statements) {
             Err(error) if lacks_a_migration(&format!("{error:#}")) => {
-                if self.0.place().remote {
+                if matches!(self.0.way, Way::Wrangler(_)) {
                     bail!(
-                        "the database has not all tables and columns yet: run `npm run deploy` first, which makes them"
+                        "the database lacks tables or columns: run `npm run deploy` first, which makes them"
                     );
                 }
-                self.0
-                    .run(["d1", "migrations", "apply", BINDING])
-                    .context("making the tables and columns of the database")?;
-                self.try_query(sql)
+                self.migrate().context("making the tables and columns of the database")?;
+                self.try_query(statements)
             }
             result => result,
         }
     }
 
-    fn try_query(&self, sql: &str) -> Result<Answers> {
-        let text = self.0.run(["d1", "execute", BINDING, "--json", "--yes", "--command", sql])?;
-        json_in(&text, '[').map(Answers).context("the database's answer")
+    fn try_query(&self, statements: &[String]) -> Result<Answers> {
+        match &self.0.way {
+            Way::Local(local) => local.batch(statements).map(Answers),
+            Way::Wrangler(wrangler) => {
+                let sql = statements.join("; ");
+                let text =
+                    wrangler.run(["d1", "execute", VAULT, "--json", "--yes", "--command", &sql])?;
+                printed(&text)
+            }
+        }
     }
 
-    /// Runs more SQL than a command line holds, all of it or nothing.
+    /// Runs SQL that may be longer than a command line, all of it or nothing.
     ///
     /// # Errors
-    /// When wrangler fails.
-    pub fn load(&self, sql: &str) -> Result<()> {
-        let file = Scratch::with("sql", sql.as_bytes())?;
-        self.0.run(["d1", "execute", BINDING, "--yes", "--file", file.path()]).map(drop)
+    /// When the database rejects it, or cannot be reached.
+    pub fn load(&self, statements: &[String]) -> Result<()> {
+        match &self.0.way {
+            Way::Local(local) => local.batch(statements).map(drop),
+            Way::Wrangler(wrangler) => {
+                let file = Scratch::with("sql", statements.join(";\n").as_bytes())?;
+                wrangler.run(["d1", "execute", VAULT, "--yes", "--file", file.path()]).map(drop)
+            }
+        }
+    }
+
+    /// Applies the migrations that the database lacks, each together with the row that records it. Returns their names.
+    ///
+    /// `wrangler d1 migrations apply` uses the same rows. However, it sends a migration to Cloudflare as a query, which
+    /// splits triggers at their semicolons; a file is not split.
+    ///
+    /// # Errors
+    /// When the migrations cannot be read, or the database rejects one. Those before it stay applied.
+    pub fn migrate(&self) -> Result<Vec<String>> {
+        let folder = self.0.project.root().join(MIGRATIONS);
+        let read = || fs::read_dir(&folder)?.map(|entry| Ok(entry?.file_name())).collect();
+        let files: std::io::Result<BTreeSet<_>> = read();
+        let files = files.with_context(|| format!("{}", folder.display()))?;
+        let names = files.into_iter().filter_map(|name| name.into_string().ok());
+        let mut applied = self.applied()?;
+        let mut now = Vec::new();
+        for name in names {
+            let file = folder.join(&name);
+            let is_sql = file.extension().is_some_and(|extension| extension == "sql");
+            if !is_sql || applied.contains(&name) {
+                continue;
+            }
+            let sql = fs::read_to_string(&file).with_context(|| format!("{}", file.display()))?;
+            let remember = format!("INSERT INTO d1_migrations (name) VALUES ({})", Text(&name));
+            if let Err(error) = self.load(&[sql.trim_end_matches([';', '\n']).into(), remember]) {
+                // Another command may have applied it at the same time.
+                applied = self.applied()?;
+                if !applied.contains(&name) {
+                    return Err(error.context(format!("the migration {name}")));
+                }
+                continue;
+            }
+            now.push(name);
+        }
+        Ok(now)
+    }
+
+    /// The names of the migrations that have been applied.
+    fn applied(&self) -> Result<BTreeSet<String>> {
+        #[derive(Deserialize)]
+        struct Row {
+            name: String,
+        }
+        let read = "SELECT name FROM d1_migrations".to_owned();
+        let rows: Vec<Row> = self.try_query(&[REMEMBERED.into(), read])?.rows(1)?;
+        Ok(rows.into_iter().map(|row| row.name).collect())
     }
 }
 
-/// Whether wrangler says that a table or a column is not there.
+/// The rows in wrangler's output.
+fn printed(text: &str) -> Result<Answers> {
+    let printed: Vec<Printed> = json_in(text, '[').context("the database's answer")?;
+    Ok(Answers(printed.into_iter().map(|statement| statement.results).collect()))
+}
+
+/// Whether the database reports that a table or a column does not exist.
 fn lacks_a_migration(said: &str) -> bool {
     ["no such table: ", "no such column: ", "has no column named "]
         .iter()
@@ -96,13 +178,10 @@ mod tests {
 
     #[test]
     fn answers_are_read_statement_by_statement() {
-        let answers = Answers(
-            json_in(
-                "[{\"results\":[],\"success\":true},{\"results\":[{\"a\":1}],\"success\":true}]",
-                '[',
-            )
-            .unwrap(),
-        );
+        let answers = printed(
+            "[{\"results\":[],\"success\":true},{\"results\":[{\"a\":1}],\"success\":true}]",
+        )
+        .unwrap();
         assert!(answers.rows::<Value>(0).unwrap().is_empty());
         assert_eq!(answers.rows::<Value>(1).unwrap().len(), 1);
         assert!(answers.rows::<Value>(2).is_err());

@@ -1,4 +1,4 @@
-//! The version that a catalog folder holds, as `catalog publish` needs it: whole, and fit for Workers KV.
+//! The version that a catalog folder holds, checked to be complete and to fit into Workers KV.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,19 +6,19 @@ use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::catalog::stored::{Current, Manifest, SegmentId};
+use crate::catalog::stored::{Manifest, SegmentId};
 use crate::importer::folder::Folder as Files;
 
-/// Workers KV's largest value, in bytes.
+/// The largest value that Workers KV accepts, in bytes.
 const VALUE_LIMIT: u64 = 25 * 1024 * 1024;
 
 /// The current version of a catalog folder.
 #[derive(Debug)]
 pub struct Folder {
     files: Files,
-    /// The record that names the version.
-    pub current: Current,
-    /// What the version consists of.
+    /// The record that serves the version.
+    pub current: Vec<u8>,
+    /// What belongs to the version.
     pub manifest: Manifest,
 }
 
@@ -26,17 +26,18 @@ impl Folder {
     /// Opens the current version.
     ///
     /// # Errors
-    /// When there is no catalog, it is of another format, or one of its files is missing or too large.
+    /// When there is no catalog, it is in another format, or one of its files is missing or too large.
     pub fn open(path: &Path) -> Result<Self> {
         let files = Files(path.to_owned());
         let current = files.read_current()?;
-        let manifest = files.read_version(current.connectors)?;
+        let manifest = files.read_version(current.version)?;
+        let record = files.read_record(current.version)?;
         ensure!(
-            manifest.connectors == current.connectors,
+            manifest.version == current.version,
             "{} contradicts itself: import it again",
             path.display()
         );
-        for id in manifest.segments() {
+        for id in manifest.segments.iter().copied() {
             let file = files.segment(id);
             let size = fs::metadata(&file)
                 .with_context(|| format!("the segment {}", file.display()))?
@@ -47,19 +48,19 @@ impl Folder {
                 file.display()
             );
         }
-        Ok(Self { files, current, manifest })
+        Ok(Self { files, current: record, manifest })
     }
 
-    /// Every segment of the version, each once.
+    /// All segments of the version, each once.
     #[must_use]
     pub fn segments(&self) -> BTreeSet<SegmentId> {
-        self.manifest.segments().collect()
+        self.manifest.segments.iter().copied().collect()
     }
 
     /// The bytes of one segment.
     ///
     /// # Errors
-    /// When it cannot be read, or is not what its name says.
+    /// When it cannot be read, or its content does not match its id.
     pub fn read(&self, id: SegmentId) -> Result<Vec<u8>> {
         self.files.read_segment(id)
     }

@@ -1,4 +1,4 @@
-//! The catalog's Workers KV namespace, through wrangler's bulk commands.
+//! The catalog's Workers KV namespace: reads and writes many keys at a time.
 
 use std::collections::BTreeMap;
 
@@ -8,34 +8,41 @@ use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::catalog::stored::SegmentId;
+
+use super::project::CATALOG;
 use super::scratch::Scratch;
+use super::storage::{Storage, Way};
 use super::wrangler::{Wrangler, json_in};
 
-/// One upload holds at most so many pairs: wrangler sends 1,000 a request.
+/// The most pairs in one upload: wrangler sends 1,000 per request.
 const PAIRS_PER_UPLOAD: usize = 1_000;
-/// And so many bytes of JSON: the API takes 100 MB a request, and an interrupted upload should cost little.
+/// The most bytes of JSON in one upload: the API accepts 100 MB per request, and an interrupted upload should cost
+/// little.
 const BYTES_PER_UPLOAD: usize = 40_000_000;
-/// The API answers so many keys a bulk read.
+/// The most keys in one bulk read that the API answers.
 const KEYS_PER_READ: usize = 100;
 
-const BINDING: &str = "CATALOG";
-
-/// What the namespace says of a key.
+/// The metadata of a key.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Metadata {
-    /// When a version was last made the served one, RFC 3339.
+    /// When a version was last published, RFC 3339.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub published_at: Option<String>,
+    /// For the record `current`, the version that it serves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<SegmentId>,
 }
 
-/// A value on its way into the namespace.
+/// A value to be written to the namespace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pair {
     /// The key.
     pub key: String,
     /// The bytes.
     pub value: Vec<u8>,
-    /// Kept beside the value.
+    /// Stored with the value.
     pub metadata: Option<Metadata>,
 }
 
@@ -56,62 +63,63 @@ struct Listed {
 
 /// The namespace.
 #[derive(Debug, Clone)]
-pub struct Kv<'a>(pub &'a Wrangler);
+pub struct Kv<'a>(pub &'a Storage);
 
 impl Kv<'_> {
-    /// All keys, in order, with their metadata.
+    /// All keys in order, with their metadata.
     ///
     /// # Errors
-    /// When wrangler fails.
+    /// When storage cannot be reached.
     pub fn keys(&self) -> Result<BTreeMap<String, Metadata>> {
-        let text = self.0.run(["kv", "key", "list", "--binding", BINDING])?;
-        let listed: Vec<Listed> = json_in(&text, '[').context("wrangler's list of keys")?;
+        let listed: Vec<Listed> = match &self.0.way {
+            Way::Local(local) => local.keys()?,
+            Way::Wrangler(wrangler) => {
+                let text = wrangler.run(["kv", "key", "list", "--binding", CATALOG])?;
+                json_in(&text, '[').context("wrangler's list of keys")?
+            }
+        };
         Ok(listed.into_iter().map(|key| (key.name, key.metadata.unwrap_or_default())).collect())
     }
 
-    /// One value, when it is there and is JSON of this shape.
+    /// One value. Returns `None` when it is missing or not JSON of this shape.
     ///
     /// # Errors
-    /// When wrangler fails for another reason than that there is no such key.
+    /// When storage cannot be reached.
     pub fn get<T: for<'de> Deserialize<'de>>(&self, key: &str) -> Result<Option<T>> {
-        // On this machine wrangler says "Value not found" for a missing key, which is no JSON, and succeeds.
-        match self.0.run(["kv", "key", "get", key, "--binding", BINDING, "--text"]) {
-            Ok(text) => Ok(serde_json::from_str(text.trim()).ok()),
-            Err(error) if is_missing(&format!("{error:#}"), key) => Ok(None),
-            Err(error) => Err(error),
-        }
+        let text = match &self.0.way {
+            Way::Local(local) => local.values(&[key.to_owned()])?.remove(key).flatten(),
+            Way::Wrangler(wrangler) => one(wrangler, key)?,
+        };
+        Ok(text.and_then(|text| serde_json::from_str(text.trim()).ok()))
     }
 
-    /// Many JSON values by key; what is missing or of another shape is left out.
+    /// Many JSON values by key. Values that are missing or of another shape are left out.
     ///
     /// # Errors
-    /// When wrangler fails.
+    /// When storage cannot be reached.
     pub fn get_all<T: for<'de> Deserialize<'de>>(
         &self,
         keys: &[String],
     ) -> Result<BTreeMap<String, T>> {
         let mut found = BTreeMap::new();
         for chunk in keys.chunks(KEYS_PER_READ) {
-            let file = Scratch::with("json", &serde_json::to_vec(chunk)?)?;
-            let text = self.0.run(["kv", "bulk", "get", file.path(), "--binding", BINDING])?;
-            let values: BTreeMap<String, Value> =
-                json_in(&text, '{').context("wrangler's values")?;
-            for (key, value) in values {
-                // On this machine a value comes wrapped, from Cloudflare as it is.
-                let value = value.get("value").cloned().unwrap_or(value);
-                if let Some(value) = value.as_str().and_then(|text| serde_json::from_str(text).ok())
-                {
-                    found.insert(key, value);
-                }
-            }
+            let values = match &self.0.way {
+                Way::Local(local) => local.values(chunk)?,
+                Way::Wrangler(wrangler) => many(wrangler, chunk)?,
+            };
+            let values = values.into_iter().filter_map(|(key, text)| Some((key, text?)));
+            found.extend(
+                values.filter_map(|(key, text)| Some((key, serde_json::from_str(&text).ok()?))),
+            );
         }
         Ok(found)
     }
 
-    /// Writes pairs in as few uploads as the limits allow, and tells `done` how many are written.
+    /// Writes pairs in as few uploads as the limits allow. Calls `done` with the number written so far after each
+    /// upload.
     ///
     /// # Errors
-    /// When a value cannot be read or wrangler fails; earlier uploads stay.
+    /// When a value cannot be read, or storage rejects one. Earlier uploads stay.
     pub fn put_all(
         &self,
         pairs: impl IntoIterator<Item = Result<Pair>>,
@@ -133,45 +141,77 @@ impl Kv<'_> {
     }
 
     fn upload(&self, upload: &Chunk) -> Result<usize> {
-        let file = Scratch::with("json", &upload.json)?;
-        self.0.run(["kv", "bulk", "put", file.path(), "--binding", BINDING])?;
+        match &self.0.way {
+            Way::Local(local) => local.put(&upload.json)?,
+            Way::Wrangler(wrangler) => {
+                let file = Scratch::with("json", &upload.json)?;
+                wrangler.run(["kv", "bulk", "put", file.path(), "--binding", CATALOG])?;
+            }
+        }
         Ok(upload.pairs)
     }
 
-    /// Removes keys.
+    /// Deletes keys.
     ///
     /// # Errors
-    /// When wrangler fails.
+    /// When storage cannot be reached.
     pub fn delete_all(&self, keys: &[String]) -> Result<()> {
         if keys.is_empty() {
             return Ok(());
         }
-        let file = Scratch::with("json", &serde_json::to_vec(keys)?)?;
-        self.0.run(["kv", "bulk", "delete", file.path(), "--force", "--binding", BINDING])?;
-        Ok(())
+        match &self.0.way {
+            Way::Local(local) => local.delete(keys),
+            Way::Wrangler(wrangler) => {
+                let file = Scratch::with("json", &serde_json::to_vec(keys)?)?;
+                let delete = ["kv", "bulk", "delete", file.path(), "--force", "--binding", CATALOG];
+                wrangler.run(delete).map(drop)
+            }
+        }
     }
 }
 
-/// Whether wrangler failed because Cloudflare has no value of this key.
+/// Reads one value as text through wrangler.
+fn one(wrangler: &Wrangler, key: &str) -> Result<Option<String>> {
+    // For a missing key, local wrangler prints "Value not found", which is not JSON, and succeeds.
+    match wrangler.run(["kv", "key", "get", key, "--binding", CATALOG, "--text"]) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if is_missing(&format!("{error:#}"), key) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Reads values as text through wrangler.
+fn many(wrangler: &Wrangler, keys: &[String]) -> Result<BTreeMap<String, Option<String>>> {
+    let file = Scratch::with("json", &serde_json::to_vec(keys)?)?;
+    let text = wrangler.run(["kv", "bulk", "get", file.path(), "--binding", CATALOG])?;
+    let values: BTreeMap<String, Value> = json_in(&text, '{').context("wrangler's values")?;
+    let text = |value: &Value| {
+        // Local wrangler wraps each value in an object; Cloudflare's values come bare.
+        value.get("value").unwrap_or(value).as_str().map(str::to_owned)
+    };
+    Ok(values.iter().map(|(key, value)| (key.clone(), text(value))).collect())
+}
+
+/// Whether wrangler failed because Cloudflare has no value for this key.
 fn is_missing(said: &str, key: &str) -> bool {
     said.contains(&format!("/values/{key} - 404:"))
 }
 
-/// A JSON array for one upload.
+/// The JSON array of one upload.
 #[derive(Debug, Default)]
 struct Chunk {
     json: Vec<u8>,
     pairs: usize,
 }
 
-/// Gathers pairs into uploads below the limits.
+/// Collects pairs into uploads below the limits.
 #[derive(Debug, Default)]
 struct Uploads {
     open: Chunk,
 }
 
 impl Uploads {
-    /// Adds a pair; gives the upload that was full before it.
+    /// Adds a pair. Returns the previous upload if the pair no longer fitted into it.
     fn add(&mut self, pair: &Pair) -> Result<Option<Chunk>> {
         let value = STANDARD.encode(&pair.value);
         let item = serde_json::to_vec(&Upload {
@@ -189,7 +229,7 @@ impl Uploads {
         Ok(full)
     }
 
-    /// Closes the open upload, when there is anything in it.
+    /// Ends the open upload and returns it. Returns `None` when it is empty.
     fn take(&mut self) -> Option<Chunk> {
         let mut chunk = std::mem::take(&mut self.open);
         if chunk.pairs == 0 {
@@ -208,7 +248,7 @@ mod tests {
         Pair { key: key.into(), value: vec![7; bytes], metadata: None }
     }
 
-    /// How many pairs each upload got.
+    /// How many pairs each upload has.
     fn uploads(pairs: impl IntoIterator<Item = Pair>) -> Vec<usize> {
         let mut uploads = Uploads::default();
         let mut sizes = Vec::new();
@@ -236,7 +276,10 @@ mod tests {
         uploads
             .add(&Pair { key: "segment:1".into(), value: vec![0, 255], metadata: None })
             .unwrap();
-        let published = Metadata { published_at: Some("2026-01-01T00:00:00.000Z".into()) };
+        let published = Metadata {
+            published_at: Some("2026-01-01T00:00:00.000Z".into()),
+            ..Metadata::default()
+        };
         uploads
             .add(&Pair {
                 key: "version:1".into(),

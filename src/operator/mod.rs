@@ -1,32 +1,38 @@
-//! The operator's commands that talk to storage, through Cloudflare's `wrangler`.
+//! The operator's commands that use storage: this machine's through a helper, Cloudflare's through `wrangler`.
 //!
 //! | file | what it knows |
 //! |---|---|
-//! | [`wrangler`], [`scratch`] | how to run wrangler, on this machine's storage or at Cloudflare, and files for it |
-//! | [`d1`] | the database of keys and connections |
-//! | [`kv`], [`folder`] | the catalog in Workers KV, and what of a folder goes there |
+//! | [`place`], [`project`] | which storage a command uses; the project's tools and `wrangler.toml` |
+//! | [`storage`] | the only switch between [`local`], this machine's storage, and [`wrangler`], Cloudflare's |
+//! | [`d1`] | the database of keys and connections; `migrate` |
+//! | [`kv`], [`folder`] | the catalog in Workers KV, and the part of a catalog folder that is uploaded |
+//! | [`scratch`] | temporary files for wrangler |
 //! | [`publish`], [`versions`] | `catalog publish`, `catalog list`, `catalog prune` |
-//! | [`keys`], [`rotate`] | `keys create`, `keys list`, `keys revoke`; `keys rotate` |
-//! | [`key_table`], [`key_care`] | the keys' SQL; what to say of a key: its last use, its end |
+//! | [`keys`] | `keys create`, `keys list`, `keys rotate`, `keys revoke`, `keys demo` |
 //! | [`seed`] | `seed`: made-up connections |
 //! | [`when`], [`sql`] | expiries and timestamps; SQL literals |
 
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::Subcommand;
+use clap::{Args, Subcommand};
+
+use d1::Database;
+use place::Place;
+use storage::Storage;
 
 pub mod d1;
 pub mod folder;
-pub mod key_care;
-pub mod key_table;
 pub mod keys;
 pub mod kv;
+pub mod local;
+pub mod place;
+pub mod project;
 pub mod publish;
-pub mod rotate;
 pub mod scratch;
 pub mod seed;
 pub mod sql;
+pub mod storage;
 pub mod versions;
 pub mod when;
 pub mod wrangler;
@@ -34,15 +40,15 @@ pub mod wrangler;
 /// The commands under `catalog` that talk to storage.
 #[derive(Debug, Clone, Subcommand)]
 pub enum CatalogCommand {
-    /// Make the catalog folder what the service serves
+    /// Publish the catalog folder, so that the service serves it
     Publish(publish::Publish),
     /// List the versions in storage
     List(versions::List),
     /// Remove old versions from storage
     ///
-    /// A version that was served until less than two minutes ago stays: some of the service still reads it.
-    /// Do not run this while a catalog is published to the same storage, and after it wait a minute before you
-    /// publish to Cloudflare: for so long its listings may show what is gone.
+    /// A version that was served within the last two minutes stays, because parts of the service may still read it.
+    /// Do not run this while somebody publishes to the same storage. After it, wait a minute before you publish to
+    /// Cloudflare: its listings can be that old.
     Prune(versions::Prune),
 }
 
@@ -55,6 +61,27 @@ pub fn run_catalog(command: &CatalogCommand) -> Result<ExitCode> {
         CatalogCommand::Publish(args) => publish::publish(args)?,
         CatalogCommand::List(args) => versions::list(args)?,
         CatalogCommand::Prune(args) => versions::prune(args)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Create the database's tables, or bring them up to date
+///
+/// `npm start` and `npm run deploy` also do this. It applies the files in migrations/ that the database lacks, and prints
+/// their names. `wrangler d1 migrations list` shows which ones it lacks.
+#[derive(Debug, Clone, Args)]
+pub struct Migrate {
+    #[command(flatten)]
+    place: Place,
+}
+
+/// Runs `migrate`.
+///
+/// # Errors
+/// Whatever stopped it, in words for the operator.
+pub fn migrate(args: &Migrate) -> Result<ExitCode> {
+    for name in Database(Storage::open(&args.place)?).migrate()? {
+        println!("{name}");
     }
     Ok(ExitCode::SUCCESS)
 }

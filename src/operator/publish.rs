@@ -1,25 +1,28 @@
-//! `catalog publish`: a catalog folder becomes what the service serves.
+//! `catalog publish`: makes a catalog folder the version that the service serves.
 //!
-//! Values that are named by their content go first, the version's manifest next, and the record that names the
-//! served version last, on its own. So whatever interrupts it, the old version is served until the new one is
-//! whole, and the next run has only the rest to do.
+//! Values that are named by their content are written first, then the version's manifest, and last, separately, the
+//! record that names the served version. So an interrupted publish leaves the old version served, and the next run only
+//! has the rest to do.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::Args;
+use serde::Deserialize;
 
-use crate::catalog::stored::{CURRENT_KEY, Current, SegmentId};
+use crate::catalog::stored::{CURRENT_KEY, SegmentId};
 use crate::importer::report::counted;
 
 use super::folder::Folder;
 use super::kv::{Kv, Metadata, Pair};
+use super::place::Place;
+use super::storage::Storage;
 use super::when::Moment;
-use super::wrangler::{Place, Wrangler};
 
-/// How often what vanished from storage meanwhile is uploaded again.
+/// How often segments that vanished from storage during a publish are uploaded again.
 const WHOLE_ATTEMPTS: u8 = 3;
 
 /// `catalog publish`
@@ -30,20 +33,26 @@ pub struct Publish {
     /// The catalog folder
     #[arg(long, value_name = "DIR", default_value = ".catalog")]
     catalog: PathBuf,
-    /// Upload every segment again, also those that are there: repairs damaged storage
+    /// Upload every segment again, even if storage has it; repairs damaged storage
     #[arg(long)]
     force: bool,
+    /// Only print how many values a publish would write
+    #[arg(long)]
+    dry_run: bool,
 }
 
-/// Publishes a catalog folder and says on stderr what it did.
+/// The most values that the free plan of Workers KV lets one write per day.
+const WRITES_A_DAY: usize = 1_000;
+
+/// Publishes a catalog folder and reports on stderr what it did.
 ///
 /// # Errors
-/// When the folder holds no whole catalog, or wrangler fails. The version served before is then still served.
+/// When the folder holds no complete catalog, or storage cannot be reached. The previous version then stays served.
 pub fn publish(args: &Publish) -> Result<()> {
     let start = Instant::now();
     let folder = Folder::open(&args.catalog)?;
-    let wrangler = Wrangler::new(&args.place)?;
-    let kv = Kv(&wrangler);
+    let storage = Storage::open(&args.place)?;
+    let kv = Kv(&storage);
     let (present, served) = state(&kv)?;
 
     let missing: Vec<SegmentId> = folder
@@ -51,8 +60,9 @@ pub fn publish(args: &Publish) -> Result<()> {
         .into_iter()
         .filter(|id| args.force || !present.contains_key(&id.key()))
         .collect();
-    let version_key = folder.current.connectors.version_key();
-    let is_served = served == Some(folder.current);
+    let version = folder.manifest.version;
+    let version_key = version.version_key();
+    let is_served = served == Some(version);
     if missing.is_empty() && is_served && present.contains_key(&version_key) {
         eprintln!(
             "This catalog is already served {}: {}. Nothing to do.",
@@ -63,7 +73,11 @@ pub fn publish(args: &Publish) -> Result<()> {
     }
 
     let total = missing.len();
-    // A listing at Cloudflare may not show yet what was written just now; one on this machine shows all there is.
+    eprintln!("{}", announcement(total, folder.segments().len(), args.place.remote));
+    if args.dry_run {
+        return Ok(());
+    }
+    // Cloudflare's listing may not yet show what was just written; this machine's is always current.
     let written: BTreeSet<SegmentId> =
         if args.place.remote { missing.iter().copied().collect() } else { BTreeSet::new() };
     let pairs = missing.into_iter().map(|id| pair(&folder, id));
@@ -72,11 +86,10 @@ pub fn publish(args: &Publish) -> Result<()> {
             eprintln!("  {done} of {total} segments uploaded ({} s)", start.elapsed().as_secs());
         }
     })
-    .context(
-        "the upload stopped; what was served before is still served, and another run continues",
-    )?;
+    .map_err(|error| error.context(stopped(args.place.remote)))?;
 
-    let metadata = Some(Metadata { published_at: Some(Moment::now().to_string()) });
+    let published_at = Some(Moment::now().to_string());
+    let metadata = Some(Metadata { published_at, ..Metadata::default() });
     let manifest = serde_json::to_vec(&folder.manifest)?;
     kv.put_all([Ok(Pair { key: version_key, value: manifest, metadata })], |_| {})?;
     ensure_whole(
@@ -85,8 +98,9 @@ pub fn publish(args: &Publish) -> Result<()> {
         || kv.keys(),
         |vanished| kv.put_all(vanished.iter().map(|id| pair(&folder, *id)), |_| {}),
     )?;
-    let current = serde_json::to_vec(&folder.current)?;
-    kv.put_all([Ok(Pair { key: CURRENT_KEY.into(), value: current, metadata: None })], |_| {})?;
+    let metadata = Some(Metadata { version: Some(version), ..Metadata::default() });
+    let record = Pair { key: CURRENT_KEY.into(), value: folder.current.clone(), metadata };
+    kv.put_all([Ok(record)], |_| {})?;
     eprintln!(
         "Published {}: {}; {total} of {} segments were new ({:.1} s).{}",
         args.place.name(),
@@ -98,13 +112,41 @@ pub fn publish(args: &Publish) -> Result<()> {
     Ok(())
 }
 
+/// Announces what a publish will write: one value per segment, the version's manifest, and the record that serves it.
+fn announcement(missing: usize, segments: usize, is_remote: bool) -> String {
+    let writes = missing.saturating_add(2);
+    let mut text = format!("Writes {writes} values: {missing} of {segments} segments are new.");
+    if is_remote && writes > WRITES_A_DAY {
+        let days = writes.div_ceil(WRITES_A_DAY);
+        let _ = write!(
+            text,
+            " The free plan of Workers KV takes {WRITES_A_DAY} a day: there it takes {days} days, \
+             with a run on each."
+        );
+    }
+    text
+}
+
+/// What to do after an upload stopped.
+fn stopped(is_remote: bool) -> String {
+    let limit = format!(
+        "; where the free plan's limit of {WRITES_A_DAY} writes a day stopped it, run it again after \
+         00:00 UTC"
+    );
+    format!(
+        "the upload stopped: what was served before is still served, and another run goes on where \
+         this one stopped{}",
+        if is_remote { limit.as_str() } else { "" }
+    )
+}
+
 fn pair(folder: &Folder, id: SegmentId) -> Result<Pair> {
     Ok(Pair { key: id.key(), value: folder.read(id)?, metadata: None })
 }
 
-/// Makes sure, just before a version is served, that storage still has what was found there before.
+/// Checks, just before a version is served, that storage still has the segments that were found there.
 ///
-/// With `trust_upload`, what is uploaded here is not looked for again.
+/// With `trust_upload`, segments uploaded here are not checked again.
 fn ensure_whole(
     wanted: &BTreeSet<SegmentId>,
     trust_upload: bool,
@@ -130,10 +172,19 @@ fn ensure_whole(
     )
 }
 
-/// The keys that are there and the version that is served.
-pub(super) fn state(kv: &Kv<'_>) -> Result<(BTreeMap<String, Metadata>, Option<Current>)> {
+/// The record `current` of format 1.
+#[derive(Deserialize)]
+struct OldCurrent {
+    connectors: SegmentId,
+}
+
+/// The keys in storage, and the version that is served.
+pub(super) fn state(kv: &Kv<'_>) -> Result<(BTreeMap<String, Metadata>, Option<SegmentId>)> {
     let present = kv.keys()?;
-    let served = if present.contains_key(CURRENT_KEY) { kv.get(CURRENT_KEY)? } else { None };
+    let served = match present.get(CURRENT_KEY).map(|metadata| metadata.version) {
+        Some(None) => kv.get::<OldCurrent>(CURRENT_KEY)?.map(|current| current.connectors),
+        version => version.flatten(),
+    };
     Ok((present, served))
 }
 
@@ -141,12 +192,25 @@ fn summary(folder: &Folder) -> String {
     let rows = &folder.manifest;
     let connectors = counted(rows.connector_rows as usize, "connector");
     let actions = counted(rows.action_rows as usize, "action");
-    format!("{connectors}, {actions}, version {}", folder.current.connectors)
+    format!("{connectors}, {actions}, version {}", rows.version)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_will_be_written_is_said_beforehand() {
+        for (missing, segments, is_remote, expected) in [
+            (3, 200, true, "Writes 5 values: 3 of 200 segments are new."),
+            (998, 998, true, "Writes 1000 values: 998 of 998 segments are new."),
+            (1_200, 1_200, false, "Writes 1202 values: 1200 of 1200 segments are new."),
+        ] {
+            assert_eq!(announcement(missing, segments, is_remote), expected);
+        }
+        assert!(announcement(1_200, 1_200, true).ends_with("takes 2 days, with a run on each."));
+        assert!(stopped(true).contains("00:00 UTC") && !stopped(false).contains("UTC"));
+    }
 
     #[test]
     fn what_vanished_is_uploaded_before_the_switch() {

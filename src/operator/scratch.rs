@@ -1,4 +1,4 @@
-//! Files that wrangler reads.
+//! Temporary files for wrangler to read.
 
 use std::fs;
 use std::io::Write as _;
@@ -7,14 +7,14 @@ use std::process;
 
 use anyhow::{Context, Result};
 
-/// A temporary file, gone when dropped.
+/// A temporary file, deleted on drop.
 pub struct Scratch(PathBuf);
 
 impl Scratch {
-    /// Writes one.
+    /// Creates a temporary file with this content.
     ///
     /// # Errors
-    /// When the system's folder of temporary files does not take it.
+    /// When the system has no randomness, or its temporary folder cannot be written to.
     pub fn with(extension: &str, bytes: &[u8]) -> Result<Self> {
         let mut name = [0; 8];
         getrandom::fill(&mut name).context("randomness from the system")?;
@@ -33,7 +33,7 @@ impl Scratch {
         Ok(file)
     }
 
-    /// Where it is.
+    /// The file's path.
     #[must_use]
     pub fn path(&self) -> &str {
         self.0.to_str().unwrap_or_default()
@@ -42,7 +42,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // Nothing can be done about a failure here, and the system clears this folder too.
+        // A failure here can't be handled, and the system clears this folder anyway.
         let _ = fs::remove_file(&self.0);
     }
 }

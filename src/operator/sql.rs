@@ -1,17 +1,17 @@
 //! The few values that the operator's commands put into SQL text.
 //!
-//! wrangler takes SQL without bound parameters. So every value is of a type that cannot carry SQL: a number,
-//! or a text that was checked when it was parsed; and the text is quoted here all the same.
+//! wrangler accepts SQL only without bound parameters. So every value is of a type that cannot carry SQL: a number, or
+//! a text that was checked when it was parsed. Texts are quoted here all the same.
 
 use std::fmt;
 
-/// A text literal.
+/// A text literal. `Display` quotes it.
 #[derive(Debug, Clone, Copy)]
 pub struct Text<'a>(pub &'a str);
 
 impl fmt::Display for Text<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A NUL would end the statement early in some places; nothing valid has one.
+        // A NUL would end the statement early in some places; no valid text has one.
         let safe = self.0.replace('\0', "").replace('\'', "''");
         write!(f, "'{safe}'")
     }

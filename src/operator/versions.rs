@@ -1,17 +1,18 @@
-//! `catalog list` and `catalog prune`: the versions that storage holds.
+//! `catalog list` and `catalog prune`: the versions in storage.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::catalog::stored::{Current, FORMAT, Manifest};
+use crate::catalog::stored::{FORMAT, Manifest, SegmentId};
 
 use super::kv::{Kv, Metadata};
+use super::place::Place;
 use super::publish::state;
+use super::storage::Storage;
 use super::when::Moment;
-use super::wrangler::{Place, Wrangler};
 
 /// `catalog list`
 #[derive(Debug, Clone, Args)]
@@ -23,7 +24,7 @@ pub struct List {
     json: bool,
 }
 
-/// How long a version stays after another took its place: an isolate trusts `current` for 30 s, KV's cache for 60 s.
+/// How long a replaced version stays, in milliseconds: an isolate trusts `current` for 30 s, KV's cache for 60 s.
 const GRACE_MS: i64 = 120_000;
 
 /// `catalog prune`
@@ -31,15 +32,47 @@ const GRACE_MS: i64 = 120_000;
 pub struct Prune {
     #[command(flatten)]
     place: Place,
-    /// How many versions to keep, the served one among them
+    /// How many versions to keep, including the one that is served
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..))]
     keep: u16,
-    /// Remove also segments of no version, as interrupted uploads leave them; only when nobody is publishing
+    /// Also remove segments that belong to no version, which interrupted uploads leave behind; only while nobody publishes
     #[arg(long)]
     orphans: bool,
-    /// Remove; without it, only say what would be removed
+    /// Remove them; without this, only print what would be removed
     #[arg(long)]
     yes: bool,
+}
+
+/// The manifest of a version, in this format or in format 1.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum AnyManifest {
+    Now(Manifest),
+    #[serde(rename_all = "camelCase")]
+    Old {
+        connectors: SegmentId,
+        actions: Vec<SegmentId>,
+        connector_rows: u32,
+        action_rows: u32,
+    },
+}
+
+impl AnyManifest {
+    /// The manifest, if it belongs to the version with this id. Returns `None` for another version's, or one in an
+    /// unknown format.
+    fn of(&self, id: &str) -> Option<Manifest> {
+        let manifest = match self {
+            Self::Now(manifest) => Some(manifest.clone()).filter(|known| known.format == FORMAT)?,
+            Self::Old { connectors, actions, connector_rows, action_rows } => Manifest {
+                format: 1,
+                version: *connectors,
+                segments: actions.iter().copied().chain([*connectors]).collect(),
+                connector_rows: *connector_rows,
+                action_rows: *action_rows,
+            },
+        };
+        Some(manifest).filter(|manifest| manifest.version.to_string() == id)
+    }
 }
 
 /// A version in storage.
@@ -48,7 +81,9 @@ pub struct Prune {
 struct Version {
     id: String,
     current: bool,
-    /// None, as `actions`, when the manifest cannot be read.
+    /// The number of its layout.
+    format: Option<u32>,
+    /// `None`, like `actions`, when the manifest cannot be read.
     connectors: Option<u32>,
     actions: Option<u32>,
     published_at: Option<String>,
@@ -56,18 +91,18 @@ struct Version {
     segments: BTreeSet<String>,
 }
 
-/// Everything in storage.
+/// All versions and keys in storage.
 struct Stored {
     versions: Vec<Version>,
     keys: BTreeMap<String, Metadata>,
 }
 
-/// Reads all versions: the served one first, then the latest published first.
+/// Reads all versions: the served one first, then the others, most recently published first.
 fn read(kv: &Kv<'_>) -> Result<Stored> {
     let (keys, served) = state(kv)?;
     let names: Vec<String> =
         keys.keys().filter(|key| key.starts_with("version:")).cloned().collect();
-    let manifests: BTreeMap<String, Manifest> = kv.get_all(&names)?;
+    let manifests: BTreeMap<String, AnyManifest> = kv.get_all(&names)?;
     let versions = versions(&manifests, &keys, served);
     for version in versions.iter().filter(|version| !version.is_readable()) {
         eprintln!("warning: version {} cannot be read: damaged, or of another format", version.id);
@@ -79,30 +114,37 @@ impl Version {
     const fn is_readable(&self) -> bool {
         self.connectors.is_some()
     }
+
+    const fn note(&self) -> &'static str {
+        match (self.current, self.format) {
+            (true, Some(1)) => "served, of format 1: import and publish again",
+            (true, _) => "served",
+            (false, _) => "",
+        }
+    }
 }
 
 fn versions(
-    manifests: &BTreeMap<String, Manifest>,
+    manifests: &BTreeMap<String, AnyManifest>,
     keys: &BTreeMap<String, Metadata>,
-    served: Option<Current>,
+    served: Option<SegmentId>,
 ) -> Vec<Version> {
     let mut versions: Vec<Version> = keys
         .iter()
         .filter_map(|(key, metadata)| {
             let id = key.strip_prefix("version:")?;
-            let manifest = manifests.get(key).filter(|manifest| {
-                manifest.format == FORMAT && manifest.connectors.to_string() == id
-            });
+            let manifest = manifests.get(key).and_then(|manifest| manifest.of(id));
+            let rows = manifest.as_ref();
             Some(Version {
                 id: id.to_owned(),
-                current: served.is_some_and(|served| served.connectors.to_string() == id),
-                connectors: manifest.map(|manifest| manifest.connector_rows),
-                actions: manifest.map(|manifest| manifest.action_rows),
+                current: served.is_some_and(|served| served.to_string() == id),
+                format: rows.map(|manifest| manifest.format),
+                connectors: rows.map(|manifest| manifest.connector_rows),
+                actions: rows.map(|manifest| manifest.action_rows),
                 published_at: metadata.published_at.clone(),
-                segments: manifest
+                segments: rows
                     .into_iter()
-                    .flat_map(Manifest::segments)
-                    .map(|id| id.key())
+                    .flat_map(|manifest| manifest.segments.iter().map(SegmentId::key))
                     .collect(),
             })
         })
@@ -113,13 +155,13 @@ fn versions(
     versions
 }
 
-/// Lists the versions in storage on stdout.
+/// Prints the versions in storage to stdout.
 ///
 /// # Errors
-/// When wrangler fails.
+/// When storage cannot be reached.
 pub fn list(args: &List) -> Result<()> {
-    let wrangler = Wrangler::new(&args.place)?;
-    let stored = read(&Kv(&wrangler))?;
+    let storage = Storage::open(&args.place)?;
+    let stored = read(&Kv(&storage))?;
     if args.json {
         println!("{}", serde_json::to_string_pretty(&stored.versions)?);
         return Ok(());
@@ -137,14 +179,14 @@ pub fn list(args: &List) -> Result<()> {
             count(version.connectors),
             count(version.actions),
             version.published_at.as_deref().unwrap_or("?"),
-            if version.current { "served" } else { "" }
+            version.note(),
         );
     }
     Ok(())
 }
 
-/// What to remove so that only the first `keep` readable versions remain: manifests, then segments that none of
-/// the rest refers to. With `orphans`, those that no version refers to at all are among them.
+/// The keys to delete so that only the first `keep` readable versions remain: manifests, and segments that no remaining
+/// version refers to. With `orphans`, this includes segments that no version refers to at all.
 fn superfluous(
     stored: &Stored,
     keep: usize,
@@ -174,7 +216,7 @@ fn superfluous(
     (manifests, segments)
 }
 
-/// Whether a version was published, or another took its place, less than the grace ago.
+/// Whether a version was published or replaced less than [`GRACE_MS`] ago.
 fn was_served_lately(version: &Version, all: &[Version], now: Moment) -> bool {
     let Some(published) = version.published_at.as_deref().and_then(millis) else { return false };
     let next = all
@@ -189,13 +231,13 @@ fn millis(text: &str) -> Option<i64> {
     text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_millisecond)
 }
 
-/// Removes old versions and says on stderr what it did.
+/// Removes old versions and reports on stderr what it did.
 ///
 /// # Errors
-/// When no version is served, or wrangler fails.
+/// When no version is served, or storage cannot be reached.
 pub fn prune(args: &Prune) -> Result<()> {
-    let wrangler = Wrangler::new(&args.place)?;
-    let kv = Kv(&wrangler);
+    let storage = Storage::open(&args.place)?;
+    let kv = Kv(&storage);
     let stored = read(&kv)?;
     stored.versions.first().filter(|first| first.current && first.is_readable()).context(
         "no whole version is served, so none is safe to remove: run `publish --force` first",
@@ -225,7 +267,7 @@ pub fn prune(args: &Prune) -> Result<()> {
         eprintln!("Would remove {what}. Run it again with --yes to do so.");
         return Ok(());
     }
-    // A version must never be listed whose segments are gone, so the manifests go first.
+    // Manifests go first, so that no listed version ever lacks segments.
     kv.delete_all(&manifests)?;
     kv.delete_all(&segments)?;
     eprintln!("Removed {what}.");
@@ -241,27 +283,41 @@ mod tests {
         SegmentId([byte; 16])
     }
 
-    /// Versions 1, 2 and 3, published in this order, each with a segment of its own and one that all share.
+    fn manifest(version: u8, segments: Vec<SegmentId>) -> serde_json::Value {
+        let version = id(version);
+        serde_json::json!(Manifest {
+            format: FORMAT,
+            version,
+            segments,
+            connector_rows: 1,
+            action_rows: 2
+        })
+    }
+
+    /// A manifest as earlier releases wrote it.
+    fn old(connectors: u8, own: u8) -> serde_json::Value {
+        let (connectors, actions) = (id(connectors), [id(0), id(own)]);
+        serde_json::json!({
+            "format": 1, "connectors": connectors, "actions": actions, "connectorRows": 1, "actionRows": 2,
+        })
+    }
+
+    /// Versions 1 (in format 1), 2 and 3, published in this order, each with its own segment and one that all share.
     fn stored(served: u8) -> Stored {
         let mut keys = BTreeMap::new();
         let mut manifests = BTreeMap::new();
         for (byte, own) in [(1, 17), (2, 18), (3, 19)] {
-            let manifest = Manifest {
-                format: FORMAT,
-                connectors: id(byte),
-                actions: vec![id(0), id(own)],
-                connector_rows: 1,
-                action_rows: 2,
-            };
-            keys.extend(manifest.segments().map(|id| (id.key(), Metadata::default())));
+            let segments = vec![id(0), id(byte), id(own)];
+            keys.extend(segments.iter().map(|id| (id.key(), Metadata::default())));
+            let manifest = if byte == 1 { old(byte, own) } else { manifest(byte, segments) };
             let published_at = Some(format!("2026-01-0{byte}T00:00:00.000Z"));
-            keys.insert(id(byte).version_key(), Metadata { published_at });
-            manifests.insert(id(byte).version_key(), manifest);
+            let metadata = Metadata { published_at, ..Metadata::default() };
+            keys.insert(id(byte).version_key(), metadata);
+            manifests.insert(id(byte).version_key(), serde_json::from_value(manifest).unwrap());
         }
         keys.insert(id(99).key(), Metadata::default());
         keys.insert("current".into(), Metadata::default());
-        let current = Current { format: FORMAT, connectors: id(served) };
-        Stored { versions: versions(&manifests, &keys, Some(current)), keys }
+        Stored { versions: versions(&manifests, &keys, Some(id(served))), keys }
     }
 
     fn order(served: u8) -> Vec<String> {
@@ -276,6 +332,12 @@ mod tests {
 
     fn at(moment: &str) -> Moment {
         Moment::from_millis(millis(moment).unwrap())
+    }
+
+    #[test]
+    fn a_served_version_of_format_1_says_so() {
+        let notes: Vec<_> = [1, 3].map(|served| stored(served).versions[0].note()).into();
+        assert_eq!(notes, ["served, of format 1: import and publish again", "served"]);
     }
 
     #[test]
@@ -301,11 +363,7 @@ mod tests {
     fn an_unreadable_version_is_listed_and_removed() {
         let mut stored = stored(3);
         stored.keys.insert(id(7).version_key(), Metadata::default());
-        stored.versions = versions(
-            &BTreeMap::new(),
-            &stored.keys,
-            Some(Current { format: FORMAT, connectors: id(3) }),
-        );
+        stored.versions = versions(&BTreeMap::new(), &stored.keys, Some(id(3)));
         assert!(stored.versions.iter().all(|version| !version.is_readable()));
         let (manifests, segments) = superfluous(&stored, 2, false, at("2026-02-01T00:00:00Z"));
         assert_eq!(manifests, [2, 1, 7].map(|byte| id(byte).version_key()));

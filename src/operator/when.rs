@@ -1,4 +1,4 @@
-//! Moments: how an operator writes them, and how they are shown.
+//! Times: how operators write them, and how they are shown.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,12 +10,12 @@ use jiff::{SignedDuration, Timestamp};
 
 const DAY_MS: i64 = 86_400_000;
 
-/// A moment in whole milliseconds, shown as RFC 3339 in UTC.
+/// A time in whole milliseconds, shown as RFC 3339 in UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Moment(i64);
 
 impl Moment {
-    /// The present moment.
+    /// The current time.
     #[must_use]
     pub fn now() -> Self {
         Self(Timestamp::now().as_millisecond())
@@ -54,7 +54,7 @@ impl Day {
         Self(days)
     }
 
-    /// How many days it is from that day to this one.
+    /// The number of days from `earlier` to this day.
     #[must_use]
     pub const fn since(self, earlier: Self) -> i64 {
         self.0.saturating_sub(earlier.0)
@@ -77,20 +77,20 @@ impl fmt::Display for Day {
     }
 }
 
-/// When a key ends: after a time, or at a moment.
+/// When a key expires: after a duration, or at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expiry {
-    /// So long after it is made.
+    /// This long after its creation.
     After(SignedDuration),
-    /// At this moment.
+    /// At this time.
     At(Moment),
 }
 
 impl Expiry {
-    /// The moment of expiry of what is made now.
+    /// When a key created at `now` expires.
     ///
     /// # Errors
-    /// When it is not in the future, or beyond the year 9999.
+    /// When that is not in the future, or is beyond the year 9999.
     pub fn from(self, now: Moment) -> Result<Moment> {
         let moment = match self {
             Self::At(moment) => moment,
@@ -121,7 +121,7 @@ impl FromStr for Expiry {
         if let Ok(moment) = text.parse::<Timestamp>() {
             return Ok(Self::At(Moment(moment.as_millisecond())));
         }
-        // A date alone is its first moment, in UTC. Date's own parser would drop a time of day without a zone.
+        // A date alone means its first moment in UTC. `Date`'s own parser would ignore a time of day without a zone.
         if text.len() == "2030-01-31".len()
             && let Ok(date) = text.parse::<Date>()
         {
@@ -132,12 +132,12 @@ impl FromStr for Expiry {
     }
 }
 
-/// For how long a key stays valid after another one has replaced it.
+/// How long a key stays valid after it has been replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Overlap(SignedDuration);
 
 impl Overlap {
-    /// Until when; none when it is not valid for a moment longer.
+    /// When the overlap ends; `None` when there is no overlap.
     ///
     /// # Errors
     /// When that is beyond the year 9999.
@@ -155,20 +155,20 @@ impl FromStr for Overlap {
     }
 }
 
-/// When a key ends that replaces another one.
+/// When the new key of a rotation expires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NewExpiry {
-    /// It does not.
+    /// Never.
     Never,
-    /// Then.
+    /// At this time.
     Ends(Expiry),
 }
 
 impl NewExpiry {
-    /// The moment of expiry of what is made now.
+    /// When a key created at `now` expires; `None` for never.
     ///
     /// # Errors
-    /// As for [`Expiry::from`].
+    /// As [`Expiry::from`].
     pub fn from(self, now: Moment) -> Result<Option<Moment>> {
         match self {
             Self::Never => Ok(None),
@@ -188,7 +188,7 @@ impl FromStr for NewExpiry {
     }
 }
 
-/// `<digits><unit>`, with a unit of m, h, d or w.
+/// Parses `<digits><unit>`, with a unit of m, h, d or w.
 fn duration(text: &str) -> Option<SignedDuration> {
     let (number, seconds) = [('m', 60), ('h', 3_600), ('d', 86_400), ('w', 604_800)]
         .into_iter()

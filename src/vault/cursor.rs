@@ -1,15 +1,15 @@
-//! Cursors: where in a list a page begins. Opaque to those who follow them, and good for one list of one API key.
+//! Cursors: where in a list a page begins. They are opaque to clients and valid for one list of one API key.
 
 use crate::access::key::KeyHash;
-use crate::access::mac::mac;
+use crate::access::mac::{mac, verify};
 
-/// Hexadecimal digits of a cursor: 8 of the page, 12 of the time, 32 of the id, 32 of the signature.
+/// Hexadecimal digits of a cursor: 8 for the page, 12 for the time, 32 for the id, 32 for the signature.
 const DIGITS: usize = 84;
 const PAGE_DIGITS: usize = 8;
 const TIME_DIGITS: usize = 12;
 const SIGNED_DIGITS: usize = 52;
 
-/// The place right after a connection.
+/// The position right after a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cursor {
     /// The number of the page that begins here.
@@ -20,15 +20,15 @@ pub struct Cursor {
     pub id: String,
 }
 
-/// The text is not a cursor that was given for this list and this key.
+/// The text is not a cursor for this list and this key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InvalidCursorError;
 
 impl Cursor {
-    /// The cursor as a text. `list` says which list it belongs to.
+    /// The cursor as text. `list` is the list that it belongs to.
     ///
-    /// The signature's secret is the hash of the API key: nobody else knows it, and there is nothing to set up. For a
-    /// token it follows from the secret that signs tokens.
+    /// It is signed with the hash of the API key, which nobody else knows and which needs no setup. For a token, the
+    /// secret is derived from the one that signs tokens.
     #[must_use]
     pub fn sign(&self, key: &KeyHash, list: &str) -> String {
         let id = self.id.replace('-', "");
@@ -38,23 +38,24 @@ impl Cursor {
         text
     }
 
-    /// Whether a text has the shape of a cursor. Only the service can tell whether it is one.
+    /// Whether a text has the shape of a cursor; [`Self::verify`] decides whether it is one.
     #[must_use]
     pub fn has_shape(text: &str) -> bool {
         let lower_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
         text.len() == DIGITS && text.bytes().all(lower_hex)
     }
 
-    /// Reads a cursor.
+    /// Reads a cursor that was signed for this list with this key.
     ///
     /// # Errors
-    /// When it was altered, or given for another list or another key.
+    /// When it was altered, or signed for another list or with another key.
     pub fn verify(text: &str, key: &KeyHash, list: &str) -> Result<Self, InvalidCursorError> {
         if !Self::has_shape(text) {
             return Err(InvalidCursorError);
         }
         let (signed, given) = text.split_at_checked(SIGNED_DIGITS).ok_or(InvalidCursorError)?;
-        if signature(key, list, signed) != given {
+        let given = u128::from_str_radix(given, 16).map_err(|_| InvalidCursorError)?;
+        if !verify(&key.0, &[signed.as_bytes(), list.as_bytes()], &given.to_be_bytes()) {
             return Err(InvalidCursorError);
         }
         let (page, rest) = signed.split_at_checked(PAGE_DIGITS).ok_or(InvalidCursorError)?;
@@ -65,7 +66,7 @@ impl Cursor {
     }
 }
 
-/// Half of an HMAC-SHA-256, in hexadecimal.
+/// The first half of an HMAC-SHA-256, in hexadecimal.
 fn signature(key: &KeyHash, list: &str, signed: &str) -> String {
     let whole = mac(&key.0, &[signed.as_bytes(), list.as_bytes()]);
     let half = whole.first_chunk().copied().unwrap_or_default();

@@ -1,13 +1,13 @@
-//! A connection that is to be created.
+//! What is to be written: a new connection or a new state.
 
-use super::model::{IdentityType, State};
+use crate::terms::{IdentityType, State};
 
-/// All that a new connection holds, beside what its account and environment follow from.
+/// Everything that a new connection stores, except its account and environment, which come from the key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewConnection {
-    /// Lower-case hyphenated UUID; also the request that wrote it.
+    /// A lower-case hyphenated UUID, also stored as the request that wrote the first version.
     pub id: String,
-    /// A platform of the catalog.
+    /// The identifier of a platform in the catalog.
     pub platform: String,
     /// `v` and a number.
     pub platform_version: String,
@@ -17,16 +17,27 @@ pub struct NewConnection {
     pub identity: String,
     /// What kind of identity that is.
     pub identity_type: IdentityType,
-    /// Tells connections of one identity to one platform apart.
+    /// Distinguishes connections of one identity to one platform.
     pub label: String,
-    /// What people call it.
+    /// The display name.
     pub name: Option<String>,
-    /// A JSON array of texts.
+    /// A JSON array of strings.
     pub tags: String,
-    /// How it is doing.
+    /// The connection's health.
     pub state: State,
     /// Whether it is active.
     pub active: bool,
     /// Milliseconds since 1970-01-01 UTC.
     pub created_at: u64,
+}
+
+/// The health that a connection is to have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewState {
+    /// The state.
+    pub state: State,
+    /// Whether the connection is active; `None` leaves that unchanged.
+    pub active: Option<bool>,
+    /// Why. With `None`, an unchanged state keeps its reason and a changed one loses it.
+    pub reason: Option<String>,
 }

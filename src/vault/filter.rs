@@ -1,75 +1,126 @@
-//! What a request asks of the list of connections.
+//! What a request asks of the list of connections. Knows no SQL.
+
+use serde::Serialize;
 
 use super::cursor::Cursor;
-use super::model::IdentityType;
+use crate::access::confinement::Confinement;
 use crate::json;
 use crate::names::Names;
+use crate::terms::{IdentityType, State};
 
-/// Most keys that a request may name.
+/// The most keys that a request may name.
 pub const MAX_KEYS: usize = 100;
-/// Most tags that a request may name.
+/// The most tags that a request may name.
 pub const MAX_TAGS: usize = 20;
-/// Most characters of `q`.
+/// The most characters of `q`.
 pub const MAX_Q: usize = 100;
 
-/// The filters of the list (specification, part 4.3), folded where case is ignored. All that are given must hold.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The filters of the list (specification, part 4.3), folded where case is ignored. A connection must match all that
+/// are given.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ConnectionFilter {
     /// Whether the connection is active.
     pub active: bool,
-    /// Any of these keys, without their environment: platform, label, identity. No key is there twice.
+    /// Any of these distinct keys, given as platform, label and identity.
     pub keys: Option<Vec<[String; 3]>>,
     /// Exact.
     pub identity: Option<String>,
     /// Folded.
     pub name: Option<String>,
-    /// Folded: what the name or the identity begins with.
+    /// Folded; the prefix of a name or an identity.
     pub q: Option<String>,
-    /// Different tags.
+    /// Distinct tags.
     pub tags: Option<Tags>,
     /// Folded.
     pub platform: Option<String>,
-    /// Any of these, where a token is confined to them; none of them leaves nothing.
+    /// Any of these, when a token is confined to them. The empty set matches nothing.
     pub platforms: Option<Names>,
     /// Exact.
     pub platform_version: Option<String>,
     /// Exact.
     pub identity_type: Option<IdentityType>,
+    /// Exact.
+    pub state: Option<State>,
 }
 
 impl ConnectionFilter {
-    /// What tells the list of this filter, in pages of `limit` rows, from every other list.
+    /// Identifies the list of this filter in pages of `limit` rows, so that a cursor fits no other list.
     #[must_use]
     pub fn list_name(&self, limit: u64) -> String {
-        let (how, tags) = match &self.tags {
-            None => ("", [].as_slice()),
-            Some(Tags::All(tags)) => ("all", tags.as_slice()),
-            Some(Tags::Any(tags)) => ("any", tags.as_slice()),
+        let (all, any) = match &self.tags {
+            None => (None, None),
+            Some(Tags::All(tags)) => (Some(tags.as_slice()), None),
+            Some(Tags::Any(tags)) => (None, Some(tags.as_slice())),
         };
-        let keys =
-            self.keys.as_ref().map(|keys| json::list(keys.iter().map(|key| json::array(key))));
-        let name = json::Object::default()
-            .integer("limit", limit)
-            .integer("active", u64::from(self.active))
-            .json("key", keys.as_deref().unwrap_or("null"))
-            .text_or_null("identity", self.identity.as_deref())
-            .text_or_null("name", self.name.as_deref())
-            .text_or_null("q", self.q.as_deref())
-            .json(how, &json::array(tags))
-            .text_or_null("platform", self.platform.as_deref())
-            .text_or_null("platformVersion", self.platform_version.as_deref())
-            .text_or_null("identityType", self.identity_type.map(IdentityType::as_str));
-        match &self.platforms {
-            Some(platforms) => name.text("platforms", platforms.as_str()).finish(),
-            None => name.finish(),
-        }
+        json::text(&ListName {
+            limit,
+            active: u8::from(self.active),
+            key: self.keys.as_deref(),
+            identity: self.identity.as_deref(),
+            name: self.name.as_deref(),
+            q: self.q.as_deref(),
+            no_tags: self.tags.is_none().then_some([]),
+            all,
+            any,
+            platform: self.platform.as_deref(),
+            platform_version: self.platform_version.as_deref(),
+            identity_type: self.identity_type,
+            state: self.state,
+            platforms: self.platforms.as_ref().map(Names::as_str),
+        })
     }
 
-    /// Whether nothing can meet it, which needs no look at any connection.
+    /// Narrows the filter to what a token may see. A filter that asks for anything else matches nothing afterwards.
+    pub fn confine(&mut self, to: &Confinement) {
+        let mut contradicts =
+            *self.identity.get_or_insert_with(|| to.identity.clone()) != to.identity;
+        if let Some(own) = to.identity_type {
+            contradicts |= *self.identity_type.get_or_insert(own) != own;
+        }
+        let platform = self.platform.as_deref();
+        contradicts |= platform.is_some_and(|platform| !to.has_platform(platform));
+        if let Some(keys) = &mut self.keys {
+            // Looking up a foreign key would cost more when it exists, and so reveal it: only the token's own keys are
+            // looked up.
+            keys.retain(|[platform, _, identity]| {
+                *identity == to.identity && to.has_platform(platform)
+            });
+            contradicts |= keys.is_empty();
+        }
+        let own = to.platforms.as_ref().filter(|_| self.platform.is_none()).cloned();
+        self.platforms = if contradicts { Some(Names::default()) } else { own };
+    }
+
+    /// Whether nothing can match, so that storage need not be searched.
     #[must_use]
     pub fn finds_nothing(&self) -> bool {
         self.platforms == Some(Names::default())
     }
+}
+
+/// What tells a list from others. Cursors are signed together with it: another form of it makes all of them invalid.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ListName<'a> {
+    limit: u64,
+    active: u8,
+    key: Option<&'a [[String; 3]]>,
+    identity: Option<&'a str>,
+    name: Option<&'a str>,
+    q: Option<&'a str>,
+    #[serde(rename = "", skip_serializing_if = "Option::is_none")]
+    no_tags: Option<[(); 0]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    all: Option<&'a [String]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    any: Option<&'a [String]>,
+    platform: Option<&'a str>,
+    platform_version: Option<&'a str>,
+    identity_type: Option<IdentityType>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<State>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    platforms: Option<&'a str>,
 }
 
 /// Which tags a connection must have.
@@ -86,6 +137,6 @@ pub enum Tags {
 pub enum Start {
     /// After this many rows.
     Offset(u64),
-    /// Right after a connection.
+    /// Right after the connection that the cursor names.
     After(Cursor),
 }

@@ -2,24 +2,28 @@
 
 use std::fmt;
 
-use crate::access::Environment;
-use crate::catalog::key::split_key;
+use crate::catalog::key::{MAX_PLATFORM, split_key};
+use crate::terms::Environment;
+use crate::vault::rules::MAX_IDENTITY;
 
-/// A connection key in parts. Only the identity may hold `::`, so that a key can be taken apart in one way only.
+/// The most characters of a key: environment, platform, label (as long as a platform), identity, and three separators.
+pub const MAX_KEY: usize = 4 + MAX_PLATFORM + MAX_PLATFORM + MAX_IDENTITY + 3 * 2;
+
+/// A connection key in parts. Only the identity may contain `::`, so a key can be split in only one way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConnectionKey<'a> {
-    /// Which of the account's two worlds.
+    /// The environment of the account.
     pub environment: Environment,
     /// The platform's identifier.
     pub platform: &'a str,
-    /// Tells connections of one identity to one platform apart.
+    /// Distinguishes connections of one identity to one platform.
     pub label: &'a str,
     /// Whose connection it is.
     pub identity: &'a str,
 }
 
 impl<'a> ConnectionKey<'a> {
-    /// Takes a key apart; none when it lacks a part.
+    /// Splits a key. Returns `None` when a part is missing or the environment is unknown.
     #[must_use]
     pub fn parse(text: &'a str) -> Option<Self> {
         let (environment, rest) = split_key(text)?;

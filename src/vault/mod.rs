@@ -1,6 +1,5 @@
-//! Connections: who is connected to which platform.
+//! Connections: who is connected to which platform, and their SQL. Uses nothing of `api`.
 
-pub mod confinement;
 pub mod cursor;
 pub mod draft;
 pub mod filter;

@@ -1,132 +1,76 @@
-//! A connection: as the database gives it, and as the API shows it.
+//! A connection, as the database returns it and as the API shows it.
 
-use std::str::FromStr;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::value::RawValue;
+use uuid::Uuid;
 
 use super::key::ConnectionKey;
-use crate::access::Environment;
-use crate::access::principal::UnknownNameError;
-use crate::json::{Object, Value};
+use crate::access::confinement::Confinement;
+use crate::rfc3339::rfc3339;
+use crate::terms::{Environment, IdentityType, State};
 
-/// What kind of identity a connection belongs to (specification, part 2.4).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum IdentityType {
-    /// One person.
-    User,
-    /// Several persons.
-    Team,
-    /// A company or the like.
-    Organization,
-    /// Something that is worked on.
-    Project,
-}
+/// The id of a connection: a UUID in lower case with hyphens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConnectionId(String);
 
-impl IdentityType {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::User, Self::Team, Self::Organization, Self::Project];
-    /// Their names.
-    pub const NAMES: [&'static str; 4] = [
-        Self::User.as_str(),
-        Self::Team.as_str(),
-        Self::Organization.as_str(),
-        Self::Project.as_str(),
-    ];
-
-    /// The name, for example `user`.
+impl ConnectionId {
+    /// Parses a hyphenated UUID, ignoring case. Returns `None` for any other text.
     #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Team => "team",
-            Self::Organization => "organization",
-            Self::Project => "project",
-        }
+    pub fn parse(text: &str) -> Option<Self> {
+        // Of the forms that the library reads, only the hyphenated one has so many characters.
+        let id =
+            Some(text).filter(|text| text.len() == 36).and_then(|text| Uuid::try_parse(text).ok());
+        id.map(|id| Self(id.to_string()))
     }
-}
 
-/// How a connection is doing (specification, part 3.1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum State {
-    /// Healthy.
-    Operational,
-    /// A token refresh failed; a retry is pending.
-    Degraded,
-    /// Inactive until somebody reconnects it.
-    Failed,
-    /// Could not be determined.
-    Unknown,
-}
-
-impl State {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Operational, Self::Degraded, Self::Failed, Self::Unknown];
-    /// Their names.
-    pub const NAMES: [&'static str; 4] = [
-        Self::Operational.as_str(),
-        Self::Degraded.as_str(),
-        Self::Failed.as_str(),
-        Self::Unknown.as_str(),
-    ];
-
-    /// The name, for example `operational`.
+    /// The id as it is stored.
     #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Operational => "operational",
-            Self::Degraded => "degraded",
-            Self::Failed => "failed",
-            Self::Unknown => "unknown",
-        }
+    pub fn as_str(&self) -> &str {
+        &self.0
     }
 }
 
-impl FromStr for IdentityType {
-    type Err = UnknownNameError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Self::ALL.into_iter().find(|known| known.as_str() == text).ok_or(UnknownNameError)
-    }
-}
-
-impl FromStr for State {
-    type Err = UnknownNameError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Self::ALL.into_iter().find(|known| known.as_str() == text).ok_or(UnknownNameError)
+impl Default for ConnectionId {
+    /// The nil UUID, which no connection has: what cannot be an id is looked up under it, so that everything that is not
+    /// found costs the same.
+    fn default() -> Self {
+        Self(Uuid::nil().to_string())
     }
 }
 
 /// A row of `connections`, in the columns that [`super::statements`] selects.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Connection {
     /// Lower-case hyphenated UUID.
     pub id: String,
     /// `v` and a number.
     pub platform_version: String,
-    /// What people call it.
+    /// The display name.
     pub name: Option<String>,
-    /// Which of the account's two worlds.
+    /// The environment of the account.
     pub environment: Environment,
     /// The platform's identifier.
     pub platform: String,
-    /// Tells connections of one identity to one platform apart.
+    /// Distinguishes connections of one identity to one platform.
     pub label: String,
     /// Whose connection it is.
     pub identity: String,
     /// What kind of identity that is.
     pub identity_type: IdentityType,
-    /// Of the platform.
+    /// The platform's description.
     pub description: String,
-    /// How it is doing.
+    /// The connection's health.
     pub state: State,
-    /// A JSON array of texts, exactly as it was sent.
+    /// A JSON array of strings, as it was sent.
     pub tags: String,
-    /// 1 when created, one more with every change.
+    /// 1 when created, incremented by every change.
     pub version: u64,
     /// Whether it is active.
+    #[serde(deserialize_with = "flag")]
     pub active: bool,
     /// Milliseconds since 1970-01-01 UTC.
     pub created_at: u64,
-    /// The request that wrote this version.
+    /// The id of the request that wrote this version.
     pub written_by: String,
 }
 
@@ -142,58 +86,68 @@ impl Connection {
         }
     }
 
-    /// Its place in the list: the greatest one comes first.
+    /// Whether a token with this confinement may see the connection.
+    #[must_use]
+    pub fn is_within(&self, confinement: &Confinement) -> bool {
+        self.identity == confinement.identity
+            && confinement.identity_type.is_none_or(|own| self.identity_type == own)
+            && confinement.has_platform(&self.platform)
+    }
+
+    /// Its position in the list, which is sorted by this in descending order.
     #[must_use]
     pub fn place(&self) -> (u64, &str) {
         (self.created_at, &self.id)
     }
 
-    /// Reads a row of the columns that [`super::statements`] selects; none when it has another shape.
-    #[must_use]
-    pub fn read(mut row: Value) -> Option<Self> {
-        Some(Self {
-            name: match row.take("name")? {
-                Value::Null => None,
-                name => Some(name.into_text()?),
-            },
-            environment: row.take_text("environment")?.parse().ok()?,
-            identity_type: row.take_text("identity_type")?.parse().ok()?,
-            state: row.take_text("state")?.parse().ok()?,
-            version: row.take_integer("version")?,
-            // The database has no booleans.
-            active: row.take_integer("active")? == 1,
-            created_at: row.take_integer("created_at")?,
-            id: row.take_text("id")?,
-            platform_version: row.take_text("platform_version")?,
-            platform: row.take_text("platform")?,
-            label: row.take_text("label")?,
-            identity: row.take_text("identity")?,
-            description: row.take_text("description")?,
-            tags: row.take_text("tags")?,
-            written_by: row.take_text("written_by")?,
+    /// The document that the API shows: exactly the fields of the specification, part 2.4, in its order.
+    ///
+    /// # Errors
+    /// When the stored tags are no JSON.
+    pub fn to_json(&self) -> serde_json::Result<Vec<u8>> {
+        serde_json::to_vec(&Shown {
+            id: &self.id,
+            platform_version: &self.platform_version,
+            name: self.name.as_deref(),
+            kind: "api",
+            key: self.key().to_string(),
+            environment: self.environment,
+            platform: &self.platform,
+            identity: &self.identity,
+            identity_type: self.identity_type,
+            description: &self.description,
+            state: self.state,
+            tags: serde_json::from_str(&self.tags)?,
+            version: self.version.to_string(),
+            active: self.active,
+            created_at: rfc3339(self.created_at).unwrap_or_default(),
         })
     }
+}
 
-    /// The JSON document that the API shows: exactly the fields of the specification, part 2.4, in its order.
-    #[must_use]
-    pub fn to_json(&self) -> String {
-        let created_at = crate::rfc3339::rfc3339(self.created_at).unwrap_or_default();
-        Object::default()
-            .text("id", &self.id)
-            .text("platformVersion", &self.platform_version)
-            .text_or_null("name", self.name.as_deref())
-            .text("type", "api")
-            .text("key", &self.key().to_string())
-            .text("environment", self.environment.as_str())
-            .text("platform", &self.platform)
-            .text("identity", &self.identity)
-            .text("identityType", self.identity_type.as_str())
-            .text("description", &self.description)
-            .text("state", self.state.as_str())
-            .json("tags", &self.tags)
-            .text("version", &self.version.to_string())
-            .json("active", if self.active { "true" } else { "false" })
-            .text("createdAt", &created_at)
-            .finish()
-    }
+/// The fields of a connection as the API shows it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Shown<'a> {
+    id: &'a str,
+    platform_version: &'a str,
+    name: Option<&'a str>,
+    #[serde(rename = "type")]
+    kind: &'a str,
+    key: String,
+    environment: Environment,
+    platform: &'a str,
+    identity: &'a str,
+    identity_type: IdentityType,
+    description: &'a str,
+    state: State,
+    tags: &'a RawValue,
+    version: String,
+    active: bool,
+    created_at: String,
+}
+
+/// Reads 1 or 0: the database has no booleans.
+fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    Ok(u8::deserialize(deserializer)? == 1)
 }

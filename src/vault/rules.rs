@@ -1,44 +1,149 @@
-//! What the fields of a connection may hold. Each rule gives none for a good value, else what a good one is like, as the
-//! end of a sentence that begins with the field's name.
+//! Rules for the strings of a connection. Each rule returns `None` for a valid value, else what is wrong, completing a
+//! sentence that begins with the field's name.
+//!
+//! Strings that look alike must be equal: identities are looked up, tags are shown as chips, and names stand in lists
+//! beside others. So a string has no white space at its ends, no invisible characters and none that change the writing
+//! direction, and is in normalization form C. Values stored before these rules existed stay readable.
 
 use crate::catalog::key::platform;
+use crate::nfc::is_nfc;
 
-/// Most tags of a connection.
+/// The most tags of a connection.
 pub const MAX_TAGS: usize = 50;
 
-/// A text without `also` and without control characters, of 1 to `max` characters.
+/// The most characters of a tag.
+pub const MAX_TAG: usize = 128;
+/// The most characters of an identity.
+pub const MAX_IDENTITY: usize = 256;
+/// The most characters of a name.
+pub const MAX_NAME: usize = 128;
+/// The most characters of a reason.
+pub const MAX_REASON: usize = 256;
+
+/// Checks an identity.
+#[must_use]
+pub fn identity(text: &str) -> Option<&'static str> {
+    let good = is_plain(text, MAX_IDENTITY, &[',']);
+    (!good)
+        .then_some("must have 1 to 256 characters, no comma and no control character")
+        .or_else(|| unclear(text))
+}
+
+/// Whether an identity may be stored already, perhaps from before the rules about look-alike strings.
+#[must_use]
+pub fn may_be_stored(identity: &str) -> bool {
+    is_plain(identity, MAX_IDENTITY, &[','])
+}
+
+/// Checks a display name.
+#[must_use]
+pub fn name(text: &str) -> Option<&'static str> {
+    let good = is_plain(text, MAX_NAME, &[]);
+    (!good)
+        .then_some("must be null or have 1 to 128 characters and no control character")
+        .or_else(|| unclear(text))
+}
+
+/// Checks the reason of a state.
+#[must_use]
+pub fn reason(text: &str) -> Option<&'static str> {
+    let good = is_plain(text, MAX_REASON, &[]);
+    (!good)
+        .then_some("must have 1 to 256 characters and no control character")
+        .or_else(|| unclear(text))
+}
+
+/// Checks a tag.
+#[must_use]
+pub fn tag(text: &str) -> Option<&'static str> {
+    let good = is_plain(text, MAX_TAG, &[',']);
+    (!good)
+        .then_some("must have 1 to 128 characters, no comma and no control character")
+        .or_else(|| unclear(text))
+}
+
+/// Whether a text has 1 to `max` characters, none of them a control character or one of `also`.
 fn is_plain(text: &str, max: usize, also: &[char]) -> bool {
     let length = text.chars().take(max.saturating_add(1)).count();
     (1..=max).contains(&length)
         && !text.chars().any(|character| character.is_control() || also.contains(&character))
 }
 
-/// An identity.
-#[must_use]
-pub fn identity(text: &str) -> Option<&'static str> {
-    let good = is_plain(text, 256, &[',']);
-    (!good).then_some("must have 1 to 256 characters, no comma and no control character")
+/// Why a text might be mistaken for another one or for an empty one. Returns `None` when it can't.
+fn unclear(text: &str) -> Option<&'static str> {
+    if text.starts_with(char::is_whitespace) || text.ends_with(char::is_whitespace) {
+        return Some("must not begin or end with white space");
+    }
+    if has_invisible(text) {
+        return Some(
+            "must not have invisible characters or any that change the direction of writing",
+        );
+    }
+    (!is_nfc(text)).then_some("must be in Unicode's normalization form C (NFC)")
 }
 
-/// A name.
-#[must_use]
-pub fn name(text: &str) -> Option<&'static str> {
-    let good = is_plain(text, 128, &[]);
-    (!good).then_some("must be null or have 1 to 128 characters and no control character")
+/// Whether a text contains invisible characters. Joiners and variation selectors are allowed where they change what is
+/// shown.
+fn has_invisible(text: &str) -> bool {
+    let mut before = None;
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let shows = match letter {
+            ZERO_WIDTH_JOINER | ZERO_WIDTH_NON_JOINER => {
+                let around =
+                    (before.unwrap_or_default(), letters.peek().copied().unwrap_or_default());
+                joins(letter, around)
+            }
+            TEXT_STYLE | EMOJI_STYLE => {
+                before.is_some_and(|before| is_pictograph(before) || is_keycap(before))
+            }
+            _ => !is_invisible(letter),
+        };
+        if !shows {
+            return true;
+        }
+        before = Some(letter);
+    }
+    false
 }
 
-/// A tag.
-#[must_use]
-pub fn tag(text: &str) -> Option<&'static str> {
-    let good = is_plain(text, 128, &[','])
-        && !text.chars().next().is_some_and(char::is_whitespace)
-        && !text.chars().next_back().is_some_and(char::is_whitespace);
-    (!good).then_some(
-        "must have 1 to 128 characters, no comma, no control character and no white space at either end",
-    )
+const ZERO_WIDTH_NON_JOINER: char = '\u{200c}';
+const ZERO_WIDTH_JOINER: char = '\u{200d}';
+const TEXT_STYLE: char = '\u{fe0e}';
+const EMOJI_STYLE: char = '\u{fe0f}';
+
+/// Whether a joiner between these two characters changes what is shown. Between emoji it combines them; between letters
+/// of the scripts from Arabic to Mongolian it selects their forms, as Persian needs.
+fn joins(joiner: char, (before, after): (char, char)) -> bool {
+    let is_emoji = |letter| is_pictograph(letter) || letter == EMOJI_STYLE;
+    let has_forms = |letter| matches!(letter, '\u{600}'..='\u{109f}' | '\u{1780}'..='\u{18af}');
+    (joiner == ZERO_WIDTH_JOINER && is_emoji(before) && is_pictograph(after))
+        || (has_forms(before) && has_forms(after))
 }
 
-/// A label: what a platform may be as well.
+/// Whether a character may be an emoji: symbols, dingbats and pictographs.
+fn is_pictograph(letter: char) -> bool {
+    matches!(letter,
+        '\u{a9}' | '\u{ae}' | '\u{203c}' | '\u{2049}' | '\u{2122}' | '\u{2139}' | '\u{2190}'..='\u{27bf}' | '\u{2900}'..='\u{2bff}'
+        | '\u{3030}' | '\u{303d}' | '\u{3297}' | '\u{3299}' | '\u{1f000}'..='\u{1fbff}')
+}
+
+/// Whether a character is on a telephone keypad.
+fn is_keycap(letter: char) -> bool {
+    letter.is_ascii_digit() || matches!(letter, '#' | '*')
+}
+
+/// Whether a character is invisible: Unicode's default-ignorable characters, including those that change the writing
+/// direction, annotation characters, and a blank that counts as a symbol.
+fn is_invisible(letter: char) -> bool {
+    matches!(letter,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
+        | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}'
+        | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}'
+        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Checks a label: the rule for platforms applies.
 #[must_use]
 pub fn label(text: &str) -> Option<&'static str> {
     platform(text)
@@ -54,8 +159,15 @@ mod tests {
         let cases: [(Rule, Vec<String>, Vec<String>); 4] = [
             (
                 super::identity,
-                vec!["a".into(), " a ".into(), "a::b".into(), "ü%_*\"'\\".into(), "é".repeat(256)],
-                vec![String::new(), "a,b".into(), "a\nb".into(), "a\u{85}".into(), x(257)],
+                vec!["a".into(), "a b".into(), "a::b".into(), "ü%_*\"'\\".into(), "é".repeat(256)],
+                vec![
+                    String::new(),
+                    " ".into(),
+                    "a,b".into(),
+                    "a\nb".into(),
+                    "a\u{85}".into(),
+                    x(257),
+                ],
             ),
             (
                 super::name,
@@ -86,6 +198,82 @@ mod tests {
             }
             for text in bad {
                 assert!(rule(&text).is_some(), "{text}");
+            }
+        }
+    }
+    #[test]
+    fn every_text_shows_what_it_is() {
+        let rules: [Rule; 4] = [super::identity, super::name, super::reason, super::tag];
+        for text in [
+            "a b",
+            "a\u{a0}b",
+            "é",
+            "x\u{301}",
+            "日本",
+            "한국",
+            "Ω",
+            "‐",
+            "u\u{2028}v",
+            "\u{10ffff}",
+            // Emoji of several characters, keycaps, and Persian, which needs joiners.
+            "👩\u{200d}👩\u{200d}👧",
+            "❤\u{fe0f}",
+            "☺\u{fe0e}",
+            "🏳\u{fe0f}\u{200d}🌈",
+            "1\u{fe0f}\u{20e3}",
+            "👍🏽",
+            "🇩🇪",
+            "علی\u{200c}رضا",
+            "क्\u{200d}ष",
+            "©\u{fe0f}",
+        ] {
+            for rule in rules {
+                assert_eq!(rule(text), None, "{text:?}");
+            }
+        }
+        let nfc = "must be in Unicode's normalization form C (NFC)";
+        let ends = "must not begin or end with white space";
+        let invisible =
+            "must not have invisible characters or any that change the direction of writing";
+        for (text, expected) in [
+            ("e\u{301}", nfc),
+            ("\u{212b}", nfc),
+            ("\u{1112}\u{1161}", nfc),
+            (" ", ends),
+            ("\u{3000}", ends),
+            (" a", ends),
+            ("a ", ends),
+            ("a\u{a0}", ends),
+            ("\u{2003}a", ends),
+            ("\u{2028}a", ends),
+            ("\u{202e}evil", invisible),
+            ("a\u{202a}b", invisible),
+            ("\u{2066}a\u{2069}", invisible),
+            ("a\u{200e}", invisible),
+            ("\u{200b}", invisible),
+            ("a\u{200b}b", invisible),
+            ("\u{feff}a", invisible),
+            ("a\u{2060}b", invisible),
+            ("so\u{ad}ft", invisible),
+            ("\u{3164}", invisible),
+            ("\u{2800}", invisible),
+            ("a\u{34f}b", invisible),
+            ("\u{200d}", invisible),
+            ("a\u{200d}b", invisible),
+            ("a\u{200c}b", invisible),
+            ("👩\u{200d}", invisible),
+            ("\u{200d}👩", invisible),
+            ("👩\u{200d}\u{200d}👧", invisible),
+            ("👩\u{200c}👧", invisible),
+            ("علی\u{200c}", invisible),
+            ("\u{fe0f}", invisible),
+            ("a\u{fe0f}", invisible),
+            ("❤\u{fe0f}\u{fe0f}", invisible),
+            ("葛\u{e0100}", invisible),
+            ("🏴\u{e0067}\u{e007f}", invisible),
+        ] {
+            for rule in rules {
+                assert_eq!(rule(text), Some(expected), "{text:?}");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! The action list: specification parts 2.2 and 4.1, contract parts 2 and 3.
+//! The action list: specification, parts 2.2 and 4.1; contract, parts 2 and 3.
 
 use crate::support::{Api, body, column};
 
@@ -24,7 +24,7 @@ fn filters_are_exact_and_all_must_hold() {
         "Ueberweisung",
     ];
     for (query, keys) in [
-        // by title ignoring case, then key
+        // by title, ignoring case, then by key
         ("", all.clone()),
         ("title=LIST+USERS", vec!["usersList", "usersListAgain"]),
         ("title=list", vec![]),

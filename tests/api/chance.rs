@@ -1,4 +1,4 @@
-//! Chance that is the same in every run.
+//! Randomness that is the same in every run.
 
 /// Numbers that look random (`SplitMix64`).
 pub struct Chance(pub u64);
@@ -17,7 +17,7 @@ impl Chance {
         usize::try_from(self.next() % end as u64).unwrap()
     }
 
-    /// Whether something happens that does in `percent` of a hundred cases.
+    /// Returns `true` in `percent` of a hundred cases.
     pub fn percent(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
@@ -26,7 +26,7 @@ impl Chance {
         &all[self.below(all.len())]
     }
 
-    /// One of all in `percent` of a hundred cases, else none.
+    /// One of `all` in `percent` of a hundred cases, else `None`.
     pub fn maybe<T: Clone>(&mut self, percent: usize, all: &[T]) -> Option<T> {
         self.percent(percent).then(|| self.pick(all).clone())
     }

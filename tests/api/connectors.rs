@@ -1,4 +1,4 @@
-//! The connector list: specification parts 2.3 and 4.2, contract parts 2 and 3.
+//! The connector list: specification, parts 2.3 and 4.2; contract, parts 2 and 3.
 
 use connector_vault::api::Config;
 
@@ -21,7 +21,7 @@ fn a_row_has_exactly_the_fields_of_the_specification() {
 fn filters_are_exact_and_all_must_hold() {
     let api = Api::with_catalog();
     for (query, platforms) in [
-        // by name ignoring case, then key
+        // by name, ignoring case, then by key
         ("", vec!["alpha-two", "alpha", "empty", "zeta", "epsilon"]),
         ("platform=alpha", vec!["alpha"]),
         ("platform=ALPHA", vec!["alpha"]),

@@ -1,8 +1,8 @@
-//! Whether the counters and the tags' table say what the connections say.
+//! Checks the counters and the table of tags against the connections.
 
 use crate::support::World;
 
-/// What `connection_counts` should hold, counted afresh and one by one.
+/// What `connection_counts` should hold, counted from the connections.
 const COUNTS: &str = "
     SELECT account, environment, active, 'all', '', count(*) FROM connections GROUP BY account, environment, active
     UNION ALL SELECT account, environment, active, 'platform', platform, count(*) FROM connections GROUP BY account, environment, active, platform
@@ -12,12 +12,16 @@ const COUNTS: &str = "
     UNION ALL SELECT account, environment, active, 'identityType', identity_type, count(*) FROM connections GROUP BY account, environment, active, identity_type
     UNION ALL SELECT account, environment, active, 'platform/identityType', platform || '/' || identity_type, count(*) FROM connections GROUP BY account, environment, active, platform, identity_type
     UNION ALL SELECT account, environment, 2, 'state', state, count(*) FROM connections GROUP BY account, environment, state
+    UNION ALL SELECT account, environment, active, 'identityType/state', identity_type || '/' || state, count(*) FROM connections GROUP BY account, environment, active, identity_type, state
+    UNION ALL SELECT account, environment, active, 'platform/identityType/state', platform || '/' || identity_type || '/' || state, count(*) FROM connections GROUP BY account, environment, active, platform, identity_type, state
+    UNION ALL SELECT account, environment, active, 'platformVersion/identityType/state', platform_version || '/' || identity_type || '/' || state, count(*) FROM connections GROUP BY account, environment, active, platform_version, identity_type, state
+    UNION ALL SELECT account, environment, active, 'platform/platformVersion/identityType/state', platform || '/' || platform_version || '/' || identity_type || '/' || state, count(*) FROM connections GROUP BY account, environment, active, platform, platform_version, identity_type, state
     UNION ALL SELECT account, environment, active, 'tag', j.value, count(DISTINCT seq) FROM connections, json_each(tags) j GROUP BY account, environment, active, j.value";
 
 /// What `connection_tags` should hold.
 const TAGS: &str = "SELECT DISTINCT account, environment, active, j.value, created_at, c.id, seq FROM connections c, json_each(tags) j";
 
-/// The rows of a query, in an order of their own.
+/// The rows of a query, sorted.
 fn rows(world: &World, sql: &str) -> Vec<String> {
     let mut statement = world.database.prepare_cached(sql).unwrap();
     let columns = statement.column_count();
@@ -34,7 +38,7 @@ fn rows(world: &World, sql: &str) -> Vec<String> {
     rows
 }
 
-/// The counters and the tags that are wrong, each with what is there and what should be; empty when all is right.
+/// The wrong rows of the counters and tags, each as it is and as it should be; empty when all are right.
 pub fn miscounts(world: &World) -> Vec<String> {
     let tables = [
         ("SELECT account, environment, active, dimension, value, n FROM connection_counts", COUNTS),

@@ -1,8 +1,8 @@
 //! `POST /v1/vault/connections`.
 
-use connector_vault::access::{Environment, Scope};
 use connector_vault::api::message::Body;
 use connector_vault::api::{Config, Request};
+use connector_vault::terms::{Environment, Scope};
 use serde_json::{Value, json};
 
 use crate::support::{Api, ORIGIN, body, with_body, with_header};
@@ -32,7 +32,7 @@ fn a_connection_has_what_was_sent_and_the_defaults() {
 
     api.world.wait(61_042);
     let all = json!({
-        "platform": "zeta", "platformVersion": "v2024", "identity": " a::b %_*\"'\\ é ", "identityType": "project", "name": "Ann, Bob\u{a0}",
+        "platform": "zeta", "platformVersion": "v2024", "identity": "a::b %_*\"'\\ é", "identityType": "project", "name": "Ann, Bob\u{a0}Carol",
         "label": "l-1", "tags": ["b", "a", "b", "B"], "state": "failed", "active": false,
     });
     let mut created = api.create(&all);
@@ -43,9 +43,17 @@ fn a_connection_has_what_was_sent_and_the_defaults() {
             assert_eq!(created[member], *value);
         }
     }
-    assert_eq!(created["key"], "test::zeta::l-1:: a::b %_*\"'\\ é ");
+    assert_eq!(created["key"], "test::zeta::l-1::a::b %_*\"'\\ é");
     assert_eq!(created["createdAt"], "2027-01-15T08:01:01.042Z");
-    // Null is the same as no name.
+    // A platform ignores case, and is stored as the catalog writes it.
+    let mut shouted = minimal("eve");
+    shouted["platform"] = json!("ALPHA-Two");
+    created = api.create(&shouted);
+    assert_eq!(
+        (&created["platform"], &created["key"]),
+        (&json!("alpha-two"), &json!("test::alpha-two::default::eve"))
+    );
+    // Null means no name.
     let mut unnamed = minimal("bob");
     unnamed["name"] = Value::Null;
     created = api.create(&unnamed);
@@ -67,7 +75,7 @@ fn every_good_value_is_taken() {
     for (nth, (member, value)) in [
         ("name", json!(x(128))),
         ("name", json!("é".repeat(128))),
-        ("name", json!(" ")),
+        ("name", json!("a\u{a0}b 👩\u{200d}👧")),
         ("label", json!(x(64))),
         ("label", json!("-")),
         ("label", json!("0")),
@@ -114,10 +122,10 @@ fn every_fault_is_named_at_once_and_nothing_is_written() {
         document.to_string()
     };
     let x = |count: usize| "x".repeat(count);
+    let long = format!("/{}…", x(64));
     for (sent, errors) in [
         ("{}".to_owned(), vec!["/identity", "/identityType", "/platform"]),
         (with("platform", json!("alhpa")), vec!["/platform>alpha"]),
-        (with("platform", json!("ALPHA")), vec!["/platform>alpha"]),
         (with("platform", json!("zet")), vec!["/platform>zeta"]),
         (with("platform", json!("alpha::v1")), vec!["/platform>alpha"]),
         (with("platform", json!("alpha-")), vec!["/platform>alpha"]),
@@ -137,6 +145,14 @@ fn every_fault_is_named_at_once_and_nothing_is_written() {
         (with("platformVersion", json!("v1.0")), vec!["/platformVersion"]),
         (with("platformVersion", json!(1)), vec!["/platformVersion"]),
         (with("name", json!("")), vec!["/name"]),
+        (with("name", json!(" ")), vec!["/name"]),
+        (with("name", json!("\u{202e}evil")), vec!["/name"]),
+        (with("identity", json!(" ")), vec!["/identity"]),
+        (with("identity", json!(" ann")), vec!["/identity"]),
+        (with("identity", json!("e\u{301}")), vec!["/identity"]),
+        (with("identity", json!("a\u{200b}nn")), vec!["/identity"]),
+        (with("tags", json!(["\u{200b}", "é", "e\u{301}", "\u{feff}"])), vec!["/tags/0", "/tags/2", "/tags/3"]),
+        (with(&"x".repeat(60_000), json!(1)), vec![long.as_str()]),
         (with("name", json!(x(129))), vec!["/name"]),
         (with("name", json!("a\tb")), vec!["/name"]),
         (with("name", json!(false)), vec!["/name"]),
@@ -146,23 +162,24 @@ fn every_fault_is_named_at_once_and_nothing_is_written() {
         (with("label", json!("a::b")), vec!["/label"]),
         (with("label", json!(x(65))), vec!["/label"]),
         (with("label", json!(null)), vec!["/label"]),
-        (with("state", json!("broken")), vec!["/state>operational"]),
-        (with("state", json!("")), vec!["/state>degraded"]),
+        (with("state", json!("broken")), vec!["/state"]),
+        (with("state", json!("")), vec!["/state"]),
+        (with("state", json!("Faild")), vec!["/state>failed"]),
         (with("active", json!("true")), vec!["/active"]),
         (with("active", json!(1)), vec!["/active"]),
         (with("active", json!(null)), vec!["/active"]),
         (with("tags", json!("a")), vec!["/tags"]),
         (with("tags", json!([" a", "ok", "a,b", 1, null, ""])), vec!["/tags/0", "/tags/2", "/tags/3", "/tags/4", "/tags/5"]),
         (with("tags", json!(vec!["a"; 51])), vec!["/tags"]),
-        (with("id", json!("x")), vec!["/id>identity"]),
-        (with("environment", json!("live")), vec!["/environment>platformVersion"]),
-        (with("account", json!("beta")), vec!["/account>active"]),
-        (with("key", json!("x")), vec!["/key>identityType"]),
-        (with("", json!("x")), vec!["/>active"]),
-        (with("a/b~c", json!("x")), vec!["/a~1b~0c>label"]),
+        (with("id", json!("x")), vec!["/id"]),
+        (with("environment", json!("live")), vec!["/environment"]),
+        (with("account", json!("beta")), vec!["/account"]),
+        (with("key", json!("x")), vec!["/key"]),
+        (with("", json!("x")), vec!["/"]),
+        (with("a/b~c", json!("x")), vec!["/a~1b~0c"]),
         (
             r#"{"platform":"nope","identity":"","identityType":"x","platformVersion":"1","name":"","label":"A","tags":[""],"state":1,"active":2,"foo":3}"#.to_owned(),
-            vec!["/active", "/foo>platformVersion", "/identity", "/identityType>organization", "/label", "/name", "/platform>alpha", "/platformVersion", "/state", "/tags/0"],
+            vec!["/active", "/foo", "/identity", "/identityType", "/label", "/name", "/platform", "/platformVersion", "/state", "/tags/0"],
         ),
         (r#"{"platform":"alpha","platform":"zeta","identity":"a","identity":"a","identityType":"user"}"#.to_owned(), vec!["/identity", "/platform"]),
     ] {
@@ -218,7 +235,7 @@ fn a_taken_key_is_a_conflict() {
         assert_eq!(problem["connectionId"], first["id"]);
         assert_eq!((response.header("etag"), response.header("location")), (None, None));
         assert_eq!(api.world.dump(), before);
-        // In another environment or account it is free, as are other labels, platforms and identities.
+        // The key is free in another environment or account, as are other labels, platforms and identities.
         for key in [
             api.world.key("acme", Environment::Live, &Scope::ALL, None),
             api.world.key(&format!("beta {active}"), Environment::Test, &Scope::ALL, None),
@@ -238,7 +255,7 @@ fn a_taken_key_is_a_conflict() {
         assert_eq!(api.on("DELETE", first["id"].as_str().unwrap(), None).status, 204);
         api.create(&document);
     }
-    // Another key of the same account and environment meets the same connections.
+    // Another API key of the same account and environment sees the same connections.
     let second = api.world.key("acme", Environment::Test, &[Scope::ConnectionsWrite], None);
     let response = api.send(&post_as(&second, &minimal("ann true")));
     assert_eq!((response.status, code(&response).as_str()), (409, "connection_exists"));
@@ -253,7 +270,7 @@ fn a_catalog_out_of_reach_creates_nothing() {
         let response = api.send(&post_as(&api.key, &minimal("ann")));
         assert_eq!((response.status, code(&response).as_str()), (503, "unavailable"));
         assert_eq!(api.world.dump(), before);
-        // Who has no valid key does not learn of it.
+        // A caller without a valid key does not learn of it.
         api.world.blob_failures.set(3);
         let reader = api.world.key("acme", Environment::Test, &[Scope::ConnectionsRead], None);
         assert_eq!(api.send(&post_as(&reader, &minimal("ann"))).status, 403);

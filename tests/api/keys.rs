@@ -1,9 +1,9 @@
 //! Contract, part 5: keys and tenants.
 
 use connector_vault::access::key::ApiKey;
-use connector_vault::access::{Environment, Scope};
 use connector_vault::api::Config;
 use connector_vault::ports::Random;
+use connector_vault::terms::{Environment, Scope};
 use serde_json::json;
 
 use crate::support::{Api, anonymous, body, with_header};
@@ -79,7 +79,7 @@ fn revocation_and_expiry_hold_at_once_or_within_a_minute() {
         api.world.key("acme", Environment::Live, &Scope::ALL, Some(api.world.now.get() + 50_000));
     let ask = |path| outcome(&api, &[("x-service-secret", key.reveal())], path).0;
     assert_eq!((ask(CONNECTORS), ask(WHOAMI)), (200, 200));
-    // Expiry needs no storage to be noticed.
+    // Noticing the expiry needs no storage.
     api.world.wait(49_999);
     assert_eq!((ask(CONNECTORS), ask(WHOAMI)), (200, 200));
     api.world.wait(1);

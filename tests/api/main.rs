@@ -1,4 +1,4 @@
-//! The HTTP contract, through `handle()`, over real `SQLite` and the real segments.
+//! Tests of the HTTP contract, through `handle()`, over real `SQLite` and real segments.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
@@ -9,27 +9,36 @@
 
 mod access;
 mod actions;
+mod answers;
+mod broad;
 mod chance;
 mod connections;
 mod connectors;
 mod counted;
 mod create;
+mod format1;
 mod keys;
 mod migrations;
 mod model;
+#[cfg(feature = "cli")]
 mod openapi;
 mod pages;
 mod parameters;
 mod plans;
 mod properties;
+mod reads;
+mod rehearsal;
 mod requests;
 mod resilience;
 mod sessions;
+mod site;
+mod state_and_name;
 mod storage;
 mod summary;
 mod support;
 mod tenants;
 mod tokens;
+#[cfg(feature = "cli")]
 mod typescript;
 mod update;
 mod usage;

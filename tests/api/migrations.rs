@@ -1,14 +1,14 @@
-//! The migrations, one after another, on databases that are in use.
+//! Applies the migrations one after the other to databases that are in use.
 
-use connector_vault::access::{Environment, Scope};
 use connector_vault::api::{Config, Service};
+use connector_vault::terms::{Environment, Scope};
 use serde_json::json;
 
 use crate::counted::miscounts;
 use crate::support::{Api, World, as_key, body, migrations};
 use crate::vault::{CONNECTIONS, UNKNOWN_ID, at, code, minimal};
 
-/// A world that has seen the first migrations only.
+/// A world to which only the first `applied` migrations have been applied.
 fn at_schema(applied: usize) -> World {
     let world = World::empty();
     for migration in &migrations()[..applied] {
@@ -31,7 +31,7 @@ fn keys_survive_every_migration() {
         world.revoke(&revoked);
         let keys = "SELECT concat_ws('|', hash, id, account, environment, scopes, created_at, expires_at, revoked_at) FROM api_keys ORDER BY 1";
         let before = world.texts(keys);
-        // The new release on what the one before left: uses can't be written there, and all else is as ever.
+        // The new release on the previous schema: uses can't be written there; everything else works.
         let api = Api { world, service: Service::new(Config::default()), key };
         if applied > 1 {
             let unknown = api.send(&as_key(&api.key, "DELETE", &at(UNKNOWN_ID)));
@@ -44,7 +44,7 @@ fn keys_survive_every_migration() {
             world.database.execute_batch(migration).unwrap();
         }
         assert_eq!((before.len(), world.texts(keys)), (2, before));
-        // And they open the vault, which is empty and works.
+        // Migrated keys open the vault, which is empty and works.
         world.publish(crate::support::small_catalog());
         let api = Api { world, service: Service::new(Config::default()), key };
         assert_eq!(body(&api.get(CONNECTIONS))["total"], 0);

@@ -1,4 +1,4 @@
-//! The vault as anybody would write it: rows in a list, filters looked at one by one.
+//! A naive model of the vault: rows in a list, filters applied one by one.
 
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ pub struct Row {
     pub description: String,
 }
 
-/// What a list is asked for.
+/// The filters of a list.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
     pub active: Option<bool>,
@@ -35,6 +35,7 @@ pub struct Filter {
     pub platform: Option<String>,
     pub version_of_platform: Option<String>,
     pub identity_type: Option<String>,
+    pub state: Option<String>,
 }
 
 /// One account's connections in one environment.
@@ -66,7 +67,7 @@ impl Row {
         })
     }
 
-    /// The row that a connection's document shows.
+    /// The model's row for a connection's document.
     pub fn of(document: &Value) -> Self {
         let text = |member: &str| document[member].as_str().unwrap().to_owned();
         Self {
@@ -117,9 +118,10 @@ impl Filter {
             && folded(&self.platform, &row.platform)
             && same(&self.version_of_platform, &row.version_of_platform)
             && same(&self.identity_type, &row.identity_type)
+            && same(&self.state, &row.state)
     }
 
-    /// The query string; every value is encoded byte by byte.
+    /// The query string, with every byte of the values percent-encoded.
     pub fn query(&self) -> String {
         let comma = |items: &Vec<String>| {
             items.iter().map(|item| encode(item)).collect::<Vec<_>>().join(",")
@@ -135,6 +137,7 @@ impl Filter {
             ("platform", self.platform.as_deref().map(encode)),
             ("platformVersion", self.version_of_platform.as_deref().map(encode)),
             ("identityType", self.identity_type.as_deref().map(encode)),
+            ("state", self.state.as_deref().map(encode)),
         ];
         let given =
             pairs.into_iter().filter_map(|(name, value)| Some(format!("{name}={}", value?)));
@@ -143,7 +146,7 @@ impl Filter {
 }
 
 impl Tenant {
-    /// What a filter leaves, in list order.
+    /// The rows that match a filter, in list order.
     pub fn list(&self, filter: &Filter) -> Vec<&Row> {
         let mut rows: Vec<&Row> =
             self.rows.iter().filter(|row| filter.leaves(row, self.environment)).collect();

@@ -1,6 +1,6 @@
-//! Pages of the list of connections: limits, page numbers, cursors, and wrong parameters.
+//! Pages of the list of connections: limits, page numbers, cursors, and invalid parameters.
 
-use connector_vault::access::{Environment, Scope};
+use connector_vault::terms::{Environment, Scope};
 use serde_json::{Value, json};
 
 use crate::support::{Api, ORIGIN, as_key, body, column};
@@ -17,15 +17,16 @@ fn wrong_parameters_are_named() {
     let hundred = vec!["k"; 100].join(",");
     let (keys, twenty) = (format!("key={hundred},k"), vec!["t"; 20].join(","));
     let (tags, long) = (format!("tags={twenty},t"), "x".repeat(101));
+    let cut = "x".repeat(64) + "…";
     for (query, code_, errors) in [
         // unknown
-        ("environment=test", "unknown_parameter", vec!["environment>platformVersion"]),
-        ("state=failed", "unknown_parameter", vec!["state>tagsMatch"]),
+        ("environment=test", "unknown_parameter", vec!["environment"]),
+        ("State=failed", "unknown_parameter", vec!["State>state"]),
         ("Platform=x", "unknown_parameter", vec!["Platform>platform"]),
         ("tag=x", "unknown_parameter", vec!["tag>tags"]),
-        ("offset=3", "unknown_parameter", vec!["offset>after"]),
-        ("id=x", "unknown_parameter", vec!["id>identity"]),
-        ("authkit=true", "unknown_parameter", vec!["authkit>active"]),
+        ("offset=3", "unknown_parameter", vec!["offset"]),
+        ("id=x", "unknown_parameter", vec!["id"]),
+        ("authkit=true", "unknown_parameter", vec!["authkit"]),
         // repeated
         ("key=a&key=b", "repeated_parameter", vec!["key"]),
         ("tags=a&tags=b", "repeated_parameter", vec!["tags"]),
@@ -58,6 +59,9 @@ fn wrong_parameters_are_named() {
         ("active=all", "invalid_parameter", vec!["active"]),
         ("identityType=User", "invalid_parameter", vec!["identityType>user"]),
         ("identityType=organisation", "invalid_parameter", vec!["identityType>organization"]),
+        ("state=", "invalid_parameter", vec!["state"]),
+        ("state=Failed", "invalid_parameter", vec!["state>failed"]),
+        ("state=fail", "invalid_parameter", vec!["state>failed"]),
         ("tagsMatch=any", "invalid_parameter", vec!["tagsMatch"]),
         ("tags=a&tagsMatch=Any", "invalid_parameter", vec!["tagsMatch>any"]),
         ("limit=0", "invalid_parameter", vec!["limit"]),
@@ -70,6 +74,17 @@ fn wrong_parameters_are_named() {
         ("page=1000000001", "invalid_parameter", vec!["page"]),
         ("name=%zz", "invalid_parameter", vec!["name"]),
         ("identity=%ff", "invalid_parameter", vec!["identity"]),
+        // values that nothing can have
+        ("platformVersion=aaa", "invalid_parameter", vec!["platformVersion"]),
+        ("platformVersion=V1", "invalid_parameter", vec!["platformVersion"]),
+        ("platformVersion=v", "invalid_parameter", vec!["platformVersion"]),
+        ("platformVersion=v1%25", "invalid_parameter", vec!["platformVersion"]),
+        (&format!("identity={}", encode(&"é".repeat(257))), "invalid_parameter", vec!["identity"]),
+        (&format!("name={}", "x".repeat(129)), "invalid_parameter", vec!["name"]),
+        (&format!("platform={}", "x".repeat(65)), "invalid_parameter", vec!["platform"]),
+        (&format!("tags=a,{}", "x".repeat(129)), "invalid_parameter", vec!["tags"]),
+        (&format!("key=a,{}", "x".repeat(395)), "invalid_parameter", vec!["key"]),
+        (&format!("{}=1", "x".repeat(10_000)), "unknown_parameter", vec![cut.as_str()]),
         ("after=x", "invalid_parameter", vec!["after"]),
         ("after=%00", "invalid_parameter", vec!["after"]),
         ("after=x&page=1", "invalid_parameter", vec!["after", "after"]),
@@ -77,16 +92,7 @@ fn wrong_parameters_are_named() {
         (
             "limit=x&foo=1&page=0&active=no&key=a&key=b&tags=,&identityType=x&q=",
             "unknown_parameter",
-            vec![
-                "active",
-                "foo>platformVersion",
-                "identityType>organization",
-                "key",
-                "limit",
-                "page",
-                "q",
-                "tags",
-            ],
+            vec!["active", "foo", "identityType", "key", "limit", "page", "q", "tags"],
         ),
     ] {
         let calls = api.world.db_calls.get();
@@ -116,6 +122,11 @@ fn wrong_parameters_are_named() {
         "platform=x%00",
         "key=%00,%00",
         "page=1000000000&limit=500&tags=a,b&tagsMatch=any",
+        &format!("identity={}", encode(&"é".repeat(256))),
+        &format!("name={}", "x".repeat(128)),
+        &format!("platform={}", "x".repeat(64)),
+        &format!("tags={}", "x".repeat(128)),
+        &format!("key={}", "x".repeat(394)),
         "page=1000000000&q=a",
         "page=1000000000&key=test::a::b::c",
     ] {
@@ -190,7 +201,7 @@ fn pages_have_true_totals_and_the_last_one_has_no_link() {
     );
 }
 
-/// Walks a list by its links: the pages' rows.
+/// Walks a list along its links. Returns the rows of each page.
 fn walk(api: &Api, path: &str) -> Vec<Vec<Value>> {
     let (mut pages, mut path) = (Vec::new(), Some(path.to_owned()));
     while let Some(at) = path {
@@ -241,7 +252,7 @@ fn links_lead_through_every_list() {
             );
         }
     }
-    // A walk may begin on any page.
+    // A walk may start on any page.
     let response = api.get(&format!("{CONNECTIONS}?limit=2&page=3"));
     let rest = api.get(&next(&response).unwrap());
     assert_eq!(body(&rest)["page"], 4);
@@ -264,7 +275,7 @@ fn a_link_is_the_request_with_another_place() {
         let after = cursor(&response).unwrap();
         assert_eq!(link, format!("<{ORIGIN}{CONNECTIONS}?{kept}&after={after}>; rel=\"next\""));
         assert!(after.bytes().all(|byte| byte.is_ascii_alphanumeric()), "{after}");
-        // The filters may come in another order and encoding, they are the same.
+        // The filters may come in another order and encoding.
         let turned: Vec<&str> = kept.split('&').rev().collect();
         let turned = turned.join("&").replace("%6E", "n").replace("limit", "li%6dit");
         let pages = [format!("after={after}&{turned}"), format!("{kept}&after={after}")];
@@ -272,7 +283,7 @@ fn a_link_is_the_request_with_another_place() {
         assert_eq!(pages[0], pages[1]);
         assert_eq!(pages[0]["rows"].as_array().unwrap().len(), 1);
     }
-    // The path is the one that was asked.
+    // The link keeps the path as it was sent.
     let response = api.get("/v1/vault/%63onnections?limit=1");
     assert!(response.header("link").unwrap().contains("/v1/vault/%63onnections?limit=1&after="));
 }
@@ -310,12 +321,12 @@ fn a_cursor_is_good_for_its_list_and_key_only() {
         "limit=1&name=ann&tags=red&q=a",
         "limit=1&name=ann%0Atags=red",
         "limit=1&name=red&tags=ann",
-        // What looks like several parameters in one is one.
+        // One parameter that looks like several stays one.
         "limit=1&tags=red%0Alimit=1&name=ann",
     ] {
         assert_eq!(ask(&api.key, query, &after), refused, "{query}");
     }
-    // The same list, however it is spelled.
+    // The same list, spelled differently.
     for query in [
         "tags=red&name=ann&limit=1",
         "limit=01&name=ANN&tags=r%65d",
@@ -328,7 +339,7 @@ fn a_cursor_is_good_for_its_list_and_key_only() {
         let digit = if altered.as_bytes()[nth] == b'0' { "1" } else { "0" };
         altered.replace_range(nth..=nth, digit);
         assert_eq!(ask(&api.key, list, &altered), refused, "{nth}");
-        // What else is wrong is told with it.
+        // Other faults are reported together with it.
         let both = ask(&api.key, "limit=0", &altered);
         assert_eq!(both, (400, refused.1.clone(), vec!["after".into(), "limit".into()]), "{nth}");
     }

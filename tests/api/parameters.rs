@@ -7,7 +7,7 @@ use crate::support::{Api, body};
 const CONNECTORS: &str = "/v1/available-connectors";
 const ACTIONS: &str = "/v1/available-actions/alpha";
 
-/// The top code, then each fault as `parameter` or `parameter>suggestion`.
+/// The problem's code, then each fault as `parameter` or `parameter>suggestion`.
 fn faults(api: &Api, path: &str) -> (u16, String, Vec<String>) {
     let response = api.get(path);
     let document = body(&response);
@@ -34,11 +34,11 @@ fn wrong_parameters_are_named() {
         ("plattform=x", "unknown_parameter", vec!["plattform>platform"]),
         ("Platform=x", "unknown_parameter", vec!["Platform>platform"]),
         ("per_page=5", "unknown_parameter", vec!["per_page>page"]),
-        ("title=x", "unknown_parameter", vec!["title>category"]),
-        ("=x", "unknown_parameter", vec![">authkit"]),
-        ("a=1&a=2", "unknown_parameter", vec!["a>name"]),
+        ("title=x", "unknown_parameter", vec!["title"]),
+        ("=x", "unknown_parameter", vec![""]),
+        ("a=1&a=2", "unknown_parameter", vec!["a"]),
         ("page%00=1", "unknown_parameter", vec!["page\0>page"]),
-        ("%zz=1", "unknown_parameter", vec!["%zz>authkit"]),
+        ("%zz=1", "unknown_parameter", vec!["%zz"]),
         // repeated
         ("key=a&key=b", "repeated_parameter", vec!["key"]),
         ("key=a&k%65y=a&key=c", "repeated_parameter", vec!["key"]),
@@ -72,11 +72,15 @@ fn wrong_parameters_are_named() {
         // q
         ("q=%20%20", "invalid_parameter", vec!["q"]),
         (&format!("q={x101}"), "invalid_parameter", vec!["q"]),
-        // all at once, in the order of the query; the first one names the problem
+        // values that nothing can have
+        (&format!("name={}", "x".repeat(257)), "invalid_parameter", vec!["name"]),
+        (&format!("key={}", "x".repeat(257)), "invalid_parameter", vec!["key"]),
+        (&format!("platform={}", "x".repeat(65)), "invalid_parameter", vec!["platform"]),
+        // all at once, in the order of the query; the first fault gives the problem its code
         (
             "limit=x&foo=1&page=0&authkit=no&key=a&key=b",
             "unknown_parameter",
-            vec!["foo>category", "key", "authkit", "limit", "page"],
+            vec!["foo", "key", "authkit", "limit", "page"],
         ),
     ] {
         let (status, got_code, mut got) = faults(&api, &format!("{CONNECTORS}?{query}"));
@@ -103,7 +107,7 @@ fn wrong_parameters_are_named() {
     }
     assert_eq!(
         faults(&api, &format!("{ACTIONS}?category=x&platform=alpha")),
-        (400, "unknown_parameter".into(), vec!["category>page".into(), "platform>page".into()])
+        (400, "unknown_parameter".into(), vec!["category".into(), "platform".into()])
     );
 }
 

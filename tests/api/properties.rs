@@ -1,19 +1,23 @@
-//! Random catalogs and random queries against naive models.
+//! Random catalogs and random queries, compared with naive models.
 
 use connector_vault::api::Config;
-use connector_vault::api::catalog::{read_action_query, read_connector_query};
+use connector_vault::api::endpoint::Keyed;
 use connector_vault::api::problem::{Code, Place, Problem};
-use connector_vault::catalog::model::{Action, Connector, Method, Status};
+use connector_vault::api::query::QueryReader;
+use connector_vault::catalog::model::{Action, Connector, Status};
+use connector_vault::catalog::write::Sizes;
+use connector_vault::terms::Method;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
 
+use crate::format1;
 use crate::support::{Api, body};
 
 const PLATFORM: &str = "p0";
 
-/// Words that overlap, differ in case and hold what other systems take for wildcards.
+/// Words that overlap, differ in case, or contain wildcards of other systems.
 const WORDS: [&str; 16] = [
     "List", "list", "LISTS", "user", "users", "a", "Émile", "é", "100%", "_", "\"q\"", "b\\c",
     "x-y", "xa-a-a", "a-a", "日本",
@@ -25,7 +29,7 @@ fn text() -> impl Strategy<Value = String> {
 
 fn actions() -> impl Strategy<Value = Vec<Action>> {
     let action = (text(), select(&Method::ALL[..]), select(&["", "Model"][..]));
-    vec(action, 0..60).prop_map(|rows| {
+    vec(action, 0..150).prop_map(|rows| {
         let row = |(at, (title, method, model)): (usize, (String, Method, &str))| Action {
             key: format!("{}{at}", title.replace(' ', "")),
             title,
@@ -35,6 +39,17 @@ fn actions() -> impl Strategy<Value = Vec<Action>> {
         };
         rows.into_iter().enumerate().map(row).collect()
     })
+}
+
+/// Pieces so small that every boundary between them is crossed, and the published ones.
+fn sizes() -> impl Strategy<Value = Sizes> {
+    let small = (1_usize..6, 0_usize..3000, 0_usize..6000, 1_usize..900, 1_usize..2000);
+    let pieces = (1_usize..500, 1_usize..500, 1_usize..40);
+    let small =
+        (small, pieces).prop_map(|((packs, packed, whole, group, rows), (bucket, part, block))| {
+            Sizes { packs, packed, whole, group, rows, bucket, part, block }
+        });
+    prop_oneof![4 => small, 1 => Just(Sizes::PUBLISHED)]
 }
 
 fn connectors() -> impl Strategy<Value = Vec<(Connector, bool)>> {
@@ -72,7 +87,8 @@ fn connectors() -> impl Strategy<Value = Vec<(Connector, bool)>> {
     })
 }
 
-/// The naive search: the rank of a row whose fields are given, the name or title first; none when a word is missing.
+/// The naive search: the rank of a row with these fields, the name or title first. Returns `None` when a word is
+/// missing.
 fn rank(fields: &[Vec<String>], q: &str) -> Option<usize> {
     let place_of = |word: &str| {
         let ranks = fields.iter().enumerate().flat_map(|(nth, values)| {
@@ -114,7 +130,7 @@ fn page(rows: &[Value], limit: usize, page: usize) -> Value {
     json!({"rows": shown, "total": rows.len(), "pages": rows.len().div_ceil(limit), "page": page})
 }
 
-/// The rows in the order of `q`, when there is one.
+/// The rows in the order of `q`, if given.
 fn ranked<T>(rows: Vec<T>, q: Option<&String>, fields: impl Fn(&T) -> Vec<Vec<String>>) -> Vec<T> {
     let Some(q) = q else { return rows };
     let mut ranked: Vec<_> =
@@ -139,7 +155,12 @@ fn query(pairs: &[(&str, Option<String>)]) -> String {
 
 /// A text that is often in the catalog, and sometimes not.
 fn wanted() -> impl Strategy<Value = Option<String>> {
-    prop_oneof![3 => Just(None), 2 => text().prop_map(Some), 1 => select(&WORDS[..]).prop_map(|word| Some(word.to_uppercase()))]
+    prop_oneof![
+        3 => Just(None),
+        2 => text().prop_map(Some),
+        1 => select(&WORDS[..]).prop_map(|word| Some(word.to_uppercase())),
+        1 => select(&["s1", "er", "t u", "p0", "0", "17 list", "list 3", "a p0", "-", "ist us"][..]).prop_map(|q| Some(q.to_owned())),
+    ]
 }
 
 proptest! {
@@ -147,12 +168,17 @@ proptest! {
 
     #[test]
     fn action_lists_equal_the_model(
-        rows in actions(), title in wanted(), q in wanted(), nth in proptest::option::of(0_usize..70),
+        rows in actions(), sizes in sizes(), old in any::<bool>(), title in wanted(), q in wanted(), nth in proptest::option::of(0_usize..70),
         method in proptest::option::of(select(&["get", "POST", "Put", "patch", "DELETE", "HEAD"][..])), limit in 1_usize..30, asked in 1_usize..5,
     ) {
         let api = Api::new(Config::default());
         let connector = crate::support::connector(PLATFORM, "P", "Other", 0);
-        api.world.publish(vec![(connector, false, rows.clone())]);
+        let catalog = vec![(connector, false, rows.clone())];
+        if old {
+            format1::publish(&api.world, catalog);
+        } else {
+            api.world.publish_in(sizes, &catalog);
+        }
         let key = nth.map(|nth| rows.get(nth).map_or("none".into(), |row| row.key.clone()));
 
         let mut expected = rows;
@@ -168,18 +194,23 @@ proptest! {
         let pairs = [("title", title), ("key", key), ("method", method.map(str::to_owned)), ("q", q), ("limit", Some(limit.to_string())), ("page", Some(asked.to_string()))];
         let path = format!("/v1/available-actions/{PLATFORM}?{}", query(&pairs));
         for _ in 0..2 {
-            // The second answer may come from memory.
+            // The second answer may come from the cache.
             prop_assert_eq!(body(&api.get(&path)), page(&expected, limit, asked), "{}", path);
         }
     }
 
     #[test]
     fn connector_lists_equal_the_model(
-        rows in connectors(), name in wanted(), q in wanted(), nth in proptest::option::of(0_usize..50), by_key in any::<bool>(),
+        rows in connectors(), sizes in sizes(), old in any::<bool>(), name in wanted(), q in wanted(), nth in proptest::option::of(0_usize..50), by_key in any::<bool>(),
         category in proptest::option::of(select(&["PAYMENTS", "é", "other", "x"][..])), authkit in proptest::option::of(any::<bool>()), limit in 1_usize..30, asked in 1_usize..5,
     ) {
         let api = Api::new(Config::default());
-        api.world.publish(rows.iter().cloned().map(|(row, authkit)| (row, authkit, Vec::new())).collect());
+        let catalog: Vec<_> = rows.iter().cloned().map(|(row, authkit)| (row, authkit, Vec::new())).collect();
+        if old {
+            format1::publish(&api.world, catalog);
+        } else {
+            api.world.publish_in(sizes, &catalog);
+        }
         let platform = nth.filter(|_| !by_key).map(|nth| format!("P{nth}"));
         let key = nth.filter(|_| by_key).map(|nth| format!("api::p{nth}::v1"));
 
@@ -208,9 +239,9 @@ proptest! {
     }
 
     #[test]
-    fn every_page_together_is_the_list(rows in actions(), limit in 1_usize..20) {
+    fn every_page_together_is_the_list(rows in actions(), sizes in sizes(), limit in 1_usize..20) {
         let api = Api::new(Config::default());
-        api.world.publish(vec![(crate::support::connector(PLATFORM, "P", "Other", 0), false, rows.clone())]);
+        api.world.publish_in(sizes, &[(crate::support::connector(PLATFORM, "P", "Other", 0), false, rows.clone())]);
         let pages = rows.len().div_ceil(limit);
         let mut walked: Vec<String> = (1..=pages)
             .flat_map(|page| crate::support::column(&api.get(&format!("/v1/available-actions/{PLATFORM}?limit={limit}&page={page}")), "key"))
@@ -227,16 +258,23 @@ proptest! {
         pairs in vec((select(&["title", "key", "method", "q", "limit", "page", "Title", "pages", "x", "authkit"][..]), select(&["", "a", "0", "1", "500", "501", "true", "-1", "%20", "%zz", "é"][..])), 0..6),
     ) {
         let text: Vec<_> = pairs.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        let got = read_action_query(&text.join("&")).err();
+        let got = faults_of(Keyed::ListActions, &text.join("&"));
         prop_assert_eq!(got.map(named).unwrap_or_default(), expected_faults(&pairs), "{}", text.join("&"));
     }
 
     #[test]
     fn no_query_makes_the_parser_panic(text in ".{0,200}", bytes in "[%&=+a-f0-9q]{0,60}") {
         for query in [text, bytes] {
-            let _ = (read_action_query(&query), read_connector_query(&query));
+            for endpoint in [Keyed::ListActions, Keyed::ListConnectors, Keyed::ListConnections] {
+                let _ = faults_of(endpoint, &query);
+            }
         }
     }
+}
+
+/// The problem of a query. Returns `None` when it is valid.
+fn faults_of(endpoint: Keyed, query: &str) -> Option<Problem> {
+    QueryReader::new(query, endpoint.facts().query).finish().err()
 }
 
 /// Each fault as code and parameter, sorted.

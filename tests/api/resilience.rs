@@ -1,13 +1,16 @@
-//! What the vault does when the way to the database breaks: each write once, each answer right, nothing told.
+//! What the vault does when the connection to the database is lost: each write happens once, each answer is right, and
+//! nothing internal is revealed.
 
-use connector_vault::access::{Environment, Scope};
 use connector_vault::api::{Request, Response};
+use connector_vault::terms::{Environment, Scope};
 use serde_json::{Value, json};
 
-use crate::support::{Api, Loss, as_key, body, with_header};
-use crate::vault::{CONNECTIONS, SUMMARY, UNKNOWN_ID, at, code, minimal, patch_as, post_as};
+use crate::support::{Api, Loss, as_key, body, with_body, with_header};
+use crate::vault::{
+    CONNECTIONS, SUMMARY, UNKNOWN_ID, at, code, minimal, name, patch_as, post_as, state as state_of,
+};
 
-/// Every way in which the first tries may be lost and the last one not.
+/// Every way in which the first tries are lost and the last one succeeds.
 const SURVIVED: [&[Loss]; 6] = [
     &[Loss::Before],
     &[Loss::After],
@@ -17,7 +20,7 @@ const SURVIVED: [&[Loss]; 6] = [
     &[Loss::After, Loss::Before],
 ];
 
-/// Sends a request whose first tries are lost; it is tried once more for each of them.
+/// Sends a request whose first tries are lost; each loss is followed by one more try.
 fn through(api: &Api, losses: &[Loss], request: &Request) -> Response {
     *api.world.losses.borrow_mut() = losses.iter().copied().collect();
     api.world.slept.borrow_mut().clear();
@@ -30,7 +33,7 @@ fn through(api: &Api, losses: &[Loss], request: &Request) -> Response {
     );
     let slept = api.world.slept.borrow();
     assert_eq!(slept.len(), losses.len());
-    // Each wait has its own range, above the one before.
+    // Each pause has its own range, above that of the one before.
     for (nth, waited) in slept.iter().enumerate() {
         let least = 20 << (nth + 1);
         assert!((least..least + 256).contains(waited), "{slept:?}");
@@ -44,7 +47,7 @@ fn tagged(api: &Api, identity: &str) -> String {
     api.create(&document)["id"].as_str().unwrap().to_owned()
 }
 
-/// What the tables hold, for as far as it does not follow from chance.
+/// The contents of the tables that do not depend on randomness.
 fn state(api: &Api) -> (Vec<String>, Vec<String>) {
     let counts = "SELECT account || environment || active || dimension || value || n FROM connection_counts ORDER BY 1";
     let rows = "SELECT environment || identity || tags || version FROM connections ORDER BY 1";
@@ -66,7 +69,7 @@ fn a_create_happens_once() {
         assert_eq!(state(&api), state(&calm), "{losses:?}");
         let id = body(&response)["id"].as_str().unwrap().to_owned();
         assert_eq!(body(&api.get(&at(&id))), body(&response));
-        // Whose key was taken before is told so.
+        // A key that was taken before is reported as such.
         let before = api.world.dump();
         let response = through(&api, losses, &post_as(&api.key, &minimal("ann")));
         assert_eq!(
@@ -111,6 +114,38 @@ fn a_patch_happens_once() {
 }
 
 #[test]
+fn a_new_state_or_name_happens_once() {
+    for losses in SURVIVED {
+        let api = Api::with_catalog();
+        let id = tagged(&api, "ann");
+        let put = |path: &str, document: Value, if_match: Option<u32>| {
+            let request = with_body(api.request("PUT", path), &document.to_string());
+            let response = match if_match {
+                None => through(&api, losses, &request),
+                Some(version) => {
+                    let tag = format!("\"{id}-{version}\"");
+                    through(&api, losses, &with_header(request, "if-match", &tag))
+                }
+            };
+            let version = (response.status < 300).then(|| body(&response)["version"].clone());
+            (response.status, version)
+        };
+        let done = |version: u32| (200, Some(json!(version.to_string())));
+        let failed = || json!({"state": "failed", "active": false, "reason": "revoked"});
+        assert_eq!(put(&state_of(&id), failed(), None), done(2), "{losses:?}");
+        assert_eq!(put(&state_of(&id), failed(), None), done(2), "{losses:?}");
+        assert_eq!(put(&state_of(&id), json!({"state": "operational"}), Some(2)), done(3));
+        assert_eq!(put(&name(&id), json!({"name": "Ann"}), Some(3)), done(4), "{losses:?}");
+        assert_eq!(put(&name(&id), json!({"name": null}), None), done(5), "{losses:?}");
+        let before = api.world.dump();
+        assert_eq!(put(&name(&id), json!({"name": "late"}), Some(4)), (412, None), "{losses:?}");
+        assert_eq!(put(&state_of(&id), failed(), Some(4)), (412, None), "{losses:?}");
+        assert_eq!(put(&state_of(UNKNOWN_ID), failed(), None), (404, None), "{losses:?}");
+        assert_eq!(api.world.dump(), before);
+    }
+}
+
+#[test]
 fn a_delete_happens_once() {
     for losses in SURVIVED {
         let api = Api::with_catalog();
@@ -129,7 +164,7 @@ fn a_delete_happens_once() {
         let stale = with_header(api.request("DELETE", &at(&kept)), "if-match", "\"x\"");
         assert_eq!(through(&api, losses, &stale).status, 412, "{losses:?}");
         assert_eq!(api.world.dump(), before, "{losses:?}");
-        // Another tenant's connection stays, whatever is answered.
+        // Another tenant's connection stays, whatever the answer.
         let other = api.world.key("beta", Environment::Test, &Scope::ALL, None);
         api.use_key(&other);
         let before = api.world.dump();
@@ -163,7 +198,7 @@ fn reads_are_tried_again() {
     }
 }
 
-/// Every kind of request on a connection.
+/// Every kind of request about a connection.
 fn every(api: &Api, id: &str) -> Vec<Request> {
     vec![
         api.request("GET", CONNECTIONS),
@@ -171,6 +206,8 @@ fn every(api: &Api, id: &str) -> Vec<Request> {
         api.request("GET", SUMMARY),
         post_as(&api.key, &minimal("new")),
         patch_as(&api.key, id, &json!({"tags": ["new"]})),
+        with_body(api.request("PUT", &state_of(id)), r#"{"state":"failed","active":false}"#),
+        with_body(api.request("PUT", &name(id)), r#"{"name":"new"}"#),
         api.request("DELETE", &at(id)),
     ]
 }
@@ -193,7 +230,7 @@ fn assert_unavailable(api: &Api, response: &Response) {
 
 #[test]
 fn three_losses_are_told() {
-    for nth in 0..6 {
+    for nth in 0..8 {
         for loss in [Loss::Before, Loss::After] {
             let api = Api::with_catalog();
             let id = tagged(&api, "ann");
@@ -206,7 +243,7 @@ fn three_losses_are_told() {
                 assert_eq!(api.world.dump(), before);
             }
             assert!(api.world.losses.borrow().is_empty());
-            // It is told before anything else, but after it is known that there is no key.
+            // The outage is reported before anything else, except that the request carries no key.
             assert_eq!(api.send(&crate::support::anonymous("GET", CONNECTIONS)).status, 401);
         }
     }
@@ -229,7 +266,7 @@ fn other_failures_are_not_tried_again() {
         api.world.db_fails.set(false);
         assert_eq!(api.world.dump(), before, "{request:?}");
     }
-    // Nor is one that follows a loss.
+    // A lost connection is still retried.
     *api.world.losses.borrow_mut() = [Loss::Before].into();
     assert_eq!(api.get(CONNECTIONS).status, 200);
 }
@@ -239,7 +276,7 @@ fn a_batch_that_fails_in_the_middle_leaves_nothing() {
     let api = Api::with_catalog();
     let id = tagged(&api, "ann");
     let before = api.world.dump();
-    // The last statement of a write is the one that reads its outcome.
+    // The last statement of a write reads its outcome.
     api.world.database.execute_batch("CREATE TEMP TRIGGER broken AFTER INSERT ON main.connection_tags BEGIN SELECT RAISE(ABORT, 'D1_ERROR broken at /secret/path'); END").unwrap();
     let mut document = minimal("new");
     document["tags"] = json!(["x"]);

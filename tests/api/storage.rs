@@ -1,15 +1,16 @@
-//! What happens when storage is out of order, and what an isolate remembers.
+//! What happens when storage fails, and what an isolate remembers.
 
 use connector_vault::api::Config;
 use connector_vault::catalog::stored::CURRENT_KEY;
-use serde_json::json;
+use connector_vault::catalog::write::Sizes;
+use serde_json::{Value, json};
 
 use crate::support::{Api, body, small_catalog};
 
 const CONNECTORS: &str = "/v1/available-connectors";
 const ACTIONS: &str = "/v1/available-actions/alpha";
 
-/// The response is a 503 that tells nothing; the log names `culprit`.
+/// Asserts that the response is a 503 that reveals nothing, and that the log names `culprit`.
 fn assert_unavailable(api: &Api, path: &str, culprit: &str) {
     let response = api.get(path);
     assert_eq!(
@@ -29,72 +30,162 @@ fn assert_unavailable(api: &Api, path: &str, culprit: &str) {
     assert!(!log.contains(api.key.reveal()), "{log}");
 }
 
-#[test]
-fn a_missing_or_damaged_segment_is_named_and_recovers() {
-    let api = Api::with_catalog();
-    assert_eq!(api.get(CONNECTORS).status, 200);
-    let actions = api.world.store_segment(connector_vault::catalog::segment::write_actions(
-        small_catalog()[1].2.clone(),
-    ));
-    let key = actions.key();
-    let whole = api.world.blobs.borrow()[&key].clone();
-    let flipped = |at: usize| {
-        let mut bytes = whole.clone();
-        bytes[at] ^= 1;
-        Some(bytes)
-    };
-    let length = whole.len();
-    let mut damaged = vec![
-        None,
-        Some(Vec::new()),
-        Some(whole[..length - 1].to_vec()),
-        Some(whole[..10].to_vec()),
-        Some(b"<html>".to_vec()),
-    ];
-    damaged.extend((0..length).step_by(7).map(flipped));
-    for bytes in damaged {
-        match bytes {
-            Some(bytes) => api.world.blobs.borrow_mut().insert(key.clone(), bytes),
-            None => api.world.blobs.borrow_mut().remove(&key),
-        };
-        assert_unavailable(&api, ACTIONS, &key);
-        assert_eq!(api.get(CONNECTORS).status, 200, "the rest goes on");
+/// Requests that together need every byte of every segment.
+fn all() -> Vec<String> {
+    let connectors = ["", "?category=other", "?name=alpha+api&q=alpha", "?q=what+nothing"];
+    let mut paths: Vec<String> =
+        connectors.iter().map(|query| format!("{CONNECTORS}{query}")).collect();
+    for platform in ["alpha", "alpha-two", "zeta", "epsilon", "empty", "unknown"] {
+        paths.push(format!("{CONNECTORS}?platform={platform}"));
+        for query in ["", "?key=ping", "?key=usersCreate", "?title=ping", "?method=get&q=l"] {
+            paths.push(format!("/v1/available-actions/{platform}{query}"));
+        }
     }
-    api.world.blobs.borrow_mut().insert(key.clone(), whole);
-    assert_eq!(api.get(ACTIONS).status, 200, "recovers at once");
-    // Another kind of list under the right name.
+    for key in ["usersList", "usersListAgain", "usersDelete", "usersUpdate", "Ueberweisung"] {
+        paths.push(format!("{ACTIONS}?key={key}"));
+    }
+    paths
+}
+
+/// An isolate that has read nothing yet, over the same storage.
+fn fresh(api: &Api) -> Api {
+    let fresh = Api::new(Config::default());
+    fresh.world.blobs.borrow_mut().clone_from(&api.world.blobs.borrow());
+    fresh
+}
+
+/// The answers to [`all`], without the parts that differ each time; `None` for a 503.
+fn answers(api: &Api) -> Vec<Option<Value>> {
+    let answer = |path: &String| {
+        let response = api.get(path);
+        let mut document = body(&response);
+        document.as_object_mut().unwrap().remove("requestId");
+        assert!(matches!(response.status, 200 | 404 | 503), "{path}: {}", response.status);
+        (response.status != 503).then_some(document)
+    };
+    all().iter().map(answer).collect()
+}
+
+/// Pieces of all kinds: lists with their own parts, lists in packs, at most one pack per platform.
+const PIECES: [Sizes; 2] = [
+    Sizes { packed: 4000, whole: 4000, group: 300, ..Sizes::PUBLISHED },
+    Sizes {
+        packs: 2,
+        packed: 300,
+        whole: 200,
+        group: 150,
+        rows: 500,
+        bucket: 200,
+        part: 400,
+        block: 16,
+    },
+];
+
+#[test]
+fn damage_anywhere_is_found_before_it_is_shown() {
+    for sizes in PIECES {
+        let api = Api::new(Config::default());
+        let segments = api.world.publish_in(sizes, &small_catalog());
+        let whole = answers(&fresh(&api));
+        assert!(whole.iter().all(Option::is_some));
+        for id in &segments {
+            let bytes = api.world.blobs.borrow()[&id.key()].clone();
+            let mut found = 0;
+            for at in (0..bytes.len()).step_by(37).chain([bytes.len() - 1]) {
+                let mut damaged = bytes.clone();
+                damaged[at] ^= 16;
+                api.world.blobs.borrow_mut().insert(id.key(), damaged);
+                let isolate = fresh(&api);
+                for (got, expected) in answers(&isolate).iter().zip(&whole) {
+                    assert!(got.is_none() || got == expected, "{id} at {at}");
+                    found += usize::from(got.is_none());
+                }
+                // Storage is repaired: the isolate notices as soon as it meets the damage in its copy.
+                isolate.world.blobs.borrow_mut().insert(id.key(), bytes.clone());
+                answers(&isolate);
+                assert!(answers(&isolate) == whole, "{id} at {at}");
+            }
+            assert!(found > 0, "nobody needs {id}");
+            api.world.blobs.borrow_mut().insert(id.key(), bytes);
+        }
+    }
+}
+
+#[test]
+fn another_value_under_a_right_name_is_found() {
+    for sizes in PIECES {
+        let api = Api::new(Config::default());
+        let segments = api.world.publish_in(sizes, &small_catalog());
+        let whole = answers(&fresh(&api));
+        for id in &segments {
+            let bytes = api.world.blobs.borrow()[&id.key()].clone();
+            let other = segments.iter().find(|other| *other != id).unwrap();
+            let other = api.world.blobs.borrow()[&other.key()].clone();
+            for (value, is_needed) in [
+                (None, true),
+                (Some(Vec::new()), true),
+                (Some(other), true),
+                (Some(b"<html>".to_vec()), true),
+                (Some(bytes[..3].to_vec()), true),
+                (Some(bytes[..bytes.len() / 2].to_vec()), false),
+                (Some(bytes[..bytes.len() - 1].to_vec()), false),
+            ] {
+                match &value {
+                    Some(value) => api.world.blobs.borrow_mut().insert(id.key(), value.clone()),
+                    None => api.world.blobs.borrow_mut().remove(&id.key()),
+                };
+                let got = answers(&fresh(&api));
+                assert!(got.contains(&None) || !is_needed, "{id}");
+                for (got, expected) in got.iter().zip(&whole) {
+                    assert!(got.is_none() || got == expected, "{id}");
+                }
+            }
+            api.world.blobs.borrow_mut().insert(id.key(), bytes);
+        }
+    }
+}
+
+#[test]
+fn a_missing_or_damaged_segment_is_named() {
     let api = Api::with_catalog();
-    let connectors = api
-        .world
-        .blobs
-        .borrow()
-        .iter()
-        .find(|(_, bytes)| bytes.get(7) == Some(&1))
-        .map(|(_, bytes)| bytes.clone())
-        .unwrap();
-    api.world.blobs.borrow_mut().insert(key.clone(), connectors);
-    assert_unavailable(&api, ACTIONS, &key);
+    let segments: Vec<String> = api.world.blobs.borrow().keys().cloned().collect();
+    for key in segments.iter().filter(|key| key.starts_with("segment:")) {
+        let bytes = api.world.blobs.borrow_mut().remove(key).unwrap();
+        let isolate = fresh(&api);
+        let path = all().into_iter().find(|path| isolate.get(path).status == 503);
+        assert_unavailable(&isolate, &path.unwrap(), key);
+        api.world.blobs.borrow_mut().insert(key.clone(), bytes);
+    }
 }
 
 #[test]
 fn a_missing_or_damaged_current_record() {
     let api = Api::with_catalog();
     let good = api.world.blobs.borrow()[CURRENT_KEY].clone();
-    for bytes in [
-        None,
-        Some("{}".to_owned()),
-        Some("null".into()),
-        Some(String::from_utf8(good.clone()).unwrap().replace("\"format\":1", "\"format\":2")),
-        Some(r#"{"format":1,"connectors":"../etc"}"#.into()),
-    ] {
-        match bytes {
-            Some(text) => {
-                api.world.blobs.borrow_mut().insert(CURRENT_KEY.into(), text.into_bytes())
-            }
-            None => api.world.blobs.borrow_mut().remove(CURRENT_KEY),
-        };
+    let altered = |at: usize| {
+        let mut bytes = good.clone();
+        bytes[at] ^= 1;
+        bytes
+    };
+    let mut damaged: Vec<Vec<u8>> = (0..good.len()).step_by(7).map(altered).collect();
+    damaged.extend((0..good.len()).step_by(97).map(|end| good[..end].to_vec()));
+    damaged.push(altered(6));
+    damaged.extend(
+        [
+            "{}",
+            "null",
+            r#"{"format":1,"connectors":"../etc"}"#,
+            r#"{"format":2,"connectors":"00000000000000000000000000000000"}"#,
+            r#"{"format":1,"connectors":"00000000000000000000000000000000","more":1}"#,
+        ]
+        .map(|text| text.as_bytes().to_vec()),
+    );
+    api.world.blobs.borrow_mut().remove(CURRENT_KEY);
+    assert_unavailable(&api, ACTIONS, "no catalog is published");
+    for bytes in damaged {
+        api.world.blobs.borrow_mut().insert(CURRENT_KEY.into(), bytes);
         for path in [CONNECTORS, ACTIONS] {
-            assert_unavailable(&api, path, CURRENT_KEY);
+            assert_unavailable(&api, path, "`current` is damaged");
         }
     }
     api.world.blobs.borrow_mut().insert(CURRENT_KEY.into(), good);
@@ -111,6 +202,24 @@ fn the_current_record_is_trusted_for_at_most_30_seconds() {
     assert_eq!(total(&api), 5);
     api.world.wait(1);
     assert_eq!(total(&api), 2);
+}
+
+#[test]
+fn a_page_that_was_sent_is_sent_again_without_being_read() {
+    let api = Api::with_catalog();
+    let first = api.get(ACTIONS);
+    assert_eq!(first.status, 200);
+    // The segments are gone, but the body of this query's page in this catalog is remembered.
+    api.world.blobs.borrow_mut().retain(|key, _| key == CURRENT_KEY);
+    let again = api.get(ACTIONS);
+    assert_eq!((again.body, again.status), (first.body.clone(), 200));
+    assert_eq!(
+        body(&api.get(&format!("{ACTIONS}?limit=1")))["rows"].as_array().map(Vec::len),
+        Some(1)
+    );
+    api.world.publish(small_catalog().into_iter().skip(2).collect());
+    api.world.wait(30_000);
+    assert_eq!(api.get(ACTIONS).status, 404, "the next catalog does not have the platform");
 }
 
 #[test]
@@ -132,12 +241,14 @@ fn segments_are_held_under_the_budget() {
     let reads = |budget: &str, asked: &[&str]| {
         let api = Api::new(Config::from_variables(None, None, Some(budget)));
         api.world.publish(small_catalog());
-        for platform in asked {
-            assert_eq!(api.get(&format!("/v1/available-actions/{platform}")).status, 200);
+        for (nth, platform) in asked.iter().enumerate() {
+            // Another list each time: one that was sent before is remembered by itself.
+            let path = format!("/v1/available-actions/{platform}?limit={}", nth + 1);
+            assert_eq!(api.get(&path).status, 200);
         }
         api.world.blob_reads.borrow().len()
     };
     let asked = ["alpha", "zeta", "alpha", "zeta", "alpha"];
-    assert_eq!(reads("33554432", &asked), 4, "current, connectors, and each action segment once");
+    assert_eq!(reads("33554432", &asked), 3, "`current`, and each pack once");
     assert_eq!(reads("0", &asked), 1 + 2 * asked.len(), "nothing fits: still served");
 }

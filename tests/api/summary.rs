@@ -1,7 +1,7 @@
 //! `GET /v1/vault/summary`.
 
-use connector_vault::access::{Environment, Scope};
 use connector_vault::api::Config;
+use connector_vault::terms::{Environment, Scope};
 use serde_json::{Value, json};
 
 use crate::support::{Api, action, as_key, body, connector};
@@ -70,11 +70,11 @@ fn the_largest_fifty_platforms_are_named() {
     let api = Api::new(Config::default());
     let platforms: Vec<String> = (0..60).map(|nth| format!("p{nth:02}")).collect();
     let rows = platforms.iter().map(|platform| {
-        let ping = action(platform, "Ping", "ping", connector_vault::catalog::model::Method::Get);
+        let ping = action(platform, "Ping", "ping", connector_vault::terms::Method::Get);
         (connector(platform, platform, "Other", 1), false, vec![ping])
     });
     api.world.publish(rows.collect());
-    // One to three connections each, the first one active.
+    // One to three connections each, the first of them active.
     let size = |nth: usize| {
         if nth.is_multiple_of(6) {
             3

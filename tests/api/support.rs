@@ -1,18 +1,23 @@
-//! The ports over real `SQLite` and memory, with failure modes, and a small catalog.
+//! The ports over real `SQLite` and memory, with ways to make them fail, and a small catalog.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
+use std::future::poll_fn;
+use std::mem;
+use std::rc::Rc;
+use std::task::Poll;
 
-use connector_vault::access::key::{ApiKey, KeyHash};
-use connector_vault::access::{Environment, Scope, Scopes};
+use connector_vault::access::key::ApiKey;
 use connector_vault::api::message::Body;
 use connector_vault::api::{Config, Request, Response, Service, handle};
-use connector_vault::catalog::model::{Action, Connector, Method, Status};
-use connector_vault::catalog::segment::{ConnectorEntry, write_actions, write_connectors};
-use connector_vault::catalog::stored::{CURRENT_KEY, Current, FORMAT, SegmentId};
+use connector_vault::catalog::model::{Action, Connector, Status};
+use connector_vault::catalog::stored::{CURRENT_KEY, SegmentId};
+use connector_vault::catalog::write::{self, Sizes};
 use connector_vault::ports::{
-    Blobs, Clock, Db, Param, Random, RateLimit, ResultSet, RetryAfter, Statement, StorageError,
+    Blob, Blobs, Clock, Db, Param, Random, RateLimit, ResultSet, RetryAfter, Statement,
+    StorageError,
 };
+use connector_vault::terms::{Environment, Method, Scope, Scopes};
 use rusqlite::config::DbConfig;
 use rusqlite::types::ValueRef;
 use serde_json::Value;
@@ -20,22 +25,25 @@ use serde_json::Value;
 /// The service's address in tests.
 pub const ORIGIN: &str = "https://vault.example";
 
-/// Real `SQLite` with the real migrations, and values in memory.
+/// Real `SQLite` with the real migrations, and a value store in memory.
 pub struct World {
     pub database: rusqlite::Connection,
     pub blobs: RefCell<HashMap<String, Vec<u8>>>,
     pub now: Cell<u64>,
     pub db_fails: Cell<bool>,
-    /// What happens to the next batches.
+    /// When the connection is lost in the next batches.
     pub losses: RefCell<VecDeque<Loss>>,
     /// How many of the next reads of values fail.
     pub blob_failures: Cell<u32>,
     pub blob_reads: RefCell<Vec<String>>,
+    /// How many reads of values began after another one had ended.
+    pub blob_waits: Cell<usize>,
+    blobs_pending: Cell<usize>,
     pub db_calls: Cell<u32>,
     pub limited: Cell<bool>,
-    /// What the last request was counted by.
-    pub counted_by: Cell<Option<KeyHash>>,
-    /// What was waited for, in milliseconds.
+    /// The name under which the last request was counted.
+    pub counted_by: RefCell<Option<String>>,
+    /// The pauses so far, in milliseconds.
     pub slept: RefCell<Vec<u32>>,
     /// The statements of the last batch.
     pub asked: RefCell<Vec<Statement>>,
@@ -55,7 +63,7 @@ impl World {
     pub fn empty() -> Self {
         let database = rusqlite::Connection::open_in_memory().unwrap();
         database.set_prepared_statement_cache_capacity(4096);
-        // A statement is planned once, not anew for each value that is bound to it.
+        // Statements are planned once, independently of the values bound to them.
         database.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).unwrap();
         Self {
             database,
@@ -65,16 +73,18 @@ impl World {
             losses: RefCell::default(),
             blob_failures: Cell::new(0),
             blob_reads: RefCell::default(),
+            blob_waits: Cell::new(0),
+            blobs_pending: Cell::new(0),
             db_calls: Cell::new(0),
             limited: Cell::new(false),
-            counted_by: Cell::new(None),
+            counted_by: RefCell::default(),
             slept: RefCell::default(),
             asked: RefCell::default(),
             seed: Cell::new(1),
         }
     }
 
-    /// Makes a key and stores its hash.
+    /// Creates a key and stores its hash.
     pub fn key(
         &self,
         account: &str,
@@ -105,21 +115,28 @@ impl World {
     }
 
     /// Publishes a catalog: each connector with its actions.
-    pub fn publish(&self, catalog: Vec<(Connector, bool, Vec<Action>)>) -> SegmentId {
-        let entries = catalog.into_iter().map(|(connector, authkit, actions)| {
-            let actions = self.store_segment(write_actions(actions));
-            ConnectorEntry { connector, authkit, actions }
-        });
-        let connectors = self.store_segment(write_connectors(entries.collect()));
-        let current = serde_json::to_vec(&Current { format: FORMAT, connectors }).unwrap();
-        self.blobs.borrow_mut().insert(CURRENT_KEY.into(), current);
-        connectors
+    #[expect(clippy::needless_pass_by_value, reason = "callers build the catalog for this call")]
+    pub fn publish(&self, catalog: Vec<(Connector, bool, Vec<Action>)>) -> Vec<SegmentId> {
+        self.publish_in(Sizes::PUBLISHED, &catalog)
     }
 
-    pub fn store_segment(&self, bytes: Vec<u8>) -> SegmentId {
-        let id = SegmentId::of(&bytes);
-        self.blobs.borrow_mut().insert(id.key(), bytes);
-        id
+    /// As [`Self::publish`], in pieces of other sizes. Returns the segments.
+    pub fn publish_in(
+        &self,
+        sizes: Sizes,
+        catalog: &[(Connector, bool, Vec<Action>)],
+    ) -> Vec<SegmentId> {
+        let parts: Vec<_> = catalog
+            .iter()
+            .map(|(connector, authkit, rows)| (connector, *authkit, write::actions(rows, sizes)))
+            .collect();
+        let put = |id: SegmentId, bytes: &[u8]| {
+            self.blobs.borrow_mut().insert(id.key(), bytes.to_vec());
+            Ok::<_, ()>(())
+        };
+        let version = write::catalog(&parts, sizes, put).unwrap();
+        self.blobs.borrow_mut().insert(CURRENT_KEY.into(), version.current);
+        version.manifest.segments
     }
 
     /// Every row of every table.
@@ -136,7 +153,7 @@ impl World {
         tables.iter().flat_map(rows).collect()
     }
 
-    /// The first column, which must be of texts, of the rows that a query gives.
+    /// The first column of a query's rows, which must be text.
     pub fn texts(&self, sql: &str) -> Vec<String> {
         let mut statement = self.database.prepare_cached(sql).unwrap();
         let rows = statement.query_map([], |row| row.get(0)).unwrap();
@@ -148,7 +165,7 @@ impl World {
     }
 }
 
-/// The texts of the migrations, in their order.
+/// The SQL of the migrations, in order.
 pub fn migrations() -> Vec<String> {
     let mut paths: Vec<_> =
         std::fs::read_dir("migrations").unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -157,7 +174,7 @@ pub fn migrations() -> Vec<String> {
 }
 
 impl Db for World {
-    /// As D1 does it: all in one transaction, and no more than 100 parameters a statement.
+    /// Behaves like D1: one transaction, and at most 100 parameters per statement.
     async fn batch(&self, statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
         self.db_calls.set(self.db_calls.get() + 1);
         if self.db_fails.get() {
@@ -184,9 +201,9 @@ impl Db for World {
 /// When the connection to the database is lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Loss {
-    /// Nothing was done.
+    /// Before anything was done.
     Before,
-    /// All was done, but nobody heard of it.
+    /// After everything was done, but before the answer arrived.
     After,
 }
 
@@ -198,11 +215,7 @@ impl World {
     fn run(&self, statement: &Statement) -> rusqlite::Result<ResultSet> {
         let mut prepared = self.database.prepare_cached(&statement.sql)?;
         let names: Vec<String> = prepared.column_names().map(str::to_owned).collect();
-        let params = rusqlite::params_from_iter(statement.params.iter().map(|param| match param {
-            Param::Integer(value) => rusqlite::types::Value::Integer(*value),
-            Param::Text(text) => rusqlite::types::Value::Text(text.clone()),
-            Param::Null => rusqlite::types::Value::Null,
-        }));
+        let params = rusqlite::params_from_iter(statement.params.iter().map(to_sqlite));
         let (mut rows, mut json, mut count) = (prepared.query(params)?, String::from("["), 0);
         while let Some(row) = rows.next()? {
             json.push_str(if count == 0 { "{" } else { ",{" });
@@ -217,9 +230,18 @@ impl World {
         }
         json.push(']');
         drop(rows);
-        // Without the entries of indexes.
+        // Unlike D1's count, it does not include index entries.
         let rows_written = if prepared.readonly() { 0 } else { self.database.changes() };
         Ok(ResultSet { rows_read: count, rows_written, json })
+    }
+}
+
+/// Converts a parameter to `SQLite`'s type.
+pub fn to_sqlite(param: &Param) -> rusqlite::types::Value {
+    match param {
+        Param::Integer(value) => rusqlite::types::Value::Integer(*value),
+        Param::Text(text) => rusqlite::types::Value::Text(text.clone()),
+        Param::Null => rusqlite::types::Value::Null,
     }
 }
 
@@ -237,13 +259,25 @@ fn write_json(json: &mut String, value: ValueRef<'_>) {
 }
 
 impl Blobs for World {
-    async fn get(&self, key: &str) -> Result<Option<Vec<u8>>, StorageError> {
+    async fn get(&self, key: &str) -> Result<Option<Rc<dyn Blob>>, StorageError> {
         self.blob_reads.borrow_mut().push(key.to_owned());
+        if self.blobs_pending.replace(self.blobs_pending.get() + 1) == 0 {
+            self.blob_waits.set(self.blob_waits.get() + 1);
+        }
+        // Answers on the second poll, as storage would: concurrent reads are in flight together.
+        let mut was_polled = false;
+        poll_fn(|context| {
+            context.waker().wake_by_ref();
+            if mem::replace(&mut was_polled, true) { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
+        self.blobs_pending.set(self.blobs_pending.get() - 1);
         if self.blob_failures.get() > 0 {
             self.blob_failures.set(self.blob_failures.get() - 1);
             return Err(StorageError::new("KV GET failed: 500 at /secret/path"));
         }
-        Ok(self.blobs.borrow().get(key).cloned())
+        let value = self.blobs.borrow().get(key).cloned();
+        Ok(value.map(|bytes| Rc::new(bytes) as Rc<dyn Blob>))
     }
 }
 
@@ -272,13 +306,13 @@ impl Random for World {
 }
 
 impl RateLimit for World {
-    async fn allow(&self, key: &KeyHash) -> Result<(), RetryAfter> {
-        self.counted_by.set(Some(*key));
+    async fn allow(&self, caller: &str) -> Result<(), RetryAfter> {
+        *self.counted_by.borrow_mut() = Some(caller.to_owned());
         if self.limited.get() { Err(RetryAfter(60)) } else { Ok(()) }
     }
 }
 
-/// A service over a world, and a key that may do everything.
+/// A service over a world, and a key with all scopes.
 pub struct Api {
     pub world: World,
     pub service: Service,
@@ -298,7 +332,7 @@ impl Api {
         Self::with_sessions(None, None)
     }
 
-    /// The same with these secrets that sign tokens.
+    /// As [`Self::with_catalog`], with these secrets for signing tokens.
     pub fn with_sessions(current: Option<&str>, previous: Option<&str>) -> Self {
         let api = Self::new(Config::default().with_sessions(current, previous));
         api.world.publish(small_catalog());
@@ -306,15 +340,20 @@ impl Api {
     }
 
     pub fn send(&self, request: &Request) -> Response {
-        pollster::block_on(handle(&self.service, &self.world, request))
+        let mut response = pollster::block_on(handle(&self.service, &self.world, request));
+        if let Some(kept) = response.kept.take() {
+            assert!(response.body.is_empty());
+            response.body = kept.read(0..kept.size()).unwrap();
+        }
+        response
     }
 
-    /// Has the use of a key on this day written, so that it is not among what a request writes.
+    /// Records the use of a key on this day in advance, so that later requests do not write it.
     pub fn use_key(&self, key: &ApiKey) {
         assert_eq!(self.send(&as_key(key, "GET", "/v1/whoami")).status, 200);
     }
 
-    /// GET with the key.
+    /// Sends a GET with the key.
     pub fn get(&self, path_and_query: &str) -> Response {
         self.send(&self.request("GET", path_and_query))
     }
@@ -362,7 +401,7 @@ pub fn body(response: &Response) -> Value {
         .unwrap_or_else(|_| panic!("not JSON: {:?}", String::from_utf8_lossy(&response.body)))
 }
 
-/// The values of one member of the rows of a list.
+/// The values of one member in the rows of a list.
 pub fn column(response: &Response, member: &str) -> Vec<String> {
     let rows =
         body(response)["rows"].as_array().unwrap_or_else(|| panic!("{}", body(response))).clone();

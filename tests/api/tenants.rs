@@ -1,11 +1,11 @@
-//! A hundred thousand random requests of six tenants who know everything of each other but the keys: ids, connection
-//! keys, filters, cursors and entity tags. None sees or touches what is another's.
+//! A hundred thousand random requests of six tenants who know everything about each other except the keys: ids,
+//! connection keys, filters, cursors and entity tags. None sees or changes another's data.
 
 use std::collections::HashMap;
 
 use connector_vault::access::key::ApiKey;
-use connector_vault::access::{Environment, Scope};
 use connector_vault::api::{Request, Response};
+use connector_vault::terms::{Environment, Scope};
 use serde_json::{Value, json};
 
 use crate::chance::Chance;
@@ -14,14 +14,14 @@ use crate::support::{Api, as_key, body, with_header};
 use crate::vault::{CONNECTIONS, SUMMARY, UNKNOWN_ID, at, comparable, cursor, patch_as, post_as};
 
 const REQUESTS: usize = 100_000;
-/// Connections of a tenant, about.
+/// The approximate number of connections per tenant.
 const SIZE: usize = 50;
 const PLATFORMS: [&str; 4] = ["alpha", "alpha-two", "zeta", "epsilon"];
 const TYPES: [&str; 4] = ["user", "team", "organization", "project"];
 const TAGS: [&str; 5] = ["red", "green", "Red", "blue", "x y"];
 const NAMES: [&str; 5] = ["Ann", "ann", "Bob", "École", "日本"];
 
-/// Everybody's connections get their identities from the same few.
+/// The tenants' connections draw their identities from the same few.
 fn identity(chance: &mut Chance) -> String {
     format!("{}{}", chance.pick(&["id-", "ID-", "é::"]), chance.below(30))
 }
@@ -30,12 +30,12 @@ struct Crowd {
     api: Api,
     chance: Chance,
     tenants: Vec<Tenant>,
-    /// Two keys a tenant.
+    /// Two keys per tenant.
     keys: Vec<[ApiKey; 2]>,
-    /// Whose connection an id is, or was.
+    /// The tenant to which an id belongs or belonged.
     owners: HashMap<String, usize>,
     ids: Vec<String>,
-    /// Cursors that were given out, each with its list and the key that it was given to.
+    /// Cursors that were issued, each with its list, the tenant and the key that it was issued to.
     cursors: Vec<(String, String, usize, usize)>,
     sent: usize,
 }
@@ -50,7 +50,7 @@ impl Crowd {
                 tenants.push(Tenant { environment: environment.as_str(), rows: Vec::new() });
             }
         }
-        // Whatever is written is written down, with whose it is.
+        // Triggers record the tenant of every write.
         api.world
             .database
             .execute_batch("CREATE TEMP TABLE written (account TEXT, environment TEXT)")
@@ -89,7 +89,7 @@ impl Crowd {
         self.chance.pick(&self.keys[who]).clone()
     }
 
-    /// What was written since the last look, as `account environment`.
+    /// The tenants written to since the last call, as `account environment`.
     fn written(&self) -> Vec<String> {
         let written =
             self.api.world.texts("SELECT DISTINCT account || ' ' || environment FROM temp.written");
@@ -110,14 +110,14 @@ impl Crowd {
         assert_eq!(self.written(), if wrote { vec![own] } else { Vec::new() });
     }
 
-    /// That every connection in a response is the asking tenant's.
+    /// Asserts that every connection in a response belongs to the asking tenant.
     fn assert_own_rows(&self, who: usize, response: &Response) -> usize {
         let text = std::str::from_utf8(&response.body).unwrap();
         let ids = text.split("{\"id\":\"").skip(1).filter_map(|rest| rest.split('"').next());
         ids.map(|id| assert_eq!(self.owners.get(id), Some(&who), "{id} leaks")).count()
     }
 
-    /// A connection of another tenant, or one that is gone.
+    /// The id of another tenant's connection, or of a deleted one.
     fn foreign_id(&mut self, who: usize) -> String {
         loop {
             let id = self.chance.pick(&self.ids).clone();
@@ -161,7 +161,7 @@ impl Crowd {
         self.assert_only_own(who, true);
     }
 
-    /// A filter that is as likely to be about another tenant's connections.
+    /// A filter, as likely to be about another tenant's connections as about one's own.
     fn filter(&mut self) -> Filter {
         let of = self.chance.below(self.tenants.len());
         let keys: Vec<String> = (0..=self.chance.below(3))
@@ -183,6 +183,7 @@ impl Crowd {
             platform: chance.maybe(25, &PLATFORMS).map(str::to_owned),
             version_of_platform: chance.maybe(10, &["v1", "v2"]).map(str::to_owned),
             identity_type: chance.maybe(20, &TYPES).map(str::to_owned),
+            state: chance.maybe(15, &["operational", "failed", "unknown"]).map(str::to_owned),
         }
     }
 
@@ -209,7 +210,7 @@ impl Crowd {
         }
     }
 
-    /// Follows a cursor that was given to anybody for any list.
+    /// Follows a cursor that was issued to anybody for any list.
     fn follow(&mut self, who: usize) {
         let Some((mut query, after, whose, their)) =
             self.cursors.get(self.chance.below(400)).cloned()
@@ -241,7 +242,7 @@ impl Crowd {
         }
     }
 
-    /// Another tenant's id is the same as one that nobody has.
+    /// Another tenant's id is answered like one that nobody has.
     fn foreign(&mut self, who: usize) {
         let (id, key) = (self.foreign_id(who), self.key(who));
         let method = *self.chance.pick(&["GET", "GET", "HEAD", "PATCH", "PATCH", "DELETE"]);

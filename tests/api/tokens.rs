@@ -1,10 +1,10 @@
-//! A hundred thousand random requests with tokens of several keys, identities, types, platforms, scopes and origins, while
-//! time passes, keys are revoked, expire, lose scopes and get them back. A naive model says what each one is answered: the
-//! connections that its token may see, one by one, and nothing of any other.
+//! A hundred thousand random requests with tokens of several keys, identities, types, platforms, scopes and origins,
+//! while time passes and keys are revoked, expire, lose scopes and regain them. A naive model predicts each answer:
+//! exactly the connections that the token may see.
 
 use connector_vault::access::key::ApiKey;
-use connector_vault::access::{Environment, Scope};
 use connector_vault::api::{Request, Response};
+use connector_vault::terms::{Environment, Scope};
 use serde_json::{Value, json};
 
 use crate::chance::Chance;
@@ -14,22 +14,22 @@ use crate::support::{Api, as_secret, body, column, with_body, with_header};
 use crate::vault::{CONNECTIONS, SUMMARY, UNKNOWN_ID, at, code, comparable, cursor};
 
 const REQUESTS: usize = 100_000;
-/// Connections of a tenant, about.
+/// The approximate number of connections per tenant.
 const SIZE: usize = 70;
 const TOKENS: usize = 80;
 const PLATFORMS: [&str; 4] = ["alpha", "alpha-two", "zeta", "epsilon"];
 const TYPES: [&str; 4] = ["user", "team", "organization", "project"];
 const TAGS: [&str; 4] = ["red", "green", "Red", "x y"];
 const NAMES: [&str; 4] = ["Ann", "ann", "Bob", "École"];
-/// Whose connections there are: alike but for case, and one that looks like a key.
+/// The identities of connections: alike except for case, and one that looks like a key.
 const IDENTITIES: [&str; 6] = ["ann", "Ann", "bob", "é::x", "a%_b", "nobody"];
 const ORIGINS: [&str; 3] = ["https://a.example", "https://b.example", "http://localhost:5173"];
 const CONNECTORS: &str = "/v1/available-connectors";
 
-/// Whether a filter of the catalog leaves a platform.
+/// Whether a platform matches a filter of the catalog.
 type Holds = Box<dyn Fn(&str) -> bool>;
 
-/// A key, and how it stands.
+/// A key and its condition.
 struct Key {
     secret: ApiKey,
     id: String,
@@ -39,7 +39,7 @@ struct Key {
     scopes: Vec<Scope>,
 }
 
-/// A token, and what it was asked for.
+/// A token and what was requested for it.
 #[derive(Clone)]
 struct Token {
     text: String,
@@ -76,7 +76,7 @@ impl Token {
     }
 }
 
-/// A cursor that was given out, and to whom.
+/// A cursor that was issued, and for which token.
 #[derive(Clone)]
 struct Given {
     after: String,
@@ -169,7 +169,7 @@ impl Crowd {
         self.api.world.now.get()
     }
 
-    /// Makes a token of a key that may; instead of the oldest one, once there are many.
+    /// Creates a token with a key that may; once there are many, it replaces the oldest.
     fn make(&mut self) {
         let nth = self.chance.below(self.keys.len());
         let now = self.now();
@@ -252,7 +252,7 @@ impl Crowd {
         }
     }
 
-    /// Something happens to a key.
+    /// Changes a key at random.
     fn change_key(&mut self) {
         let at = self.chance.below(self.keys.len());
         let now = self.now();
@@ -269,7 +269,7 @@ impl Crowd {
                     Scope::ALL.into_iter().filter(|scope| Some(*scope) != without).collect();
             }
         }
-        let scopes: connector_vault::access::Scopes = key.scopes.iter().copied().collect();
+        let scopes: connector_vault::terms::Scopes = key.scopes.iter().copied().collect();
         let row = (
             key.revoked.then_some(2),
             key.expires_at.map(u64::cast_signed),
@@ -280,7 +280,8 @@ impl Crowd {
         assert_eq!(self.api.world.database.execute(sql, row).unwrap(), 1);
     }
 
-    /// Sends a request as a page of some origin would; what the model says of it, if it is refused for its token.
+    /// Sends a request as a page of some origin. Returns `None` when it is refused because of its token, as the model
+    /// predicts.
     fn send(&mut self, token: &Token, request: Request, scope: Option<Scope>) -> Option<Response> {
         let page = match self.chance.below(if token.origins.is_some() { 5 } else { 20 }) {
             0 => Some("https://c.example"),
@@ -292,7 +293,7 @@ impl Crowd {
             request = with_header(request, "origin", page);
         }
         if self.chance.percent(10) {
-            // A page of the service itself; with an `Origin` it says nothing.
+            // A page of the service itself; next to an `Origin`, this header does not count.
             request = with_header(request, "sec-fetch-site", "same-origin");
         }
         self.sent += 1;
@@ -361,6 +362,7 @@ impl Crowd {
             platform: chance.maybe(25, &PLATFORMS).map(str::to_owned),
             version_of_platform: chance.maybe(10, &["v1", "v2"]).map(str::to_owned),
             identity_type: chance.maybe(20, &TYPES).map(str::to_owned),
+            state: chance.maybe(15, &["operational", "failed", "unknown"]).map(str::to_owned),
         }
     }
 
@@ -387,7 +389,7 @@ impl Crowd {
         }
     }
 
-    /// Follows a cursor with any token: it is good with one that is confined alike and made by the same key.
+    /// Follows a cursor with any token. It is valid for tokens of the same key with the same confinement.
     fn follow(&mut self, token: &Token) {
         let Some(given) = self.cursors.get(self.chance.below(300)).cloned() else { return };
         let alike: Vec<Token> =
@@ -418,7 +420,7 @@ impl Crowd {
             }
             self.seen.followed += 1;
         } else if response.status == 200 {
-            // Another confinement may leave the same list, where the filter says what the token does not.
+            // Another confinement may lead to the same list, where the filter states what the token does not.
             assert_eq!((token.key, &token.identity), (given.token.key, &given.token.identity));
             let (ours, theirs) = (self.own(&token), self.own(&given.token));
             assert_eq!(ours.list(&given.filter), theirs.list(&given.filter));
@@ -427,7 +429,7 @@ impl Crowd {
         }
     }
 
-    /// A connection: of the token's own, if it may be seen; else it is like one that nobody has.
+    /// Requests one connection. If the token may not see it, the answer is as for an unknown id.
     fn one(&mut self, token: &Token) {
         let own = self.own(token);
         let id = if own.rows.is_empty() || self.chance.percent(50) {
@@ -621,7 +623,7 @@ impl Crowd {
         self.seen.catalog += 1;
     }
 
-    /// What there is, is what the model has, in every tenant.
+    /// Asserts that every tenant has exactly the connections that the model has.
     fn assert_nothing_else_changed(&self) {
         for (nth, tenant) in self.tenants.iter().enumerate() {
             let account = ["acme", "acme", "beta"][nth];
@@ -643,7 +645,7 @@ impl Crowd {
 fn a_token_opens_what_it_says_and_nothing_else() {
     let mut crowd = Crowd::new();
     while crowd.sent < REQUESTS {
-        // About an hour and a half in all, in which tokens last one to eleven minutes.
+        // About an hour and a half in total; tokens last one to eleven minutes.
         if crowd.chance.percent(10) {
             let passed = crowd.chance.next() % 1000;
             crowd.api.world.wait(passed);

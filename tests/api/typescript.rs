@@ -1,32 +1,25 @@
-//! The facts that the npm package's TypeScript declarations are compared with, taken from the Rust types and from what
-//! `handle()` answers. `npm/types/facts.ts` holds them; `npm/types/index.test-d.ts` is compared with it by `tsc`.
+//! The facts with which the npm package's TypeScript declarations are compared, taken from the Rust types and from
+//! answers of `handle()`. `npm/types/facts.ts` holds them; `tsc` compares `npm/types/index.test-d.ts` with it.
 
 use std::collections::BTreeMap;
 use std::fs;
 
 use connector_vault::access::key::ApiKey;
-use connector_vault::access::{Environment, Scope};
 use connector_vault::api::Config;
 use connector_vault::api::body::{Field, FieldCheck};
-use connector_vault::api::catalog::{ACTION_PARAMETERS, CONNECTOR_PARAMETERS};
+use connector_vault::api::endpoint::{Endpoint, Keyed};
+use connector_vault::api::fields::{MAX_ORIGINS, MAX_PLATFORMS, MAX_TTL, MIN_TTL};
 use connector_vault::api::paging::{DEFAULT_LIMIT, MAX_LIMIT};
 use connector_vault::api::problem::Code;
 use connector_vault::api::query::{Check, Parameter};
-use connector_vault::api::session::{
-    DEFAULT_TTL, MAX_ORIGINS, MAX_PLATFORMS, MAX_TTL, MIN_TTL, SESSION_FIELDS,
-};
-use connector_vault::api::vault::create::CREATE_FIELDS;
-use connector_vault::api::vault::list::PARAMETERS as CONNECTION_PARAMETERS;
-use connector_vault::api::vault::update::UPDATE_FIELDS;
-use connector_vault::catalog::model::{Action, Connector, Method, Status};
+use connector_vault::api::session::new::DEFAULT_TTL;
+use connector_vault::catalog::model::{Action, Connector, Status};
 use connector_vault::catalog::search::MAX_CHARS;
+use connector_vault::openapi::endpoints::about;
+use connector_vault::openapi::schemas::variants;
+use connector_vault::terms::{Environment, IdentityType, Method, Scope, State};
 use connector_vault::vault::filter::{MAX_KEYS, MAX_Q, MAX_TAGS as MAX_FILTER_TAGS};
-use connector_vault::vault::model::{IdentityType, State};
 use connector_vault::vault::rules::MAX_TAGS;
-use serde::Deserialize;
-use serde::de::value::Error;
-use serde::de::{Deserializer, Visitor};
-use serde::forward_to_deserialize_any;
 use serde_json::{Value, json};
 
 use crate::support::{Api, action, anonymous, as_key, body, connector, with_body, with_header};
@@ -34,15 +27,15 @@ use crate::vault::{CONNECTIONS, SUMMARY, UNKNOWN_ID, at, post_as};
 
 const FACTS: &str = "npm/types/facts.ts";
 const DECLARATIONS: &str = "npm/types/index.d.ts";
-/// Set to anything, it has the facts written instead of compared.
+/// When set, the facts are written instead of compared.
 const WRITE: &str = "WRITE_TYPE_FACTS";
 
 const HEAD: &str = "\
 // The facts that the declarations in index.d.ts are compared with, as the service's Rust types have them.
-// Written by `WRITE_TYPE_FACTS=1 cargo test --test api typescript`; never edited by hand.
+// Written by `WRITE_TYPE_FACTS=1 cargo test --features cli --test api typescript`; never edited by hand.
 ";
 
-/// Members whose texts are for people, or chance.
+/// Members whose text is for people or random.
 const ANY_TEXT: [&str; 5] = ["id", "requestId", "connectionId", "detail", "token"];
 
 const CONNECTORS: &str = "/v1/available-connectors";
@@ -60,7 +53,7 @@ fn the_facts_are_those_of_the_rust_types() {
     assert!(
         written == facts,
         "{FACTS} is not what the Rust types say; first difference: {differs:?}\n\
-         Write it anew with `{WRITE}=1 cargo test --test api typescript`, then let `npm test` tell what {DECLARATIONS} lacks."
+         Write it anew with `{WRITE}=1 cargo test --features cli --test api typescript`, then let `npm test` tell what {DECLARATIONS} lacks."
     );
 }
 
@@ -74,7 +67,7 @@ fn the_limits_in_the_declarations_are_those_of_the_service() {
         (format!("Any of these keys; at most {MAX_KEYS}."), 1),
         (format!("with `tagsMatch: \"any\"`; at most {MAX_FILTER_TAGS}."), 1),
         (format!("t most {MAX_TAGS} of 1 to 128 characters, without commas."), 2),
-        (format!("Only these platforms, at most {MAX_PLATFORMS},"), 1),
+        (format!("Only these platforms of the catalog, at most {MAX_PLATFORMS},"), 1),
         (format!("pages of these origins only, at most {MAX_ORIGINS},"), 1),
         (
             format!("Seconds until it expires, {MIN_TTL} to {MAX_TTL}; {DEFAULT_TTL} unless told."),
@@ -106,7 +99,7 @@ fn facts() -> String {
     HEAD.to_owned() + &constants.concat()
 }
 
-/// A value as source text: what lies deeper than two levels is on one line.
+/// A value as source text. Anything deeper than two levels is on one line.
 fn source(value: &Value, level: usize) -> String {
     let indent = "  ".repeat(level);
     match value {
@@ -122,7 +115,7 @@ fn source(value: &Value, level: usize) -> String {
     }
 }
 
-/// Replaces texts that may be any: the facts are about types.
+/// Replaces texts that vary, since the facts are about types.
 fn settle(value: &mut Value) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(settle),
@@ -138,60 +131,28 @@ fn settle(value: &mut Value) {
     }
 }
 
-/// All names of each enumeration.
+/// All names of each enum.
 fn names() -> Value {
     json!({
         "Environment": Environment::ALL.map(Environment::as_str),
         "IdentityType": IdentityType::ALL.map(IdentityType::as_str),
         "ConnectionState": State::ALL.map(State::as_str),
         "ConnectorStatus": variants::<Status>(),
-        "ActionMethod": variants::<Method>(),
+        "ActionMethod": Method::NAMES,
         "Scope": Scope::ALL.map(Scope::as_str),
         "SessionScope": Scope::OF_TOKENS.map(Scope::as_str),
         "ProblemCode": Code::ALL.map(Code::as_str),
     })
 }
 
-/// The names that serde has for the variants of an enumeration.
-pub fn variants<'de, T: Deserialize<'de>>() -> Vec<&'static str> {
-    struct Asked<'a>(&'a mut Vec<&'static str>);
-
-    impl<'de> Deserializer<'de> for Asked<'_> {
-        type Error = Error;
-
-        fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Error> {
-            Err(serde::de::Error::custom("asked for something else than an enumeration"))
-        }
-
-        fn deserialize_enum<V: Visitor<'de>>(
-            self,
-            _: &'static str,
-            names: &'static [&'static str],
-            _: V,
-        ) -> Result<V::Value, Error> {
-            self.0.extend(names);
-            Err(serde::de::Error::custom("all that was wanted is the names"))
-        }
-
-        forward_to_deserialize_any! {
-            bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 char str string bytes byte_buf option unit unit_struct
-            newtype_struct seq tuple tuple_struct map struct identifier ignored_any
-        }
-    }
-
-    let mut names = Vec::new();
-    assert!(T::deserialize(Asked(&mut names)).is_err());
-    assert!(!names.is_empty());
-    names
-}
-
-/// The parameters of each list, and what kind of value each one takes.
+/// The parameters of each list, and the kind of value that each takes.
 fn parameters() -> Value {
-    let lists: [(&str, &[Parameter]); 3] = [
-        ("ConnectorFilters", &CONNECTOR_PARAMETERS),
-        ("ActionFilters", &ACTION_PARAMETERS),
-        ("ConnectionFilters", &CONNECTION_PARAMETERS),
+    let lists = [
+        ("ConnectorFilters", Keyed::ListConnectors),
+        ("ActionFilters", Keyed::ListActions),
+        ("ConnectionFilters", Keyed::ListConnections),
     ];
+    let lists = lists.map(|(list, endpoint)| (list, endpoint.facts().query));
     let kinds = |parameters: &[Parameter]| {
         let kind = |parameter: &Parameter| (parameter.name, kind(parameter.check));
         parameters.iter().map(kind).collect::<BTreeMap<_, _>>()
@@ -199,24 +160,24 @@ fn parameters() -> Value {
     json!(BTreeMap::from(lists.map(|(list, all)| (list, kinds(all)))))
 }
 
-/// The kind of a parameter; the names, of one that takes some names only.
+/// The kind of a parameter's value, or its names if it takes only these.
 fn kind(check: Check) -> Value {
     match check {
-        Check::Text | Check::Length(_) | Check::Words(_) | Check::Rule(_) => json!("text"),
+        Check::Length(_) | Check::Words(_) | Check::Rule(_) => json!("text"),
         Check::Boolean => json!("boolean"),
         Check::Integer(..) => json!("number"),
-        Check::Items(_) => json!("texts"),
+        Check::Items(..) => json!("texts"),
         Check::OneOf(names) => json!(names),
     }
 }
 
-/// The fields of each body: those that it has, must have, and may have as null.
+/// The fields of each body: all, the required, and the nullable ones.
 fn fields() -> Value {
-    let bodies: [(&str, &[Field]); 3] = [
-        ("NewConnection", &CREATE_FIELDS),
-        ("ConnectionChanges", &UPDATE_FIELDS),
-        ("NewSession", &SESSION_FIELDS),
-    ];
+    let described = |endpoint: &Endpoint| {
+        let Endpoint::Keyed(keyed) = *endpoint else { return None };
+        Some((about(keyed).body?.schema, endpoint.facts().body?))
+    };
+    let bodies: BTreeMap<&str, &[Field]> = Endpoint::ALL.iter().filter_map(described).collect();
     let of = |fields: &[Field]| {
         let names = |wanted: fn(&Field) -> bool| {
             fields.iter().filter(|field| wanted(field)).map(|field| field.name).collect::<Vec<_>>()
@@ -226,7 +187,7 @@ fn fields() -> Value {
             "all": names(|_| true), "required": names(|field| field.required), "nullable": names(nullable),
         })
     };
-    json!(BTreeMap::from(bodies.map(|(body, fields)| (body, of(fields)))))
+    json!(bodies.into_iter().map(|(body, fields)| (body, of(fields))).collect::<BTreeMap<_, _>>())
 }
 
 /// A connector for each status, with an action for each method.
@@ -239,7 +200,7 @@ fn catalog() -> Vec<(Connector, bool, Vec<Action>)> {
         connector.status = serde_json::from_value(json!(status)).unwrap();
         connector.oauth = nth % 2 == 0;
         connector.active = nth % 2 == 0;
-        let methods = variants::<Method>().into_iter();
+        let methods = Method::NAMES.into_iter();
         let actions: Vec<_> = methods
             .map(|name| {
                 let method = serde_json::from_value(json!(name)).unwrap();
@@ -257,11 +218,11 @@ fn catalog() -> Vec<(Connector, bool, Vec<Action>)> {
     connectors.collect()
 }
 
-/// What the service answers, each shape of an answer at least once.
+/// Answers of the service, with each shape of an answer at least once.
 struct Requests {
     /// The rows of each list.
     rows: Value,
-    /// What stands alone.
+    /// Single documents.
     documents: Value,
     /// Problems.
     problems: Value,
@@ -272,7 +233,7 @@ impl Requests {
         let keys = Environment::ALL.map(|environment| {
             api.world.key("acme", environment, &Scope::ALL, Some(api.world.now.get() + 1000))
         });
-        // Each name of each enumeration, each boolean, with and without a name.
+        // Each name of each enum, each boolean, with and without a name.
         let rows = keys.iter().flat_map(|key| {
             (0..State::ALL.len().max(IdentityType::ALL.len())).map(move |nth| {
                 let mut document = json!({
@@ -322,7 +283,7 @@ impl Requests {
     }
 }
 
-/// Tokens of each environment, of each kind of identity and of all, with all that they may be confined to and without.
+/// Tokens of each environment, for each identity type and for all, with every confinement and without any.
 fn sessions(api: &Api, keys: &[ApiKey]) -> Vec<Value> {
     let least = std::iter::once(json!({"identity": "ann"}));
     let whole = IdentityType::ALL.map(|identity_type| {
@@ -341,7 +302,7 @@ fn sessions(api: &Api, keys: &[ApiKey]) -> Vec<Value> {
     keys.iter().flat_map(|key| wanted.iter().map(move |wanted| create(key, wanted))).collect()
 }
 
-/// What the token of a session is told about itself.
+/// The answer of `whoami` to a session's token.
 fn whoami_of(api: &Api, session: &Value) -> Value {
     let sent = [
         ("x-service-secret", session["token"].as_str().unwrap()),

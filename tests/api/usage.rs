@@ -1,9 +1,9 @@
-//! The day of a key's last use: written once a day, with the request that it belongs to, and never in its way.
+//! The day of a key's last use is written once a day, with the request that it belongs to, and never gets in its way.
 
 use connector_vault::access::key::ApiKey;
-use connector_vault::access::{Environment, Scope};
 use connector_vault::api::{Config, Request, Response, Service};
 use connector_vault::ports::Random;
+use connector_vault::terms::{Environment, Scope};
 use serde_json::json;
 
 use crate::support::{Api, Loss, World, as_key, body};
@@ -13,7 +13,7 @@ const CONNECTORS: &str = "/v1/available-connectors";
 const WHOAMI: &str = "/v1/whoami";
 const DAY_MS: u64 = 86_400_000;
 
-/// The last day on which a key was used, as the database has it.
+/// The day of a key's last use, as stored.
 fn last_used(world: &World, key: &ApiKey) -> Option<u64> {
     let sql = "SELECT last_used_day FROM api_keys WHERE hash = ?1";
     let day: Option<i64> =
@@ -25,7 +25,7 @@ fn today(world: &World) -> u64 {
     world.now.get() / DAY_MS
 }
 
-/// How often the database was asked, and the rows that were written.
+/// The number of database calls, and of rows written.
 fn cost(response: &Response) -> (u32, u32) {
     let told = response.header("server-timing").unwrap();
     let number = |name: &str| {
@@ -35,14 +35,14 @@ fn cost(response: &Response) -> (u32, u32) {
     (number("calls="), number("rows_written="))
 }
 
-/// Sends a request, which must succeed; gives what it cost.
+/// Sends a request, which must succeed. Returns its cost.
 fn ask(api: &Api, request: &Request) -> (u32, u32) {
     let response = api.send(request);
     assert!(response.status < 300, "{} {request:?}", response.status);
     cost(&response)
 }
 
-/// An isolate of the same service that has seen nothing yet.
+/// Another isolate of the same service, with empty caches.
 fn another_isolate(api: Api) -> Api {
     Api { service: Service::new(Config::default()), ..api }
 }
@@ -64,7 +64,7 @@ fn a_use_is_written_once_a_day() {
         assert_eq!(get(CONNECTIONS), (1, 1), "the first request of day {day}");
         assert_eq!(last_used(&api.world, &api.key), Some(today(&api.world)));
         assert_eq!((get(CONNECTIONS), get(SUMMARY), get(WHOAMI)), ((1, 0), (1, 0), (1, 0)));
-        // The others are reads alone, which no database has to write for.
+        // The other requests only read, so that they need no write access.
         let asked = api.world.asked.borrow();
         assert!(asked.iter().all(|statement| statement.sql.starts_with("SELECT")), "{asked:?}");
         drop(asked);
@@ -97,7 +97,7 @@ fn every_kind_of_request_is_a_use() {
         assert_eq!((response.status, cost(&response)), (status, (1, 1)), "{request:?}");
         assert_eq!(last_used(&api.world, &key), Some(today(&api.world)), "{request:?}");
     }
-    // What a request writes itself comes on top.
+    // A request's own writes are added.
     for make in [
         |key: &ApiKey, _: &str| post_as(key, &minimal("new")),
         |key: &ApiKey, id: &str| patch_as(key, id, &json!({"tags": ["y"]})),
@@ -117,7 +117,7 @@ fn a_warm_catalog_read_still_asks_nothing() {
     let until_midnight = DAY_MS - api.world.now.get() % DAY_MS;
     api.world.wait(until_midnight - 1);
     assert_eq!((get(), get()), ((1, 0), (0, 0)));
-    // The key is trusted past midnight; the day is written when the database is asked anyway.
+    // The key is trusted past midnight; the day is written with the next request that asks the database anyway.
     api.world.wait(1);
     let yesterday = today(&api.world) - 1;
     assert_eq!((get(), last_used(&api.world, &api.key)), ((0, 0), Some(yesterday)));
@@ -148,7 +148,7 @@ fn a_key_that_is_not_valid_is_not_used() {
         assert!(again.iter().all(|(status, ..)| *status == 401));
         again
     });
-    // Neither the answer nor what it costs tells which of them it is, the first time or later.
+    // Neither the answer nor its cost reveals which of them it is, at first or later.
     assert!(answers.iter().all(|answer| *answer == answers[0]), "{answers:?}");
     assert_eq!(api.world.dump(), before);
     assert_eq!((last_used(&api.world, &expiring), last_used(&api.world, &revoked)), (used, used));
@@ -182,7 +182,7 @@ fn isolates_write_one_use_between_them() {
         }
         api = another_isolate(api);
     }
-    // One whose clock is behind does not take the day back.
+    // An isolate whose clock is behind does not set the day back.
     let used = last_used(&api.world, &api.key);
     api.world.now.set(api.world.now.get() - DAY_MS);
     assert_eq!(ask(&api, &api.request("GET", CONNECTIONS)), (1, 0));
@@ -213,7 +213,7 @@ fn a_use_survives_lost_connections() {
             assert_eq!(ask(&api, &api.request("GET", CONNECTIONS)), (1, 0));
         }
     }
-    // Whose request failed tells it the next time.
+    // After a failed request, the next one writes the use.
     let api = Api::with_catalog();
     *api.world.losses.borrow_mut() = [Loss::Before; 3].into();
     assert_eq!(api.get(CONNECTIONS).status, 503);
@@ -227,7 +227,7 @@ fn a_database_that_takes_no_use_still_answers() {
     let id = api.create(&minimal("ann"))["id"].as_str().unwrap().to_owned();
     let calm = [CONNECTIONS.to_owned(), at(&id), SUMMARY.into(), WHOAMI.into()];
     let calm = calm.map(|path| (body(&api.get(&path)), path));
-    // As when the database is full, or has not the column yet.
+    // As when the database is full, or lacks the column.
     api.world.database.execute_batch("CREATE TEMP TRIGGER full BEFORE UPDATE OF last_used_day ON main.api_keys BEGIN SELECT RAISE(ABORT, 'D1_ERROR: full at /secret/path'); END").unwrap();
     for (expected, path) in &calm {
         let api = &api;
@@ -235,11 +235,11 @@ fn a_database_that_takes_no_use_still_answers() {
         let response = api.send(&as_key(&key, "GET", path));
         assert_eq!((response.status, cost(&response)), (200, (2, 0)), "{path}");
         assert_eq!(&body(&response), expected);
-        // It is not tried again on this day.
+        // The write is not tried again on this day.
         assert_eq!(ask(api, &as_key(&key, "GET", path)), (1, 0));
         assert_eq!(last_used(&api.world, &key), None);
     }
-    // Writes are done once, and what is not there is not taken for what an earlier try has deleted.
+    // Writes happen once, and an unknown connection is not mistaken for one that an earlier try deleted.
     let key = || api.world.key("acme", Environment::Test, &Scope::ALL, None);
     let unknown = api.send(&as_key(&key(), "DELETE", &at(UNKNOWN_ID)));
     assert_eq!((unknown.status, cost(&unknown)), (404, (2, 0)));
@@ -247,7 +247,7 @@ fn a_database_that_takes_no_use_still_answers() {
     assert_eq!((patched.status, &body(&patched)["version"]), (200, &json!("2")));
     assert_eq!(api.send(&post_as(&key(), &minimal("bob"))).status, 201);
     assert_eq!(api.send(&as_key(&key(), "DELETE", &at(&id))).status, 204);
-    // A database that can only be read.
+    // A read-only database.
     let reader = key();
     api.world.database.execute_batch("PRAGMA query_only = ON").unwrap();
     assert_eq!(ask(&api, &as_key(&reader, "GET", CONNECTIONS)), (2, 0));

@@ -1,4 +1,4 @@
-//! What the tests of the vault share: its addresses, its bodies, and a few connections.
+//! What the tests of the vault share: paths, bodies, and a few connections.
 
 use connector_vault::access::key::ApiKey;
 use connector_vault::api::{Request, Response};
@@ -14,6 +14,16 @@ pub const UNKNOWN_ID: &str = "00000000-0000-4000-8000-000000000000";
 /// The path of a connection.
 pub fn at(id: &str) -> String {
     format!("{CONNECTIONS}/{id}")
+}
+
+/// The path of a connection's state.
+pub fn state(id: &str) -> String {
+    format!("{}/state", at(id))
+}
+
+/// The path of a connection's name.
+pub fn name(id: &str) -> String {
+    format!("{}/name", at(id))
 }
 
 /// Each byte as `%XX`.
@@ -34,7 +44,7 @@ pub fn patch_as(key: &ApiKey, id: &str, document: &Value) -> Request {
     with_body(as_key(key, "PATCH", &at(id)), &document.to_string())
 }
 
-/// The code of a problem; empty when it is none.
+/// The code of a problem; empty for any other response.
 pub fn code(response: &Response) -> String {
     if response.body.is_empty() || response.status < 400 {
         return String::new();
@@ -57,7 +67,7 @@ pub fn faults(response: &Response) -> Vec<String> {
     names
 }
 
-/// All of a response that may be compared with another one: what is different in each is left out.
+/// The parts of a response that can be compared with another one's.
 pub fn comparable(response: &Response) -> (u16, Vec<(&'static str, String)>, String) {
     let headers = response.headers.iter().filter(|(name, _)| *name != "x-request-id");
     let id = response.header("x-request-id").unwrap();
@@ -65,7 +75,7 @@ pub fn comparable(response: &Response) -> (u16, Vec<(&'static str, String)>, Str
     (response.status, headers.cloned().collect(), text)
 }
 
-/// The text of the cursor that a list's `Link` header carries.
+/// The cursor in a list's `Link` header.
 pub fn cursor(response: &Response) -> Option<String> {
     let link = response.header("link")?;
     let (address, relation) = link.strip_prefix('<')?.split_once(">; ")?;
@@ -96,7 +106,7 @@ impl Api {
         self.send(&patch_as(&self.key, id, document))
     }
 
-    /// Any method on a connection, perhaps with `If-Match`.
+    /// Sends a request with any method for a connection, optionally with `If-Match`.
     pub fn on(&self, method: &str, id: &str, if_match: Option<&str>) -> Response {
         let request = self.request(method, &at(id));
         self.send(&match if_match {
@@ -106,10 +116,10 @@ impl Api {
     }
 }
 
-/// Eleven connections whose labels are `c1` to `c11`; in list order.
+/// Eleven connections labelled `c1` to `c11`, in list order.
 pub fn fixture(api: &Api) -> Vec<Value> {
     let rows = [
-        // label, platform, version, identity, type, name, tags, active, milliseconds since the one before
+        // label, platform, version, identity, type, name, tags, active, milliseconds since the previous one
         json!(["c1", "alpha", "v1", "ann", "user", "Ann", ["red", "blue"], true, 0]),
         json!(["c2", "alpha", "v2", "Ann", "team", "ANN", ["red"], true, 0]),
         json!(["c3", "alpha", "v1", "bob", "user", null, ["blue"], false, 0]),
@@ -155,7 +165,7 @@ pub fn fixture(api: &Api) -> Vec<Value> {
     created
 }
 
-/// Where a connection stands in a list: the greatest one comes first.
+/// A connection's position in the list, which is sorted by this in descending order.
 pub fn place(row: &Value) -> (String, String) {
     ["createdAt", "id"].map(|member| row[member].as_str().unwrap().to_owned()).into()
 }

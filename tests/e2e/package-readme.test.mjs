@@ -24,11 +24,22 @@ import { State, build, cli, folder } from "./support/workspace.mjs";
 
 const PACKAGE = join(root, "npm");
 const PROJECT = join(folder, "readme");
-const DOCUMENTS = [join(root, "tests", "fixtures", "openapi", "good"), join(openapiDirectory, "api", "github.com", "api.github.com.json")];
+const DOCUMENTS = [
+  join(root, "tests", "fixtures", "openapi", "good"),
+  join(openapiDirectory, "api", "github.com", "api.github.com.json"),
+];
 /** Half of them to GitHub. */
-const CONNECTIONS = Array.from({ length: 250 }, (_, n) => (n % 2 ? nth(n) : { ...nth(n), platform: "github", identity: `user-${n}@example.com` }));
+const CONNECTIONS = Array.from({ length: 250 }, (_, n) =>
+  n % 2 ? nth(n) : { ...nth(n), platform: "github", identity: `user-${n}@example.com` },
+);
 /** Those of the user whom the app for browsers knows: more than one page. */
-const ANNS = Array.from({ length: 130 }, (_, n) => ({ ...nth(n), identity: "ann@example.com", label: `anns-${n}`, tags: [], active: true }));
+const ANNS = Array.from({ length: 130 }, (_, n) => ({
+  ...nth(n),
+  identity: "ann@example.com",
+  label: `anns-${n}`,
+  tags: [],
+  active: true,
+}));
 /** Lines that the app for browsers may have. */
 const APP_LINES = 60;
 const TIMEOUT_MS = 60_000;
@@ -42,7 +53,11 @@ document.querySelector("#app")!.textContent = \`\${total} connections\`;
 
 const README = readFileSync(join(PACKAGE, "README.md"), "utf8");
 /** The examples: { language, mark, code }. */
-const EXAMPLES = [...README.matchAll(/^```(\w+)(?: (\w+))?\n(.*?)^```$/gms)].map(([, language, mark, code]) => ({ language, mark, code }));
+const EXAMPLES = [...README.matchAll(/^```(\w+)(?: (\w+))?\n(.*?)^```$/gms)].map(([, language, mark, code]) => ({
+  language,
+  mark,
+  code,
+}));
 
 /** The examples with a mark, of which there is one at least. */
 function marked(mark) {
@@ -85,8 +100,17 @@ async function answered(url, isAlive) {
 const TYPESCRIPT = {
   include: ["src"],
   compilerOptions: {
-    target: "es2023", lib: ["es2023", "dom"], types: ["vite/client"], module: "esnext", moduleResolution: "bundler", noEmit: true, strict: true,
-    noUnusedLocals: true, noUnusedParameters: true, verbatimModuleSyntax: true, exactOptionalPropertyTypes: true,
+    target: "es2023",
+    lib: ["es2023", "dom"],
+    types: ["vite/client"],
+    module: "esnext",
+    moduleResolution: "bundler",
+    noEmit: true,
+    strict: true,
+    noUnusedLocals: true,
+    noUnusedParameters: true,
+    verbatimModuleSyntax: true,
+    exactOptionalPropertyTypes: true,
   },
 };
 
@@ -128,23 +152,37 @@ describe("the package's README", () => {
   after(() => server?.stop());
 
   test("says of every example what it is", () => {
-    const marks = { js: ["setup", "server", "node", "commonjs", "worker"], ts: ["vite", "slim"], html: ["page"], sh: [undefined] };
-    for (const { language, mark, code } of EXAMPLES) assert.ok(marks[language]?.includes(mark), `\`\`\`${language} ${mark}\n${code}`);
+    const marks = {
+      js: ["setup", "server", "node", "commonjs", "worker"],
+      ts: ["vite", "slim"],
+      html: ["page"],
+      sh: [undefined],
+    };
+    for (const { language, mark, code } of EXAMPLES)
+      assert.ok(marks[language]?.includes(mark), `\`\`\`${language} ${mark}\n${code}`);
     assert.ok(EXAMPLES.length > 10);
   });
 
   test("tells what the package's files weigh", () => {
-    for (const [row, name] of [["the default entry, all of it", "index.mjs"], ["`connector-vault.wasm`", "connector-vault.wasm"]]) {
+    for (const [row, name] of [
+      ["the default entry, all of it", "index.mjs"],
+      ["`connector-vault.wasm`", "connector-vault.wasm"],
+    ]) {
       const kilobytes = gzipSync(readFileSync(join(PACKAGE, "dist", name)), { level: 9 }).length / 1000;
       const said = Number(README.match(new RegExp(`^\\| ${row} \\| (\\d+) KB \\|$`, "m"))?.[1]);
-      assert.ok(Math.abs(said - kilobytes) < 1.5, `${name}: the README says ${said} KB, and it is ${kilobytes.toFixed(1)} KB`);
+      assert.ok(
+        Math.abs(said - kilobytes) < 1.5,
+        `${name}: the README says ${said} KB, and it is ${kilobytes.toFixed(1)} KB`,
+      );
     }
   });
 
   describe("examples for Node print what is said", () => {
     const [setup] = marked("setup");
     for (const [at, code] of marked("node").entries()) {
-      const heading = README.slice(0, README.indexOf(code)).match(/^## .*$/gm).at(-1);
+      const heading = README.slice(0, README.indexOf(code))
+        .match(/^## .*$/gm)
+        .at(-1);
       test(heading, async () => {
         write(`${at}.mjs`, setup + code);
         assert.ok(told(code).length > 0);
@@ -170,8 +208,10 @@ describe("the package's README", () => {
 
     test("loading the module of /slim", async () => {
       const [, code] = README.match(/^\| Node \| `(.*)` \|$/m);
-      const imports = 'import { readFileSync } from "node:fs";\nimport { ConnectorVault, initSync } from "connector-vault/slim";\n';
-      const call = "const vault = new ConnectorVault({ baseUrl: process.env.VAULT_URL, secret: process.env.VAULT_KEY });\nconsole.log((await vault.whoami()).account);\n";
+      const imports =
+        'import { readFileSync } from "node:fs";\nimport { ConnectorVault, initSync } from "connector-vault/slim";\n';
+      const call =
+        "const vault = new ConnectorVault({ baseUrl: process.env.VAULT_URL, secret: process.env.VAULT_KEY });\nconsole.log((await vault.whoami()).account);\n";
       write("slim.mjs", `${imports}${code};\n${call}`);
       assert.deepEqual(await printed("slim.mjs"), ["acme"]);
     });
@@ -183,15 +223,24 @@ describe("the package's README", () => {
     let total;
     before(async () => {
       // As Vite's template has it.
-      const html = (script) => `<!doctype html><link rel="icon" href="data:,"><div id="app"></div><script type="module" src="/src/${script}"></script>`;
-      for (const [name, mark, more] of [["index", "vite", ""], ["slim", "slim", AFTER_SLIM]]) {
+      const html = (script) =>
+        `<!doctype html><link rel="icon" href="data:,"><div id="app"></div><script type="module" src="/src/${script}"></script>`;
+      for (const [name, mark, more] of [
+        ["index", "vite", ""],
+        ["slim", "slim", AFTER_SLIM],
+      ]) {
         const [code] = marked(mark);
         write(`src/${name}.ts`, code + more);
         write(`${name}.html`, html(`${name}.ts`));
       }
       write(".env.local", `VITE_VAULT_URL=${env.VAULT_URL}\nVITE_VAULT_KEY=${env.VAULT_KEY}\n`);
       write("tsconfig.json", JSON.stringify(TYPESCRIPT));
-      site = await vite.createServer({ root: PROJECT, configFile: false, logLevel: "error", server: { host: "127.0.0.1", port: pagePort, strictPort: true } });
+      site = await vite.createServer({
+        root: PROJECT,
+        configFile: false,
+        logLevel: "error",
+        server: { host: "127.0.0.1", port: pagePort, strictPort: true },
+      });
       await site.listen();
       browser = await launch();
       ({ total } = (await server.send("/v1/vault/connections", { secret: caller.secret })).json);
@@ -215,17 +264,22 @@ describe("the package's README", () => {
 
     test("compile", () => run(join(nodeBin, "tsc"), ["--project", PROJECT], { timeout: TIMEOUT_MS }));
 
-    test("from nothing: connections, page by page", () => read("/", async (shown) => {
-      const status = (number) => shown.getByText(`${total} connections, page ${number} of ${Math.ceil(total / 10)}`, { exact: true }).waitFor();
-      await status(1);
-      const first = await shown.locator("li").allTextContents();
-      await shown.getByRole("button", { name: "Next page" }).click();
-      await status(2);
-      const second = await shown.locator("li").allTextContents();
-      assert.deepEqual([first.length, second.length], [10, 10]);
-      for (const line of [...first, ...second]) assert.match(line, /^.+ is connected to .+: (operational|degraded|failed|unknown)$/);
-      assert.notDeepEqual(first, second);
-    }));
+    test("from nothing: connections, page by page", () =>
+      read("/", async (shown) => {
+        const status = (number) =>
+          shown
+            .getByText(`${total} connections, page ${number} of ${Math.ceil(total / 10)}`, { exact: true })
+            .waitFor();
+        await status(1);
+        const first = await shown.locator("li").allTextContents();
+        await shown.getByRole("button", { name: "Next page" }).click();
+        await status(2);
+        const second = await shown.locator("li").allTextContents();
+        assert.deepEqual([first.length, second.length], [10, 10]);
+        for (const line of [...first, ...second])
+          assert.match(line, /^.+ is connected to .+: (operational|degraded|failed|unknown)$/);
+        assert.notDeepEqual(first, second);
+      }));
 
     describe("for the users of an app", () => {
       let app;
@@ -235,8 +289,12 @@ describe("the package's README", () => {
         assert.ok(`${code}${html}`.trimEnd().split("\n").length < APP_LINES, "it is a small app");
         const [address] = html.match(/https:\/\/vault\.example\.com/g);
         write("app/page.html", html.replace(address, env.VAULT_URL));
-        app = spawn(process.execPath, [write("app/server.mjs", code)], { env: { ...process.env, ...env, PORT: String(appPort) }, stdio: ["ignore", "pipe", "pipe"] });
-        for (const stream of [app.stdout, app.stderr]) stream.setEncoding("utf8").on("data", (text) => (printed += text));
+        app = spawn(process.execPath, [write("app/server.mjs", code)], {
+          env: { ...process.env, ...env, PORT: String(appPort) },
+          stdio: ["ignore", "pipe", "pipe"],
+        });
+        for (const stream of [app.stdout, app.stderr])
+          stream.setEncoding("utf8").on("data", (text) => (printed += text));
         await answered(`http://localhost:${appPort}/`, () => app.exitCode === null);
       });
 
@@ -249,7 +307,10 @@ describe("the package's README", () => {
       test("a page lists, walks and tags the connections of its user, and no others, without a key", async () => {
         const { page: shown, faults, close } = await open(browser, `http://localhost:${appPort}/`);
         try {
-          await shown.getByText(`${ANNS.length} connections`, { exact: true }).waitFor().catch(({ message }) => assert.fail([message, printed, ...faults].join("\n")));
+          await shown
+            .getByText(`${ANNS.length} connections`, { exact: true })
+            .waitFor()
+            .catch(({ message }) => assert.fail([message, printed, ...faults].join("\n")));
           const platforms = await shown.getByRole("button").allTextContents();
           assert.deepEqual(platforms.sort(), ANNS.map(({ platform }) => platform).sort());
           const tagged = shown.getByRole("button").nth(120);
@@ -262,17 +323,25 @@ describe("the package's README", () => {
           await close();
         }
         const { json } = await server.send("/v1/vault/connections?tags=favourite", { secret: caller.secret });
-        assert.deepEqual(json.rows.map(({ identity }) => identity), ["ann@example.com"]);
+        assert.deepEqual(
+          json.rows.map(({ identity }) => identity),
+          ["ann@example.com"],
+        );
       });
 
       test("its token opens nothing on a page of another origin", async () => {
         const { token } = await (await fetch(`http://localhost:${appPort}/token`, { method: "POST" })).json();
         secrets.add(token);
-        const from = async (origin) => (await server.send("/v1/vault/connections", { secret: token, headers: [["origin", origin]] })).status;
-        assert.deepEqual([await from(`http://localhost:${appPort}`), await from(`http://127.0.0.1:${pagePort}`)], [200, 401]);
+        const from = async (origin) =>
+          (await server.send("/v1/vault/connections", { secret: token, headers: [["origin", origin]] })).status;
+        assert.deepEqual(
+          [await from(`http://localhost:${appPort}`), await from(`http://127.0.0.1:${pagePort}`)],
+          [200, 401],
+        );
       });
     });
 
-    test("with /slim", () => read("/slim.html", (shown) => shown.getByText(`${total} connections`, { exact: true }).waitFor()));
+    test("with /slim", () =>
+      read("/slim.html", (shown) => shown.getByText(`${total} connections`, { exact: true }).waitFor()));
   });
 });

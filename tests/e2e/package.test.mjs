@@ -41,11 +41,23 @@ describe("the npm package and the service", { timeout: 300_000 }, () => {
     await state.migrate();
     await state.publish(await wideCatalog());
     world.keys = {
-      full: key({ scopes: ALL }), many: key({ account: "many" }), manyAgain: key({ account: "many" }), live: key({ environment: "live" }), other: key({ account: "other" }),
-      reader: key({ scopes: "catalog:read connections:read" }), catalogOnly: key({ scopes: "catalog:read" }), noCatalog: key({ scopes: "connections:read connections:write" }),
-      expiring: key({ expires_at: Date.UTC(2999, 0, 2, 3, 4, 5, 678) }), expired: key({ expires_at: Date.now() - 1 }), revoked: key({ revoked_at: 1 }), unknown: { secret: secret() },
-      limited: key(), page: key({ account: "page" }), outage: key({ account: "outage" }),
-      maker: key({ account: "sessions", scopes: ALL }), readingMaker: key({ account: "sessions", scopes: `connections:read ${MAKES}` }),
+      full: key({ scopes: ALL }),
+      many: key({ account: "many" }),
+      manyAgain: key({ account: "many" }),
+      live: key({ environment: "live" }),
+      other: key({ account: "other" }),
+      reader: key({ scopes: "catalog:read connections:read" }),
+      catalogOnly: key({ scopes: "catalog:read" }),
+      noCatalog: key({ scopes: "connections:read connections:write" }),
+      expiring: key({ expires_at: Date.UTC(2999, 0, 2, 3, 4, 5, 678) }),
+      expired: key({ expires_at: Date.now() - 1 }),
+      revoked: key({ revoked_at: 1 }),
+      unknown: { secret: secret() },
+      limited: key(),
+      page: key({ account: "page" }),
+      outage: key({ account: "outage" }),
+      maker: key({ account: "sessions", scopes: ALL }),
+      readingMaker: key({ account: "sessions", scopes: `connections:read ${MAKES}` }),
     };
     const rows = Object.values(world.keys).filter((made) => made.row);
     opened = await state.open();

@@ -36,9 +36,17 @@ const config = () => ({ baseUrl: origin, secret: caller.secret });
 async function read(url, script) {
   const { page, faults, close } = await open(browser, url, script);
   try {
-    await page.locator("body[data-done]").waitFor().catch(({ message }) => assert.fail([message, ...faults].join("\n")));
+    await page
+      .locator("body[data-done]")
+      .waitFor()
+      .catch(({ message }) => assert.fail([message, ...faults].join("\n")));
     const violations = await page.evaluate("globalThis.violations");
-    return { names: await page.locator("li").allTextContents(), said: await page.locator("p").allTextContents(), faults, violations };
+    return {
+      names: await page.locator("li").allTextContents(),
+      said: await page.locator("p").allTextContents(),
+      faults,
+      violations,
+    };
   } finally {
     await close();
   }
@@ -76,7 +84,10 @@ async function expectPrinted(node, project, ...args) {
 
 /** This project's Node, and the system's where it is another one: version → program. */
 function nodes() {
-  const PATH = (process.env.PATH ?? "").split(delimiter).filter((entry) => entry !== nodeBin).join(delimiter);
+  const PATH = (process.env.PATH ?? "")
+    .split(delimiter)
+    .filter((entry) => entry !== nodeBin)
+    .join(delimiter);
   const print = ["-p", "[process.version, process.execPath].join()"];
   const found = [ask("node", print), ask("node", print, { PATH })].filter(({ ok }) => ok);
   return new Map(found.map(({ out }) => out.split(",")));
@@ -95,7 +106,9 @@ describe("the packed package", () => {
     browser = await launch();
     service = await Server.start(state, { name: "projects", variables: { ALLOWED_ORIGINS: "*" } });
     origin = `http://127.0.0.1:${service.port}`;
-    names = (await service.send("/v1/available-connectors?limit=500", { secret: caller.secret })).json.rows.map(({ name }) => name);
+    names = (await service.send("/v1/available-connectors?limit=500", { secret: caller.secret })).json.rows.map(
+      ({ name }) => name,
+    );
     assert.ok(names.length > 2, "more than a page of the projects");
   });
 
@@ -105,7 +118,10 @@ describe("the packed package", () => {
   });
 
   test("publint finds nothing", async () => {
-    const { messages } = await publint({ pack: { tarball: new Uint8Array(readFileSync(tarball)).buffer }, strict: true });
+    const { messages } = await publint({
+      pack: { tarball: new Uint8Array(readFileSync(tarball)).buffer },
+      strict: true,
+    });
     assert.deepEqual(messages, []);
   });
 
@@ -134,7 +150,13 @@ describe("the packed package", () => {
           project = await install(tarball, name, `vite-${name}`);
           mkdirSync(join(project, "public"));
           write(project, "public/config.json", config());
-          options = { root: project, configFile: false, customLogger, logLevel: "warn", server: { host: "127.0.0.1", port: 0 } };
+          options = {
+            root: project,
+            configFile: false,
+            customLogger,
+            logLevel: "warn",
+            server: { host: "127.0.0.1", port: 0 },
+          };
         });
 
         test("development server", async () => {
@@ -168,7 +190,13 @@ describe("the packed package", () => {
 
   test("esbuild", async () => {
     const { input, output } = await bundled("esbuild");
-    const { warnings } = await esbuild.build({ entryPoints: [input], bundle: true, minify: true, outdir: output, logLevel: "silent" });
+    const { warnings } = await esbuild.build({
+      entryPoints: [input],
+      bundle: true,
+      minify: true,
+      outdir: output,
+      logLevel: "silent",
+    });
     assert.deepEqual(warnings, []);
     await expectPage(output);
   });
@@ -176,7 +204,11 @@ describe("the packed package", () => {
   test("Rollup", async () => {
     const { input, output } = await bundled("rollup");
     const warnings = [];
-    const bundle = await rollup({ input, plugins: [nodeResolve({ browser: true })], onwarn: ({ message }) => warnings.push(message) });
+    const bundle = await rollup({
+      input,
+      plugins: [nodeResolve({ browser: true })],
+      onwarn: ({ message }) => warnings.push(message),
+    });
     await bundle.write({ file: join(output, "main.js"), format: "iife" });
     await bundle.close();
     assert.deepEqual(warnings, []);
@@ -224,7 +256,9 @@ describe("the packed package", () => {
   describe("a strict Content-Security-Policy", () => {
     const watch = () => {
       globalThis.violations = [];
-      document.addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) => globalThis.violations.push(`${violatedDirective} ${blockedURI}`));
+      document.addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) =>
+        globalThis.violations.push(`${violatedDirective} ${blockedURI}`),
+      );
     };
     let project;
     before(async () => {
@@ -259,16 +293,33 @@ describe("the packed package", () => {
   });
 
   describe("TypeScript", () => {
-    const STRICT = { strict: true, noUncheckedIndexedAccess: true, exactOptionalPropertyTypes: true, skipLibCheck: false, target: "es2022" };
+    const STRICT = {
+      strict: true,
+      noUncheckedIndexedAccess: true,
+      exactOptionalPropertyTypes: true,
+      skipLibCheck: false,
+      target: "es2022",
+    };
     // Node's own types, and none of the browser's.
-    const NODE = { module: "node16", lib: ["es2022"], types: ["node"], typeRoots: [join(root, "node_modules", "@types")] };
-    const BROWSER = { module: "esnext", moduleResolution: "bundler", lib: ["es2022", "dom", "dom.iterable"], types: [] };
+    const NODE = {
+      module: "node16",
+      lib: ["es2022"],
+      types: ["node"],
+      typeRoots: [join(root, "node_modules", "@types")],
+    };
+    const BROWSER = {
+      module: "esnext",
+      moduleResolution: "bundler",
+      lib: ["es2022", "dom", "dom.iterable"],
+      types: [],
+    };
     const SOURCES = ["program", "slim", "wrong"];
     let project;
 
     before(async () => {
       project = await install(tarball, "typescript");
-      for (const name of SOURCES) for (const kind of ["mts", "cts"]) copyFileSync(join(project, `${name}.ts`), join(project, `${name}.${kind}`));
+      for (const name of SOURCES)
+        for (const kind of ["mts", "cts"]) copyFileSync(join(project, `${name}.ts`), join(project, `${name}.${kind}`));
     });
 
     for (const [what, kind, compiled, options] of [
@@ -294,11 +345,15 @@ describe("the packed package", () => {
         getCompilationSettings: () => options,
         getScriptFileNames: () => [file],
         getScriptVersion: () => "1",
-        getScriptSnapshot: (name) => (ts.sys.fileExists(name) ? ts.ScriptSnapshot.fromString(ts.sys.readFile(name)) : undefined),
+        getScriptSnapshot: (name) =>
+          ts.sys.fileExists(name) ? ts.ScriptSnapshot.fromString(ts.sys.readFile(name)) : undefined,
         getDefaultLibFileName: ts.getDefaultLibFilePath,
       });
       const hover = (word) => {
-        const { displayParts, documentation } = service.getQuickInfoAtPosition(file, text.indexOf(word) + word.lastIndexOf(".") + 1);
+        const { displayParts, documentation } = service.getQuickInfoAtPosition(
+          file,
+          text.indexOf(word) + word.lastIndexOf(".") + 1,
+        );
         return [displayParts, documentation].map((parts) => ts.displayPartsToString(parts));
       };
       assert.deepEqual(hover(".connections.list"), [

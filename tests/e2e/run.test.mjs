@@ -51,12 +51,18 @@ describe("the service on the real runtime", () => {
     // A live key whose row says test.
     world.keys.otherWorld.row.environment = "test";
     const database = await empty.open();
-    await store(database.vault, Object.values(world.keys).filter((made) => made.row));
+    await store(
+      database.vault,
+      Object.values(world.keys).filter((made) => made.row),
+    );
     const tables = await database.vault.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
     await database.close();
     const own = tables.results.map(({ name }) => name).filter((name) => !/^(_cf_|sqlite_|d1_)/.test(name));
     world.migrated = {
-      tables: own, second: await empty.migrate(), again: await empty.migrate(), byWrangler: await empty.migrateByWrangler(),
+      tables: own,
+      second: await empty.migrate(),
+      again: await empty.migrate(),
+      byWrangler: await empty.migrateByWrangler(),
     };
     const [smallState, largeState] = [empty.copy("small-state"), empty.copy("large-state")];
     await smallState.publish(small);
@@ -103,6 +109,14 @@ describe("the service on the real runtime", () => {
   test("nothing trapped, and nothing was the service's own fault", () => {
     const lines = [...outputs, world.server.output].join("\n").split("\n");
     assert.ok(lines.length > 100);
-    assert.deepEqual(lines.filter((line) => /panicked|RuntimeError|internal request=| 500 /.test(line)), []);
+    assert.deepEqual(
+      lines.filter((line) => /panicked|RuntimeError|internal request=| 500 /.test(line)),
+      [],
+    );
+    // While an isolate starts there is no randomness: the ids of what it rehearses are of zeros.
+    assert.deepEqual(
+      lines.filter((line) => line.includes("request=00000000-0000-4000-8000-000000000000")),
+      [],
+    );
   });
 });

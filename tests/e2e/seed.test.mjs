@@ -30,13 +30,31 @@ async function query(state, sql) {
 function countedAnew(connections) {
   const counts = new Map();
   const count = (...row) => counts.set(row.join(" | "), (counts.get(row.join(" | ")) ?? 0) + 1);
-  for (const { account, environment: world, active, platform, platform_version: version, identity_type: type, ...row } of connections) {
+  for (const {
+    account,
+    environment: world,
+    active,
+    platform,
+    platform_version: version,
+    identity_type: type,
+    ...row
+  } of connections) {
     count(account, world, active, "all", "");
     count(account, world, active, "platform", platform);
     count(account, world, active, "platformVersion", version);
     count(account, world, active, "platform/platformVersion", `${platform}/${version}`);
     count(account, world, active, "identityType", type);
     count(account, world, active, "platform/identityType", `${platform}/${type}`);
+    count(account, world, active, "identityType/state", `${type}/${row.state}`);
+    count(account, world, active, "platform/identityType/state", `${platform}/${type}/${row.state}`);
+    count(account, world, active, "platformVersion/identityType/state", `${version}/${type}/${row.state}`);
+    count(
+      account,
+      world,
+      active,
+      "platform/platformVersion/identityType/state",
+      `${platform}/${version}/${type}/${row.state}`,
+    );
     count(account, world, 2, "platform", platform);
     count(account, world, 2, "state", row.state);
     for (const tag of JSON.parse(row.tags)) count(account, world, active, "tag", tag);
@@ -58,7 +76,10 @@ describe("seed", () => {
     const state = new State("seeded");
     let connections;
     before(async () => {
-      for (const [how, had] of [[[], "0"], [["--by-file"], "3,000"]]) {
+      for (const [how, had] of [
+        [[], "0"],
+        [["--by-wrangler"], "3,000"],
+      ]) {
         const { code, said } = seed(state, "--connections", "3000", "--seed", "1", ...how);
         assert.equal(code, 0, said);
         assert.match(said, new RegExp(`Made 3,000 connections in .* which had ${had} before`));
@@ -71,7 +92,10 @@ describe("seed", () => {
       const keys = connections.map(({ platform, label, identity }) => JSON.stringify([platform, label, identity]));
       assert.equal(new Set(keys).size, 6000);
       assert.equal(new Set(connections.map(({ id }) => id)).size, 6000);
-      assert.deepEqual([...new Set(connections.map((row) => `${row.account} ${row.environment} ${row.version}`))], ["acme test 1"]);
+      assert.deepEqual(
+        [...new Set(connections.map((row) => `${row.account} ${row.environment} ${row.version}`))],
+        ["acme test 1"],
+      );
     });
 
     test("loses no character on the way, and folds as the service does", () => {
@@ -81,15 +105,25 @@ describe("seed", () => {
         assert.ok(!`${row.name} ${row.identity} ${row.tags}`.includes("\ufffd"), row.name);
       }
       const names = connections.map(({ name }) => name).join();
-      for (const letter of ["é", "ł", "Σ", "ж", "ن", "ו", "र", "ส", "部", "さ", "팀", "O'Hara"]) assert.ok(names.includes(letter), letter);
+      for (const letter of ["é", "ł", "Σ", "ж", "ن", "ו", "र", "ส", "部", "さ", "팀", "O'Hara"])
+        assert.ok(names.includes(letter), letter);
     });
 
     test("is counted, connection by connection and tag by tag", async () => {
-      const counts = await query(state, "SELECT account, environment, active, dimension, value, n FROM connection_counts");
+      const counts = await query(
+        state,
+        "SELECT account, environment, active, dimension, value, n FROM connection_counts",
+      );
       assert.deepEqual(counts.map((row) => Object.values(row).join(" | ")).sort(), countedAnew(connections));
-      const tags = await query(state, "SELECT account, environment, active, tag, created_at, id, seq FROM connection_tags");
-      const wanted = connections.flatMap((row) => JSON.parse(row.tags).map((tag) =>
-        [row.account, row.environment, row.active, tag, row.created_at, row.id, row.seq].join(" | ")));
+      const tags = await query(
+        state,
+        "SELECT account, environment, active, tag, created_at, id, seq FROM connection_tags",
+      );
+      const wanted = connections.flatMap((row) =>
+        JSON.parse(row.tags).map((tag) =>
+          [row.account, row.environment, row.active, tag, row.created_at, row.id, row.seq].join(" | "),
+        ),
+      );
       assert.deepEqual(tags.map((row) => Object.values(row).join(" | ")).sort(), wanted.sort());
     });
 
@@ -100,7 +134,8 @@ describe("seed", () => {
       const live = seed(state, "--connections", "1", "--only-if-none", "--environment", "live");
       assert.match(live.said, /Made 1 connection in/);
       assert.deepEqual(await query(state, "SELECT environment, count(*) AS n FROM connections GROUP BY 1 ORDER BY 1"), [
-        { environment: "live", n: 1 }, { environment: "test", n: 6000 },
+        { environment: "live", n: 1 },
+        { environment: "test", n: 6000 },
       ]);
     });
   });
@@ -109,9 +144,11 @@ describe("seed", () => {
     const state = new State("interrupted");
     await state.migrate();
     const { path } = await smallCatalog();
-    const child = spawn(await nativeCli(), [
-      "seed", "--catalog", path, "--persist-to", state.path, "--account", "acme", "--connections", "10000000",
-    ], { ...options, stdio: ["ignore", "inherit", "pipe"] });
+    const child = spawn(
+      await nativeCli(),
+      ["seed", "--catalog", path, "--persist-to", state.path, "--account", "acme", "--connections", "10000000"],
+      { ...options, stdio: ["ignore", "inherit", "pipe"] },
+    );
     let said = "";
     child.stderr.setEncoding("utf8").on("data", (text) => {
       said += text;
@@ -142,7 +179,11 @@ describe("seed", () => {
       [["--account", "acme", "--connections", "5", "--environment", "prod"], 2, "expected test, live"],
       [["--account", "acme", "--connections", "5", "--rows", "6"], 2, "unexpected argument '--rows'"],
       [["--account", "acme", "--connections", "5", "--local", "--remote"], 2, "cannot be used with"],
-      [["--account", "acme", "--connections", "5", "--persist-to", state.path, "--catalog", state.path], 1, "npm run catalog -- import"],
+      [
+        ["--account", "acme", "--connections", "5", "--persist-to", state.path, "--catalog", state.path],
+        1,
+        "npm run catalog -- import",
+      ],
     ]) {
       const done = npmSeed(...args);
       assert.equal(done.code, code, done.said);

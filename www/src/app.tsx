@@ -1,27 +1,79 @@
-import { Route, Switch } from "wouter-preact";
+import { Redirect, Route, Switch, useLocation } from "wouter-preact";
 import { ConnectionsView } from "./connections/view";
 import { ConnectorView } from "./connectors/connector";
 import { ConnectorsView } from "./connectors/view";
 import { Layout } from "./layout";
 import { Overview } from "./overview/view";
+import { OwnView } from "./own/view";
+import { Boundary } from "./parts/boundary";
 import { Empty } from "./parts/empty";
 import { Page } from "./parts/page";
-import { SessionGate } from "./session/session";
+import { Needs } from "./session/needs";
+import { SessionGate, useSession } from "./session/session";
 
 export function App() {
   return (
     <SessionGate>
       <Layout>
-        <Switch>
-          <Route path="/"><Overview /></Route>
-          <Route path="/connectors"><ConnectorsView /></Route>
-          <Route path="/connectors/:platform">{({ platform }) => <ConnectorView key={platform} platform={platform} />}</Route>
-          <Route path="/connections"><ConnectionsView /></Route>
-          <Route>
-            <Page title="Not found"><Empty title="There is no such page">Choose one from the menu above.</Empty></Page>
-          </Route>
-        </Switch>
+        <View />
       </Layout>
     </SessionGate>
   );
 }
+
+/**
+ * What the address leads to: an end user's link opens one page, a key opens the console. Its failure is told in its place, and
+ * keeps the frame around it.
+ */
+function View() {
+  const [path] = useLocation();
+  const { who, signOut } = useSession();
+  return (
+    <Boundary place={path} onSignOut={signOut}>
+      {who.identity === undefined ? <OperatorViews /> : <OwnViews />}
+    </Boundary>
+  );
+}
+
+const OwnViews = () => (
+  <Switch>
+    <Route path="/connections/:id?">{({ id }) => <OwnView opened={id} />}</Route>
+    <Route>
+      <Redirect to="/connections" replace />
+    </Route>
+  </Switch>
+);
+
+const OperatorViews = () => (
+  <Switch>
+    <Route path="/">
+      <Needs view="Overview" scope="connections:read">
+        <Overview />
+      </Needs>
+    </Route>
+    <Route path="/connectors">
+      <Needs view="Connectors" scope="catalog:read">
+        <ConnectorsView />
+      </Needs>
+    </Route>
+    <Route path="/connectors/:platform">
+      {({ platform }) => (
+        <Needs view={platform} scope="catalog:read">
+          <ConnectorView key={platform} platform={platform} />
+        </Needs>
+      )}
+    </Route>
+    <Route path="/connections/:id?">
+      {({ id }) => (
+        <Needs view="Connections" scope="connections:read">
+          <ConnectionsView opened={id} />
+        </Needs>
+      )}
+    </Route>
+    <Route>
+      <Page title="Not found">
+        <Empty title="There is no such page">Choose one from the menu above.</Empty>
+      </Page>
+    </Route>
+  </Switch>
+);

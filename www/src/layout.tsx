@@ -5,67 +5,132 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Link, useLocation } from "wouter-preact";
 import { When } from "./parts/when";
-import { useSession } from "./session/session";
-import { chooseTheme, shownTheme } from "./theme";
+import { Notice, Offer } from "./session/offer";
+import { useMaybeSession, useSessionState, type Session } from "./session/session";
+import { chooseTheme, followTheme, shownTheme } from "./theme";
 
-const VIEWS = [["/", "Overview"], ["/connectors", "Connectors"], ["/connections", "Connections"]] as const;
+const VIEWS = [
+  ["/", "Overview"],
+  ["/connectors", "Connectors"],
+  ["/connections", "Connections"],
+  ["/docs", "API"],
+] as const;
 const SOON_MS = 7 * 24 * 3_600_000;
 
 export function Layout({ children }: { children: ComponentChildren }) {
-  const [path] = useLocation();
-  const isHere = (href: string) => path === href || (href !== "/" && path.startsWith(`${href}/`));
   return (
     <>
-      <a class="skip" href="#main">Skip to content</a>
-      <header class="top">
-        <Link href="/" class="brand" aria-label="connector-vault, overview">
-          <img src="/favicon.svg" width="28" height="28" alt="" /> <span>connector-vault</span>
-        </Link>
-        <nav aria-label="Views">
-          {VIEWS.map(([href, name]) => (
-            <Link key={href} href={href} aria-current={isHere(href) ? "page" : undefined}>{name}</Link>
-          ))}
-          <a href="/docs">API</a>
-        </nav>
-        <Account />
-      </header>
-      <Offline />
-      <main id="main" tabIndex={-1}>{children}</main>
+      <Top />
+      <main id="main" tabIndex={-1}>
+        {children}
+      </main>
     </>
   );
 }
 
+/** What stands above every page: the ways through the site, whose session it is, and what happened to it. */
+export function Top() {
+  const session = useMaybeSession();
+  const state = useSessionState();
+  const { link, notice } = state.is === "in" ? state : { link: undefined, notice: undefined };
+  const isEndUser = session?.who.identity !== undefined;
+  return (
+    <>
+      <a class="skip" href="#main">
+        Skip to content
+      </a>
+      <header class="top">
+        <Link
+          href={isEndUser ? "/connections" : "/"}
+          class="brand"
+          aria-label={`connector-vault, ${isEndUser ? "your connections" : "overview"}`}
+        >
+          <img src="/favicon.svg" width="28" height="28" alt="" /> <span>connector-vault</span>
+        </Link>
+        {!isEndUser && <Views />}
+        <div class="account">
+          {session && <Account session={session} />}
+          <ThemeButton />
+          {session && (
+            <button type="button" onClick={session.signOut}>
+              Sign out
+            </button>
+          )}
+          {state.is === "out" && (
+            <Link class="button" href="/">
+              Sign in
+            </Link>
+          )}
+        </div>
+      </header>
+      <Offline />
+      <div role="status">{notice && <Notice reason={notice} />}</div>
+      {state.is === "in" && link && <Offer key={link.number} current={state.opened} link={link} />}
+    </>
+  );
+}
+
+function Views() {
+  const [path] = useLocation();
+  const isHere = (href: string) => path === href || (href !== "/" && path.startsWith(`${href}/`));
+  return (
+    <nav aria-label="Views">
+      {VIEWS.map(([href, name]) => {
+        const current = isHere(href) ? "page" : undefined;
+        // The reference is a page of its own.
+        return href === "/docs" ? (
+          <a key={href} href={href} aria-current={current}>
+            {name}
+          </a>
+        ) : (
+          <Link key={href} href={href} aria-current={current}>
+            {name}
+          </Link>
+        );
+      })}
+    </nav>
+  );
+}
+
 /** Whose vault this is, in which of its two worlds. */
-function Account() {
-  const { who, signOut } = useSession();
+function Account({ session: { who } }: { session: Session }) {
   const whose = who.identity ?? who.account;
   const isSoon = who.expiresAt !== null && Date.parse(who.expiresAt) - Date.now() < SOON_MS;
   return (
-    <div class="account">
-      <p class="who">
-        <span class="who-account">
-          <span class="visually-hidden">{who.identity === undefined ? "Account" : "Connections of"} </span><strong title={whose}>{whose}</strong>{" "}
-          <span class="badge" data-tone={who.environment === "live" ? "bad" : "calm"}>
-            <span class="visually-hidden">environment </span>{who.environment}
-          </span>
-        </span>{" "}
-        {isSoon && who.expiresAt !== null && <span class="expiry muted">{who.identity === undefined ? "key" : "link"} expires <When at={who.expiresAt} /></span>}
-      </p>
-      <ThemeButton />
-      <button type="button" onClick={signOut}>Sign out</button>
-    </div>
+    <p class="who">
+      <span class="who-account">
+        <span class="visually-hidden">{who.identity === undefined ? "Account" : "Connections of"} </span>
+        <strong title={whose}>{whose}</strong>{" "}
+        <span class="badge" data-tone={who.environment === "live" ? "bad" : "calm"}>
+          <span class="visually-hidden">environment </span>
+          {who.environment}
+        </span>
+      </span>{" "}
+      {isSoon && who.expiresAt !== null && (
+        <span class="expiry muted">
+          {who.identity === undefined ? "key" : "link"} expires <When at={who.expiresAt} />
+        </span>
+      )}
+    </p>
   );
 }
 
 function ThemeButton() {
   const [theme, setTheme] = useState(shownTheme);
+  useEffect(() => followTheme(() => setTheme(shownTheme())), []);
   const other = theme === "dark" ? "light" : "dark";
   const change = () => {
     chooseTheme(other);
     setTheme(other);
   };
   return (
-    <button type="button" class="icon" onClick={change} aria-label={`Use the ${other} theme`} title={`Use the ${other} theme`}>
+    <button
+      type="button"
+      class="icon"
+      onClick={change}
+      aria-label={`Use the ${other} theme`}
+      title={`Use the ${other} theme`}
+    >
       {theme === "dark" ? <Sun size={18} aria-hidden="true" /> : <Moon size={18} aria-hidden="true" />}
     </button>
   );
@@ -76,7 +141,9 @@ function Offline() {
   useEffect(() => onlineManager.subscribe(setOnline), []);
   return (
     <div role="status">
-      {!online && <p class="banner">You are offline. What you see may be old; changes can't be saved until you are back.</p>}
+      {!online && (
+        <p class="banner">You are offline. What you see may be old; changes can't be saved until you are back.</p>
+      )}
     </div>
   );
 }

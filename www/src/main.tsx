@@ -1,13 +1,20 @@
 // The console: what it draws follows from the session, the address, and what the service answers.
 import { render } from "preact";
 import { App } from "./app";
+import { Boundary } from "./parts/boundary";
 import "./style/base.css";
 import "./style/layout.css";
 import "./style/parts.css";
-import { openByLink } from "./session/token";
-import { showTheme } from "./theme";
+import { startSession } from "./session/store";
+import { followTheme } from "./theme";
 
-openByLink();
-showTheme();
+startSession();
+followTheme();
 const place = document.getElementById("app");
-if (place) render(<App />, place);
+if (place)
+  render(
+    <Boundary place="console">
+      <App />
+    </Boundary>,
+    place,
+  );

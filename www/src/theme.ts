@@ -22,7 +22,19 @@ export function chooseTheme(theme: Theme): void {
 }
 
 /** Lets the page know of the choice; its style sheet does the rest. */
-export function showTheme(chosen = chosenTheme()): void {
-  if (chosen) document.documentElement.dataset["theme"] = chosen;
-  else delete document.documentElement.dataset["theme"];
+function showTheme(chosen = chosenTheme()): void {
+  if (chosen) document.documentElement.dataset.theme = chosen;
+  else delete document.documentElement.dataset.theme;
+}
+
+/** Shows the page as chosen, now and whenever another tab chooses anew; `changed` is called then. */
+export function followTheme(changed = () => {}): () => void {
+  showTheme();
+  const follow = ({ key }: StorageEvent) => {
+    if (key !== STORED && key !== null) return;
+    showTheme();
+    changed();
+  };
+  addEventListener("storage", follow);
+  return () => removeEventListener("storage", follow);
 }

@@ -1,28 +1,32 @@
-//! `DELETE /v1/vault/connections/{id}`.
+//! `DELETE /v1/vault/connections/{id}`: deletes a connection.
 
-use super::{Ask, Context, not_found, precondition_failed};
+use super::change::precondition_failed;
 use crate::api::message::{NO_STORE, Response};
+use crate::api::plan::{Context, Plan, Statements};
 use crate::api::problem::Problem;
-use crate::api::query::no_parameters;
+use crate::vault::model::Connection;
 use crate::vault::revision::Precondition;
 use crate::vault::statements::one;
 
-pub(super) fn ask<'a>(context: &'a Context<'a>, id: &str) -> Result<Ask<'a>, Problem> {
-    no_parameters(&context.request.query)?;
-    let precondition = Precondition::of(context.request.header("if-match"), id);
-    let statements =
-        vec![one::select(&context.guard, id), one::delete(&context.guard, id, &precondition)];
-    let answer = move |results: &super::Results<'_>| {
-        match results.connection(0)? {
-            Some(found) if !precondition.holds(found.version) => Err(precondition_failed()),
-            // An earlier try of this request, whose answer was lost, has most likely done it.
-            None if !results.repeated => Err(not_found()),
-            _ => {
-                let mut response = Response::empty(204);
-                response.add("cache-control", NO_STORE);
-                Ok(response)
-            }
+/// Plans the request.
+///
+/// # Errors
+/// With all faults of the request.
+pub fn plan<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
+    let condition = context.condition()?;
+    let id = context.connection_id();
+    let precondition = Precondition::of(condition, id.as_str());
+    let (guard, mut statements) = (context.guard(), Statements::default());
+    let connection = statements.ask::<Connection>(one::select(&guard, &id));
+    statements.run(one::delete(&guard, &id, &precondition));
+    Ok(Plan::vault(statements, move |results, _| match results.first(connection)? {
+        Some(found) if !precondition.holds(found.version) => Err(precondition_failed()),
+        // When statements were sent twice, the lost first try has most likely deleted it.
+        None if !results.repeated => Err(Problem::no_connection()),
+        _ => {
+            let mut response = Response::empty(204);
+            response.add("cache-control", NO_STORE);
+            Ok(response)
         }
-    };
-    Ok(Ask { statements, answer: Box::new(answer) })
+    }))
 }

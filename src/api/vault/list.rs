@@ -1,80 +1,60 @@
 //! `GET /v1/vault/connections` (specification, part 4.3).
 
-use super::{Ask, Context};
-use crate::access::Environment;
+use serde::Deserialize;
+
+use super::broad::{Excess, too_broad};
+use super::shown::document;
+use crate::access::confinement::Confinement;
 use crate::api::message::{NO_STORE, Request, Response};
-use crate::api::paging::{LIMIT, PAGE, Paging};
+use crate::api::paging::Paging;
+use crate::api::parameters::NO_CURSOR;
 use crate::api::percent::decode_form;
+use crate::api::plan::{Context, Plan, Results, Rows, Statements};
 use crate::api::problem::Problem;
-use crate::api::query::{Check, Parameter, QueryReader};
+use crate::api::query::QueryReader;
 use crate::fold::fold;
-use crate::vault::confinement::Confinement;
+use crate::terms::Environment;
 use crate::vault::cursor::Cursor;
-use crate::vault::filter::{ConnectionFilter, MAX_KEYS, MAX_Q, MAX_TAGS, Start, Tags};
+use crate::vault::filter::{ConnectionFilter, Start, Tags};
 use crate::vault::key::ConnectionKey;
-use crate::vault::model::{Connection, IdentityType};
-use crate::vault::statements::list::{ListStatements, in_order, list};
+use crate::vault::model::Connection;
+use crate::vault::statements::list::{ListStatements, in_order, list, skipped};
 
-/// The parameters of the list.
-pub const PARAMETERS: [Parameter; 13] = [
-    Parameter { name: "key", check: Check::Items(MAX_KEYS) },
-    Parameter { name: "platformVersion", check: Check::Text },
-    Parameter { name: "name", check: Check::Text },
-    Parameter { name: "identityType", check: Check::OneOf(&IdentityType::NAMES) },
-    Parameter { name: "identity", check: Check::Text },
-    Parameter { name: "platform", check: Check::Text },
-    Parameter { name: "tags", check: Check::Items(MAX_TAGS) },
-    Parameter { name: "tagsMatch", check: Check::OneOf(&["all", "any"]) },
-    Parameter { name: "q", check: Check::Length(MAX_Q) },
-    Parameter { name: "active", check: Check::Boolean },
-    LIMIT,
-    PAGE,
-    Parameter { name: "after", check: Check::Rule(like_cursor) },
-];
-
-const NO_CURSOR: &str = "is not a cursor of this list: take it from the `Link` header, with the filters and the limit that are there, and the same API key";
-
-fn like_cursor(text: &str) -> Option<&'static str> {
-    (!Cursor::has_shape(text)).then_some(NO_CURSOR)
-}
-
-/// Which connections are asked for, and which page of them.
+/// Which connections, and which page of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct ListRequest {
     filter: ConnectionFilter,
-    /// With a cursor, the page's number is the one that it stands for.
+    /// With a cursor, `page` is the number that the cursor stands for.
     paging: Paging,
     start: Start,
 }
 
-/// Checks the query string of the list, as far as that is possible without the API key.
-#[must_use]
-pub fn check_query(query: &str) -> QueryReader<'_> {
-    let mut reader = QueryReader::new(query, &PARAMETERS);
-    if reader.text("after").is_some() && reader.has("page") {
-        reader.invalid("after", "can't be given together with `page`: it stands for a page itself");
+/// Notes the faults that parameters have only in combination.
+pub fn check_together(query: &mut QueryReader<'_>) {
+    if query.text("after").is_some() && query.has("page") {
+        query.invalid("after", "can't be given together with `page`: it stands for a page itself");
     }
-    let how = reader.text("tagsMatch");
-    if matches!(how.as_deref(), Some("all" | "any")) && !reader.has("tags") {
-        reader.invalid("tagsMatch", "says how `tags` are matched, but there are none");
+    let how = query.text("tagsMatch");
+    if matches!(how.as_deref(), Some("all" | "any")) && !query.has("tags") {
+        query.invalid("tagsMatch", "says how `tags` are matched, but there are none");
     }
-    reader
 }
 
-/// Reads the query string of the list. `environment` is the key's. What is asked for is narrowed to what a token may see.
-/// `cursor` reads an `after` of the list that its second argument names.
+/// Reads the list's query, narrowed to what a token may see. `environment` is that of the key. `cursor` verifies an
+/// `after` for the list named by its second argument; it returns `None` for a cursor of another list.
 ///
 /// # Errors
 /// With all faults of the query.
 fn read_query(
-    query: &str,
+    mut reader: QueryReader<'_>,
     environment: Environment,
     confinement: Option<&Confinement>,
     cursor: impl FnOnce(&str, &str) -> Option<Cursor>,
 ) -> Result<ListRequest, Problem> {
-    let mut reader = check_query(query);
+    check_together(&mut reader);
     let folded = |parameter| reader.text(parameter).map(|text| fold(&text));
     let identity_type = reader.text("identityType");
+    let state = reader.text("state");
     let mut filter = ConnectionFilter {
         active: reader.boolean("active").unwrap_or(true),
         keys: reader.items("key").map(|keys| parse_keys(&keys, environment)),
@@ -86,9 +66,10 @@ fn read_query(
         platforms: None,
         platform_version: reader.text("platformVersion"),
         identity_type: identity_type.and_then(|text| text.parse().ok()),
+        state: state.and_then(|text| text.parse().ok()),
     };
     if let Some(confinement) = confinement {
-        confinement.narrow(&mut filter);
+        filter.confine(confinement);
     }
     let mut paging = Paging::read(&reader);
     let mut start = Start::Offset(paging.limit.saturating_mul(paging.page.saturating_sub(1)));
@@ -103,7 +84,7 @@ fn read_query(
     reader.finish().map(|()| ListRequest { filter, paging, start })
 }
 
-/// The keys that can be found: well-formed, of the environment, each once.
+/// The keys that can exist here: well-formed, of this environment, each once.
 fn parse_keys(keys: &[String], environment: Environment) -> Vec<[String; 3]> {
     let mut parsed: Vec<[String; 3]> = Vec::with_capacity(keys.len());
     for key in keys.iter().filter_map(|key| ConnectionKey::parse(key)) {
@@ -126,31 +107,36 @@ fn read_tags(reader: &QueryReader<'_>) -> Option<Tags> {
     Some(if any { Tags::Any(tags) } else { Tags::All(tags) })
 }
 
-pub(super) fn ask<'a>(context: &'a Context<'a>) -> Result<Ask<'a>, Problem> {
+/// Plans the request.
+///
+/// # Errors
+/// With all faults of the query.
+pub fn plan<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
     let (request, caller) = (context.request, context.caller);
-    let secrets = caller.cursor_secrets(context.sessions);
+    let secrets = caller.cursor_secrets(&context.config.sessions);
     let cursor = |text: &str, list: &str| {
         secrets.iter().find_map(|secret| Cursor::verify(text, secret, list).ok())
     };
+    let query = context.query();
     let ListRequest { filter, paging, start } =
-        read_query(&request.query, caller.environment(), caller.confinement(), cursor)?;
+        read_query(query, caller.environment(), caller.confinement(), cursor)?;
 
-    // One row more than the page has tells whether another page follows.
-    let rows = paging.limit.saturating_add(1);
-    let (statements, pairs) = match list(&context.guard, &filter, &start, rows) {
-        ListStatements::Paged(pairs) => {
-            let count = Some(pairs.len());
-            (pairs.into_iter().flat_map(|(total, page)| [total, page]).collect(), count)
+    // One row more than the page holds shows whether another page follows.
+    let (rows, most) = (paging.limit.saturating_add(1), context.config.max_rows_read);
+    let mut statements = Statements::default();
+    let asked = ask(&mut statements, list(&context.guard(), &filter, &start, rows, most));
+    Ok(Plan::vault(statements, move |results, _| {
+        let found = gather(results, &asked, &start, rows, most)?;
+        if let Some(excess) = found.excess {
+            let is_token = caller.confinement().is_some();
+            return Err(too_broad(&filter, &excess, most, is_token));
         }
-        ListStatements::All(all) => (vec![all], None),
-    };
-    let answer = move |results: &super::Results<'_>| {
-        let (total, mut page) = gather(results, pairs, &start, rows)?;
+        let Found { total, mut page, .. } = found;
         let limit = usize::try_from(paging.limit).unwrap_or(usize::MAX);
         let more = page.len() > limit;
         page.truncate(limit);
-        let json: Vec<String> = page.iter().map(Connection::to_json).collect();
-        let body = paging.envelope(json.join(",").as_bytes(), total);
+        let rows = page.iter().map(document).collect::<Result<Vec<_>, _>>()?;
+        let body = paging.envelope(&rows.join(&b','), total);
         let mut response = Response::json(body, NO_STORE);
         if let (true, Some(last), Some(secret)) = (more, page.last(), secrets.first()) {
             let next = Cursor {
@@ -162,33 +148,115 @@ pub(super) fn ask<'a>(context: &'a Context<'a>) -> Result<Ask<'a>, Problem> {
             response.add("link", link(request, &after));
         }
         Ok(response)
-    };
-    Ok(Ask { statements, answer: Box::new(answer) })
+    }))
 }
 
-/// The total and the page's rows, in list order; `pairs` of statements gave them, or a single one gave all rows.
+/// What storage returned for a list.
+#[derive(Default)]
+struct Found {
+    total: u64,
+    /// The page's connections, in list order.
+    page: Vec<Connection>,
+    /// Why the list was not read.
+    excess: Option<Excess>,
+}
+
+/// A list's [`ListStatements`], each replaced by the handle of its rows.
+enum Asked {
+    Nothing,
+    All(Rows<Connection>),
+    Counted { total: Rows<Total>, page: Rows<Connection> },
+    Searched { walk: Rows<Walk>, page: Rows<Connection>, most: u64 },
+    Ways { costs: Rows<Costs>, pairs: Vec<(Rows<Total>, Rows<Connection>)> },
+}
+
+/// How many rows a list has.
+#[derive(Deserialize)]
+struct Total {
+    total: u64,
+}
+
+/// What a search walked, and found.
+#[derive(Deserialize)]
+struct Walk {
+    walked: u64,
+    total: u64,
+}
+
+/// What the cheapest way to a list costs in rows, and how many connections the others have.
+#[derive(Default, Deserialize)]
+struct Costs {
+    cost: u64,
+    tags: u64,
+    columns: u64,
+}
+
+fn ask(statements: &mut Statements, list: ListStatements) -> Asked {
+    match list {
+        ListStatements::Nothing => Asked::Nothing,
+        ListStatements::All(all) => Asked::All(statements.ask(all)),
+        ListStatements::Counted(all, page) => {
+            Asked::Counted { total: statements.ask(all), page: statements.ask(page) }
+        }
+        ListStatements::Searched(all, page, most) => {
+            Asked::Searched { walk: statements.ask(all), page: statements.ask(page), most }
+        }
+        ListStatements::Ways(ways, pairs) => {
+            let costs = statements.ask(ways);
+            let mut pair = |(all, page)| (statements.ask(all), statements.ask(page));
+            Asked::Ways { costs, pairs: pairs.into_iter().map(&mut pair).collect() }
+        }
+    }
+}
+
+/// Combines the results of the statements.
 fn gather(
-    results: &super::Results<'_>,
-    pairs: Option<usize>,
+    results: &Results<'_>,
+    asked: &Asked,
     start: &Start,
     rows: u64,
-) -> Result<(u64, Vec<Connection>), Problem> {
-    let Some(pairs) = pairs else {
-        let all = results.connections(0)?;
-        let total = u64::try_from(all.len()).unwrap_or(u64::MAX);
-        return Ok((total, page_of(in_order(all), start, rows)));
+    most: u64,
+) -> Result<Found, Problem> {
+    let sum = |total: Rows<Total>| {
+        let totals = results.all(total)?.into_iter();
+        Ok::<_, Problem>(totals.fold(0_u64, |sum, row| sum.saturating_add(row.total)))
     };
-    let (mut total, mut page) = (0_u64, Vec::new());
-    for pair in 0..pairs {
-        let first = pair.saturating_mul(2);
-        let totals = results.rows(first, |mut row| row.take_integer("total"))?;
-        total = totals.into_iter().fold(total, u64::saturating_add);
-        page.append(&mut results.connections(first.saturating_add(1))?);
-    }
-    Ok((total, in_order(page)))
+    Ok(match asked {
+        Asked::Nothing => Found::default(),
+        Asked::All(all) => {
+            let all = in_order(results.all(*all)?);
+            let total = u64::try_from(all.len()).unwrap_or(u64::MAX);
+            Found { total, page: page_of(all, start, rows), excess: None }
+        }
+        Asked::Counted { total, page } => {
+            let total = sum(*total)?;
+            let skipped = skipped(start, total, rows, most);
+            let excess = (skipped > most).then_some(Excess::Page { skipped });
+            Found { total, page: in_order(results.all(*page)?), excess }
+        }
+        Asked::Searched { walk, page, most } => {
+            let (mut walked, mut total) = (0_u64, 0_u64);
+            for walk in results.all(*walk)? {
+                walked = walked.saturating_add(walk.walked);
+                total = total.saturating_add(walk.total);
+            }
+            let excess = (walked > *most).then_some(Excess::Matches { most: *most });
+            Found { total, page: in_order(results.all(*page)?), excess }
+        }
+        Asked::Ways { costs, pairs } => {
+            let Costs { cost, tags, columns } = results.first(*costs)?.unwrap_or_default();
+            let excess = (cost > most).then_some(Excess::Rows { cost, tags, columns });
+            let (mut all, mut page) = (0_u64, Vec::new());
+            for (total, rows) in pairs {
+                all = all.saturating_add(sum(*total)?);
+                page.append(&mut results.all(*rows)?);
+            }
+            Found { total: all, page: in_order(page), excess }
+        }
+    })
 }
 
-/// The rows from the start of a page on, at most `rows`, of all rows in list order.
+/// At most `rows` rows from the start of a page on, given all rows in list order.
 fn page_of(all: Vec<Connection>, start: &Start, rows: u64) -> Vec<Connection> {
     let skipped = match start {
         Start::Offset(offset) => usize::try_from(*offset).unwrap_or(usize::MAX),
@@ -200,7 +268,7 @@ fn page_of(all: Vec<Connection>, start: &Start, rows: u64) -> Vec<Connection> {
     all.into_iter().skip(skipped).take(usize::try_from(rows).unwrap_or(usize::MAX)).collect()
 }
 
-/// The parameters of a query that are not about the place in the list, as they were sent.
+/// The parameters of a query, as sent, without those that say where in the list to start.
 fn without_place(query: &str) -> impl Iterator<Item = &str> {
     query.split('&').filter(|pair| {
         let name = decode_form(pair.split('=').next().unwrap_or_default()).unwrap_or_default();
@@ -208,12 +276,12 @@ fn without_place(query: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The `Link` header to the next page.
+/// The value of the `Link` header, naming the next page.
 fn link(request: &Request, after: &str) -> String {
     let mut query: Vec<&str> = without_place(&request.query).collect();
     let after = format!("after={after}");
     query.push(&after);
-    // What could end the address early is encoded; a browser or a proxy has done so before.
+    // Encodes characters that could end the address early; some browsers and proxies send them as they are.
     let query = query.join("&").replace('>', "%3E").replace('"', "%22");
     format!("<{}{}?{query}>; rel=\"next\"", request.origin, request.path)
 }

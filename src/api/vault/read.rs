@@ -1,17 +1,25 @@
 //! `GET /v1/vault/connections/{id}` (specification, part 4.4).
 
-use super::{Ask, Context, not_found, shown};
+use super::shown::shown;
 use crate::api::etag;
 use crate::api::message::{NO_STORE, Response};
+use crate::api::plan::{Context, Plan, Statements};
 use crate::api::problem::Problem;
-use crate::api::query::no_parameters;
+use crate::vault::model::Connection;
 use crate::vault::revision::entity_tag;
 use crate::vault::statements::one;
 
-pub(super) fn ask<'a>(context: &'a Context<'a>, id: &str) -> Result<Ask<'a>, Problem> {
-    no_parameters(&context.request.query)?;
-    let answer = |results: &super::Results<'_>| {
-        let connection = results.connection(0)?.ok_or_else(not_found)?;
+/// Plans the request.
+///
+/// # Errors
+/// With all faults of the query.
+pub fn plan<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
+    context.no_query()?;
+    let mut statements = Statements::default();
+    let id = context.connection_id();
+    let connection = statements.ask::<Connection>(one::select(&context.guard(), &id));
+    Ok(Plan::vault(statements, move |results, _| {
+        let connection = results.first(connection)?.ok_or_else(Problem::no_connection)?;
         let tag = entity_tag(&connection.id, connection.version);
         let known = context.request.header("if-none-match");
         if known.is_some_and(|known| etag::matches(known, &tag)) {
@@ -20,8 +28,6 @@ pub(super) fn ask<'a>(context: &'a Context<'a>, id: &str) -> Result<Ask<'a>, Pro
             response.add("etag", tag);
             return Ok(response);
         }
-        Ok(shown(&connection))
-    };
-    let statements = vec![one::select(&context.guard, id)];
-    Ok(Ask { statements, answer: Box::new(answer) })
+        shown(&connection)
+    }))
 }

@@ -1,14 +1,16 @@
-//! `GET /v1/vault/summary`: what the key's account and environment has, from the counters alone.
+//! `GET /v1/vault/summary`: counts of the connections in the key's account and environment, read from counters alone.
 
-use super::{Ask, Context};
+use serde::{Deserialize, Serialize, Serializer};
+
 use crate::api::message::{NO_STORE, Response};
+use crate::api::plan::{Context, Plan, Statements};
 use crate::api::problem::Problem;
-use crate::api::query::no_parameters;
-use crate::json::{Object, Value, list};
-use crate::vault::model::{IdentityType, State};
+use crate::json;
+use crate::terms::{IdentityType, State};
 use crate::vault::statements::summary;
 
 /// A row of the counters.
+#[derive(Deserialize)]
 struct Counter {
     active: u64,
     dimension: String,
@@ -16,57 +18,72 @@ struct Counter {
     n: u64,
 }
 
-impl Counter {
-    fn read(mut row: Value) -> Option<Self> {
-        Some(Self {
-            active: row.take_integer("active")?,
-            dimension: row.take_text("dimension")?,
-            value: row.take_text("value")?,
-            n: row.take_integer("n")?,
-        })
+/// The document.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Summary<'a> {
+    total: u64,
+    active: Counts,
+    state: Counts,
+    identity_type: Counts,
+    platforms: Vec<Platform<'a>>,
+    other_platforms: u64,
+}
+
+#[derive(Serialize)]
+struct Platform<'a> {
+    platform: &'a str,
+    total: u64,
+}
+
+/// Numbers by name, in this order.
+struct Counts(Vec<(&'static str, u64)>);
+
+impl Serialize for Counts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().copied())
     }
 }
 
-pub(super) fn ask<'a>(context: &'a Context<'a>) -> Result<Ask<'a>, Problem> {
-    no_parameters(&context.request.query)?;
-    let statements = vec![summary::counters(&context.guard), summary::platforms(&context.guard)];
-    let answer = |results: &super::Results<'_>| {
-        let body = render(&results.rows(0, Counter::read)?, &results.rows(1, Counter::read)?);
-        Ok(Response::json(body.into_bytes(), NO_STORE))
-    };
-    Ok(Ask { statements, answer: Box::new(answer) })
+/// Plans the request.
+///
+/// # Errors
+/// With all faults of the query.
+pub fn plan<'a>(context: &Context<'a>) -> Result<Plan<'a>, Problem> {
+    context.no_query()?;
+    let (guard, mut statements) = (context.guard(), Statements::default());
+    let counters = statements.ask::<Counter>(summary::counters(&guard));
+    let platforms = statements.ask::<Counter>(summary::platforms(&guard));
+    Ok(Plan::vault(statements, move |results, _| {
+        let body = render(&results.all(counters)?, &results.all(platforms)?);
+        Ok(Response::json(body, NO_STORE))
+    }))
 }
 
-fn render(counters: &[Counter], platforms: &[Counter]) -> String {
+fn render(counters: &[Counter], platforms: &[Counter]) -> Vec<u8> {
     let sum = |counters: &mut dyn Iterator<Item = &Counter>| {
         counters.fold(0_u64, |sum, counter| sum.saturating_add(counter.n))
     };
     let of = |dimension: &str, value: &str| {
         sum(&mut counters.iter().filter(|c| c.dimension == dimension && c.value == value))
     };
-    let by = |dimension: &str, values: [&str; 4]| {
-        let counts = values
-            .into_iter()
-            .fold(Object::default(), |object, value| object.integer(value, of(dimension, value)));
-        counts.finish()
+    let by = |dimension: &str, values: [&'static str; 4]| {
+        Counts(values.map(|value| (value, of(dimension, value))).into())
     };
     let active = |active: u64| {
         sum(&mut counters.iter().filter(|c| c.dimension == "all" && c.active == active))
     };
     let total = active(0).saturating_add(active(1));
     let named = sum(&mut platforms.iter());
-    let platforms = platforms.iter().map(|platform| {
-        Object::default().text("platform", &platform.value).integer("total", platform.n).finish()
-    });
-    Object::default()
-        .integer("total", total)
-        .json(
-            "active",
-            &Object::default().integer("true", active(1)).integer("false", active(0)).finish(),
-        )
-        .json("state", &by("state", State::ALL.map(State::as_str)))
-        .json("identityType", &by("identityType", IdentityType::ALL.map(IdentityType::as_str)))
-        .json("platforms", &list(platforms))
-        .integer("otherPlatforms", total.saturating_sub(named))
-        .finish()
+    json::bytes(&Summary {
+        total,
+        active: Counts(vec![("true", active(1)), ("false", active(0))]),
+        state: by("state", State::NAMES),
+        identity_type: by("identityType", IdentityType::NAMES),
+        platforms: platforms
+            .iter()
+            .map(|counter| Platform { platform: &counter.value, total: counter.n })
+            .collect(),
+        other_platforms: total.saturating_sub(named),
+    })
 }

@@ -1,4 +1,4 @@
-//! Made-up connections that look like real ones: a few platforms have most of them, an identity has one or several.
+//! Made-up connections that resemble real ones: a few platforms have most of them, and an identity has one or several.
 
 use uuid::{Builder, Uuid};
 
@@ -6,63 +6,63 @@ use super::platforms::{Platform, Platforms};
 use super::words::{DOMAINS, LABELS, LANGUAGES, Language, SLUGS, TAGS};
 use crate::operator::when::Moment;
 
-/// A connection, as it will be stored.
+/// A connection to be stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row<'a> {
     /// A random UUID.
     pub id: Uuid,
-    /// Whether it is in use.
+    /// Whether it is active.
     pub active: bool,
-    /// What it connects to.
+    /// The platform that it connects to.
     pub platform: &'a Platform,
     /// `v<number>`
     pub platform_version: String,
-    /// Tells connections of one identity to one platform apart.
+    /// Distinguishes connections of one identity to one platform.
     pub label: &'static str,
-    /// Whose it is.
+    /// Whose connection it is.
     pub identity: String,
     /// What kind of identity that is.
     pub identity_type: &'static str,
-    /// What it is called.
+    /// The display name.
     pub name: Option<String>,
-    /// How it is.
+    /// The connection's health.
     pub state: &'static str,
-    /// Each one once.
+    /// Distinct.
     pub tags: Vec<&'static str>,
     /// Milliseconds since 1970-01-01 UTC.
     pub created_at: i64,
 }
 
-/// The oldest connection is of this age, in milliseconds.
+/// The age of the oldest connection, in milliseconds.
 const TWO_YEARS: u64 = 2 * 365 * 24 * 60 * 60 * 1_000;
 
-/// The longest name.
+/// The most characters of a name.
 const NAME_CHARS: usize = 128;
 
-/// A kind of identity: of a hundred, how many are of it, and how many connections one has at most.
+/// The kinds of identity: how many in a hundred are of the kind, and the most connections that one has.
 const KINDS: [(&str, u64, u64); 4] =
     [("user", 72, 6), ("team", 14, 10), ("organization", 9, 20), ("project", 5, 8)];
 
-/// States, and how many of a hundred connections are in each.
+/// The states, and how many connections in a hundred have each.
 const STATES: [(&str, u64); 4] =
     [("operational", 88), ("degraded", 5), ("failed", 4), ("unknown", 3)];
 
-/// Whose connections are being made.
+/// The identity for which connections are being generated.
 #[derive(Debug, Default)]
 struct Holder<'a> {
     identity: String,
     identity_type: &'static str,
     name: String,
-    /// Connections that are still to come.
+    /// How many connections it still gets.
     left: u64,
-    /// Those that it has: platform and label.
+    /// Those that it has, as platform and label.
     has: Vec<(&'a str, &'static str)>,
 }
 
-/// Makes connections, the oldest first; the same ones for the same seed, number, count and moment.
+/// Generates connections, oldest first. The same seed, number, count and time give the same connections.
 ///
-/// That they come in order of age is what makes a million of them quick: most indexes end in the creation time, and
-/// grow at few places instead of all over.
+/// Their order makes inserting a million of them fast: most indexes end in the creation time, so they grow in a few
+/// places instead of everywhere.
 #[derive(Debug)]
 pub struct Generator<'a> {
     random: fastrand::Rng,
@@ -75,18 +75,18 @@ pub struct Generator<'a> {
 }
 
 impl<'a> Generator<'a> {
-    /// Makes `count`. Numbers start where no generator of this database may have come before: every identity carries
-    /// the number of its first connection, and that is what keeps keys unique.
+    /// Generates `count` connections. `number` must be higher than any that a generator used for this database: every
+    /// identity contains the number of its first connection, which keeps keys unique.
     #[must_use]
     pub fn new(platforms: &'a Platforms, seed: u64, number: u64, count: u64, now: Moment) -> Self {
-        // Another number is another sequence, or ids would come twice.
+        // Another number must give another sequence, or ids would repeat.
         let start =
             fastrand::Rng::with_seed(seed).u64(..) ^ fastrand::Rng::with_seed(number).u64(..);
         let random = fastrand::Rng::with_seed(start);
         Self { random, platforms, now, number, count, left: count, holder: Holder::default() }
     }
 
-    /// A random UUID of the sequence.
+    /// A random UUID from the generator's sequence.
     pub fn uuid(&mut self) -> Uuid {
         Builder::from_random_bytes(self.random.u128(..).to_be_bytes()).into_uuid()
     }
@@ -99,13 +99,13 @@ impl<'a> Generator<'a> {
         self.random.choice(of).copied().unwrap_or_default()
     }
 
-    /// The first ones of the list are the likelier ones.
+    /// One of the items; earlier ones are likelier.
     fn early<T: Copy + Default>(&mut self, of: &[T]) -> T {
         let place = self.random.usize(..of.len().max(1)).min(self.random.usize(..of.len().max(1)));
         of.get(place).copied().unwrap_or_default()
     }
 
-    /// One of the items, by their weights.
+    /// One of the items, chosen by weight.
     fn weighted<T>(
         &mut self,
         items: &'static [T],
@@ -140,8 +140,8 @@ impl<'a> Generator<'a> {
             |between| format!("{}{between}{}", given.0, family.0),
         );
         let (number, domain) = (self.number, self.one(DOMAINS));
-        // The number ends each of these, or ends before the `@`, and no word ends with a digit: two can only be the same
-        // when their numbers are.
+        // The number stands at the end or right before the `@`, and no word ends with a digit, so identities with
+        // different numbers differ.
         let identity = match self.random.u8(..100) {
             0..50 => format!("{}.{}{number}@{domain}", given.1, family.1),
             50..72 => format!("usr_{number}"),
@@ -166,7 +166,7 @@ impl<'a> Generator<'a> {
         format!("{} {}", self.one(language.topics), self.one(language.places))
     }
 
-    /// What the holder calls a connection.
+    /// The display name of a connection; `None` for some.
     fn name(&mut self, platform: &Platform) -> Option<String> {
         if self.percent(12) {
             return None;
@@ -189,16 +189,16 @@ impl<'a> Generator<'a> {
         tags
     }
 
-    /// How long ago the next connection was made, in milliseconds: somewhere in its share of the two years.
+    /// The age of the next connection in milliseconds: somewhere in its share of the two years.
     fn age(&mut self) -> Option<u64> {
         let share = TWO_YEARS.checked_div(self.count)?;
         let oldest = TWO_YEARS.checked_mul(self.left)?.checked_div(self.count)?;
         Some(oldest.saturating_sub(self.random.u64(..=share)))
     }
 
-    /// A platform and a label that the holder has no connection of yet.
+    /// A platform and a label for which the holder has no connection yet. Returns `None` when none is found soon.
     fn free(&mut self) -> Option<(&'a Platform, &'static str)> {
-        // Whoever has nearly all there is, soon finds nothing new.
+        // An identity that has nearly all combinations rarely draws a new one.
         (0..20).find_map(|_| {
             let platform = self.platforms.pick(&mut self.random)?;
             let label = if self.percent(88) { "default" } else { self.early(LABELS) };
@@ -232,7 +232,7 @@ impl<'a> Iterator for Generator<'a> {
         };
         Some(Row {
             id: self.uuid(),
-            // A failed connection waits for somebody to connect again, and many give it up.
+            // A failed connection needs somebody to reconnect it, and many are given up.
             active: !self.percent(if state == "failed" { 30 } else { 1 }),
             platform,
             platform_version,

@@ -1,11 +1,11 @@
-//! `seed`: fills an account with made-up connections, to try the vault at the size that one expects.
+//! `seed`: fills an account with made-up connections, to try the vault at a realistic size.
 //!
 //! | file | what it knows |
 //! |---|---|
-//! | [`platforms`] | what there is to connect to, from the catalog |
+//! | [`platforms`] | the platforms to connect to, from the catalog |
 //! | [`generate`], [`words`] | what a connection looks like |
-//! | [`statements`], [`load`] | the SQL, and how it gets into the database |
-//! | [`progress`] | what is told meanwhile |
+//! | [`statements`] | the SQL |
+//! | [`progress`] | reporting progress |
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -18,48 +18,52 @@ use indicatif::HumanCount;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::d1::Database;
-use super::keys;
+use super::keys::arguments;
+use super::place::Place;
+use super::storage::{Storage, Way};
 use super::when::Moment;
-use super::wrangler::{Place, Wrangler};
-use crate::access::Environment;
 use crate::importer::folder::Folder;
+use crate::terms::Environment;
 use generate::Generator;
-use load::Loader;
 use platforms::Platforms;
 use statements::{Before, Owner};
 
 pub mod generate;
-pub mod load;
 pub mod platforms;
 pub mod progress;
 pub mod statements;
 pub mod words;
 
-/// 128 and the number of SIGINT: how shells know that somebody pressed Ctrl-C.
+/// How many connections are inserted at once. Meanwhile nobody else can write; on this machine, for a second or less.
+const BATCH_LOCAL: u64 = 5_000;
+/// Through wrangler, each batch is an import, with an overhead of several seconds.
+const BATCH_WRANGLER: u64 = 50_000;
+
+/// 128 plus the number of SIGINT: the exit code that tells shells of Ctrl-C.
 const INTERRUPTED: u8 = 130;
 
-/// Fill an account with made-up connections, to try the vault at the size that you expect
+/// Fill an account with made-up connections, to try the vault at the size you expect
 ///
-/// They are connections to the platforms of the catalog, a few of which have most, by users, teams, organizations and
-/// projects, with names in many scripts, tags, states, and ages of up to two years. Run again, it adds more.
-/// Ctrl-C ends it after the batch at work, and it says how many are in. While a batch goes in, nobody else can write to
-/// the same database: on this machine for about a second, at Cloudflare for as long as the import of a file takes.
+/// The connections belong to users, teams, organizations and projects, and have names in many scripts, tags, states, and
+/// ages of up to two years. As in real life, a few platforms have most of them. Another run adds more. Ctrl-C stops after
+/// the current batch and prints how many were added. While a batch is written, nobody else can write to the database: for
+/// about a second on this machine, and for as long as a file import takes at Cloudflare.
 #[derive(Debug, Clone, Args)]
 pub struct Seed {
-    /// The account that gets them: 1–64 of A-Z a-z 0-9 . _ -
-    #[arg(long, value_parser = keys::account)]
+    /// The account that gets them: 1–64 characters of A-Z a-z 0-9 . _ -
+    #[arg(long, value_parser = arguments::account)]
     account: String,
-    /// How many, 1 to 10,000,000; at Cloudflare each one is billed as some 25 rows written
+    /// How many, 1 to 10,000,000; Cloudflare bills each one as about 25 rows written
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     connections: u64,
-    /// The environment that they are in
-    #[arg(long, value_parser = keys::environment, value_name = "test|live", default_value = "test")]
+    /// The environment that they belong to
+    #[arg(long, value_parser = arguments::environment, value_name = "test|live", default_value = "test")]
     environment: Environment,
-    /// Do nothing when the account has connections in the environment already
+    /// Do nothing if the account already has connections in this environment
     #[arg(long)]
     only_if_none: bool,
-    /// Make the same ones as another run with this number on an equal database, creation times apart; without it, each
-    /// run makes others
+    /// Create the same connections, except for their creation times, as another run with this number on an equal
+    /// database. Default: different ones in each run
     #[arg(long = "seed", value_name = "N")]
     start: Option<u64>,
     /// The catalog folder
@@ -67,9 +71,6 @@ pub struct Seed {
     catalog: PathBuf,
     #[command(flatten)]
     place: Place,
-    /// Do what --remote does, on this machine: so that it can be tested
-    #[arg(long, hide = true)]
-    by_file: bool,
 }
 
 /// Runs `seed`.
@@ -78,13 +79,12 @@ pub struct Seed {
 /// Whatever stopped it, in words for the operator.
 pub fn run(args: &Seed) -> Result<ExitCode> {
     let platforms = Platforms::read(&Folder(args.catalog.clone()))?;
-    let wrangler = Wrangler::new(&args.place)?.undisturbed();
+    let database = Database(Storage::open(&args.place)?.undisturbed());
     let stopped = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         signal_hook::flag::register(signal, Arc::clone(&stopped)).context("waiting for signals")?;
     }
-    let answers =
-        Database(wrangler.clone()).query(&statements::before(&args.account, args.environment))?;
+    let answers = database.query(&[statements::before(&args.account, args.environment)])?;
     let before: Before = answers.rows(0)?.pop().context("the database counts nothing")?;
     let tenant =
         format!("account {} ({}) {}", args.account, args.environment.as_str(), args.place.name());
@@ -92,7 +92,7 @@ pub fn run(args: &Seed) -> Result<ExitCode> {
         eprintln!("Nothing to do: {tenant} has {}.", counted(before.connections));
         return Ok(ExitCode::SUCCESS);
     }
-    // A row's number is never below the one in its identity, so what comes after the last row is unused.
+    // A row's number is never below the one in its identity, so numbers after the last row are unused.
     let first = before.last.saturating_add(1);
     let seed = args.start.map_or_else(random, Ok)?;
     let mut generator = Generator::new(&platforms, seed, first, args.connections, Moment::now());
@@ -101,14 +101,17 @@ pub fn run(args: &Seed) -> Result<ExitCode> {
         environment: args.environment,
         written_by: generator.uuid(),
     };
-    let mut loader = Loader::new(wrangler, args.by_file)?;
+    let most = match database.0.way {
+        Way::Local(_) => BATCH_LOCAL,
+        Way::Wrangler(_) => BATCH_WRANGLER,
+    };
     let mut progress = progress::Progress::new(args.connections);
     let mut done = 0;
     let mut result = Ok(());
     while result.is_ok() && done < args.connections && !stopped.load(Ordering::Relaxed) {
-        let batch = args.connections.saturating_sub(done).min(loader.batch());
+        let batch = args.connections.saturating_sub(done).min(most);
         let rows = generator.by_ref().take(usize::try_from(batch)?);
-        result = loader.load(&statements::insert(rows, owner));
+        result = database.load(&statements::insert(rows, owner));
         if result.is_ok() {
             done = done.saturating_add(batch);
             progress.done(done);
@@ -129,12 +132,12 @@ pub fn run(args: &Seed) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// `1 connection`, `1,000 connections`
+/// Formats a count, as `1 connection` or `1,000 connections`.
 fn counted(connections: u64) -> String {
     format!("{} connection{}", HumanCount(connections), if connections == 1 { "" } else { "s" })
 }
 
-/// An error with what stands in spite of it.
+/// Adds to an error how many connections have been stored nevertheless.
 fn explained(error: anyhow::Error, done: u64) -> anyhow::Error {
     let at_once = format!("{error:#}").contains("UNIQUE constraint failed");
     let why = if at_once {

@@ -1,32 +1,31 @@
-//! The platforms that connections are made to, some much more often than others.
+//! The platforms to connect to, some of them much more often than others.
 
 use anyhow::{Result, bail};
 
 use crate::catalog::model::Status;
-use crate::catalog::segment::ConnectorEntry;
-use crate::importer::check;
+use crate::importer::check::{self, ConnectorEntry};
 use crate::importer::folder::Folder;
 
-/// What a connection takes from a connector.
+/// What a connection takes from its connector.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Platform {
-    /// 1–64 of `a-z0-9-`.
+    /// 1 to 64 characters of `a-z0-9-`.
     pub platform: String,
     /// `v<number>`
     pub version: String,
     /// Display name.
     pub name: String,
-    /// What it is.
+    /// The platform's description.
     pub description: String,
 }
 
-/// The most popular one has about a seventh of the connections to 900.
+/// The weight of the most popular platform: among 900, about a seventh of the connections.
 const MOST: u64 = 1_000_000;
 
-/// Platforms, the most popular one first.
+/// Platforms, the most popular first.
 #[derive(Debug)]
 pub struct Platforms {
-    /// With the sum of its weight and of all before.
+    /// Each with the sum of its weight and all weights before it.
     platforms: Vec<(u64, Platform)>,
 }
 
@@ -34,7 +33,7 @@ impl Platforms {
     /// The platforms of a catalog folder.
     ///
     /// # Errors
-    /// When there is no catalog, or nothing in it can be connected to.
+    /// When there is no catalog, or none of its platforms can be connected to.
     pub fn read(folder: &Folder) -> Result<Self> {
         let platforms = Self::new(check::connectors(folder)?);
         if platforms.platforms.is_empty() {
@@ -43,7 +42,7 @@ impl Platforms {
         Ok(platforms)
     }
 
-    /// Of connectors; those that the operator enabled for hosted authorization are the most popular, then those with
+    /// The platforms of these connectors. Those enabled for hosted authorization are the most popular, then those with
     /// the most actions.
     fn new(mut entries: Vec<ConnectorEntry>) -> Self {
         entries.retain(|ConnectorEntry { connector, .. }| {
@@ -61,7 +60,7 @@ impl Platforms {
         }))
     }
 
-    /// The second has half of what the first has, the third a third, and so on.
+    /// Weighs the second platform half as much as the first, the third a third as much, and so on.
     fn ranked(platforms: impl IntoIterator<Item = Platform>) -> Self {
         let mut sum = 0_u64;
         let weighted = (1..).zip(platforms).map(|(rank, platform)| {
@@ -71,7 +70,7 @@ impl Platforms {
         Self { platforms: weighted.collect() }
     }
 
-    /// One of them; none only when there is none.
+    /// A random platform, by weight. Returns `None` only when there is none.
     pub fn pick(&self, random: &mut fastrand::Rng) -> Option<&Platform> {
         let place = random.u64(..self.platforms.last()?.0);
         let found = self.platforms.partition_point(|(sum, _)| *sum <= place);

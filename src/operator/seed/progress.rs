@@ -1,14 +1,14 @@
-//! How far a seed has come: a bar on a terminal, a line now and then elsewhere.
+//! Reports how far a seed has come: a progress bar on a terminal, an occasional line elsewhere.
 
 use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
 use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressStyle};
 
-/// How often a line is written where there is no terminal.
+/// How often a line is written when stderr is not a terminal.
 const TELL_EVERY: Duration = Duration::from_secs(10);
 
-/// Follows one seed.
+/// The progress of one seed.
 #[derive(Debug)]
 pub struct Progress {
     bar: Option<ProgressBar>,
@@ -18,7 +18,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Starts at none of `total`.
+    /// Starts at 0 of `total`.
     #[must_use]
     pub fn new(total: u64) -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
@@ -28,7 +28,7 @@ impl Progress {
             {
                 bar.set_style(style);
             }
-            // A batch takes seconds; the bar shows meanwhile that something is going on.
+            // A batch takes seconds; meanwhile, the ticking bar shows that work is going on.
             bar.enable_steady_tick(Duration::from_millis(200));
             bar
         });
@@ -36,7 +36,7 @@ impl Progress {
         Self { bar, total, start: now, told: now }
     }
 
-    /// So many are in now.
+    /// Reports that `done` connections are stored.
     pub fn done(&mut self, done: u64) {
         let message = message(done, self.total, self.start.elapsed());
         if let Some(bar) = &self.bar {
@@ -48,7 +48,7 @@ impl Progress {
         }
     }
 
-    /// Removes the bar; gives how long it all took.
+    /// Removes the bar. Returns how long the seed took.
     #[must_use]
     pub fn end(&self) -> Duration {
         if let Some(bar) = &self.bar {
@@ -58,7 +58,7 @@ impl Progress {
     }
 }
 
-/// `of 1,000,000, 5,120 a second, 3 minutes left`
+/// Formats progress, as `of 1,000,000, 5,120 a second, 3 minutes left`.
 fn message(done: u64, total: u64, took: Duration) -> String {
     let rate =
         u128::from(done).saturating_mul(1_000).checked_div(took.as_millis()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Connections as SQL (`migrations/0002_connections.sql`).
+//! The SQL of seeding (`migrations/0002_connections.sql`).
 
 use std::fmt::Write as _;
 
@@ -6,23 +6,23 @@ use serde::Deserialize;
 use uuid::Uuid;
 
 use super::generate::Row;
-use crate::access::Environment;
 use crate::fold::fold;
 use crate::operator::sql::Text;
+use crate::terms::Environment;
 
-/// D1 takes statements of 100,000 bytes.
+/// Below the longest statement that D1 accepts, which is 100,000 bytes.
 const STATEMENT_BYTES: usize = 95_000;
 
-/// What is there before.
+/// What the database holds before a seed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub struct Before {
-    /// Connections of the account in the environment.
+    /// The connections of the account in the environment.
     pub connections: u64,
-    /// The number of the database's last row.
+    /// The number of the last row of `connections`.
     pub last: u64,
 }
 
-/// The SQL that asks what is there.
+/// The SQL that selects [`Before`].
 #[must_use]
 pub fn before(account: &str, environment: Environment) -> String {
     format!(
@@ -34,14 +34,14 @@ pub fn before(account: &str, environment: Environment) -> String {
     )
 }
 
-/// Whose the connections are.
+/// The tenant to which the connections belong.
 #[derive(Debug, Clone, Copy)]
 pub struct Owner<'a> {
     /// The account.
     pub account: &'a str,
     /// The environment.
     pub environment: Environment,
-    /// What stands for the request that wrote them.
+    /// Stored as the id of the request that wrote them.
     pub written_by: Uuid,
 }
 
@@ -49,7 +49,7 @@ const INSERT: &str = "INSERT INTO connections (id, account, environment, active,
      identity, identity_folded, identity_type, name, name_folded, description, state, tags, version, created_at, \
      written_by) VALUES\n";
 
-/// The statements that add connections, as few as the limit allows.
+/// The statements that insert connections, as few as the limit allows.
 pub fn insert<'a>(rows: impl IntoIterator<Item = Row<'a>>, owner: Owner<'_>) -> Vec<String> {
     let mut full = Vec::new();
     let mut open = String::new();

@@ -1,4 +1,4 @@
-//! What is made obeys the contract, looks as it should, and is stored and counted whole.
+//! Generated connections obey the contract, look as they should, and are stored and counted completely.
 
 use std::collections::{HashMap, HashSet};
 
@@ -23,7 +23,7 @@ fn key(row: &Row<'_>) -> (String, &'static str, String) {
     (row.platform.platform.clone(), row.label, row.identity.clone())
 }
 
-/// Of a text that a client could send: so many characters, none of them a control character.
+/// Whether a client could send this text: at most `most` characters, none of them a control character.
 fn is_text(text: &str, most: usize) -> bool {
     (1..=most).contains(&text.chars().count()) && !text.contains(char::is_control)
 }
@@ -74,7 +74,7 @@ fn names_of_people() -> Vec<&'static str> {
     LANGUAGES.iter().flat_map(of).map(|(name, _)| *name).collect()
 }
 
-/// How many of a hundred rows each value has.
+/// The percentage of rows that have each value.
 fn shares<'a>(rows: &[Row<'a>], value: impl Fn(&Row<'a>) -> String) -> HashMap<String, usize> {
     let mut counts: HashMap<String, usize> = HashMap::new();
     for row in rows {

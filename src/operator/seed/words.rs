@@ -1,24 +1,24 @@
-//! What the made-up connections are called and tagged: words of many scripts.
+//! The words for the names, tags and labels of made-up connections, in many scripts.
 //!
-//! Everything here is valid wherever it is put: no comma, no control character, no white space at an end.
+//! Each is valid wherever it is used: no comma, no control character, no white space at its ends.
 
-/// A name as it is written, and in plain letters for an address.
+/// A name as it is written, and in plain letters for an e-mail address.
 pub type Name = (&'static str, &'static str);
 
 /// The names of one language.
 #[derive(Debug)]
 pub struct Language {
-    /// How many of a hundred connections use it, roughly.
+    /// The approximate percentage of connections that use it.
     pub weight: u64,
     /// Given names.
     pub given: &'static [Name],
     /// Family names.
     pub family: &'static [Name],
-    /// What stands between the two, family name first where it is `None`.
+    /// What stands between given and family name; `None` when the family name comes first, with nothing between.
     pub given_first: Option<&'static str>,
-    /// What teams, organizations and projects are about.
+    /// The topics of teams, organizations and projects.
     pub topics: &'static [&'static str],
-    /// Where they are.
+    /// Their places.
     pub places: &'static [&'static str],
 }
 
@@ -195,7 +195,7 @@ pub const LANGUAGES: &[Language] = &[
     },
 ];
 
-/// Tags, the frequent ones first.
+/// Tags, the most frequent first.
 #[rustfmt::skip]
 pub const TAGS: &[&str] = &[
     "production", "crm", "eu", "us", "billing", "staging", "internal", "priority", "read-only", "marketing",
@@ -204,19 +204,19 @@ pub const TAGS: &[&str] = &[
     "πελάτες", "営業", "마케팅", "财务", "مبيعات", "מכירות", "परीक्षण", "ทดสอบ", "🚀 launch", "50% off", "c++", "a/b_test",
 ];
 
-/// Labels besides `default`, the frequent ones first.
+/// Labels besides `default`, the most frequent first.
 #[rustfmt::skip]
 pub const LABELS: &[&str] =
     &["work", "personal", "sandbox", "eu", "us", "backup", "read-only", "v2"];
 
-/// Where addresses are: names that nobody can register.
+/// The domains of e-mail addresses, which nobody can register.
 #[rustfmt::skip]
 pub const DOMAINS: &[&str] = &[
     "example.com", "example.org", "example.net", "mail.example.com", "acme.example", "globex.example",
     "initech.example",
 ];
 
-/// What projects and teams are called in identifiers.
+/// The names of projects and teams in identifiers.
 #[rustfmt::skip]
 pub const SLUGS: &[&str] = &[
     "billing", "crm", "data", "mobile", "web", "growth", "search", "payments", "onboarding", "infra", "ml", "docs",

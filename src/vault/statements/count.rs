@@ -1,59 +1,75 @@
-//! How many connections a filter leaves.
+//! Counting by counters alone: how many connections match a filter or a part of it.
 
 use super::Sql;
-use super::source::{Columns, Measure, Source, When};
+use super::source::Columns;
 use crate::access::statements::Guard;
 use crate::ports::Statement;
+use crate::terms::{IdentityType, State};
 use crate::vault::filter::{ConnectionFilter, Tags};
-use crate::vault::model::IdentityType;
 
-/// The row of `connection_counts` that holds the answer to a filter.
-struct Counter {
-    dimension: &'static str,
-    value: String,
+/// The rows of `connection_counts` whose sum is the answer.
+pub(super) struct Counter {
+    dimension: String,
+    values: Vec<String>,
 }
 
 impl ConnectionFilter {
-    /// The counter of this very filter; none when nobody counts that.
-    fn counter(&self) -> Option<Counter> {
-        let uncounted = self.keys.is_some()
+    /// The counter of exactly this filter. Returns `None` when no counter covers it.
+    pub(super) fn counter(&self) -> Option<Counter> {
+        let counts_no_such = self.keys.is_some()
             || self.identity.is_some()
             || self.name.is_some()
-            || self.q.is_some()
-            || (self.platform_version.is_some() && self.identity_type.is_some());
+            || self.q.is_some();
         match &self.tags {
-            _ if uncounted => None,
+            _ if counts_no_such => None,
             None => Some(self.column_counter()),
             Some(Tags::All(tags) | Tags::Any(tags)) => match tags.as_slice() {
                 [tag] if self.columns() == Columns::NONE => {
-                    Some(Counter { dimension: "tag", value: tag.clone() })
+                    Some(Counter { dimension: "tag".into(), values: vec![tag.clone()] })
                 }
                 _ => None,
             },
         }
     }
 
-    /// The counter of what the filter asks of columns, or of most of it.
+    /// The counter of the filter's columns alone.
     fn column_counter(&self) -> Counter {
-        let identity_type = self.identity_type.map(IdentityType::as_str);
-        let (dimension, value) = match (&self.platform, &self.platform_version, identity_type) {
-            (None, None, None) => ("all", String::new()),
-            (Some(platform), None, None) => ("platform", platform.clone()),
-            (None, Some(version), None) => ("platformVersion", version.clone()),
-            (None, _, Some(identity_type)) => ("identityType", identity_type.into()),
-            (Some(platform), Some(version), _) => {
-                ("platform/platformVersion", format!("{platform}/{version}"))
-            }
-            (Some(platform), None, Some(identity_type)) => {
-                ("platform/identityType", format!("{platform}/{identity_type}"))
-            }
+        let columns = self.columns();
+        let mut dimension: Vec<&str> = Vec::new();
+        let mut values = vec![String::new()];
+        let mut add = |name, texts: &[&str]| {
+            dimension.push(name);
+            let longer = |value: &String| {
+                let before = if value.is_empty() { String::new() } else { format!("{value}/") };
+                texts.iter().map(move |text| format!("{before}{text}")).collect::<Vec<_>>()
+            };
+            values = values.iter().flat_map(longer).collect();
         };
-        Counter { dimension, value }
+        if let Some(platform) = &self.platform {
+            add("platform", &[platform]);
+        }
+        if let Some(version) = &self.platform_version {
+            add("platformVersion", &[version]);
+        }
+        // Counters by state are split by identity type; those by version and identity type are split by state.
+        let finest = columns.state || (columns.version && columns.identity_type);
+        match self.identity_type {
+            Some(identity_type) => add("identityType", &[identity_type.as_str()]),
+            None if finest => add("identityType", &IdentityType::NAMES),
+            None => {}
+        }
+        match self.state {
+            Some(state) => add("state", &[state.as_str()]),
+            None if finest => add("state", &State::NAMES),
+            None => {}
+        }
+        let dimension = if dimension.is_empty() { "all".into() } else { dimension.join("/") };
+        Counter { dimension, values }
     }
 }
 
 impl Sql<'_> {
-    /// `connection_counts n …`: the rows of some values of a dimension. Conditions may follow.
+    /// Adds `connection_counts n …`: the rows for these values of a dimension. Conditions may follow.
     pub(super) fn counters(
         &mut self,
         filter: &ConnectionFilter,
@@ -65,70 +81,44 @@ impl Sql<'_> {
         self.push(" AND n.value IN ").texts(values)
     }
 
-    /// A number of connections.
-    pub(super) fn measure(&mut self, measure: Measure, filter: &ConnectionFilter) -> &mut Self {
-        let Counter { dimension, value } = match (measure, &filter.tags) {
-            (Measure::Tags, Some(Tags::All(tags))) => {
-                let known = tags.len().to_string();
-                self.push("(SELECT iif(count(*) = ").push(&known).push(", min(n.n), 0) FROM ");
-                return self.counters(filter, "tag", tags).push(")");
-            }
-            (Measure::Tags, Some(Tags::Any(tags))) => {
-                self.push("(SELECT ifnull(sum(n.n), 0) FROM ");
-                return self.counters(filter, "tag", tags).push(")");
-            }
-            (Measure::Tags | Measure::Columns, _) => filter.column_counter(),
-            (Measure::Version, _) => {
-                let value = filter.platform_version.clone().unwrap_or_default();
-                Counter { dimension: "platformVersion", value }
-            }
-            (Measure::IdentityType, _) => {
-                let value = filter.identity_type.map_or("", IdentityType::as_str).to_owned();
-                Counter { dimension: "identityType", value }
-            }
-        };
-        self.push("ifnull((SELECT n.n FROM ").counters(filter, dimension, &[value]).push("), 0)")
+    /// Adds a number: how many connections a counter knows.
+    fn sum(&mut self, filter: &ConnectionFilter, counter: &Counter) -> &mut Self {
+        self.push("(SELECT ifnull(sum(n.n), 0) FROM ");
+        self.counters(filter, &counter.dimension, &counter.values).push(")")
     }
 
-    /// A condition that spares the walk where what the filter asks of columns leaves nothing.
-    pub(super) fn unless_none(&mut self, filter: &ConnectionFilter) -> &mut Self {
-        if filter.columns() == Columns::NONE {
-            return self;
-        }
-        self.push(" AND ").measure(Measure::Columns, filter).push(" > 0")
+    /// Adds a number: how many connections match the filter's columns.
+    pub(super) fn column_count(&mut self, filter: &ConnectionFilter) -> &mut Self {
+        self.sum(filter, &filter.column_counter())
     }
 
-    /// A condition that spares the walk to a page which lies past the end of a list whose number of rows is counted.
-    pub(super) fn unless_past(&mut self, filter: &ConnectionFilter, offset: u64) -> &mut Self {
-        let Some(Counter { dimension, value }) = filter.counter().filter(|_| offset > 0) else {
-            return self;
-        };
-        self.push(" AND ").integer(offset).push(" < (SELECT n.n FROM ");
-        self.counters(filter, dimension, &[value]).push(")")
+    /// Adds a number: how many connections have these tags. A connection with two of them counts twice.
+    pub(super) fn tag_count(&mut self, filter: &ConnectionFilter, tags: &[String]) -> &mut Self {
+        self.sum(filter, &Counter { dimension: "tag".into(), values: tags.to_vec() })
+    }
+
+    /// Adds a number: how many connections have the rarest of these tags; 0 when one of the tags has none.
+    pub(super) fn rarest_count(&mut self, filter: &ConnectionFilter, tags: &[String]) -> &mut Self {
+        self.push("(SELECT iif(count(*) = ").push(&tags.len().to_string());
+        self.push(", min(n.n), 0) FROM ").counters(filter, "tag", tags).push(")")
+    }
+
+    /// Adds a self-contained number: how many connections a counter knows; 0 when the key is not valid.
+    pub(super) fn counted(&mut self, filter: &ConnectionFilter, counter: &Counter) -> &mut Self {
+        self.push("(SELECT ifnull(sum(n.n), 0) FROM api_keys k CROSS JOIN ");
+        self.counters(filter, &counter.dimension, &counter.values).push(" AND ").guard();
+        self.push(")")
     }
 }
 
-/// The number of connections that a filter leaves, as `total`, when it is counted: one row read. No row stands for none.
-pub(super) fn counted(guard: &Guard<'_>, filter: &ConnectionFilter) -> Option<Statement> {
-    let Counter { dimension, value } = filter.counter()?;
-    let mut sql = Sql::new(guard);
-    sql.push("SELECT n.n AS total FROM api_keys k CROSS JOIN ");
-    sql.counters(filter, dimension, &[value]).push(" AND ").guard();
-    Some(sql.finish())
-}
-
-/// As above, when it is not counted: one row read, or some more, for each connection of the source.
-pub(super) fn count(
+/// Selects how many connections a counter knows, as `total`. Reads one to four rows.
+pub(super) fn counted(
     guard: &Guard<'_>,
     filter: &ConnectionFilter,
-    source: (Source<'_>, When),
+    counter: &Counter,
 ) -> Statement {
     let mut sql = Sql::new(guard);
-    if let (Source::Prefix(q), _) = source {
-        sql.push("SELECT (SELECT count(*)").named(q, filter);
-        sql.push(") + (SELECT count(*)").identified(q, filter).push(") AS total");
-    } else {
-        sql.push("SELECT count(*) AS total").walk(source, filter);
-    }
+    sql.push("SELECT ifnull(sum(n.n), 0) AS total FROM api_keys k CROSS JOIN ");
+    sql.counters(filter, &counter.dimension, &counter.values).push(" AND ").guard();
     sql.finish()
 }

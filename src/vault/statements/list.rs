@@ -1,60 +1,92 @@
-//! A page of the list of connections.
+//! The statements for a page of the list of connections.
 
-use super::count::{count, counted};
-use super::source::{NAME_OVERLAPS, Source};
+use super::count::{Counter, counted};
+use super::search::Search;
+use super::ways::Ways;
 use super::{COLUMNS, Sql};
 use crate::access::statements::Guard;
 use crate::ports::Statement;
-use crate::vault::filter::{ConnectionFilter, Start};
+use crate::vault::filter::{ConnectionFilter, Start, Tags};
 use crate::vault::model::Connection;
 
-/// Most rows of a page whose rows are looked up after sorting.
-const SHORT: u64 = 32;
-
-/// What gives a page of the list.
+/// The statements for a page of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ListStatements {
-    /// Pairs, of which one speaks and the others give nothing: the number of all rows as `total` (no row for none), and
-    /// the page's rows. No pair where nothing can be found.
-    Paged(Vec<(Statement, Statement)>),
-    /// All rows: there is at most one for each key asked for.
+    /// No connection can match.
+    Nothing,
+    /// Selects all rows, at most one per requested key.
     All(Statement),
+    /// Select the number of all rows as `total`, and the page's rows. They read the page and what it skips.
+    Counted(Statement, Statement),
+    /// Select how many matches were visited, as `walked`, with the number of all rows, as `total`; and the page's rows.
+    /// The search stops after more matches than the given limit.
+    Searched(Statement, Statement, u64),
+    /// Selects the list's cost in rows, as `cost`, and how many connections match its `tags` and `columns`. Then one
+    /// pair per way, as in `Counted`; only the cheapest way returns rows, and none does when it is too expensive.
+    Ways(Statement, Vec<(Statement, Statement)>),
 }
 
-/// The statements of a page; at most `rows` rows of it. What they give is put into list order by [`in_order`].
+/// The statements for at most `rows` rows of a page, reading at most `most` rows to get there. [`in_order`] sorts their
+/// rows into list order.
 #[must_use]
 pub fn list(
     guard: &Guard<'_>,
     filter: &ConnectionFilter,
     start: &Start,
     rows: u64,
+    most: u64,
 ) -> ListStatements {
     if filter.finds_nothing() {
-        return ListStatements::Paged(Vec::new());
+        return ListStatements::Nothing;
     }
     if let Some(keys) = &filter.keys {
         return ListStatements::All(keyed(guard, filter, keys));
     }
-    let pairs = filter.sources().into_iter().map(|source| {
-        let total = counted(guard, filter).unwrap_or_else(|| count(guard, filter, source));
-        let mut sql = Sql::new(guard);
-        match source.0 {
-            Source::Prefix(q) => sql.prefixed(q, filter, start, rows),
-            Source::Name => sql.of_name(filter, start, rows),
-            _ => {
-                let table = sql.push("SELECT ").push(COLUMNS).walk(source, filter);
-                sql.begin_at(table, filter, start).in_order(table).window(start, rows);
+    if let Some(search) = Search::new(filter, most) {
+        let page = search.page(guard, start, rows);
+        return ListStatements::Searched(search.total(guard), page, search.most);
+    }
+    match (filter.counter(), &filter.tags) {
+        (Some(counter), tags) => {
+            let mut page = Sql::new(guard);
+            let place = Place { counter: &counter, start, rows, most };
+            match tags {
+                Some(Tags::All(tags) | Tags::Any(tags)) => page.tag_page(filter, tags, &place),
+                None => page.column_page(filter, &place),
             }
+            ListStatements::Counted(counted(guard, filter, &counter), page.finish())
         }
-        (total, sql.finish())
-    });
-    ListStatements::Paged(pairs.collect())
+        (None, Some(tags)) => {
+            let ways = Ways::new(filter, tags, start, most);
+            ListStatements::Ways(ways.costs(guard), ways.pairs(guard, rows))
+        }
+        (None, None) => ListStatements::Nothing,
+    }
 }
 
-/// The rows in list order.
+/// How many rows the walk to a page of a counted list skips, from the nearer end when the page lies deep.
 #[must_use]
-pub fn in_order(rows: Vec<Connection>) -> Vec<Connection> {
-    // They mostly are: putting each in its place costs less than a sort weighs.
+pub const fn skipped(start: &Start, total: u64, rows: u64, most: u64) -> u64 {
+    match start {
+        Start::Offset(offset) if *offset >= total => 0,
+        Start::Offset(offset) if *offset > most => {
+            total.saturating_sub(*offset).saturating_sub(rows)
+        }
+        Start::Offset(offset) => *offset,
+        Start::After(_) => 0,
+    }
+}
+
+/// Sorts rows into list order.
+#[must_use]
+pub fn in_order(mut rows: Vec<Connection>) -> Vec<Connection> {
+    // Rows read from the far end arrive in reverse.
+    if let [first, .., last] = rows.as_slice()
+        && first.place() < last.place()
+    {
+        rows.reverse();
+    }
+    // They are nearly sorted: inserting each in place needs less code than a general sort.
     let mut sorted: Vec<Connection> = Vec::with_capacity(rows.len());
     for row in rows {
         let at = sorted.partition_point(|other| other.place() > row.place());
@@ -63,99 +95,114 @@ pub fn in_order(rows: Vec<Connection>) -> Vec<Connection> {
     sorted
 }
 
+/// The position of a page in a counted list.
+struct Place<'a> {
+    counter: &'a Counter,
+    start: &'a Start,
+    rows: u64,
+    most: u64,
+}
+
+impl Place<'_> {
+    /// Whether the walk begins at the far end, because the page lies deeper than a walk may go.
+    fn is_far(&self) -> bool {
+        matches!(self.start, Start::Offset(offset) if *offset > self.most)
+    }
+}
+
 impl Sql<'_> {
-    /// A condition: at the start, or after it.
-    fn begin_at(&mut self, table: &str, filter: &ConnectionFilter, start: &Start) -> &mut Self {
-        match start {
-            Start::Offset(offset) => self.unless_past(filter, *offset),
-            Start::After(_) => self.after(table, start),
+    /// Adds the query for a page when the filter asks only about columns.
+    fn column_page(&mut self, filter: &ConnectionFilter, place: &Place<'_>) {
+        self.push("SELECT ").push(COLUMNS);
+        let Some(open) = filter.columns().open() else {
+            self.walk_columns(filter).after("c", place.start);
+            self.ordered("c.created_at", "c.id", filter, place);
+            return;
+        };
+        self.push(" FROM (");
+        for (nth, value) in open.values.iter().enumerate() {
+            self.push(if nth == 0 { "" } else { " UNION ALL " });
+            self.push("SELECT c.created_at, c.id, c.seq");
+            self.index(filter.columns().index(), filter).column_filters(filter);
+            self.push(" AND ").push(open.column).push(" = ").text(value).after("c", place.start);
         }
+        self.ordered("1", "2", filter, place).push(") m").rows_of("m");
     }
 
-    /// A condition: after the connection that a cursor names, in list order.
-    fn after(&mut self, table: &str, start: &Start) -> &mut Self {
+    /// Adds the query for a page when the filter asks only about one tag.
+    fn tag_page(&mut self, filter: &ConnectionFilter, tags: &[String], place: &Place<'_>) {
+        self.push("SELECT ").push(COLUMNS).walk_tag(tags, filter, true).after("t", place.start);
+        self.ordered("t.created_at", "t.id", filter, place);
+    }
+
+    /// Ends a walk in list order, or in reverse for a page nearer to the end. Returns no rows when the page lies past
+    /// the end or too far from both ends.
+    fn ordered(
+        &mut self,
+        created_at: &str,
+        id: &str,
+        filter: &ConnectionFilter,
+        place: &Place<'_>,
+    ) -> &mut Self {
+        let direction = if place.is_far() { " ASC" } else { " DESC" };
+        self.push(" ORDER BY ")
+            .push(created_at)
+            .push(direction)
+            .push(", ")
+            .push(id)
+            .push(direction);
+        let offset = match place.start {
+            Start::Offset(offset) if *offset > 0 => *offset,
+            _ => return self.push(" LIMIT ").integer(place.rows),
+        };
+        if !place.is_far() {
+            self.push(" LIMIT iif(").integer(offset).push(" < ").counted(filter, place.counter);
+            return self.push(", ").integer(place.rows).push(", 0) OFFSET ").integer(offset);
+        }
+        self.push(" LIMIT (SELECT iif(rest - ").integer(place.rows).push(" <= ");
+        self.integer(place.most).push(", max(min(rest, ").integer(place.rows);
+        self.push("), 0), 0) FROM (SELECT ").counted(filter, place.counter).push(" - ");
+        self.integer(offset).push(" AS rest)) OFFSET (SELECT max(rest - ").integer(place.rows);
+        self.push(", 0) FROM (SELECT ").counted(filter, place.counter).push(" - ");
+        self.integer(offset).push(" AS rest))")
+    }
+
+    /// Adds a condition: after the connection that the cursor names, in list order.
+    pub(super) fn after(&mut self, table: &str, start: &Start) -> &mut Self {
         let Start::After(cursor) = start else { return self };
         self.push(" AND (").push(table).push(".created_at, ").push(table).push(".id) < (");
         self.integer(cursor.created_at).push(", ").text(&cursor.id).push(")")
     }
 
-    fn in_order(&mut self, table: &str) -> &mut Self {
+    pub(super) fn in_order(&mut self, table: &str) -> &mut Self {
         self.push(" ORDER BY ").push(table).push(".created_at DESC, ").push(table).push(".id DESC")
     }
 
-    fn window(&mut self, start: &Start, rows: u64) -> &mut Self {
-        self.push(" LIMIT ").integer(rows);
+    pub(super) fn window(&mut self, start: &Start, rows: u64) -> &mut Self {
+        self.push(" LIMIT ").integer(rows).skip(start)
+    }
+
+    /// Adds the page's offset; follows a `LIMIT`.
+    pub(super) fn skip(&mut self, start: &Start) -> &mut Self {
         match start {
             Start::Offset(offset) if *offset > 0 => self.push(" OFFSET ").integer(*offset),
             _ => self,
         }
     }
+
+    /// Joins the connections `c` that the rows of `table` point to.
+    pub(super) fn rows_of(&mut self, table: &str) -> &mut Self {
+        self.push(" CROSS JOIN connections c ON c.seq = ").push(table).push(".seq AND c.id = ");
+        self.push(table).push(".id")
+    }
 }
 
-/// The connections with one of the keys: two rows read a key.
+/// Selects the connections with one of the keys, reading two rows per key.
 fn keyed(guard: &Guard<'_>, filter: &ConnectionFilter, keys: &[[String; 3]]) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("SELECT ").push(COLUMNS).push(" FROM api_keys k CROSS JOIN json_each(").keys(keys);
     sql.push(") j CROSS JOIN connections c INDEXED BY connections_by_key ON c.account = k.account AND c.environment = k.environment AND c.platform = j.value ->> 0 AND c.label = j.value ->> 1 AND c.identity = j.value ->> 2 WHERE ");
     sql.guard().push(" AND c.active = ").integer(u64::from(filter.active));
-    sql.column_filters(filter).q_filter(filter).tag_filter(filter);
+    sql.conditions(filter);
     sql.finish()
-}
-
-// What is found by name is not in list order, so that all of it has to be sorted. `LIMIT -1` makes the database sort
-// everything at once, and give it row by row to the `LIMIT` outside: a sort that keeps only the first rows counts every
-// row twice. Places are sorted in an eighth of the time that whole rows take, but then each row of the page is looked up
-// and counts twice: done where the page is short.
-impl Sql<'_> {
-    /// The page of the connections with the filter's name.
-    fn of_name(&mut self, filter: &ConnectionFilter, start: &Start, rows: u64) {
-        let columns = self.begin_sorted(rows);
-        self.push(columns).walk_names(NAME_OVERLAPS, filter).after("c", start);
-        self.end_sorted(start, rows);
-    }
-
-    /// The page of the connections of which the name or the identity begins with `q`.
-    fn prefixed(&mut self, q: &str, filter: &ConnectionFilter, start: &Start, rows: u64) {
-        let columns = self.begin_sorted(rows);
-        self.push(columns).named(q, filter).after("c", start);
-        self.push(" UNION ALL SELECT ").push(columns).identified(q, filter).after("c", start);
-        self.end_sorted(start, rows);
-    }
-
-    /// Begins a page of which everything has to be sorted; gives the columns that are.
-    fn begin_sorted(&mut self, rows: u64) -> &'static str {
-        let is_short = rows <= SHORT;
-        if is_short {
-            self.push("SELECT ").push(COLUMNS).push(" FROM (");
-        }
-        self.push("SELECT * FROM (SELECT * FROM (SELECT ");
-        if is_short { "c.created_at, c.id, c.seq" } else { COLUMNS }
-    }
-
-    fn end_sorted(&mut self, start: &Start, rows: u64) {
-        self.push(") m").in_order("m").push(" LIMIT -1)").window(start, rows);
-        if rows <= SHORT {
-            self.push(") m CROSS JOIN connections c ON c.seq = m.seq");
-        }
-    }
-
-    /// ` FROM … WHERE …`: the connections `c` whose identity begins with `q`.
-    pub(super) fn identified(&mut self, q: &str, filter: &ConnectionFilter) -> &mut Self {
-        let rest = ConnectionFilter { q: None, ..filter.clone() };
-        self.walk_index("connections_by_identity", &rest).unless_none(filter).push(" AND ");
-        self.begins("c.identity_folded", q)
-    }
-
-    /// As above, those whose name does, and whose identity does not: with fewer of the same characters at the beginning
-    /// than `q` has, it can't.
-    pub(super) fn named(&mut self, q: &str, filter: &ConnectionFilter) -> &mut Self {
-        let rest = ConnectionFilter { q: None, ..filter.clone() };
-        let length = q.chars().count();
-        self.walk_names(length, &rest).unless_none(filter).push(" AND ");
-        self.begins("c.name_folded", q);
-        if length >= NAME_OVERLAPS {
-            self.push(" AND NOT (").begins("c.identity_folded", q).push(")");
-        }
-        self
-    }
 }

@@ -1,12 +1,15 @@
-//! All SQL of the vault. Every statement joins the row of the request's key: what it gives or does is confined to that
-//! key's account and environment, and is nothing when the key is not valid or lacks the scope. What a token is confined
-//! to besides is a part of a list's filter, and of every other statement.
+//! All SQL of the vault. Every statement joins the row of the request's key: it reaches only that key's account and
+//! environment, and returns or changes nothing when the key is not valid or lacks the scope. What a token is confined
+//! to is part of a list's filter and of [`Sql::guard_connection`], which every statement on a stored connection uses. A new
+//! connection is checked before it is inserted, in `api::vault::create`.
 
-pub mod count;
+mod count;
 pub mod list;
 pub mod one;
-pub mod source;
+mod search;
+mod source;
 pub mod summary;
+mod ways;
 
 use std::borrow::Cow;
 
@@ -16,8 +19,8 @@ use crate::ports::{Param, Statement};
 /// The columns of [`super::model::Connection`].
 const COLUMNS: &str = "c.id, c.platform_version, c.name, c.environment, c.platform, c.label, c.identity, c.identity_type, c.description, c.state, c.tags, c.version, c.active, c.created_at, c.written_by";
 
-/// SQL as it is put together: texts of this crate's own, and parameters for everything else. Called at many places,
-/// its methods are never inlined: the Worker is loaded on every cold start.
+/// SQL under construction: text comes from this crate only, everything else becomes a parameter. The methods are called
+/// from many places and never inlined, since every cold start loads the code.
 #[derive(Debug, Clone)]
 struct Sql<'a> {
     guard: &'a Guard<'a>,
@@ -26,17 +29,17 @@ struct Sql<'a> {
 }
 
 impl<'a> Sql<'a> {
-    /// Begins with the parameters that the guard needs.
+    /// Starts with the guard's parameters.
     fn new(guard: &'a Guard<'a>) -> Self {
         Self { guard, text: String::new(), params: guard.params.clone() }
     }
 
-    /// The condition that the row `k` of `api_keys` is the one of a key that may do this.
+    /// Adds the condition that the row `k` of `api_keys` belongs to a valid key with the scope.
     fn guard(&mut self) -> &mut Self {
         self.push(self.guard.condition)
     }
 
-    /// The same, and that the connection `c` is one that a token may see.
+    /// As [`Self::guard`], and that a token may see the connection `c`.
     fn guard_connection(&mut self) -> &mut Self {
         self.guard();
         let Some(confinement) = self.guard.confinement else { return self };
@@ -51,10 +54,10 @@ impl<'a> Sql<'a> {
         self
     }
 
-    /// Adds a parameter, and its place to the text.
+    /// Adds a parameter, and its placeholder to the text.
     #[inline(never)]
     fn bind(&mut self, param: Param) -> &mut Self {
-        // An equal one is bound once: a statement may have a hundred parameters.
+        // Equal values are bound once, since a statement may have at most a hundred parameters.
         let known = self.params.iter().position(|known| *known == param);
         let at = known.unwrap_or(self.params.len());
         if known.is_none() {

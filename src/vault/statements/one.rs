@@ -1,60 +1,119 @@
-//! Single connections: read, created, changed, deleted.
+//! Statements for single connections: select, insert, update, delete.
 
 use super::{COLUMNS, Sql};
 use crate::access::statements::Guard;
 use crate::json;
 use crate::ports::{Param, Statement};
-use crate::vault::draft::NewConnection;
+use crate::vault::draft::{NewConnection, NewState};
+use crate::vault::model::ConnectionId;
 use crate::vault::revision::Precondition;
 
-/// The connection `c` of this id, if the key may see it. An id of another tenant is not even looked at.
+/// The connection `c` with this id in the key's tenant. Rows of other tenants are not even read.
 const BY_ID: &str = " FROM api_keys k CROSS JOIN connections c INDEXED BY connections_by_id ON c.account = k.account AND c.environment = k.environment AND c.id = ";
 
-/// The connection of an id; an id that is none finds nothing.
+/// Selects the connection with an id.
 #[must_use]
-pub fn select(guard: &Guard<'_>, id: &str) -> Statement {
+pub fn select(guard: &Guard<'_>, id: &ConnectionId) -> Statement {
     let mut sql = Sql::new(guard);
-    sql.push("SELECT ").push(COLUMNS).push(BY_ID).text(id).push(" WHERE ").guard_connection();
+    sql.push("SELECT ").push(COLUMNS).push(BY_ID).text(id.as_str());
+    sql.push(" WHERE ").guard_connection();
     sql.finish()
 }
 
-/// Gives a connection other tags, unless it has them already. Its row tells afterwards which request wrote it.
-#[must_use]
-pub fn update_tags(
-    guard: &Guard<'_>,
-    id: &str,
-    tags: &str,
-    precondition: &Precondition,
-    request: &str,
-) -> Statement {
-    let mut sql = Sql::new(guard);
-    sql.push("UPDATE connections AS c SET version = c.version + 1, tags = ").text(tags);
-    sql.push(", written_by = ").text(request).push(" WHERE c.tags <> ").text(tags);
-    sql.chosen(id, precondition);
-    sql.finish()
+/// A change to one connection.
+#[derive(Debug)]
+pub struct Write<'a> {
+    /// Who may change it.
+    pub guard: &'a Guard<'a>,
+    /// The connection's id.
+    pub id: &'a ConnectionId,
+    /// What the connection must satisfy.
+    pub precondition: &'a Precondition,
+    /// The id of the request, which the connection's row names afterwards.
+    pub request: &'a str,
 }
 
-/// Deletes a connection.
+impl<'a> Write<'a> {
+    /// Begins an update that creates a new version.
+    fn begin(&self) -> Sql<'a> {
+        let mut sql = Sql::new(self.guard);
+        sql.push("UPDATE connections AS c SET version = c.version + 1, written_by = ");
+        sql.text(self.request);
+        sql
+    }
+
+    /// Ends the update: the row must have the id and satisfy the precondition.
+    fn end(&self, mut sql: Sql<'a>) -> Statement {
+        sql.chosen(self.id, self.precondition);
+        sql.finish()
+    }
+}
+
+/// Sets a connection's tags, unless it has them already.
 #[must_use]
-pub fn delete(guard: &Guard<'_>, id: &str, precondition: &Precondition) -> Statement {
+pub fn set_tags(write: &Write<'_>, tags: &str) -> Statement {
+    let mut sql = write.begin();
+    sql.push(", tags = ").text(tags).push(" WHERE c.tags <> ").text(tags);
+    write.end(sql)
+}
+
+/// Sets a connection's name, unless it has it already.
+#[must_use]
+pub fn set_name(write: &Write<'_>, name: Option<&str>) -> Statement {
+    let text = |name: Option<String>| name.map_or(Param::Null, Param::Text);
+    let mut sql = write.begin();
+    sql.push(", name = ").bind(text(name.map(str::to_owned)));
+    sql.push(", name_folded = ").bind(text(name.map(crate::fold::fold)));
+    sql.push(" WHERE c.name IS NOT ").bind(text(name.map(str::to_owned)));
+    write.end(sql)
+}
+
+/// Sets a connection's state, unless it has it already. A new state without a reason clears the old one's reason.
+#[must_use]
+pub fn set_state(write: &Write<'_>, new: &NewState) -> Statement {
+    let state = new.state.as_str();
+    let mut sql = write.begin();
+    sql.push(", state = ").text(state).push(", state_reason = ");
+    match &new.reason {
+        Some(reason) => sql.text(reason),
+        None => sql.push("iif(c.state = ").text(state).push(", c.state_reason, NULL)"),
+    };
+    // A column that is not set fires no trigger.
+    if let Some(active) = new.active {
+        sql.push(", active = ").integer(u64::from(active));
+    }
+    sql.push(" WHERE (c.state <> ").text(state);
+    if let Some(active) = new.active {
+        sql.push(" OR c.active <> ").integer(u64::from(active));
+    }
+    if let Some(reason) = &new.reason {
+        sql.push(" OR c.state_reason IS NOT ").text(reason);
+    }
+    sql.push(")");
+    write.end(sql)
+}
+
+/// Deletes a connection that satisfies the precondition.
+#[must_use]
+pub fn delete(guard: &Guard<'_>, id: &ConnectionId, precondition: &Precondition) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("DELETE FROM connections AS c WHERE true").chosen(id, precondition);
     sql.finish()
 }
 
 impl Sql<'_> {
-    /// That `c` is the connection of this id, which the key may see, and that it meets the precondition.
-    fn chosen(&mut self, id: &str, precondition: &Precondition) -> &mut Self {
-        self.push(" AND c.seq = (SELECT c.seq").push(BY_ID).text(id);
+    /// Adds the conditions that `c` has this id, is visible to the caller and satisfies the precondition.
+    fn chosen(&mut self, id: &ConnectionId, precondition: &Precondition) -> &mut Self {
+        self.push(" AND c.seq = (SELECT c.seq").push(BY_ID).text(id.as_str());
         self.push(" WHERE ").guard_connection().push(")");
         let Precondition::Versions(versions) = precondition else { return self };
-        let json = json::list(versions.iter().map(u64::to_string));
+        let json = json::text(versions);
         self.push(" AND c.version IN (SELECT value FROM json_each(");
         self.bind(Param::Text(json)).push("))")
     }
 }
 
-/// Creates a connection unless another one has its key.
+/// Inserts a connection, unless another one has its key.
 #[must_use]
 pub fn insert(guard: &Guard<'_>, new: &NewConnection) -> Statement {
     let mut sql = Sql::new(guard);
@@ -75,7 +134,7 @@ pub fn insert(guard: &Guard<'_>, new: &NewConnection) -> Statement {
     sql.finish()
 }
 
-/// The connection that has the key of a new one, also when a token may not see it: its type may be another one.
+/// Selects the connection that has the new one's key, even one that a token may not see because its type differs.
 #[must_use]
 pub fn select_by_key(guard: &Guard<'_>, new: &NewConnection) -> Statement {
     let mut sql = Sql::new(guard);

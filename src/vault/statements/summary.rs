@@ -1,14 +1,14 @@
-//! What a tenant has, from the counters alone; what a token may see of it, counted.
+//! The tenant's counts, read from counters alone; what a token may see of them is counted.
 
 use super::Sql;
 use crate::access::statements::Guard;
 use crate::ports::Statement;
 
-/// Platforms that a summary names.
+/// The most platforms that a summary names.
 pub const PLATFORMS: u64 = 50;
 
-/// The counters of everything but platforms: `active`, `dimension`, `value`, `n`. At most 14 rows read; for a token some
-/// for each connection of its identity.
+/// Selects the counters of everything but platforms: `active`, `dimension`, `value`, `n`. Reads at most 14 rows; for a
+/// token, a few per connection of its identity.
 #[must_use]
 pub fn counters(guard: &Guard<'_>) -> Statement {
     let mut sql = Sql::new(guard);
@@ -22,7 +22,8 @@ pub fn counters(guard: &Guard<'_>) -> Statement {
     sql.finish()
 }
 
-/// The counters of the largest platforms, the largest first, in the same columns. One row read each, more for a token.
+/// Selects the counters of the largest platforms, largest first, in the same columns. Reads one row each; for a token,
+/// more.
 #[must_use]
 pub fn platforms(guard: &Guard<'_>) -> Statement {
     let mut sql = Sql::new(guard);
@@ -38,7 +39,7 @@ pub fn platforms(guard: &Guard<'_>) -> Statement {
 }
 
 impl Sql<'_> {
-    /// ` FROM … WHERE …`: the connections `c` that a token may see, active or not, with what else is joined.
+    /// Adds ` FROM … WHERE …`: the connections `c` that a token may see, active or not, joined with `joined`.
     fn seen(&mut self, joined: &str) -> &mut Self {
         self.push(" FROM api_keys k CROSS JOIN connections c INDEXED BY connections_by_identity ON c.account = k.account AND c.environment = k.environment AND c.active IN (0, 1)");
         self.push(joined).push(" WHERE ").guard_connection()

@@ -1,91 +1,112 @@
-//! The `OpenAPI` document, made from the service's routes, tables and types, and from what `handle()` answers.
-//! `www/public/v1/openapi.json` holds it; the Worker's assets serve it to everybody.
+//! The `OpenAPI` document describes the real service: its examples are answers of `handle()`, recorded here.
 
-mod bodies;
-mod code;
-mod node;
-mod operations;
-mod parameters;
-mod responses;
 mod samples;
-mod schemas;
-mod texts;
 
 use std::fs;
 
-use connector_vault::api::config::SECRET_HEADER;
+use connector_vault::api::endpoint::Keyed;
 use connector_vault::api::paging;
-use connector_vault::api::percent::decode;
-use connector_vault::api::problem::Code;
-use connector_vault::api::route::{Endpoint, Route, Target};
+use connector_vault::api::route::Route;
+use connector_vault::openapi::node::Node;
+use connector_vault::openapi::{self, Answers};
 
-use crate::support::{Api, anonymous, body};
-use node::{Node, object};
+use crate::support::{Api, anonymous, body, with_header};
 
 const DOCUMENT: &str = "www/public/v1/openapi.json";
-/// Where it is served, below the folder of the assets.
+const ANSWERS: &str = "src/openapi/answers.json";
+/// The pages about errors.
+const PAGES: &str = "www/public/problems";
+/// Its path on the site, below the folder of the assets.
 const PATH: &str = "/v1/openapi.json";
-/// Set to anything, it has the document written instead of compared.
+/// When set, the document and the answers are written instead of compared.
 const WRITE: &str = "WRITE_OPENAPI";
-
-const CATALOG: &str = "Catalog";
-const VAULT: &str = "Vault";
-const SERVICE: &str = "Service";
-
-/// What holds of all operations, in Markdown.
-const ABOUT: &str = include_str!("introduction.md");
 
 #[test]
 fn the_document_is_that_of_the_service() {
-    let document = document().to_source();
-    if std::env::var_os(WRITE).is_some() {
-        fs::create_dir_all("www/public/v1").unwrap();
-        fs::write(DOCUMENT, document).unwrap();
-        return;
+    let answers = samples::answers();
+    let recorded = serde_json::to_string_pretty(&answers).unwrap() + "\n";
+    let document = openapi::document(&answers).to_source();
+    let pages = openapi::pages::pages();
+    let pages = pages.into_iter().map(|(name, page)| (format!("{PAGES}/{name}"), page));
+    let files = fs::read_dir(PAGES).unwrap().map(|file| file.unwrap().file_name());
+    let pages_there = files.filter(|name| name.to_string_lossy().ends_with(".html")).count();
+    assert_eq!(pages_there, pages.len(), "{PAGES} has a page of no code");
+    for (path, now) in
+        [(ANSWERS.to_owned(), recorded), (DOCUMENT.to_owned(), document)].into_iter().chain(pages)
+    {
+        if std::env::var_os(WRITE).is_some() {
+            fs::write(&path, now).unwrap();
+            continue;
+        }
+        let written = fs::read_to_string(&path).unwrap_or_default();
+        let differs = written.lines().zip(now.lines()).find(|(old, new)| old != new);
+        assert!(
+            written == now,
+            "{path} is not what the service is; first difference: {differs:?}\n\
+             Write it anew with `{WRITE}=1 cargo test --features cli --test api openapi`, and look at what changed."
+        );
     }
-    let written = fs::read_to_string(DOCUMENT).unwrap_or_default();
-    let differs = written.lines().zip(document.lines()).find(|(old, new)| old != new);
-    assert!(
-        written == document,
-        "{DOCUMENT} is not what the service is; first difference: {differs:?}\n\
-         Write it anew with `{WRITE}=1 cargo test --test api openapi`, and look at what changed."
-    );
 }
 
 #[test]
 fn the_document_has_what_the_routes_have_and_nothing_else() {
-    let document = document();
+    let document = openapi::document(&Answers::recorded().unwrap());
     let paths = document.get("paths").unwrap();
-    for path in paths.names().into_iter().filter(|path| *path != PATH) {
-        let Route::To(target) = Route::of(path) else { panic!("{path} leads nowhere") };
+    for path in paths.names() {
+        let Route::To(resource) = Route::of(path) else { panic!("{path} leads nowhere") };
         let methods = ["GET", "PUT", "POST", "DELETE", "PATCH", "TRACE", "QUERY"];
         for method in methods {
             let described = paths.get(path).unwrap().get(&method.to_lowercase()).is_some();
-            assert_eq!(described, target.endpoint(method).is_some(), "{method} {path}");
+            assert_eq!(described, resource.endpoint(method).is_some(), "{method} {path}");
         }
-        assert_eq!(target.endpoint("HEAD"), target.endpoint("GET"), "{path}");
-        assert_eq!(target.endpoint("OPTIONS"), None, "{path}");
+        assert_eq!(resource.endpoint("HEAD"), resource.endpoint("GET"), "{path}");
+        assert_eq!(resource.endpoint("OPTIONS"), None, "{path}");
     }
-    assert_eq!(paths.names().len(), targets().len() + 1);
 }
 
-/// What the introduction lists by hand is all that there is.
+/// The introduction, which is written by hand, names all scopes and limits.
 #[test]
 fn the_introduction_has_the_scopes_and_limits_that_there_are() {
-    for scope in connector_vault::access::Scope::ALL {
-        assert!(ABOUT.contains(&format!("`{}`", scope.as_str())), "{scope:?}");
+    for scope in connector_vault::terms::Scope::ALL {
+        assert!(openapi::ABOUT.contains(&format!("`{}`", scope.as_str())), "{scope:?}");
     }
     let limits = ["64 KiB", "1 to 500, 20 unless given"];
     assert_eq!(connector_vault::api::message::MAX_BODY >> 10, 64);
     assert_eq!((paging::DEFAULT_LIMIT, paging::MAX_LIMIT), (20, 500));
-    assert!(limits.iter().all(|limit| ABOUT.contains(limit)));
+    assert!(limits.iter().all(|limit| openapi::ABOUT.contains(limit)));
 }
 
-/// Only the assets serve the document: the service itself has no such path, and tells nobody without a key.
+/// The document is a file of the site. Anything but reading it is answered by the service, as everywhere.
 #[test]
-fn the_path_of_the_document_is_no_other_endpoint() {
-    assert_eq!(Route::of(PATH), Route::UnknownInApi);
-    assert_eq!(Api::with_catalog().send(&anonymous("GET", PATH)).status, 401);
+fn the_document_is_a_file_that_everybody_may_read() {
+    let api = Api::with_catalog();
+    let asked = |method: &str, path: &str| {
+        api.send(&with_header(anonymous(method, path), "origin", "https://any.example"))
+    };
+    for method in ["GET", "HEAD"] {
+        for path in [PATH, "/v1/%6fpenapi.json", "/v1/openapi.json?x=1"] {
+            let response = asked(method, path);
+            assert_eq!((response.status, response.is_file), (200, true), "{method} {path}");
+        }
+    }
+    for method in ["POST", "PUT", "PATCH", "DELETE", "QUERY", "get", ""] {
+        let response = asked(method, PATH);
+        let code = body(&response)["code"].clone();
+        let answer = (response.status, response.is_file, code.as_str());
+        assert_eq!(answer, (405, false, Some("method_not_allowed")), "{method}");
+        assert_eq!(response.header("allow"), Some("GET, HEAD, OPTIONS"));
+        assert_eq!(response.header("content-type"), Some("application/problem+json"));
+        assert_eq!(response.header("access-control-allow-origin"), Some("https://any.example"));
+    }
+    let preflight = asked("OPTIONS", PATH);
+    assert_eq!((preflight.status, preflight.header("allow")), (204, Some("GET, HEAD, OPTIONS")));
+    assert_eq!(preflight.header("access-control-allow-methods"), Some("GET, HEAD, OPTIONS"));
+    assert_eq!(preflight.header("access-control-allow-origin"), Some("https://any.example"));
+    // Nothing else is open like this.
+    let other = asked("OPTIONS", "/v1/whoami");
+    assert_eq!((other.status, other.header("access-control-allow-origin")), (204, None));
+    assert_eq!(api.send(&anonymous("GET", "/v1/openapi.json/")).status, 401);
+    assert_eq!((api.world.db_calls.get(), api.world.blob_reads.borrow().len()), (0, 0));
 }
 
 #[test]
@@ -97,15 +118,13 @@ fn a_default_is_what_a_list_has_without_the_parameter() {
         assert!(answer["rows"].as_array().is_some_and(|rows| !rows.is_empty()), "{path}: {answer}");
         answer
     };
-    for endpoint in endpoints() {
-        let list = match endpoint {
-            Endpoint::ListConnectors => "/v1/available-connectors?",
-            Endpoint::ListActions => "/v1/available-actions/alpha?",
-            Endpoint::ListConnections => "/v1/vault/connections?tags=red,blue&",
-            _ => continue,
-        };
+    for (endpoint, list) in [
+        (Keyed::ListConnectors, "/v1/available-connectors?"),
+        (Keyed::ListActions, "/v1/available-actions/alpha?"),
+        (Keyed::ListConnections, "/v1/vault/connections?tags=red,blue&"),
+    ] {
         let mut defaults = 0;
-        for parameter in parameters::query(endpoint) {
+        for parameter in openapi::query(endpoint) {
             let name = parameter.get("name").unwrap();
             let default = parameter.get("schema").and_then(|schema| schema.get("default"));
             let (Node::Text(name), Some(default)) = (name, default) else { continue };
@@ -114,144 +133,5 @@ fn a_default_is_what_a_list_has_without_the_parameter() {
             defaults += 1;
         }
         assert!(defaults >= 2, "{list}");
-    }
-}
-
-/// Everything that the service serves, with a name in braces for each part of a path that is a parameter.
-fn targets() -> Vec<Target> {
-    let targets = vec![
-        Target::Connectors,
-        Target::Actions { platform: "{platform}".into() },
-        Target::Connections,
-        Target::Connection { id: "{id}".into() },
-        Target::Summary,
-        Target::Whoami,
-        Target::Sessions,
-        Target::Health,
-    ];
-    // Whatever is new here must be in the list above, too.
-    for target in &targets {
-        match target {
-            Target::Connectors
-            | Target::Actions { .. }
-            | Target::Connections
-            | Target::Connection { .. }
-            | Target::Summary
-            | Target::Whoami
-            | Target::Sessions
-            | Target::Health => {}
-        }
-    }
-    targets
-}
-
-/// The methods of a target that the document describes, each with what it does.
-fn methods(target: &Target) -> Vec<(&'static str, Endpoint)> {
-    let methods =
-        target.allow().split(", ").filter(|method| !matches!(*method, "HEAD" | "OPTIONS"));
-    methods.map(|method| (method, target.endpoint(method).unwrap())).collect()
-}
-
-/// Everything that can be done.
-fn endpoints() -> Vec<Endpoint> {
-    targets().iter().flat_map(methods).map(|(_, endpoint)| endpoint).collect()
-}
-
-fn document() -> Node {
-    let mut shared = Vec::new();
-    let mut paths: Vec<(String, Node)> = Vec::new();
-    for target in targets() {
-        let operations = methods(&target).into_iter().map(|(method, endpoint)| {
-            (method.to_lowercase(), operations::operation(endpoint, &mut shared))
-        });
-        let path = target.path();
-        paths.push((decode(&path).unwrap().into_owned(), Node::members(operations)));
-    }
-    paths.push((PATH.into(), object! {"get": own_operation()}));
-
-    let tag = |name, description| object! {"name": name, "description": description};
-    let key = object! {
-        "type": "apiKey",
-        "in": "header",
-        "name": SECRET_HEADER,
-        "description": "An API key, `sk_test_…` or `sk_live_…`, of one account and environment. The operator may have named further headers that mean the same: send one header, once.",
-    };
-    let samples = [
-        samples::success(Endpoint::ReadConnection),
-        samples::success(Endpoint::CreateConnection),
-        samples::success(Endpoint::ListConnections),
-        samples::problem(Endpoint::Whoami, Code::MissingKey).unwrap(),
-        samples::problem(Endpoint::Whoami, Code::Unavailable).unwrap(),
-    ];
-    let licence = env!("CARGO_PKG_LICENSE");
-    object! {
-        "openapi": "3.1.0",
-        "info": object! {
-            "title": env!("CARGO_PKG_NAME"),
-            "version": env!("CARGO_PKG_VERSION"),
-            "summary": env!("CARGO_PKG_DESCRIPTION"),
-            "description": ABOUT.trim_end(),
-            "license": object! {"name": licence, "identifier": licence},
-        },
-        "servers": vec![object! {"url": "/", "description": "The service that this document comes from."}],
-        "security": vec![object! {"apiKey": Vec::new()}],
-        "tags": vec![
-            tag(CATALOG, "Which platforms can be connected, and what each of them can do."),
-            tag(VAULT, "Who is connected to which platform."),
-            tag(SERVICE, "The service itself, and the key."),
-        ],
-        "paths": Node::members(paths),
-        "components": object! {
-            "securitySchemes": object! {"apiKey": key},
-            "schemas": schemas::all(),
-            "parameters": parameters::headers(),
-            "headers": responses::components(&samples),
-            "responses": Node::members(shared),
-        },
-    }
-}
-
-/// The operation that gives this document. It is a file: the Worker does not see the request.
-fn own_operation() -> Node {
-    let text = |description: &str| {
-        object! {"description": description, "required": true, "schema": object! {"type": "string"}}
-    };
-    // Of every file of the site; other answers of the service have no use for them.
-    let of_files = |description: &str| object! {"description": description, "schema": object! {"type": "string"}};
-    let headers = object! {
-        "content-security-policy": of_files("What a page of the service may load."),
-        "cross-origin-opener-policy": of_files("Who shares a page's window."),
-        "permissions-policy": of_files("What a page may ask the browser for."),
-        "referrer-policy": of_files("What a page tells about itself."),
-        "x-content-type-options": of_files("The media type is not to be guessed."),
-        "etag": text("The entity tag of the document."),
-        "cache-control": text("A cache asks before each use."),
-        "access-control-allow-origin": text("`*`: every page may read the document."),
-    };
-    let schema = object! {
-        "type": "object",
-        "required": Node::texts(["openapi", "info", "paths"]),
-        "properties": object! {
-            "openapi": object! {"type": "string", "pattern": "^3\\.1\\."},
-            "info": object! {"type": "object"},
-            "paths": object! {"type": "object"},
-        },
-    };
-    object! {
-        "operationId": "openapi",
-        "tags": Node::texts([SERVICE]),
-        "summary": "This document",
-        "description": "The OpenAPI document of the service. Open to everybody, and to pages of every origin.",
-        "x-codeSamples": code::of_the_document(),
-        "security": Vec::new(),
-        "parameters": vec![object! {"$ref": "#/components/parameters/IfNoneMatch"}],
-        "responses": object! {
-            "200": object! {
-                "description": "The document.",
-                "headers": headers.clone(),
-                "content": object! {"application/json": object! {"schema": schema}},
-            },
-            "304": object! {"description": "What `If-None-Match` names is the document.", "headers": headers},
-        },
     }
 }

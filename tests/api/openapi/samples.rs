@@ -1,51 +1,25 @@
-//! What the service really answers, a small world for each answer: one does not change another.
+//! Real answers of the service. Each gets its own small world, so that none affects another.
 
-use connector_vault::access::{Environment, Scope};
+use std::collections::BTreeMap;
+
 use connector_vault::api::config::SECRET_HEADER;
+use connector_vault::api::endpoint::{Endpoint, Keyed, Open};
 use connector_vault::api::message::Body;
 use connector_vault::api::problem::Code;
-use connector_vault::api::route::Endpoint;
-use connector_vault::api::{Config, Request, Response};
-use connector_vault::catalog::model::{Action, Connector, Method};
+use connector_vault::api::{Config, Request, Response, Service};
+use connector_vault::catalog::model::{Action, Connector};
+use connector_vault::openapi::answers::{Answer, Answers, Recorded};
+use connector_vault::openapi::endpoints::{CHANGING, CREATING, NAMING, OPENING, SETTING};
+use connector_vault::terms::{Environment, Method, Scope};
 use serde_json::json;
 
-use super::node::Node;
 use crate::support::{Api, action, anonymous, as_key, body, connector, with_body, with_header};
 use crate::vault::{CONNECTIONS, SUMMARY, UNKNOWN_ID, at, code};
-
-/// Bodies that create a connection, each with a name and what it is: with all that must be there, with all that may be.
-pub const CREATING: [(&str, &str, &str); 2] = [
-    (
-        "minimal",
-        "What must be there",
-        r#"{"platform":"github","identity":"ann@example.com","identityType":"user"}"#,
-    ),
-    (
-        "whole",
-        "All that may be there",
-        r#"{"platform":"stripe","platformVersion":"v1","identity":"team-42","identityType":"team","name":"Payments team",
-            "label":"billing","tags":["eu","billing"],"state":"operational","active":true}"#,
-    ),
-];
-
-/// A body that changes a connection.
-pub const CHANGING: &str = r#"{"tags":["eu","production"]}"#;
-
-/// Bodies that make a token, as above.
-pub const OPENING: [(&str, &str, &str); 2] = [
-    ("minimal", "What must be there", r#"{"identity":"ann@example.com"}"#),
-    (
-        "whole",
-        "All that may be there",
-        r#"{"identity":"team-42","identityType":"team","scopes":["connections:read","connections:write"],
-            "platforms":["github","stripe"],"origins":["https://app.example.com"],"ttlSeconds":3600}"#,
-    ),
-];
 
 /// A service with a small catalog and some connections.
 struct Scene {
     api: Api,
-    /// Of the connections, in the order in which they were created.
+    /// The ids of the connections, in the order of creation.
     ids: Vec<String>,
 }
 
@@ -63,60 +37,102 @@ impl Scene {
         };
         let rows: [(&str, &str, &[&str]); 4] = [
             ("github", "bob@example.com", &["eu"]),
-            ("slack", "bob@example.com", &[]),
+            ("googleapis-gmail", "bob@example.com", &[]),
             ("github", "eve@example.com", &["us", "billing"]),
-            ("stripe", "eve@example.com", &["eu", "billing"]),
+            ("atlassian-jira", "eve@example.com", &["eu", "billing"]),
         ];
         let ids = rows.into_iter().map(create).collect();
         Self { api, ids }
     }
 
     /// A request that succeeds.
-    fn request(&self, endpoint: Endpoint) -> Request {
+    fn request(&self, endpoint: Keyed) -> Request {
         let get = |path: &str| self.api.request("GET", path);
         let one = || self.api.request("GET", &at(&self.ids[2]));
+        let put = |part: &str, document: &str| {
+            with_body(self.api.request("PUT", &format!("{}/{part}", at(&self.ids[2]))), document)
+        };
         match endpoint {
-            Endpoint::Health => anonymous("GET", "/health"),
-            Endpoint::Whoami => {
+            Keyed::Whoami => {
                 let expires_at = Some(self.api.world.now.get() + 86_400_000);
                 let test = Environment::Test;
                 let key = self.api.world.key("acme", test, &Scope::ALL, expires_at);
                 as_key(&key, "GET", "/v1/whoami")
             }
-            Endpoint::CreateSession => {
+            Keyed::CreateSession => {
                 let [_, (_, _, whole)] = OPENING;
                 with_body(self.api.request("POST", "/v1/sessions"), whole)
             }
-            Endpoint::ListConnectors => get("/v1/available-connectors?limit=2"),
-            Endpoint::ListActions => get("/v1/available-actions/github?limit=2"),
-            Endpoint::ListConnections => get(&format!("{CONNECTIONS}?limit=2")),
-            Endpoint::CreateConnection => {
+            Keyed::ListConnectors => get("/v1/available-connectors?limit=2"),
+            Keyed::ListActions => get("/v1/available-actions/github?limit=2"),
+            Keyed::ListConnections => get(&format!("{CONNECTIONS}?limit=2")),
+            Keyed::CreateConnection => {
                 let [(_, _, minimal), _] = CREATING;
                 with_body(self.api.request("POST", CONNECTIONS), minimal)
             }
-            Endpoint::ReadConnection => one(),
-            Endpoint::UpdateConnection => {
+            Keyed::ReadConnection => one(),
+            Keyed::UpdateConnection => {
                 let request = Request { method: "PATCH".into(), ..one() };
-                with_body(request, CHANGING)
+                with_body(request, CHANGING[0].2)
             }
-            Endpoint::DeleteConnection => Request { method: "DELETE".into(), ..one() },
-            Endpoint::Summary => get(SUMMARY),
+            Keyed::DeleteConnection => Request { method: "DELETE".into(), ..one() },
+            Keyed::SetConnectionState => put("state", SETTING[1].2),
+            Keyed::SetConnectionName => put("name", NAMING[0].2),
+            Keyed::Summary => get(SUMMARY),
         }
     }
 }
 
+/// The answers of all endpoints except those that are files.
+pub fn answers() -> Answers {
+    let endpoints = Endpoint::ALL.iter().filter_map(|endpoint| {
+        let recorded = match endpoint {
+            Endpoint::Open(Open::SecurityTxt | Open::Document) => return None,
+            Endpoint::Open(Open::Health) => Recorded {
+                success: answer(&Scene::new().api.send(&anonymous("GET", "/health"))),
+                not_modified: None,
+                problems: BTreeMap::new(),
+            },
+            Endpoint::Keyed(keyed) => Recorded {
+                success: answer(&success(*keyed)),
+                not_modified: not_modified(*keyed).as_ref().map(answer),
+                problems: Code::ALL
+                    .into_iter()
+                    .filter_map(|code| Some((code, problem(*keyed, code)?)))
+                    .map(|(code, response)| (code.as_str().to_owned(), answer(&response)))
+                    .collect(),
+            },
+        };
+        Some((endpoint.name().to_owned(), recorded))
+    });
+    Answers {
+        endpoints: endpoints.collect(),
+        whoami_of_token: answer(&whoami_of_token()),
+        created: CREATING.iter().map(|(_, _, document)| answer(&created(document))).collect(),
+    }
+}
+
+fn answer(response: &Response) -> Answer {
+    let header = |(name, value): &(&str, String)| ((*name).to_owned(), value.clone());
+    Answer {
+        status: response.status,
+        headers: response.headers.iter().map(header).collect(),
+        body: String::from_utf8(response.body.clone()).unwrap(),
+    }
+}
+
 /// The answer when nothing goes wrong.
-pub fn success(endpoint: Endpoint) -> Response {
+fn success(endpoint: Keyed) -> Response {
     let scene = Scene::new();
     let response = scene.api.send(&scene.request(endpoint));
     assert!(response.status < 300, "{endpoint:?}: {}", body(&response));
     response
 }
 
-/// What a token is told about itself.
-pub fn whoami_of_token() -> Response {
+/// The answer of `whoami` to a token.
+fn whoami_of_token() -> Response {
     let scene = Scene::new();
-    let made = body(&scene.api.send(&scene.request(Endpoint::CreateSession)));
+    let made = body(&scene.api.send(&scene.request(Keyed::CreateSession)));
     let mut request = anonymous("GET", "/v1/whoami");
     for (name, value) in
         [(SECRET_HEADER, &made["token"]), ("origin", &json!("https://app.example.com"))]
@@ -129,16 +145,16 @@ pub fn whoami_of_token() -> Response {
 }
 
 /// The answer to a body that creates a connection.
-pub fn created(document: &str) -> Node {
+fn created(document: &str) -> Response {
     let scene = Scene::new();
     let request = with_body(scene.api.request("POST", CONNECTIONS), document);
     let response = scene.api.send(&request);
     assert_eq!(response.status, 201, "{document}: {}", body(&response));
-    Node::parse(&response.body)
+    response
 }
 
-/// The answer to who has it already; none when the endpoint does not heed `If-None-Match`.
-pub fn not_modified(endpoint: Endpoint) -> Option<Response> {
+/// The answer to a caller that has the document already. Returns `None` when the endpoint ignores `If-None-Match`.
+fn not_modified(endpoint: Keyed) -> Option<Response> {
     let scene = Scene::new();
     let request = scene.request(endpoint);
     let tag = scene.api.send(&request).header("etag")?.to_owned();
@@ -146,14 +162,20 @@ pub fn not_modified(endpoint: Endpoint) -> Option<Response> {
     (response.status == 304).then_some(response)
 }
 
-/// The problem of this kind, when the endpoint has it: a request that succeeds is spoiled.
-pub fn problem(endpoint: Endpoint, wanted: Code) -> Option<Response> {
-    let scene = Scene::new();
+/// A problem of this kind, produced by spoiling a valid request. Returns `None` when the endpoint does not have it.
+fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
+    let mut scene = Scene::new();
     let mut request = scene.request(endpoint);
     match wanted {
         Code::UnknownParameter => request.query = "lmit=50".into(),
         Code::RepeatedParameter => request.query = "limit=10&limit=50".into(),
         Code::InvalidParameter => request.query = "limit=1000&page=0".into(),
+        Code::QueryTooBroad => {
+            // The counters decide, so nothing else is read.
+            let counts = "UPDATE connection_counts SET n = iif(value = 'eu', 402114, 214630) WHERE dimension = 'tag'";
+            scene.api.world.database.execute(counts, []).unwrap();
+            request.query = "tags=eu,billing&tagsMatch=any".into();
+        }
         Code::InvalidBody => {
             let bad = json!({"platform": "githb", "tags": ["eu", " billing"], "nme": "Ann"});
             request.body = Body::Whole(bad.to_string().into());
@@ -176,8 +198,12 @@ pub fn problem(endpoint: Endpoint, wanted: Code) -> Option<Response> {
         Code::BodyTooLarge => request.body = Body::TooLarge,
         Code::UnsupportedMediaType => request.headers.retain(|(name, _)| name != "content-type"),
         Code::TooManyRequests => scene.api.world.limited.set(true),
-        Code::Unavailable => scene.api.world.db_fails.set(true),
-        // No request to an endpoint leads there.
+        Code::Unavailable => {
+            scene.api.world.db_fails.set(true);
+            // An isolate with empty caches.
+            scene.api.service = Service::new(Config::default());
+        }
+        // No request to an endpoint leads to these.
         Code::RouteNotFound | Code::MethodNotAllowed | Code::Internal => return None,
     }
     let response = scene.api.send(&request);
@@ -192,7 +218,7 @@ fn set_key(request: &mut Request, secret: &str) {
     }
 }
 
-/// Three connectors; the first one has three actions.
+/// Three connectors; the first has three actions.
 fn catalog() -> Vec<(Connector, bool, Vec<Action>)> {
     let of = |model: &str, title, key, method| Action {
         model_name: model.into(),
@@ -209,7 +235,7 @@ fn catalog() -> Vec<(Connector, bool, Vec<Action>)> {
         Connector { description, image, ..connector(platform, name, category, tools) }
     };
     let github = named("github", "GitHub", "Developer Tools", 3, "Code hosting and reviews.");
-    let slack = named("slack", "Slack", "Collaboration", 0, "Messages in channels.");
-    let stripe = named("stripe", "Stripe", "Payments", 0, "Payments on the web.");
-    vec![(github, true, actions), (slack, true, Vec::new()), (stripe, false, Vec::new())]
+    let gmail = named("googleapis-gmail", "Gmail API", "Email", 0, "Mail, threads and labels.");
+    let jira = named("atlassian-jira", "Jira", "Developer Tools", 0, "Issues and projects.");
+    vec![(github, true, actions), (gmail, true, Vec::new()), (jira, false, Vec::new())]
 }

@@ -10,18 +10,31 @@ const FIRST = 12;
 const STATES = ["operational", "degraded", "failed", "unknown"];
 const TYPES = { Users: "user", Teams: "team", Organizations: "organization", Projects: "project" };
 /** More platforms than the summary names. */
-const CONNECTIONS = Array.from({ length: 720 }, (_, n) => (n < 120 ? { ...nth(n), platform: "github", identity: `user-${n}@example.com` } : nth(n)));
+const CONNECTIONS = Array.from({ length: 720 }, (_, n) =>
+  n < 120 ? { ...nth(n), platform: "github", identity: `user-${n}@example.com` } : nth(n),
+);
 /** One platform more than the overview shows at first, and all of them active. */
 const THIRTEEN = Array.from({ length: 13 }, (_, n) => ({ ...nth(n), platform: `p-${n}`, active: true }));
 const AWAY = "ERR_CONNECTION_REFUSED";
-const WIDTHS = [[320, 640], [390, 844], [1280, 900], [1920, 1080]];
+const WIDTHS = [
+  [320, 640],
+  [390, 844],
+  [1280, 900],
+  [1920, 1080],
+];
 
 const number = (text) => Number(text.replaceAll(",", ""));
 const sum = (numbers) => numbers.reduce((all, one) => all + one, 0);
 
 describe("the console", () => {
   let world;
-  const keys = { nobody: key({ account: "nobody" }), nobodyReads: key({ account: "nobody", scopes: "connections:read" }), live: key({ environment: "live" }), thirteen: key({ account: "thirteen" }), vaultOnly: key({ scopes: "connections:read" }) };
+  const keys = {
+    nobody: key({ account: "nobody" }),
+    nobodyReads: key({ account: "nobody", scopes: "connections:read" }),
+    live: key({ environment: "live" }),
+    thirteen: key({ account: "thirteen" }),
+    vaultOnly: key({ scopes: "connections:read" }),
+  };
   before(async () => {
     world = await Console.start({ name: "console-overview", connections: CONNECTIONS, keys });
     await seed(world.database, "thirteen", THIRTEEN);
@@ -48,7 +61,10 @@ describe("the console", () => {
     return Object.fromEntries(
       labels.map((label, at) => {
         const [, count, share] = /^([\d,]+) (.+)%$/.exec(cells[at]) ?? assert.fail(cells[at]);
-        assert.ok(Math.abs(Number(share) - (100 * number(count)) / total) <= 0.0501, `${label}: ${count} of ${total} are ${share}%`);
+        assert.ok(
+          Math.abs(Number(share) - (100 * number(count)) / total) <= 0.0501,
+          `${label}: ${count} of ${total} are ${share}%`,
+        );
         return [label.trim().split("\n").at(-1), number(count)];
       }),
     );
@@ -62,11 +78,26 @@ describe("the console", () => {
         assert.ok(summary.active.false > 0 && summary.otherPlatforms > 0 && summary.platforms.length === 50);
         assert.equal(await page.title(), "Overview · connector-vault");
         const figures = await page.getByRole("list", { name: "All connections" }).getByRole("listitem").all();
-        const shown = await Promise.all(figures.map(async (figure) => [await figure.locator(".label").innerText(), number(await figure.locator(".number").innerText())]));
-        assert.deepEqual(shown, [["Connections", summary.total], ["Active", summary.active.true], ["Inactive", summary.active.false]]);
+        const shown = await Promise.all(
+          figures.map(async (figure) => [
+            await figure.locator(".label").innerText(),
+            number(await figure.locator(".number").innerText()),
+          ]),
+        );
+        assert.deepEqual(shown, [
+          ["Connections", summary.total],
+          ["Active", summary.active.true],
+          ["Inactive", summary.active.false],
+        ]);
         const { total } = summary;
-        assert.deepEqual(await told(page, "state", total), Object.fromEntries(STATES.map((state) => [state, summary.state[state]])));
-        assert.deepEqual(await told(page, "identity type", total), Object.fromEntries(Object.entries(TYPES).map(([word, type]) => [word, summary.identityType[type]])));
+        assert.deepEqual(
+          await told(page, "state", total),
+          Object.fromEntries(STATES.map((state) => [state, summary.state[state]])),
+        );
+        assert.deepEqual(
+          await told(page, "identity type", total),
+          Object.fromEntries(Object.entries(TYPES).map(([word, type]) => [word, summary.identityType[type]])),
+        );
       }));
 
     test("names the largest platforms, and the others together", () =>
@@ -75,7 +106,10 @@ describe("the console", () => {
         const of = (rows) => Object.fromEntries(rows.map((row) => [row.platform, row.total]));
         await chart(page, "platform").getByRole("link", { name: "GitHub v3 REST API" }).waitFor();
         const first = platforms.slice(0, FIRST);
-        assert.deepEqual(await told(page, "platform", total), { ...of(first), "All other platforms": total - sum(first.map((row) => row.total)) });
+        assert.deepEqual(await told(page, "platform", total), {
+          ...of(first),
+          "All other platforms": total - sum(first.map((row) => row.total)),
+        });
         const more = page.getByRole("button", { name: "Show the first 50" });
         assert.equal(await more.getAttribute("aria-expanded"), "false");
         await more.click();
@@ -92,20 +126,33 @@ describe("the console", () => {
       world.visit("/", async (page) => {
         await drawn(page);
         const { total, state, platforms } = await summaryOf();
-        const widths = (of) => chart(page, of).locator("tbody td").evaluateAll((cells) => cells.map((cell) => cell.getBoundingClientRect().width / cell.parentElement.getBoundingClientRect().width));
-        const close = (found, wanted, what) => assert.ok(Math.abs(found - wanted) < 0.02, `${what} is ${found} of its line, and not ${wanted}`);
+        const widths = (of) =>
+          chart(page, of)
+            .locator("tbody td")
+            .evaluateAll((cells) =>
+              cells.map(
+                (cell) => cell.getBoundingClientRect().width / cell.parentElement.getBoundingClientRect().width,
+              ),
+            );
+        const close = (found, wanted, what) =>
+          assert.ok(Math.abs(found - wanted) < 0.02, `${what} is ${found} of its line, and not ${wanted}`);
         (await widths("state")).forEach((width, at) => close(width, state[STATES[at]] / total, STATES[at]));
-        (await widths("platform")).slice(0, FIRST).forEach((width, at) => close(width, platforms[at].total / platforms[0].total, platforms[at].platform));
+        (await widths("platform"))
+          .slice(0, FIRST)
+          .forEach((width, at) => close(width, platforms[at].total / platforms[0].total, platforms[at].platform));
       }));
 
     test("draws bars where a reader's own colours take all backgrounds away", () =>
       world.visit("/", async (page) => {
         await page.emulateMedia({ forcedColors: "active" });
         await drawn(page);
-        const [bar, ground, text] = await chart(page, "state").locator("tbody td").first().evaluate((cell) => {
-          const { backgroundColor, color } = getComputedStyle(cell.querySelector(".data"));
-          return [getComputedStyle(cell).backgroundColor, backgroundColor, color];
-        });
+        const [bar, ground, text] = await chart(page, "state")
+          .locator("tbody td")
+          .first()
+          .evaluate((cell) => {
+            const { backgroundColor, color } = getComputedStyle(cell.querySelector(".data"));
+            return [getComputedStyle(cell).backgroundColor, backgroundColor, color];
+          });
         assert.equal(bar, text);
         assert.notEqual(bar, ground);
       }));
@@ -117,8 +164,18 @@ describe("the console", () => {
         const wanted = [
           [page.getByRole("link", { name: /^Active/ }), (row) => row.active],
           [page.getByRole("link", { name: "Inactive" }), (row) => !row.active],
-          ...Object.entries(TYPES).map(([word, type]) => [chart(page, "identity type").getByRole("link", { name: word }), (row) => row.active && row.identityType === type]),
-          [chart(page, "platform").getByRole("link", { name: "GitHub v3 REST API" }), (row) => row.active && row.platform === "github"],
+          ...Object.entries(TYPES).map(([word, type]) => [
+            chart(page, "identity type").getByRole("link", { name: word }),
+            (row) => row.active && row.identityType === type,
+          ]),
+          ...STATES.map((state) => [
+            chart(page, "state").getByRole("link", { name: state }),
+            (row) => row.active && row.state === state,
+          ]),
+          [
+            chart(page, "platform").getByRole("link", { name: "GitHub v3 REST API" }),
+            (row) => row.active && row.platform === "github",
+          ],
         ];
         await wanted.at(-1)[0].waitFor();
         for (const [link, holds] of wanted) {
@@ -131,9 +188,6 @@ describe("the console", () => {
         await chart(page, "identity type").getByRole("link", { name: "Teams" }).click();
         await page.waitForURL("**/connections?identityType=team");
         await heading(page, "Connections").waitFor();
-        await page.goBack();
-        await drawn(page);
-        assert.equal(await chart(page, "state").getByRole("link").count(), 0, "there is no filter for it");
       }));
 
     test("of few platforms, all of them active", () =>
@@ -154,7 +208,11 @@ describe("the console", () => {
         // All that the first visit asks has been asked.
         await chart(page, "platform").getByRole("link", { name: "GitHub v3 REST API" }).waitFor();
         const asked = [];
-        page.on("request", (request) => new URL(request.url()).pathname.startsWith("/v1/") && asked.push(new URL(request.url()).pathname));
+        page.on(
+          "request",
+          (request) =>
+            new URL(request.url()).pathname.startsWith("/v1/") && asked.push(new URL(request.url()).pathname),
+        );
         let release;
         const kept = new Promise((done) => (release = done));
         await page.route("**/v1/vault/summary", async (route) => {
@@ -217,7 +275,7 @@ describe("the console", () => {
       world.visit(
         "/",
         async (page) => {
-          await page.getByText("This key can't count connections").waitFor();
+          await page.getByText("Your key can't read connections").waitFor();
           await page.getByRole("link", { name: "the catalog of connectors" }).click();
           await page.waitForURL("**/connectors");
           // An answer that says no would be a fault here.
@@ -242,7 +300,19 @@ describe("the console", () => {
         async (page) => {
           await page.getByRole("list", { name: "Connectors" }).waitFor();
           await page.route("**/v1/vault/summary", (route) =>
-            route.fulfill({ status: 500, contentType: "application/problem+json", body: JSON.stringify({ type: "/problems/internal", title: "Internal error", status: 500, code: "internal", detail: "It failed.", requestId: "00000000-0000-4000-8000-000000000000" }) }));
+            route.fulfill({
+              status: 500,
+              contentType: "application/problem+json",
+              body: JSON.stringify({
+                type: "/problems/internal",
+                title: "Internal error",
+                status: 500,
+                code: "internal",
+                detail: "It failed.",
+                requestId: "00000000-0000-4000-8000-000000000000",
+              }),
+            }),
+          );
           await page.getByRole("link", { name: "Overview", exact: true }).click();
           const alert = page.getByRole("alert");
           await alert.getByText("The service has a problem").waitFor();
@@ -305,7 +375,10 @@ describe("the console", () => {
         await page.keyboard.press("Enter");
         await page.waitForURL("**/connections?platform=*");
         await heading(page, "Connections").waitFor();
-        assert.ok(await heading(page, "Connections").evaluate((element) => element === document.activeElement), "the new view has the focus");
+        assert.ok(
+          await heading(page, "Connections").evaluate((element) => element === document.activeElement),
+          "the new view has the focus",
+        );
       }));
   });
 
@@ -314,11 +387,14 @@ describe("the console", () => {
       "/",
       async (page) => {
         await drawn(page);
-        const users = chart(page, "identity type").getByRole("link", { name: "Users" });
+        const first = chart(page, "state").getByRole("link").first();
         await page.getByRole("link", { name: /^Inactive/ }).focus();
-        await users.evaluate((link) => scrollBy(0, link.getBoundingClientRect().top - 10));
-        await tabTo(page, users, 1);
-        const [header, focused] = await page.evaluate(() => [document.querySelector("header").getBoundingClientRect().bottom, document.activeElement.getBoundingClientRect().top]);
+        await first.evaluate((link) => scrollBy(0, link.getBoundingClientRect().top - 10));
+        await tabTo(page, first, 1);
+        const [header, focused] = await page.evaluate(() => [
+          document.querySelector("header").getBoundingClientRect().bottom,
+          document.activeElement.getBoundingClientRect().top,
+        ]);
         assert.ok(focused >= header, `it is at ${focused}, and the header ends at ${header}`);
       },
       { width: 390, height: 640 },
@@ -394,7 +470,7 @@ describe("the console", () => {
           await drawn(page);
           assert.equal(await page.evaluate(() => sessionStorage.length), 1);
           await page.getByRole("button", { name: "Sign out" }).click();
-          await page.getByText("You are signed out.").waitFor();
+          await page.getByText("You are signed out, in all tabs.").waitFor();
           assert.ok(await isFocused(page));
           assert.deepEqual(await page.evaluate(() => [sessionStorage.length, localStorage.length]), [0, 0]);
           await page.goBack();
@@ -415,7 +491,14 @@ describe("the console", () => {
           const urls = [];
           page.on("request", (request) => urls.push(request.url()));
           const expectHidden = async (where) => {
-            const places = await page.evaluate(() => [document.documentElement.outerHTML, document.body.innerText, location.href, document.cookie, JSON.stringify(localStorage), document.title]);
+            const places = await page.evaluate(() => [
+              document.documentElement.outerHTML,
+              document.body.innerText,
+              location.href,
+              document.cookie,
+              JSON.stringify(localStorage),
+              document.title,
+            ]);
             for (const place of places) assert.ok(!place.includes(text.slice(8, 24)), where);
           };
           await field(page).fill(text);
@@ -428,6 +511,7 @@ describe("the console", () => {
           assert.ok(urls.length > 2);
           for (const url of urls) assert.ok(!url.includes(text.slice(8, 24)), url);
           assert.equal(await page.evaluate(() => Object.values(sessionStorage).join()), text);
+          await page.close();
           const other = await page.context().newPage();
           await other.goto(world.baseUrl);
           await heading(other, "Sign in").waitFor();
@@ -523,7 +607,7 @@ describe("the console", () => {
             await fits("an empty vault");
             await page.getByRole("button", { name: "Sign out" }).click();
             await signIn(page, world.keys.catalogOnly.secret);
-            await page.getByText("This key can't count connections").waitFor();
+            await page.getByText("Your key can't read connections").waitFor();
             await fits("a key that may not count");
           },
           { as: null, theme, width, height, expects: [AWAY] },

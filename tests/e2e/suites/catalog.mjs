@@ -5,7 +5,22 @@ import { expectPage } from "../support/expect.mjs";
 import { expectOrder, walk } from "../support/walk.mjs";
 
 const CONNECTORS = "/v1/available-connectors";
-const CONNECTOR = ["id", "name", "key", "platform", "platformVersion", "status", "description", "category", "image", "tags", "oauth", "tools", "version", "active"];
+const CONNECTOR = [
+  "id",
+  "name",
+  "key",
+  "platform",
+  "platformVersion",
+  "status",
+  "description",
+  "category",
+  "image",
+  "tags",
+  "oauth",
+  "tools",
+  "version",
+  "active",
+];
 const ACTION = ["title", "key", "method", "platform", "modelName"];
 const STATUSES = ["generally_available", "beta", "alpha", "not_available"];
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"];
@@ -65,13 +80,18 @@ export function catalogLists(world) {
         { platform: "git" },
       ];
       for (const filter of filters) {
-        const expected = all.filter((row) => Object.entries(filter).every(([name, value]) => (name === "key" ? row.key === value : same(row[name], value))));
+        const expected = all.filter((row) =>
+          Object.entries(filter).every(([name, value]) =>
+            name === "key" ? row.key === value : same(row[name], value),
+          ),
+        );
         expectPage(await get(`${CONNECTORS}?${query(filter)}`), { rows: expected, total: expected.length });
       }
     });
 
     test("authkit lists what the operator enabled", async () => {
-      const platforms = async (filter) => expectPage(await get(`${CONNECTORS}?${filter}`)).rows.map((row) => row.platform);
+      const platforms = async (filter) =>
+        expectPage(await get(`${CONNECTORS}?${filter}`)).rows.map((row) => row.platform);
       assert.deepEqual(await platforms("authkit=true"), ["github"]);
       assert.deepEqual(await platforms("authkit=true&platform=closed"), []);
       assert.equal((await platforms("authkit=false")).length, 8);
@@ -96,16 +116,37 @@ export function catalogLists(world) {
         ]),
       ];
       for (const filter of filters) {
-        const expected = all.filter((row) => Object.entries(filter).every(([name, value]) => (name === "key" ? row.key === value : same(row[name], value))));
-        expectPage(await get(`${path}?limit=500&${query(filter)}`), { rows: expected.slice(0, 500), total: expected.length });
+        const expected = all.filter((row) =>
+          Object.entries(filter).every(([name, value]) =>
+            name === "key" ? row.key === value : same(row[name], value),
+          ),
+        );
+        expectPage(await get(`${path}?limit=500&${query(filter)}`), {
+          rows: expected.slice(0, 500),
+          total: expected.length,
+        });
       }
     });
 
-    for (const q of ["issue", "ISSUE", "create issue", "issue create", "repos/", "github", "a", "get a", "create an issue", "no such thing", "%_*", "é"]) {
+    for (const q of [
+      "issue",
+      "ISSUE",
+      "create issue",
+      "issue create",
+      "repos/",
+      "github",
+      "a",
+      "get a",
+      "create an issue",
+      "no such thing",
+      "%_*",
+      "é",
+    ]) {
       test(`q=${q} finds exactly the rows with every word`, async () => {
         const all = await walk(get, "/v1/available-actions/github");
         const words = q.toLowerCase().split(/\s+/);
-        const has = (row) => words.every((word) => [row.title, row.key, row.platform].some((text) => text.toLowerCase().includes(word)));
+        const has = (row) =>
+          words.every((word) => [row.title, row.key, row.platform].some((text) => text.toLowerCase().includes(word)));
         const expected = all.filter(has);
         const found = await walk(get, `/v1/available-actions/github?${query({ q })}`);
         const keys = (rows) => rows.map((row) => row.key).sort();

@@ -4,7 +4,18 @@ import { before, describe, test } from "node:test";
 import { costOf, expectJson, expectProblem } from "../support/expect.mjs";
 import { key, store } from "../support/keys.mjs";
 import { seeded } from "../support/seed.mjs";
-import { CONNECTIONS, Caller, SUMMARY, expectConnection, expectConnections, expectTrueCounts, follow, one, query, stored } from "../support/vault.mjs";
+import {
+  CONNECTIONS,
+  Caller,
+  SUMMARY,
+  expectConnection,
+  expectConnections,
+  expectTrueCounts,
+  follow,
+  one,
+  query,
+  stored,
+} from "../support/vault.mjs";
 
 const MANY = 50;
 const REFUSED = "The API key is unknown, revoked or expired.";
@@ -20,34 +31,56 @@ export function concurrency(world) {
   const made = key({ account: "crowd" });
   const caller = new Caller(world, made);
   const wish = (identity, more) => ({ platform: "github", identity, identityType: "user", ...more });
-  const fresh = async (identity, more) => expectConnection(await caller.create(wish(identity, more)), {}, { status: 201 });
+  const fresh = async (identity, more) =>
+    expectConnection(await caller.create(wish(identity, more)), {}, { status: 201 });
 
   describe("many at once", () => {
     before(() => store(world.database, [made]));
 
     test("50 PATCHes of one connection: each is done, one after the other", async () => {
-      const { connection: { id } } = await fresh("patched");
+      const {
+        connection: { id },
+      } = await fresh("patched");
       const sent = Array.from({ length: MANY }, (_, i) => [`tag-${i}`, "all", `tag-${i}`]);
       const answers = await times(MANY, (i) => caller.patch(id, { tags: sent[i] }));
       const changed = answers.map((answer, i) => expectConnection(answer, { tags: sent[i] }).connection);
-      assert.deepEqual(changed.map(({ version }) => Number(version)).sort((a, b) => a - b), Array.from({ length: MANY }, (_, i) => i + 2), "every version once");
+      assert.deepEqual(
+        changed.map(({ version }) => Number(version)).sort((a, b) => a - b),
+        Array.from({ length: MANY }, (_, i) => i + 2),
+        "every version once",
+      );
       const { connection } = expectConnection(await caller.read(id), { version: String(MANY + 1) });
-      assert.deepEqual(connection, changed.find(({ version }) => version === connection.version), "the last one stays");
+      assert.deepEqual(
+        connection,
+        changed.find(({ version }) => version === connection.version),
+        "the last one stays",
+      );
       expectConnections(await caller.list({ tags: "all" }), { total: 1, rows: [connection] });
-      for (const i of [0, 7, 49]) expectConnections(await caller.list({ tags: `tag-${i}` }), { total: connection.tags.includes(`tag-${i}`) ? 1 : 0 });
+      for (const i of [0, 7, 49])
+        expectConnections(await caller.list({ tags: `tag-${i}` }), {
+          total: connection.tags.includes(`tag-${i}`) ? 1 : 0,
+        });
     });
 
     test("50 PATCHes from the same entity tag: one is done", async () => {
-      const { connection: { id }, etag } = await fresh("matched");
+      const {
+        connection: { id },
+        etag,
+      } = await fresh("matched");
       const answers = await times(MANY, (i) => caller.patch(id, { tags: [`tag-${i}`] }, [["if-match", etag]]));
       assert.deepEqual(tally(answers), { 200: 1, 412: MANY - 1 });
       for (const answer of answers.filter(({ status }) => status === 412)) expectProblem(answer, "precondition_failed");
-      const winner = expectConnection(answers.find(({ status }) => status === 200), { version: "2" });
+      const winner = expectConnection(
+        answers.find(({ status }) => status === 200),
+        { version: "2" },
+      );
       assert.deepEqual(expectConnection(await caller.read(id)), winner);
     });
 
     test("workers that read, add a tag and write with If-Match lose none", async () => {
-      const { connection: { id } } = await fresh("counted");
+      const {
+        connection: { id },
+      } = await fresh("counted");
       let refused = 0;
       await times(5, async (worker) => {
         for (let n = 0; n < 8; ) {
@@ -64,38 +97,67 @@ export function concurrency(world) {
     });
 
     test("30 POSTs of one key: one creates it, the others are told which one it is", async () => {
-      const answers = await times(30, (i) => caller.create(wish("contested", { name: `try ${i}`, tags: [`try-${i}`] })));
+      const answers = await times(30, (i) =>
+        caller.create(wish("contested", { name: `try ${i}`, tags: [`try-${i}`] })),
+      );
       assert.deepEqual(tally(answers), { 201: 1, 409: 29 });
-      const { connection } = expectConnection(answers.find(({ status }) => status === 201), {}, { status: 201 });
-      for (const answer of answers.filter(({ status }) => status === 409)) expectProblem(answer, "connection_exists", { connectionId: connection.id });
+      const { connection } = expectConnection(
+        answers.find(({ status }) => status === 201),
+        {},
+        { status: 201 },
+      );
+      for (const answer of answers.filter(({ status }) => status === 409))
+        expectProblem(answer, "connection_exists", { connectionId: connection.id });
       expectConnections(await caller.list({ identity: "contested" }), { total: 1, rows: [connection] });
     });
 
     test("30 DELETEs of one connection: one deletes it", async () => {
-      const { connection: { id }, etag } = await fresh("deleted", { tags: ["a", "b"] });
+      const {
+        connection: { id },
+        etag,
+      } = await fresh("deleted", { tags: ["a", "b"] });
       const answers = await times(30, (i) => caller.remove(id, i % 2 ? [["if-match", etag]] : []));
       assert.deepEqual(tally(answers), { 204: 1, 404: 29 });
     });
 
     test("PATCH, DELETE and POST of one key at once leave it whole", async () => {
-      const { connection: { id } } = await fresh("mixed");
-      const answers = await times(60, (i) => [() => caller.patch(id, { tags: [`m${i}`] }), () => caller.remove(id), () => caller.create(wish("mixed"))][i % 3]());
+      const {
+        connection: { id },
+      } = await fresh("mixed");
+      const answers = await times(60, (i) =>
+        [() => caller.patch(id, { tags: [`m${i}`] }), () => caller.remove(id), () => caller.create(wish("mixed"))][
+          i % 3
+        ](),
+      );
       const counts = tally(answers);
-      assert.deepEqual(Object.keys(counts).filter((status) => !["200", "201", "204", "404", "409"].includes(status)), []);
+      assert.deepEqual(
+        Object.keys(counts).filter((status) => !["200", "201", "204", "404", "409"].includes(status)),
+        [],
+      );
       assert.equal(counts[204], 1);
       assert.ok((counts[201] ?? 0) <= 1);
       expectConnections(await caller.list({ identity: "mixed" }), { total: counts[201] ?? 0 });
       await expectTrueCounts(world.database);
     });
 
-    for (const [how, column] of [["revoked", "revoked_at"], ["expired", "expires_at"]]) {
+    for (const [how, column] of [
+      ["revoked", "revoked_at"],
+      ["expired", "expires_at"],
+    ]) {
       test(`a key that is ${how} is refused from the next request on, and writes nothing`, async () => {
         const doomed = key({ account: "crowd" });
         await store(world.database, [doomed]);
         const late = new Caller(world, doomed);
-        const { connection, etag } = expectConnection(await late.create(wish(`left by one ${how}`, { tags: ["kept"] })), {}, { status: 201 });
+        const { connection, etag } = expectConnection(
+          await late.create(wish(`left by one ${how}`, { tags: ["kept"] })),
+          {},
+          { status: 201 },
+        );
         const page = expectConnections(await late.list({ limit: 1 }));
-        await world.database.prepare(`UPDATE api_keys SET ${column} = ? WHERE id = ?`).bind(Date.now() - 1, doomed.row.id).run();
+        await world.database
+          .prepare(`UPDATE api_keys SET ${column} = ? WHERE id = ?`)
+          .bind(Date.now() - 1, doomed.row.id)
+          .run();
         const rows = await stored(world.database, "crowd");
         const tries = [
           () => late.patch(connection.id, { tags: ["no"] }),
@@ -122,7 +184,9 @@ export function concurrency(world) {
     }
 
     test("a key that expires while it writes: what was refused was not written", async () => {
-      const { connection: { id } } = await fresh("until expired");
+      const {
+        connection: { id },
+      } = await fresh("until expired");
       const doomed = key({ account: "crowd", expires_at: Date.now() + 500 });
       await store(world.database, [doomed]);
       const late = new Caller(world, doomed);
@@ -144,12 +208,13 @@ export function concurrency(world) {
       const patched = ids.filter((_, i) => i % 12 === 7);
       let created = 0;
       // Between two pages, and while the next one is read: some die, some are changed, some are born.
-      const disturb = () => Promise.all([
-        ...doomed.splice(-9).map((id) => walker.remove(id)),
-        ...doomed.splice(0, 9).map((id) => walker.remove(id)),
-        ...patched.splice(0, 9).map((id) => walker.patch(id, { tags: ["touched"] })),
-        ...Array.from({ length: 3 }, () => walker.create(wish(`born-${(created += 1)}`))),
-      ]);
+      const disturb = () =>
+        Promise.all([
+          ...doomed.splice(-9).map((id) => walker.remove(id)),
+          ...doomed.splice(0, 9).map((id) => walker.remove(id)),
+          ...patched.splice(0, 9).map((id) => walker.patch(id, { tags: ["touched"] })),
+          ...Array.from({ length: 3 }, () => walker.create(wish(`born-${(created += 1)}`))),
+        ]);
       const settled = [];
       let running = Promise.resolve([]);
       const pages = await follow(walker, { limit: 100 }, async () => {
@@ -164,12 +229,15 @@ export function concurrency(world) {
       const seen = new Set(met);
       for (const id of ids) assert.ok(died.has(id) || seen.has(id), `${id} was skipped`);
       assert.ok(pages.length >= 23 && created > 50);
-      for (const { next, rows } of pages.slice(0, -1)) assert.ok(next && rows.length === 100, "only the last page is short");
+      for (const { next, rows } of pages.slice(0, -1))
+        assert.ok(next && rows.length === 100, "only the last page is short");
       for (const { answer } of pages) assert.ok(costOf(answer).rowsRead <= 164, answer.header("server-timing"));
     });
 
     test("1,000 requests of all kinds at once are all answered", async () => {
-      const { connection: { id, key: name } } = await fresh("busy");
+      const {
+        connection: { id, key: name },
+      } = await fresh("busy");
       const kinds = [
         [() => caller.list(), 200],
         [() => caller.read(id), 200],
@@ -183,7 +251,9 @@ export function concurrency(world) {
         [() => caller.send("PUT", CONNECTIONS), 405],
       ];
       const answers = await times(1000, (i) => kinds[i % kinds.length][0]());
-      answers.forEach((answer, i) => assert.equal(answer.status, kinds[i % kinds.length][1], answer.text.slice(0, 300)));
+      answers.forEach((answer, i) =>
+        assert.equal(answer.status, kinds[i % kinds.length][1], answer.text.slice(0, 300)),
+      );
       expectJson(await caller.send("GET", SUMMARY), 200);
       expectConnection(await caller.send("GET", `${one(id)}?${query({})}`), { version: "1" });
       assert.ok(world.server.alive);

@@ -15,18 +15,27 @@ const allowed = (origin) => ({ "access-control-allow-origin": origin, "access-co
 
 export function configured(world) {
   let server;
-  const keys = { first: key(), second: key(), narrow: key({ scopes: "connections:read" }), page: key({ account: "pages" }) };
+  const keys = {
+    first: key(),
+    second: key(),
+    narrow: key({ scopes: "connections:read" }),
+    page: key({ account: "pages" }),
+  };
   const send = (path, options) => server.send(path, options);
 
   describe("as configured", () => {
     before(async () => {
-      const state = world.states.configured = world.states.small.copy("configured");
+      const state = (world.states.configured = world.states.small.copy("configured"));
       const database = await state.open();
       await store(database.vault, Object.values(keys));
       await database.close();
       server = await Server.start(state, {
         name: "configured",
-        variables: { ALLOWED_ORIGINS: "https://a.example, http://localhost:5173/", SECRET_HEADERS: "X-Alias-Secret, x-service-secret" },
+        byWrangler: true,
+        variables: {
+          ALLOWED_ORIGINS: "https://a.example, http://localhost:5173/",
+          SECRET_HEADERS: "X-Alias-Secret, x-service-secret",
+        },
         bindings: `[[ratelimits]]\nname = "RATE_LIMITER"\nnamespace_id = "1001"\nsimple = { limit = ${LIMIT}, period = 60 }\n`,
       });
     });
@@ -36,19 +45,35 @@ export function configured(world) {
     for (const origin of ["https://a.example", "http://localhost:5173"]) {
       test(`a page of ${origin} may call, and read what it is told`, async () => {
         const headers = [["origin", origin]];
-        const preflight = await send(CONNECTORS, { method: "OPTIONS", headers: [...headers, ["access-control-request-method", "GET"]] });
+        const preflight = await send(CONNECTORS, {
+          method: "OPTIONS",
+          headers: [...headers, ["access-control-request-method", "GET"]],
+        });
         assert.deepEqual([preflight.status, preflight.body.length], [204, 0]);
-        expectHeaders(preflight, {
-          allow: READ_METHODS,
-          "cache-control": "private, no-store",
-          "access-control-allow-methods": READ_METHODS,
-          "access-control-allow-headers": "x-service-secret, x-alias-secret, content-type, if-match, if-none-match",
-          "access-control-max-age": "86400",
-          ...allowed(origin),
-        }, { vary });
+        expectHeaders(
+          preflight,
+          {
+            allow: READ_METHODS,
+            "cache-control": "private, no-store",
+            "access-control-allow-methods": READ_METHODS,
+            "access-control-allow-headers": "x-service-secret, x-alias-secret, content-type, if-match, if-none-match",
+            "access-control-max-age": "86400",
+            ...allowed(origin),
+          },
+          { vary },
+        );
         const page = await send(CONNECTORS, { secret: world.keys.full.secret, headers });
         assert.equal(page.status, 200);
-        expectHeaders(page, { "content-type": "application/json", "cache-control": "private, no-cache", etag: page.header("etag"), ...allowed(origin) }, { vary });
+        expectHeaders(
+          page,
+          {
+            "content-type": "application/json",
+            "cache-control": "private, no-cache",
+            etag: page.header("etag"),
+            ...allowed(origin),
+          },
+          { vary },
+        );
         // Errors are for the page to read as well.
         expectProblem(await send(CONNECTORS, { headers }), "missing_key", { headers: allowed(origin), vary });
         expectProblem(await send("/nothing", { headers }), "route_not_found", { headers: allowed(origin), vary });
@@ -59,30 +84,65 @@ export function configured(world) {
       const origin = "https://a.example";
       const headers = [["origin", origin]];
       const caller = new Caller({ server }, keys.page);
-      for (const [path, methods, wanted] of [[CONNECTIONS, LIST_METHODS, ["POST"]], [one("any"), ONE_METHODS, ["PATCH", "DELETE"]]]) {
+      for (const [path, methods, wanted] of [
+        [CONNECTIONS, LIST_METHODS, ["POST"]],
+        [one("any"), ONE_METHODS, ["PATCH", "DELETE"]],
+      ]) {
         for (const method of wanted) {
-          const asks = [["access-control-request-method", method], ["access-control-request-headers", "content-type,if-match,x-service-secret"]];
+          const asks = [
+            ["access-control-request-method", method],
+            ["access-control-request-headers", "content-type,if-match,x-service-secret"],
+          ];
           const preflight = await send(path, { method: "OPTIONS", headers: [...headers, ...asks] });
           assert.deepEqual([preflight.status, preflight.body.length], [204, 0]);
-          assert.deepEqual([preflight.header("access-control-allow-methods"), preflight.header("access-control-allow-origin")], [methods, origin]);
-          for (const name of asks[1][1].split(",")) assert.ok(preflight.header("access-control-allow-headers").split(", ").includes(name), name);
+          assert.deepEqual(
+            [preflight.header("access-control-allow-methods"), preflight.header("access-control-allow-origin")],
+            [methods, origin],
+          );
+          for (const name of asks[1][1].split(","))
+            assert.ok(preflight.header("access-control-allow-headers").split(", ").includes(name), name);
         }
       }
       const may = { vary, headers: allowed(origin) };
       const wish = (identity) => ({ platform: "acme-store", identity, identityType: "user" });
-      const { connection: { id }, etag } = expectConnection(await caller.create(wish("a"), headers), {}, { ...may, status: 201 });
+      const {
+        connection: { id },
+        etag,
+      } = expectConnection(await caller.create(wish("a"), headers), {}, { ...may, status: 201 });
       expectConnection(await caller.create(wish("b"), headers), {}, { ...may, status: 201 });
       expectProblem(await caller.create(wish("b"), headers), "connection_exists", may);
       expectConnection(await caller.patch(id, { tags: ["x"] }, [...headers, ["if-match", etag]]), { tags: ["x"] }, may);
-      expectProblem(await caller.patch(id, { tags: ["y"] }, [...headers, ["if-match", etag]]), "precondition_failed", may);
+      expectProblem(
+        await caller.patch(id, { tags: ["y"] }, [...headers, ["if-match", etag]]),
+        "precondition_failed",
+        may,
+      );
       const list = await caller.send("GET", `${CONNECTIONS}?limit=1`, { headers });
-      expectHeaders(list, { "content-type": "application/json", "cache-control": "private, no-store", link: list.header("link"), ...may.headers }, { vary });
+      expectHeaders(
+        list,
+        {
+          "content-type": "application/json",
+          "cache-control": "private, no-store",
+          link: list.header("link"),
+          ...may.headers,
+        },
+        { vary },
+      );
       assert.match(list.header("link"), /^<http.*>; rel="next"$/);
       assert.equal((await caller.remove(id, headers)).header("access-control-allow-origin"), origin);
       expectProblem(await caller.remove(id, headers), "connection_not_found", may);
     });
 
-    for (const origin of ["https://b.example", "https://a.example.evil", "http://a.example", "https://a.example:8443", "null", "*", "", "https://a.example, https://a.example"]) {
+    for (const origin of [
+      "https://b.example",
+      "https://a.example.evil",
+      "http://a.example",
+      "https://a.example:8443",
+      "null",
+      "*",
+      "",
+      "https://a.example, https://a.example",
+    ]) {
       test(`a page of "${origin}" may not call`, async () => {
         const headers = [["origin", origin]];
         const preflight = await send(CONNECTORS, { method: "OPTIONS", headers });
@@ -100,8 +160,14 @@ export function configured(world) {
       for (const both of [secret, world.keys.live.secret, "x"]) {
         expectProblem(await send("/v1/whoami", { secret, headers: alias(both) }), "invalid_key", { vary });
       }
-      assert.equal((await send("/v1/whoami", { secret, headers: alias("") })).status, 200, "an empty header carries no key");
-      expectProblem(await send("/v1/whoami", { headers: [...alias(secret), ...alias(secret)] }), "invalid_key", { vary });
+      assert.equal(
+        (await send("/v1/whoami", { secret, headers: alias("") })).status,
+        200,
+        "an empty header carries no key",
+      );
+      expectProblem(await send("/v1/whoami", { headers: [...alias(secret), ...alias(secret)] }), "invalid_key", {
+        vary,
+      });
     });
 
     /** Asks until the key's limit is reached, then asks for `path`; again when a minute ended between the two. */
@@ -109,7 +175,8 @@ export function configured(world) {
       for (;;) {
         const minute = Math.floor(Date.now() / 60_000);
         let limited = false;
-        for (let i = 0; i <= 2 * LIMIT && !limited; i += 1) limited = (await send("/v1/whoami", { secret })).status === 429;
+        for (let i = 0; i <= 2 * LIMIT && !limited; i += 1)
+          limited = (await send("/v1/whoami", { secret })).status === 429;
         assert.ok(limited, `a key may ask more than ${LIMIT} times a minute`);
         const answer = await send(path, { secret, method });
         if (Math.floor(Date.now() / 60_000) === minute) return answer;
@@ -120,7 +187,15 @@ export function configured(world) {
       const { first, second } = keys;
       const description = Description.committed();
       const detail = "This API key asks too often. Wait, then try again.";
-      for (const path of ["/v1/whoami", CONNECTORS, `${CONNECTORS}?limit=0`, "/v1/available-actions/nothing", CONNECTIONS, `${CONNECTIONS}?limit=0`, one("nothing")]) {
+      for (const path of [
+        "/v1/whoami",
+        CONNECTORS,
+        `${CONNECTORS}?limit=0`,
+        "/v1/available-actions/nothing",
+        CONNECTIONS,
+        `${CONNECTIONS}?limit=0`,
+        one("nothing"),
+      ]) {
         const answer = await beyondLimit(first.secret, path);
         expectProblem(answer, "too_many_requests", { detail, vary });
         // Every operation describes it in the same way.
@@ -135,8 +210,12 @@ export function configured(world) {
       expectProblem(await beyondLimit(first.secret, CONNECTORS, "POST"), "method_not_allowed", { vary });
       expectProblem(await beyondLimit(narrow.secret, CONNECTORS), "insufficient_scope", { vary });
       expectProblem(await beyondLimit(narrow.secret, CONNECTIONS, "POST"), "insufficient_scope", { vary });
-      expectProblem(await beyondLimit(first.secret, CONNECTIONS, "PUT"), "method_not_allowed", { vary, allow: LIST_METHODS });
-      for (let i = 0; i < 3 * LIMIT; i += 1) expectProblem(await send(CONNECTORS, { secret: world.keys.noCatalog.secret }), "insufficient_scope", { vary });
+      expectProblem(await beyondLimit(first.secret, CONNECTIONS, "PUT"), "method_not_allowed", {
+        vary,
+        allow: LIST_METHODS,
+      });
+      for (let i = 0; i < 3 * LIMIT; i += 1)
+        expectProblem(await send(CONNECTORS, { secret: world.keys.noCatalog.secret }), "insufficient_scope", { vary });
       assert.equal((await send("/v1/whoami", { secret: world.keys.noCatalog.secret })).status, 200);
       assert.equal((await send("/health")).status, 200);
     });

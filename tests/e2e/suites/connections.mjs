@@ -11,17 +11,69 @@ const STATES = ["operational", "degraded", "failed", "unknown"];
 const PLATFORMS = ["github", "petstore-swagger", "acme-store"];
 
 const IDENTITIES = [
-  "ann", "Ann", "ANN", "anna", "100%_*'\"\\::x y", "%", "_", "*", "\\", "'", "' OR 1=1 --", " both ends ", "urn::acme::7", ":::",
-  "null", "0", "true", "{\"a\":[1]}", "é".repeat(256), "😀".repeat(256), `%_*'"\\::${" ".repeat(248)}`, "İstanbul", "straße", "ΟΔΟΣ", "名前",
-  "e\u0301", "line\u2028separator", "\ufeffmark", "a".repeat(200), `${"a".repeat(60)}%`,
+  "ann",
+  "Ann",
+  "ANN",
+  "anna",
+  "100%_*'\"\\::x y",
+  "%",
+  "_",
+  "*",
+  "\\",
+  "'",
+  "' OR 1=1 --",
+  "both  ends",
+  "urn::acme::7",
+  ":::",
+  "null",
+  "0",
+  "true",
+  '{"a":[1]}',
+  "é".repeat(256),
+  "😀".repeat(256),
+  `%_*'"\\::${" ".repeat(247)}x`,
+  "İstanbul",
+  "straße",
+  "ΟΔΟΣ",
+  "名前",
+  "x\u0301",
+  "line\u2028separator",
+  "a".repeat(200),
+  `${"a".repeat(60)}%`,
 ];
 const NAMES = [
-  null, "Ann's \"Box\" \\ 100%_*", "名前の長い人", "Ωmega ΣΑΣ", "👩‍👩‍👧 Familie", "ж".repeat(128), "مرحبا بالعالم", "नमस्ते", "Ann, Bob & Co", " spaces ",
-  "ANN", "ann", "e\u0301te", "été", "a\u2028b\u2029c", "null", "𝔤𝔦𝔱", "\u{10ffff}", "a".repeat(60), "%",
+  null,
+  'Ann\'s "Box" \\ 100%_*',
+  "名前の長い人",
+  "Ωmega ΣΑΣ",
+  "👩‍👩‍👧 Familie",
+  "ж".repeat(128),
+  "مرحبا بالعالم",
+  "नमस्ते",
+  "Ann, Bob & Co",
+  "sp  aces",
+  "ANN",
+  "ann",
+  "x\u0301te",
+  "été",
+  "a\u2028b\u2029c",
+  "null",
+  "𝔤𝔦𝔱",
+  "\u{10ffff}",
+  "a".repeat(60),
+  "%",
 ];
 const TAGS = [
-  [], ["b", "a", "b"], ["😀", "\"quoted\"", "back\\slash", "u\u2028v"], ["A b", "a b", "a"], ["'", "%", "_", "*"], ["a"],
-  Array.from({ length: 50 }, (_, i) => `${"é".repeat(120)}${i}`), ["null", "0", "[]", "{}"], ["\u{10ffff}", "\ud7ff", "ﬁ"], ["::", "a&b=c", "a+b", "a#b"],
+  [],
+  ["b", "a", "b"],
+  ["😀", '"quoted"', "back\\slash", "u\u2028v"],
+  ["A b", "a b", "a"],
+  ["'", "%", "_", "*"],
+  ["a"],
+  Array.from({ length: 50 }, (_, i) => `${"é".repeat(120)}${i}`),
+  ["null", "0", "[]", "{}"],
+  ["\u{10ffff}", "\ud7ff", "ﬁ"],
+  ["::", "a&b=c", "a+b", "a#b"],
 ];
 
 /** A connection to create; the nth of any number. */
@@ -47,18 +99,24 @@ const MATCHES = {
   name: (row, value) => row.name !== null && lower(row.name) === lower(value),
   identityType: (row, value) => row.identityType === value,
   identity: (row, value) => row.identity === value,
-  tags: (row, value, { tagsMatch }) => value.split(",")[tagsMatch === "any" ? "some" : "every"]((tag) => row.tags.includes(tag)),
+  tags: (row, value, { tagsMatch }) =>
+    value.split(",")[tagsMatch === "any" ? "some" : "every"]((tag) => row.tags.includes(tag)),
   tagsMatch: () => true,
   q: (row, value) => starts(row.name, value) || starts(row.identity, value),
 };
 const holds = (row, filter) =>
-  row.active === (filter.active !== "false") && Object.entries(filter).every(([name, value]) => MATCHES[name](row, value, filter));
+  row.active === (filter.active !== "false") &&
+  Object.entries(filter).every(([name, value]) => MATCHES[name](row, value, filter));
 const inOrder = (a, b) => (a.createdAt === b.createdAt ? (a.id < b.id ? 1 : -1) : a.createdAt < b.createdAt ? 1 : -1);
 
 export function connections(world) {
   const keys = Object.fromEntries(
-    [["own", {}], ["live", { environment: "live" }], ["other", { account: "lists-other" }], ["reader", { scopes: "connections:read" }]]
-      .map(([name, row]) => [name, key({ account: "lists", ...row })]),
+    [
+      ["own", {}],
+      ["live", { environment: "live" }],
+      ["other", { account: "lists-other" }],
+      ["reader", { scopes: "connections:read" }],
+    ].map(([name, row]) => [name, key({ account: "lists", ...row })]),
   );
   const [own, live, other, reader] = Object.values(keys).map((made) => new Caller(world, made));
   /** All connections of the account's test environment, as they were answered when created, in list order. */
@@ -67,7 +125,11 @@ export function connections(world) {
   /** Asserts that a filter leaves exactly the rows that a look at each one leaves. */
   async function agree(filter) {
     const expected = all.filter((row) => holds(row, filter));
-    const { next } = expectConnections(await own.list({ limit: "500", ...filter }), { rows: expected, total: expected.length, page: 1 });
+    const { next } = expectConnections(await own.list({ limit: "500", ...filter }), {
+      rows: expected,
+      total: expected.length,
+      page: 1,
+    });
     assert.equal(next, undefined, "all are on one page");
     return expected.length;
   }
@@ -81,11 +143,14 @@ export function connections(world) {
         const answer = await own.create(sent);
         const { label, platformVersion, ...fields } = sent;
         const key = `test::${sent.platform}::${label}::${sent.identity}`;
-        all.push(expectConnection(answer, { ...fields, key, environment: "test", version: "1" }, { status: 201 }).connection);
+        all.push(
+          expectConnection(answer, { ...fields, key, environment: "test", version: "1" }, { status: 201 }).connection,
+        );
         if (platformVersion) assert.equal(all.at(-1).platformVersion, platformVersion);
       }
       all.sort(inOrder);
-      for (const caller of [live, other]) for (let n = 0; n < 4; n += 1) expectConnection(await caller.create(wish(n)), {}, { status: 201 });
+      for (const caller of [live, other])
+        for (let n = 0; n < 4; n += 1) expectConnection(await caller.create(wish(n)), {}, { status: 201 });
     });
 
     test("what was created is read back byte for byte, by any spelling of its id", async () => {
@@ -105,7 +170,14 @@ export function connections(world) {
     });
 
     test("the answer to HEAD is that of GET without its body", async () => {
-      for (const path of [CONNECTIONS, `${CONNECTIONS}?limit=1`, one(all[0].id), one("nothing"), "/v1/vault/summary", `${CONNECTIONS}?limit=0`]) {
+      for (const path of [
+        CONNECTIONS,
+        `${CONNECTIONS}?limit=1`,
+        one(all[0].id),
+        one("nothing"),
+        "/v1/vault/summary",
+        `${CONNECTIONS}?limit=0`,
+      ]) {
         const [get, head] = [await own.send("GET", path), await own.send("HEAD", path)];
         const told = (answer) => answer.headers.filter(([name]) => name !== "x-request-id" && name !== "date").sort();
         assert.deepEqual([head.status, told(head), head.body.length], [get.status, told(get), 0]);
@@ -128,7 +200,6 @@ export function connections(world) {
           add({ key: row.key.toUpperCase() });
           add({ platform: row.platform.toUpperCase() });
           add({ platformVersion: row.platformVersion });
-          add({ platformVersion: row.platformVersion.toUpperCase() });
           add({ identityType: row.identityType });
           if (row.name !== null) {
             add({ name: row.name });
@@ -161,7 +232,17 @@ export function connections(world) {
         const { platform, platformVersion, identityType, identity, key } = row;
         const active = String(row.active);
         const tags = row.tags.slice(0, 20).join(",");
-        const whole = { active, platform, platformVersion, identityType, identity, key, ...(row.name && { name: row.name }), ...(tags && { tags }), q: [...identity].slice(0, 60).join("") };
+        const whole = {
+          active,
+          platform,
+          platformVersion,
+          identityType,
+          identity,
+          key,
+          ...(row.name && { name: row.name }),
+          ...(tags && { tags }),
+          q: [...identity].slice(0, 60).join(""),
+        };
         assert.ok((await agree(whole)) >= 1);
         for (const name of Object.keys(whole)) {
           const { [name]: _, ...others } = whole;
@@ -176,7 +257,10 @@ export function connections(world) {
     });
 
     test("the most that may be named: 100 keys, 20 tags, 100 characters, everything together", async () => {
-      const keys = [...all.map((row) => row.key), ...Array.from({ length: 40 }, (_, i) => `test::github::none::${"x".repeat(200)}${i}`)];
+      const keys = [
+        ...all.map((row) => row.key),
+        ...Array.from({ length: 40 }, (_, i) => `test::github::none::${"x".repeat(200)}${i}`),
+      ];
       assert.equal(keys.length, 100);
       assert.equal(await agree({ key: keys.join(",") }), 48);
       const long = all.find((row) => row.active && row.tags.length === 50);
@@ -186,7 +270,20 @@ export function connections(world) {
       const q = [...long.identity].slice(0, 100).join("");
       const { platform, platformVersion, identityType, identity } = long;
       for (const tagsMatch of ["all", "any"]) {
-        assert.equal(await agree({ key: keys.join(","), tags, tagsMatch, q, platform, platformVersion, identityType, identity, ...(long.name && { name: long.name }) }), 1);
+        assert.equal(
+          await agree({
+            key: keys.join(","),
+            tags,
+            tagsMatch,
+            q,
+            platform,
+            platformVersion,
+            identityType,
+            identity,
+            ...(long.name && { name: long.name }),
+          }),
+          1,
+        );
         await agree({ tags, tagsMatch, q, platform, platformVersion, identityType });
         await agree({ tags, tagsMatch, platform, platformVersion, identityType });
         await agree({ tags, tagsMatch, identityType });
@@ -197,7 +294,10 @@ export function connections(world) {
 
     test("another environment's or account's connections are never there", async () => {
       const [mine] = all;
-      for (const [caller, total] of [[live, 3], [other, 3]]) {
+      for (const [caller, total] of [
+        [live, 3],
+        [other, 3],
+      ]) {
         const page = expectConnections(await caller.list({ limit: "500" }), { total });
         for (const row of page.rows) assert.ok(!all.some(({ id }) => id === row.id));
         for (const filter of [{ identity: "straße" }, { tags: "null" }, { name: "नमस्ते" }, { q: "İ" }]) {
@@ -219,20 +319,50 @@ export function connections(world) {
           assert.equal(next !== undefined, page < pages, "`Link` when another page follows, and only then");
         }
       }
-      for (const filter of [{}, { platform: "github" }, { tags: "a" }, { tags: "a,b", tagsMatch: "any" }, { identity: "Ann" }, { q: "a" }, { name: "ann" }, { key: all[0].key }, { identityType: "user", platformVersion: "v9" }]) {
+      for (const filter of [
+        {},
+        { platform: "github" },
+        { tags: "a" },
+        { tags: "a,b", tagsMatch: "any" },
+        { identity: "Ann" },
+        { q: "a" },
+        { name: "ann" },
+        { key: all[0].key },
+        { identityType: "user", platformVersion: "v9" },
+      ]) {
         const total = all.filter((row) => holds(row, filter)).length;
         for (const page of [1000, 1_000_000_000]) {
-          expectConnections(await own.list({ ...filter, limit: 500, page }), { rows: [], total, pages: Math.ceil(total / 500), page });
+          expectConnections(await own.list({ ...filter, limit: 500, page }), {
+            rows: [],
+            total,
+            pages: Math.ceil(total / 500),
+            page,
+          });
         }
       }
     });
 
     test("pages by `Link`: with every filter, to the end, and each row once", async () => {
-      for (const [n, filter] of [{}, { platform: "GitHub" }, { tags: "a" }, { tags: "a,b,😀", tagsMatch: "any" }, { identityType: "team" }, { q: "a" }, { platformVersion: "v9" }, { active: "false" }, { key: all.map((row) => row.key).join(",") }, { name: "ann" }, { q: "%", tags: "a,b", tagsMatch: "any" }].entries()) {
+      for (const [n, filter] of [
+        {},
+        { platform: "GitHub" },
+        { tags: "a" },
+        { tags: "a,b,😀", tagsMatch: "any" },
+        { identityType: "team" },
+        { q: "a" },
+        { platformVersion: "v9" },
+        { active: "false" },
+        { key: all.map((row) => row.key).join(",") },
+        { name: "ann" },
+        { q: "%", tags: "a,b", tagsMatch: "any" },
+      ].entries()) {
         for (const limit of n === 0 ? [1, 500] : [4, 500]) {
           const expected = all.filter((row) => holds(row, filter));
           const pages = await follow(own, { ...filter, limit });
-          assert.deepEqual(pages.flatMap((page) => page.rows), expected);
+          assert.deepEqual(
+            pages.flatMap((page) => page.rows),
+            expected,
+          );
           assert.equal(pages.length, Math.max(1, Math.ceil(expected.length / limit)));
           for (const page of pages) assert.deepEqual([page.total, costOf(page.answer).calls], [expected.length, 1]);
         }
@@ -240,7 +370,14 @@ export function connections(world) {
     });
 
     test("`Link` keeps the filters as they were sent, and is good where it stands in quotes", async () => {
-      for (const sent of ["limit=1&q=%61", "q=a&limit=1&page=1", "limit=1&tags=a%2Cb&tagsMatch=any", "limit=01&active=true", "limit=1&name=ann%20", "limit=1&&q=a%22%3E"]) {
+      for (const sent of [
+        "limit=1&q=%61",
+        "q=a&limit=1&page=1",
+        "limit=1&tags=a%2Cb&tagsMatch=any",
+        "limit=01&active=true",
+        "limit=1&name=ann%20",
+        "limit=1&&q=a%22%3E",
+      ]) {
         const { total, next } = expectConnections(await own.list(sent));
         if (total < 2) assert.equal(next, undefined);
         else expectConnections(await own.send("GET", next), { total, page: 2 });
@@ -248,9 +385,13 @@ export function connections(world) {
     });
 
     test("the summary counts the key's own, whatever the state", async () => {
-      const counts = (rows, field, values) => Object.fromEntries(values.map((value) => [value, rows.filter((row) => String(row[field]) === value).length]));
+      const counts = (rows, field, values) =>
+        Object.fromEntries(values.map((value) => [value, rows.filter((row) => String(row[field]) === value).length]));
       const summary = expectJson(await reader.summary(), 200);
-      const platforms = PLATFORMS.map((platform) => ({ platform, total: all.filter((row) => row.platform === platform).length }));
+      const platforms = PLATFORMS.map((platform) => ({
+        platform,
+        total: all.filter((row) => row.platform === platform).length,
+      }));
       platforms.sort((a, b) => b.total - a.total || (a.platform < b.platform ? -1 : 1));
       assert.deepEqual(summary, {
         total: 60,

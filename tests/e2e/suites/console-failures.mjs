@@ -1,7 +1,17 @@
 // What the view of connections does when the key, the service or the network fails.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { PATH, answered, asked, at, expectRows, newConnection, panelOf, tagsOf } from "../support/console-connections.mjs";
+import {
+  PATH,
+  answered,
+  asked,
+  at,
+  choosePlatform,
+  expectRows,
+  newConnection,
+  panelOf,
+  tagsOf,
+} from "../support/console-connections.mjs";
 import { expectAccessible } from "../support/console.mjs";
 
 const VAULT = "**/v1/vault/**";
@@ -19,142 +29,317 @@ export function consoleFailures(world) {
       const { keys } = world.console;
       const doomed = await world.console.newKey({});
       const connection = await newConnection(caller());
-      await visit(`${PATH}?platform=github&connection=${connection.id}`, async (page) => {
-        const { field, save, opened, chips, said } = panelOf(page);
-        await opened();
-        const address = page.url();
-        await field.fill("typed,");
-        await world.console.expire(doomed);
-        await save.click();
-        await page.getByText("Your key has expired or was revoked.").waitFor();
-        assert.equal(page.url(), address);
-        assert.equal(await page.evaluate(() => sessionStorage.getItem("connector-vault.secret")), null);
-        await expectAccessible(page, "sign-in");
-        await signIn(page, keys.full);
-        await opened();
-        assert.equal(page.url(), address);
-        assert.deepEqual(await chips(), ["one", "two", "typed"]);
-        await save.click();
-        await said("Saved.");
-        assert.deepEqual(await tagsOf(caller(), connection.id), ["one", "two", "typed"]);
-      }, { as: doomed, expects: [401] });
+      await visit(
+        `${PATH}/${connection.id}?platform=github`,
+        async (page) => {
+          const { field, save, opened, chips, said } = panelOf(page);
+          await opened();
+          const address = page.url();
+          await field.fill("typed,");
+          await world.console.expire(doomed);
+          await save.click();
+          await page.getByText("Your key has expired or was revoked.").waitFor();
+          assert.equal(page.url(), address);
+          assert.equal(await page.evaluate(() => sessionStorage.getItem("connector-vault.secret")), null);
+          await expectAccessible(page, "sign-in");
+          await signIn(page, keys.full);
+          await opened();
+          assert.equal(page.url(), address);
+          assert.deepEqual(await chips(), ["one", "two", "typed"]);
+          await save.click();
+          await said("Saved.");
+          assert.deepEqual(await tagsOf(caller(), connection.id), ["one", "two", "typed"]);
+        },
+        { as: doomed, expects: [401] },
+      );
     });
 
     test("an expired key does not take what was filled in; another account's does", async () => {
       const doomed = await world.console.newKey({});
       const other = await world.console.newKey({ account: "others" });
-      await visit(`${PATH}?new=1`, async (page) => {
-        const form = page.getByRole("dialog", { name: "New connection" });
-        const identity = form.getByLabel("Identity", { exact: true });
-        await form.getByLabel("Platform", { exact: true }).fill("github");
-        await identity.fill("half done");
-        await form.getByRole("button", { name: "Continue" }).click();
-        await world.console.expire(doomed);
-        await page.getByRole("button", { name: "Create connection" }).click();
-        await signIn(page, world.console.keys.full);
-        assert.equal(await identity.inputValue(), "half done");
-        await page.keyboard.press("Escape");
-        await page.getByRole("button", { name: "Sign out" }).click();
-        await signIn(page, other);
-        await page.getByRole("button", { name: "New connection" }).click();
-        assert.equal(await identity.inputValue(), "");
-      }, { as: doomed, expects: [401] });
+      await visit(
+        `${PATH}?new=1`,
+        async (page) => {
+          const form = page.getByRole("dialog", { name: "New connection" });
+          const identity = form.getByLabel("Identity", { exact: true });
+          await choosePlatform(form, "github");
+          await identity.fill("half done");
+          await world.console.expire(doomed);
+          await form.getByRole("button", { name: "Create connection" }).click();
+          await signIn(page, world.console.keys.full);
+          assert.equal(await identity.inputValue(), "half done");
+          await page.keyboard.press("Escape");
+          await page.getByRole("button", { name: "Sign out" }).click();
+          await signIn(page, other);
+          await page.getByRole("button", { name: "New connection" }).click();
+          assert.equal(await identity.inputValue(), "");
+        },
+        { as: doomed, expects: [401] },
+      );
     });
 
     test("an expired key brings one back to the page of the list", async () => {
       const doomed = await world.console.newKey({});
       const [first, second] = [await answered(caller()), await answered(caller(), { page: 2 })];
-      await visit(PATH, async (page) => {
-        await expectRows(page, first.ids);
-        await world.console.expire(doomed);
-        await page.getByRole("link", { name: "Next" }).click();
-        await page.getByText("Your key has expired or was revoked.").waitFor();
-        await signIn(page, world.console.keys.full);
-        // The cursor was the other key's; the number of the page holds.
-        await expectRows(page, second.ids);
-        assert.equal(asked(page).page, "2");
-      }, { as: doomed, expects: [401, 400] });
+      await visit(
+        PATH,
+        async (page) => {
+          await expectRows(page, first.ids);
+          await world.console.expire(doomed);
+          await page.getByRole("link", { name: "Next" }).click();
+          await page.getByText("Your key has expired or was revoked.").waitFor();
+          await signIn(page, world.console.keys.full);
+          // The cursor was the other key's; the number of the page holds.
+          await expectRows(page, second.ids);
+          assert.equal(asked(page).page, "2");
+        },
+        { as: doomed, expects: [401, 400] },
+      );
     });
 
     test("a list that can't be read says why, and can be asked for again", async () => {
       const { ids } = await answered(caller(), { platform: "github" });
-      await visit(PATH, async (page) => {
-        await page.locator("tbody tr").first().waitFor();
-        await page.route(VAULT, (route) => route.abort());
-        await page.getByLabel("Platform", { exact: true }).fill("github");
-        await page.getByText("The service can't be reached").waitFor();
-        assert.equal(await page.locator("tbody tr").count(), 0, "what is not known to be true is not shown");
-        await expectAccessible(page, "a failure");
-        await page.unroute(VAULT);
-        await page.getByRole("button", { name: "Try again" }).click();
-        await expectRows(page, ids);
-      }, { expects: ["ERR_FAILED"] });
+      await visit(
+        PATH,
+        async (page) => {
+          await page.locator("tbody tr").first().waitFor();
+          await page.route(VAULT, (route) => route.abort());
+          await choosePlatform(page, "github");
+          await page.getByText("The service can't be reached").waitFor();
+          assert.equal(await page.locator("tbody tr").count(), 0, "what is not known to be true is not shown");
+          await expectAccessible(page, "a failure");
+          await page.unroute(VAULT);
+          await page.getByRole("button", { name: "Try again" }).click();
+          await expectRows(page, ids);
+        },
+        { expects: ["ERR_FAILED"] },
+      );
     });
 
     test("a panel that can't be read says why, and can be asked for again", async () => {
       const { id, identity } = await newConnection(caller(), { active: false });
-      await visit(PATH, async (page) => {
-        await page.locator("tbody tr").first().waitFor();
-        await page.route(VAULT, (route) => route.abort());
-        await page.evaluate((href) => history.pushState(null, "", href), at(id));
-        const { panel, opened } = panelOf(page);
-        await panel.getByText("The service can't be reached").waitFor();
-        await page.unroute(VAULT);
-        await panel.getByRole("button", { name: "Try again" }).click();
-        await opened();
-        await page.getByRole("dialog", { name: identity }).waitFor();
-      }, { expects: ["ERR_FAILED"] });
+      await visit(
+        PATH,
+        async (page) => {
+          await page.locator("tbody tr").first().waitFor();
+          await page.route(VAULT, (route) => route.abort());
+          await page.evaluate((href) => history.pushState(null, "", href), at(id));
+          const { panel, opened } = panelOf(page);
+          await panel.getByText("The service can't be reached").waitFor();
+          await page.unroute(VAULT);
+          await panel.getByRole("button", { name: "Try again" }).click();
+          await opened();
+          await page.getByRole("dialog", { name: identity }).waitFor();
+        },
+        { expects: ["ERR_FAILED"] },
+      );
     });
 
     test("a service that fails names the request", () =>
-      visit(PATH, async (page) => {
-        await page.locator("tbody tr").first().waitFor();
-        const problem = { type: "about:blank", title: "Temporarily unavailable", status: 503, detail: "Storage can't be reached.", code: "unavailable", requestId: "0b9af7c6-0000-4000-8000-000000000000" };
-        await page.route(VAULT, (route) => route.fulfill({ status: 503, contentType: "application/problem+json", headers: { "x-request-id": problem.requestId, "retry-after": "0" }, body: JSON.stringify(problem) }));
-        await page.getByLabel("Identity type", { exact: true }).selectOption("team");
-        await page.getByText("The service has a problem").waitFor();
-        await page.getByText(problem.requestId).waitFor();
+      visit(
+        PATH,
+        async (page) => {
+          await page.locator("tbody tr").first().waitFor();
+          const problem = {
+            type: "about:blank",
+            title: "Temporarily unavailable",
+            status: 503,
+            detail: "Storage can't be reached.",
+            code: "unavailable",
+            requestId: "0b9af7c6-0000-4000-8000-000000000000",
+          };
+          await page.route(VAULT, (route) =>
+            route.fulfill({
+              status: 503,
+              contentType: "application/problem+json",
+              headers: { "x-request-id": problem.requestId, "retry-after": "0" },
+              body: JSON.stringify(problem),
+            }),
+          );
+          await page.getByLabel("Identity type", { exact: true }).selectOption("team");
+          await page.getByText("The service has a problem").waitFor();
+          await page.getByText(problem.requestId).waitFor();
+          await page.unroute(VAULT);
+        },
+        { expects: [503] },
+      ));
+
+    test("a view that can't be drawn says what to do, and keeps the frame around it", async () => {
+      const {
+        rows: [row],
+      } = await answered(caller());
+      await visit("/connectors", async (page) => {
+        await page.getByRole("list", { name: "Connectors" }).waitFor();
+        await page.route(VAULT, (route) =>
+          route.fulfill({ json: { rows: [{ ...row, tags: null }], total: 1, pages: 1, page: 1 } }),
+        );
+        await page.getByRole("link", { name: "Connections", exact: true }).click();
+        const failure = page.getByRole("alert").filter({ hasText: "This page can't be shown" });
+        await failure.getByText("Reload the page. If it fails again, copy the details").waitFor();
+        await expectAccessible(page, "a view that failed");
+        await failure.getByRole("button", { name: "Copy the details" }).click();
+        const details = await page.evaluate(() => navigator.clipboard.readText());
+        for (const part of ["Place: /connections", "TypeError", "Browser: "])
+          assert.ok(details.includes(part), `${part} in ${details}`);
+        assert.ok(!details.includes(world.console.keys.full.secret));
+        // Another view is not its business.
+        await page.getByRole("link", { name: "Connectors", exact: true }).click();
+        await page.getByRole("list", { name: "Connectors" }).waitFor();
+        await page.goBack();
+        await failure.waitFor();
         await page.unroute(VAULT);
-      }, { expects: [503] }));
+        await failure.getByRole("button", { name: "Reload the page" }).click();
+        await page.locator("tbody tr").first().waitFor();
+      });
+    });
+
+    test("a view that can't be drawn can be left by signing out", () =>
+      visit("/connectors", async (page) => {
+        await page.getByRole("list", { name: "Connectors" }).waitFor();
+        await page.route(VAULT, (route) => route.fulfill({ json: { rows: [null], total: 1, pages: 1, page: 1 } }));
+        await page.getByRole("link", { name: "Connections", exact: true }).click();
+        await page.getByRole("alert").getByRole("button", { name: "Sign out" }).click();
+        await page.getByLabel("API key").waitFor();
+      }));
+
+    test("a search that would read too much is explained, at its fields too", async () => {
+      const { ids } = await answered(caller());
+      await visit(
+        PATH,
+        async (page) => {
+          await expectRows(page, ids);
+          const errors = [
+            { parameter: "q", detail: "`q` matches about 377,808 connections; a longer text matches fewer" },
+          ];
+          const problem = {
+            type: "about:blank",
+            title: "Query too broad",
+            status: 400,
+            detail: "This list would read 377,808 rows; at most 100,000 are read.",
+            code: "query_too_broad",
+            requestId: "r",
+            errors,
+          };
+          await page.route(VAULT, (route) =>
+            route.fulfill({
+              status: 400,
+              contentType: "application/problem+json",
+              headers: { "x-request-id": "r" },
+              body: JSON.stringify(problem),
+            }),
+          );
+          await page.getByLabel("Search", { exact: true }).fill("an");
+          const alert = page.getByRole("alert");
+          await alert.getByText("This search would read too much").waitFor();
+          await alert.getByText("This list would read 377,808 rows; at most 100,000 are read.").waitFor();
+          await alert.getByText("a longer text matches fewer").waitFor();
+          assert.equal(await page.getByLabel("Search", { exact: true }).getAttribute("aria-invalid"), "true");
+          assert.equal(await page.getByRole("button", { name: "Try again" }).count(), 0, "to ask again would not help");
+          await expectAccessible(page, "too broad");
+          await page.unroute(VAULT);
+          await page.getByRole("link", { name: "Clear filters" }).click();
+          await expectRows(page, ids);
+        },
+        { expects: [400] },
+      );
+    });
+
+    test("a page that is too far for its number leads to the first one", async () => {
+      const { ids } = await answered(caller());
+      await visit(
+        `${PATH}?page=4000`,
+        async (page) => {
+          const problem = {
+            type: "about:blank",
+            title: "Query too broad",
+            status: 400,
+            detail: "This list would read about 100,000 rows.",
+            code: "query_too_broad",
+            requestId: "r",
+            errors: [{ parameter: "page", detail: "`page` skips 100000 connections" }],
+          };
+          await page.route(VAULT, (route) =>
+            route.request().url().includes("page=4000")
+              ? route.fulfill({ status: 400, contentType: "application/problem+json", body: JSON.stringify(problem) })
+              : route.continue(),
+          );
+          await page.reload();
+          await page.getByText("This page is too far from the first one").waitFor();
+          await page.getByRole("link", { name: "To the first page" }).click();
+          await expectRows(page, ids);
+        },
+        { expects: [400] },
+      );
+    });
 
     test("without a network it says so, keeps what is there, and goes on afterwards", async () => {
       const { ids } = await answered(caller(), { platform: "github" });
       const connection = await newConnection(caller());
-      await visit(at(connection.id), async (page) => {
-        const { panel, field, save, opened, closed, said } = panelOf(page);
-        await opened();
-        await page.context().setOffline(true);
-        await page.getByText("You are offline.").first().waitFor();
-        await field.fill("later");
-        await save.click();
-        await panel.getByRole("alert").filter({ hasText: "You are offline." }).waitFor();
-        assert.equal(await field.inputValue(), "later");
-        await page.context().setOffline(false);
-        await save.click();
-        await said("Saved.");
-        assert.deepEqual(await tagsOf(caller(), connection.id), ["one", "two", "later"]);
-        await page.keyboard.press("Escape");
-        await closed();
-        await page.getByText("You are offline.").waitFor({ state: "detached" });
-        await page.getByLabel("Platform", { exact: true }).fill("github");
-        await expectRows(page, [connection.id, ...ids].slice(0, 25));
-      }, { expects: ["ERR_INTERNET_DISCONNECTED"] });
+      await visit(
+        at(connection.id),
+        async (page) => {
+          const { panel, field, save, opened, closed, said } = panelOf(page);
+          await opened();
+          await page.context().setOffline(true);
+          await page.getByText("You are offline.").first().waitFor();
+          await field.fill("later");
+          await save.click();
+          await panel.getByRole("alert").filter({ hasText: "You are offline." }).waitFor();
+          assert.equal(await field.inputValue(), "later");
+          await page.context().setOffline(false);
+          await save.click();
+          await said("Saved.");
+          assert.deepEqual(await tagsOf(caller(), connection.id), ["one", "two", "later"]);
+          await page.keyboard.press("Escape");
+          await closed();
+          await page.getByText("You are offline.").waitFor({ state: "detached" });
+          await choosePlatform(page, "github");
+          await expectRows(page, [connection.id, ...ids].slice(0, 25));
+        },
+        { expects: ["ERR_INTERNET_DISCONNECTED"] },
+      );
     });
 
     test("a key that may not read connections is told so", () =>
-      visit(PATH, async (page) => {
-        await page.getByText("This key is not allowed to see this").waitFor();
-        await page.getByText("Your key may neither read nor change connections.").waitFor();
-        assert.equal(await page.locator("table").count(), 0);
-      }, { as: world.console.keys.catalogOnly, expects: [403] }));
+      visit(
+        PATH,
+        async (page) => {
+          await page.getByText("Your key can't read connections").waitFor();
+          await page.getByText("This page needs a key with the scope connections:read.").waitFor();
+          // Once, and with nothing beside it that can't help.
+          assert.equal(await page.getByText("key").count(), 2);
+          assert.equal(await page.locator("main :is(button, input, table, [role=alert])").count(), 0);
+          await page.getByRole("link", { name: "the catalog of connectors" }).click();
+          await page.getByRole("list", { name: "Connectors" }).waitFor();
+        },
+        { as: world.console.keys.catalogOnly },
+      ));
+
+    test("a key that may not read the catalog is told so", async () => {
+      const vaultOnly = await world.console.newKey({ scopes: "connections:read" });
+      await visit(
+        "/connectors",
+        async (page) => {
+          await page.getByText("Your key can't read the catalog").waitFor();
+          assert.equal(await page.locator("main :is(button, input, [role=alert])").count(), 0);
+          await page.getByRole("link", { name: "the connections" }).click();
+          await page.getByRole("heading", { level: 1, name: "Connections" }).waitFor();
+        },
+        { as: vaultOnly },
+      );
+    });
 
     test("a vault without connections says that it is empty", async () => {
       const fresh = await world.console.newKey({ account: "nobody-yet" });
-      await visit(PATH, async (page) => {
-        await page.getByText("Nobody is connected yet").waitFor();
-        await page.getByText("0 connections", { exact: true }).waitFor();
-        await expectAccessible(page, "empty");
-      }, { as: fresh });
+      await visit(
+        PATH,
+        async (page) => {
+          await page.getByText("Nobody is connected yet").waitFor();
+          await page.getByText("0 connections", { exact: true }).waitFor();
+          await expectAccessible(page, "empty");
+        },
+        { as: fresh },
+      );
     });
 
     test("what is waited for is said to be on its way", async () => {

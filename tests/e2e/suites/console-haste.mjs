@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { describe, test } from "node:test";
-import { PATH, at, newConnection, panelOf, tagsOf } from "../support/console-connections.mjs";
+import { PATH, at, choosePlatform, newConnection, panelOf, tagsOf } from "../support/console-connections.mjs";
 
 /**
  * Holds requests of a method back until `go()` is called: what arrives then is as late as can be. `sent` counts them;
@@ -31,13 +31,13 @@ export function hastyInConsole(world) {
   const answer = (page, method) => page.waitForResponse((response) => response.request().method() === method);
   const sure = (page, name) => page.getByRole("alertdialog", { name });
 
-  /** Fills in a new connection, up to the question whether it is meant. */
+  const form = (page) => page.getByRole("dialog", { name: "New connection" });
+
+  /** Fills in a new connection. */
   async function fill(page, identity) {
     await page.getByRole("button", { name: "New connection" }).click();
-    const form = page.getByRole("dialog", { name: "New connection" });
-    await form.getByLabel("Platform", { exact: true }).fill("github");
-    await form.getByLabel("Identity", { exact: true }).fill(identity);
-    await form.getByRole("button", { name: "Continue" }).click();
+    await choosePlatform(form(page), "github");
+    await form(page).getByLabel("Identity", { exact: true }).fill(identity);
   }
 
   describe("haste", () => {
@@ -49,7 +49,11 @@ export function hastyInConsole(world) {
         await field.fill("three,");
         await save.dblclick();
         await saving.arrived();
-        assert.equal(await panel.getByRole("button", { name: "Discard changes" }).getAttribute("aria-disabled"), "true", "what is under way can't be called back");
+        assert.equal(
+          await panel.getByRole("button", { name: "Discard changes" }).getAttribute("aria-disabled"),
+          "true",
+          "what is under way can't be called back",
+        );
         await field.fill("four,");
         await field.fill("fi");
         saving.go();
@@ -98,11 +102,11 @@ export function hastyInConsole(world) {
       await visit(PATH, async (page) => {
         await fill(page, identity);
         const creating = await hold(page, "POST");
-        await sure(page, "Create this connection?").getByRole("button", { name: "Create connection" }).dblclick();
+        await form(page).getByRole("button", { name: "Create connection" }).dblclick();
         await creating.arrived();
-        // Back would say that nothing is created.
+        // To close would say that nothing is created.
         await page.keyboard.press("Escape");
-        await sure(page, "Create this connection?").getByRole("button", { name: "Creating…" }).waitFor();
+        await form(page).getByRole("button", { name: "Creating…" }).waitFor();
         await page.goBack();
         await page.getByRole("link", { name: "Connectors", exact: true }).click();
         const answered = answer(page, "POST");
@@ -144,26 +148,44 @@ export function hastyInConsole(world) {
 
     test("signs nobody out whose former key was refused late", async () => {
       const { id } = await newConnection(caller());
-      await visit(at(id), async (page) => {
-        const { field, save, opened } = panelOf(page);
-        const body = JSON.stringify({ type: "about:blank", title: "Invalid key", status: 401, detail: "It is not valid.", code: "invalid_key", requestId: "r" });
-        const saving = await hold(page, "PATCH", (route) => route.fulfill({ status: 401, contentType: "application/problem+json", body }));
-        await opened();
-        await field.fill("three,");
-        await save.click();
-        await saving.arrived();
-        // The panel is in the way of a mouse, as it should be.
-        await page.getByRole("button", { name: "Sign out", includeHidden: true }).evaluate((button) => button.click());
-        await page.getByLabel("API key").fill(world.console.keys.full.secret);
-        await page.getByRole("button", { name: "Sign in" }).click();
-        await opened();
-        const answered = answer(page, "PATCH");
-        saving.go();
-        await answered;
-        await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
-        assert.equal(await page.getByLabel("API key").count(), 0);
-        assert.equal(await page.evaluate(() => sessionStorage.getItem("connector-vault.secret")), world.console.keys.full.secret);
-      }, { expects: [401] });
+      await visit(
+        at(id),
+        async (page) => {
+          const { field, save, opened } = panelOf(page);
+          const body = JSON.stringify({
+            type: "about:blank",
+            title: "Invalid key",
+            status: 401,
+            detail: "It is not valid.",
+            code: "invalid_key",
+            requestId: "r",
+          });
+          const saving = await hold(page, "PATCH", (route) =>
+            route.fulfill({ status: 401, contentType: "application/problem+json", body }),
+          );
+          await opened();
+          await field.fill("three,");
+          await save.click();
+          await saving.arrived();
+          // The panel is in the way of a mouse, as it should be.
+          await page
+            .getByRole("button", { name: "Sign out", includeHidden: true })
+            .evaluate((button) => button.click());
+          await page.getByLabel("API key").fill(world.console.keys.full.secret);
+          await page.getByRole("button", { name: "Sign in" }).click();
+          await opened();
+          const answered = answer(page, "PATCH");
+          saving.go();
+          await answered;
+          await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
+          assert.equal(await page.getByLabel("API key").count(), 0);
+          assert.equal(
+            await page.evaluate(() => sessionStorage.getItem("connector-vault.secret")),
+            world.console.keys.full.secret,
+          );
+        },
+        { expects: [401] },
+      );
     });
 
     test("leaves nothing behind that was typed before signing out", async () => {

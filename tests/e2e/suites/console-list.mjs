@@ -1,11 +1,12 @@
 // The list of connections in the console: filters, pages, and how it looks to those who can't see it.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { PATH, ROWS, answered, asked, expectRows } from "../support/console-connections.mjs";
+import { PATH, ROWS, answered, asked, choosePlatform, expectRows } from "../support/console-connections.mjs";
 import { expectAccessible } from "../support/console.mjs";
 
 const fill = (label, text) => (page) => page.getByLabel(label, { exact: true }).fill(text);
 const choose = (label, word) => (page) => page.getByLabel(label, { exact: true }).selectOption({ label: word });
+const platform = (text) => (page) => choosePlatform(page.getByRole("search", { name: "Connections" }), text);
 const more = (label, text) => async (page) => {
   await page.getByText("More filters").click();
   await fill(label, text)(page);
@@ -15,14 +16,18 @@ const KEYS = ["test::github::default::user-2@example.com", "test::github::defaul
 /** What is done, what the address then asks, and what the API is asked. */
 const FILTERS = {
   "the beginning of a name": [fill("Search", "ñame 00001"), { q: "ñame 00001" }],
-  "a platform, in any case": [fill("Platform", "GitHub"), { platform: "GitHub" }],
+  "a platform, in any case": [platform("GitHub"), { platform: "github" }],
+  "a state": [choose("State", "degraded"), { state: "degraded" }],
   "an identity type": [choose("Identity type", "team"), { identityType: "team" }],
   "a tag": [fill("Tags", "third"), { tags: "third" }],
   "several tags": [fill("Tags", "all , third,"), { tags: "all,third" }],
-  "any of several tags": [async (page) => {
-    await fill("Tags", "t-2, t-5")(page);
-    await choose("With several tags", "Any of them")(page);
-  }, { tags: "t-2,t-5", tagsMatch: "any" }],
+  "any of several tags": [
+    async (page) => {
+      await fill("Tags", "t-2, t-5")(page);
+      await choose("With several tags", "Any of them")(page);
+    },
+    { tags: "t-2,t-5", tagsMatch: "any" },
+  ],
   "inactive ones": [choose("Active", "Inactive"), { active: "false" }],
   "an identity": [more("Identity", "Group-00001"), { identity: "Group-00001" }],
   "a name, in any case": [more("Name", "GROUP-00002 ITSELF"), { name: "GROUP-00002 ITSELF" }],
@@ -40,7 +45,8 @@ const INVALID = [
 export function consoleList(world) {
   const visit = (...given) => world.console.visit(...given);
   const list = (filter) => answered(world.console.caller(), filter);
-  const counted = (page, total) => page.getByText(`${total} ${total === 1 ? "connection" : "connections"}`, { exact: true }).waitFor();
+  const counted = (page, total) =>
+    page.getByText(`${total} ${total === 1 ? "connection" : "connections"}`, { exact: true }).waitFor();
 
   describe("the list", () => {
     test("shows all fields of each, in a table with headings", () =>
@@ -49,11 +55,19 @@ export function consoleList(world) {
         await expectRows(page, ids);
         await counted(page, total);
         assert.equal(await page.title(), "Connections · connector-vault");
-        assert.deepEqual(await page.getByRole("columnheader").allTextContents(), ["Identity", "Platform", "Name", "State", "Tags", "Created", "Active"]);
+        assert.deepEqual(await page.getByRole("columnheader").allTextContents(), [
+          "Identity",
+          "Platform",
+          "Name",
+          "State",
+          "Tags",
+          "Created",
+        ]);
         for (const row of rows) {
           const line = page.getByRole("row").filter({ has: page.locator(`a[data-connection="${row.id}"]`) });
           const text = await line.innerText();
-          for (const part of [row.identity, row.identityType, row.platform, row.name ?? "", row.state, row.tags[0], "Yes"]) assert.ok(text.includes(part), `${part} in ${text}`);
+          for (const part of [row.identity, row.identityType, row.platform, row.name ?? "", row.state, row.tags[0]])
+            assert.ok(text.includes(part), `${part} in ${text}`);
           assert.equal(await line.locator("time").getAttribute("datetime"), row.createdAt);
           assert.equal(text.includes(row.tags[3] ?? "no fourth tag"), false, "a few tags only");
         }
@@ -96,15 +110,84 @@ export function consoleList(world) {
       });
     });
 
-    test("suggests platforms, and says when there is none of a name", () =>
+    test("is searched from two characters on; for one, when Enter is pressed", async () => {
+      const [all, { ids }] = [await list(), await list({ q: "g" })];
+      await visit(PATH, async (page) => {
+        await expectRows(page, all.ids);
+        const asked = [];
+        page.on(
+          "request",
+          (request) =>
+            request.url().includes("/v1/vault/connections?") &&
+            asked.push(new URL(request.url()).searchParams.get("q")),
+        );
+        const search = page.getByLabel("Search", { exact: true });
+        await search.pressSequentially("g");
+        await page.getByText("Searches from 2 characters on.").waitFor();
+        await search.press("Enter");
+        await expectRows(page, ids);
+        await search.fill("gr");
+        await page.getByText("Searches from 2 characters on.").waitFor({ state: "detached" });
+        await page.waitForFunction(() => location.search === "?q=gr");
+        await search.fill("u");
+        await page.waitForFunction(() => location.search === "");
+        await expectRows(page, all.ids);
+        assert.deepEqual(asked, ["g", "gr"]);
+      });
+    });
+
+    test("has a line for each, as high as a finger needs it", () =>
       visit(PATH, async (page) => {
-        const id = await page.getByLabel("Platform", { exact: true }).getAttribute("list");
-        await page.locator(`datalist#${id} option[value="github"]`).waitFor({ state: "attached" });
-        await fill("Platform", "githu")(page);
-        await page.getByText("No platform of the catalog has just this name.").waitFor();
-        await fill("Platform", "github")(page);
-        await page.getByText("No platform of the catalog has just this name.").waitFor({ state: "detached" });
+        await expectRows(page, (await list()).ids);
+        const heights = await page
+          .locator("tbody tr")
+          .evaluateAll((rows) => rows.map((row) => row.getBoundingClientRect().height));
+        assert.deepEqual([...new Set(heights.map(Math.round))], [44]);
       }));
+
+    test("begins near the top of a phone", () =>
+      visit(
+        PATH,
+        async (page) => {
+          await expectRows(page, (await list()).ids);
+          const { y } = await page.locator("tbody tr").first().boundingBox();
+          assert.ok(y < 300, `the first connection is at ${y}`);
+          assert.equal(await page.getByLabel("State", { exact: true }).isVisible(), false);
+          await page.getByRole("button", { name: "More filters" }).click();
+          await choose("State", "operational")(page);
+          await page.getByRole("button", { name: "Fewer filters" }).click();
+          await page.getByRole("button", { name: "More filters 1 in use" }).waitFor();
+        },
+        { width: 390, height: 844 },
+      ));
+
+    test("says which are inactive, and only those", async () => {
+      const { ids } = await list({ active: "false" });
+      await visit(`${PATH}?active=false`, async (page) => {
+        await expectRows(page, ids);
+        assert.equal(await page.locator("tbody").getByText("Inactive", { exact: true }).count(), ids.length);
+        const cut = await page
+          .locator(".cell-state")
+          .evaluateAll((cells) => cells.filter((cell) => cell.scrollWidth > cell.clientWidth).length);
+        assert.equal(cut, 0, "and all of it can be read");
+        await choose("Active", "Active")(page);
+        await expectRows(page, (await list()).ids);
+        assert.equal(await page.locator("tbody").getByText("Inactive", { exact: true }).count(), 0);
+      });
+    });
+
+    test("of a state has the active ones, and leads to the inactive ones", async () => {
+      const [active, inactive] = [await list({ state: "failed" }), await list({ state: "failed", active: "false" })];
+      assert.ok(active.total > 0 && inactive.total > 0);
+      await visit("/", async (page) => {
+        await page.getByRole("rowheader", { name: "failed" }).getByRole("link").click();
+        await expectRows(page, active.ids);
+        assert.deepEqual(asked(page), { state: "failed" });
+        await page.getByRole("link", { name: /inactive$/ }).click();
+        await expectRows(page, inactive.ids);
+        assert.deepEqual(asked(page), { state: "failed", active: "false" });
+      });
+    });
 
     for (const [label, act, fault] of INVALID) {
       test(`tells at once what is wrong with a filter, and asks for nothing: ${label}, ${fault}`, async () => {
@@ -152,7 +235,10 @@ export function consoleList(world) {
       assert.ok(first.pages >= 4, "there are pages enough");
       await visit(PATH, async (page) => {
         const requests = [];
-        page.on("request", (request) => request.url().includes("/v1/vault") && requests.push(new URL(request.url()).searchParams));
+        page.on(
+          "request",
+          (request) => request.url().includes("/v1/vault") && requests.push(new URL(request.url()).searchParams),
+        );
         const step = async (name, { ids }, number) => {
           await here(page).getByRole("link", { name }).click();
           await expectRows(page, ids);
@@ -164,7 +250,10 @@ export function consoleList(world) {
         const { after } = asked(page);
         await step("Next", third, 3);
         assert.ok(asked(page).after, "the cursor is in the address");
-        assert.ok(requests.every((query) => !query.has("page") || query.get("page") === "1"), "no page is asked for by its number");
+        assert.ok(
+          requests.every((query) => !query.has("page") || query.get("page") === "1"),
+          "no page is asked for by its number",
+        );
         await page.reload();
         await expectRows(page, third.ids);
         await page.goBack();
@@ -190,7 +279,7 @@ export function consoleList(world) {
     test("begin anew with another filter", async () => {
       const { ids } = await list({ platform: "github" });
       await visit(`${PATH}?page=2`, async (page) => {
-        await fill("Platform", "github")(page);
+        await platform("github")(page);
         await expectRows(page, ids);
         assert.deepEqual(asked(page), { platform: "github" });
       });
@@ -207,12 +296,16 @@ export function consoleList(world) {
 
     test("of a cursor that is none lead to the first one", async () => {
       const { ids } = await list();
-      await visit(`${PATH}?after=tampered`, async (page) => {
-        await page.getByText("This page can't be found again").waitFor();
-        await page.getByRole("link", { name: "To the first page" }).click();
-        await expectRows(page, ids);
-        assert.deepEqual(asked(page), {});
-      }, { expects: [400] });
+      await visit(
+        `${PATH}?after=tampered`,
+        async (page) => {
+          await page.getByText("This page can't be found again").waitFor();
+          await page.getByRole("link", { name: "To the first page" }).click();
+          await expectRows(page, ids);
+          assert.deepEqual(asked(page), {});
+        },
+        { expects: [400] },
+      );
     });
 
     test("of another key's cursor are found by their number", async () => {
@@ -227,13 +320,19 @@ export function consoleList(world) {
       const { ids } = await list();
       for (const theme of ["light", "dark"]) {
         for (const width of [390, 1280, 1920]) {
-          await visit(PATH, async (page) => {
-            await expectRows(page, ids);
-            await expectAccessible(page, `${width} ${theme}`);
-            const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-            assert.equal(overflow, 0, `${width}: nothing stands out`);
-            assert.equal(await page.getByRole("row").count(), ROWS + 1, "rows are rows, as cards too");
-          }, { width, theme });
+          await visit(
+            PATH,
+            async (page) => {
+              await expectRows(page, ids);
+              await expectAccessible(page, `${width} ${theme}`);
+              const overflow = await page.evaluate(
+                () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+              );
+              assert.equal(overflow, 0, `${width}: nothing stands out`);
+              assert.equal(await page.getByRole("row").count(), ROWS + 1, "rows are rows, as cards too");
+            },
+            { width, theme },
+          );
         }
       }
     });

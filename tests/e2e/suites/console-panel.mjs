@@ -1,13 +1,24 @@
 // The panel of one connection: how it is opened and left, what it shows, and who may change what.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { PATH, answered, asked, at, expectRows, newConnection, panelOf, shownRows, tagsOf } from "../support/console-connections.mjs";
+import {
+  PATH,
+  answered,
+  asked,
+  at,
+  expectRows,
+  newConnection,
+  panelOf,
+  shownRows,
+  tagsOf,
+} from "../support/console-connections.mjs";
 import { expectAccessible } from "../support/console.mjs";
 
 export function consolePanel(world) {
   const visit = (...given) => world.console.visit(...given);
   const caller = () => world.console.caller();
-  const focused = (page) => page.evaluate(() => document.activeElement?.dataset.connection ?? document.activeElement?.tagName);
+  const focused = (page) =>
+    page.evaluate(() => document.activeElement?.dataset.connection ?? document.activeElement?.tagName);
 
   describe("the panel", () => {
     test("shows everything of a connection, copies it, and leads to its connector", async () => {
@@ -19,22 +30,51 @@ export function consolePanel(world) {
         assert.deepEqual(asked(page), { platform: "github", connection: connection.id });
         await page.getByRole("dialog", { name: connection.identity }).waitFor();
         const details = Object.fromEntries(
-          await panel.locator("dl.facts").evaluate((list) => [...list.querySelectorAll("dt")].map((term) => [term.textContent, term.nextElementSibling.innerText.trim()])),
+          await panel
+            .locator("dl.facts")
+            .evaluate((list) =>
+              [...list.querySelectorAll("dt")].map((term) => [
+                term.textContent,
+                term.nextElementSibling.innerText.trim(),
+              ]),
+            ),
         );
         assert.match(details.Created, /second|minute|now/);
         assert.match(details.Created, /\d{4}, \d+:\d\d:\d\d/);
-        assert.deepEqual({ ...details, Created: "" }, {
-          Identity: connection.identity, "Identity type": "user", Name: "Ann's", State: "degraded", Active: "Yes", Created: "", Key: connection.key, Id: connection.id,
-          Platform: "github v1", Environment: "test", Type: "api", Version: "1",
-        });
+        assert.match(details.Name, /^Ann's\s+Change\s+the name$/);
+        assert.deepEqual(
+          { ...details, Created: "", Name: "" },
+          {
+            Identity: connection.identity,
+            "Identity type": "user",
+            Name: "",
+            State: "degraded",
+            Active: "Yes",
+            Created: "",
+            Key: connection.key,
+            Id: connection.id,
+            Platform: "github v1",
+            Environment: "test",
+            Type: "api",
+            Version: "1",
+          },
+        );
         assert.ok((await panel.innerText()).includes(connection.description));
         assert.deepEqual(await chips(), connection.tags);
-        for (const [name, text] of [["id", connection.id], ["key", connection.key], ["identity", connection.identity]]) {
+        for (const [name, text] of [
+          ["id", connection.id],
+          ["key", connection.key],
+          ["identity", connection.identity],
+        ]) {
           await panel.getByRole("button", { name: `Copy the ${name}`, exact: true }).click();
           await page.waitForFunction(async (wanted) => (await navigator.clipboard.readText()) === wanted, text);
         }
         await panel.getByText("Code to change its tags").click();
-        assert.ok((await panel.locator("pre").last().innerText()).includes(`-X PATCH '${world.console.baseUrl}/v1/vault/connections/${connection.id}'`));
+        assert.ok(
+          (await panel.locator("pre").last().innerText()).includes(
+            `-X PATCH '${world.console.baseUrl}/v1/vault/connections/${connection.id}'`,
+          ),
+        );
         await panel.getByRole("link").first().click();
         await page.waitForURL("**/connectors/github");
       });
@@ -50,7 +90,11 @@ export function consolePanel(world) {
           await opened();
           assert.deepEqual(asked(page), { connection: ids[1] });
         };
-        for (const leave of [() => panel.getByRole("button", { name: "Close" }).click(), () => page.mouse.click(20, 400), () => page.goBack()]) {
+        for (const leave of [
+          () => panel.getByRole("button", { name: "Close" }).click(),
+          () => page.mouse.click(20, 400),
+          () => page.goBack(),
+        ]) {
           await open();
           await leave();
           await closed();
@@ -91,7 +135,11 @@ export function consolePanel(world) {
         assert.deepEqual(await chips(), ["one", "two", "three"]);
         await tabTo(() => document.activeElement?.getAttribute("aria-label") === "Remove one", "Shift+Tab");
         await page.keyboard.press("Enter");
-        assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), "Remove two", "the focus goes on");
+        assert.equal(
+          await page.evaluate(() => document.activeElement.getAttribute("aria-label")),
+          "Remove two",
+          "the focus goes on",
+        );
         await tabTo(() => document.activeElement?.textContent === "Save tags");
         await page.keyboard.press("Enter");
         await said("Saved.");
@@ -99,7 +147,11 @@ export function consolePanel(world) {
         // Whatever is tabbed to is in the dialog, or is the browser's.
         for (let steps = 0; steps < 30; steps += 1) {
           await page.keyboard.press("Tab");
-          assert.ok(await page.evaluate(() => document.activeElement === document.body || document.activeElement.closest("dialog") !== null));
+          assert.ok(
+            await page.evaluate(
+              () => document.activeElement === document.body || document.activeElement.closest("dialog") !== null,
+            ),
+          );
         }
         await page.keyboard.press("Escape");
         await closed();
@@ -109,13 +161,18 @@ export function consolePanel(world) {
 
     test("opens from a link, for inactive ones too, and gives the focus to the list", async () => {
       const { ids } = await answered(caller(), { active: "false" });
-      const { ids: [active] } = await answered(caller());
+      const {
+        ids: [active],
+      } = await answered(caller());
       for (const id of [ids[0], active]) {
         await visit(at(id), async (page) => {
           const { panel, opened, closed } = panelOf(page);
           await opened();
           assert.equal(await panel.getByText("Inactive").count(), id === active ? 0 : 1);
-          await page.waitForFunction((wanted) => document.querySelector("tbody a")?.dataset.connection === wanted, active);
+          await page.waitForFunction(
+            (wanted) => document.querySelector("tbody a")?.dataset.connection === wanted,
+            active,
+          );
           await page.keyboard.press("Escape");
           await closed();
           assert.deepEqual(asked(page), {});
@@ -126,51 +183,76 @@ export function consolePanel(world) {
 
     test("says that there is no such connection", async () => {
       for (const id of ["0b9af7c6-0000-4000-8000-000000000000", "nothing"]) {
-        await visit(at(id), async (page) => {
-          await page.getByText("There is no such connection").waitFor();
-          await page.getByRole("button", { name: "Back to the list" }).click();
-          await panelOf(page).closed();
-          assert.deepEqual(asked(page), {});
-          assert.ok((await shownRows(page)).length > 0);
-        }, { expects: [404] });
+        await visit(
+          at(id),
+          async (page) => {
+            await page.getByText("There is no such connection").waitFor();
+            await page.getByRole("button", { name: "Back to the list" }).click();
+            await panelOf(page).closed();
+            assert.deepEqual(asked(page), {});
+            assert.ok((await shownRows(page)).length > 0);
+          },
+          { expects: [404] },
+        );
       }
     });
 
     test("changes nothing with a key that may only read, and says why", async () => {
       const { ids } = await answered(caller());
-      await visit(PATH, async (page) => {
-        await page.getByText("Your key may read connections, and not change them.").waitFor();
-        const create = page.getByRole("button", { name: "New connection" });
-        assert.equal(await create.getAttribute("aria-disabled"), "true");
-        await create.focus();
-        await page.keyboard.press("Enter");
-        await page.locator(`a[data-connection="${ids[0]}"]`).click();
-        const { panel, field, save } = panelOf(page);
-        await panel.getByText("You can't change anything here: your key lacks the scope connections:write.").waitFor();
-        assert.deepEqual([await field.count(), await save.count(), await panel.getByRole("button", { name: /Delete|Remove/ }).count()], [0, 0, 0]);
-        await expectAccessible(page, "read-only");
-      }, { as: world.console.keys.reader });
-      await visit(`${PATH}?new=1`, async (page) => {
-        await expectRows(page, ids);
-        assert.equal(await page.locator("dialog").count(), 0);
-      }, { as: world.console.keys.reader });
+      await visit(
+        PATH,
+        async (page) => {
+          await page.getByText("Your key may read connections, and not change them.").waitFor();
+          const create = page.getByRole("button", { name: "New connection" });
+          assert.equal(await create.getAttribute("aria-disabled"), "true");
+          await create.focus();
+          await page.keyboard.press("Enter");
+          await page.locator(`a[data-connection="${ids[0]}"]`).click();
+          const { panel, field, save } = panelOf(page);
+          await panel
+            .getByText("You can't change anything here: your key lacks the scope connections:write.")
+            .waitFor();
+          assert.deepEqual(
+            [
+              await field.count(),
+              await save.count(),
+              await panel.getByRole("button", { name: /Delete|Remove|Change/ }).count(),
+            ],
+            [0, 0, 0],
+          );
+          await expectAccessible(page, "read-only");
+        },
+        { as: world.console.keys.reader },
+      );
+      await visit(
+        `${PATH}?new=1`,
+        async (page) => {
+          await expectRows(page, ids);
+          assert.equal(await page.locator("dialog").count(), 0);
+        },
+        { as: world.console.keys.reader },
+      );
     });
 
     test("has nothing that axe finds, on a phone and a desk, light and dark", async () => {
       const { ids } = await answered(caller());
       for (const theme of ["light", "dark"]) {
         for (const width of [390, 1280]) {
-          await visit(at(ids[2]), async (page) => {
-            const { panel, field, opened } = panelOf(page);
-            await opened();
-            await field.fill("x".repeat(129));
-            await field.press("Enter");
-            await panel.getByText("Must have 1 to 128 characters").waitFor();
-            await panel.getByText("Code to read it").click();
-            await expectAccessible(page, `${width} ${theme}`);
-            const overflow = await panel.evaluate((element) => element.scrollWidth - element.clientWidth);
-            assert.equal(overflow, 0, `${width}: nothing stands out`);
-          }, { theme, width });
+          await visit(
+            at(ids[2]),
+            async (page) => {
+              const { panel, field, opened } = panelOf(page);
+              await opened();
+              await field.fill("x".repeat(129));
+              await field.press("Enter");
+              await panel.getByText("Must have 1 to 128 characters").waitFor();
+              await panel.getByText("Code to read it").click();
+              await expectAccessible(page, `${width} ${theme}`);
+              const overflow = await panel.evaluate((element) => element.scrollWidth - element.clientWidth);
+              assert.equal(overflow, 0, `${width}: nothing stands out`);
+            },
+            { theme, width },
+          );
         }
       }
     });

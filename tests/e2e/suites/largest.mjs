@@ -38,7 +38,8 @@ export function largest(world) {
         expectPage(await get(`${PATH}?method=${method}`), { total: expected });
       }
       for (const word of ["user", "chat", "drive item", "microsoft"]) {
-        const has = (row) => word.split(" ").every((part) => `${row.title}\n${row.key}\n${row.platform}`.toLowerCase().includes(part));
+        const has = (row) =>
+          word.split(" ").every((part) => `${row.title}\n${row.key}\n${row.platform}`.toLowerCase().includes(part));
         expectPage(await get(`${PATH}?q=${word.replace(" ", "+")}`), { total: all.filter(has).length });
       }
     });

@@ -19,8 +19,14 @@ export function migrations(world) {
       const all = readdirSync(join(root, "migrations")).sort();
       assert.deepEqual(world.migrated.tables, ["api_keys"], "what the first release had");
       const { results } = await world.database.prepare("SELECT name FROM d1_migrations ORDER BY id").all();
-      assert.deepEqual(results.map(({ name }) => name), all);
-      assert.deepEqual(world.migrated.second, all.filter((name) => !FIRST.includes(name)));
+      assert.deepEqual(
+        results.map(({ name }) => name),
+        all,
+      );
+      assert.deepEqual(
+        world.migrated.second,
+        all.filter((name) => !FIRST.includes(name)),
+      );
       assert.deepEqual(world.migrated.again, []);
       assert.ok(world.migrated.byWrangler.includes("No migrations to apply"), world.migrated.byWrangler);
     });
@@ -48,12 +54,18 @@ export function migrations(world) {
       await opened.close();
       const place = ["--local", "--persist-to", older.path];
       const [listed] = JSON.parse(await cli("keys", "list", "--json", ...place));
-      assert.deepEqual([listed.id, listed.lastUsedOn, listed.replacedBy, listed.warnings], [before.row.id, null, null, []]);
+      assert.deepEqual(
+        [listed.id, listed.lastUsedOn, listed.replacedBy, listed.warnings],
+        [before.row.id, null, null, []],
+      );
       assert.match(await cli("keys", "list", ...place), / unknown /);
       opened = await older.open();
       const { results } = await opened.vault.prepare("SELECT name FROM d1_migrations ORDER BY id").all();
       await opened.close();
-      assert.deepEqual(results.map(({ name }) => name), readdirSync(join(root, "migrations")).sort());
+      assert.deepEqual(
+        results.map(({ name }) => name),
+        readdirSync(join(root, "migrations")).sort(),
+      );
     });
   });
 }

@@ -17,12 +17,26 @@ const PLATFORM = "github";
 const ELSEWHERE = ["429", "500", "503"];
 
 export function openapi(world) {
-  const keys = { full: key({ account: "openapi", scopes: "catalog:read connections:read connections:write sessions:create" }), scopeless: key({ account: "openapi", scopes: "" }) };
+  const keys = {
+    full: key({ account: "openapi", scopes: "catalog:read connections:read connections:write sessions:create" }),
+    scopeless: key({ account: "openapi", scopes: "" }),
+  };
   let description;
   const send = (path, options) => world.server.send(path, options);
   let made = 0;
-  const wish = (more = {}) => ({ platform: PLATFORM, identity: `openapi-${(made += 1)}`, identityType: "user", ...more });
-  const create = (body) => send("/v1/vault/connections", { method: "POST", secret: keys.full.secret, headers: [JSON_TYPE], body: JSON.stringify(body) });
+  const wish = (more = {}) => ({
+    platform: PLATFORM,
+    identity: `openapi-${(made += 1)}`,
+    identityType: "user",
+    ...more,
+  });
+  const create = (body) =>
+    send("/v1/vault/connections", {
+      method: "POST",
+      secret: keys.full.secret,
+      headers: [JSON_TYPE],
+      body: JSON.stringify(body),
+    });
 
   /** A request that the operation answers well, as `send` takes it. */
   async function good({ operationId, path, method, requestBody, security }) {
@@ -30,6 +44,8 @@ export function openapi(world) {
     const bodies = {
       createConnection: wish({ name: "Ann", tags: ["eu"] }),
       updateConnection: { tags: ["eu", "eu"] },
+      setConnectionState: { state: "degraded", active: true, reason: "slow" },
+      setConnectionName: { name: "Ann" },
       createSession: { identity: "ann", platforms: [PLATFORM], origins: ["https://a.example"] },
     };
     return {
@@ -58,7 +74,12 @@ export function openapi(world) {
       others.push({ headers: [...headers, ["if-match", '"other"']] });
     }
     if (request.body !== undefined) {
-      others.push({ headers: [] }, { body: "{" }, { body: '{"tags":["a,b"],"nothing":1}' }, { body: " ".repeat((64 << 10) + 1) });
+      others.push(
+        { headers: [] },
+        { body: "{" },
+        { body: '{"tags":["a,b"],"nothing":1}' },
+        { body: " ".repeat((64 << 10) + 1) },
+      );
     }
     if (operation.operationId === "createConnection") {
       const body = JSON.stringify(wish());
@@ -88,11 +109,31 @@ export function openapi(world) {
         assert.equal(known.status, 304);
         description.expect("openapi", known);
       }
-      for (const method of ["POST", "PUT", "PATCH", "DELETE"]) assert.equal((await send(PATH, { method })).status, 405, method);
+      const origin = [["origin", "https://a.example"]];
+      for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
+        const answer = await send(PATH, { method, headers: origin });
+        expectProblem(answer, "method_not_allowed", {
+          headers: {
+            allow: "GET, HEAD, OPTIONS",
+            "access-control-allow-origin": "https://a.example",
+            "access-control-expose-headers": answer.header("access-control-expose-headers"),
+          },
+        });
+      }
+      const preflight = await send(PATH, {
+        method: "OPTIONS",
+        headers: [...origin, ["access-control-request-method", "GET"]],
+      });
+      assert.deepEqual(
+        ["allow", "access-control-allow-origin", "access-control-allow-methods"].map((name) => preflight.header(name)),
+        ["GET, HEAD, OPTIONS", "https://a.example", "GET, HEAD, OPTIONS"],
+      );
+      assert.equal(preflight.status, 204);
+      assert.ok((await send("/v1/%6fpenapi.json")).body.equals(file), "segments are decoded once, as everywhere");
     });
 
     test("opens nothing else below /v1", async () => {
-      for (const path of [`${PATH}/`, `${PATH}x`, "/v1/openapi", "/v1/%6fpenapi.json", "/v1//openapi.json", "/v1", "/v1/", "/v1/whoami"]) {
+      for (const path of [`${PATH}/`, `${PATH}x`, "/v1/openapi", "/v1//openapi.json", "/v1", "/v1/", "/v1/whoami"]) {
         expectProblem(await send(path), "missing_key");
       }
       expectProblem(await send("/openapi.json"), "route_not_found");
@@ -121,18 +162,46 @@ export function openapi(world) {
     });
 
     test("describes what a token is told about itself", async () => {
-      const ask = (wish) => send("/v1/sessions", { method: "POST", secret: keys.full.secret, headers: [JSON_TYPE], body: JSON.stringify(wish) });
+      const ask = (wish) =>
+        send("/v1/sessions", {
+          method: "POST",
+          secret: keys.full.secret,
+          headers: [JSON_TYPE],
+          body: JSON.stringify(wish),
+        });
       const { schema } = description.operations.get("createSession").requestBody.content["application/json"];
       for (const [wish, taken] of [
-        [{ identity: "ann" }, true], [{ identity: "ann", identityType: "team", scopes: ["catalog:read"], ttlSeconds: 60 }, true],
-        [{ identity: "ann", platforms: ["a-1"], origins: ["http://localhost:5173", "https://a.example:8443"], ttlSeconds: 3600 }, true],
-        [{}, false], [{ identity: "" }, false], [{ identity: "ann", scopes: [] }, false], [{ identity: "ann", scopes: ["sessions:create"] }, false],
-        [{ identity: "ann", platforms: ["A"] }, false], [{ identity: "ann", platforms: ["a", "a"] }, false], [{ identity: "ann", ttlSeconds: 3601 }, false],
-        [{ identity: "ann", origins: ["https://a.example/"] }, false], [{ identity: "ann", origins: ["http://a.example"] }, false], [{ identity: "ann", ttlSeconds: 60.5 }, false],
+        [{ identity: "ann" }, true],
+        [{ identity: "ann", identityType: "team", scopes: ["catalog:read"], ttlSeconds: 60 }, true],
+        [
+          {
+            identity: "ann",
+            platforms: ["GitHub"],
+            origins: ["http://localhost:5173", "https://a.example:8443"],
+            ttlSeconds: 3600,
+          },
+          true,
+        ],
+        [{}, false],
+        [{ identity: "" }, false],
+        [{ identity: "ann", scopes: [] }, false],
+        [{ identity: "ann", scopes: ["sessions:create"] }, false],
+        [{ identity: "ann", platforms: ["A b"] }, false],
+        [{ identity: "ann", platforms: ["a", "a"] }, false],
+        [{ identity: "ann", ttlSeconds: 3601 }, false],
+        [{ identity: "ann", origins: ["https://a.example/"] }, false],
+        [{ identity: "ann", origins: ["http://a.example"] }, false],
+        [{ identity: "ann", ttlSeconds: 60.5 }, false],
+        [{ identity: " ann" }, false],
+        [{ identity: "\u202eann" }, false],
       ]) {
         const answer = await ask(wish);
         description.expect("createSession", answer);
-        assert.deepEqual([answer.status === 201, description.faults(schema, wish) === undefined], [taken, taken], JSON.stringify(wish));
+        assert.deepEqual(
+          [answer.status === 201, description.faults(schema, wish) === undefined],
+          [taken, taken],
+          JSON.stringify(wish),
+        );
         if (!taken) continue;
         const page = wish.origins ? [["origin", wish.origins[0]]] : [];
         const told = await send("/v1/whoami", { secret: answer.json.token, headers: page });
@@ -142,7 +211,11 @@ export function openapi(world) {
     });
 
     test("describes large pages", async () => {
-      for (const [id, path] of [["listConnectors", "/v1/available-connectors"], ["listActions", `/v1/available-actions/${PLATFORM}`], ["listConnections", "/v1/vault/connections"]]) {
+      for (const [id, path] of [
+        ["listConnectors", "/v1/available-connectors"],
+        ["listActions", `/v1/available-actions/${PLATFORM}`],
+        ["listConnections", "/v1/vault/connections"],
+      ]) {
         for (const filter of ["limit=500", "limit=2", "page=1000000000"]) {
           const answer = await send(`${path}?${filter}`, { secret: keys.full.secret });
           assert.equal(answer.status, 200);
@@ -156,11 +229,24 @@ export function openapi(world) {
       const list = (length) => Array.from({ length }, (_, n) => `x${n}`).join();
       /** Texts that a parameter takes, and texts that it does not take. */
       const tried = ({ type, enum: names, minimum, maximum, maxLength, maxItems, pattern }) => {
-        if (type === "boolean") return [["true", "false"], ["True", "1"]];
-        if (type === "integer") return [[minimum, maximum].map(String), [minimum - 1, maximum + 1].map(String).concat("x", "1.5")];
-        if (type === "array") return [["x", list(maxItems)], [list(maxItems + 1), "a,,b", ","]];
+        if (type === "boolean")
+          return [
+            ["true", "false"],
+            ["True", "1"],
+          ];
+        if (type === "integer")
+          return [[minimum, maximum].map(String), [minimum - 1, maximum + 1].map(String).concat("x", "1.5")];
+        if (type === "array")
+          return [
+            ["x", list(maxItems)],
+            [list(maxItems + 1), "a,,b", ","],
+          ];
         if (names) return [names, ["nothing", names[0].toUpperCase()]];
-        if (maxLength) return [[text(1), text(maxLength)], [text(maxLength + 1), ...(pattern ? [" "] : [])]];
+        if (maxLength)
+          return [
+            [text(1), text(maxLength)],
+            [text(maxLength + 1), ...(pattern ? [" "] : [])],
+          ];
         return pattern ? [[], ["x", "0".repeat(10)]] : [["x", "%_*,'\"\\é🦀"], []];
       };
       let parameters = 0;
@@ -179,20 +265,52 @@ export function openapi(world) {
           parameters += 1;
         }
       }
-      assert.equal(parameters, 8 + 6 + 13);
+      assert.equal(parameters, 8 + 6 + 14);
     });
 
     test("takes the bodies that the service takes, and no others", async () => {
       const long = (count) => "é".repeat(count);
       const cases = [
-        {}, wish(), { ...wish(), platform: "GitHub" }, { ...wish(), platform: 1 }, { ...wish(), identityType: "User" }, { ...wish(), nothing: 1 },
-        ...[1, "", long(256), long(257), "a,b", "a\nb", "a\u{85}", " a ", "a::b\u{1f980}"].map((identity) => wish({ identity })),
+        {},
+        wish(),
+        { ...wish(), platform: "GitHub" },
+        { ...wish(), platform: "Git Hub" },
+        { ...wish(), platform: 1 },
+        { ...wish(), identityType: "User" },
+        { ...wish(), nothing: 1 },
+        ...[1, "", long(256), long(257), "a,b", "a\nb", "a\u{85}", " a ", "a::b\u{1f980}"].map((identity) =>
+          wish({ identity }),
+        ),
         ...[null, 1, "", long(128), long(129), "a,b", "a\u{0}", " a "].map((name) => wish({ name })),
         ...[null, "", "a-1", "A", "a_b", "x".repeat(64), "x".repeat(65)].map((label) => wish({ label })),
-        ...["v1", "v", "1", "v1.0", `v${"1".repeat(16)}`, `v${"1".repeat(17)}`, null].map((platformVersion) => wish({ platformVersion })),
-        ...[null, "x", [], ["a"], ["a", "a"], [""], ["a,b"], [" a"], ["a\u{a0}"], ["a b"], ["\u{2028}a"], ["\u{1f980}".repeat(128)], ["\u{1f980}".repeat(129)], ["a\u{7f}"], ["\u{feff}"], [1],
-          Array(50).fill("t"), Array(51).fill("t")].map((tags) => wish({ tags })),
-        ...["failed", "Failed", null].map((state) => wish({ state })), ...[true, false, null, "true"].map((active) => wish({ active })),
+        ...["v1", "v", "1", "v1.0", `v${"1".repeat(16)}`, `v${"1".repeat(17)}`, null].map((platformVersion) =>
+          wish({ platformVersion }),
+        ),
+        ...[
+          null,
+          "x",
+          [],
+          ["a"],
+          ["a", "a"],
+          [""],
+          ["a,b"],
+          [" a"],
+          ["a\u{a0}"],
+          ["a b"],
+          ["\u{2028}a"],
+          ["a\u{200b}"],
+          ["\u{202e}a"],
+          ["👩\u{200d}👧", "❤\u{fe0f}"],
+          ["\u{1f980}".repeat(128)],
+          ["\u{1f980}".repeat(129)],
+          ["a\u{7f}"],
+          ["\u{feff}"],
+          [1],
+          Array(50).fill("t"),
+          Array(51).fill("t"),
+        ].map((tags) => wish({ tags })),
+        ...["failed", "Failed", null].map((state) => wish({ state })),
+        ...[true, false, null, "true"].map((active) => wish({ active })),
       ];
       const { schema } = description.operations.get("createConnection").requestBody.content["application/json"];
       let created = 0;
@@ -200,17 +318,31 @@ export function openapi(world) {
         const answer = await create(body);
         description.expect("createConnection", answer);
         const faults = description.faults(schema, body);
-        assert.equal(answer.status === 201, faults === undefined, `${JSON.stringify(body)}: ${answer.status}, ${faults}`);
+        assert.equal(
+          answer.status === 201,
+          faults === undefined,
+          `${JSON.stringify(body)}: ${answer.status}, ${faults}`,
+        );
         created += answer.status === 201 ? 1 : 0;
       }
       assert.ok(created > 15 && cases.length - created > 25, `${created} of ${cases.length}`);
-      for (const [change, taken] of [[{}, true], [{ tags: [] }, true], [{ name: "x" }, false], [{ tags: null }, false]]) {
+      for (const [change, taken] of [
+        [{}, true],
+        [{ tags: [] }, true],
+        [{ name: "x" }, false],
+        [{ tags: null }, false],
+      ]) {
         const { id } = (await create(wish())).json;
         const body = JSON.stringify(change);
         const answer = await send(one(id), { method: "PATCH", secret: keys.full.secret, headers: [JSON_TYPE], body });
         description.expect("updateConnection", answer);
-        const { schema: changes } = description.operations.get("updateConnection").requestBody.content["application/json"];
-        assert.deepEqual([answer.status === 200, description.faults(changes, change) === undefined], [taken, taken], body);
+        const { schema: changes } =
+          description.operations.get("updateConnection").requestBody.content["application/json"];
+        assert.deepEqual(
+          [answer.status === 200, description.faults(changes, change) === undefined],
+          [taken, taken],
+          body,
+        );
       }
     });
   });

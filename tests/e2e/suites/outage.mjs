@@ -4,7 +4,15 @@ import { before, describe, test } from "node:test";
 import { expectProblem } from "../support/expect.mjs";
 import { key, store } from "../support/keys.mjs";
 import { Description } from "../support/openapi.mjs";
-import { CONNECTIONS, Caller, expectConnection, expectConnections, expectTrueCounts, one, stored } from "../support/vault.mjs";
+import {
+  CONNECTIONS,
+  Caller,
+  expectConnection,
+  expectConnections,
+  expectTrueCounts,
+  one,
+  stored,
+} from "../support/vault.mjs";
 
 const DETAIL = "The service can't reach its storage. Try again shortly.";
 /** What nobody may find in the log of a failure. */
@@ -37,7 +45,9 @@ export function outage(world) {
     test("a write that fails in its middle leaves nothing behind", async () => {
       const rows = await stored(world.database, "outage");
       // The connection's own row is written by then, and some of its tags.
-      await run("CREATE TRIGGER broken AFTER INSERT ON connection_tags WHEN NEW.tag = 'boom' BEGIN SELECT RAISE(ABORT, 'a broken trigger'); END");
+      await run(
+        "CREATE TRIGGER broken AFTER INSERT ON connection_tags WHEN NEW.tag = 'boom' BEGIN SELECT RAISE(ABORT, 'a broken trigger'); END",
+      );
       try {
         const tags = ["a", `${PRIVATE}-tag`, "boom", "z"];
         await expectUnavailable(await caller.create({ ...wish, identity: `${PRIVATE}-2`, tags }), "a broken trigger");
@@ -53,11 +63,17 @@ export function outage(world) {
     test("a table is lost, then there again", async () => {
       const list = () => caller.list({ platform: "github" });
       const all = [
-        list, () => caller.read(id), () => caller.patch(id, { tags: [`${PRIVATE}-tag`] }), () => caller.remove(id),
+        list,
+        () => caller.read(id),
+        () => caller.patch(id, { tags: [`${PRIVATE}-tag`] }),
+        () => caller.remove(id),
         () => caller.create({ ...wish, identity: `${PRIVATE}-3` }),
       ];
       // A renamed table takes its triggers along, so that changes do not miss the counters.
-      for (const [table, asked] of [["connections", all], ["connection_counts", [list, () => caller.summary()]]]) {
+      for (const [table, asked] of [
+        ["connections", all],
+        ["connection_counts", [list, () => caller.summary()]],
+      ]) {
         const rows = await stored(world.database, "outage");
         await run(`ALTER TABLE ${table} RENAME TO lost`);
         try {

@@ -61,11 +61,15 @@ export function browser(world) {
   }
 
   /** Runs the body of a function in a page, or in a worker of it. Its arguments are in `given`, the package in `library`. */
-  const run = (body, { on = page, where = "outcome", given = [] } = {}) => on.evaluate(([name, text, values]) => globalThis[name](text, ...values), [where, body, given]);
+  const run = (body, { on = page, where = "outcome", given = [] } = {}) =>
+    on.evaluate(([name, text, values]) => globalThis[name](text, ...values), [where, body, given]);
 
   /** Runs a body with a client in `vault`. */
   const call = (body, { key = secret(), options = {}, ...how } = {}) =>
-    run(`const [address, secret, options, ...more] = given; const vault = new library.ConnectorVault({ baseUrl: address, secret, allowSecretInBrowser: true, maxRetries: 0, ...options }); ${body}`, { ...how, given: [world.baseUrl, key, options, ...(how.given ?? [])] });
+    run(
+      `const [address, secret, options, ...more] = given; const vault = new library.ConnectorVault({ baseUrl: address, secret, allowSecretInBrowser: true, maxRetries: 0, ...options }); ${body}`,
+      { ...how, given: [world.baseUrl, key, options, ...(how.given ?? [])] },
+    );
 
   /** What a call gives that succeeds. */
   async function value(body, how) {
@@ -77,9 +81,14 @@ export function browser(world) {
   /** The error of a call that fails, whole and without a secret. */
   function expectTold({ error, value: unexpected }, kind, expected = {}) {
     assert.ok(error, `it should have failed, and gave ${JSON.stringify(unexpected)}`);
-    assert.deepEqual([error.name, error.isVaultError, error.isError, error.isClass], [kind, true, true, true], error.stack);
+    assert.deepEqual(
+      [error.name, error.isVaultError, error.isError, error.isClass],
+      [kind, true, true, true],
+      error.stack,
+    );
     assert.equal(error.text, `${kind}: ${error.message}`);
-    for (const [name, wanted] of Object.entries(expected)) assert.deepEqual(error[name], wanted, `${name}: ${JSON.stringify(error)}`);
+    for (const [name, wanted] of Object.entries(expected))
+      assert.deepEqual(error[name], wanted, `${name}: ${JSON.stringify(error)}`);
     for (const text of secrets) assert.ok(!JSON.stringify(error).includes(text));
     return error;
   }
@@ -96,7 +105,8 @@ export function browser(world) {
   describe("pages", () => {
     before(async () => {
       copyFileSync(join(dist, "index.mjs"), join(world.pages, "connector-vault.mjs"));
-      for (const [name, text] of Object.entries({ "index.html": PAGE, "page.mjs": IN_PAGE, "worker.mjs": WORKER })) writeFileSync(join(world.pages, name), text);
+      for (const [name, text] of Object.entries({ "index.html": PAGE, "page.mjs": IN_PAGE, "worker.mjs": WORKER }))
+        writeFileSync(join(world.pages, name), text);
       chromium = await launch();
       page = await open(world.site);
       assert.notEqual(world.site.origin, world.baseUrl);
@@ -106,60 +116,141 @@ export function browser(world) {
 
     test("the catalog is listed, filtered and walked", async () => {
       const envelope = (rows) => `const { rows, total, pages, page } = ${rows}; return { rows, total, pages, page };`;
-      assert.deepEqual(await value(envelope('await vault.connectors.list({ q: "google drive", limit: 3 })')), (await world.plain(world.keys.page, "/v1/available-connectors?q=google%20drive&limit=3")).json);
-      assert.deepEqual(await value(envelope('await vault.actions.list("GitHub", { method: "get", page: 2 })')), (await world.plain(world.keys.page, "/v1/available-actions/github?method=get&page=2")).json);
+      assert.deepEqual(
+        await value(envelope('await vault.connectors.list({ q: "google drive", limit: 3 })')),
+        (await world.plain(world.keys.page, "/v1/available-connectors?q=google%20drive&limit=3")).json,
+      );
+      assert.deepEqual(
+        await value(envelope('await vault.actions.list("GitHub", { method: "get", page: 2 })')),
+        (await world.plain(world.keys.page, "/v1/available-actions/github?method=get&page=2")).json,
+      );
       const { json } = await world.plain(world.keys.page, "/v1/available-connectors?limit=500");
-      assert.deepEqual(await value("return (await vault.connectors.list().toArray()).map(({ key }) => key)"), json.rows.map(({ key }) => key));
+      assert.deepEqual(
+        await value("return (await vault.connectors.list().toArray()).map(({ key }) => key)"),
+        json.rows.map(({ key }) => key),
+      );
     });
 
     test("connections are walked through cursors, which a page may see", async () => {
       const expected = world.seeded.filter(({ active }) => active).length;
-      const walk = "const ids = []; for await (const { id } of vault.connections.list({ limit: 500 })) ids.push(id); return ids;";
+      const walk =
+        "const ids = []; for await (const { id } of vault.connections.list({ limit: 500 })) ids.push(id); return ids;";
       const ids = await value(walk, { key: world.keys.many.secret });
       assert.deepEqual([ids.length, new Set(ids).size], [expected, expected]);
       const asked = [];
       const listen = (request) => asked.push(request.url());
       page.on("request", listen);
-      await value("return (await vault.connections.list().toArray({ max: 250 })).length", { key: world.keys.many.secret });
+      await value("return (await vault.connections.list().toArray({ max: 250 })).length", {
+        key: world.keys.many.secret,
+      });
       page.off("request", listen);
-      const sent = asked.map((url) => new URL(url).searchParams).map((query) => [query.get("limit"), query.has("after"), query.has("page")]);
-      assert.deepEqual(sent, [["100", false, false], ["100", true, false], ["100", true, false]]);
-      assert.equal(await value("return (await (await vault.connections.list({ limit: 5 })).next()).page", { key: world.keys.many.secret }), 2);
+      const sent = asked
+        .map((url) => new URL(url).searchParams)
+        .map((query) => [query.get("limit"), query.has("after"), query.has("page")]);
+      assert.deepEqual(sent, [
+        ["100", false, false],
+        ["100", true, false],
+        ["100", true, false],
+      ]);
+      assert.equal(
+        await value("return (await (await vault.connections.list({ limit: 5 })).next()).page", {
+          key: world.keys.many.secret,
+        }),
+        2,
+      );
     });
 
     test("a connection is created, read, changed if nobody else has, and deleted", async () => {
-      const made = await value('return vault.connections.create({ platform: "github", identity: "名前 %_ 😀", identityType: "user", tags: ["é", "a b"] })');
+      const made = await value(
+        'return vault.connections.create({ platform: "github", identity: "名前 %_ 😀", identityType: "user", tags: ["é", "a b"] })',
+      );
       assert.deepEqual((await world.plain(world.keys.page, one(made.id))).json, made);
       assert.deepEqual(await value("return vault.connections.get(more[0])", { given: [made.id.toUpperCase()] }), made);
-      const changed = await value('return vault.connections.update(more[0].id, { tags: ["x"] }, { ifMatch: more[0] })', { given: [made] });
+      const changed = await value(
+        'return vault.connections.update(more[0].id, { tags: ["x"] }, { ifMatch: more[0] })',
+        { given: [made] },
+      );
       assert.deepEqual(changed, { ...made, tags: ["x"], version: "2" });
-      expectAnswered(await call('return vault.connections.update(more[0].id, { tags: ["y"] }, { ifMatch: more[0] })', { given: [made] }), "PreconditionError", { status: 412, code: "precondition_failed" });
-      expectAnswered(await call('return vault.connections.create({ platform: "github", identity: "名前 %_ 😀", identityType: "user" })'), "ConflictError", { status: 409, code: "connection_exists", connectionId: made.id });
+      expectAnswered(
+        await call('return vault.connections.update(more[0].id, { tags: ["y"] }, { ifMatch: more[0] })', {
+          given: [made],
+        }),
+        "PreconditionError",
+        { status: 412, code: "precondition_failed" },
+      );
+      expectAnswered(
+        await call(
+          'return vault.connections.create({ platform: "github", identity: "名前 %_ 😀", identityType: "user" })',
+        ),
+        "ConflictError",
+        { status: 409, code: "connection_exists", connectionId: made.id },
+      );
       assert.deepEqual(await value('return (await vault.connections.list({ tags: ["x"] })).rows'), [changed]);
       assert.equal((await value("return vault.connections.summary()")).total, 1);
-      assert.equal(await value("return await vault.connections.delete(more[0]) === undefined", { given: [made.id] }), true);
-      expectAnswered(await call("return vault.connections.delete(more[0])", { given: [made.id] }), "NotFoundError", { status: 404, code: "connection_not_found" });
+      assert.equal(
+        await value("return await vault.connections.delete(more[0]) === undefined", { given: [made.id] }),
+        true,
+      );
+      expectAnswered(await call("return vault.connections.delete(more[0])", { given: [made.id] }), "NotFoundError", {
+        status: 404,
+        code: "connection_not_found",
+      });
       assert.equal((await value("return vault.whoami()")).account, "page");
     });
 
     test("each error that the service answers is told whole", async () => {
       const { unknown, revoked, expired, reader, noCatalog } = world.keys;
-      for (const { secret: key } of [unknown, revoked, expired]) expectAnswered(await call("return vault.whoami()", { key }), "AuthenticationError", { status: 401, code: "invalid_key", errors: [] });
-      expectAnswered(await call("return vault.connectors.list()", { key: noCatalog.secret }), "PermissionError", { status: 403, code: "insufficient_scope" });
-      expectAnswered(await call("return vault.connections.delete(more[0])", { key: reader.secret, given: [UNKNOWN] }), "PermissionError", { status: 403 });
-      const nothing = expectAnswered(await call('return vault.actions.list("gitub")'), "NotFoundError", { status: 404, code: "platform_not_found" });
+      for (const { secret: key } of [unknown, revoked, expired])
+        expectAnswered(await call("return vault.whoami()", { key }), "AuthenticationError", {
+          status: 401,
+          code: "invalid_key",
+          errors: [],
+        });
+      expectAnswered(await call("return vault.connectors.list()", { key: noCatalog.secret }), "PermissionError", {
+        status: 403,
+        code: "insufficient_scope",
+      });
+      expectAnswered(
+        await call("return vault.connections.delete(more[0])", { key: reader.secret, given: [UNKNOWN] }),
+        "PermissionError",
+        { status: 403 },
+      );
+      const nothing = expectAnswered(await call('return vault.actions.list("gitub")'), "NotFoundError", {
+        status: 404,
+        code: "platform_not_found",
+      });
       assert.equal(nothing.suggestions[0], "github");
-      const wrong = expectAnswered(await call('return vault.connections.create({ platform: "gitub", identity: "a", identityType: "user" })'), "ValidationError", { status: 400, code: "invalid_body" });
-      assert.deepEqual(wrong.errors.map(({ pointer, suggestion }) => [pointer, suggestion]), [["/platform", "github"]]);
-      const after = /after=([^&>]+)/.exec((await world.plain(world.keys.many, `${CONNECTIONS}?limit=5`)).header("link"))[1];
-      expectAnswered(await call("return vault.connections.list({ limit: 6, after: more[0] })", { key: world.keys.many.secret, given: [after] }), "ValidationError", { status: 400, code: "invalid_parameter" });
+      const wrong = expectAnswered(
+        await call('return vault.connections.create({ platform: "gitub", identity: "a", identityType: "user" })'),
+        "ValidationError",
+        { status: 400, code: "invalid_body" },
+      );
+      assert.deepEqual(
+        wrong.errors.map(({ pointer, suggestion }) => [pointer, suggestion]),
+        [["/platform", "github"]],
+      );
+      const after = /after=([^&>]+)/.exec(
+        (await world.plain(world.keys.many, `${CONNECTIONS}?limit=5`)).header("link"),
+      )[1];
+      expectAnswered(
+        await call("return vault.connections.list({ limit: 6, after: more[0] })", {
+          key: world.keys.many.secret,
+          given: [after],
+        }),
+        "ValidationError",
+        { status: 400, code: "invalid_parameter" },
+      );
     });
 
     test("storage that is broken: a page may see when to try again", async () => {
       const run = (sql) => world.database.prepare(sql).run();
       await run("ALTER TABLE connections RENAME TO lost");
       try {
-        const error = expectAnswered(await call("return vault.connections.list()"), "ServerError", { status: 503, code: "unavailable", retryAfter: 5 });
+        const error = expectAnswered(await call("return vault.connections.list()"), "ServerError", {
+          status: 503,
+          code: "unavailable",
+          retryAfter: 5,
+        });
         assert.equal(error.headers["retry-after"], "5");
       } finally {
         await run("ALTER TABLE lost RENAME TO connections");
@@ -170,9 +261,26 @@ export function browser(world) {
       const asked = [];
       const listen = (request) => asked.push(request.url());
       page.on("request", listen);
-      for (const [body, ask] of [["return vault.connections.list({ limit: 0, tagz: 1 })", (vault) => vault.connections.list({ limit: 0, tagz: 1 })], ['return vault.connections.get("x")', (vault) => vault.connections.get("x")], ['return vault.connections.update("x", { tag: 1 })', (vault) => vault.connections.update("x", { tag: 1 })], ["return vault.whoami({ signl: 1 })", (vault) => vault.whoami({ signl: 1 })]]) {
-        const error = await ask(world.vault(world.keys.page)).then(() => assert.fail("it should have failed"), (reason) => reason);
-        expectTold(await call(body), "ValidationError", { status: error.status, code: error.code, message: error.message, errors: error.errors, requestId: undefined });
+      for (const [body, ask] of [
+        [
+          "return vault.connections.list({ limit: 0, tagz: 1 })",
+          (vault) => vault.connections.list({ limit: 0, tagz: 1 }),
+        ],
+        ['return vault.connections.get("x")', (vault) => vault.connections.get("x")],
+        ['return vault.connections.update("x", { tag: 1 })', (vault) => vault.connections.update("x", { tag: 1 })],
+        ["return vault.whoami({ signl: 1 })", (vault) => vault.whoami({ signl: 1 })],
+      ]) {
+        const error = await ask(world.vault(world.keys.page)).then(
+          () => assert.fail("it should have failed"),
+          (reason) => reason,
+        );
+        expectTold(await call(body), "ValidationError", {
+          status: error.status,
+          code: error.code,
+          message: error.message,
+          errors: error.errors,
+          requestId: undefined,
+        });
       }
       page.off("request", listen);
       assert.deepEqual(asked, []);
@@ -180,17 +288,39 @@ export function browser(world) {
 
     test("nothing listens, nothing answers in time, and a signal", async () => {
       // Chromium refuses this port, as if nobody listened there.
-      expectTold(await call('return new library.ConnectorVault({ baseUrl: "http://127.0.0.1:1", secret, allowSecretInBrowser: true, maxRetries: 0 }).whoami()'), "ConnectionError", { status: undefined, code: "connection_failed", requestId: undefined });
-      expectTold(await call("return vault.whoami()", { options: { timeoutMs: 1 } }), "TimeoutError", { code: "timeout" });
-      expectTold(await call("const controller = new AbortController(); const answer = vault.whoami({ signal: controller.signal }); controller.abort(); return answer;"), "AbortError", { code: "aborted" });
+      expectTold(
+        await call(
+          'return new library.ConnectorVault({ baseUrl: "http://127.0.0.1:1", secret, allowSecretInBrowser: true, maxRetries: 0 }).whoami()',
+        ),
+        "ConnectionError",
+        { status: undefined, code: "connection_failed", requestId: undefined },
+      );
+      expectTold(await call("return vault.whoami()", { options: { timeoutMs: 1 } }), "TimeoutError", {
+        code: "timeout",
+      });
+      expectTold(
+        await call(
+          "const controller = new AbortController(); const answer = vault.whoami({ signal: controller.signal }); controller.abort(); return answer;",
+        ),
+        "AbortError",
+        { code: "aborted" },
+      );
       expectTold(await call("return vault.whoami({ signal: AbortSignal.abort() })"), "AbortError", { code: "aborted" });
     });
 
     test("a redirect is not followed, and no page that is no connector-vault believed", async () => {
-      const elsewhere = "return new library.ConnectorVault({ baseUrl: more[0], secret, allowSecretInBrowser: true }).whoami()";
-      expectTold(await call(elsewhere, { given: [world.site.origin] }), "NotFoundError", { status: 404, code: "unexpected_response" });
+      const elsewhere =
+        "return new library.ConnectorVault({ baseUrl: more[0], secret, allowSecretInBrowser: true }).whoami()";
+      expectTold(await call(elsewhere, { given: [world.site.origin] }), "NotFoundError", {
+        status: 404,
+        code: "unexpected_response",
+      });
       const asked = [];
-      const allow = { "access-control-allow-origin": world.site.origin, "access-control-allow-headers": "x-service-secret", "access-control-allow-methods": "GET" };
+      const allow = {
+        "access-control-allow-origin": world.site.origin,
+        "access-control-allow-headers": "x-service-secret",
+        "access-control-allow-methods": "GET",
+      };
       const server = createServer(({ method, url }, response) => {
         asked.push(url);
         if (method === "OPTIONS") response.writeHead(204, allow).end();
@@ -198,7 +328,9 @@ export function browser(world) {
       });
       await new Promise((done) => server.listen(0, "127.0.0.1", done));
       try {
-        expectTold(await call(elsewhere, { given: [`http://127.0.0.1:${server.address().port}`] }), "ServerError", { code: "unexpected_response" });
+        expectTold(await call(elsewhere, { given: [`http://127.0.0.1:${server.address().port}`] }), "ServerError", {
+          code: "unexpected_response",
+        });
         assert.deepEqual(asked, ["/v1/whoami", "/v1/whoami"]);
       } finally {
         server.closeAllConnections();
@@ -208,34 +340,64 @@ export function browser(world) {
 
     test("a page of an origin that is not allowed gets ConnectionError", async () => {
       const stranger = await open(world.stranger);
-      for (const body of ["return vault.whoami()", "return vault.connections.list()", "return vault.connections.delete(more[0])", "return vault.connectors.list().toArray()"]) {
-        expectTold(await call(body, { on: stranger, given: [UNKNOWN] }), "ConnectionError", { status: undefined, code: "connection_failed", requestId: undefined, errors: [] });
+      for (const body of [
+        "return vault.whoami()",
+        "return vault.connections.list()",
+        "return vault.connections.delete(more[0])",
+        "return vault.connectors.list().toArray()",
+      ]) {
+        expectTold(await call(body, { on: stranger, given: [UNKNOWN] }), "ConnectionError", {
+          status: undefined,
+          code: "connection_failed",
+          requestId: undefined,
+          errors: [],
+        });
       }
       await stranger.context().close();
     });
 
     for (const where of ["outcome", "inWorker"]) {
       test(`an API key is refused ${where === "outcome" ? "in a page" : "in a worker of a page"} unless that is meant, and a token is not`, async () => {
-        const make = (options) => run("const vault = new library.ConnectorVault(given[0]); return typeof vault.whoami;", { where, given: [{ baseUrl: world.baseUrl, ...options }] });
-        for (const options of [{ secret: secret() }, { secret: secret(), allowSecretInBrowser: false }, { secret: secret().replace("sk_test_", "sk_live_") }]) {
-          const error = expectTold(await make(options), "ValidationError", { status: options.secret === secret() ? undefined : 401, requestId: undefined });
+        const make = (options) =>
+          run("const vault = new library.ConnectorVault(given[0]); return typeof vault.whoami;", {
+            where,
+            given: [{ baseUrl: world.baseUrl, ...options }],
+          });
+        for (const options of [
+          { secret: secret() },
+          { secret: secret(), allowSecretInBrowser: false },
+          { secret: secret().replace("sk_test_", "sk_live_") },
+        ]) {
+          const error = expectTold(await make(options), "ValidationError", {
+            status: options.secret === secret() ? undefined : 401,
+            requestId: undefined,
+          });
           assert.equal(error.code, options.secret === secret() ? "secret_in_browser" : "invalid_key");
           // Why, what to do instead, and the way out.
-          if (error.code === "secret_in_browser") for (const word of [/short-lived token/, /server/, /allowSecretInBrowser/]) assert.match(error.message, word);
+          if (error.code === "secret_in_browser")
+            for (const word of [/short-lived token/, /server/, /allowSecretInBrowser/])
+              assert.match(error.message, word);
         }
-        for (const token of [`st_test_${"x".repeat(40)}`, `st_live_${"Ab0".repeat(20)}`]) assert.deepEqual(await make({ secret: token }), { value: "function" });
+        for (const token of [`st_test_${"x".repeat(40)}`, `st_live_${"Ab0".repeat(20)}`])
+          assert.deepEqual(await make({ secret: token }), { value: "function" });
         assert.deepEqual(await make({ secret: secret(), allowSecretInBrowser: true }), { value: "function" });
       });
     }
 
     test("a worker of a page calls the service as the page does", async () => {
       assert.equal((await value("return vault.whoami()", { where: "inWorker" })).account, "page");
-      expectAnswered(await call('return vault.actions.list("gitub")', { where: "inWorker" }), "NotFoundError", { status: 404, code: "platform_not_found" });
+      expectAnswered(await call('return vault.actions.list("gitub")', { where: "inWorker" }), "NotFoundError", {
+        status: 404,
+        code: "platform_not_found",
+      });
     });
 
     test("nothing of it is Node's alone", () => {
       assert.equal(typeof window, "undefined");
-      assert.ok(new library.ConnectorVault({ baseUrl: world.baseUrl, secret: secret() }), "on a server a key is where it belongs");
+      assert.ok(
+        new library.ConnectorVault({ baseUrl: world.baseUrl, secret: secret() }),
+        "on a server a key is where it belongs",
+      );
     });
   });
 }

@@ -14,7 +14,13 @@ import { SESSION_SECRET } from "../support/server.mjs";
 import { CONNECTIONS, one, seed } from "../support/vault.mjs";
 
 /** More than two pages of a walk. */
-const ANNS = Array.from({ length: 260 }, (_, n) => ({ ...nth(n), identity: "ann", identityType: n % 4 ? "user" : "team", label: `l-${n}`, active: true }));
+const ANNS = Array.from({ length: 260 }, (_, n) => ({
+  ...nth(n),
+  identity: "ann",
+  identityType: n % 4 ? "user" : "team",
+  label: `l-${n}`,
+  active: true,
+}));
 const BOBS = Array.from({ length: 20 }, (_, n) => ({ ...nth(n), identity: "bob", active: true }));
 const JSON_TYPE = [["content-type", "application/json"]];
 const PAGE = `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><script type="module">
@@ -44,11 +50,23 @@ export function sessions(world) {
       test("a session is what plain HTTP makes, and opens what it says", async () => {
         const { sessions } = vault(maker());
         for (const wanted of [
-          { identity: "ann" }, { identity: "名前 %_ 😀", identityType: undefined, ttlSeconds: 60 },
-          { identity: "ann", identityType: "team", scopes: ["connections:read", "connections:write"], platforms: ["github", "platform-1"], origins: [world.site.origin, "https://app.example"], ttlSeconds: 3600 },
+          { identity: "ann" },
+          { identity: "名前 %_ 😀", identityType: undefined, ttlSeconds: 60 },
+          {
+            identity: "ann",
+            identityType: "team",
+            scopes: ["connections:read", "connections:write"],
+            platforms: ["github", "acme-store"],
+            origins: [world.site.origin, "https://app.example"],
+            ttlSeconds: 3600,
+          },
         ]) {
           assert.deepEqual(sessions.validateCreate(wanted), []);
-          const { json } = await world.plain(maker(), "/v1/sessions", { method: "POST", headers: JSON_TYPE, body: JSON.stringify(wanted) });
+          const { json } = await world.plain(maker(), "/v1/sessions", {
+            method: "POST",
+            headers: JSON_TYPE,
+            body: JSON.stringify(wanted),
+          });
           const made = await sessions.create(wanted);
           for (const each of [json, made]) secrets.add(each.token);
           const facts = ({ token: text, expiresAt, ...rest }) => ({ ...rest, prefix: text.slice(0, 8) });
@@ -57,7 +75,10 @@ export function sessions(world) {
           assert.ok(Math.abs(life - (wanted.ttlSeconds ?? 900) * 1000) < 30_000, `${life} ms`);
           if (wanted.origins) continue;
           const { account, environment, scopes, expiresAt, ...confined } = await vault({ secret: made.token }).whoami();
-          assert.deepEqual([account, environment, scopes, expiresAt], [maker().row.account, "test", made.scopes, made.expiresAt]);
+          assert.deepEqual(
+            [account, environment, scopes, expiresAt],
+            [maker().row.account, "test", made.scopes, made.expiresAt],
+          );
           assert.deepEqual(confined, { identity: made.identity, identityType: null, platforms: null, origins: null });
         }
       });
@@ -65,25 +86,53 @@ export function sessions(world) {
       test("a key that may not make sessions, and scopes that it lacks", async () => {
         const body = { identity: "ann", scopes: ["connections:write"] };
         for (const made of [world.keys.reader, world.keys.readingMaker]) {
-          const answer = await world.plain(made, "/v1/sessions", { method: "POST", headers: JSON_TYPE, body: JSON.stringify(body) });
-          expectAnswered(await failure(vault(made).sessions.create(body)), "PermissionError", answer, { status: 403, code: "insufficient_scope" });
+          const answer = await world.plain(made, "/v1/sessions", {
+            method: "POST",
+            headers: JSON_TYPE,
+            body: JSON.stringify(body),
+          });
+          expectAnswered(await failure(vault(made).sessions.create(body)), "PermissionError", answer, {
+            status: 403,
+            code: "insufficient_scope",
+          });
         }
-        expectError(await failure(vault({ secret: forged({}) }).sessions.create({ identity: "ann" })), "PermissionError", { status: 403 });
+        expectError(
+          await failure(vault({ secret: forged({}) }).sessions.create({ identity: "ann" })),
+          "PermissionError",
+          { status: 403 },
+        );
       });
 
       test("with a token, connections are those of its identity", async () => {
         const client = vault({ secret: async () => ({ token: forged({ s: 7 }) }) });
         assert.deepEqual(ids(await client.connections.list().toArray()), ids(ANNS));
         assert.deepEqual((await client.connections.list({ identity: "bob" })).rows, []);
-        expectError(await failure(client.connections.get(BOBS[0].id)), "NotFoundError", { status: 404, code: "connection_not_found" });
-        const made = await client.connections.create({ platform: "github", identity: "ann", identityType: "user", label: "mine" });
+        expectError(await failure(client.connections.get(BOBS[0].id)), "NotFoundError", {
+          status: 404,
+          code: "connection_not_found",
+        });
+        const made = await client.connections.create({
+          platform: "github",
+          identity: "ann",
+          identityType: "user",
+          label: "mine",
+        });
         assert.equal((await client.connections.update(made.id, { tags: ["x"] }, { ifMatch: made })).version, "2");
         await client.connections.delete(made.id);
       });
 
       test("what the service refuses is renewed: expired, altered, signed by another, of a key that is revoked", async () => {
         const good = forged({});
-        for (const bad of [forged({ e: Date.now() - 1 }), forged({ e: 0 }), forged({}, "another secret, as long as one is"), `${good}x`, good.replace("st_test_", "st_live_"), token(SESSION_SECRET, world.keys.revoked, {}), token(SESSION_SECRET, world.keys.expired, {}), forged({ o: "https://app.example" })]) {
+        for (const bad of [
+          forged({ e: Date.now() - 1 }),
+          forged({ e: 0 }),
+          forged({}, "another secret, as long as one is"),
+          `${good}x`,
+          good.replace("st_test_", "st_live_"),
+          token(SESSION_SECRET, world.keys.revoked, {}),
+          token(SESSION_SECRET, world.keys.expired, {}),
+          forged({ o: "https://app.example" }),
+        ]) {
           secrets.add(bad);
           const asked = [];
           const secret = async () => (asked.push(1) === 1 ? bad : good);
@@ -92,14 +141,21 @@ export function sessions(world) {
           assert.equal((await client.connections.list({ limit: 1 })).total, ANNS.length);
           assert.deepEqual([asked.length, recorder.requests.length], [2, 2]);
           const stuck = await failure(vault({ secret: () => bad }).connections.get(ANNS[0].id));
-          expectAnswered(stuck, "AuthenticationError", await world.plain({ secret: bad }, one(ANNS[0].id)), { status: 401, code: "invalid_key" });
+          expectAnswered(stuck, "AuthenticationError", await world.plain({ secret: bad }, one(ANNS[0].id)), {
+            status: 401,
+            code: "invalid_key",
+          });
         }
       });
 
       test("what begins like a token and can't be one is refused as the service refuses it", async () => {
         for (const secret of ["st_test_a b", `st_test_${"x".repeat(4100)}`]) {
           const { status, code, detail } = (await world.server.send("/v1/whoami", { secret })).json;
-          expectUnanswered(await failure(() => vault({ secret })), "ValidationError", { status, code, message: detail });
+          expectUnanswered(await failure(() => vault({ secret })), "ValidationError", {
+            status,
+            code,
+            message: detail,
+          });
         }
       });
     });
@@ -118,12 +174,18 @@ export function sessions(world) {
         mkdirSync(join(world.pages, "sessions"), { recursive: true });
         writeFileSync(join(world.pages, "sessions", "index.html"), PAGE);
         // It holds the key, and the page does not.
-        backend = createServer((request, response) => {
+        backend = createServer((_request, response) => {
           given += 1;
-          Promise.resolve(give(given)).then((session) => {
-            response.writeHead(200, { "content-type": "application/json", "access-control-allow-origin": world.site.origin });
-            response.end(JSON.stringify(session));
-          }, () => response.writeHead(500, { "access-control-allow-origin": world.site.origin }).end());
+          Promise.resolve(give(given)).then(
+            (session) => {
+              response.writeHead(200, {
+                "content-type": "application/json",
+                "access-control-allow-origin": world.site.origin,
+              });
+              response.end(JSON.stringify(session));
+            },
+            () => response.writeHead(500, { "access-control-allow-origin": world.site.origin }).end(),
+          );
         });
         await new Promise((done) => backend.listen(0, "127.0.0.1", done));
         address = `http://127.0.0.1:${backend.address().port}/token`;
@@ -145,17 +207,32 @@ export function sessions(world) {
         const answers = [];
         const listen = (response) => {
           const url = new URL(response.url());
-          if (url.origin === world.baseUrl && response.request().method() !== "OPTIONS") answers.push({ status: response.status(), path: url.pathname, query: url.searchParams });
+          if (url.origin === world.baseUrl && response.request().method() !== "OPTIONS")
+            answers.push({ status: response.status(), path: url.pathname, query: url.searchParams });
         };
         page.on("response", listen);
-        const outcome = await page.evaluate(([text, ...more]) => globalThis.run(text, ...more), [`const [baseUrl, address, ...more] = given; const supply = async () => (await fetch(address, { method: "POST" })).json(); ${body}`, world.baseUrl, address, world.keys.maker.secret]);
+        const outcome = await page.evaluate(
+          ([text, ...more]) => globalThis.run(text, ...more),
+          [
+            `const [baseUrl, address, ...more] = given; const supply = async () => (await fetch(address, { method: "POST" })).json(); ${body}`,
+            world.baseUrl,
+            address,
+            world.keys.maker.secret,
+          ],
+        );
         page.off("response", listen);
         const told = JSON.stringify(outcome);
         for (const text of secrets) assert.ok(!told.includes(text), "a page tells a secret");
         return { ...outcome, answers, given };
       }
       const real = async (more) => {
-        const session = await vault(maker()).sessions.create({ identity: "ann", scopes: ["connections:read", "connections:write"], origins: [world.site.origin], ttlSeconds: 60, ...more });
+        const session = await vault(maker()).sessions.create({
+          identity: "ann",
+          scopes: ["connections:read", "connections:write"],
+          origins: [world.site.origin],
+          ttlSeconds: 60,
+          ...more,
+        });
         secrets.add(session.token);
         return session;
       };
@@ -164,7 +241,13 @@ export function sessions(world) {
       test("a page lists, walks and tags; its token expires on the way and is renewed; each connection is met once", async () => {
         // The first one is the service's for a moment only, and the walk waits for its end: where that comes on the way, the walk
         // is to be complete.
-        const { value, error, answers, given: times } = await run(`
+        const {
+          value,
+          error,
+          answers,
+          given: times,
+        } = await run(
+          `
           let text;
           const vault = new library.ConnectorVault({ baseUrl, secret: async () => {
             const session = await supply();
@@ -180,7 +263,9 @@ export function sessions(world) {
           }
           const tagged = await vault.connections.update(walked[0], { tags: ["seen"] });
           return { totals: lists.map(({ total }) => total), walked, tagged };
-        `, (n) => (n === 1 ? { token: forged({ e: Date.now() + 2500, o: world.site.origin }) } : real()));
+        `,
+          (n) => (n === 1 ? { token: forged({ e: Date.now() + 2500, o: world.site.origin }) } : real()),
+        );
         assert.equal(error, undefined, JSON.stringify(error));
         assert.deepEqual(value.totals, Array(AT_ONCE).fill(ANNS.length));
         assert.deepEqual([...value.walked].sort(), ids(ANNS));
@@ -193,7 +278,13 @@ export function sessions(world) {
       });
 
       test("a token that is about to expire is renewed before the service has to refuse it", async () => {
-        const { value, error, answers, given: times } = await run(`
+        const {
+          value,
+          error,
+          answers,
+          given: times,
+        } = await run(
+          `
           const { now } = Date;
           try {
             const vault = new library.ConnectorVault({ baseUrl, secret: supply });
@@ -207,24 +298,36 @@ export function sessions(world) {
           } finally {
             Date.now = now;
           }
-        `, () => real());
+        `,
+          () => real(),
+        );
         assert.equal(error, undefined, JSON.stringify(error));
-        assert.deepEqual([[...value].sort(), times, answers.map(({ status }) => status)], [ids(ANNS), 2, [200, 200, 200]]);
+        assert.deepEqual(
+          [[...value].sort(), times, answers.map(({ status }) => status)],
+          [ids(ANNS), 2, [200, 200, 200]],
+        );
       });
 
       test("a key is no token for a page, whoever supplies it", async () => {
-        const supplied = (options) => run(`return (await new library.ConnectorVault({ baseUrl, secret: async () => more[0], ...${JSON.stringify(options)} }).whoami()).account`, () => real());
+        const supplied = (options) =>
+          run(
+            `return (await new library.ConnectorVault({ baseUrl, secret: async () => more[0], ...${JSON.stringify(options)} }).whoami()).account`,
+            () => real(),
+          );
         const { error, answers } = await supplied({});
         assert.deepEqual([error.name, error.code, answers], ["ValidationError", "secret_in_browser", []]);
         assert.equal((await supplied({ allowSecretInBrowser: true })).value, maker().row.account);
       });
 
       test("a backend that fails is told, and asked again", async () => {
-        const { value, error } = await run(`
+        const { value, error } = await run(
+          `
           const vault = new library.ConnectorVault({ baseUrl, secret: supply });
           const { name, code, cause } = await vault.whoami().catch((reason) => reason);
           return [name, code, cause instanceof Error, (await vault.whoami()).identity];
-        `, (n) => (n === 1 ? Promise.reject(new Error("mine")) : real()));
+        `,
+          (n) => (n === 1 ? Promise.reject(new Error("mine")) : real()),
+        );
         assert.equal(error, undefined, JSON.stringify(error));
         assert.deepEqual(value, ["VaultError", "secret_unavailable", true, "ann"]);
       });

@@ -1,7 +1,15 @@
 // Contract, part 1: routes, methods, headers, order of checks; part 6: the error envelope.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { CODES, READ_METHODS, costOf, expectHeaders, expectJson, expectPage, expectProblem } from "../support/expect.mjs";
+import {
+  CODES,
+  READ_METHODS,
+  costOf,
+  expectHeaders,
+  expectJson,
+  expectPage,
+  expectProblem,
+} from "../support/expect.mjs";
 
 const CONNECTORS = "/v1/available-connectors";
 const ACTIONS = "/v1/available-actions/petstore-swagger";
@@ -58,7 +66,10 @@ export function requests(world) {
     test("a method override is ignored", async () => {
       const headers = ["x-http-method-override", "x-http-method", "x-method-override"].map((name) => [name, "DELETE"]);
       expectPage(await send(CONNECTORS, { secret: full(), headers }));
-      expectProblem(await send(CONNECTORS, { secret: full(), method: "POST", headers: [["x-http-method-override", "GET"]] }), "method_not_allowed");
+      expectProblem(
+        await send(CONNECTORS, { secret: full(), method: "POST", headers: [["x-http-method-override", "GET"]] }),
+        "method_not_allowed",
+      );
       expectProblem(await send(`${CONNECTORS}?_method=DELETE`, { secret: full() }), "unknown_parameter");
     });
 
@@ -75,7 +86,8 @@ export function requests(world) {
       ["/v1/available-actions/%50ETSTORE-SWAGGER", "petstore-swagger"],
     ]) {
       test(`GET ${path} leads to ${platform}`, async () => {
-        for (const row of expectPage(await send(path, { secret: full() }), { total: 3 }).rows) assert.equal(row.platform, platform);
+        for (const row of expectPage(await send(path, { secret: full() }), { total: 3 }).rows)
+          assert.equal(row.platform, platform);
       });
     }
 
@@ -107,12 +119,24 @@ export function requests(world) {
       [`/v1${"/a".repeat(4000)}`, "deep"],
     ]) {
       test(`GET ${path.slice(0, 60)} is no path: ${why}`, async () => {
-        expectProblem(await send(path, { secret: full() }), "route_not_found", { detail: "The service has no such path." });
+        expectProblem(await send(path, { secret: full() }), "route_not_found", {
+          detail: "The service has no such path.",
+        });
         expectProblem(await send(path), "missing_key");
       });
     }
 
-    for (const path of ["//v1/available-connectors", "/V1/available-connectors", "/v1%2Favailable-connectors", "/health/", "/nothing", "/%zz", "/%ff", "/%00", "/problems/nothing"]) {
+    for (const path of [
+      "//v1/available-connectors",
+      "/V1/available-connectors",
+      "/v1%2Favailable-connectors",
+      "/health/",
+      "/nothing",
+      "/%zz",
+      "/%ff",
+      "/%00",
+      "/problems/nothing",
+    ]) {
       test(`GET ${path} is no path, and no key is asked for`, async () => {
         expectProblem(await send(path), "route_not_found");
         expectProblem(await send(path, { method: "POST" }), "route_not_found");
@@ -120,24 +144,22 @@ export function requests(world) {
     }
 
     for (const [platform, shown, suggestions] of [
-      ["gitub", "gitub", ["github", "closed", "petstore-swagger"]],
-      ["git%2Fhub", "git/hub", undefined],
+      ["gitub", "gitub", ["github"]],
+      ["git%2Fhub", "git/hub", ["github"]],
       ["%2567ithub", "%67ithub", undefined],
       ["caf%C3%A9", "café", undefined],
       ["..%2F..%2Fetc%2Fpasswd", "../../etc/passwd", undefined],
       ["%3Cscript%3E", "<script>", undefined],
       ["%F0%9F%98%80", "😀", undefined],
       ["'%20OR%201=1--", "' OR 1=1--", undefined],
-      ["x".repeat(5000), "x".repeat(64), undefined],
+      ["x".repeat(5000), `${"x".repeat(64)}…`, undefined],
     ]) {
       test(`platform ${platform.slice(0, 40)} is decoded once and not known`, async () => {
         const answer = await send(`/v1/available-actions/${platform}`, { secret: full() });
         const problem = expectProblem(answer, "platform_not_found");
         assert.ok(problem.detail.startsWith(`The catalog has no platform \`${shown}\``), problem.detail);
-        assert.equal(problem.suggestions.length, 3);
-        assert.equal(new Set(problem.suggestions).size, 3);
-        if (suggestions) assert.equal(problem.suggestions[0], suggestions[0]);
-        for (const nearest of problem.suggestions) assert.ok(problem.detail.includes(`\`${nearest}\``));
+        assert.deepEqual(problem.suggestions, suggestions, "what resembles it, and nothing else");
+        for (const nearest of suggestions ?? []) assert.ok(problem.detail.includes(`\`${nearest}\``));
       });
     }
 
@@ -157,7 +179,10 @@ export function requests(world) {
         ["GET", "/v1/available-actions/nothing?nothing=1", full(), "unknown_parameter"],
         ["GET", "/v1/available-actions/nothing", full(), "platform_not_found"],
       ]) {
-        const problem = expectProblem(await send(path, { method, secret }), code === "invalid_parameter" ? "unknown_parameter" : code);
+        const problem = expectProblem(
+          await send(path, { method, secret }),
+          code === "invalid_parameter" ? "unknown_parameter" : code,
+        );
         if (code === "invalid_parameter") assert.equal(problem.errors.length, 2);
       }
     });
@@ -167,7 +192,10 @@ export function requests(world) {
       const own = { allow: READ_METHODS, "cache-control": "private, no-store" };
       expectPage(await send(CONNECTORS, { secret: full(), headers }));
       for (const path of [...READS, "/health", "/v1/nothing"]) {
-        const answer = await send(path, { method: "OPTIONS", headers: [...headers, ["access-control-request-method", "GET"]] });
+        const answer = await send(path, {
+          method: "OPTIONS",
+          headers: [...headers, ["access-control-request-method", "GET"]],
+        });
         expectHeaders(answer, own);
         assert.deepEqual([answer.status, answer.body.length], [204, 0]);
       }
@@ -184,7 +212,7 @@ export function requests(world) {
           ["*", 304],
           ['"other"', 200],
           [etag.replaceAll('"', ""), 200],
-          [etag.toUpperCase().replace("\"", "\"x"), 200],
+          [etag.toUpperCase().replace('"', '"x'), 200],
         ]) {
           const answer = await send(path, { secret: full(), headers: [["if-none-match", value]] });
           if (status === 200) {
@@ -200,13 +228,23 @@ export function requests(world) {
     });
 
     test("an entity tag stands for one answer only", async () => {
-      const paths = [CONNECTORS, `${CONNECTORS}?limit=2`, `${CONNECTORS}?limit=2&page=2`, `${CONNECTORS}?q=store`, ACTIONS, `${ACTIONS}?limit=2`];
+      const paths = [
+        CONNECTORS,
+        `${CONNECTORS}?limit=2`,
+        `${CONNECTORS}?limit=2&page=2`,
+        `${CONNECTORS}?q=store`,
+        ACTIONS,
+        `${ACTIONS}?limit=2`,
+      ];
       const tags = [];
       for (const path of paths) tags.push((await send(path, { secret: full() })).header("etag"));
       assert.equal(new Set(tags).size, paths.length);
       assert.equal((await send(CONNECTORS, { secret: world.keys.live.secret })).header("etag"), tags[0]);
       expectProblem(await send(CONNECTORS, { headers: [["if-none-match", tags[0]]] }), "missing_key");
-      expectProblem(await send(`${CONNECTORS}?limit=0`, { secret: full(), headers: [["if-none-match", "*"]] }), "invalid_parameter");
+      expectProblem(
+        await send(`${CONNECTORS}?limit=0`, { secret: full(), headers: [["if-none-match", "*"]] }),
+        "invalid_parameter",
+      );
     });
 
     for (const code of CODES) {

@@ -5,7 +5,16 @@ import { costOf, expectJson, expectPage, expectProblem } from "../support/expect
 import { secrets } from "../support/http.mjs";
 import { key, signedToken, store } from "../support/keys.mjs";
 import { SESSION_SECRET, Server } from "../support/server.mjs";
-import { CONNECTIONS, Caller, SUMMARY, expectConnection, expectConnections, follow, one, query } from "../support/vault.mjs";
+import {
+  CONNECTIONS,
+  Caller,
+  SUMMARY,
+  expectConnection,
+  expectConnections,
+  follow,
+  one,
+  query,
+} from "../support/vault.mjs";
 
 const SESSIONS = "/v1/sessions";
 const CONNECTORS = "/v1/available-connectors";
@@ -23,7 +32,12 @@ const forge = (claims, secret = SESSION_SECRET, environment = "test") => signedT
 export function sessions(world) {
   const account = "sessions";
   const scopes = [...ALL, "sessions:create"].join(" ");
-  const keys = { maker: key({ account, scopes }), revoked: key({ account, scopes }), lacking: key({ account }), other: key({ account: "sessions-other", scopes }) };
+  const keys = {
+    maker: key({ account, scopes }),
+    revoked: key({ account, scopes }),
+    lacking: key({ account }),
+    other: key({ account: "sessions-other", scopes }),
+  };
   const owner = new Caller(world, keys.maker);
   const rows = {};
 
@@ -47,13 +61,24 @@ export function sessions(world) {
       await store(world.database, Object.values(keys));
       for (const identity of ["ann", "Ann", "bob"]) {
         for (const platform of [PLATFORM, OTHER]) {
-          rows[`${identity} ${platform}`] = expectConnection(await owner.create(wish(identity, platform, { tags: ["x"] })), {}, { status: 201 }).connection;
+          rows[`${identity} ${platform}`] = expectConnection(
+            await owner.create(wish(identity, platform, { tags: ["x"] })),
+            {},
+            { status: 201 },
+          ).connection;
         }
       }
     });
 
     test("are made from a key that may", async () => {
-      const asked = { identity: "ann", identityType: "user", scopes: ["connections:read"], platforms: [PLATFORM], origins: [ORIGIN], ttlSeconds: 60 };
+      const asked = {
+        identity: "ann",
+        identityType: "user",
+        scopes: ["connections:read"],
+        platforms: [PLATFORM],
+        origins: [ORIGIN],
+        ttlSeconds: 60,
+      };
       const before = Date.now();
       const { token: text, expiresAt, ...rest } = expectJson(await ask(asked), 201);
       const { ttlSeconds, ...expected } = asked;
@@ -63,9 +88,15 @@ export function sessions(world) {
       const answer = await ask({ identity: "ann" });
       assert.equal(costOf(answer).calls, 1);
       assert.deepEqual(answer.json.scopes, ALL.slice(0, 2));
-      expectProblem(await ask({ identity: "ann" }, keys.lacking), "insufficient_scope", { detail: "This API key lacks the scope `sessions:create`." });
+      expectProblem(await ask({ identity: "ann" }, keys.lacking), "insufficient_scope", {
+        detail: "This API key lacks the scope `sessions:create`.",
+      });
       expectProblem(await ask({ identity: "a,b", ttlSeconds: 1 }), "invalid_body");
-      for (const method of ["GET", "HEAD", "PUT"]) assert.equal((await world.server.send(SESSIONS, { method, secret: keys.maker.secret })).header("allow"), "POST, OPTIONS");
+      for (const method of ["GET", "HEAD", "PUT"])
+        assert.equal(
+          (await world.server.send(SESSIONS, { method, secret: keys.maker.secret })).header("allow"),
+          "POST, OPTIONS",
+        );
     });
 
     test("open every call, for their identity only", async () => {
@@ -78,24 +109,39 @@ export function sessions(world) {
         const { calls, rowsRead } = costOf(answer);
         assert.deepEqual([calls, rowsRead], [1, 0]);
       }
-      for (const filter of [{ identity: "bob" }, { identity: "Ann" }, { key: rows[`bob ${PLATFORM}`].key }]) expectConnections(await ann.list(filter), { total: 0, rows: [] });
-      assert.deepEqual(expectJson(await ann.summary(), 200).platforms, [OTHER, PLATFORM].map((platform) => ({ platform, total: 1 })));
+      for (const filter of [{ identity: "bob" }, { identity: "Ann" }, { key: rows[`bob ${PLATFORM}`].key }])
+        expectConnections(await ann.list(filter), { total: 0, rows: [] });
+      assert.deepEqual(
+        expectJson(await ann.summary(), 200).platforms,
+        [OTHER, PLATFORM].map((platform) => ({ platform, total: 1 })),
+      );
       const mine = rows[`ann ${PLATFORM}`];
       expectConnection(await ann.read(mine.id), mine);
       expectConnection(await ann.patch(mine.id, { tags: ["x", "mine"] }), { tags: ["x", "mine"], version: "2" });
-      for (const { id } of [rows[`bob ${PLATFORM}`], rows[`Ann ${OTHER}`], { id: "00000000-0000-4000-8000-000000000000" }]) {
+      for (const { id } of [
+        rows[`bob ${PLATFORM}`],
+        rows[`Ann ${OTHER}`],
+        { id: "00000000-0000-4000-8000-000000000000" },
+      ]) {
         for (const answer of [await ann.read(id), await ann.patch(id, { tags: ["mine"] }), await ann.remove(id)]) {
           expectProblem(answer, "connection_not_found");
           assert.deepEqual(costOf(answer), { calls: 1, rowsRead: 0, rowsWritten: 0, reads: 0 });
         }
       }
-      for (const name of [`bob ${PLATFORM}`, `Ann ${OTHER}`]) expectConnection(await owner.read(rows[name].id), rows[name]);
-      const { connection } = expectConnection(await ann.create(wish("ann", PLATFORM, { label: "new" })), { identity: "ann" }, { status: 201 });
+      for (const name of [`bob ${PLATFORM}`, `Ann ${OTHER}`])
+        expectConnection(await owner.read(rows[name].id), rows[name]);
+      const { connection } = expectConnection(
+        await ann.create(wish("ann", PLATFORM, { label: "new" })),
+        { identity: "ann" },
+        { status: 201 },
+      );
       expectProblem(await ann.create(wish("bob", PLATFORM, { label: "new" })), "insufficient_scope");
       assert.equal((await ann.remove(connection.id)).status, 204);
       expectProblem(await owner.read(connection.id), "connection_not_found");
       assert.equal((await ann.send("GET", WHOAMI)).json.identity, "ann");
-      expectProblem(await ask({ identity: "ann" }, ann.key), "insufficient_scope", { detail: "This token lacks the scope `sessions:create`." });
+      expectProblem(await ask({ identity: "ann" }, ann.key), "insufficient_scope", {
+        detail: "This token lacks the scope `sessions:create`.",
+      });
     });
 
     test("open some platforms only, when they name any", async () => {
@@ -105,26 +151,42 @@ export function sessions(world) {
       expectProblem(await some.create(wish("ann", OTHER, { label: "new" })), "insufficient_scope");
       const all = await as({ identity: "ann", scopes: ALL });
       const page = await some.send("GET", CONNECTORS);
-      assert.deepEqual(expectPage(page, { total: 1 }).rows.map(({ platform }) => platform), [PLATFORM]);
+      assert.deepEqual(
+        expectPage(page, { total: 1 }).rows.map(({ platform }) => platform),
+        [PLATFORM],
+      );
       const whole = await all.send("GET", CONNECTORS);
       assert.ok(expectPage(whole).total > 1);
-      for (const [caller, tag, status] of [[some, page, 304], [all, page, 200], [some, whole, 200], [all, whole, 304]]) {
-        assert.equal((await caller.send("GET", CONNECTORS, { headers: [["if-none-match", tag.header("etag")]] })).status, status);
+      for (const [caller, tag, status] of [
+        [some, page, 304],
+        [all, page, 200],
+        [some, whole, 200],
+        [all, whole, 304],
+      ]) {
+        assert.equal(
+          (await caller.send("GET", CONNECTORS, { headers: [["if-none-match", tag.header("etag")]] })).status,
+          status,
+        );
       }
       expectPage(await some.send("GET", `/v1/available-actions/${PLATFORM}`));
-      const { suggestions } = expectProblem(await some.send("GET", `/v1/available-actions/${OTHER}`), "platform_not_found");
-      assert.deepEqual(suggestions, [PLATFORM]);
+      const { suggestions } = expectProblem(
+        await some.send("GET", `/v1/available-actions/${OTHER}`),
+        "platform_not_found",
+      );
+      assert.equal(suggestions, undefined, "nothing resembles it");
     });
 
     test("cost the catalog no storage", async () => {
       const caller = await as({ identity: "somebody new", platforms: [PLATFORM] });
       await caller.send("GET", CONNECTORS);
-      for (const path of [CONNECTORS, `/v1/available-actions/${PLATFORM}`]) assert.equal(costOf(await caller.send("GET", path)).calls, 0);
+      for (const path of [CONNECTORS, `/v1/available-actions/${PLATFORM}`])
+        assert.equal(costOf(await caller.send("GET", path)).calls, 0);
     });
 
     test("are walked with from one to the next", async () => {
       const seen = [];
-      for (let n = 0; n < 5; n += 1) expectConnection(await owner.create(wish("walker", PLATFORM, { label: `n${n}` })), {}, { status: 201 });
+      for (let n = 0; n < 5; n += 1)
+        expectConnection(await owner.create(wish("walker", PLATFORM, { label: `n${n}` })), {}, { status: 201 });
       const caller = await as({ identity: "walker", ttlSeconds: 60 });
       await follow(caller, { limit: 2 }, async (page) => {
         seen.push(...page.rows.map(({ key: name }) => name));
@@ -139,12 +201,21 @@ export function sessions(world) {
     test("expire, and are what is signed and nothing else", async () => {
       const claims = (more) => ({ v: 1, k: keys.maker.row.id, s: 3, e: Date.now() + 60_000, i: "ann", ...more });
       const good = [WHOAMI, CONNECTORS, CONNECTIONS];
-      for (const path of good) assert.equal((await world.server.send(path, { secret: forge(claims()) })).status, 200, path);
+      for (const path of good)
+        assert.equal((await world.server.send(path, { secret: forge(claims()) })).status, 200, path);
       const text = forge(claims());
       const bad = [
-        forge(claims({ e: Date.now() - 1 })), forge(claims(), "another secret of more than 32 letters"), forge(claims({ v: 2 })), forge(claims({ i: undefined })),
-        text.replace("st_test_", "st_live_"), `${text}=`, text.slice(0, -1), `${text.slice(0, 20)}${text[20] === "A" ? "B" : "A"}${text.slice(21)}`,
-        text.split(".")[0], "st_test_", "st_test_.",
+        forge(claims({ e: Date.now() - 1 })),
+        forge(claims(), "another secret of more than 32 letters"),
+        forge(claims({ v: 2 })),
+        forge(claims({ i: undefined })),
+        text.replace("st_test_", "st_live_"),
+        `${text}=`,
+        text.slice(0, -1),
+        `${text.slice(0, 20)}${text[20] === "A" ? "B" : "A"}${text.slice(21)}`,
+        text.split(".")[0],
+        "st_test_",
+        "st_test_.",
       ];
       for (const secret of bad) {
         for (const path of good) {
@@ -155,7 +226,10 @@ export function sessions(world) {
       }
       // Of a key that is not there, or of the other environment, only the vault knows.
       for (const secret of [forge(claims({ k: "nobody" })), forge(claims(), SESSION_SECRET, "live")]) {
-        assert.deepEqual(await Promise.all(good.map(async (path) => (await world.server.send(path, { secret })).status)), [401, 200, 401]);
+        assert.deepEqual(
+          await Promise.all(good.map(async (path) => (await world.server.send(path, { secret })).status)),
+          [401, 200, 401],
+        );
       }
     });
 
@@ -163,7 +237,12 @@ export function sessions(world) {
       const caller = await as({ identity: "ann", scopes: ALL }, keys.revoked);
       expectConnections(await caller.list());
       await world.database.prepare("UPDATE api_keys SET revoked_at = 1 WHERE id = ?").bind(keys.revoked.row.id).run();
-      for (const [method, path] of [["GET", CONNECTIONS], ["GET", SUMMARY], ["GET", WHOAMI], ["DELETE", one(rows[`ann ${PLATFORM}`].id)]]) {
+      for (const [method, path] of [
+        ["GET", CONNECTIONS],
+        ["GET", SUMMARY],
+        ["GET", WHOAMI],
+        ["DELETE", one(rows[`ann ${PLATFORM}`].id)],
+      ]) {
         const answer = await caller.send(method, path);
         expectProblem(answer, "invalid_key");
         assert.deepEqual(costOf(answer), { calls: 1, rowsRead: 0, rowsWritten: 0, reads: 0 });
@@ -176,12 +255,28 @@ export function sessions(world) {
       const own = `http://127.0.0.1:${world.server.port}`;
       const caller = await as({ identity: "ann", origins: [ORIGIN, own] });
       for (const [headers, status] of [
-        [[["origin", ORIGIN]], 200], [[["origin", own]], 200], [[["sec-fetch-site", "same-origin"]], 200], [[["sec-fetch-site", "cross-site"]], 401],
-        [[], 401], [[["origin", "https://app.example.evil"]], 401], [[["origin", "null"], ["sec-fetch-site", "same-origin"]], 401],
+        [[["origin", ORIGIN]], 200],
+        [[["origin", own]], 200],
+        [[["sec-fetch-site", "same-origin"]], 200],
+        [[["sec-fetch-site", "cross-site"]], 401],
+        [[], 401],
+        [[["origin", "https://app.example.evil"]], 401],
+        [
+          [
+            ["origin", "null"],
+            ["sec-fetch-site", "same-origin"],
+          ],
+          401,
+        ],
       ]) {
-        for (const path of [CONNECTORS, CONNECTIONS, WHOAMI]) assert.equal((await caller.send("GET", path, { headers })).status, status, `${path} ${headers}`);
+        for (const path of [CONNECTORS, CONNECTIONS, WHOAMI])
+          assert.equal((await caller.send("GET", path, { headers })).status, status, `${path} ${headers}`);
       }
-      assert.equal((await world.server.send(CONNECTIONS, { method: "OPTIONS", headers: [["origin", "https://b.example"]] })).status, 204);
+      assert.equal(
+        (await world.server.send(CONNECTIONS, { method: "OPTIONS", headers: [["origin", "https://b.example"]] }))
+          .status,
+        204,
+      );
     });
 
     test("of another account see that one", async () => {
@@ -202,13 +297,20 @@ export function sessions(world) {
       await store(database.vault, Object.values(keys));
       await database.close();
       const signs = { SESSION_SECRET: NEXT_SECRET, SESSION_SECRET_PREVIOUS: SESSION_SECRET };
-      servers.next = await Server.start(state, { name: "sessions-next", variables: { ALLOWED_ORIGINS: ORIGIN }, secrets: signs });
+      servers.next = await Server.start(state, {
+        name: "sessions-next",
+        variables: { ALLOWED_ORIGINS: ORIGIN },
+        secrets: signs,
+      });
     });
 
     after(() => Promise.all(Object.values(servers).map((server) => server.stop())));
 
     test("are taken until both have changed", async () => {
-      const [old, next] = [await token({ identity: "ann" }), await token({ identity: "ann" }, keys.maker, servers.next)];
+      const [old, next] = [
+        await token({ identity: "ann" }),
+        await token({ identity: "ann" }, keys.maker, servers.next),
+      ];
       const status = async (server, secret) => (await server.send(CONNECTORS, { secret })).status;
       assert.deepEqual([await status(servers.next, old), await status(servers.next, next)], [200, 200]);
       assert.deepEqual([await status(world.server, old), await status(world.server, next)], [200, 401]);
@@ -219,7 +321,12 @@ export function sessions(world) {
       const headers = [["origin", ORIGIN]];
       const preflight = await servers.next.send(CONNECTIONS, { method: "OPTIONS", headers });
       assert.ok(preflight.header("access-control-allow-headers").split(", ").includes("x-service-secret"));
-      const created = await servers.next.send(CONNECTIONS, { method: "POST", secret, headers: [...headers, JSON_TYPE], body: JSON.stringify(wish("ann", OTHER)) });
+      const created = await servers.next.send(CONNECTIONS, {
+        method: "POST",
+        secret,
+        headers: [...headers, JSON_TYPE],
+        body: JSON.stringify(wish("ann", OTHER)),
+      });
       assert.deepEqual([created.status, created.header("access-control-allow-origin")], [201, ORIGIN], created.text);
       const list = await servers.next.send(CONNECTIONS, { secret, headers });
       assert.deepEqual([list.json.total, list.header("access-control-allow-origin")], [1, ORIGIN]);

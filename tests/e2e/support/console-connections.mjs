@@ -5,14 +5,18 @@ import { expectConnection, expectConnections } from "./vault.mjs";
 
 export const ROWS = 25;
 export const PATH = "/connections";
-export const at = (id) => `${PATH}?connection=${id}`;
+export const at = (id) => `${PATH}/${id}`;
 
 /** Ids of the connections in the table, from the top. */
-export const shownRows = (page) => page.locator("tbody a[data-connection]").evaluateAll((links) => links.map((link) => link.dataset.connection));
+export const shownRows = (page) =>
+  page.locator("tbody a[data-connection]").evaluateAll((links) => links.map((link) => link.dataset.connection));
 
 /** Waits until the table shows just these connections, in this order. */
 export async function expectRows(page, ids) {
-  const are = (wanted) => JSON.stringify([...document.querySelectorAll("tbody a[data-connection]")].map((link) => link.dataset.connection)) === JSON.stringify(wanted);
+  const are = (wanted) =>
+    JSON.stringify(
+      [...document.querySelectorAll("tbody a[data-connection]")].map((link) => link.dataset.connection),
+    ) === JSON.stringify(wanted);
   await page.waitForFunction(are, ids).catch(async () => assert.deepEqual(await shownRows(page), ids));
 }
 
@@ -24,12 +28,26 @@ export async function answered(caller, filter = {}) {
 
 /** A new connection to GitHub; nobody else's test knows it. */
 export async function newConnection(caller, more = {}) {
-  const value = { platform: "github", identity: `someone-${randomUUID()}`, identityType: "user", tags: ["one", "two"], ...more };
+  const value = {
+    platform: "github",
+    identity: `someone-${randomUUID()}`,
+    identityType: "user",
+    tags: ["one", "two"],
+    ...more,
+  };
   return expectConnection(await caller.create(value), {}, { status: 201, headers: undefined }).connection;
 }
 
 /** The tags that the API has. */
 export const tagsOf = async (caller, id) => (await caller.read(id)).json.tags;
+
+/** Chooses a platform by keyboard: types a text, and takes the first of what is suggested. */
+export async function choosePlatform(scope, text) {
+  const field = scope.getByRole("combobox", { name: "Platform", exact: true });
+  await field.fill(text);
+  await scope.getByRole("listbox", { name: "Platforms" }).getByRole("option").first().waitFor();
+  await field.press("Enter");
+}
 
 /** The parts of the panel. */
 export function panelOf(page) {
@@ -46,4 +64,9 @@ export function panelOf(page) {
 }
 
 /** The values of a part of the address. */
-export const asked = (page) => Object.fromEntries(new URL(page.url()).searchParams);
+/** What the address asks for: the parameters, and the connection that is opened beside the list. */
+export function asked(page) {
+  const { pathname, searchParams } = new URL(page.url());
+  const connection = pathname.slice(at("").length);
+  return { ...Object.fromEntries(searchParams), ...(connection && { connection }) };
+}

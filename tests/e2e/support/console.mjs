@@ -12,21 +12,29 @@ import { Server } from "./server.mjs";
 import { Caller, seed } from "./vault.mjs";
 import { State, build, cli, folder } from "./workspace.mjs";
 
-const DOCUMENTS = [join(root, "tests", "fixtures", "openapi", "good"), join(openapiDirectory, "api", "github.com", "api.github.com.json")];
+const DOCUMENTS = [
+  join(root, "tests", "fixtures", "openapi", "good"),
+  join(openapiDirectory, "api", "github.com", "api.github.com.json"),
+];
 /** The same, and those of a provider with hundreds of services. */
 export const MANY_DOCUMENTS = [...DOCUMENTS, join(openapiDirectory, "api", "googleapis.com")];
-const LOGO = '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40"><rect width="40" height="40" fill="gray"/></svg>';
+const LOGO =
+  '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40"><rect width="40" height="40" fill="gray"/></svg>';
 const AXE = readFileSync(join(root, "node_modules", "axe-core", "axe.min.js"), "utf8");
 /** What WCAG 2.2 AA asks for, and what axe knows beyond. */
 const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 const TIMEOUT_MS = 15_000;
 
 /** Connections of every kind, half of them to GitHub. */
-export const CONNECTIONS = Array.from({ length: 130 }, (_, n) => (n % 2 ? nth(n) : { ...nth(n), platform: "github", identity: `user-${n}@example.com` }));
+export const CONNECTIONS = Array.from({ length: 130 }, (_, n) =>
+  n % 2 ? nth(n) : { ...nth(n), platform: "github", identity: `user-${n}@example.com` },
+);
 
 /** Runs in the page before its own scripts. A secret is given once: who signs out stays so. */
 function prepare(secret) {
-  document.addEventListener("securitypolicyviolation", (event) => console.error(`Content-Security-Policy: ${event.violatedDirective}, ${event.blockedURI}`));
+  document.addEventListener("securitypolicyviolation", (event) =>
+    console.error(`Content-Security-Policy: ${event.violatedDirective}, ${event.blockedURI}`),
+  );
   if (!secret || sessionStorage.getItem("test.given")) return;
   sessionStorage.setItem("test.given", "yes");
   sessionStorage.setItem("connector-vault.secret", secret);
@@ -41,7 +49,13 @@ export class Console {
   static async start({ name, documents = DOCUMENTS, connections = CONNECTIONS, keys = {} }) {
     await build();
     const world = new Console();
-    world.keys = { full: key(), reader: key({ scopes: "catalog:read connections:read" }), catalogOnly: key({ scopes: "catalog:read" }), maker: key({ scopes: "catalog:read connections:read connections:write sessions:create" }), ...keys };
+    world.keys = {
+      full: key(),
+      reader: key({ scopes: "catalog:read connections:read" }),
+      catalogOnly: key({ scopes: "catalog:read" }),
+      maker: key({ scopes: "catalog:read connections:read connections:write sessions:create" }),
+      ...keys,
+    };
     const catalog = { path: join(folder, `${name}-catalog`) };
     await cli("catalog", "import", ...documents, "--licence", "any", "--out", catalog.path);
     const state = new State(`${name}-state`);
@@ -74,7 +88,10 @@ export class Console {
 
   /** Lets a key expire now. */
   async expire(of) {
-    await this.database.prepare("UPDATE api_keys SET expires_at = ? WHERE id = ?").bind(Date.now() - 1, of.row.id).run();
+    await this.database
+      .prepare("UPDATE api_keys SET expires_at = ? WHERE id = ?")
+      .bind(Date.now() - 1, of.row.id)
+      .run();
   }
 
   /** Stores one more key. */
@@ -93,16 +110,24 @@ export class Console {
    *   test brings about: the browser's console tells of them
    */
   async visit(path, use, { as = this.keys.full, width = 1280, height = 900, theme = "light", expects = [] } = {}) {
-    const context = await this.browser.newContext({ viewport: { width, height }, colorScheme: theme, permissions: ["clipboard-read", "clipboard-write"], reducedMotion: "reduce" });
+    const context = await this.browser.newContext({
+      viewport: { width, height },
+      colorScheme: theme,
+      permissions: ["clipboard-read", "clipboard-write"],
+      reducedMotion: "reduce",
+    });
     context.setDefaultTimeout(TIMEOUT_MS);
     const faults = [];
     const isExpected = (text) => expects.some((what) => text.includes(String(what)));
-    await context.route((url) => url.origin !== this.baseUrl, (route) => {
-      const request = route.request();
-      if (request.resourceType() === "image") return route.fulfill({ contentType: "image/svg+xml", body: LOGO });
-      faults.push(`asks another host: ${request.method()} ${request.url()}`);
-      return route.abort();
-    });
+    await context.route(
+      (url) => url.origin !== this.baseUrl,
+      (route) => {
+        const request = route.request();
+        if (request.resourceType() === "image") return route.fulfill({ contentType: "image/svg+xml", body: LOGO });
+        faults.push(`asks another host: ${request.method()} ${request.url()}`);
+        return route.abort();
+      },
+    );
     await context.addInitScript(prepare, as?.secret);
     const page = await context.newPage();
     page.on("console", (message) => {
@@ -115,7 +140,8 @@ export class Console {
     page.on("requestfailed", (request) => {
       const reason = request.failure()?.errorText ?? "";
       // Questions whose answer nobody waits for any more are ended.
-      if (reason !== "net::ERR_ABORTED" && !isExpected(reason)) faults.push(`failed: ${request.method()} ${request.url()}: ${reason}`);
+      if (reason !== "net::ERR_ABORTED" && !isExpected(reason))
+        faults.push(`failed: ${request.method()} ${request.url()}: ${reason}`);
     });
     try {
       await page.goto(this.baseUrl + path);
@@ -137,14 +163,20 @@ export async function expectAccessible(page, what) {
   const violations = await page.evaluate(async (values) => {
     const { violations: found, passes } = await window.axe.run(document, { runOnly: { type: "tag", values } });
     if (passes.length === 0) throw new Error("axe has checked nothing");
-    return found.map(({ id, help, nodes }) => `${id}: ${help}\n${nodes.map(({ html, failureSummary }) => `  ${html}\n  ${failureSummary}`).join("\n")}`);
+    return found.map(
+      ({ id, help, nodes }) =>
+        `${id}: ${help}\n${nodes.map(({ html, failureSummary }) => `  ${html}\n  ${failureSummary}`).join("\n")}`,
+    );
   }, RULES);
   assert.deepEqual(violations, [], what);
 }
 
 /** Asserts that nothing has to be scrolled sideways to. */
 export async function expectFits(page, what) {
-  const [inner, outer] = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
+  const [inner, outer] = await page.evaluate(() => [
+    document.documentElement.scrollWidth,
+    document.documentElement.clientWidth,
+  ]);
   assert.ok(inner <= outer, `${what} is ${inner} px wide, the window ${outer} px`);
 }
 

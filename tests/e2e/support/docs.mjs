@@ -7,7 +7,11 @@ import { root } from "../../../scripts/lib/paths.mjs";
 const FENCE = /^( *)```(.*)\n([^]*?)^\1```$/gm;
 
 /** An anchor as GitHub makes it of a heading's text. */
-const slug = (heading) => heading.toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, "").replaceAll(" ", "-");
+const slug = (heading) =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, "")
+    .replaceAll(" ", "-");
 
 export class Page {
   constructor(path) {
@@ -19,8 +23,16 @@ export class Page {
       const before = this.text.slice(0, index);
       const [language, ...mark] = info.split(" ");
       return {
-        page: this.name, language, mark: mark.join(" "), code: code.replaceAll(new RegExp(`^${indent}`, "gm"), ""),
-        line: before.split("\n").length, heading: before.match(/^#+ .*$/gm)?.at(-1).replace(/^#+ /, "") ?? "",
+        page: this.name,
+        language,
+        mark: mark.join(" "),
+        code: code.replaceAll(new RegExp(`^${indent}`, "gm"), ""),
+        line: before.split("\n").length,
+        heading:
+          before
+            .match(/^#+ .*$/gm)
+            ?.at(-1)
+            .replace(/^#+ /, "") ?? "",
       };
     });
     const fences = this.text.match(/^ *```/gm) ?? [];
@@ -52,7 +64,18 @@ export class Page {
   /** The tables: arrays of rows, which are arrays of cells; the heads first, the rule below them left out. */
   get tables() {
     const tables = this.prose.match(/(?:^\|.*\|\n)+/gm) ?? [];
-    return tables.map((table) => table.trim().split("\n").filter((_, at) => at !== 1).map((row) => row.slice(1, -1).split("|").map((cell) => cell.trim())));
+    return tables.map((table) =>
+      table
+        .trim()
+        .split("\n")
+        .filter((_, at) => at !== 1)
+        .map((row) =>
+          row
+            .slice(1, -1)
+            .split("|")
+            .map((cell) => cell.trim()),
+        ),
+    );
   }
 
   /** The file that a relative link leads to. */
@@ -62,8 +85,13 @@ export class Page {
 }
 
 /** All pages, README first. */
-export const pages = [join(root, "README.md"), ...readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md")).sort().map((name) => join(root, "docs", name))]
-  .map((path) => new Page(path));
+export const pages = [
+  join(root, "README.md"),
+  ...readdirSync(join(root, "docs"))
+    .filter((name) => name.endsWith(".md"))
+    .sort()
+    .map((name) => join(root, "docs", name)),
+].map((path) => new Page(path));
 
 /** The page of a name. */
 export const page = (name) => pages.find((one) => one.name === name) ?? assert.fail(`there is no ${name}`);

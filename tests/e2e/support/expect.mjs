@@ -2,11 +2,12 @@
 import assert from "node:assert/strict";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
-const COST = /^d1;desc="calls=\d+ rows_read=\d+ rows_written=\d+", kv;desc="reads=\d+"$/;
+const COST = /^d1;desc="calls=\d+ rows_read=\d+ rows_written=\d+", kv;desc="reads=\d+"(, catalog;desc="format=1")?$/;
 const TITLES = {
   unknown_parameter: [400, "Unknown query parameter"],
   repeated_parameter: [400, "Repeated query parameter"],
   invalid_parameter: [400, "Invalid query parameter"],
+  query_too_broad: [400, "Query too broad"],
   invalid_body: [400, "Invalid body"],
   missing_key: [401, "Missing API key"],
   invalid_key: [401, "Invalid API key"],
@@ -46,7 +47,10 @@ export function expectHeaders(answer, own, { vary = "x-service-secret, origin" }
 
 /** What the request cost in storage. */
 export function costOf(answer) {
-  const [calls, rowsRead, rowsWritten, reads] = answer.header("server-timing").match(/\d+(?=[ "])/g).map(Number);
+  const [calls, rowsRead, rowsWritten, reads] = answer
+    .header("server-timing")
+    .match(/\d+(?=[ "])/g)
+    .map(Number);
   return { calls, rowsRead, rowsWritten, reads };
 }
 

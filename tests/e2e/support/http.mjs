@@ -61,7 +61,13 @@ function joinChunks(bytes) {
 /** A body that is sent in chunks, without telling its length; when `ends` is false, its end never comes. */
 export class Chunked {
   constructor(chunks, { ends = true } = {}) {
-    const framed = chunks.map((chunk) => Buffer.concat([Buffer.from(`${Buffer.byteLength(chunk).toString(16)}\r\n`), Buffer.from(chunk), Buffer.from("\r\n")]));
+    const framed = chunks.map((chunk) =>
+      Buffer.concat([
+        Buffer.from(`${Buffer.byteLength(chunk).toString(16)}\r\n`),
+        Buffer.from(chunk),
+        Buffer.from("\r\n"),
+      ]),
+    );
     this.header = ["Transfer-Encoding", "chunked"];
     this.bytes = Buffer.concat([...framed, Buffer.from(ends ? "0\r\n\r\n" : "")]);
   }
@@ -103,7 +109,9 @@ export async function send({ port, method = "GET", path, headers = [], body = ""
     const chunks = [];
     const received = () => Buffer.concat(chunks);
     const mayNotEnd = body instanceof Announced || body instanceof Chunked;
-    const socket = connect(port, "127.0.0.1", () => socket.write(Buffer.concat([Buffer.from(head, "latin1"), payload])));
+    const socket = connect(port, "127.0.0.1", () =>
+      socket.write(Buffer.concat([Buffer.from(head, "latin1"), payload])),
+    );
     socket.setTimeout(TIMEOUT_MS, () => socket.destroy(new Error(`no answer to ${method} ${path.slice(0, 200)}`)));
     socket.on("data", (chunk) => {
       chunks.push(chunk);

@@ -35,7 +35,11 @@ export function key(row = {}) {
  * `i` whose it is, and `s` the bits of its scopes.
  */
 export function token(signer, { row }, claims) {
-  const text = signedToken({ v: 1, k: row.id, s: 7, e: Date.now() + 900_000, i: "ann", ...claims }, signer, row.environment);
+  const text = signedToken(
+    { v: 1, k: row.id, s: 7, e: Date.now() + 900_000, i: "ann", ...claims },
+    signer,
+    row.environment,
+  );
   secrets.add(text);
   return text;
 }

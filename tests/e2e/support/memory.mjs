@@ -1,4 +1,4 @@
-// How much memory the Worker's isolate holds, asked of V8 through wrangler's inspector.
+// How much memory the Worker's isolate holds, asked of V8 through the inspector.
 import { Server } from "./server.mjs";
 
 const TIMEOUT_MS = 10_000;
@@ -32,13 +32,19 @@ class Inspector {
 
   static async open(port) {
     const inspector = new Inspector();
+    const listed = await (await fetch(`http://127.0.0.1:${port}/json`)).json();
+    // Miniflare lists its own Workers, too; wrangler lists ours only.
+    const { webSocketDebuggerUrl } = listed.find(({ id }) => id.startsWith("core:user:")) ?? listed[0];
     // Node's WebSocket names no origin by itself, and wrangler wants one.
-    inspector.socket = new WebSocket(`ws://127.0.0.1:${port}/ws`, { headers: { origin: "http://localhost" } });
+    inspector.socket = new WebSocket(webSocketDebuggerUrl, { headers: { origin: "http://localhost" } });
     inspector.socket.addEventListener("message", ({ data }) => inspector.#take(JSON.parse(data)));
-    await within("the inspector to open", new Promise((done, fail) => {
-      inspector.socket.addEventListener("open", done);
-      inspector.socket.addEventListener("error", (event) => fail(event.error ?? new Error("no inspector")));
-    }));
+    await within(
+      "the inspector to open",
+      new Promise((done, fail) => {
+        inspector.socket.addEventListener("open", done);
+        inspector.socket.addEventListener("error", (event) => fail(event.error ?? new Error("no inspector")));
+      }),
+    );
     return inspector;
   }
 

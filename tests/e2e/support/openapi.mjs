@@ -8,14 +8,23 @@ import { root } from "../../../scripts/lib/paths.mjs";
 
 const DOCUMENT = "document";
 /** Headers of the transport, and of assets on their way. */
-const TRANSPORT = new Set(["cf-cache-status", "connection", "content-length", "content-type", "date", "transfer-encoding"]);
+const TRANSPORT = new Set([
+  "cf-cache-status",
+  "connection",
+  "content-length",
+  "content-type",
+  "date",
+  "transfer-encoding",
+]);
 
 /** The same schema, in which an object has no other members than those that are described. */
 function closed(schema) {
   if (Array.isArray(schema)) return schema.map(closed);
   if (typeof schema !== "object" || schema === null) return schema;
   const inner = Object.fromEntries(Object.entries(schema).map(([name, value]) => [name, closed(value)]));
-  return schema.type === "object" && schema.properties?.constructor === Object ? { ...inner, additionalProperties: false } : inner;
+  return schema.type === "object" && schema.properties?.constructor === Object
+    ? { ...inner, additionalProperties: false }
+    : inner;
 }
 
 export class Description {
@@ -34,7 +43,10 @@ export class Description {
     /** Each operation by its id, with its path and method. */
     this.operations = new Map(
       Object.entries(document.paths).flatMap(([path, item]) =>
-        Object.entries(item).map(([method, operation]) => [operation.operationId, { ...operation, path, method: method.toUpperCase() }]),
+        Object.entries(item).map(([method, operation]) => [
+          operation.operationId,
+          { ...operation, path, method: method.toUpperCase() },
+        ]),
       ),
     );
   }
@@ -42,7 +54,10 @@ export class Description {
   /** What a reference stands for, or the thing itself. */
   resolve(thing) {
     if (thing.$ref === undefined) return thing;
-    const steps = thing.$ref.replace(/^#\//, "").split("/").map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
+    const steps = thing.$ref
+      .replace(/^#\//, "")
+      .split("/")
+      .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
     return steps.reduce((part, step) => part[step], this.document);
   }
 
@@ -62,7 +77,12 @@ export class Description {
       const { required, schema } = this.resolve(header);
       const text = answer.header(name);
       if (text === undefined) assert.ok(!required, `${where}: \`${name}\` is missing`);
-      else assert.equal(this.faults(schema, schema.type === "integer" ? Number(text) : text), undefined, `${where}: ${name}`);
+      else
+        assert.equal(
+          this.faults(schema, schema.type === "integer" ? Number(text) : text),
+          undefined,
+          `${where}: ${name}`,
+        );
     }
     const others = answer.headers.map(([name]) => name).filter((name) => !(name in headers) && !TRANSPORT.has(name));
     assert.deepEqual(others, [], `${where}: headers that are not described`);

@@ -56,7 +56,15 @@ export class Recorder {
       if (this !== undefined) misuses.push("`fetch` is called as a method");
       if (given.length !== 1 || !(request instanceof Request)) misuses.push(`\`fetch\` gets ${inspect(given)}`);
       const { pathname, searchParams } = new URL(request.url);
-      const note = { method: request.method, url: request.url, path: pathname, query: Object.fromEntries(searchParams), headers: request.headers, request, at: Date.now() };
+      const note = {
+        method: request.method,
+        url: request.url,
+        path: pathname,
+        query: Object.fromEntries(searchParams),
+        headers: request.headers,
+        request,
+        at: Date.now(),
+      };
       recorder.requests.push(note);
       note.body = request.method === "GET" || request.method === "DELETE" ? "" : await request.clone().text();
       return send(request, recorder.requests.length);
@@ -85,12 +93,20 @@ export async function failure(call) {
 }
 
 /** What an error holds for whoever looks at it, as texts. */
-const shown = (error) => [JSON.stringify(error), String(error), error.message, String(error.stack), inspect(error, { depth: 20, showHidden: true, getters: true })];
+const shown = (error) => [
+  JSON.stringify(error),
+  String(error),
+  error.message,
+  String(error.stack),
+  inspect(error, { depth: 20, showHidden: true, getters: true }),
+];
 
 /** Asserts that no secret of this run is to be seen in something. */
 export function expectNoSecret(value) {
   assert.ok(secrets.size > 0);
-  for (const text of shown(value)) for (const secret of secrets) assert.ok(!text.includes(secret), `a secret is in ${text.replaceAll(secret, "(secret)").slice(0, 1000)}`);
+  for (const text of shown(value))
+    for (const secret of secrets)
+      assert.ok(!text.includes(secret), `a secret is in ${text.replaceAll(secret, "(secret)").slice(0, 1000)}`);
 }
 
 /** Asserts an error of exactly this class with all that holds of every one; `expected`: exact properties. */
@@ -105,18 +121,22 @@ export function expectError(error, kind, expected = {}) {
   assert.ok(error.stack.includes(error.message), error.stack);
   assert.ok(Array.isArray(error.errors));
   assert.ok(error.headers === undefined || error.headers instanceof Headers);
-  for (const [name, value] of Object.entries(expected)) assert.deepEqual(error[name], value, `${name} of ${inspect(error)}`);
+  for (const [name, value] of Object.entries(expected))
+    assert.deepEqual(error[name], value, `${name} of ${inspect(error)}`);
   expectNoSecret(error);
   return error;
 }
 
 /** Asserts that nothing was answered to a call that failed in this way. */
-export const expectUnanswered = (error, kind, expected) => expectError(error, kind, { requestId: undefined, headers: undefined, ...expected });
+export const expectUnanswered = (error, kind, expected) =>
+  expectError(error, kind, { requestId: undefined, headers: undefined, ...expected });
 
 /** Asserts that a wrong option or argument was refused, by name. */
 export function expectInvalid(error, parameter, suggestion) {
   expectUnanswered(error, "ValidationError", { status: undefined, code: "invalid_argument" });
-  const fault = error.errors.find((each) => each.parameter === parameter) ?? assert.fail(`\`${parameter}\` is not among ${inspect(error.errors)}`);
+  const fault =
+    error.errors.find((each) => each.parameter === parameter) ??
+    assert.fail(`\`${parameter}\` is not among ${inspect(error.errors)}`);
   assert.ok(fault.detail.length > 10, fault.detail);
   if (suggestion !== undefined) assert.equal(fault.suggestion, suggestion);
   return error;
@@ -129,7 +149,12 @@ export const factsOf = ({ status, code, detail, errors = [] }) => ({ status, cod
 export function expectAnswered(error, kind, answer, more = {}) {
   const { requestId, suggestions, connectionId, ...problem } = answer.json;
   assert.equal(requestId, answer.header("x-request-id"));
-  expectError(error, kind, { ...factsOf(problem), ...(suggestions && { suggestions }), ...(connectionId && { connectionId }), ...more });
+  expectError(error, kind, {
+    ...factsOf(problem),
+    ...(suggestions && { suggestions }),
+    ...(connectionId && { connectionId }),
+    ...more,
+  });
   assert.match(error.requestId, /^[0-9a-f-]{36}$/);
   assert.notEqual(error.requestId, requestId, "each request has an id of its own");
   assert.equal(error.headers.get("x-request-id"), error.requestId);

@@ -1,6 +1,7 @@
-// The service on the real runtime: one `wrangler dev`, started on a storage folder and ended with all its children.
+// The service on the real runtime, started on a storage folder and ended with all its children: the Worker on Miniflare, or
+// all of `wrangler dev`.
 import { spawn } from "node:child_process";
-import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -9,6 +10,7 @@ import { environment } from "../../../scripts/lib/run.mjs";
 import { secrets as kept, send } from "./http.mjs";
 import { folder, wranglerEnvironment } from "./workspace.mjs";
 
+const DIRECT = join(import.meta.dirname, "direct.mjs");
 const READY_MS = 120_000;
 const POLL_MS = 50;
 const STOP_MS = 10_000;
@@ -24,9 +26,10 @@ for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exi
 /** What every server of this run has printed. */
 export const outputs = [];
 
-/** The lines that wrangler wrote to its own log files. */
+/** The lines that wrangler wrote to its own log files, where it ran at all. */
 export function wranglerLogs() {
   const logs = join(folder, "logs");
+  if (!existsSync(logs)) return [];
   return readdirSync(logs, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => readFileSync(join(entry.parentPath, entry.name), "utf8"));
@@ -62,7 +65,12 @@ function configuration(name, variables, bindings, secrets) {
   mkdirSync(place, { recursive: true });
   const path = join(place, "wrangler.toml");
   writeFileSync(path, `${text}\n${bindings}`);
-  writeFileSync(join(place, ".dev.vars"), Object.entries(secrets).map(([secret, value]) => `${secret}=${JSON.stringify(value)}\n`).join(""));
+  writeFileSync(
+    join(place, ".dev.vars"),
+    Object.entries(secrets)
+      .map(([secret, value]) => `${secret}=${JSON.stringify(value)}\n`)
+      .join(""),
+  );
   return path;
 }
 
@@ -73,19 +81,28 @@ export class Server {
   /**
    * Starts the service on a storage folder and waits until it answers.
    * @param {import("./workspace.mjs").State} state
-   * @param {{ name: string, variables?: object, bindings?: string, secrets?: object }} [other] what differs from wrangler.toml
+   * @param {{ name: string, variables?: object, bindings?: string, secrets?: object, byWrangler?: boolean }} [other] what
+   *   differs from wrangler.toml; and whether `wrangler dev` is to serve it, with its proxy
    */
-  static async start(state, { name, variables = {}, bindings = "", secrets = { SESSION_SECRET } } = { name: "plain" }) {
+  static async start(
+    state,
+    { name, variables = {}, bindings = "", secrets = { SESSION_SECRET }, byWrangler = false } = { name: "plain" },
+  ) {
     const config = configuration(name, variables, bindings, secrets);
-    return Server.dev(root, ["--config", config, "--persist-to", state.path]);
+    const options = ["--config", config, "--persist-to", state.path];
+    return byWrangler ? Server.dev(root, options) : Server.#serve(root, process.execPath, [DIRECT, ...options]);
   }
 
   /** Starts `wrangler dev` in the folder of any Worker, and waits until `/health` answers. */
-  static async dev(cwd, options = []) {
+  static dev(cwd, options = []) {
+    return Server.#serve(cwd, wrangler, ["dev", ...options, "--show-interactive-dev-session=false"]);
+  }
+
+  static async #serve(cwd, program, options) {
     const server = new Server();
     [server.port, server.inspectorPort] = [await freePort(), await freePort()];
     const ports = ["--ip", "127.0.0.1", "--port", server.port, "--inspector-port", server.inspectorPort].map(String);
-    server.child = spawn(wrangler, ["dev", ...options, "--show-interactive-dev-session=false", ...ports], {
+    server.child = spawn(program, [...options, ...ports], {
       cwd,
       env: environment(wranglerEnvironment),
       stdio: ["ignore", "pipe", "pipe"],
@@ -114,7 +131,7 @@ export class Server {
       const answer = await send({ port: this.port, path: "/health" }).catch(() => undefined);
       if (answer?.status === 200) return;
       const over = this.child.exitCode !== null || Date.now() > until;
-      if (over) throw new Error(`wrangler dev did not become ready:\n${this.output}`);
+      if (over) throw new Error(`the service did not become ready:\n${this.output}`);
       await pause(POLL_MS);
     }
   }

@@ -56,7 +56,11 @@ export function expectShownAnswer(shown, answer) {
   const [shownHead, shownBody] = split(shown);
   const [head, body] = split(answer);
   assert.equal(head[0], shownHead[0]);
-  const headers = new Map(head.slice(1).map((line) => [line.slice(0, line.indexOf(":")).toLowerCase(), line.slice(line.indexOf(":") + 1).trim()]));
+  const headers = new Map(
+    head
+      .slice(1)
+      .map((line) => [line.slice(0, line.indexOf(":")).toLowerCase(), line.slice(line.indexOf(":") + 1).trim()]),
+  );
   assert.ok(shownHead.length > 1, "no header is shown");
   for (const line of shownHead.slice(1)) {
     const [name, value] = [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1).trim()];
@@ -77,6 +81,9 @@ export const bodyOf = (answer) => (answer.startsWith("HTTP/") ? split(answer)[1]
 
 /** Asserts that lines were printed one after the other; a line that is an ellipsis stands for any lines. */
 export function expectPrinted(shown, printed) {
-  const lines = shown.trimEnd().split("\n").map((line) => (line === "…" ? "(?:.*\\n)*?" : `${line.split("…").map(escape).join(".*")}\\n`));
+  const lines = shown
+    .trimEnd()
+    .split("\n")
+    .map((line) => (line === "…" ? "(?:.*\\n)*?" : `${line.split("…").map(escape).join(".*")}\\n`));
   assert.match(`${printed.trimEnd()}\n`, new RegExp(`(?:^|\\n)${lines.join("")}`, "u"));
 }

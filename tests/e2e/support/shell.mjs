@@ -54,13 +54,28 @@ export class Shell {
     mkdirSync(answers, { recursive: true });
     const said = code.replaceAll(/^(\S.*?) +# → (\d{3})\b.*$/gm, "EXPECT=$2 $1");
     const script = `${PRELUDE}\n${this.#state}\n${said}\n${kept(code)}\n`;
-    const env = { ...environment(wranglerEnvironment), ...this.env, ANSWERS: answers, KEPT: join(this.folder, ".kept"), PATH: `${nodeBin}:${process.env.PATH}` };
+    const env = {
+      ...environment(wranglerEnvironment),
+      ...this.env,
+      ANSWERS: answers,
+      KEPT: join(this.folder, ".kept"),
+      PATH: `${nodeBin}:${process.env.PATH}`,
+    };
     const merged = ["-c", `exec 2>&1; ${script}`];
-    const { stdout } = await promisify(execFile)("bash", merged, { cwd: this.folder, env, timeout: TIMEOUT_MS, maxBuffer: 64 << 20 }).catch((error) => {
-      throw new Error(`bash failed (${error.code ?? error.signal}):\n${code}\nIt printed:\n${error.stdout?.slice(-3000)}`);
+    const { stdout } = await promisify(execFile)("bash", merged, {
+      cwd: this.folder,
+      env,
+      timeout: TIMEOUT_MS,
+      maxBuffer: 64 << 20,
+    }).catch((error) => {
+      throw new Error(
+        `bash failed (${error.code ?? error.signal}):\n${code}\nIt printed:\n${error.stdout?.slice(-3000)}`,
+      );
     });
     this.#state += `\n${readFileSync(join(this.folder, ".kept"), "utf8")}`;
-    const told = readdirSync(answers).filter((name) => name.endsWith(".told")).sort();
+    const told = readdirSync(answers)
+      .filter((name) => name.endsWith(".told"))
+      .sort();
     return {
       printed: stdout,
       answers: told.map((name) => {

@@ -39,6 +39,7 @@ async function answer(folder, headers, request, response) {
   // Browsers ask for it by themselves, and complain when there is none.
   if (path === "/favicon.ico") return response.writeHead(204, headers).end();
   const body = await readFile(join(folder, path)).catch(() => undefined);
-  if (body === undefined) return response.writeHead(404, { "content-type": "text/plain" }).end(`There is no ${path}.\n`);
+  if (body === undefined)
+    return response.writeHead(404, { "content-type": "text/plain" }).end(`There is no ${path}.\n`);
   response.writeHead(200, { "content-type": TYPES[extname(path)] ?? "application/octet-stream", ...headers }).end(body);
 }

@@ -9,8 +9,21 @@ export const LIST_METHODS = "GET, HEAD, POST, OPTIONS";
 export const ONE_METHODS = "GET, HEAD, PATCH, DELETE, OPTIONS";
 
 const FIELDS = [
-  "id", "platformVersion", "name", "type", "key", "environment", "platform", "identity", "identityType", "description",
-  "state", "tags", "version", "active", "createdAt",
+  "id",
+  "platformVersion",
+  "name",
+  "type",
+  "key",
+  "environment",
+  "platform",
+  "identity",
+  "identityType",
+  "description",
+  "state",
+  "tags",
+  "version",
+  "active",
+  "createdAt",
 ];
 const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -34,13 +47,18 @@ export class Caller {
   sendJson(method, path, value, headers = []) {
     const body = typeof value === "string" || value?.constructor !== Object ? value : JSON.stringify(value);
     const typed = headers.some(([name]) => name.toLowerCase() === "content-type");
-    return this.send(method, path, { body, headers: typed ? headers : [["content-type", "application/json"], ...headers] });
+    return this.send(method, path, {
+      body,
+      headers: typed ? headers : [["content-type", "application/json"], ...headers],
+    });
   }
 
   list = (filter = {}) => this.send("GET", `${CONNECTIONS}?${typeof filter === "string" ? filter : query(filter)}`);
   read = (id, headers) => this.send("GET", one(id), { headers });
   create = (value, headers) => this.sendJson("POST", CONNECTIONS, value, headers);
   patch = (id, value, headers) => this.sendJson("PATCH", one(id), value, headers);
+  setState = (id, value, headers) => this.sendJson("PUT", `${one(id)}/state`, value, headers);
+  setName = (id, value, headers) => this.sendJson("PUT", `${one(id)}/name`, value, headers);
   remove = (id, headers) => this.send("DELETE", one(id), { headers });
   summary = () => this.send("GET", SUMMARY);
   /** Has today's use of the key written, so that it is not among what a request costs. */
@@ -55,7 +73,8 @@ const HOLDS = Object.entries({
   platform: ({ platform }) => /^[a-z0-9-]{1,64}$/.test(platform),
   platformVersion: ({ platformVersion }) => /^v\d+$/.test(platformVersion),
   environment: ({ environment }) => ["test", "live"].includes(environment),
-  key: ({ key, environment, platform, identity }) => key.startsWith(`${environment}::${platform}::`) && key.endsWith(`::${identity}`),
+  key: ({ key, environment, platform, identity }) =>
+    key.startsWith(`${environment}::${platform}::`) && key.endsWith(`::${identity}`),
   identityType: ({ identityType }) => ["user", "team", "organization", "project"].includes(identityType),
   state: ({ state }) => ["operational", "degraded", "failed", "unknown"].includes(state),
   name: ({ name }) => name === null || typeof name === "string",
@@ -79,7 +98,13 @@ export function expectConnection(answer, expected = {}, { status = 200, vary, he
   assert.match(etag, /^"[^"]+"$/, "a strong entity tag");
   const connection = expectFields(answer.json);
   const location = `http://127.0.0.1:${answer.port}${one(connection.id)}`;
-  const own = { "content-type": "application/json", "cache-control": "private, no-store", etag, ...(status === 201 && { location }), ...headers };
+  const own = {
+    "content-type": "application/json",
+    "cache-control": "private, no-store",
+    etag,
+    ...(status === 201 && { location }),
+    ...headers,
+  };
   expectHeaders(answer, own, { vary });
   assert.ok(Buffer.from(JSON.stringify(connection)).equals(answer.body), "compact JSON, in UTF-8");
   for (const [name, value] of Object.entries(expected)) assert.deepEqual(connection[name], value, name);
@@ -117,8 +142,16 @@ export async function follow(caller, filter = {}, each = async () => {}) {
 /** Everything that the database holds of some accounts, as a text. */
 export async function stored(database, ...accounts) {
   const statement = ([table, order]) =>
-    database.prepare(`SELECT * FROM ${table} WHERE account IN (SELECT value FROM json_each(?)) ORDER BY account, environment, ${order}`).bind(JSON.stringify(accounts));
-  const tables = [["connections", "seq"], ["connection_tags", "seq, tag"], ["connection_counts", "active, dimension, value"]];
+    database
+      .prepare(
+        `SELECT * FROM ${table} WHERE account IN (SELECT value FROM json_each(?)) ORDER BY account, environment, ${order}`,
+      )
+      .bind(JSON.stringify(accounts));
+  const tables = [
+    ["connections", "seq"],
+    ["connection_tags", "seq, tag"],
+    ["connection_counts", "active, dimension, value"],
+  ];
   return JSON.stringify((await database.batch(tables.map(statement))).map(({ results }) => results));
 }
 
@@ -130,8 +163,11 @@ export async function expectTrueCounts(database) {
     SELECT account, environment, active, 'tag', value, count(*) FROM
       (SELECT DISTINCT c.account, c.environment, c.active, j.value, c.seq FROM connections c, json_each(c.tags) j) GROUP BY 1, 2, 3, 5
     ORDER BY 1, 2, 3, 4, 5`;
-  const counted = "SELECT account, environment, active, dimension, value, n FROM connection_counts ORDER BY 1, 2, 3, 4, 5";
-  const [expected, found] = (await database.batch([database.prepare(fresh), database.prepare(counted)])).map(({ results }) => results);
+  const counted =
+    "SELECT account, environment, active, dimension, value, n FROM connection_counts ORDER BY 1, 2, 3, 4, 5";
+  const [expected, found] = (await database.batch([database.prepare(fresh), database.prepare(counted)])).map(
+    ({ results }) => results,
+  );
   assert.ok(expected.length > 100);
   assert.deepEqual(found, expected);
 }
@@ -140,10 +176,17 @@ const COLUMNS =
   "account, environment, id, active, platform, platform_version, label, identity, identity_folded, identity_type, name, " +
   "name_folded, description, state, tags, version, created_at, written_by";
 
+/** Asks once more when the connection to the database, kept since the last time, was closed just then. */
+const whenConnected = (ask) =>
+  ask().catch((error) => (error.cause?.code === "UND_ERR_SOCKET" ? ask() : Promise.reject(error)));
+
 /** Puts connections straight into the database; `rows` have the API's fields, and `createdAt` in milliseconds. */
 export async function seed(database, account, rows) {
   const defaults = { label: "default", environment: "test", description: "", name: null };
-  const folded = ({ identity, name }) => ({ identityFolded: identity.toLowerCase(), nameFolded: name?.toLowerCase() ?? null });
+  const folded = ({ identity, name }) => ({
+    identityFolded: identity.toLowerCase(),
+    nameFolded: name?.toLowerCase() ?? null,
+  });
   const values = rows.map((row) => ({ ...defaults, ...row, ...folded(row) }));
   const insert = database.prepare(`INSERT INTO connections (${COLUMNS})
     SELECT ?1, j.value ->> 'environment', j.value ->> 'id', j.value ->> 'active', j.value ->> 'platform',
@@ -151,6 +194,6 @@ export async function seed(database, account, rows) {
       j.value ->> 'identityType', j.value ->> 'name', j.value ->> 'nameFolded', j.value ->> 'description', j.value ->> 'state',
       j.value -> 'tags', 1, j.value ->> 'createdAt', j.value ->> 'id' FROM json_each(?2) j`);
   for (let at = 0; at < values.length; at += 5000) {
-    await insert.bind(account, JSON.stringify(values.slice(at, at + 5000))).run();
+    await whenConnected(() => insert.bind(account, JSON.stringify(values.slice(at, at + 5000))).run());
   }
 }

@@ -10,7 +10,9 @@ export async function walk(get, path, limit = 500) {
   const rows = [];
   let total;
   for (let page = 1; ; page += 1) {
-    const envelope = expectPage(await get(`${path}${path.includes("?") ? "&" : "?"}limit=${limit}&page=${page}`), { page });
+    const envelope = expectPage(await get(`${path}${path.includes("?") ? "&" : "?"}limit=${limit}&page=${page}`), {
+      page,
+    });
     total ??= envelope.total;
     assert.deepEqual([envelope.total, envelope.pages], [total, Math.ceil(total / limit)]);
     assert.equal(envelope.rows.length, Math.max(0, Math.min(limit, total - limit * (page - 1))));
@@ -27,7 +29,9 @@ export function expectOrder(rows, field) {
   const bytes = (text) => Buffer.from(text);
   rows.slice(1).forEach((row, i) => {
     const before = rows[i];
-    const order = bytes(before[field].toLowerCase()).compare(bytes(row[field].toLowerCase())) || bytes(before.key).compare(bytes(row.key));
+    const order =
+      bytes(before[field].toLowerCase()).compare(bytes(row[field].toLowerCase())) ||
+      bytes(before.key).compare(bytes(row.key));
     assert.equal(order, -1, `${before.key} before ${row.key}`);
   });
 }

@@ -1,11 +1,19 @@
 // A temporary folder with what the tests serve: catalogs made and published by the real command line, migrated
 // databases, and direct access to their local storage.
-import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { getPlatformProxy } from "wrangler";
-import { migrate } from "../../../scripts/lib/migrations.mjs";
-import { nativeCli } from "../../../scripts/lib/native-cli.mjs";
+import { nativeCli, program as builtProgram } from "../../../scripts/lib/native-cli.mjs";
 import { openapiDirectory, root, wrangler } from "../../../scripts/lib/paths.mjs";
 import { run } from "../../../scripts/lib/run.mjs";
 import { secrets } from "./http.mjs";
@@ -33,7 +41,7 @@ const options = { env: wranglerEnvironment, timeout: 120_000 };
 export async function cli(...args) {
   return run(await program, args, options);
 }
-const program = nativeCli();
+const program = process.env.CONNECTOR_VAULT_BUILT ? builtProgram : nativeCli();
 
 /** Makes a key through `npm run keys`, as docs/operating.md tells. */
 export async function npmKeys(...args) {
@@ -42,9 +50,10 @@ export async function npmKeys(...args) {
   return made;
 }
 
-/** Builds the Worker and the site when their sources changed. */
-export function build() {
-  return run("npm", ["run", "--silent", "build"], { ...options, timeout: 900_000 });
+/** Builds the Worker and the site when their sources changed; `npm test` has done so already. */
+export async function build() {
+  if (!process.env.CONNECTOR_VAULT_BUILT)
+    await run("npm", ["run", "--silent", "build"], { ...options, timeout: 900_000 });
 }
 
 /** Imports documents into a catalog folder. */
@@ -63,13 +72,21 @@ export const largeCatalog = () =>
   importCatalog("large", [FIXTURES, ...LARGE.map((name) => join(openapiDirectory, "api", name))]);
 /** The committed documents, GitHub's, and those of a provider with hundreds of services. */
 export const wideCatalog = () =>
-  importCatalog("wide", [FIXTURES, ...["github.com/api.github.com.json", "googleapis.com"].map((name) => join(openapiDirectory, "api", name))]);
+  importCatalog("wide", [
+    FIXTURES,
+    ...["github.com/api.github.com.json", "googleapis.com"].map((name) => join(openapiDirectory, "api", name)),
+  ]);
 
 /** A catalog folder. */
 class Catalog {
   constructor(path) {
     this.path = path;
-    this.connectors = JSON.parse(readFileSync(join(path, "current.json"), "utf8")).connectors;
+    this.version = JSON.parse(readFileSync(join(path, "current.json"), "utf8")).version;
+  }
+
+  /** The record that serves it: the value `current`. */
+  get record() {
+    return readFileSync(join(this.path, "versions", `${this.version}.current`));
   }
 
   /** The bytes of a segment. */
@@ -77,10 +94,9 @@ class Catalog {
     return readFileSync(join(this.path, "segments", id));
   }
 
-  /** The name of the segment with a platform's actions. */
-  actionsOf(platform) {
-    const marker = Buffer.from(`"platform":"${platform}","modelName"`);
-    return readdirSync(join(this.path, "segments")).find((id) => this.segment(id).includes(marker));
+  /** The name of the segment that holds a text. */
+  segmentWith(text) {
+    return readdirSync(join(this.path, "segments")).find((id) => this.segment(id).includes(text));
   }
 }
 
@@ -106,14 +122,19 @@ export class State {
   }
 
   /** Makes the database's tables, as `npm start` and `npm run deploy` do; gives the names of what was applied. */
-  async migrate() {
-    return migrate(["--local", "--persist-to", this.path]);
+  async migrate(...how) {
+    const names = await cli("migrate", "--persist-to", this.path, ...how);
+    return names.split("\n").filter(Boolean);
   }
 
   /** The same by wrangler's own command, by all migrations or only by those that an earlier release had. */
   async migrateByWrangler(released) {
     const config = released ? ["--config", earlierRelease(released)] : [];
-    return run(wrangler, ["d1", "migrations", "apply", "VAULT", "--local", "--persist-to", this.path, ...config], options);
+    return run(
+      wrangler,
+      ["d1", "migrations", "apply", "VAULT", "--local", "--persist-to", this.path, ...config],
+      options,
+    );
   }
 
   /** Copies the whole storage; nobody may have it open. */

@@ -15,6 +15,11 @@ try {
   await show();
 } catch (error) {
   const { name, code, message } = error;
-  document.querySelector("p").textContent = JSON.stringify({ isVaultError: error instanceof VaultError, name, code, message });
+  document.querySelector("p").textContent = JSON.stringify({
+    isVaultError: error instanceof VaultError,
+    name,
+    code,
+    message,
+  });
 }
 document.body.setAttribute("data-done", "");

@@ -1,15 +1,52 @@
 // What an application does with the package: pages, filters, changes, errors. No `any`, no assertion of a type.
 import {
-  ConnectorVault, NotFoundError, PreconditionError, RateLimitError, VaultError, parseConnectionKey, parseConnectorKey,
+  ConnectorVault,
+  NotFoundError,
+  PreconditionError,
+  RateLimitError,
+  VaultError,
+  parseConnectionKey,
+  parseConnectorKey,
 } from "connector-vault";
-import type { Connection, ConnectionChanges, ConnectionFilters, ConnectionState, ErrorCode, List, NewConnection, Page, PlatformVersion, Scope } from "connector-vault";
+import type {
+  Connection,
+  ConnectionChanges,
+  ConnectionFilters,
+  ConnectionState,
+  ErrorCode,
+  List,
+  NewConnection,
+  Page,
+  PlatformVersion,
+  Scope,
+} from "connector-vault";
 
-const FILTERS: ConnectionFilters = { platform: "github", identityType: "team", tags: ["eu", "billing"], tagsMatch: "any", active: true, limit: 50 };
-const WISH: NewConnection = { platform: "github", identity: "ann", identityType: "user", name: null, tags: ["eu"], state: "operational" };
+const FILTERS: ConnectionFilters = {
+  platform: "github",
+  identityType: "team",
+  tags: ["eu", "billing"],
+  tagsMatch: "any",
+  active: true,
+  limit: 50,
+};
+const WISH: NewConnection = {
+  platform: "github",
+  identity: "ann",
+  identityType: "user",
+  name: null,
+  tags: ["eu"],
+  state: "operational",
+};
 const CHANGES: ConnectionChanges = { tags: ["eu", "production"] };
 
 export async function names(baseUrl: string, secret: string): Promise<string[]> {
-  const vault = new ConnectorVault({ baseUrl, secret, timeoutMs: 10_000, maxRetries: 1, headers: { "x-app": "tests" } });
+  const vault = new ConnectorVault({
+    baseUrl,
+    secret,
+    timeoutMs: 10_000,
+    maxRetries: 1,
+    headers: { "x-app": "tests" },
+  });
   const found: string[] = [];
   for await (const { name, key, tools } of vault.connectors.list({ limit: 2 })) {
     const version: PlatformVersion = parseConnectorKey(key).platformVersion;
@@ -48,10 +85,14 @@ export async function titles(vault: ConnectorVault): Promise<string[]> {
 /** A switch over all states compiles without a default. */
 export function sign(state: ConnectionState): string {
   switch (state) {
-    case "operational": return "✓";
-    case "degraded": return "!";
-    case "failed": return "✗";
-    case "unknown": return "?";
+    case "operational":
+      return "✓";
+    case "degraded":
+      return "!";
+    case "failed":
+      return "✗";
+    case "unknown":
+      return "?";
   }
 }
 
@@ -60,7 +101,10 @@ export function told(error: unknown): string {
   const code: ErrorCode = error.code;
   if (error instanceof RateLimitError) return `${code}, again in ${(error.retryAfter ?? 60).toFixed()} s`;
   const faults = error.errors.map((fault) => `${fault.parameter ?? fault.pointer ?? ""}: ${fault.detail}`);
-  return [`${error.status ?? "-"} ${code} ${error.requestId ?? "-"} ${error.headers?.get("date") ?? "-"}`, ...faults].join("\n");
+  return [
+    `${error.status ?? "-"} ${code} ${error.requestId ?? "-"} ${error.headers?.get("date") ?? "-"}`,
+    ...faults,
+  ].join("\n");
 }
 
 export async function mayWrite(vault: ConnectorVault): Promise<boolean> {

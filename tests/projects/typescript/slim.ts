@@ -1,7 +1,11 @@
 import { ConnectorVault, init, initSync } from "connector-vault/slim";
 import type { ModuleSource } from "connector-vault/slim";
 
-const sources: ModuleSource[] = ["/connector-vault.wasm", new URL("https://pages.example/connector-vault.wasm"), new Uint8Array(8).buffer];
+const sources: ModuleSource[] = [
+  "/connector-vault.wasm",
+  new URL("https://pages.example/connector-vault.wasm"),
+  new Uint8Array(8).buffer,
+];
 
 export async function loaded(bytes: Uint8Array, baseUrl: string, secret: string): Promise<ConnectorVault> {
   for (const source of sources) await init(source);

@@ -3,10 +3,10 @@ import type { ConnectionFilters, IdentityType } from "connector-vault/slim";
 import { whole, type Values } from "../parts/address";
 
 export const ROWS = 25;
-/** The filters that have a field of their own at once, and those behind "More filters". */
-export const FEW = ["q", "platform", "identityType", "tags", "tagsMatch", "active"] as const;
+/** The filters that a wide screen always shows, and those behind "More filters". */
+export const FEW = ["q", "platform", "state", "active", "identityType", "tags", "tagsMatch"] as const;
 export const MORE = ["identity", "name", "platformVersion", "key"] as const;
-export const NAMES = [...FEW, ...MORE, "page", "after", "connection", "new"] as const;
+export const NAMES = [...FEW, ...MORE, "page", "after", "new"] as const;
 
 export type Name = (typeof NAMES)[number];
 export type Asked = Values<Name>;
@@ -14,10 +14,17 @@ export type Asked = Values<Name>;
 export const IDENTITY_TYPES: readonly IdentityType[] = ["user", "team", "organization", "project"];
 
 /**
- * The filters of an address. It can hold anything, and goes to the validation as it is: a wrong value has to be told, and not
- * to be left out, which would show more than was asked for.
+ * The filters of an address. It can hold anything, and goes to the validation as it is: to leave a wrong value out would show
+ * more than was asked for.
  */
-export function filtersOf({ page: _page, after: _after, connection: _connection, new: _new, tagsMatch, active, ...texts }: Asked): ConnectionFilters {
+export function filtersOf({
+  page: _page,
+  after: _after,
+  new: _new,
+  tagsMatch,
+  active,
+  ...texts
+}: Asked): ConnectionFilters {
   return {
     ...texts,
     ...(tagsMatch && texts.tags && { tagsMatch }),
@@ -34,4 +41,7 @@ export interface Place {
 export const placeOf = ({ after, page }: Asked): Place => ({ after, page: whole(page) });
 
 /** The same as the address has it. */
-export const inAddress = ({ after, page }: Place) => ({ after, page: page === undefined || page === 1 ? undefined : String(page) });
+export const inAddress = ({ after, page }: Place) => ({
+  after,
+  page: page === undefined || page === 1 ? undefined : String(page),
+});

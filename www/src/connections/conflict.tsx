@@ -1,61 +1,84 @@
-import type { Connection } from "connector-vault/slim";
 import { useEffect, useRef } from "preact/hooks";
 import { faultAt } from "../parts/faults";
 import { useSession } from "../session/session";
 
 interface Props {
-  theirs: Connection;
+  /** What both began with. */
+  base: readonly string[];
+  theirs: readonly string[];
   mine: readonly string[];
+  /** Both changes together. */
+  merged: readonly string[];
   isBusy: boolean;
   /** Saves tags over theirs. */
   onSave: (tags: readonly string[]) => void;
   onKeep: () => void;
 }
 
-/** Two have changed the same tags: shows what each wants, and lets one choose. */
-export function Conflict({ theirs, mine, isBusy, onSave, onKeep }: Props) {
+/** Two have changed the same tags: shows what each did, what both together make, and lets one choose. */
+export function Conflict({ base, theirs, mine, merged, isBusy, onSave, onKeep }: Props) {
   const { vault } = useSession();
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), [theirs]);
-  const both = [...theirs.tags, ...mine.filter((tag) => !theirs.tags.includes(tag))];
-  const fault = faultAt(vault.connections.validateUpdate({ tags: both }), "/tags");
+  const fault = faultAt(vault.connections.validateUpdate({ tags: merged }), "/tags");
   return (
     <div class="conflict">
-      <h4 ref={heading} tabIndex={-1}>Somebody else has changed these tags meanwhile</h4>
+      <h4 ref={heading} tabIndex={-1}>
+        Somebody else has changed these tags meanwhile
+      </h4>
       <p class="muted small">Nothing is saved yet, and nothing is lost. Choose what is to be there.</p>
       <div class="versions">
-        <Version title="Theirs, saved meanwhile" tags={theirs.tags} others={mine} />
-        <Version title="Yours" tags={mine} others={theirs.tags} />
+        <Version title="Theirs, saved meanwhile" tags={theirs} base={base} />
+        <Version title="Yours" tags={mine} base={base} />
+        <Version title="Both together" tags={merged} />
       </div>
       <div class="choices">
-        <button type="button" aria-disabled={isBusy} onClick={onKeep}>Keep theirs</button>
-        <button type="button" aria-disabled={isBusy} onClick={() => onSave(mine)}>Save mine</button>
+        <button type="button" aria-disabled={isBusy} onClick={onKeep}>
+          Keep theirs
+        </button>
+        <button type="button" aria-disabled={isBusy} onClick={() => onSave(mine)}>
+          Save mine
+        </button>
         <button
           type="button"
           class="primary"
           aria-disabled={isBusy || fault !== undefined}
           aria-describedby={fault && "merge-fault"}
-          onClick={() => fault === undefined && onSave(both)}
+          onClick={() => fault === undefined && onSave(merged)}
         >
           Save both together
         </button>
       </div>
-      {fault && <p class="problem" id="merge-fault">Both together: {fault}</p>}
+      {fault && (
+        <p class="problem" id="merge-fault">
+          Both together: {fault}
+        </p>
+      )}
     </div>
   );
 }
 
-/** One side; what the other one does not have is marked. */
-function Version({ title, tags, others }: { title: string; tags: readonly string[]; others: readonly string[] }) {
+/** One side; where `base` is given, what was added to it and removed from it is marked. */
+function Version({ title, tags, base }: { title: string; tags: readonly string[]; base?: readonly string[] }) {
+  const removed = base?.filter((tag) => !tags.includes(tag)) ?? [];
+  const isAdded = (tag: string) => base !== undefined && !base.includes(tag);
   return (
     <section aria-label={title}>
       <h5>{title}</h5>
-      {tags.length === 0 ? <p class="muted">No tags</p> : (
+      {tags.length + removed.length === 0 ? (
+        <p class="muted">No tags</p>
+      ) : (
         <ul class="chips">
           {tags.map((tag, at) => (
-            <li key={at} class="chip" data-only={!others.includes(tag) || undefined}>
+            <li key={at} class="chip" data-change={isAdded(tag) ? "added" : undefined}>
               {tag}
-              {!others.includes(tag) && <span class="only small">only here</span>}
+              {isAdded(tag) && <span class="change small">added</span>}
+            </li>
+          ))}
+          {removed.map((tag, at) => (
+            <li key={`removed ${at}`} class="chip" data-change="removed">
+              <s>{tag}</s>
+              <span class="change small">removed</span>
             </li>
           ))}
         </ul>

@@ -1,14 +1,12 @@
 import type { ConnectionState, Fault, IdentityType, Whoami } from "connector-vault/slim";
-import type { Platforms } from "../connectors/platforms";
-import { STATE_MEANINGS } from "../parts/badge";
+import { PlatformField } from "../connectors/platform-field";
+import { platformOf, type Platforms } from "../connectors/platforms";
+import { STATES, STATE_MEANINGS } from "../parts/badge";
 import { TextField } from "../parts/field";
 import { Select } from "../parts/select";
 import { IDENTITY_TYPES } from "./asked";
 import type { Form } from "./form";
-import { PlatformOptions } from "./platform-options";
 import { TagsInput } from "./tags-input";
-
-const STATES = Object.keys(STATE_MEANINGS).map((state) => [state, state] as const);
 
 interface Props {
   form: Form;
@@ -25,20 +23,73 @@ interface Props {
 
 /** What a new connection is made of. */
 export function Fields({ form, fault, faults, platforms, who, onChange, onLeave }: Props) {
-  type Text = "platform" | "identity" | "name" | "label" | "platformVersion";
-  const text = (name: Text) => ({ value: form[name], fault: fault(name), onInput: (value: string) => onChange({ [name]: value }), onBlur: () => form[name] !== "" && onLeave(name) });
+  type Text = "identity" | "name" | "label" | "platformVersion";
+  const text = (name: Text) => ({
+    value: form[name],
+    fault: fault(name),
+    onInput: (value: string) => onChange({ [name]: value }),
+    onBlur: () => form[name] !== "" && onLeave(name),
+  });
   return (
     <div class="create-fields">
-      <PlatformOptions id="platforms-create" platforms={platforms} />
-      <TextField label="Platform" list="platforms-create" placeholder="github" aria-required="true" autofocus {...text("platform")} />
-      <TextField label="Identity" placeholder="ann@example.com" aria-required="true" readOnly={who.identity !== undefined} hint={who.identity === undefined ? "Who is connected: the id or address that your product knows." : "This is you."} {...text("identity")} />
-      <Select label="Identity type" value={form.identityType} options={(who.identityType ? [who.identityType] : IDENTITY_TYPES).map((type) => [type, type] as const)} fault={fault("identityType")} onChange={(value) => onChange({ identityType: value as IdentityType })} />
-      <Select label="State" hint={STATE_MEANINGS[form.state]} value={form.state} options={STATES} fault={fault("state")} onChange={(value) => onChange({ state: value as ConnectionState })} />
+      <div class="whole">
+        <PlatformField
+          label="Platform"
+          isRequired
+          autofocus
+          text={form.platform}
+          platforms={platforms}
+          hint={platformOf(platforms, form.platform)?.name}
+          fault={fault("platform")}
+          onInput={(platform) => onChange({ platform })}
+          onChoose={(platform) => onChange({ platform })}
+          onLeave={() => form.platform !== "" && onLeave("platform")}
+        />
+      </div>
+      <TextField
+        label="Identity"
+        placeholder="ann@example.com"
+        aria-required="true"
+        readOnly={who.identity !== undefined}
+        hint={
+          who.identity === undefined ? "Who is connected: the id or address that your product knows." : "This is you."
+        }
+        {...text("identity")}
+      />
+      <Select
+        label="Identity type"
+        value={form.identityType}
+        options={(who.identityType ? [who.identityType] : IDENTITY_TYPES).map((type) => [type, type] as const)}
+        fault={fault("identityType")}
+        onChange={(value) => onChange({ identityType: value as IdentityType })}
+      />
+      <Select
+        label="State"
+        hint={STATE_MEANINGS[form.state]}
+        value={form.state}
+        options={STATES.map((state) => [state, state] as const)}
+        fault={fault("state")}
+        onChange={(value) => onChange({ state: value as ConnectionState })}
+      />
       <TextField label="Name (optional)" placeholder="Ann's account" {...text("name")} />
-      <TextField label="Label (optional)" placeholder="default" hint="Tells several connections of one identity apart." {...text("label")} />
+      <TextField
+        label="Label (optional)"
+        placeholder="default"
+        hint="Tells several connections of one identity apart."
+        {...text("label")}
+      />
       <TextField label="Platform version (optional)" placeholder="The catalog's" {...text("platformVersion")} />
-      <label class="check"><input type="checkbox" checked={form.active} onChange={(event) => onChange({ active: event.currentTarget.checked })} /> Active</label>
-      <div class="whole"><TagsInput label="Tags (optional)" tags={form.tags} text={form.text} faults={faults} onChange={onChange} /></div>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={form.active}
+          onChange={(event) => onChange({ active: event.currentTarget.checked })}
+        />{" "}
+        Active
+      </label>
+      <div class="whole">
+        <TagsInput label="Tags (optional)" tags={form.tags} text={form.text} faults={faults} onChange={onChange} />
+      </div>
     </div>
   );
 }

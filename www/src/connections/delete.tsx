@@ -1,8 +1,10 @@
-import { NotFoundError, type Connection } from "connector-vault/slim";
+import { NotFoundError, PreconditionError, type Connection } from "connector-vault/slim";
+import { useState } from "preact/hooks";
 import { explain } from "../parts/failure";
 import { Modal } from "../parts/modal";
 import { useOnce } from "../parts/once";
 import { useSession } from "../session/session";
+import { useTold } from "./kept";
 
 interface Props {
   connection: Connection;
@@ -13,13 +15,29 @@ interface Props {
   onDeleted: (what: string) => void;
 }
 
-/** Asks before a connection is deleted, and deletes it. */
-export function Delete({ connection: { id, key, identity, identityType }, platform, onClose, onDeleted }: Props) {
+/** Asks before a connection is deleted, and deletes it as it was shown: what somebody else changed meanwhile is shown first. */
+export function Delete({ connection, platform, onClose, onDeleted }: Props) {
   const { vault } = useSession();
-  const deletion = useOnce({
-    mutationFn: () => vault.connections.delete(id),
-    onSuccess: () => onDeleted(`The connection of ${identity} to ${platform} is deleted.`),
-    onError: (error) => error instanceof NotFoundError && onDeleted(`The connection of ${identity} to ${platform} had been deleted already.`),
+  const { stored } = useTold();
+  const { id, key, identity, identityType } = connection;
+  const [changed, setChanged] = useState<readonly string[]>();
+  const deletion = useOnce<Connection | undefined>({
+    mutationFn: async () => {
+      try {
+        return void (await vault.connections.delete(id, { ifMatch: connection }));
+      } catch (error) {
+        if (!(error instanceof PreconditionError)) throw error;
+        return vault.connections.get(id);
+      }
+    },
+    onSuccess: (found) => {
+      if (!found) return onDeleted(`The connection of ${identity} to ${platform} is deleted.`);
+      setChanged(differences(connection, found));
+      stored(found);
+    },
+    onError: (error) =>
+      error instanceof NotFoundError &&
+      onDeleted(`The connection of ${identity} to ${platform} had been deleted already.`),
   });
   const { error, isPending } = deletion;
   // What is under way can't be called back, from the very moment on: what is drawn says so only later.
@@ -27,11 +45,27 @@ export function Delete({ connection: { id, key, identity, identityType }, platfo
   return (
     <Modal title="Delete this connection?" kind="alert" onClose={keep}>
       <div class="section">
-        <p class="named">The {identityType} <strong>{identity}</strong> will no longer be connected to <strong>{platform}</strong>. This can't be undone.</p>
-        <p class="named"><code>{key}</code></p>
-        {error && !(error instanceof NotFoundError) && <p class="note" data-tone="bad" role="alert">{explain(error).title}. {explain(error).detail} It may still be there: try again.</p>}
+        <p class="named">
+          The {identityType} <strong>{identity}</strong> will no longer be connected to <strong>{platform}</strong>.
+          This can't be undone.
+        </p>
+        <p class="named">
+          <code>{key}</code>
+        </p>
+        {changed && !isPending && (
+          <p class="note" data-tone="warn" role="alert">
+            It is not deleted: somebody else has changed it meanwhile. {changed.join(" ")} Delete it all the same?
+          </p>
+        )}
+        {error && !(error instanceof NotFoundError) && (
+          <p class="note" data-tone="bad" role="alert">
+            {explain(error).title}. {explain(error).detail} It may still be there: try again.
+          </p>
+        )}
         <div class="buttons">
-          <button type="button" aria-disabled={isPending} onClick={keep}>Keep it</button>
+          <button type="button" aria-disabled={isPending} onClick={keep}>
+            Keep it
+          </button>
           <button type="button" class="danger primary" aria-disabled={isPending} onClick={() => deletion.ask()}>
             {isPending ? "Deleting…" : "Delete connection"}
           </button>
@@ -39,4 +73,17 @@ export function Delete({ connection: { id, key, identity, identityType }, platfo
       </div>
     </Modal>
   );
+}
+
+/** What two versions of a connection differ in, in sentences. */
+function differences(before: Connection, now: Connection): string[] {
+  const fields = [
+    ["name", (of: Connection) => of.name ?? "none"],
+    ["state", (of: Connection) => of.state],
+    ["active", (of: Connection) => (of.active ? "yes" : "no")],
+    ["tags", (of: Connection) => of.tags.join(", ") || "none"],
+  ] as const;
+  return fields
+    .filter(([, read]) => read(before) !== read(now))
+    .map(([name, read]) => `Its ${name} is now: ${read(now)}.`);
 }

@@ -6,38 +6,86 @@ import { CopyButton } from "../parts/copy";
 import { Logo } from "../parts/logo";
 import { When } from "../parts/when";
 
-/** What it connects, and how it is doing. */
-export function Head({ connection: { platform, description, state, active }, connector }: { connection: Connection; connector: Connector | undefined }) {
+/** What it connects. */
+export function Head({
+  connection: { platform, description },
+  connector,
+}: {
+  connection: Connection;
+  connector: Connector | undefined;
+}) {
   return (
     <div class="panel-head">
       <Logo name={connector?.name ?? platform} image={connector?.image} />
       <p>
         <Link href={`/connectors/${encodeURIComponent(platform)}`}>{connector?.name ?? platform}</Link>
-        <span class="muted small description">{description}</span>
       </p>
-      <p class="panel-state">
-        <StateBadge state={state} /> <span class="muted small">{STATE_MEANINGS[state]}</span> {!active && <span class="badge" data-tone="bad">Inactive</span>}
-      </p>
+      {description && <p class="muted small description">{description}</p>}
     </div>
   );
 }
 
-/** Everything else that is stored of a connection, but its tags. */
-export function Facts({ connection }: { connection: Connection }) {
-  const { id, key, identity, identityType, name, type, environment, platform, platformVersion, state, active, version, createdAt } = connection;
+/** How it is doing. */
+export const StateLine = ({ connection: { state, active } }: { connection: Connection }) => (
+  <span class="state-line">
+    <StateBadge state={state} />{" "}
+    {!active && (
+      <span class="badge" data-tone="bad">
+        Inactive
+      </span>
+    )}{" "}
+    <span class="muted small">{STATE_MEANINGS[state]}</span>
+  </span>
+);
+
+/** Everything else that is stored of a connection. `name`: its name, which may be a form to change it. */
+export function Facts({ connection, name }: { connection: Connection; name: ComponentChildren }) {
+  const {
+    id,
+    key,
+    identity,
+    identityType,
+    type,
+    environment,
+    platform,
+    platformVersion,
+    state,
+    active,
+    version,
+    createdAt,
+  } = connection;
   return (
     <section class="section" aria-labelledby="facts-title">
       <h3 id="facts-title">Details</h3>
       <dl class="facts">
-        <Fact name="Identity"><span class="copied">{identity}<CopyButton text={identity} label="Copy the identity" /></span></Fact>
+        <Fact name="Identity">
+          <span class="copied">
+            {identity}
+            <CopyButton text={identity} label="Copy the identity" />
+          </span>
+        </Fact>
         <Fact name="Identity type">{identityType}</Fact>
-        <Fact name="Name">{name ?? <span class="muted">none</span>}</Fact>
+        <Fact name="Name">{name}</Fact>
         <Fact name="State">{state}</Fact>
         <Fact name="Active">{active ? "Yes" : "No"}</Fact>
-        <Fact name="Created"><When at={createdAt} both /></Fact>
-        <Fact name="Key"><span class="copied"><code>{key}</code><CopyButton text={key} label="Copy the key" /></span></Fact>
-        <Fact name="Id"><span class="copied"><code>{id}</code><CopyButton text={id} label="Copy the id" /></span></Fact>
-        <Fact name="Platform"><code>{platform}</code> <span class="muted">{platformVersion}</span></Fact>
+        <Fact name="Created">
+          <When at={createdAt} both />
+        </Fact>
+        <Fact name="Key">
+          <span class="copied">
+            <code>{key}</code>
+            <CopyButton text={key} label="Copy the key" />
+          </span>
+        </Fact>
+        <Fact name="Id">
+          <span class="copied">
+            <code>{id}</code>
+            <CopyButton text={id} label="Copy the id" />
+          </span>
+        </Fact>
+        <Fact name="Platform">
+          <code>{platform}</code> <span class="muted">{platformVersion}</span>
+        </Fact>
         <Fact name="Environment">{environment}</Fact>
         <Fact name="Type">{type}</Fact>
         <Fact name="Version">{version}</Fact>

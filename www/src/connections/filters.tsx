@@ -1,15 +1,20 @@
 import type { Fault } from "connector-vault/slim";
-import { useEffect, useState } from "preact/hooks";
+import { SlidersHorizontal } from "lucide-preact";
+import { useEffect, useId, useState } from "preact/hooks";
 import { Link } from "wouter-preact";
-import type { Platforms } from "../connectors/platforms";
+import { PlatformField } from "../connectors/platform-field";
+import { platformOf, type Platforms } from "../connectors/platforms";
+import { STATES } from "../parts/badge";
 import { faultAt } from "../parts/faults";
 import { SearchField } from "../parts/search";
 import { Select } from "../parts/select";
-import { IDENTITY_TYPES, MORE, type Asked, type Name } from "./asked";
-import { PlatformOptions } from "./platform-options";
+import { useSession } from "../session/session";
+import { FEW, IDENTITY_TYPES, MORE, type Asked, type Name } from "./asked";
 
-/** What is longer than any filter may be can be typed, to be told that it is too long. */
+/** Longer than any filter may be, so that a text that is too long can be typed and be called so. */
 const ROOM = 1_000;
+/** One letter matches too much to be asked for at each key. */
+const LEAST_LETTERS = 2;
 
 interface Props {
   values: Asked;
@@ -20,8 +25,10 @@ interface Props {
   onChange: (changes: Asked, options?: { replace: boolean }) => void;
 }
 
-/** Every filter of the list, each with what is wrong with it. */
+/** Every filter of the list, each with what is wrong with it. A phone shows the search alone until "More filters" is pressed. */
 export function Filters({ values, faults, platforms, clear, onChange }: Props) {
+  const { may } = useSession();
+  const id = useId();
   const isMoreAsked = MORE.some((name) => values[name] !== undefined);
   const [isOpen, setOpen] = useState(isMoreAsked);
   useEffect(() => {
@@ -39,30 +46,140 @@ export function Filters({ values, faults, platforms, clear, onChange }: Props) {
     fault: faultAt(faults, name),
     onChange: (value: string) => onChange({ [name]: value }),
   });
-  const isUnknown = values.platform !== undefined && platforms !== undefined && !platforms.byName.has(values.platform.toLowerCase());
+  const hasSeveralTags = values.tags?.includes(",") || values.tagsMatch !== undefined;
+  const hidden = FEW.filter((name) => name !== "q" && name !== "tagsMatch" && values[name] !== undefined).length;
   // White space around a comma is for the eye, and a comma at the end is the beginning of one more.
-  const told = (items: string) => items.split(",").map((item) => item.trim()).join(",").replace(/,+$/, "");
+  const told = (items: string) =>
+    items
+      .split(",")
+      .map((item) => item.trim())
+      .join(",")
+      .replace(/,+$/, "");
   return (
-    <div class="connection-filters" role="search" aria-label="Connections">
-      <PlatformOptions id="platforms-filter" platforms={platforms} />
-      <div class="filters">
-        <div class="wide"><SearchField label="Search" placeholder="Name or identity begins with…" {...text("q")} /></div>
-        <SearchField label="Platform" placeholder="github" list="platforms-filter" hint={isUnknown ? "No platform of the catalog has just this name." : undefined} {...text("platform")} />
-        <Select label="Identity type" options={[["", "All types"], ...IDENTITY_TYPES.map((type) => [type, type] as const)]} {...choice("identityType")} />
-        <SearchField label="Tags" placeholder="eu, production" told={told} {...text("tags")} maxLength={5 * ROOM} />
-        <Select label="With several tags" options={[["", "All of them"], ["any", "Any of them"]]} {...choice("tagsMatch")} />
-        <Select label="Active" options={[["", "Active"], ["false", "Inactive"]]} {...choice("active")} />
+    <div class="connection-filters" role="search" aria-label="Connections" data-open={isOpen || undefined}>
+      <div class="search">
+        <SearchField label="Search" placeholder="Name or identity begins with…" least={LEAST_LETTERS} {...text("q")} />
       </div>
-      <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
-        <summary>More filters</summary>
-        <div class="filters">
-          <SearchField label="Identity" placeholder="Exact" {...text("identity")} />
-          <SearchField label="Name" placeholder="Exact, in any case" {...text("name")} />
-          <SearchField label="Platform version" placeholder="v1" {...text("platformVersion")} />
-          <div class="wide"><SearchField label="Keys" placeholder="test::github::default::ann@example.com, …" told={told} {...text("key")} maxLength={100 * ROOM} /></div>
+      <div class="few" id={`${id}-few`}>
+        {may("catalog:read") ? (
+          <PlatformFilter platforms={platforms} {...choice("platform")} />
+        ) : (
+          <SearchField label="Platform" placeholder="github" {...text("platform")} />
+        )}
+        <Select
+          label="State"
+          options={[["", "All states"], ...STATES.map((state) => [state, state] as const)]}
+          {...choice("state")}
+        />
+        <Select
+          label="Active"
+          options={[
+            ["", "Active"],
+            ["false", "Inactive"],
+          ]}
+          {...choice("active")}
+        />
+        <Select
+          label="Identity type"
+          options={[["", "All types"], ...IDENTITY_TYPES.map((type) => [type, type] as const)]}
+          {...choice("identityType")}
+        />
+        <SearchField label="Tags" placeholder="eu, production" told={told} {...text("tags")} maxLength={5 * ROOM} />
+        {hasSeveralTags && (
+          <Select
+            label="With several tags"
+            options={[
+              ["", "All of them"],
+              ["any", "Any of them"],
+            ]}
+            {...choice("tagsMatch")}
+          />
+        )}
+      </div>
+      <div class="more" id={`${id}-more`} hidden={!isOpen}>
+        <SearchField label="Identity" placeholder="Exact" {...text("identity")} />
+        <SearchField label="Name" placeholder="Exact, in any case" {...text("name")} />
+        <SearchField label="Platform version" placeholder="v1" {...text("platformVersion")} />
+        <div class="wide">
+          <SearchField
+            label="Keys"
+            placeholder="test::github::default::ann@example.com, …"
+            told={told}
+            {...text("key")}
+            maxLength={100 * ROOM}
+          />
         </div>
-      </details>
-      {clear && <Link href={clear}>Clear filters</Link>}
+      </div>
+      <div class="filter-buttons">
+        <button
+          type="button"
+          class="more-filters"
+          aria-expanded={isOpen}
+          aria-controls={`${id}-few ${id}-more`}
+          onClick={() => setOpen(!isOpen)}
+        >
+          <SlidersHorizontal size={16} aria-hidden="true" />{" "}
+          <span>
+            <span class="more-word">{isOpen ? "Fewer " : "More "}</span>filters
+          </span>
+          {hidden > 0 && !isOpen && (
+            <span class="badge" data-tone="calm">
+              {hidden}
+              <span class="visually-hidden"> in use</span>
+            </span>
+          )}
+        </button>
+        {clear && (
+          <Link class="clear-filters" href={clear}>
+            Clear filters
+          </Link>
+        )}
+      </div>
     </div>
+  );
+}
+
+interface PlatformProps {
+  value: string;
+  platforms: Platforms | undefined;
+  fault: string | undefined;
+  onChange: (platform: string) => void;
+}
+
+/** Tells a platform once one is chosen or named in full; what names none is refused here and asks for nothing. */
+function PlatformFilter({ value, platforms, fault, onChange }: PlatformProps) {
+  const [typed, setTyped] = useState(value);
+  const [wasTold, setTold] = useState(value);
+  // The address changed by other means: the back button, or a link.
+  if (value !== wasTold) {
+    setTold(value);
+    setTyped(value);
+  }
+  const tell = (text: string) => {
+    setTyped(text);
+    setTold(text);
+    onChange(text);
+  };
+  const input = (text: string) => {
+    setTyped(text);
+    if (text.trim() === "") tell("");
+  };
+  const leave = () => {
+    const platform = platformOf(platforms, typed)?.platform;
+    if (platform !== undefined && typed !== value) tell(platform);
+  };
+  // Without the catalog at hand, the service knows.
+  const enter = () => (platforms === undefined ? tell(typed.trim()) : leave());
+  return (
+    <PlatformField
+      label="Platform"
+      text={typed}
+      platforms={platforms}
+      fault={fault}
+      onInput={input}
+      onChoose={tell}
+      onEnter={enter}
+      onLeave={leave}
+    />
   );
 }

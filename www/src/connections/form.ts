@@ -2,9 +2,10 @@
 import type { ConnectionState, Environment, IdentityType, NewConnection, Whoami } from "connector-vault/slim";
 import { useState } from "preact/hooks";
 import { onSignOut } from "../session/forget";
-import { allTags } from "./drafts";
+import { platformOf, type Platforms } from "../connectors/platforms";
+import { allTags, type TagsTyped } from "./tags-input";
 
-export interface Form {
+export interface Form extends TagsTyped {
   platform: string;
   identity: string;
   identityType: IdentityType;
@@ -13,12 +14,20 @@ export interface Form {
   platformVersion: string;
   state: ConnectionState;
   active: boolean;
-  tags: readonly string[];
-  /** What is in the field of the tags and no chip yet. */
-  text: string;
 }
 
-const EMPTY: Form = { platform: "", identity: "", identityType: "user", name: "", label: "", platformVersion: "", state: "unknown", active: true, tags: [], text: "" };
+const EMPTY: Form = {
+  platform: "",
+  identity: "",
+  identityType: "user",
+  name: "",
+  label: "",
+  platformVersion: "",
+  state: "unknown",
+  active: true,
+  tags: [],
+  text: "",
+};
 
 /** What was filled in last and not created: it is there again after a sign-in, or when the dialog was closed by mistake. */
 let kept: { account: string; environment: Environment; identity: string | undefined; form: Form } | undefined;
@@ -43,12 +52,28 @@ export const forgetForm = () => {
 onSignOut(forgetForm);
 
 /** What is asked for; what was left empty is left out. */
-export function connectionOf({ platform, identity, identityType, name, label, platformVersion, state, active, tags, text }: Form): NewConnection {
-  const given = { platform: platform.trim(), identity: identity.trim(), name: name.trim(), label: label.trim(), platformVersion: platformVersion.trim() };
+export function connectionOf(
+  { platform, identity, identityType, name, label, platformVersion, state, active, tags, text }: Form,
+  platforms: Platforms | undefined,
+): NewConnection {
+  const given = {
+    platform: platformOf(platforms, platform)?.platform ?? platform.trim(),
+    identity: identity.trim(),
+    name: name.trim(),
+    label: label.trim(),
+    platformVersion: platformVersion.trim(),
+  };
   const filled = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ""));
-  // What is missing, or no version, the validation tells.
-  return { ...(filled as Pick<NewConnection, keyof typeof given>), identityType, state, active, tags: allTags({ tags, text }) };
+  // The validation reports what is missing or not a version.
+  return {
+    ...(filled as Pick<NewConnection, keyof typeof given>),
+    identityType,
+    state,
+    active,
+    tags: allTags({ tags, text }),
+  };
 }
 
-/** The key that the connection gets. */
-export const keyOf = (environment: Environment, { platform, label, identity }: NewConnection) => `${environment}::${platform}::${label ?? "default"}::${identity}`;
+/** The key that the connection gets; what is not filled in yet is an ellipsis. */
+export const keyOf = (environment: Environment, { platform, label, identity }: Partial<NewConnection>) =>
+  [environment, platform || "…", label || "default", identity || "…"].join("::");

@@ -12,8 +12,16 @@ const keyOf = (id: string) => ["connection", id];
 export function useConnection(id: string) {
   const { vault } = useSession();
   const client = useQueryClient();
-  const inList = () => client.getQueryCache().findAll({ queryKey: LISTS }).map(({ state }) => ({ at: state.dataUpdatedAt, row: (state.data as Rows | undefined)?.rows.find((row) => row.id === id) }))
-    .filter(({ row }) => row !== undefined).sort((a, b) => b.at - a.at)[0];
+  const inList = () =>
+    client
+      .getQueryCache()
+      .findAll({ queryKey: LISTS })
+      .map(({ state }) => ({
+        at: state.dataUpdatedAt,
+        row: (state.data as Rows | undefined)?.rows.find((row) => row.id === id),
+      }))
+      .filter(({ row }) => row !== undefined)
+      .sort((a, b) => b.at - a.at)[0];
   return useQuery({
     queryKey: keyOf(id),
     queryFn: ({ signal }) => vault.connections.get(id, { signal }),
@@ -28,20 +36,29 @@ export function useTold() {
   const refresh = useCallback(() => {
     for (const what of ["connections", "summary"]) void client.invalidateQueries({ queryKey: [what] });
   }, [client]);
-  const stored = useCallback((connection: Connection) => {
-    const queryKey = keyOf(connection.id);
-    const put = () => {
-      client.setQueryData(queryKey, connection);
-      client.setQueriesData<Rows>({ queryKey: LISTS }, (page) => page && { ...page, rows: page.rows.map((row) => (row.id === connection.id ? connection : row)) });
+  const stored = useCallback(
+    (connection: Connection) => {
+      const queryKey = keyOf(connection.id);
+      const put = () => {
+        client.setQueryData(queryKey, connection);
+        client.setQueriesData<Rows>(
+          { queryKey: LISTS },
+          (page) => page && { ...page, rows: page.rows.map((row) => (row.id === connection.id ? connection : row)) },
+        );
+        refresh();
+      };
+      // What was asked before may be answered after, and would bring back what was there before.
+      if (client.isFetching({ queryKey }) > 0) void client.cancelQueries({ queryKey }).then(put);
+      else put();
+    },
+    [client, refresh],
+  );
+  const removed = useCallback(
+    (id: string) => {
+      client.removeQueries({ queryKey: keyOf(id) });
       refresh();
-    };
-    // What was asked before may be answered after, and would bring back what was there before.
-    if (client.isFetching({ queryKey }) > 0) void client.cancelQueries({ queryKey }).then(put);
-    else put();
-  }, [client, refresh]);
-  const removed = useCallback((id: string) => {
-    client.removeQueries({ queryKey: keyOf(id) });
-    refresh();
-  }, [client, refresh]);
+    },
+    [client, refresh],
+  );
   return { stored, removed };
 }

@@ -1,6 +1,12 @@
 // The list of connections as it is asked for and kept.
 import { keepPreviousData, useQuery } from "@tanstack/preact-query";
-import { ValidationError, type Connection, type ConnectionFilters, type ConnectorVault, type Page } from "connector-vault/slim";
+import {
+  ValidationError,
+  type Connection,
+  type ConnectionFilters,
+  type ConnectorVault,
+  type Page,
+} from "connector-vault/slim";
 import { onSignOut } from "../session/forget";
 import { useSession } from "../session/session";
 import { ROWS, type Place } from "./asked";
@@ -12,16 +18,30 @@ export type Rows = Pick<Page<Connection>, "rows" | "total" | "pages" | "page" | 
 const cameFrom = new Map<string, Place>();
 onSignOut(() => cameFrom.clear());
 
-/** Whether a failure says that a cursor leads nowhere: it is of another list or key, or was changed. */
-export const isLost = (error: unknown) => error instanceof ValidationError && error.errors.some(({ parameter }) => parameter === "after");
+const isAbout = (error: unknown, name: string) =>
+  error instanceof ValidationError && error.errors.some(({ parameter }) => parameter === name);
 
-async function read(vault: ConnectorVault, filters: ConnectionFilters, { after, page }: Place, signal: AbortSignal): Promise<Rows> {
+/** Whether a failure says that a cursor leads nowhere: it is of another list or key, or was changed. */
+export const isLost = (error: unknown) => isAbout(error, "after");
+
+/** Whether a failure says that a page can't be opened by its number: too much would be read on the way. */
+export const isTooFar = (error: unknown) => isAbout(error, "page");
+
+async function read(
+  vault: ConnectorVault,
+  filters: ConnectionFilters,
+  { after, page }: Place,
+  signal: AbortSignal,
+): Promise<Rows> {
   const ask = (where: ConnectionFilters) => vault.connections.list({ ...filters, limit: ROWS, ...where }, { signal });
-  const answer = after === undefined ? await ask({ page }) : await ask({ after }).catch((error: unknown) => {
-    // The number of its page is as good, and only dearer: for whoever comes with another key, say.
-    if (page === undefined || !isLost(error)) throw error;
-    return ask({ page });
-  });
+  const answer =
+    after === undefined
+      ? await ask({ page })
+      : await ask({ after }).catch((error: unknown) => {
+          // The number of its page is as good, and only dearer: for whoever comes with another key, say.
+          if (page === undefined || !isLost(error)) throw error;
+          return ask({ page });
+        });
   const { rows, total, pages, page: number, after: onward } = answer;
   if (onward !== undefined) cameFrom.set(onward, { after, page: number });
   return { rows, total, pages, page: number, after: onward };
@@ -39,7 +59,10 @@ export function useRows(filters: ConnectionFilters, place: Place, isValid: boole
 }
 
 /** The places before and after a page. */
-export function neighbours({ page, pages, after: onward }: Rows, { after }: Place): { previous: Place | undefined; next: Place | undefined } {
+export function neighbours(
+  { page, pages, after: onward }: Rows,
+  { after }: Place,
+): { previous: Place | undefined; next: Place | undefined } {
   const known = after === undefined ? undefined : cameFrom.get(after);
   const previous = known ?? { after: undefined, page: Math.min(page - 1, Math.max(pages, 1)) };
   return {

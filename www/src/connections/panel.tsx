@@ -8,8 +8,10 @@ import { useIsThere } from "../parts/once";
 import { Snippet } from "../parts/snippet";
 import { useSession } from "../session/session";
 import { Delete } from "./delete";
+import { ChangeName } from "./change-name";
+import { ChangeState } from "./change-state";
 import { dropDraft } from "./drafts";
-import { Facts, Head } from "./facts";
+import { Facts, Head, StateLine } from "./facts";
 import { useConnection, useTold } from "./kept";
 import { rowLink } from "./table";
 import { Tags } from "./tags";
@@ -39,7 +41,8 @@ export function Panel({ id, platforms, isNew, isLeaving, onClose, onStay, onLeav
   const isThere = useIsThere();
   const connection = query.data;
   const connector = connection && platforms?.byName.get(connection.platform);
-  const isUnknown = query.error instanceof NotFoundError || (query.error instanceof VaultError && query.error.status === 404);
+  const isUnknown =
+    query.error instanceof NotFoundError || (query.error instanceof VaultError && query.error.status === 404);
   const giveUp = () => {
     dropDraft(id);
     onLeave();
@@ -54,31 +57,62 @@ export function Panel({ id, platforms, isNew, isLeaving, onClose, onStay, onLeav
   };
   const close = isGone || isUnknown ? () => leaveForGood() : onClose;
   return (
-    <Modal title={connection ? connection.identity : "Connection"} kind="drawer" onClose={close} focusAfter={() => rowLink(id) ?? focusAfter()}>
-      {isGone || isUnknown ? <Gone wasThere={isGone || connection !== undefined} onClose={close} /> : (
+    <Modal
+      title={connection ? connection.identity : "Connection"}
+      kind="drawer"
+      onClose={close}
+      focusAfter={() => rowLink(id) ?? focusAfter()}
+    >
+      {isGone || isUnknown ? (
+        <Gone wasThere={isGone || connection !== undefined} onClose={close} />
+      ) : (
         <Answer query={query} what="the connection">
           {(found) => (
             <div class="panel">
-              {isNew && <p class="note" data-tone="good" role="status">The connection is created.</p>}
+              {isNew && (
+                <p class="note" data-tone="good" role="status">
+                  The connection is created.
+                </p>
+              )}
               <Head connection={found} connector={connector} />
-              <TagsOf connection={found} onGone={() => setGone(true)} />
-              <Facts connection={found} />
+              {may("connections:write") ? (
+                <Editable connection={found} onGone={() => setGone(true)} />
+              ) : (
+                <ReadOnly connection={found} />
+              )}
               <Calls connection={found} />
-              {may("connections:write") && <p><button type="button" class="danger" onClick={() => setAsking(true)}>Delete this connection…</button></p>}
+              {may("connections:write") && (
+                <p>
+                  <button type="button" class="danger" onClick={() => setAsking(true)}>
+                    Delete this connection…
+                  </button>
+                </p>
+              )}
             </div>
           )}
         </Answer>
       )}
       {connection && isAsking && (
-        <Delete connection={connection} platform={connector?.name ?? connection.platform} onClose={() => setAsking(false)} onDeleted={leaveForGood} />
+        <Delete
+          connection={connection}
+          platform={connector?.name ?? connection.platform}
+          onClose={() => setAsking(false)}
+          onDeleted={leaveForGood}
+        />
       )}
       {isLeaving && (
         <Modal title="Discard what you changed?" kind="alert" onClose={onStay}>
           <div class="section">
-            <p class="named">The tags of <strong>{connection?.identity ?? id}</strong> are not saved.</p>
+            <p class="named">
+              What you changed of <strong>{connection?.identity ?? id}</strong> is not saved.
+            </p>
             <div class="buttons">
-              <button type="button" onClick={onStay}>Go on editing</button>
-              <button type="button" class="danger" onClick={giveUp}>Discard changes</button>
+              <button type="button" onClick={onStay}>
+                Go on editing
+              </button>
+              <button type="button" class="danger" onClick={giveUp}>
+                Discard changes
+              </button>
             </div>
           </div>
         </Modal>
@@ -87,17 +121,45 @@ export function Panel({ id, platforms, isNew, isLeaving, onClose, onStay, onLeav
   );
 }
 
-/** Its tags, to be changed by those whose key can. */
-function TagsOf({ connection, onGone }: { connection: Connection; onGone: () => void }) {
-  const { may } = useSession();
-  const { tags } = connection;
-  if (may("connections:write")) return <Tags connection={connection} onGone={onGone} />;
+/** What can be changed of it, and all else. */
+function Editable({ connection, onGone }: { connection: Connection; onGone: () => void }) {
   return (
-    <section class="section" aria-labelledby="tags-title">
-      <h3 id="tags-title">Tags</h3>
-      {tags.length > 0 ? <ul class="chips" aria-label="Tags">{tags.map((tag, at) => <li key={at} class="chip">{tag}</li>)}</ul> : <p class="muted">No tags</p>}
-      <p class="muted small">You can't change anything here: your key lacks the scope <code>connections:write</code>.</p>
-    </section>
+    <>
+      <section aria-label="State">
+        <ChangeState connection={connection} onGone={onGone} />
+      </section>
+      <Tags connection={connection} onGone={onGone} />
+      <Facts connection={connection} name={<ChangeName connection={connection} onGone={onGone} />} />
+    </>
+  );
+}
+
+function ReadOnly({ connection }: { connection: Connection }) {
+  const { tags, name } = connection;
+  return (
+    <>
+      <section aria-label="State">
+        <StateLine connection={connection} />
+      </section>
+      <section class="section" aria-labelledby="tags-title">
+        <h3 id="tags-title">Tags</h3>
+        {tags.length > 0 ? (
+          <ul class="chips" aria-label="Tags">
+            {tags.map((tag, at) => (
+              <li key={at} class="chip">
+                {tag}
+              </li>
+            ))}
+          </ul>
+        ) : (
+          <p class="muted">No tags</p>
+        )}
+        <p class="muted small">
+          You can't change anything here: your key lacks the scope <code>connections:write</code>.
+        </p>
+      </section>
+      <Facts connection={connection} name={name ?? <span class="muted">none</span>} />
+    </>
   );
 }
 
@@ -105,8 +167,14 @@ function Gone({ wasThere, onClose }: { wasThere: boolean; onClose: () => void })
   return (
     <div role="alert">
       <Empty title={wasThere ? "This connection was deleted meanwhile" : "There is no such connection"}>
-        <p>{wasThere ? "Nothing of it can be changed any more." : "It may have been deleted, or belong to another account or environment."}</p>
-        <button type="button" onClick={onClose}>Back to the list</button>
+        <p>
+          {wasThere
+            ? "Nothing of it can be changed any more."
+            : "It may have been deleted, or belong to another account or environment."}
+        </p>
+        <button type="button" onClick={onClose}>
+          Back to the list
+        </button>
       </Empty>
     </div>
   );
@@ -117,7 +185,10 @@ function Calls({ connection: { id, tags } }: { connection: Connection }) {
   const text = JSON.stringify(id);
   return (
     <div>
-      <Snippet title="Code to read it" call={{ method: "GET", path, javascript: `const connection = await vault.connections.get(${text});` }} />
+      <Snippet
+        title="Code to read it"
+        call={{ method: "GET", path, javascript: `const connection = await vault.connections.get(${text});` }}
+      />
       <Snippet
         title="Code to change its tags"
         call={{

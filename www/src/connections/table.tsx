@@ -7,7 +7,9 @@ import { Logo } from "../parts/logo";
 import { When } from "../parts/when";
 
 const TAGS = 3;
-const COLUMNS = ["Identity", "Platform", "Name", "State", "Tags", "Created", "Active"];
+/** Letters of a tag that is not worth cutting. */
+const SHORT = 6;
+const COLUMNS = ["Identity", "Platform", "Name", "State", "Tags", "Created"];
 /** What the history remembers of a panel that was opened in the list: leaving it is going back. */
 export const OPENED = { openedHere: true };
 
@@ -23,56 +25,111 @@ interface Props {
 /** Connections, one a line. The roles stay what they are when a narrow screen makes cards of the lines. */
 export function Table({ rows, platforms, hrefOf }: Props) {
   return (
-    <div class="table connection-table">
+    <div class="table connection-table" data-inactive={rows.some(({ active }) => !active) || undefined}>
       <table role="table">
         <caption class="visually-hidden">Connections, the newest first</caption>
         <thead role="rowgroup">
-          <tr role="row">{COLUMNS.map((name) => <th key={name} scope="col" role="columnheader">{name}</th>)}</tr>
+          <tr role="row">
+            {COLUMNS.map((name) => (
+              <th key={name} scope="col" role="columnheader">
+                {name}
+              </th>
+            ))}
+          </tr>
         </thead>
         <tbody role="rowgroup">
-          {rows.map((connection) => <Row key={connection.id} connection={connection} platforms={platforms} href={hrefOf(connection)} />)}
+          {rows.map((connection) => (
+            <Row key={connection.id} connection={connection} platforms={platforms} href={hrefOf(connection)} />
+          ))}
         </tbody>
       </table>
     </div>
   );
 }
 
-function Row({ connection, platforms, href }: { connection: Connection; platforms: Platforms | undefined; href: string }) {
+function Row({
+  connection,
+  platforms,
+  href,
+}: {
+  connection: Connection;
+  platforms: Platforms | undefined;
+  href: string;
+}) {
   const { id, platform, identity, identityType, name, state, tags, createdAt, active } = connection;
   const [, navigate] = useLocation();
   const known = platforms?.byName.get(platform);
   // The link is what keyboards and screen readers use; a mouse may be less exact.
   const open = (event: JSX.TargetedMouseEvent<HTMLTableRowElement>) => {
     const isOnLink = event.target instanceof Element && event.target.closest("a, button") !== null;
-    if (!isOnLink && !event.defaultPrevented && getSelection()?.isCollapsed !== false) navigate(href, { state: OPENED });
+    if (!isOnLink && !event.defaultPrevented && getSelection()?.isCollapsed !== false)
+      navigate(href, { state: OPENED });
   };
   return (
     <tr role="row" onClick={open}>
       <td role="cell" class="cell-identity">
-        <Link href={href} state={OPENED} data-connection={id}>{identity}</Link>
-        <span class="muted small">{identityType}</span>
-      </td>
-      <td role="cell" class="cell-platform">
-        <span class="connected-platform">
-          <Logo name={known?.name ?? platform} image={known?.image} size={24} />
-          <span class="connected-platform-name">{known?.name ?? platform}{known && known.name !== platform && <span class="mono muted">{platform}</span>}</span>
+        <span class="one-line">
+          <Link href={href} state={OPENED} data-connection={id} title={identity}>
+            {identity}
+          </Link>{" "}
+          <span class="muted small">{identityType}</span>
         </span>
       </td>
-      <td role="cell" class="cell-name">{name ?? <None what="no name" />}</td>
-      <td role="cell" class="cell-state"><StateBadge state={state} /></td>
+      <td role="cell" class="cell-platform">
+        <span class="one-line">
+          <Logo name={known?.name ?? platform} image={known?.image} size={24} />
+          <span class="platform-name" title={known?.name}>
+            {known?.name ?? platform}
+          </span>{" "}
+          {known && known.name !== platform && (
+            <span class="platform-key mono muted" title={platform}>
+              {platform}
+            </span>
+          )}
+        </span>
+      </td>
+      <td role="cell" class="cell-name" title={name ?? undefined}>
+        {name ?? <None what="no name" />}
+      </td>
+      <td role="cell" class="cell-state">
+        <span class="one-line">
+          <StateBadge state={state} />
+          {!active && (
+            <>
+              {" "}
+              <span class="badge" data-tone="bad">
+                Inactive
+              </span>
+            </>
+          )}
+        </span>
+      </td>
       <td role="cell" class="cell-tags">
         <span class="chips">
-          {tags.slice(0, TAGS).map((tag, at) => <span key={at} class="chip">{tag}</span>)}
-          {tags.length > TAGS && <span class="chip more" title={tags.slice(TAGS).join(", ")}>+{tags.length - TAGS}<span class="visually-hidden"> more</span></span>}
+          {tags.slice(0, TAGS).map((tag, at) => (
+            <span key={at} class={tag.length > SHORT ? "chip" : "chip short"} title={tag}>
+              {tag}
+            </span>
+          ))}
+          {tags.length > TAGS && (
+            <span class="chip more" title={tags.slice(TAGS).join(", ")}>
+              +{tags.length - TAGS}
+              <span class="visually-hidden"> more</span>
+            </span>
+          )}
           {tags.length === 0 && <None what="no tags" />}
         </span>
       </td>
-      <td role="cell" class="cell-created"><When at={createdAt} both /></td>
-      <td role="cell" class="cell-active">{active ? "Yes" : <span class="badge" data-tone="bad">Inactive</span>}</td>
+      <td role="cell" class="cell-created">
+        <When at={createdAt} both />
+      </td>
     </tr>
   );
 }
 
 const None = ({ what }: { what: string }) => (
-  <span class="none muted"><span aria-hidden="true">–</span><span class="visually-hidden">{what}</span></span>
+  <span class="none muted">
+    <span aria-hidden="true">–</span>
+    <span class="visually-hidden">{what}</span>
+  </span>
 );

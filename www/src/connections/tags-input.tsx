@@ -3,18 +3,30 @@ import { X } from "lucide-preact";
 import type { JSX } from "preact";
 import { useId, useRef, useState } from "preact/hooks";
 import { sentence } from "../parts/faults";
-import { tagsIn } from "./drafts";
 
-interface Props {
+/** Tags, and what is in the field and no chip yet. */
+export interface TagsTyped {
+  tags: readonly string[];
+  text: string;
+}
+
+/** The tags that a text names. */
+const tagsIn = (text: string) =>
+  text
+    .split(/[,\n]/)
+    .map((tag) => tag.trim())
+    .filter((tag) => tag !== "");
+
+/** All tags: the chips, and what is still in the field. */
+export const allTags = ({ tags, text }: TagsTyped) => [...tags, ...tagsIn(text)];
+
+interface Props extends TagsTyped {
   label: string;
   /** Whether what is around it says already what it is. */
   isLabelHidden?: boolean;
-  tags: readonly string[];
-  /** What is in the field and no chip yet. */
-  text: string;
   /** What is wrong with all of them, the text's last. */
   faults: readonly Fault[];
-  onChange: (changed: { tags: readonly string[]; text: string }) => void;
+  onChange: (changed: TagsTyped) => void;
 }
 
 /** Where a fault is: the number of a tag, or -1 for all of them together. */
@@ -26,7 +38,9 @@ export function TagsInput({ label, isLabelHidden = false, tags, text, faults, on
   const list = useRef<HTMLUListElement>(null);
   const field = useRef<HTMLInputElement>(null);
   const [said, setSaid] = useState("");
-  const about = faults.filter(({ pointer }) => pointer === undefined || pointer === "/tags" || pointer.startsWith("/tags/"));
+  const about = faults.filter(
+    ({ pointer }) => pointer === undefined || pointer === "/tags" || pointer.startsWith("/tags/"),
+  );
   const wrong = new Set(about.map(placeOf));
   const first = about[0];
   const isTextWrong = [...wrong].some((place) => place < 0 || place >= tags.length);
@@ -36,7 +50,11 @@ export function TagsInput({ label, isLabelHidden = false, tags, text, faults, on
     const added = [...new Set(found)].filter((tag) => !tags.includes(tag));
     const known = found.filter((tag) => tags.includes(tag));
     onChange({ tags: [...tags, ...added], text: "" });
-    setSaid([added.length > 0 && `Added ${added.join(", ")}.`, known.length > 0 && `${known.join(", ")} is there already.`].filter(Boolean).join(" "));
+    setSaid(
+      [added.length > 0 && `Added ${added.join(", ")}.`, known.length > 0 && `${known.join(", ")} is there already.`]
+        .filter(Boolean)
+        .join(" "),
+    );
   };
   const remove = (at: number) => {
     onChange({ tags: tags.filter((_, other) => other !== at), text });
@@ -68,13 +86,30 @@ export function TagsInput({ label, isLabelHidden = false, tags, text, faults, on
   const described = [first && `${id}-fault`, `${id}-hint`].filter(Boolean).join(" ");
   return (
     <div class="field tags-input">
-      <label class={isLabelHidden ? "visually-hidden" : "label"} for={id}>{label}</label>
+      <label class={isLabelHidden ? "visually-hidden" : "label"} for={id}>
+        {label}
+      </label>
       {tags.length > 0 && (
         <ul class="chips" ref={list} aria-label="Tags">
           {tags.map((tag, at) => (
-            <li key={`${tag} ${tags.indexOf(tag) === at ? "" : at}`} class="chip" data-wrong={wrong.has(at) || undefined}>
-              <span>{tag}{wrong.has(at) && <span class="visually-hidden"> (not possible)</span>}</span>
-              <button type="button" class="icon" aria-label={`Remove ${tag}`} title={`Remove ${tag}`} onClick={() => press(at)}><X size={14} aria-hidden="true" /></button>
+            <li
+              key={`${tag} ${tags.indexOf(tag) === at ? "" : at}`}
+              class="chip"
+              data-wrong={wrong.has(at) || undefined}
+            >
+              <span>
+                {tag}
+                {wrong.has(at) && <span class="visually-hidden"> (not possible)</span>}
+              </span>
+              <button
+                type="button"
+                class="icon"
+                aria-label={`Remove ${tag}`}
+                title={`Remove ${tag}`}
+                onClick={() => press(at)}
+              >
+                <X size={14} aria-hidden="true" />
+              </button>
             </li>
           ))}
         </ul>
@@ -94,9 +129,19 @@ export function TagsInput({ label, isLabelHidden = false, tags, text, faults, on
         onKeyDown={onKeyDown}
         onPaste={onPaste}
       />
-      <div aria-live="polite">{first && <p class="problem" id={`${id}-fault`}>{sentence(first)}</p>}</div>
-      <p class="muted small" id={`${id}-hint`}>Enter or a comma adds a tag.</p>
-      <p class="visually-hidden" role="status">{said}</p>
+      <div aria-live="polite">
+        {first && (
+          <p class="problem" id={`${id}-fault`}>
+            {sentence(first)}
+          </p>
+        )}
+      </div>
+      <p class="muted small" id={`${id}-hint`}>
+        Enter or a comma adds a tag.
+      </p>
+      <p class="visually-hidden" role="status">
+        {said}
+      </p>
     </div>
   );
 }

@@ -1,18 +1,20 @@
+import type { ConnectionFilters } from "connector-vault/slim";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Link, useLocation } from "wouter-preact";
+import { Link, useLocation, useSearch } from "wouter-preact";
 import { usePlatforms } from "../connectors/platforms";
 import { useAddress, withValues } from "../parts/address";
 import { Answer } from "../parts/answer";
 import { Empty } from "../parts/empty";
+import { faultsOf } from "../parts/faults";
 import { Page } from "../parts/page";
 import { Pager } from "../parts/pager";
-import { Snippet, literal, pathOf } from "../parts/snippet";
+import { Snippet, literal, pathOf as requestOf } from "../parts/snippet";
 import { useSession } from "../session/session";
 import { FEW, MORE, NAMES, ROWS, filtersOf, inAddress, placeOf, type Asked, type Place } from "./asked";
 import { Create } from "./create";
 import { hasDraft } from "./drafts";
 import { Filters } from "./filters";
-import { isLost, neighbours, useRows } from "./list";
+import { isLost, isTooFar, neighbours, useRows } from "./list";
 import { Panel } from "./panel";
 import { OPENED, Table } from "./table";
 import "./connections.css";
@@ -20,14 +22,19 @@ import "./connections.css";
 const FILTERS = [...FEW, ...MORE];
 const PATH = "/connections";
 const FIRST: Place = { after: undefined, page: undefined };
+const pathOf = (id: string | undefined) => (id === undefined ? PATH : `${PATH}/${encodeURIComponent(id)}`);
 
 const words = (n: number) => `${n.toLocaleString("en")} ${n === 1 ? "connection" : "connections"}`;
 const heading = () => document.querySelector<HTMLElement>("h1");
 
-/** The vault: all connections, or those that are searched for, and one of them in a panel. */
-export function ConnectionsView() {
+/** The vault: all connections, or those that are searched for, and the one with the id `opened` in a panel. */
+export function ConnectionsView({ opened }: { opened: string | undefined }) {
   const { vault, may } = useSession();
   const { values, hrefOf, change } = useAddress(NAMES);
+  const search = useSearch();
+  /** The address of the list, or with an id of a connection beside it. */
+  const addressOf = (id: string | undefined, changes: Record<string, string | undefined> = {}) =>
+    withValues(pathOf(id), search, changes);
   const [, navigate] = useLocation();
   const [notice, setNotice] = useState<string>();
   const [created, setCreated] = useState<string>();
@@ -36,7 +43,7 @@ export function ConnectionsView() {
   const faults = vault.connections.validateList(filters);
   const query = useRows(filters, place, faults.length === 0);
   const platforms = usePlatforms(query.isSuccess || query.isError);
-  const panel = usePanel(values.connection, hrefOf);
+  const panel = usePanel(opened, addressOf);
   const isRemoved = useRef(false);
   useEffect(() => {
     // What was said is about what was done before.
@@ -47,8 +54,12 @@ export function ConnectionsView() {
     isRemoved.current = false;
   }, [panel.id]);
   const isAsked = FILTERS.some((name) => values[name] !== undefined);
-  const asked = { ...filters, limit: ROWS, ...(place.after === undefined ? { page: place.page } : { after: place.after }) };
-  const to = (where: Place) => hrefOf({ ...inAddress(where), connection: undefined });
+  const asked = {
+    ...filters,
+    limit: ROWS,
+    ...(place.after === undefined ? { page: place.page } : { after: place.after }),
+  };
+  const to = (where: Place) => addressOf(undefined, inAddress(where));
 
   return (
     <Page
@@ -56,42 +67,72 @@ export function ConnectionsView() {
       count={query.data && !query.isPlaceholderData && !query.isError && words(query.data.total)}
       actions={<NewButton href={hrefOf({ new: "1" })} />}
     >
-      <div role="status">{notice && <p class="note" data-tone="good">{notice}</p>}</div>
+      <div role="status">
+        {notice && (
+          <p class="note" data-tone="good">
+            {notice}
+          </p>
+        )}
+      </div>
       {!may("connections:write") && (
-        <p class="muted" id="read-only">Your key may {may("connections:read") ? "read connections, and not change them" : "neither read nor change connections"}.</p>
+        <p class="muted" id="read-only">
+          Your key may read connections, and not change them.
+        </p>
       )}
       <Filters
         values={values}
-        faults={faults}
+        faults={[...faults, ...faultsOf(query.error)]}
         platforms={platforms}
         clear={isAsked ? PATH : undefined}
         onChange={(changes, options) => change({ ...changes, ...inAddress(FIRST) }, options)}
       />
-      {faults.length > 0 && <p class="note" data-tone="warn">A filter is not valid. {query.data ? "What you see is what was found before." : "Correct it to see connections."}</p>}
+      {values.state !== undefined && values.active === undefined && faults.length === 0 && (
+        <InactiveToo filters={filters} />
+      )}
+      {faults.length > 0 && (
+        <p class="note" data-tone="warn">
+          A filter is not valid.{" "}
+          {query.data ? "What you see is what was found before." : "Correct it to see connections."}
+        </p>
+      )}
       {isLost(query.error) && !query.isPlaceholderData ? (
         <Empty title="This page can't be found again">
           <p>Its address was made for another list or another key, or has been changed.</p>
           <Link href={to(FIRST)}>To the first page</Link>
         </Empty>
-      ) : (faults.length === 0 || query.data) && (
-        <Answer query={query} what="connections" rows={10}>
-          {(found) => {
-            const { previous, next } = neighbours(found, place);
-            return (
-              <>
-                {found.rows.length > 0
-                  ? <Table rows={found.rows} platforms={platforms} hrefOf={({ id }) => hrefOf({ connection: id })} />
-                  : <Nothing total={found.total} values={values} isAsked={isAsked} first={to(FIRST)} />}
-                <Pager page={found.page} pages={found.pages} previous={previous && to(previous)} next={next && to(next)} />
-              </>
-            );
-          }}
-        </Answer>
+      ) : isTooFar(query.error) && !query.isPlaceholderData ? (
+        <Empty title="This page is too far from the first one">
+          <p>It can't be opened by its number. Narrow the list with a filter, or go on from an earlier page.</p>
+          <Link href={to(FIRST)}>To the first page</Link>
+        </Empty>
+      ) : (
+        (faults.length === 0 || query.data) && (
+          <Answer query={query} what="connections" rows={10}>
+            {(found) => {
+              const { previous, next } = neighbours(found, place);
+              return (
+                <>
+                  {found.rows.length > 0 ? (
+                    <Table rows={found.rows} platforms={platforms} hrefOf={({ id }) => addressOf(id)} />
+                  ) : (
+                    <Nothing total={found.total} values={values} isAsked={isAsked} first={to(FIRST)} />
+                  )}
+                  <Pager
+                    page={found.page}
+                    pages={found.pages}
+                    previous={previous && to(previous)}
+                    next={next && to(next)}
+                  />
+                </>
+              );
+            }}
+          </Answer>
+        )
       )}
       <Snippet
         call={{
           method: "GET",
-          path: pathOf("/v1/vault/connections", asked),
+          path: requestOf("/v1/vault/connections", asked),
           javascript: `const { rows, total } = await vault.connections.list(${literal(asked)});`,
         }}
       />
@@ -118,9 +159,9 @@ export function ConnectionsView() {
           onClose={() => (history.state?.openedHere ? history.back() : change({ new: undefined }, { replace: true }))}
           onCreated={({ id }) => {
             setCreated(id);
-            navigate(hrefOf({ new: undefined, connection: id }), { replace: true, state: history.state });
+            navigate(addressOf(id, { new: undefined }), { replace: true, state: history.state });
           }}
-          hrefOf={(id) => withValues(PATH, "", { connection: id })}
+          hrefOf={pathOf}
         />
       )}
     </Page>
@@ -128,7 +169,7 @@ export function ConnectionsView() {
 }
 
 /** Which connection is in the panel: that of the address, but what is not saved there holds one back until it is given up. */
-function usePanel(wanted: string | undefined, hrefOf: (changes: Record<string, string | undefined>) => string) {
+function usePanel(wanted: string | undefined, addressOf: (id: string | undefined) => string) {
   const [, navigate] = useLocation();
   const [, draw] = useState(0);
   const shown = useRef(wanted);
@@ -138,18 +179,43 @@ function usePanel(wanted: string | undefined, hrefOf: (changes: Record<string, s
   return {
     id,
     isLeaving,
-    close: () => (history.state?.openedHere ? history.back() : navigate(hrefOf({ connection: undefined }), { replace: true })),
-    stay: () => navigate(hrefOf({ connection: id }), { state: OPENED }),
+    close: () => (history.state?.openedHere ? history.back() : navigate(addressOf(undefined), { replace: true })),
+    stay: () => navigate(addressOf(id), { state: OPENED }),
     /** To be called once there is no draft any more. */
     leave: () => draw((times) => times + 1),
   };
 }
 
+const inactive = () => withValues(PATH, location.search, { active: "false", page: undefined, after: undefined });
+
+/** Most of what has failed is inactive, and a list has either the active or the inactive ones: says how many others there are. */
+function InactiveToo({ filters }: { filters: ConnectionFilters }) {
+  const { data, isPlaceholderData } = useRows({ ...filters, active: false }, FIRST, true);
+  if (!data || isPlaceholderData || data.total === 0) return null;
+  return (
+    <p class="muted">
+      These are the active ones.{" "}
+      <Link href={inactive()}>
+        See {words(data.total)} in this state that {data.total === 1 ? "is" : "are"} inactive
+      </Link>
+    </p>
+  );
+}
+
 function NewButton({ href }: { href: string }) {
   const { may } = useSession();
   const [, navigate] = useLocation();
-  if (may("connections:write")) return <button type="button" class="primary" onClick={() => navigate(href, { state: OPENED })}>New connection</button>;
-  return <button type="button" aria-disabled="true" aria-describedby="read-only">New connection</button>;
+  if (may("connections:write"))
+    return (
+      <button type="button" class="primary" onClick={() => navigate(href, { state: OPENED })}>
+        New connection
+      </button>
+    );
+  return (
+    <button type="button" aria-disabled="true" aria-describedby="read-only">
+      New connection
+    </button>
+  );
 }
 
 interface NothingProps {
@@ -160,12 +226,20 @@ interface NothingProps {
 }
 
 function Nothing({ total, values, isAsked, first }: NothingProps) {
-  if (total > 0) return <Empty title="There is no such page"><Link href={first}>To the first page</Link></Empty>;
+  if (total > 0)
+    return (
+      <Empty title="There is no such page">
+        <Link href={first}>To the first page</Link>
+      </Empty>
+    );
   if (!isAsked) return <Empty title="Nobody is connected yet">A new connection appears here at once.</Empty>;
-  const inactive = withValues(PATH, location.search, { active: "false", page: undefined, after: undefined });
   return (
     <Empty title="No connection matches">
-      {values.active === undefined && <p>Only active ones were searched. <Link href={inactive}>Search the inactive ones</Link></p>}
+      {values.active === undefined && (
+        <p>
+          Only active ones were searched. <Link href={inactive()}>Search the inactive ones</Link>
+        </p>
+      )}
       <Link href={PATH}>Clear filters</Link>
     </Empty>
   );

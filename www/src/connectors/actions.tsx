@@ -22,7 +22,12 @@ export function Actions({ platform }: { platform: string }) {
   const { values, hrefOf, change } = useAddress(NAMES);
   // What the address asks for and nobody has is asked all the same: to leave it out would show more.
   const method = values.method?.toUpperCase() as ActionMethod | undefined;
-  const filters: ActionFilters = { ...(values.q && { q: values.q }), ...(method && { method }), limit: ROWS, page: whole(values.page) ?? 1 };
+  const filters: ActionFilters = {
+    ...(values.q && { q: values.q }),
+    ...(method && { method }),
+    limit: ROWS,
+    page: whole(values.page) ?? 1,
+  };
   const query = useQuery({
     queryKey: ["actions", platform, filters],
     queryFn: ({ signal }) => vault.actions.list(platform, filters, { signal }),
@@ -34,11 +39,18 @@ export function Actions({ platform }: { platform: string }) {
     <section class="section actions-section" aria-labelledby="actions-title">
       <div class="title">
         <h2 id="actions-title">Actions</h2>
-        <p class="muted" role="status">{query.data && !query.isPlaceholderData && words(query.data.total)}</p>
+        <p class="muted" role="status">
+          {query.data && !query.isPlaceholderData && words(query.data.total)}
+        </p>
       </div>
       <div class="filters" role="search" aria-label="Actions">
         <div class="wide">
-          <SearchField label="Search actions" placeholder="Title, key, what it works on" value={values.q ?? ""} onChange={(q) => change({ q, page: undefined }, { replace: true })} />
+          <SearchField
+            label="Search actions"
+            placeholder="Title, key, what it works on"
+            value={values.q ?? ""}
+            onChange={(q) => change({ q, page: undefined }, { replace: true })}
+          />
         </div>
         <Select
           label="Method"
@@ -50,7 +62,15 @@ export function Actions({ platform }: { platform: string }) {
       <Answer query={query} what="actions">
         {({ rows, total, page, pages }) => (
           <>
-            {rows.length === 0 ? <Nothing total={total} first={hrefOf({ page: undefined })} /> : <ul class="action-list" aria-label="Actions">{rows.map((action) => <Row key={action.key} action={action} />)}</ul>}
+            {rows.length === 0 ? (
+              <Nothing total={total} first={hrefOf({ page: undefined })} />
+            ) : (
+              <ul class="action-list" aria-label="Actions">
+                {rows.map((action) => (
+                  <Row key={action.key} action={action} />
+                ))}
+              </ul>
+            )}
             <NumberedPager page={page} pages={pages} hrefOf={hrefOf} />
           </>
         )}
@@ -67,7 +87,12 @@ export function Actions({ platform }: { platform: string }) {
 }
 
 function Nothing({ total, first }: { total: number; first: string }) {
-  if (total > 0) return <Empty title="There is no such page"><Link href={first}>To the first page</Link></Empty>;
+  if (total > 0)
+    return (
+      <Empty title="There is no such page">
+        <Link href={first}>To the first page</Link>
+      </Empty>
+    );
   return <Empty title="No action matches" />;
 }
 
@@ -77,7 +102,9 @@ function Row({ action }: { action: Action }) {
     <li class="action">
       <MethodBadge method={method} />
       <span class="action-title">{title}</span>
-      <span class="action-key"><code class="muted">{key}</code> <CopyButton text={key} label={`Copy the key ${key}`} /></span>
+      <span class="action-key">
+        <code class="muted">{key}</code> <CopyButton text={key} label={`Copy the key ${key}`} />
+      </span>
       {modelName && <span class="badge">{modelName}</span>}
     </li>
   );

@@ -17,30 +17,42 @@ export function ConnectionsOf({ platform }: { platform: string }) {
     enabled: may("connections:read"),
   });
   if (!may("connections:read")) return null;
-  const all = `/connections?platform=${encodeURIComponent(platform)}`;
+  const search = `?platform=${encodeURIComponent(platform)}`;
+  const all = `/connections${search}`;
   return (
     <section class="section connections-of" aria-labelledby="connections-title">
       <div class="title">
         <h2 id="connections-title">Connections</h2>
-        <p class="muted" role="status">{query.data && `${query.data.total.toLocaleString("en")} active`}</p>
+        <p class="muted" role="status">
+          {query.data && `${query.data.total.toLocaleString("en")} active`}
+        </p>
       </div>
       <Answer query={query} what="connections" rows={3}>
         {({ rows, total }) =>
-          rows.length === 0 ? <Empty title="Nobody is connected yet" /> : (
+          rows.length === 0 ? (
+            <Empty title="Nobody is connected yet" />
+          ) : (
             <>
               <ul class="action-list">
                 {rows.map(({ id, identity, identityType, state, createdAt }) => (
                   <li key={id} class="connection-line">
-                    <Link href={`${all}&connection=${id}`}>{identity}</Link>
+                    <Link href={`/connections/${id}${search}`}>{identity}</Link>
                     <span class="muted small">{identityType}</span>
                     <StateBadge state={state} />
-                    <span class="muted small"><When at={createdAt} /></span>
+                    <span class="muted small">
+                      <When at={createdAt} />
+                    </span>
                   </li>
                 ))}
               </ul>
-              <p><Link href={all}>{total > SHOWN ? `All ${total.toLocaleString("en")} connections` : "Open in Connections"}</Link></p>
+              <p>
+                <Link href={all}>
+                  {total > SHOWN ? `All ${total.toLocaleString("en")} connections` : "Open in Connections"}
+                </Link>
+              </p>
             </>
-          )}
+          )
+        }
       </Answer>
     </section>
   );

@@ -24,13 +24,20 @@ export function ConnectorView({ platform }: { platform: string }) {
     <Page title={query.data?.[0]?.name ?? platform} above={<Link href="/connectors">Connectors</Link>}>
       <Answer query={query} what="the connector">
         {(connectors) =>
-          connectors.length === 0 ? <Unknown platform={platform} /> : (
+          connectors.length === 0 ? (
+            <Unknown platform={platform} />
+          ) : (
             <div class="connector-page">
-              <div class="connector-facts">{connectors.map((connector) => <Facts key={connector.key} connector={connector} />)}</div>
-              <Actions platform={platform} />
+              <div class="connector-facts">
+                {connectors.map((connector) => (
+                  <Facts key={connector.key} connector={connector} />
+                ))}
+              </div>
               <ConnectionsOf platform={platform} />
+              <Actions platform={platform} />
             </div>
-          )}
+          )
+        }
       </Answer>
     </Page>
   );
@@ -49,13 +56,39 @@ function Unknown({ platform }: { platform: string }) {
   });
   return (
     <Empty title={`There is no platform “${platform}”`}>
-      {data.length > 0 && <p>Did you mean {data.map((name, at) => <span key={name}>{at > 0 && ", "}<Link href={`/connectors/${name}`}>{name}</Link></span>)}?</p>}
+      {data.length > 0 && (
+        <p>
+          Did you mean{" "}
+          {data.map((name, at) => (
+            <span key={name}>
+              {at > 0 && ", "}
+              <Link href={`/connectors/${name}`}>{name}</Link>
+            </span>
+          ))}
+          ?
+        </p>
+      )}
     </Empty>
   );
 }
 
 function Facts({ connector }: { connector: Connector }) {
-  const { id, name, key, platform, platformVersion, version, status, description, category, image, tags, oauth, active, tools } = connector;
+  const {
+    id,
+    name,
+    key,
+    platform,
+    platformVersion,
+    version,
+    status,
+    description,
+    category,
+    image,
+    tags,
+    oauth,
+    active,
+    tools,
+  } = connector;
   return (
     <section class="card facts-card" aria-label={`${name} ${platformVersion}`}>
       <div class="facts-head">
@@ -63,16 +96,51 @@ function Facts({ connector }: { connector: Connector }) {
         <p>{description || <span class="muted">No description.</span>}</p>
       </div>
       <dl class="facts">
-        <dt>Platform</dt><dd><code>{platform}</code> <CopyButton text={platform} label="Copy the platform" /></dd>
-        <dt>Key</dt><dd><code>{key}</code> <CopyButton text={key} label="Copy the key" /></dd>
-        <dt>Id</dt><dd><code>{id}</code> <CopyButton text={String(id)} label="Copy the id" /></dd>
-        <dt>Status</dt><dd class="chips"><StatusBadge status={status} />{!active && <span class="badge" data-tone="bad">Inactive</span>}</dd>
-        <dt>Category</dt><dd><Link href={`/connectors?category=${encodeURIComponent(category)}`}>{category}</Link></dd>
-        <dt>Tags</dt><dd class="chips">{tags.length > 0 ? tags.map((tag, at) => <span key={at} class="chip">{tag}</span>) : <span class="muted">none</span>}</dd>
-        <dt>OAuth</dt><dd>{oauth ? "Yes" : "No"}</dd>
-        <dt>API version</dt><dd>{platformVersion} <span class="muted">({version})</span></dd>
-        <dt>Actions</dt><dd>{tools.toLocaleString("en")}</dd>
-        <dt>Active</dt><dd>{active ? "Yes" : "No"}</dd>
+        <dt>Platform</dt>
+        <dd class="copied">
+          <code>{platform}</code> <CopyButton text={platform} label="Copy the platform" />
+        </dd>
+        <dt>Key</dt>
+        <dd class="copied">
+          <code>{key}</code> <CopyButton text={key} label="Copy the key" />
+        </dd>
+        <dt>Id</dt>
+        <dd class="copied">
+          <code>{id}</code> <CopyButton text={String(id)} label="Copy the id" />
+        </dd>
+        <dt>Status</dt>
+        <dd class="chips">
+          <StatusBadge status={status} />
+          {!active && (
+            <span class="badge" data-tone="bad">
+              Inactive
+            </span>
+          )}
+        </dd>
+        <dt>Category</dt>
+        <dd>
+          <Link href={`/connectors?category=${encodeURIComponent(category)}`}>{category}</Link>
+        </dd>
+        <dt>Tags</dt>
+        <dd class="chips">
+          {tags.length > 0 ? (
+            tags.map((tag, at) => (
+              <span key={at} class="chip">
+                {tag}
+              </span>
+            ))
+          ) : (
+            <span class="muted">none</span>
+          )}
+        </dd>
+        <dt>OAuth</dt>
+        <dd>{oauth ? "Yes" : "No"}</dd>
+        <dt>API version</dt>
+        <dd>
+          {platformVersion} <span class="muted">({version})</span>
+        </dd>
+        <dt>Actions</dt>
+        <dd>{tools.toLocaleString("en")}</dd>
       </dl>
     </section>
   );

@@ -41,7 +41,12 @@ export function ConnectorsView() {
     <Page title="Connectors" count={page && !query.isPlaceholderData && words(page.total)}>
       <div class="filters" role="search">
         <div class="wide">
-          <SearchField label="Search" placeholder="Name, category, what it is for" value={values.q ?? ""} onChange={(q) => change({ q, page: undefined }, { replace: true })} />
+          <SearchField
+            label="Search"
+            placeholder="Name, category, what it is for"
+            value={values.q ?? ""}
+            onChange={(q) => change({ q, page: undefined }, { replace: true })}
+          />
         </div>
         <Select
           label="Category"
@@ -50,16 +55,30 @@ export function ConnectorsView() {
           onChange={(category) => change({ category, page: undefined })}
         />
         <label class="check">
-          <input type="checkbox" checked={values.authkit === "true"} onChange={(event) => change({ authkit: event.currentTarget.checked ? "true" : undefined, page: undefined })} />
+          <input
+            type="checkbox"
+            checked={values.authkit === "true"}
+            onChange={(event) => change({ authkit: event.currentTarget.checked ? "true" : undefined, page: undefined })}
+          />
           Hosted authorization only
         </label>
       </div>
       <Answer query={query} what="connectors" rows={8}>
         {({ rows, total, pages, page }) => (
           <>
-            {rows.length === 0
-              ? <Nothing total={total} isFiltered={Object.keys(asked).length > 0} href={total > 0 ? hrefOf({ page: undefined }) : "/connectors"} />
-              : <ul class="connectors" aria-label="Connectors">{rows.map((connector) => <Card key={connector.key} connector={connector} />)}</ul>}
+            {rows.length === 0 ? (
+              <Nothing
+                total={total}
+                isFiltered={Object.keys(asked).length > 0}
+                href={total > 0 ? hrefOf({ page: undefined }) : "/connectors"}
+              />
+            ) : (
+              <ul class="connectors" aria-label="Connectors">
+                {rows.map((connector) => (
+                  <Card key={connector.key} connector={connector} />
+                ))}
+              </ul>
+            )}
             <NumberedPager page={page} pages={pages} hrefOf={hrefOf} />
           </>
         )}
@@ -76,9 +95,23 @@ export function ConnectorsView() {
 }
 
 function Nothing({ total, isFiltered, href }: { total: number; isFiltered: boolean; href: string }) {
-  if (total > 0) return <Empty title="There is no such page"><Link href={href}>To the first page</Link></Empty>;
-  if (isFiltered) return <Empty title="No connector matches"><Link href={href}>Show all connectors</Link></Empty>;
-  return <Empty title="The catalog is empty">Publish one: <code>npm run catalog -- publish</code></Empty>;
+  if (total > 0)
+    return (
+      <Empty title="There is no such page">
+        <Link href={href}>To the first page</Link>
+      </Empty>
+    );
+  if (isFiltered)
+    return (
+      <Empty title="No connector matches">
+        <Link href={href}>Show all connectors</Link>
+      </Empty>
+    );
+  return (
+    <Empty title="The catalog is empty">
+      Publish one: <code>npm run catalog -- publish</code>
+    </Empty>
+  );
 }
 
 function Card({ connector }: { connector: Connector }) {
@@ -92,10 +125,20 @@ function Card({ connector }: { connector: Connector }) {
         <span class="connector-description muted small">{description}</span>
         <span class="chips">
           <span class="badge">{category}</span>
-          {oauth && <span class="badge" data-tone="calm">OAuth</span>}
+          {oauth && (
+            <span class="badge" data-tone="calm">
+              OAuth
+            </span>
+          )}
           {status !== "generally_available" && <StatusBadge status={status} />}
-          {!active && <span class="badge" data-tone="bad">Inactive</span>}
-          <span class="badge">{tools.toLocaleString("en")} {tools === 1 ? "action" : "actions"}</span>
+          {!active && (
+            <span class="badge" data-tone="bad">
+              Inactive
+            </span>
+          )}
+          <span class="badge">
+            {tools.toLocaleString("en")} {tools === 1 ? "action" : "actions"}
+          </span>
         </span>
       </Link>
     </li>

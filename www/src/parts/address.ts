@@ -30,7 +30,10 @@ export function useAddress<Name extends string>(names: readonly Name[]) {
     }
     return found;
   }, [search]);
-  const hrefOf = useCallback((changes: Record<string, string | undefined>) => withValues(path, search, changes), [path, search]);
+  const hrefOf = useCallback(
+    (changes: Record<string, string | undefined>) => withValues(path, search, changes),
+    [path, search],
+  );
   const change = useCallback(
     (changes: Record<string, string | undefined>, options?: { replace?: boolean }) => {
       // Whoever tells of a change may have been drawn before another one.
@@ -44,4 +47,5 @@ export function useAddress<Name extends string>(names: readonly Name[]) {
 }
 
 /** A whole number of the address; what is none counts as absent. */
-export const whole = (text: string | undefined) => (text !== undefined && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined);
+export const whole = (text: string | undefined) =>
+  text !== undefined && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined;

@@ -27,10 +27,14 @@ export function Answer<Data>({ query, what, rows, children }: Props<Data>) {
       {isOld && (
         <p class="note" data-tone="warn" role="alert">
           This may be old. {told(error)}{" "}
-          <button type="button" class="link" onClick={() => void refetch()}>Try again</button>
+          <button type="button" class="link" onClick={() => void refetch()}>
+            Try again
+          </button>
         </p>
       )}
-      <div class={isPlaceholderData ? "stale" : ""} aria-busy={isPlaceholderData}>{children(data)}</div>
+      <div class={isPlaceholderData ? "stale" : ""} aria-busy={isPlaceholderData}>
+        {children(data)}
+      </div>
     </>
   );
 }

@@ -1,7 +1,12 @@
 import type { ActionMethod, ConnectionState, ConnectorStatus } from "connector-vault/slim";
 
 /** Colours by what they mean: `good`, `warn`, `bad`, `calm`, or none. */
-const STATES: Record<ConnectionState, string> = { operational: "good", degraded: "warn", failed: "bad", unknown: "" };
+const STATE_TONES: Record<ConnectionState, string> = {
+  operational: "good",
+  degraded: "warn",
+  failed: "bad",
+  unknown: "",
+};
 const STATUSES: Record<ConnectorStatus, [word: string, tone: string]> = {
   generally_available: ["Generally available", "good"],
   beta: ["Beta", "warn"],
@@ -17,14 +22,22 @@ export const STATE_MEANINGS: Record<ConnectionState, string> = {
   unknown: "Could not be determined",
 };
 
+export const STATES = Object.keys(STATE_MEANINGS) as ConnectionState[];
+
 export const StateBadge = ({ state }: { state: ConnectionState }) => (
-  <span class="badge dot" data-tone={STATES[state]} title={STATE_MEANINGS[state]}>{state}</span>
+  <span class="badge dot" data-tone={STATE_TONES[state]} title={STATE_MEANINGS[state]}>
+    {state}
+  </span>
 );
 
 export const StatusBadge = ({ status }: { status: ConnectorStatus }) => (
-  <span class="badge" data-tone={STATUSES[status][1]}>{STATUSES[status][0]}</span>
+  <span class="badge" data-tone={STATUSES[status][1]}>
+    {STATUSES[status][0]}
+  </span>
 );
 
 export const MethodBadge = ({ method }: { method: ActionMethod }) => (
-  <span class="badge method" data-tone={METHODS[method]}>{method}</span>
+  <span class="badge method" data-tone={METHODS[method]}>
+    {method}
+  </span>
 );

@@ -1,5 +1,15 @@
-import { ConnectionError, NotFoundError, PermissionError, RateLimitError, ServerError, TimeoutError, ValidationError, VaultError } from "connector-vault/slim";
+import {
+  ConnectionError,
+  NotFoundError,
+  PermissionError,
+  RateLimitError,
+  ServerError,
+  TimeoutError,
+  ValidationError,
+  VaultError,
+} from "connector-vault/slim";
 import { CopyButton } from "./copy";
+import { faultsOf, sentence } from "./faults";
 
 interface Explained {
   title: string;
@@ -11,18 +21,25 @@ interface Explained {
 
 /** What went wrong, in words for a person. */
 export function explain(error: unknown): Explained {
-  if (!(error instanceof VaultError)) return { title: "The console failed", detail: `Please reload the page. (${String(error)})` };
+  if (!(error instanceof VaultError))
+    return { title: "The console failed", detail: `Please reload the page. (${String(error)})` };
   const detail = error.message;
   const more = error.headers ? `/problems/${error.code}` : undefined;
   const told = { ...(more && { more }), ...(error.requestId && { requestId: error.requestId }) };
   if (error instanceof ConnectionError) {
-    return { title: "The service can't be reached", detail: navigator.onLine ? "It may be down, or something on the way to it is." : "You are offline." };
+    return {
+      title: "The service can't be reached",
+      detail: navigator.onLine ? "It may be down, or something on the way to it is." : "You are offline.",
+    };
   }
-  if (error instanceof TimeoutError) return { title: "The service did not answer in time", detail: "Try again in a moment." };
+  if (error instanceof TimeoutError)
+    return { title: "The service did not answer in time", detail: "Try again in a moment." };
   if (error instanceof PermissionError) return { title: "This key is not allowed to see this", detail, ...told };
   if (error instanceof NotFoundError) return { title: "Not found", detail, ...told };
-  if (error instanceof RateLimitError) return { title: "Too many requests", detail: `Try again in ${error.retryAfter ?? 60} seconds.`, ...told };
+  if (error instanceof RateLimitError)
+    return { title: "Too many requests", detail: `Try again in ${error.retryAfter ?? 60} seconds.`, ...told };
   if (error instanceof ServerError) return { title: "The service has a problem", detail, ...told };
+  if (error.code === "query_too_broad") return { title: "This search would read too much", detail, ...told };
   return { title: "This can't be asked", detail, ...told };
 }
 
@@ -43,13 +60,47 @@ export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => vo
     <div class="failure" role="alert">
       <p class="failure-title">{title}</p>
       <p>{detail}</p>
+      <Faults error={error} />
       {(more || requestId) && (
         <p class="small muted">
-          {more && <a href={more} target="_blank">What this means</a>}
-          {requestId && <> Request <code>{requestId}</code> <CopyButton text={requestId} label="Copy the request's id" /></>}
+          {more && (
+            <a href={more} target="_blank" rel="noopener">
+              What this means
+            </a>
+          )}
+          {requestId && (
+            <>
+              {" "}
+              Request <code>{requestId}</code> <CopyButton text={requestId} label="Copy the request's id" />
+            </>
+          )}
         </p>
       )}
-      {onRetry && !(error instanceof ValidationError) && <button type="button" onClick={onRetry}>Try again</button>}
+      {onRetry && !(error instanceof ValidationError || error instanceof PermissionError) && (
+        <button type="button" onClick={onRetry}>
+          Try again
+        </button>
+      )}
     </div>
+  );
+}
+
+/** What is wrong with each part of what was asked. */
+function Faults({ error }: { error: unknown }) {
+  const faults = faultsOf(error);
+  if (faults.length === 0) return null;
+  return (
+    <ul class="failure-faults">
+      {faults.map((fault, at) => (
+        <li key={at}>
+          {(fault.parameter ?? fault.pointer) && (
+            <>
+              <code>{fault.parameter ?? fault.pointer}</code>:{" "}
+            </>
+          )}
+          {sentence(fault)}
+        </li>
+      ))}
+    </ul>
   );
 }

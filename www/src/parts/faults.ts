@@ -3,7 +3,9 @@ import { VaultError, type Fault } from "connector-vault/slim";
 
 /** What is wrong with a parameter, or with the member of a body that a pointer leads to, in a sentence of its own. */
 export function faultAt(faults: readonly Fault[], place: string): string | undefined {
-  const found = faults.find(({ parameter, pointer }) => parameter === place || pointer === place || pointer?.startsWith(`${place}/`));
+  const found = faults.find(
+    ({ parameter, pointer }) => parameter === place || pointer === place || pointer?.startsWith(`${place}/`),
+  );
   return found && sentence(found);
 }
 

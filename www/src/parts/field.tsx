@@ -23,21 +23,45 @@ export function Field({ label, hint, fault, children }: Props) {
   const described = [fault && `${id}-fault`, hint && `${id}-hint`].filter(Boolean).join(" ");
   return (
     <div class="field">
-      <label class="label" for={id}>{label}</label>
+      <label class="label" for={id}>
+        {label}
+      </label>
       {children({ id, "aria-invalid": fault !== undefined, "aria-describedby": described || undefined })}
-      <div aria-live="polite">{fault && <p class="problem" id={`${id}-fault`}>{fault}</p>}</div>
-      {hint && <p class="muted small" id={`${id}-hint`}>{hint}</p>}
+      <div aria-live="polite">
+        {fault && (
+          <p class="problem" id={`${id}-fault`}>
+            {fault}
+          </p>
+        )}
+      </div>
+      {hint && (
+        <p class="muted small" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
     </div>
   );
 }
 
-type InputProps = Omit<Props, "children"> & Omit<JSX.InputHTMLAttributes<HTMLInputElement>, "label" | "onChange" | "onInput"> & { onInput: (text: string) => void };
+type InputProps = Omit<Props, "children"> &
+  Omit<JSX.InputHTMLAttributes<HTMLInputElement>, "label" | "onChange" | "onInput"> & {
+    onInput: (text: string) => void;
+  };
 
 /** A line of text. */
 export function TextField({ label, hint, fault, onInput, ...input }: InputProps) {
   return (
     <Field label={label} hint={hint} fault={fault}>
-      {(ties) => <input autocomplete="off" autocapitalize="off" spellcheck={false} {...input} {...ties} onInput={(event) => onInput(event.currentTarget.value)} />}
+      {(ties) => (
+        <input
+          autocomplete="off"
+          autocapitalize="off"
+          spellcheck={false}
+          {...input}
+          {...ties}
+          onInput={(event) => onInput(event.currentTarget.value)}
+        />
+      )}
     </Field>
   );
 }

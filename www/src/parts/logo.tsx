@@ -15,7 +15,11 @@ const tint = (name: string) => [...name].reduce((sum, letter) => sum + (letter.c
 export function Logo({ name, image, size = 40 }: { name: string; image?: string | undefined; size?: number }) {
   const [broken, setBroken] = useState<string>();
   if (!image || broken === image) {
-    return <span class="logo monogram" data-tint={tint(name)} data-size={size} aria-hidden="true">{monogram(name)}</span>;
+    return (
+      <span class="logo monogram" data-tint={tint(name)} data-size={size} aria-hidden="true">
+        {monogram(name)}
+      </span>
+    );
   }
   return (
     <img

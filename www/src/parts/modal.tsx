@@ -69,8 +69,12 @@ export function Modal({ title, kind, onClose, focusAfter, children }: Props) {
       }}
     >
       <div class="dialog-head">
-        <h2 id={id} tabIndex={-1} autofocus={kind !== "form"}>{title}</h2>
-        <button type="button" class="icon" aria-label="Close" title="Close" onClick={onClose}><X size={20} aria-hidden="true" /></button>
+        <h2 id={id} tabIndex={-1} autofocus={kind !== "form"}>
+          {title}
+        </h2>
+        <button type="button" class="icon" aria-label="Close" title="Close" onClick={onClose}>
+          <X size={20} aria-hidden="true" />
+        </button>
       </div>
       {children}
     </dialog>

@@ -3,9 +3,14 @@ import { useMutation, type UseMutationOptions } from "@tanstack/preact-query";
 import { useEffect, useRef } from "preact/hooks";
 
 /** A change that is asked for once, however fast its button is pressed again: what is drawn says so only later. */
-export function useOnce<Data, Variables = void>(options: Omit<UseMutationOptions<Data, unknown, Variables>, "onSettled">) {
+export function useOnce<Data, Variables = void>(
+  options: Omit<UseMutationOptions<Data, unknown, Variables>, "onSettled">,
+) {
   const isAsked = useRef(false);
-  const mutation = useMutation<Data, unknown, Variables>({ ...options, onSettled: () => void (isAsked.current = false) });
+  const mutation = useMutation<Data, unknown, Variables>({
+    ...options,
+    onSettled: () => void (isAsked.current = false),
+  });
   const ask = (variables: Variables) => {
     if (isAsked.current) return;
     isAsked.current = true;

@@ -28,10 +28,18 @@ export function Page({ title, above, count, actions, children }: Props) {
   }, [title]);
   return (
     <div class="page">
-      {above && <nav class="above" aria-label="Breadcrumb">{above}</nav>}
+      {above && (
+        <nav class="above" aria-label="Breadcrumb">
+          {above}
+        </nav>
+      )}
       <div class="title">
-        <h1 ref={heading} tabIndex={-1}>{title}</h1>
-        <p class="count muted" role="status">{count}</p>
+        <h1 ref={heading} tabIndex={-1}>
+          {title}
+        </h1>
+        <p class="count muted" role="status">
+          {count}
+        </p>
         {actions && <div class="actions">{actions}</div>}
       </div>
       {children}

@@ -12,20 +12,41 @@ interface Props {
 export function Pager({ page, pages, previous, next }: Props) {
   if (pages <= 1 && page <= 1) return null;
   const step = (name: string, href: string | undefined) =>
-    href === undefined ? <span class="button" aria-disabled="true">{name}</span> : <Link class="button" href={href} onClick={() => scrollTo(0, 0)}>{name}</Link>;
+    href === undefined ? (
+      <span class="button" aria-disabled="true">
+        {name}
+      </span>
+    ) : (
+      <Link class="button" href={href} onClick={() => scrollTo(0, 0)}>
+        {name}
+      </Link>
+    );
   return (
     <nav class="pager" aria-label="Pages">
       {step("Previous", previous)}
-      <span>Page {page.toLocaleString("en")} of {pages.toLocaleString("en")}</span>
+      <span>
+        Page {page.toLocaleString("en")} of {pages.toLocaleString("en")}
+      </span>
       {step("Next", next)}
     </nav>
   );
 }
 
 /** The same for a list whose pages have numbers in the address. */
-export function NumberedPager({ page, pages, hrefOf }: Pick<Props, "page" | "pages"> & { hrefOf: (values: { page: string | undefined }) => string }) {
+export function NumberedPager({
+  page,
+  pages,
+  hrefOf,
+}: Pick<Props, "page" | "pages"> & { hrefOf: (values: { page: string | undefined }) => string }) {
   // Before the first page past the end lies the last one.
   const before = Math.min(page - 1, Math.max(pages, 1));
   const to = (number: number) => hrefOf({ page: number > 1 ? String(number) : undefined });
-  return <Pager page={page} pages={pages} previous={page > 1 ? to(before) : undefined} next={page < pages ? to(page + 1) : undefined} />;
+  return (
+    <Pager
+      page={page}
+      pages={pages}
+      previous={page > 1 ? to(before) : undefined}
+      next={page < pages ? to(page + 1) : undefined}
+    />
+  );
 }

@@ -8,8 +8,8 @@ interface Props {
   placeholder?: string;
   value: string;
   maxLength?: number;
-  /** The id of a `datalist` with suggestions. */
-  list?: string;
+  /** Fewer characters are not told while somebody types; Enter tells them all the same. */
+  least?: number;
   hint?: string | undefined;
   fault?: string | undefined;
   /** What is told of what was typed, besides white space around it. */
@@ -18,7 +18,15 @@ interface Props {
 }
 
 /** A text that is told once its writer pauses. */
-export function SearchField({ value, maxLength = 100, told: shape = (text) => text, onChange, ...field }: Props) {
+export function SearchField({
+  value,
+  maxLength = 100,
+  least = 1,
+  hint,
+  told: shape = (text) => text,
+  onChange,
+  ...field
+}: Props) {
   const [typed, setTyped] = useState(value);
   const timer = useRef<number>();
   const told = useRef(value);
@@ -36,14 +44,18 @@ export function SearchField({ value, maxLength = 100, told: shape = (text) => te
     told.current = shape(text.trim());
     onChange(told.current);
   };
+  const letters = [...typed.trim()].length;
+  const isShort = letters > 0 && letters < least && typed.trim() !== value;
   const input = (text: string) => {
     setTyped(text);
     clearTimeout(timer.current);
-    timer.current = window.setTimeout(() => tell(text), PAUSE_MS);
+    const isEnough = [...text.trim()].length >= least;
+    timer.current = window.setTimeout(() => tell(isEnough ? text : ""), PAUSE_MS);
   };
   return (
     <TextField
       {...field}
+      hint={isShort ? `Searches from ${least} characters on. Enter searches for what is there.` : hint}
       type="search"
       value={typed}
       maxLength={maxLength}

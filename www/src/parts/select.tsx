@@ -18,7 +18,11 @@ export function Select({ label, value, options, hint, fault, onChange }: Props) 
     <Field label={label} hint={hint} fault={fault}>
       {(ties) => (
         <select {...ties} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
-          {all.map(([known, word]) => <option key={known} value={known} selected={known === value}>{word}</option>)}
+          {all.map(([known, word]) => (
+            <option key={known} value={known} selected={known === value}>
+              {word}
+            </option>
+          ))}
         </select>
       )}
     </Field>

@@ -16,7 +16,10 @@ const quoted = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 /** The call in a shell; the key is in `$KEY`. */
 export function curl({ method, path, body }: Call): string {
-  const lines = [`curl ${method === "GET" ? "" : `-X ${method} `}${quoted(location.origin + path)}`, `-H "x-service-secret: $KEY"`];
+  const lines = [
+    `curl ${method === "GET" ? "" : `-X ${method} `}${quoted(location.origin + path)}`,
+    `-H "x-service-secret: $KEY"`,
+  ];
   if (body !== undefined) lines.push(`-H 'content-type: application/json'`, `-d ${quoted(JSON.stringify(body))}`);
   return lines.join(" \\\n  ");
 }
@@ -30,16 +33,25 @@ ${call.javascript}`;
 /** What a JavaScript object looks like, on one line. */
 export function literal(value: object): string {
   const members = Object.entries(value).filter(([, member]) => member !== undefined);
-  return members.length === 0 ? "" : `{ ${members.map(([name, member]) => `${name}: ${JSON.stringify(member)}`).join(", ")} }`;
+  return members.length === 0
+    ? ""
+    : `{ ${members.map(([name, member]) => `${name}: ${JSON.stringify(member)}`).join(", ")} }`;
 }
 
 /** Path with query. */
 export function pathOf(path: string, query: object = {}): string {
-  const search = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== undefined).map(([name, value]) => [name, String(value)]));
+  const search = new URLSearchParams(
+    Object.entries(query)
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => [name, String(value)]),
+  );
   return search.size > 0 ? `${path}?${search}` : path;
 }
 
-const LANGUAGES = [["curl", curl], ["JavaScript", javascript]] as const;
+const LANGUAGES = [
+  ["curl", curl],
+  ["JavaScript", javascript],
+] as const;
 
 /** Shows a call in one of the languages. */
 export function Snippet({ call, title = "Code for this" }: { call: Call; title?: string }) {
@@ -51,11 +63,15 @@ export function Snippet({ call, title = "Code for this" }: { call: Call; title?:
       <summary>{title}</summary>
       <div class="snippet-bar" role="group" aria-label="Language">
         {LANGUAGES.map(([name], at) => (
-          <button key={name} type="button" aria-pressed={at === shown} onClick={() => setShown(at)}>{name}</button>
+          <button key={name} type="button" aria-pressed={at === shown} onClick={() => setShown(at)}>
+            {name}
+          </button>
         ))}
         <CopyButton text={code} label="Copy the code" />
       </div>
-      <pre tabIndex={0} aria-label="Code"><code>{code}</code></pre>
+      <pre tabIndex={0} aria-label="Code">
+        <code>{code}</code>
+      </pre>
     </details>
   );
 }

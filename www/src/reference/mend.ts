@@ -19,13 +19,19 @@ const MENDS: [string, (element: Element) => void][] = [
   [".parameters-col_description :is(select, input)", (element) => name(about(element))(element)],
   [".opblock-section-request-body textarea", name("Request body")],
   // Texts that may be too long for their box are scrolled by keyboard.
-  ["pre.microlight, pre.version", (element) => element.setAttribute("tabindex", element.classList.contains("version") ? "-1" : "0")],
+  [
+    "pre.microlight, pre.version",
+    (element) => element.setAttribute("tabindex", element.classList.contains("version") ? "-1" : "0"),
+  ],
   // A table is a table; as a region it would be one of many without a name.
   ["table.responses-table[role=region]", (element) => element.removeAttribute("role")],
   ["table.responses-table", name("Responses")],
-  [".json-schema-2020-12-accordion", (element) => {
-    if (element.textContent?.trim() === "") name("Schema")(element);
-  }],
+  [
+    ".json-schema-2020-12-accordion",
+    (element) => {
+      if (element.textContent?.trim() === "") name("Schema")(element);
+    },
+  ],
   // Title and introduction are at 1 and 2; groups stand beside the introduction's parts.
   ["h3.opblock-tag, section.models > h4", level(2)],
   [".opblock h4", level(3)],

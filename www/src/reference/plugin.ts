@@ -1,8 +1,9 @@
 // What the reference has otherwise than Swagger UI: a field for the key, code samples, and no key in what it shows.
 import type { Component, Plugin, System } from "swagger-ui-dist/swagger-ui-es-bundle.js";
+import { headersOf } from "./headers";
+import { sessionSecret, usedSecret, useSecret } from "./session-key";
 
-/** The security scheme of the document, and the header that carries the key. */
-const SCHEME = "apiKey";
+/** The header that carries the key. */
 const HEADER = "x-service-secret";
 
 interface Sample {
@@ -15,28 +16,48 @@ export function plugin({ React }: System): Plugin {
   const h = React.createElement;
   const nothing = () => null;
 
-  /** Where a caller puts the own key to try something out. It stays in this page's memory. */
-  function Key({ authActions, authSelectors, specSelectors }: any) {
+  /** Which key requests carry: that of the session, or one that is put in here and stays in this page's memory. */
+  function Key(system: any) {
     const [text, setText] = React.useState("");
-    const isSet = Boolean(authSelectors.authorized()?.get(SCHEME));
+    const [used, own] = [usedSecret(system), sessionSecret()];
     const submit = (event: Event) => {
       event.preventDefault();
-      if (isSet) {
-        authActions.logout([SCHEME]);
-        return;
-      }
-      const schema = specSelectors.securityDefinitions().get(SCHEME);
-      authActions.authorize({ [SCHEME]: { name: SCHEME, schema, value: text.trim() } });
+      useSecret(system, used === undefined ? text.trim() : undefined);
       setText("");
     };
     const onChange = ({ target }: { target: HTMLInputElement }) => setText(target.value);
-    const input = h("input", { id: "key", type: "password", autoComplete: "off", spellCheck: false, placeholder: "sk_test_…", value: text, onChange });
+    const input = h("input", {
+      id: "key",
+      type: "password",
+      autoComplete: "off",
+      spellCheck: false,
+      placeholder: "sk_test_…",
+      value: text,
+      onChange,
+    });
+    const isOwn = used !== undefined && used === own;
+    const said = isOwn ? "Requests carry the key that you are signed in with." : "Requests carry your key.";
+    const change = isOwn ? "Use another key" : used === undefined ? "Use the key" : "Forget the key";
+    const back = h(
+      "button",
+      { className: "btn", type: "button", onClick: () => useSecret(system, own) },
+      "Use the key that you are signed in with",
+    );
     return h(
       "form",
       { className: "key", onSubmit: submit },
-      isSet ? h("span", { className: "key-set" }, "Requests carry your key.") : h(React.Fragment, null, h("label", { htmlFor: "key" }, "API key"), input),
-      h("button", { className: "btn", type: "submit", disabled: !isSet && text.trim() === "" }, isSet ? "Forget the key" : "Use the key"),
-      h("small", null, "To try requests out. It stays in the memory of this page, and goes to this service only."),
+      used !== undefined
+        ? h("span", { className: "key-set" }, said)
+        : h(React.Fragment, null, h("label", { htmlFor: "key" }, "API key"), input),
+      h("button", { className: "btn", type: "submit", disabled: used === undefined && text.trim() === "" }, change),
+      own !== undefined && !isOwn && back,
+      h(
+        "small",
+        null,
+        isOwn
+          ? "What you try out is done to this account."
+          : "To try requests out. It stays in the memory of this page, and goes to this service only.",
+      ),
     );
   }
 
@@ -46,19 +67,51 @@ export function plugin({ React }: System): Plugin {
     return h(
       "figure",
       { className: "sample" },
-      h("figcaption", null, label, h("button", { className: "copy", type: "button", onClick: copy, "aria-label": `Copy the sample: ${label}` }, copied ? "Copied" : "Copy")),
+      h(
+        "figcaption",
+        null,
+        label,
+        h(
+          "button",
+          { className: "copy", type: "button", onClick: copy, "aria-label": `Copy the sample: ${label}` },
+          copied ? "Copied" : "Copy",
+        ),
+      ),
       h("pre", { tabIndex: 0, role: "group", "aria-label": `Sample: ${label}` }, h("code", null, source)),
     );
   }
 
-  /** An operation's answers, with its code samples before them. */
+  const section = (className: string, title: string, ...content: unknown[]) =>
+    h("div", { className }, h("div", { className: "opblock-section-header" }, h("h4", null, title)), ...content);
+
+  /** The headers of all of an operation's answers: each once, with the statuses that have it. */
+  function headerTable(headers: ReturnType<typeof headersOf>) {
+    const cells = (kind: string, ...texts: string[]) =>
+      texts.map((text, at) => h(kind, { key: at, scope: kind === "th" ? "col" : undefined }, text));
+    const row = ({ name, description, statuses }: (typeof headers)[number]) =>
+      h("tr", { key: name }, ...cells("td", name, description, statuses));
+    return h(
+      "table",
+      { className: "answer-headers" },
+      h("thead", null, h("tr", null, ...cells("th", "Name", "Description", "On"))),
+      h("tbody", null, ...headers.map(row)),
+    );
+  }
+
+  /** An operation's answers, with its code samples before and their headers after them. */
   function withSamples(Responses: Component): Component {
     return (props: any) => {
-      const samples: Sample[] = props.specSelectors.specJson().getIn(["paths", props.path, props.method, "x-codeSamples"])?.toJS() ?? [];
-      if (samples.length === 0) return h(Responses, props);
+      const document = props.specSelectors.specJson();
+      const samples: Sample[] = document.getIn(["paths", props.path, props.method, "x-codeSamples"])?.toJS() ?? [];
       const shown = samples.map((sample) => h(CodeSample, { key: sample.label, ...sample }));
-      const section = h("div", { className: "samples" }, h("div", { className: "opblock-section-header" }, h("h4", null, "Code samples")), ...shown);
-      return h(React.Fragment, null, section, h(Responses, props));
+      const headers = headersOf(document, props.path, props.method);
+      return h(
+        React.Fragment,
+        null,
+        samples.length > 0 && section("samples", "Code samples", ...shown),
+        h(Responses, props),
+        headers.length > 0 && section("answer-headers-section", "Response headers", headerTable(headers)),
+      );
     };
   }
 
@@ -76,7 +129,9 @@ export function plugin({ React }: System): Plugin {
   /** The curl command of a request that was tried out, with a name in place of the key. */
   function withoutKey(Curl: Component): Component {
     return ({ request, ...props }: any) => {
-      const headers = request.get("headers")?.map((value: string, name: string) => (name.toLowerCase() === HEADER ? "YOUR_API_KEY" : value));
+      const headers = request
+        .get("headers")
+        ?.map((value: string, name: string) => (name.toLowerCase() === HEADER ? "YOUR_API_KEY" : value));
       return h(Curl, { ...props, request: headers ? request.set("headers", headers) : request });
     };
   }
@@ -85,7 +140,8 @@ export function plugin({ React }: System): Plugin {
   const DeepLink = ({ text }: any) => h("span", null, text);
 
   /** The licence by its name: an expression of several has no page to link to. */
-  const Licence = ({ specSelectors }: any) => h("p", { className: "info__license" }, `Licence: ${specSelectors.specJson().getIn(["info", "license", "name"])}`);
+  const Licence = ({ specSelectors }: any) =>
+    h("p", { className: "info__license" }, `Licence: ${specSelectors.specJson().getIn(["info", "license", "name"])}`);
 
   /** A link to a place in the page. The address is for operations, so that the place is not put into it. */
   function Way({ name, selector }: { name: string; selector: string }) {
@@ -101,12 +157,31 @@ export function plugin({ React }: System): Plugin {
   /** All of the page's content in one landmark. */
   function ReferenceLayout({ getComponent, specSelectors }: any) {
     const all = (name: string) => h(getComponent(name, true));
-    if (specSelectors.loadingStatus() !== "success") return h("main", null, all("BaseLayout"));
-    const parts = ["InfoContainer", "AuthorizeBtnContainer", "operations", "Models"].map((name) => h("div", { className: "wrapper", key: name }, all(name)));
-    const groups = specSelectors.specJson().get("tags").map((tag: any) => tag.get("name")).toArray();
-    const ways = [...groups.map((name: string) => h(Way, { key: name, name, selector: `#operations-tag-${name}` })), h(Way, { key: "Schemas", name: "Schemas", selector: "section.models" })];
-    const contents = h("nav", { className: "contents wrapper", "aria-label": "Contents" }, ...ways);
-    return h("div", { className: "swagger-ui" }, h(getComponent("SvgAssets")), h("main", null, all("errors"), contents, ...parts));
+    if (specSelectors.loadingStatus() !== "success") return h("main", { id: "main" }, all("BaseLayout"));
+    const parts = ["InfoContainer", "AuthorizeBtnContainer", "operations", "Models"].map((name) =>
+      h("div", { className: "wrapper", key: name }, all(name)),
+    );
+    const groups = specSelectors
+      .specJson()
+      .get("tags")
+      .map((tag: any) => tag.get("name"))
+      .toArray();
+    const ways = [
+      ...groups.map((name: string) => h(Way, { key: name, name, selector: `#operations-tag-${name}` })),
+      h(Way, { key: "Schemas", name: "Schemas", selector: "section.models" }),
+    ];
+    const contents = h(
+      "nav",
+      { className: "contents wrapper", "aria-label": "Contents" },
+      ...ways,
+      h("a", { href: "/problems/" }, "Error codes"),
+    );
+    return h(
+      "div",
+      { className: "swagger-ui" },
+      h(getComponent("SvgAssets")),
+      h("main", { id: "main", tabIndex: -1 }, all("errors"), contents, ...parts),
+    );
   }
 
   return {
@@ -118,6 +193,8 @@ export function plugin({ React }: System): Plugin {
       // There is one key, and one server: the one that is asked for the document.
       authorizeOperationBtn: nothing,
       ServersContainer: nothing,
+      // Those of all answers are told once.
+      headers: nothing,
     },
     wrapComponents: { responses: withSamples, parameterRow: withoutDefault, curl: withoutKey },
   };

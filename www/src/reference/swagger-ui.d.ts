@@ -9,6 +9,10 @@ declare module "swagger-ui-dist/swagger-ui-es-bundle.js" {
       useState<T>(initial: T): [T, (value: T) => void];
       Fragment: Component;
     };
+    /** Its state, in its own form: actions change it, selectors read it. */
+    authActions: any;
+    authSelectors: any;
+    specSelectors: any;
   }
 
   export interface Plugin {

@@ -1,27 +1,26 @@
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { told } from "../parts/failure";
-import type { Reason } from "./session";
+import { told as inWords } from "../parts/failure";
+import { signIn, type Reason } from "./store";
 import { isRefused } from "./vault";
 import "./sign-in.css";
 
 interface Props {
   /** Why somebody who was signed in is not any more. */
-  reason: Reason | undefined;
+  reason?: Reason | undefined;
   /** Why a stored key could not be tried. */
-  failure: unknown;
-  onRetry: (() => void) | undefined;
-  onSecret: (secret: string) => Promise<void>;
+  failure?: unknown;
+  onRetry?: (() => void) | undefined;
 }
 
-const REASONS: Record<Reason, string> = {
-  "token-refused": "Your link has expired. Ask for a new one where you got it, and you will be where you were.",
+const REASONS: Partial<Record<Reason, string>> = {
   refused: "Your key has expired or was revoked. Sign in again to go on where you were.",
-  "signed-out": "You are signed out. The key is gone from this tab.",
+  "signed-out": "You are signed out, in all tabs. The key is gone from this browser.",
 };
 
 /** Asks for an API key. */
-export function SignIn({ reason, failure, onRetry, onSecret }: Props) {
+export function SignIn({ reason, failure, onRetry }: Props) {
+  const told = reason && REASONS[reason];
   const [secret, setSecret] = useState("");
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string>();
@@ -43,10 +42,12 @@ export function SignIn({ reason, failure, onRetry, onSecret }: Props) {
     setBusy(true);
     setProblem(undefined);
     try {
-      await onSecret(typed);
+      await signIn(typed);
     } catch (error) {
       setBusy(false);
-      setProblem(isRefused(error) ? "This key opens nothing: it is mistyped, unknown, revoked or expired." : told(error));
+      setProblem(
+        isRefused(error) ? "This key opens nothing: it is mistyped, unknown, revoked or expired." : inWords(error),
+      );
       input.current?.focus();
     }
   };
@@ -59,11 +60,19 @@ export function SignIn({ reason, failure, onRetry, onSecret }: Props) {
         </p>
         <h1>Sign in</h1>
         <p class="muted">The console for your catalog of connectors and your vault of connections.</p>
-        {reason && <p class="note" id="sign-in-reason">{REASONS[reason]}</p>}
+        {told && (
+          <p class="note" id="sign-in-reason">
+            {told}
+          </p>
+        )}
         {failure !== undefined && (
           <p class="note" data-tone="bad" role="alert">
-            {told(failure)}{" "}
-            {onRetry && <button type="button" class="link" onClick={onRetry}>Try again with your key</button>}
+            {inWords(failure)}{" "}
+            {onRetry && (
+              <button type="button" class="link" onClick={onRetry}>
+                Try again with your key
+              </button>
+            )}
           </p>
         )}
         <label class="field">
@@ -78,19 +87,28 @@ export function SignIn({ reason, failure, onRetry, onSecret }: Props) {
             placeholder="sk_test_… or sk_live_…"
             value={secret}
             aria-invalid={problem !== undefined}
-            aria-describedby={[problem && "secret-problem", reason && "sign-in-reason", "secret-help"].filter(Boolean).join(" ")}
+            aria-describedby={[problem && "secret-problem", told && "sign-in-reason", "secret-help"]
+              .filter(Boolean)
+              .join(" ")}
             onInput={(event) => setSecret(event.currentTarget.value)}
           />
         </label>
-        {problem && <p class="problem" id="secret-problem" role="alert">{problem}</p>}
+        {problem && (
+          <p class="problem" id="secret-problem" role="alert">
+            {problem}
+          </p>
+        )}
         <p class="muted small" id="secret-help">
-          The key stays in this tab and is forgotten when you close it. <code>npm start</code> prints a demo key;{" "}
-          <code>npm run keys -- create</code> makes one.
+          The key stays in this browser's open tabs and is forgotten when you close them. <code>npm start</code> prints
+          a demo key; <code>npm run keys -- create</code> makes one.
         </p>
-        <button type="submit" class="primary" aria-disabled={busy}>{busy ? "Signing in…" : "Sign in"}</button>
+        <button type="submit" class="primary" aria-disabled={busy}>
+          {busy ? "Signing in…" : "Sign in"}
+        </button>
       </form>
       <p class="muted small">
-        For programs: <a href="/docs">API reference</a> · <a href="/v1/openapi.json">OpenAPI</a> · <a href="/problems/">Error codes</a>
+        For programs: <a href="/docs">API reference</a> · <a href="/v1/openapi.json">OpenAPI</a> ·{" "}
+        <a href="/problems/">Error codes</a>
       </p>
     </main>
   );

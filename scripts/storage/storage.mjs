@@ -1,0 +1,203 @@
+// This machine's KV and D1, opened by Miniflare in the same way as by `wrangler dev`, which may have them open too.
+//
+// A request has `database` and `namespace`, the ids in wrangler.toml, and one of these:
+//
+//   "sql":["…"]                    runs statements in one transaction      → {"results":[[{row}]]}
+//   "kv":"list"                    all keys, in order                      → {"keys":[{"name","metadata"}]}
+//   "kv":"get","keys":["…"]        values as text, null for missing ones   → {"values":{"key":"…"}}
+//   "kv":"put","pairs":[{"key","value","metadata"}]   values in base64     → {}
+//   "kv":"delete","keys":["…"]                                             → {}
+import diagnostics from "node:diagnostics_channel";
+import { spawn } from "node:child_process";
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { createRequire, enableCompileCache } from "node:module";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+
+// The service writes to the same files, each time for some milliseconds.
+const ATTEMPTS = 100;
+const PAUSE_MS = 100;
+/** So many values are written or read at once. */
+const AT_ONCE = 50;
+
+// Writes many values from within workerd, for a third of the processor time that a call of Miniflare's for each one takes.
+// The request's body is a line of JSON that lists them, and then their bytes.
+const WRITER = `
+  export default {
+    async fetch(request, { NAMESPACE }) {
+      const body = new Uint8Array(await request.arrayBuffer());
+      let at = body.indexOf(10);
+      const pairs = JSON.parse(new TextDecoder().decode(body.subarray(0, at++)));
+      const rest = pairs.map(({ key, size, metadata }) => ({ key, value: body.slice(at, at += size), metadata }))[Symbol.iterator]();
+      const write = async () => {
+        for (const { key, value, metadata } of rest) await NAMESPACE.put(key, value, { metadata });
+      };
+      try {
+        await Promise.all(Array.from({ length: ${AT_ONCE} }, write));
+        return new Response();
+      } catch (error) {
+        return new Response(error.message, { status: 500 });
+      }
+    },
+  }`;
+
+/** The Miniflare that the installed wrangler uses, whatever other one is there. */
+function miniflare() {
+  enableCompileCache();
+  const ours = createRequire(import.meta.url);
+  return createRequire(ours.resolve("wrangler/package.json"))("miniflare");
+}
+
+/** Ends workerd when this process ends without doing so. */
+function endsWithUs(workerd) {
+  const guard = spawn("sh", ["-c", 'read -r _; kill -9 "$1"', "sh", String(workerd.pid)], {
+    stdio: ["pipe", "ignore", "ignore"],
+    detached: true,
+  });
+  guard.stdin.on("error", () => {});
+  guard.unref();
+  workerd.once("exit", () => guard.kill("SIGKILL"));
+}
+
+diagnostics.subscribe("child_process", ({ process: child }) => {
+  child.once("spawn", () => {
+    if (/workerd$/.test(child.spawnfile)) endsWithUs(child);
+  });
+});
+
+/** Runs `work` on each item, some of them at once. */
+async function forEach(items, work) {
+  const rest = items[Symbol.iterator]();
+  const worker = async () => {
+    for (const item of rest) await work(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, items.length) }, worker));
+}
+
+async function whenNotBusy(work) {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      // Whoever finds the file taken has done nothing yet.
+      if (attempt === ATTEMPTS || !error.message.includes("SQLITE_BUSY")) throw error;
+      await pause(PAUSE_MS);
+    }
+  }
+}
+
+async function keysOf(namespace) {
+  const keys = [];
+  for (let page = {}; !page.list_complete; ) {
+    page = await namespace.list({ cursor: page.cursor });
+    keys.push(...page.keys.map(({ name, metadata }) => ({ name, metadata })));
+  }
+  return keys;
+}
+
+async function put(opened, pairs) {
+  const values = pairs.map(({ value }) => Buffer.from(value, "base64"));
+  const list = pairs.map(({ key, metadata }, at) => ({ key, size: values[at].length, metadata }));
+  const body = Buffer.concat([Buffer.from(`${JSON.stringify(list)}\n`), ...values]);
+  const answer = await opened.dispatchFetch("http://storage/", { method: "POST", body });
+  const said = await answer.text();
+  if (!answer.ok) throw new Error(said);
+}
+
+async function answerKv(opened, request) {
+  const namespace = await opened.getKVNamespace("NAMESPACE");
+  switch (request.kv) {
+    case "list":
+      return { keys: await keysOf(namespace) };
+    case "get": {
+      const values = {};
+      await forEach(request.keys, async (key) => {
+        values[key] = await namespace.get(key);
+      });
+      return { values };
+    }
+    case "put":
+      await whenNotBusy(() => put(opened, request.pairs));
+      return {};
+    case "delete":
+      await forEach(request.keys, (key) => whenNotBusy(() => namespace.delete(key)));
+      return {};
+    default:
+      throw new Error(`there is no such request: ${request.kv}`);
+  }
+}
+
+export class Storage {
+  #path;
+  #opened;
+  /** The ids that are open, and the files that belong to them. */
+  #ids = "";
+  #files = [];
+
+  constructor(folder) {
+    this.#path = join(folder, "v3");
+  }
+
+  /** Loads what the first request needs. */
+  prepare() {
+    miniflare();
+  }
+
+  /** The databases below the folder, each with what it is recognized by. */
+  #look() {
+    return ["d1", "kv"].flatMap((kind) => {
+      const place = join(this.#path, kind);
+      const names = existsSync(place)
+        ? readdirSync(place, { recursive: true }).filter((name) => name.endsWith(".sqlite"))
+        : [];
+      return names.map((name) => {
+        const { ino, birthtimeMs } = statSync(join(place, name));
+        return `${kind}/${name} ${ino} ${birthtimeMs}`;
+      });
+    });
+  }
+
+  async #open({ database, namespace }) {
+    const ids = JSON.stringify([database, namespace]);
+    const present = new Set(this.#look());
+    // Whoever deletes a database, or puts another in its place, gets what is there now.
+    if (this.#ids === ids && this.#files.every((file) => present.has(file))) return this.#opened;
+    await this.close();
+    const { Miniflare, convertV4MiniflareOptions } = miniflare();
+    this.#opened = new Miniflare(
+      convertV4MiniflareOptions({
+        modules: true,
+        script: WRITER,
+        resourcePersistencePath: this.#path,
+        d1Databases: { DATABASE: database },
+        kvNamespaces: { NAMESPACE: namespace },
+      }),
+    );
+    await this.#opened.ready;
+    this.#ids = ids;
+    return this.#opened;
+  }
+
+  /** Answers a request, or fails; a D1 error's message begins with `D1_`, one of KV with `KV`. */
+  async answer(request) {
+    const opened = await this.#open(request);
+    try {
+      if (request.kv) return await answerKv(opened, request);
+      const database = await opened.getD1Database("DATABASE");
+      const answers = await whenNotBusy(() =>
+        database.batch(request.sql.map((statement) => database.prepare(statement))),
+      );
+      return { results: answers.map(({ results }) => results) };
+    } finally {
+      this.#files = this.#look();
+    }
+  }
+
+  async close() {
+    const opened = this.#opened;
+    this.#opened = undefined;
+    this.#ids = "";
+    this.#files = [];
+    await opened?.dispose();
+  }
+}

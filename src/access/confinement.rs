@@ -1,0 +1,29 @@
+//! The part of its key's connections that a token may see.
+
+use crate::names::Names;
+use crate::terms::IdentityType;
+
+/// One identity, optionally of one type and on some platforms only.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Confinement {
+    /// Exact, case-sensitive.
+    pub identity: String,
+    /// Only this type, when given.
+    pub identity_type: Option<IdentityType>,
+    /// Only these platforms, when given; at least one.
+    pub platforms: Option<Names>,
+}
+
+impl Confinement {
+    /// Whether the token may see this platform.
+    #[must_use]
+    pub fn has_platform(&self, platform: &str) -> bool {
+        has_platform(self.platforms.as_ref(), platform)
+    }
+}
+
+/// Whether a platform is one of these. Returns `true` when there is no restriction.
+#[must_use]
+pub fn has_platform(platforms: Option<&Names>, platform: &str) -> bool {
+    platforms.is_none_or(|platforms| platforms.has(platform))
+}

@@ -1,0 +1,34 @@
+//! `GET /v1/available-actions/{platform}` (specification, part 4.1).
+
+use super::list::{CatalogList, RowsOf};
+use crate::api::paging::Paging;
+use crate::api::plan::{Context, Plan};
+use crate::api::problem::Problem;
+use crate::catalog::filter::ActionFilter;
+use crate::catalog::search::Query;
+use crate::fold::fold;
+use crate::terms::Method;
+
+/// Plans the request.
+///
+/// # Errors
+/// With all faults of the query.
+pub fn plan<'a>(context: &Context<'a>) -> Result<Plan<'a>, Problem> {
+    let mut query = context.query();
+    query.finish()?;
+    let filter = ActionFilter {
+        title: query.text("title").map(|text| fold(&text)),
+        key: query.text("key"),
+        method: query.text("method").map(|text| method(&text)),
+        q: query.text("q").and_then(|text| Query::parse(&text)),
+    };
+    let (request, paging) = (context.request, Paging::read(&query));
+    let platforms = context.caller.platforms();
+    let rows = RowsOf::Actions { platform: context.argument, filter };
+    Ok(Plan::Catalog(CatalogList { request, platforms, paging, rows }))
+}
+
+fn method(text: &str) -> Option<Method> {
+    // No letter outside ASCII folds to one of these names' letters.
+    Method::ALL.into_iter().find(|method| method.as_str().eq_ignore_ascii_case(text))
+}

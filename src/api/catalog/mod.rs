@@ -1,0 +1,5 @@
+//! The endpoints of the catalog (specification, parts 4.1 and 4.2), a module each, and what they share.
+
+pub mod actions;
+pub mod connectors;
+pub mod list;

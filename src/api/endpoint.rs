@@ -1,0 +1,275 @@
+//! Every endpoint of the API, described once. Routes, `Allow`, scopes, what is read of a request, the client's
+//! addresses and the `OpenAPI` document are derived from this table; a test compares the table in `docs/api.md` with it.
+
+use super::body::Field;
+use super::fields::{CREATE_FIELDS, NAME_FIELDS, SESSION_FIELDS, STATE_FIELDS, UPDATE_FIELDS};
+use super::parameters::{ACTION_PARAMETERS, CONNECTION_PARAMETERS, CONNECTOR_PARAMETERS};
+use super::percent::encode;
+use super::query::Parameter;
+use crate::terms::{Method, Scope};
+
+/// The endpoint's address and what it takes.
+#[derive(Debug, Clone, Copy)]
+pub struct Facts {
+    /// The method. A `GET` endpoint also answers `HEAD`.
+    pub method: Method,
+    /// The path; a segment in braces is a path parameter.
+    pub path: &'static str,
+    /// The query parameters; all others are refused.
+    pub query: &'static [Parameter],
+    /// The fields of the body; `None` when the endpoint reads no body.
+    pub body: Option<&'static [Field]>,
+    /// Whether the endpoint heeds `If-Match`.
+    pub if_match: bool,
+}
+
+/// What a key or a token needs to be let in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Nothing but to be valid. Storage is asked whether it still is.
+    Valid,
+    /// To be valid and to have this scope. Storage is asked whether it still is valid.
+    Scope(Scope),
+    /// The scope `catalog:read`. What the isolate learnt of a key within the last 30 seconds is enough, and so is the
+    /// signature of a token.
+    Catalog,
+}
+
+impl Access {
+    /// The required scope. Returns `None` when any valid key or token is let in.
+    #[must_use]
+    pub const fn scope(self) -> Option<Scope> {
+        match self {
+            Self::Valid => None,
+            Self::Scope(scope) => Some(scope),
+            Self::Catalog => Some(Scope::CatalogRead),
+        }
+    }
+}
+
+/// An endpoint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Endpoint {
+    /// Open to everybody.
+    Open(Open),
+    /// For holders of a key or a token.
+    Keyed(Keyed),
+}
+
+macro_rules! endpoints {
+    (
+        open { $($(#[$open_doc:meta])* $open:ident: $open_facts:expr;)+ }
+        keyed { $($(#[$doc:meta])* $name:ident($access:expr): $facts:expr;)+ }
+    ) => {
+        /// The endpoints open to everybody.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Open {
+            $($(#[$open_doc])* $open),+
+        }
+
+        /// The endpoints that need a key or a token.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Keyed {
+            $($(#[$doc])* $name),+
+        }
+
+        impl Endpoint {
+            /// All endpoints.
+            pub const ALL: &'static [Self] =
+                &[$(Self::Keyed(Keyed::$name),)+ $(Self::Open(Open::$open),)+];
+
+            /// The endpoint's address and what it takes.
+            #[must_use]
+            pub const fn facts(self) -> &'static Facts {
+                match self {
+                    $(Self::Open(Open::$open) => {
+                        const FACTS: Facts = $open_facts;
+                        &FACTS
+                    })+
+                    $(Self::Keyed(Keyed::$name) => {
+                        const FACTS: Facts = $facts;
+                        &FACTS
+                    })+
+                }
+            }
+
+            /// The variant's name.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::Open(Open::$open) => stringify!($open),)+
+                    $(Self::Keyed(Keyed::$name) => stringify!($name),)+
+                }
+            }
+        }
+
+        impl Keyed {
+            /// What the endpoint takes, and where.
+            #[must_use]
+            pub const fn facts(self) -> &'static Facts {
+                Endpoint::Keyed(self).facts()
+            }
+
+            /// What a caller needs to be let in.
+            #[must_use]
+            pub const fn access(self) -> Access {
+                match self {
+                    $(Self::$name => $access),+
+                }
+            }
+        }
+    };
+}
+
+endpoints! {
+    open {
+        /// Whether the Worker runs.
+        Health: Facts { method: Method::Get, path: "/health", query: &[], body: None, if_match: false };
+        /// Where to report vulnerabilities (RFC 9116).
+        SecurityTxt: Facts {
+            method: Method::Get, path: "/.well-known/security.txt", query: &[], body: None, if_match: false,
+        };
+        /// The `OpenAPI` document, a static file of the site.
+        Document: Facts { method: Method::Get, path: "/v1/openapi.json", query: &[], body: None, if_match: false };
+    }
+    keyed {
+        /// The connectors of the catalog.
+        ListConnectors(Access::Catalog): Facts {
+            method: Method::Get,
+            path: "/v1/available-connectors",
+            query: &CONNECTOR_PARAMETERS,
+            body: None,
+            if_match: false,
+        };
+        /// The actions of a platform.
+        ListActions(Access::Catalog): Facts {
+            method: Method::Get,
+            path: "/v1/available-actions/{platform}",
+            query: &ACTION_PARAMETERS,
+            body: None,
+            if_match: false,
+        };
+        /// The connections of the vault.
+        ListConnections(Access::Scope(Scope::ConnectionsRead)): Facts {
+            method: Method::Get,
+            path: "/v1/vault/connections",
+            query: &CONNECTION_PARAMETERS,
+            body: None,
+            if_match: false,
+        };
+        /// Creates a connection.
+        CreateConnection(Access::Scope(Scope::ConnectionsWrite)): Facts {
+            method: Method::Post,
+            path: "/v1/vault/connections",
+            query: &[],
+            body: Some(&CREATE_FIELDS),
+            if_match: false,
+        };
+        /// One connection.
+        ReadConnection(Access::Scope(Scope::ConnectionsRead)): Facts {
+            method: Method::Get,
+            path: "/v1/vault/connections/{id}",
+            query: &[],
+            body: None,
+            if_match: false,
+        };
+        /// Changes the tags of a connection.
+        UpdateConnection(Access::Scope(Scope::ConnectionsWrite)): Facts {
+            method: Method::Patch,
+            path: "/v1/vault/connections/{id}",
+            query: &[],
+            body: Some(&UPDATE_FIELDS),
+            if_match: true,
+        };
+        /// Deletes a connection.
+        DeleteConnection(Access::Scope(Scope::ConnectionsWrite)): Facts {
+            method: Method::Delete,
+            path: "/v1/vault/connections/{id}",
+            query: &[],
+            body: None,
+            if_match: true,
+        };
+        /// Sets the state of a connection.
+        SetConnectionState(Access::Scope(Scope::ConnectionsWrite)): Facts {
+            method: Method::Put,
+            path: "/v1/vault/connections/{id}/state",
+            query: &[],
+            body: Some(&STATE_FIELDS),
+            if_match: true,
+        };
+        /// Sets the name of a connection.
+        SetConnectionName(Access::Scope(Scope::ConnectionsWrite)): Facts {
+            method: Method::Put,
+            path: "/v1/vault/connections/{id}/name",
+            query: &[],
+            body: Some(&NAME_FIELDS),
+            if_match: true,
+        };
+        /// The counts of connections by state, identity type and platform.
+        Summary(Access::Scope(Scope::ConnectionsRead)): Facts {
+            method: Method::Get,
+            path: "/v1/vault/summary",
+            query: &[],
+            body: None,
+            if_match: false,
+        };
+        /// What the caller's key or token may do.
+        Whoami(Access::Valid): Facts {
+            method: Method::Get, path: "/v1/whoami", query: &[], body: None, if_match: false,
+        };
+        /// Creates a session token.
+        CreateSession(Access::Scope(Scope::SessionsCreate)): Facts {
+            method: Method::Post,
+            path: "/v1/sessions",
+            query: &[],
+            body: Some(&SESSION_FIELDS),
+            if_match: false,
+        };
+    }
+}
+
+impl Keyed {
+    /// The path with its parameters replaced, in order, by the percent-encoded `arguments`.
+    #[must_use]
+    pub fn address(self, arguments: &[&str]) -> String {
+        let mut arguments = arguments.iter();
+        let mut address = String::new();
+        for segment in self.facts().path.split('/').skip(1) {
+            address.push('/');
+            match is_parameter(segment).then(|| arguments.next()).flatten() {
+                Some(argument) => address.push_str(&encode(argument)),
+                None => address.push_str(segment),
+            }
+        }
+        address
+    }
+}
+
+/// Whether a segment of an endpoint's path is a parameter.
+pub(super) fn is_parameter(segment: &str) -> bool {
+    segment.starts_with('{')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Endpoint;
+
+    #[test]
+    fn no_two_endpoints_have_the_same_method_and_path() {
+        for (nth, one) in Endpoint::ALL.iter().enumerate() {
+            for other in Endpoint::ALL.iter().skip(nth.saturating_add(1)) {
+                let place = |endpoint: &Endpoint| (endpoint.facts().method, endpoint.facts().path);
+                assert_ne!(place(one), place(other));
+            }
+        }
+    }
+
+    #[test]
+    fn a_body_or_a_precondition_belongs_to_what_writes() {
+        for endpoint in Endpoint::ALL {
+            let facts = endpoint.facts();
+            let reads = facts.method == crate::terms::Method::Get;
+            assert!(!reads || (facts.body.is_none() && !facts.if_match), "{endpoint:?}");
+        }
+    }
+}

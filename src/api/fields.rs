@@ -1,0 +1,171 @@
+//! The fields of each body. A new field is added here, and read in its endpoint's module.
+
+use super::body::{Field, FieldCheck, OwnCheck};
+use crate::catalog::key::{platform, platform_version};
+use crate::nearest::{nearest, shown};
+use crate::terms::{IdentityType, Scope, State};
+use crate::vault::rules;
+
+/// The shortest lifetime of a token, in seconds.
+pub const MIN_TTL: u64 = 60;
+/// The longest lifetime of a token, in seconds.
+pub const MAX_TTL: u64 = 3600;
+/// The most platforms that a token may name.
+pub const MAX_PLATFORMS: usize = 20;
+/// The most origins that a token may name.
+pub const MAX_ORIGINS: usize = 10;
+/// The longest origin, in characters.
+pub const MAX_ORIGIN: usize = 253;
+
+const TAGS: Field = optional("tags", FieldCheck::Texts(rules::MAX_TAGS, rules::tag));
+
+/// A new connection. Whether the catalog has the platform is checked separately.
+pub const CREATE_FIELDS: [Field; 9] = [
+    required("platform", FieldCheck::Text(any)),
+    optional("platformVersion", FieldCheck::Text(platform_version)),
+    required("identity", FieldCheck::Text(rules::identity)),
+    required("identityType", FieldCheck::OneOf(&IdentityType::NAMES)),
+    optional("name", FieldCheck::TextOrNull(rules::name)),
+    optional("label", FieldCheck::Text(rules::label)),
+    TAGS,
+    optional("state", FieldCheck::OneOf(&State::NAMES)),
+    optional("active", FieldCheck::Boolean),
+];
+
+/// A change to a connection.
+pub const UPDATE_FIELDS: [Field; 1] = [TAGS];
+
+/// The state of a connection.
+pub const STATE_FIELDS: [Field; 3] = [
+    required("state", FieldCheck::OneOf(&State::NAMES)),
+    optional("active", FieldCheck::Boolean),
+    optional("reason", FieldCheck::Text(rules::reason)),
+];
+
+/// The name of a connection.
+pub const NAME_FIELDS: [Field; 1] = [required("name", FieldCheck::TextOrNull(rules::name))];
+
+/// A session token. Whether the key has the scopes and the catalog the platforms is checked separately.
+pub const SESSION_FIELDS: [Field; 6] = [
+    required("identity", FieldCheck::Text(rules::identity)),
+    optional("identityType", FieldCheck::OneOf(&IdentityType::NAMES)),
+    own("scopes", |body, name, value| body.check_set(name, value, Scope::OF_TOKENS.len(), scope)),
+    own("platforms", |body, name, value| {
+        body.check_set(name, value, MAX_PLATFORMS, platform_in_any_case);
+    }),
+    own("origins", |body, name, value| body.check_set(name, value, MAX_ORIGINS, origin)),
+    own("ttlSeconds", |body, name, value| body.check_integer(name, value, MIN_TTL, MAX_TTL)),
+];
+
+const fn required(name: &'static str, check: FieldCheck) -> Field {
+    Field { name, check, required: true }
+}
+
+const fn optional(name: &'static str, check: FieldCheck) -> Field {
+    Field { name, check, required: false }
+}
+
+const fn own(name: &'static str, check: OwnCheck) -> Field {
+    optional(name, FieldCheck::Own(check))
+}
+
+const fn any(_: &str) -> Option<&'static str> {
+    None
+}
+
+/// What is wrong with a platform that is not among the `known` ones, as the end of a sentence, and which one may have
+/// been meant.
+pub(super) fn unknown_platform<'a>(
+    platform: &str,
+    known: impl Iterator<Item = &'a str>,
+) -> (String, Option<String>) {
+    let what = format!("is `{}`, which the catalog does not have", shown(platform));
+    (what, nearest(platform, known, 1).pop())
+}
+
+/// Checks a platform's name, ignoring case.
+pub(super) fn platform_in_any_case(text: &str) -> Option<&'static str> {
+    // ASCII only: the tables for all other letters would make up a fifth of the npm package.
+    platform(&text.to_ascii_lowercase())
+}
+
+fn scope(text: &str) -> Option<&'static str> {
+    let known = Scope::OF_TOKENS.into_iter().any(|scope| scope.as_str() == text);
+    (!known).then_some("must be one of catalog:read, connections:read, connections:write")
+}
+
+/// Checks a web origin in the form that browsers send: a scheme, a lower-case host, and a port unless it is the
+/// scheme's default. `http` is accepted for the local machine only.
+fn origin(text: &str) -> Option<&'static str> {
+    let (host, own_port) = match (text.strip_prefix("https://"), text.strip_prefix("http://")) {
+        (Some(host), _) => (host, "443"),
+        (None, Some(host)) => (host, "80"),
+        (None, None) => ("", ""),
+    };
+    let (host, port) = host.split_once(':').map_or((host, None), |(host, port)| (host, Some(port)));
+    let letter = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    let good_host = host.split('.').all(|label| !label.is_empty() && label.bytes().all(letter));
+    let good_port = port.is_none_or(|port| {
+        let number = port.parse::<u64>().unwrap_or(u64::MAX);
+        port != own_port && number <= 65_535 && number.to_string() == port
+    });
+    let is_here = own_port != "80" || host == "localhost" || host == "127.0.0.1";
+    let good = good_host && good_port && is_here && text.len() <= MAX_ORIGIN;
+    (!good).then_some(
+        "must be a web origin as browsers send it, such as https://app.example or http://localhost:5173",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::origin;
+
+    #[test]
+    fn origins_are_what_browsers_send() {
+        for text in [
+            "https://app.example",
+            "https://a-1.b.example:8443",
+            "https://xn--bcher-kva.example",
+            "https://localhost",
+            "http://localhost",
+            "http://localhost:5173",
+            "http://127.0.0.1:443",
+            "https://app.example:80",
+        ] {
+            assert_eq!(origin(text), None, "{text}");
+        }
+        for text in [
+            "",
+            "*",
+            "null",
+            "app.example",
+            "//app.example",
+            "https://",
+            "https://App.example",
+            "HTTPS://app.example",
+            "https://app.example/",
+            "https://app.example/path",
+            "https://app.example?x",
+            "https://app.example#x",
+            "https://*.example",
+            "https://app..example",
+            "https://app.example.",
+            "https://user@app.example",
+            "https://app.example:",
+            "https://app.example:443",
+            "https://app.example:0443",
+            "https://app.example:+1",
+            "https://app.example:65536",
+            "https://a:1:2",
+            "http://app.example",
+            "http://localhost:80",
+            "http://localhost.example",
+            "ftp://app.example",
+            "https://bücher.example",
+            " https://app.example",
+            &format!("https://{}", "a".repeat(246)),
+        ] {
+            assert!(origin(text).is_some(), "{text}");
+        }
+    }
+}

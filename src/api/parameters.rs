@@ -1,0 +1,65 @@
+//! The query parameters of each list. A new parameter is added here, and read in its list's module.
+
+use super::paging::{LIMIT, PAGE};
+use super::query::{Check, Parameter};
+use crate::catalog::key::{MAX_PLATFORM, platform_version};
+use crate::catalog::search::MAX_CHARS;
+use crate::terms::{IdentityType, State};
+use crate::vault::cursor::Cursor;
+use crate::vault::filter::{MAX_KEYS, MAX_Q, MAX_TAGS};
+use crate::vault::key::MAX_KEY;
+use crate::vault::rules::{MAX_IDENTITY, MAX_NAME, MAX_TAG};
+
+/// The most characters of a catalog filter; no name, title, key or category is longer.
+pub const MAX_FILTER: usize = 256;
+
+/// The fault of an `after` that is not a cursor of the list.
+pub(super) const NO_CURSOR: &str = "is not a cursor of this list: take it from the `Link` header, with the filters and the limit that are there, and the same API key";
+
+/// The parameters of the connector list.
+pub const CONNECTOR_PARAMETERS: [Parameter; 8] = [
+    parameter("platform", Check::Length(MAX_PLATFORM)),
+    parameter("authkit", Check::Boolean),
+    parameter("key", Check::Length(MAX_FILTER)),
+    parameter("name", Check::Length(MAX_FILTER)),
+    parameter("category", Check::Length(MAX_FILTER)),
+    parameter("q", Check::Words(MAX_CHARS)),
+    LIMIT,
+    PAGE,
+];
+
+/// The parameters of the action list.
+pub const ACTION_PARAMETERS: [Parameter; 6] = [
+    parameter("title", Check::Length(MAX_FILTER)),
+    parameter("key", Check::Length(MAX_FILTER)),
+    parameter("method", Check::Length(MAX_FILTER)),
+    parameter("q", Check::Words(MAX_CHARS)),
+    LIMIT,
+    PAGE,
+];
+
+/// The parameters of the connection list.
+pub const CONNECTION_PARAMETERS: [Parameter; 14] = [
+    parameter("key", Check::Items(MAX_KEYS, MAX_KEY)),
+    parameter("platformVersion", Check::Rule(platform_version)),
+    parameter("name", Check::Length(MAX_NAME)),
+    parameter("identityType", Check::OneOf(&IdentityType::NAMES)),
+    parameter("identity", Check::Length(MAX_IDENTITY)),
+    parameter("platform", Check::Length(MAX_PLATFORM)),
+    parameter("tags", Check::Items(MAX_TAGS, MAX_TAG)),
+    parameter("tagsMatch", Check::OneOf(&["all", "any"])),
+    parameter("q", Check::Length(MAX_Q)),
+    parameter("state", Check::OneOf(&State::NAMES)),
+    parameter("active", Check::Boolean),
+    LIMIT,
+    PAGE,
+    parameter("after", Check::Rule(like_cursor)),
+];
+
+const fn parameter(name: &'static str, check: Check) -> Parameter {
+    Parameter { name, check }
+}
+
+fn like_cursor(text: &str) -> Option<&'static str> {
+    (!Cursor::has_shape(text)).then_some(NO_CURSOR)
+}

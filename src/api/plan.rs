@@ -1,0 +1,185 @@
+//! What an endpoint needs from storage, and how its answer is rendered from the results.
+
+use std::marker::PhantomData;
+
+use serde::de::DeserializeOwned;
+
+use super::body::BodyReader;
+use super::catalog::list::CatalogList;
+use super::config::Config;
+use super::endpoint::Keyed;
+use super::message::{Request, Response};
+use super::problem::Problem;
+use super::query::QueryReader;
+use super::session::new::NewSession;
+use super::vault::no_platform::NoPlatform;
+use crate::access::statements::Guard;
+use crate::access::{Caller, Principal};
+use crate::condition::Condition;
+use crate::ports::{ResultSet, Statement, StorageError};
+use crate::vault::model::ConnectionId;
+
+/// What an endpoint needs from storage.
+pub enum Plan<'a> {
+    /// A list of the catalog, read once the caller has been let in.
+    Catalog(CatalogList<'a>),
+    /// A token, made once its key has turned out to be valid.
+    Session(NewSession<'a>),
+    /// A refusal: the catalog does not have the platform of a new connection. What may have been meant is looked up once
+    /// the caller has been let in.
+    NoPlatform(NoPlatform<'a>),
+    /// Statements for the vault's database, and the function that renders their results.
+    Vault(Statements, Box<Render<'a>>),
+}
+
+/// Renders the response from the statements' results and the principal for whom they ran.
+type Render<'a> = dyn FnOnce(&Results<'_>, &Principal) -> Result<Response, Problem> + 'a;
+
+impl<'a> Plan<'a> {
+    /// A plan for the vault's database.
+    pub fn vault(
+        statements: Statements,
+        render: impl FnOnce(&Results<'_>, &Principal) -> Result<Response, Problem> + 'a,
+    ) -> Self {
+        Self::Vault(statements, Box::new(render))
+    }
+}
+
+/// The statements of a plan. All of them run in one batch, which is one transaction.
+#[derive(Debug, Default)]
+pub struct Statements(Vec<Statement>);
+
+/// The name under which a statement's rows, of type `T`, are found in the [`Results`].
+#[derive(Debug)]
+pub struct Rows<T> {
+    statement: usize,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T> Clone for Rows<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Rows<T> {}
+
+impl Statements {
+    /// Adds a statement whose rows matter.
+    pub fn ask<T: DeserializeOwned>(&mut self, statement: Statement) -> Rows<T> {
+        let rows = Rows { statement: self.0.len(), of: PhantomData };
+        self.0.push(statement);
+        rows
+    }
+
+    /// Adds a statement whose rows are not read.
+    pub fn run(&mut self, statement: Statement) {
+        self.0.push(statement);
+    }
+
+    /// The statements, in the order in which they run.
+    #[must_use]
+    pub fn into_vec(self) -> Vec<Statement> {
+        self.0
+    }
+}
+
+/// The results of a plan's statements.
+#[derive(Debug)]
+pub struct Results<'a> {
+    /// The result sets, in the order of the statements.
+    pub sets: &'a [ResultSet],
+    /// Whether the statements may have run before, because the answer to an earlier try was lost.
+    pub repeated: bool,
+}
+
+impl Results<'_> {
+    /// All rows of a statement.
+    ///
+    /// # Errors
+    /// When storage gave something else.
+    pub fn all<T: DeserializeOwned>(&self, rows: Rows<T>) -> Result<Vec<T>, Problem> {
+        let set = self.sets.get(rows.statement);
+        let set = set.ok_or_else(|| StorageError::new("a statement gave no result set"))?;
+        Ok(set.rows()?)
+    }
+
+    /// A statement's first row. Returns `None` when it has no rows.
+    ///
+    /// # Errors
+    /// When storage gave something else than rows.
+    pub fn first<T: DeserializeOwned>(&self, rows: Rows<T>) -> Result<Option<T>, Problem> {
+        Ok(self.all(rows)?.into_iter().next())
+    }
+}
+
+/// What a plan is made from.
+#[derive(Debug)]
+pub struct Context<'a> {
+    /// The request.
+    pub request: &'a Request,
+    /// The requested endpoint.
+    pub endpoint: Keyed,
+    /// The value of the path's parameter; empty when it has none.
+    pub argument: &'a str,
+    /// The holder of a well-formed key, or of a token signed here. Whether the key is valid is not yet known.
+    pub caller: &'a Caller,
+    /// The operator's settings.
+    pub config: &'a Config,
+    /// Milliseconds since 1970-01-01 UTC.
+    pub now: u64,
+    /// The UUID of this request, also stored in the rows that it changes.
+    pub request_id: &'a str,
+}
+
+impl<'a> Context<'a> {
+    /// Confines statements to what the caller may see: nothing when its key is not valid or lacks the scope.
+    #[must_use]
+    pub fn guard(&self) -> Guard<'a> {
+        Guard::new(self.caller, self.endpoint.access().scope(), self.now)
+    }
+
+    /// Reads the query against the endpoint's parameters.
+    #[must_use]
+    pub fn query(&self) -> QueryReader<'a> {
+        QueryReader::new(&self.request.query, self.endpoint.facts().query)
+    }
+
+    /// Reads the body against the endpoint's fields.
+    ///
+    /// # Errors
+    /// When it is not declared as JSON, is too large, or is not a JSON object.
+    pub fn body(&self) -> Result<BodyReader, Problem> {
+        BodyReader::new(self.request, self.endpoint.facts().body.unwrap_or_default())
+    }
+
+    /// The connection that the path names; one that does not exist when that cannot be an id.
+    #[must_use]
+    pub fn connection_id(&self) -> ConnectionId {
+        ConnectionId::parse(self.argument).unwrap_or_default()
+    }
+
+    /// Refuses every query parameter, for endpoints without any.
+    ///
+    /// # Errors
+    /// With all faults of the query.
+    pub fn no_query(&self) -> Result<(), Problem> {
+        self.query().finish()
+    }
+
+    /// Reads `If-Match`, for endpoints that heed it and have no query parameters. Returns `None` when it was not sent.
+    ///
+    /// # Errors
+    /// With all faults of the query and the header. An invalid condition is never treated as absent.
+    pub fn condition(&self) -> Result<Option<Condition<'a>>, Problem> {
+        let mut query = self.query();
+        let sent = self.request.header("if-match").filter(|_| self.endpoint.facts().if_match);
+        let condition = sent.and_then(Condition::parse);
+        if sent.is_some() && condition.is_none() {
+            let what = "must be `*`, or entity tags in double quotes with commas between them";
+            query.invalid("If-Match", what);
+        }
+        query.finish()?;
+        Ok(condition)
+    }
+}

@@ -1,0 +1,148 @@
+//! A token that is asked for: checked against the catalog and the key, then signed.
+
+use serde::Serialize;
+
+use crate::access::Principal;
+use crate::access::confinement::Confinement;
+use crate::access::token::{MAX_TOKEN, SessionSecrets, Token};
+use crate::api::body::BodyReader;
+use crate::api::cost::Metered;
+use crate::api::fields::{MAX_PLATFORMS, platform_in_any_case, unknown_platform};
+use crate::api::message::{NO_STORE, Response};
+use crate::api::problem::Problem;
+use crate::catalog::cache::CatalogCache;
+use crate::catalog::reader::Catalog;
+use crate::json;
+use crate::names::Names;
+use crate::ports::Ports;
+use crate::rfc3339::rfc3339;
+use crate::terms::{Environment, IdentityType, Scope, Scopes};
+
+/// The lifetime of a token, in seconds, when the request does not say.
+pub const DEFAULT_TTL: u64 = 900;
+
+/// The document: the token and what it opens.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Session<'a> {
+    token: &'a str,
+    expires_at: Option<String>,
+    environment: Environment,
+    identity: &'a str,
+    identity_type: Option<IdentityType>,
+    scopes: Scopes,
+    platforms: Option<&'a Names>,
+    origins: Option<&'a Names>,
+}
+
+/// A token that is asked for.
+#[derive(Debug)]
+pub struct NewSession<'a> {
+    /// The body, whose faults are not reported yet.
+    pub body: BodyReader,
+    /// What signs the token.
+    pub secrets: &'a SessionSecrets,
+    /// Milliseconds since 1970-01-01 UTC.
+    pub now: u64,
+}
+
+impl NewSession<'_> {
+    /// Makes the token for the holder of a key.
+    ///
+    /// # Errors
+    /// With all faults of the body; `insufficient_scope` for a scope that the key lacks; `unavailable` when the catalog
+    /// can't be read.
+    pub async fn answer<P: Ports>(
+        self,
+        principal: &Principal,
+        catalog: &CatalogCache,
+        ports: &Metered<'_, P>,
+    ) -> Result<Response, Problem> {
+        let Self { mut body, secrets, now } = self;
+        let platforms = platforms(&mut body, catalog, ports).await?;
+        body.finish()?;
+        let seconds = body.integer("ttlSeconds").unwrap_or(DEFAULT_TTL);
+        let ends = now.saturating_add(seconds.saturating_mul(1000));
+        let token = Token {
+            environment: principal.environment,
+            key_id: principal.key_id.clone(),
+            scopes: scopes(principal, body.texts("scopes"))?,
+            confinement: Confinement {
+                identity: body.text("identity").unwrap_or_default(),
+                identity_type: body.text("identityType").and_then(|text| text.parse().ok()),
+                platforms,
+            },
+            origins: body.texts("origins").map(|origins| Names::new(&origins)),
+            expires_at: principal.expires_at.map_or(ends, |at| ends.min(at)),
+        };
+        let text = secrets.sign(&token).ok_or_else(no_secret)?;
+        if text.len() > MAX_TOKEN {
+            let what = format!("make a token of more than {MAX_TOKEN} characters: name fewer");
+            body.invalid(&["origins"], &what);
+            body.finish()?;
+        }
+        let Confinement { identity, identity_type, platforms } = &token.confinement;
+        let document = Session {
+            token: &text,
+            expires_at: rfc3339(token.expires_at),
+            environment: token.environment,
+            identity,
+            identity_type: *identity_type,
+            scopes: token.scopes,
+            platforms: platforms.as_ref(),
+            origins: token.origins.as_ref(),
+        };
+        let mut response = Response::json(json::bytes(&document), NO_STORE);
+        response.status = 201;
+        Ok(response)
+    }
+}
+
+/// The platforms that the body names, as the catalog writes them, each once. Returns `None` when it names none. Notes a
+/// fault for each that the catalog does not have.
+async fn platforms<P: Ports>(
+    body: &mut BodyReader,
+    catalog: &CatalogCache,
+    ports: &Metered<'_, P>,
+) -> Result<Option<Names>, Problem> {
+    let sent = body.texts_at("platforms");
+    if sent.is_empty() {
+        return Ok(None);
+    }
+    let known = Catalog::open(catalog, ports).await?.platforms().await?;
+    let mut platforms: Vec<String> = Vec::new();
+    // An array that is too long has its fault already.
+    for (at, text) in sent.iter().take(MAX_PLATFORMS) {
+        let platform = text.to_ascii_lowercase();
+        if !known.lines().any(|known| known == platform) {
+            // An invalid platform name has its fault already.
+            if platform_in_any_case(text).is_none() {
+                let (what, meant) = unknown_platform(text, known.lines());
+                body.invalid_like(&["platforms", &at.to_string()], &what, meant);
+            }
+        } else if !platforms.contains(&platform) {
+            platforms.push(platform);
+        }
+    }
+    Ok(Some(Names::new(&platforms)))
+}
+
+/// The scopes asked for; those that read, when none are.
+fn scopes(principal: &Principal, asked: Option<Vec<String>>) -> Result<Scopes, Problem> {
+    let Some(asked) = asked else {
+        let reads = [Scope::CatalogRead, Scope::ConnectionsRead];
+        return Ok(reads.into_iter().collect::<Scopes>().and(principal.scopes));
+    };
+    let asked: Scopes = asked.iter().filter_map(|name| name.parse().ok()).collect();
+    match asked.iter().find(|scope| !principal.scopes.contains(*scope)) {
+        Some(scope) => Err(Problem::lacks("API key", scope)),
+        None => Ok(asked),
+    }
+}
+
+/// The service has no secret to sign tokens with.
+pub(super) fn no_secret() -> Problem {
+    let detail = "The service has no `SESSION_SECRET` to sign tokens with: its operator has to set one of at least 32 characters.";
+    let problem = Problem::unavailable("`SESSION_SECRET` is missing or too short");
+    Problem { detail: detail.into(), ..problem }
+}

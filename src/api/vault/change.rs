@@ -1,0 +1,45 @@
+//! What all changes to one connection share: they happen only at the version that `If-Match` names, write nothing when
+//! nothing differs, and answer with the resulting connection.
+
+use super::shown::shown;
+use crate::api::plan::{Context, Plan, Statements};
+use crate::api::problem::{Code, Problem};
+use crate::condition::Condition;
+use crate::ports::Statement;
+use crate::vault::model::Connection;
+use crate::vault::revision::Precondition;
+use crate::vault::statements::one::{self, Write};
+
+/// The connection is not at the version that `If-Match` names.
+pub(super) fn precondition_failed() -> Problem {
+    let detail = "The connection is not at the version that `If-Match` names: read it again.";
+    Problem::new(Code::PreconditionFailed, detail)
+}
+
+/// Changes the connection that the path names, using the statement that `update` returns. When `update` returns `None`,
+/// the connection is only read.
+pub(super) fn plan<'a>(
+    context: &'a Context<'a>,
+    condition: Option<Condition<'_>>,
+    update: impl FnOnce(&Write<'_>) -> Option<Statement>,
+) -> Plan<'a> {
+    let (guard, id) = (context.guard(), context.connection_id());
+    let precondition = Precondition::of(condition, id.as_str());
+    let request = context.request_id;
+    let mut statements = Statements::default();
+    if let Some(update) =
+        update(&Write { guard: &guard, id: &id, precondition: &precondition, request })
+    {
+        statements.run(update);
+    }
+    let connection = statements.ask::<Connection>(one::select(&guard, &id));
+    Plan::vault(statements, move |results, _| {
+        let found = results.first(connection)?.ok_or_else(Problem::no_connection)?;
+        // Either this request (perhaps an earlier try) wrote this version, or the version that it named is unchanged.
+        if found.written_by == request || precondition.holds(found.version) {
+            shown(&found)
+        } else {
+            Err(precondition_failed())
+        }
+    })
+}

@@ -1,0 +1,18 @@
+//! `PUT /v1/vault/connections/{id}/name`: sets a connection's display name.
+
+use super::change;
+use crate::api::plan::{Context, Plan};
+use crate::api::problem::Problem;
+use crate::vault::statements::one;
+
+/// Plans the request.
+///
+/// # Errors
+/// With all faults of the request.
+pub fn plan<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
+    let condition = context.condition()?;
+    let mut body = context.body()?;
+    body.finish()?;
+    let name = body.text("name");
+    Ok(change::plan(context, condition, |write| Some(one::set_name(write, name.as_deref()))))
+}

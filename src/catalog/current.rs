@@ -1,0 +1,149 @@
+//! The record `current`: the served version of the catalog, and where everything in it is.
+//!
+//! | bytes | meaning |
+//! |---|---|
+//! | 8 | `CVAULT`, the [`FORMAT`], 0 |
+//! | 4 | CRC-32 of everything that follows |
+//! | 24 | the [`SectionRef`] of the platforms' names |
+//! | 4 | number of packs |
+//! | 24 per pack | its [`SectionRef`]; zeros for a pack without platforms |
+//! | 4 | length of the names that follow, in bytes |
+//! | … | [`Texts`]: the names of the lists with their own segments, in order; the connector list's name is empty |
+//! | … | [`Texts`]: the [`ListRef`]s of these lists |
+//!
+//! The CRC-32 of a platform's name determines its pack.
+
+use super::layout::{DamagedError, Texts, first_where, read_number};
+use super::list::ListRef;
+use super::section::{REF_BYTES, SectionRef};
+use super::stored::{FORMAT, SegmentId};
+use crate::crc32::crc32;
+
+const MAGIC: &[u8; 6] = b"CVAULT";
+const CHECKED_FROM: usize = 12;
+const NAMES_AT: usize = CHECKED_FROM;
+const PACKS_AT: usize = NAMES_AT + REF_BYTES;
+
+/// The opened record.
+#[derive(Debug)]
+pub struct Current {
+    bytes: Vec<u8>,
+    packs: usize,
+    lists_at: usize,
+    entries_at: usize,
+}
+
+impl Current {
+    /// Whether bytes begin like a record of this or a later format. The record of format 1 is JSON.
+    #[must_use]
+    pub fn is_like(bytes: &[u8]) -> bool {
+        bytes.starts_with(MAGIC)
+    }
+
+    /// Opens the record.
+    ///
+    /// # Errors
+    /// When it is damaged or of another format.
+    pub fn open(bytes: Vec<u8>) -> Result<Self, DamagedError> {
+        if bytes.get(6).is_none_or(|format| u32::from(*format) != FORMAT) {
+            return Err(DamagedError("it has another format"));
+        }
+        let checked = bytes.get(CHECKED_FROM..).ok_or(DamagedError("it is cut short"))?;
+        if !Self::is_like(&bytes) || bytes.get(7) != Some(&0) {
+            return Err(DamagedError("it does not begin like a record"));
+        }
+        if read_number(&bytes, 8) != Some(crc32(checked) as usize) {
+            return Err(DamagedError("its checksum is wrong"));
+        }
+        Self::measured(bytes).ok_or(DamagedError("it is cut short"))
+    }
+
+    fn measured(bytes: Vec<u8>) -> Option<Self> {
+        let packs = read_number(&bytes, PACKS_AT)?;
+        let length_at = packs.checked_mul(REF_BYTES)?.checked_add(PACKS_AT + 4)?;
+        let lists_at = length_at.checked_add(4)?;
+        let entries_at = lists_at.checked_add(read_number(&bytes, length_at)?)?;
+        let record = Self { bytes, packs, lists_at, entries_at };
+        (record.lists()?.len() == record.entries()?.len()).then_some(record)
+    }
+
+    fn lists(&self) -> Option<Texts<'_>> {
+        Texts::open(self.bytes.get(self.lists_at..self.entries_at)?)
+    }
+
+    fn entries(&self) -> Option<Texts<'_>> {
+        Texts::open(self.bytes.get(self.entries_at..)?)
+    }
+
+    /// The list of this name. Returns `None` when it has no segments of its own.
+    #[must_use]
+    pub fn list(&self, name: &str) -> Option<ListRef> {
+        let (lists, entries) = (self.lists()?, self.entries()?);
+        let at = first_where(lists.len(), |nth| lists.get(nth) >= name.as_bytes());
+        if at < lists.len() && lists.get(at) == name.as_bytes() {
+            ListRef::read(entries.get(at))
+        } else {
+            None
+        }
+    }
+
+    /// The connector list.
+    ///
+    /// # Errors
+    /// When the record does not name one.
+    pub fn connectors(&self) -> Result<ListRef, DamagedError> {
+        self.list("").ok_or(DamagedError("it names no connector list"))
+    }
+
+    /// The pack that would contain a platform. Returns `None` when no platform is in it.
+    #[must_use]
+    pub fn pack(&self, platform: &str) -> Option<SectionRef> {
+        self.nth_pack(pack_of(platform, self.packs)?)
+    }
+
+    fn nth_pack(&self, nth: usize) -> Option<SectionRef> {
+        let at = nth.checked_mul(REF_BYTES)?.checked_add(PACKS_AT + 4)?;
+        SectionRef::read(&self.bytes, at).filter(|place| place.segment != SegmentId([0; 16]))
+    }
+
+    /// Where the names of all platforms are.
+    #[must_use]
+    pub fn names(&self) -> Option<SectionRef> {
+        SectionRef::read(&self.bytes, NAMES_AT)
+    }
+
+    /// The record's bytes.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+/// The number of the pack that contains a platform. Returns `None` when there are no packs.
+#[must_use]
+pub fn pack_of(platform: &str, packs: usize) -> Option<usize> {
+    (crc32(platform.as_bytes()) as usize).checked_rem(packs)
+}
+
+/// Writes the record: the section of the names, the packs in order, and the lists sorted by name.
+#[cfg(not(target_arch = "wasm32"))]
+#[must_use]
+pub fn write_current(
+    names: &[u8; REF_BYTES],
+    packs: &[[u8; REF_BYTES]],
+    lists: &[(String, Vec<u8>)],
+) -> Vec<u8> {
+    use super::layout::{number, write_texts};
+    let mut checked = names.to_vec();
+    checked.extend(number(packs.len()));
+    checked.extend(packs.iter().flatten());
+    let list_names = write_texts(lists.iter().map(|(name, _)| name));
+    checked.extend(number(list_names.len()));
+    checked.extend(list_names);
+    checked.extend(write_texts(lists.iter().map(|(_, list)| list)));
+    let mut bytes = MAGIC.to_vec();
+    bytes.extend([u8::try_from(FORMAT).unwrap_or(u8::MAX), 0]);
+    bytes.extend(crc32(&checked).to_le_bytes());
+    bytes.append(&mut checked);
+    bytes
+}

@@ -1,0 +1,70 @@
+//! A pack: the connector rows of some platforms, and those of their action lists that are small enough to share a
+//! segment.
+//!
+//! It is a [`Section`] with one connector row per block. The rest of its head:
+//!
+//! | bytes | meaning |
+//! |---|---|
+//! | 4 | number of platforms |
+//! | 36 per platform | flags; its action list: 16 bytes of id, its start, its head's length and CRC-32, its rows |
+//! | … | [`Texts`]: the platforms, in order |
+
+use super::layout::{Texts, first_where, read_number};
+use super::list::ListRef;
+use super::section::{Section, SectionRef};
+use super::stored::SegmentId;
+use crate::ports::StorageError;
+
+/// Bytes of a platform's entry.
+pub const ENTRY_BYTES: usize = 36;
+/// The flag of a connector that is enabled for hosted authorization.
+pub const AUTHKIT: usize = 1;
+/// The flag of a platform whose action list has segments of its own, which `current` names.
+pub const LIST_APART: usize = 2;
+
+/// What a pack stores about a platform.
+#[derive(Debug)]
+pub struct Packed<'a> {
+    /// The connector's row.
+    pub connector: &'a [u8],
+    /// Whether it is enabled for hosted authorization.
+    pub authkit: bool,
+    /// Its action list; `None` when that is not in the pack.
+    pub actions: Option<ListRef>,
+}
+
+/// Finds a platform in a pack; `segment` is the pack's segment. Returns `None` when the pack does not contain it.
+///
+/// # Errors
+/// When the pack is damaged.
+pub fn find<'a>(
+    pack: &'a Section,
+    segment: SegmentId,
+    platform: &str,
+) -> Result<Option<Packed<'a>>, StorageError> {
+    let cut = || pack.damaged("its list of platforms is cut short");
+    let count = read_number(pack.rest(), 0).ok_or_else(cut)?;
+    let names_at = count.saturating_mul(ENTRY_BYTES).saturating_add(4);
+    let names = pack.rest().get(names_at..).and_then(Texts::open).ok_or_else(cut)?;
+    let nth = first_where(names.len(), |nth| names.get(nth) >= platform.as_bytes());
+    if nth >= names.len() || names.get(nth) != platform.as_bytes() {
+        return Ok(None);
+    }
+    let entry = nth.saturating_mul(ENTRY_BYTES).saturating_add(4);
+    let entry = pack.rest().get(entry..).ok_or_else(cut)?;
+    let (flags, actions) = read_entry(entry, segment).ok_or_else(cut)?;
+    Ok(Some(Packed {
+        connector: pack.block(nth)?,
+        authkit: flags & AUTHKIT != 0,
+        actions: Some(actions).filter(|_| flags & LIST_APART == 0),
+    }))
+}
+
+fn read_entry(entry: &[u8], segment: SegmentId) -> Option<(usize, ListRef)> {
+    let flags = read_number(entry, 0)?;
+    let id = SegmentId(*entry.get(4..)?.first_chunk()?);
+    let (base, head) = (read_number(entry, 20)?, read_number(entry, 24)?);
+    let crc = u32::try_from(read_number(entry, 28)?).ok()?;
+    let rows = read_number(entry, 32)?;
+    Some((flags, ListRef::whole(id, rows, SectionRef { segment, base, head, crc })))
+}

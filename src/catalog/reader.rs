@@ -1,0 +1,375 @@
+//! The questions that the service asks of the catalog, in either format.
+
+use std::future::poll_fn;
+use std::ops::Range;
+use std::rc::Rc;
+use std::task::Poll;
+
+use super::cache::{CatalogCache, Served};
+use super::current::Current;
+use super::filter::{ActionFilter, ConnectorFilter, Selection, Wanted};
+use super::format1::OldList;
+use super::key::ConnectorKey;
+use super::layout::DamagedError;
+use super::list::{List, ListRef, PartRef};
+use super::pack;
+use super::row::{Facts, Kind};
+use super::search::Search;
+use super::section::Section;
+use super::stored::SegmentId;
+use crate::names::Names;
+use crate::ports::{Blobs, Clock, StorageError};
+
+/// A page of a list.
+#[derive(Debug)]
+pub struct Page {
+    /// How many rows match the filter.
+    pub total: usize,
+    /// The JSON of the page's rows, joined by commas.
+    pub rows: Vec<u8>,
+}
+
+/// Given the number of rows of a list, returns the positions of the page's rows.
+pub type Positions<'a> = &'a dyn Fn(usize) -> Range<usize>;
+
+/// The catalog as one request sees it.
+pub struct Catalog<'a, P> {
+    cache: &'a CatalogCache,
+    ports: &'a P,
+    served: Served,
+}
+
+/// Where the actions of a platform are.
+#[derive(Debug)]
+pub struct Actions {
+    /// Lists with the same id give the same answers.
+    pub id: SegmentId,
+    at: ActionsAt,
+}
+
+#[derive(Debug)]
+enum ActionsAt {
+    List(ListRef),
+    Format1(SegmentId),
+}
+
+/// A connector's row.
+struct ConnectorRow {
+    json: Vec<u8>,
+    authkit: bool,
+    actions: Option<ListRef>,
+}
+
+fn damaged_current(DamagedError(what): DamagedError) -> StorageError {
+    StorageError::new(format!("`current` is damaged: {what}"))
+}
+
+impl<'a, P: Blobs + Clock> Catalog<'a, P> {
+    /// Opens the catalog that is served.
+    ///
+    /// # Errors
+    /// When none is published, or storage can't answer.
+    pub async fn open(cache: &'a CatalogCache, ports: &'a P) -> Result<Self, StorageError> {
+        Ok(Self { cache, ports, served: cache.served(ports).await? })
+    }
+
+    /// Whether an earlier release published it, in format 1.
+    #[must_use]
+    pub const fn is_old(&self) -> bool {
+        matches!(self.served, Served::Format1(_))
+    }
+
+    /// The id of the connector list, derived from its content.
+    ///
+    /// # Errors
+    /// When `current` is damaged.
+    pub fn connectors_id(&self) -> Result<SegmentId, StorageError> {
+        match &self.served {
+            Served::Format1(id) => Ok(*id),
+            Served::Current(current) => Ok(current.connectors().map_err(damaged_current)?.id),
+        }
+    }
+
+    /// A page of the connectors that match a filter.
+    ///
+    /// # Errors
+    /// When storage can't answer, or a value is damaged.
+    pub async fn connectors(
+        &self,
+        filter: &ConnectorFilter,
+        positions: Positions<'_>,
+    ) -> Result<Page, StorageError> {
+        let current = match &self.served {
+            Served::Format1(id) => return self.old_connectors(*id, filter, positions).await,
+            Served::Current(current) => current,
+        };
+        let wanted = Wanted::from(filter);
+        let Some(platforms) = platforms(filter) else {
+            let list = current.connectors().map_err(damaged_current)?;
+            return self.page(list, Kind::Connector, &wanted, "", positions).await;
+        };
+        let rows = platforms.iter().map(|platform| self.connector_row(current, platform));
+        let rows = all(rows.collect()).await?;
+        let search = wanted.q.as_ref().map(|query| Search::new(query, ""));
+        let mut found = Vec::new();
+        for row in rows.into_iter().flatten() {
+            let facts = Facts::read(Kind::Connector, &row.json, row.authkit)
+                .ok_or_else(|| StorageError::new("a connector's row is not what it should be"))?;
+            let is_asked = filter.key.as_ref().is_none_or(|key| *key == facts.key);
+            if let Some(rank) = wanted.rank(&facts, search.as_ref()).filter(|_| is_asked) {
+                found.push((rank, facts.title, facts.key, row.json));
+            }
+        }
+        found.sort();
+        let shown = found.get(positions(found.len())).unwrap_or_default();
+        let rows: Vec<&[u8]> = shown.iter().map(|(_, _, _, json)| json.as_slice()).collect();
+        Ok(Page { total: found.len(), rows: rows.join(&b',') })
+    }
+
+    /// Finds the actions of a platform, whose name must be folded. Returns `None` when the catalog has no such
+    /// platform.
+    ///
+    /// # Errors
+    /// When storage can't answer, or a value is damaged.
+    pub async fn find_actions(&self, platform: &str) -> Result<Option<Actions>, StorageError> {
+        let current = match &self.served {
+            Served::Current(current) => current,
+            Served::Format1(id) => {
+                let connectors = self.cache.old_list(self.ports, Kind::Connector, *id).await?;
+                let row = connectors.row_of_platform(platform);
+                let id = row.and_then(|row| connectors.actions_of(row));
+                return Ok(id.map(|id| Actions { id, at: ActionsAt::Format1(id) }));
+            }
+        };
+        // The empty name belongs to the connector list.
+        let known = Some(platform).filter(|platform| !platform.is_empty());
+        let list = match known.and_then(|platform| current.list(platform)) {
+            Some(list) => Some(list),
+            None => self.connector_row(current, platform).await?.and_then(|row| row.actions),
+        };
+        Ok(list.map(|list| Actions { id: list.id, at: ActionsAt::List(list) }))
+    }
+
+    /// A page of the actions that match a filter.
+    ///
+    /// # Errors
+    /// When storage can't answer, or a value is damaged.
+    pub async fn actions(
+        &self,
+        actions: Actions,
+        platform: &str,
+        filter: &ActionFilter,
+        positions: Positions<'_>,
+    ) -> Result<Page, StorageError> {
+        let wanted = Wanted::from(filter);
+        let shared = format!("{platform}\n");
+        let list = match actions.at {
+            ActionsAt::List(list) => list,
+            ActionsAt::Format1(id) => {
+                let list = self.cache.old_list(self.ports, Kind::Action, id).await?;
+                let key = filter.key.as_ref();
+                let holds = |row: &Facts| key.is_none_or(|key| *key == row.key);
+                let is_all = wanted.is_nothing() && key.is_none();
+                let found = (!is_all).then(|| list.select(&wanted, &shared, holds)).transpose();
+                return old_page(&list, found, positions);
+            }
+        };
+        let Some(key) = &filter.key else {
+            return self.page(list, Kind::Action, &wanted, &shared, positions).await;
+        };
+        let list = self.load(list.parts_of_key(key), list, Kind::Action).await?;
+        let search = wanted.q.as_ref().map(|query| Search::new(query, &shared));
+        let mut found: Vec<&[u8]> = Vec::new();
+        if let Some(row) = list.with_key(key)? {
+            let facts = Facts::read(Kind::Action, row, false)
+                .ok_or_else(|| StorageError::new("an action's row is not what it should be"))?;
+            found.extend(wanted.rank(&facts, search.as_ref()).map(|_| row));
+        }
+        let rows = found.get(positions(found.len())).unwrap_or_default().join(&b',');
+        Ok(Page { total: found.len(), rows })
+    }
+
+    /// The JSON of a platform's connector. Returns `None` when the catalog has no such platform.
+    ///
+    /// # Errors
+    /// When storage can't answer, or a value is damaged.
+    pub async fn connector(&self, platform: &str) -> Result<Option<Vec<u8>>, StorageError> {
+        match &self.served {
+            Served::Current(current) => {
+                Ok(self.connector_row(current, platform).await?.map(|row| row.json))
+            }
+            Served::Format1(id) => {
+                let list = self.cache.old_list(self.ports, Kind::Connector, *id).await?;
+                let row = list.row_of_platform(platform);
+                Ok(row.and_then(|row| list.row(row)).map(<[u8]>::to_vec))
+            }
+        }
+    }
+
+    /// The names of all platforms, each followed by a line feed.
+    ///
+    /// # Errors
+    /// When storage can't answer, or a value is damaged.
+    pub async fn platforms(&self) -> Result<String, StorageError> {
+        let text = match &self.served {
+            Served::Current(current) => {
+                let names = current.names();
+                let place =
+                    names.ok_or_else(|| damaged_current(DamagedError("it is cut short")))?;
+                let section = self.cache.section(self.ports, place).await?;
+                section.block(0)?.to_vec()
+            }
+            Served::Format1(id) => {
+                let list = self.cache.old_list(self.ports, Kind::Connector, *id).await?;
+                let keys = (0..list.len()).filter_map(|row| {
+                    let facts = Facts::read(Kind::Connector, list.row(row)?, false)?;
+                    Some(format!("{}\n", ConnectorKey::parse(&facts.key)?.platform))
+                });
+                keys.collect::<String>().into_bytes()
+            }
+        };
+        String::from_utf8(text).map_err(|_| StorageError::new("a platform's name is not UTF-8"))
+    }
+
+    async fn connector_row(
+        &self,
+        current: &Current,
+        platform: &str,
+    ) -> Result<Option<ConnectorRow>, StorageError> {
+        let Some(place) = current.pack(platform) else { return Ok(None) };
+        let section = self.cache.section(self.ports, place).await?;
+        let found = pack::find(&section, place.segment, platform)?;
+        Ok(found.map(|found| ConnectorRow {
+            json: found.connector.to_vec(),
+            authkit: found.authkit,
+            actions: found.actions,
+        }))
+    }
+
+    /// A page of the rows of a list that match.
+    async fn page(
+        &self,
+        list: ListRef,
+        kind: Kind,
+        wanted: &Wanted,
+        shared: &str,
+        positions: Positions<'_>,
+    ) -> Result<Page, StorageError> {
+        let selection = if wanted.is_nothing() {
+            Selection::Range(0..list.rows)
+        } else if let Some(title) = wanted.title.as_ref() {
+            let list = self.load(list.parts_of_title(title), list.clone(), kind).await?;
+            wanted.select(&list, shared)?
+        } else if let Some(known) = self.cache.remembered(list.id, wanted) {
+            known
+        } else {
+            let parts = list.parts_of_scan(wanted.q.is_some());
+            let list = self.load(parts, list.clone(), kind).await?;
+            let found = wanted.select(&list, shared)?;
+            self.cache.remember(list.at.id, wanted, &found);
+            found
+        };
+        let shown = selection.page(positions(selection.len()));
+        let parts = list.parts_of_rows(shown.rows());
+        let list = self.load(parts, list, kind).await?;
+        Ok(Page { total: selection.len(), rows: shown.json(&list)? })
+    }
+
+    /// Loads parts of a list concurrently.
+    async fn load(
+        &self,
+        parts: Vec<PartRef>,
+        list: ListRef,
+        kind: Kind,
+    ) -> Result<List, StorageError> {
+        let reads = parts.iter().map(|part| self.cache.section(self.ports, part.place)).collect();
+        let sections: Vec<Rc<Section>> = all(reads).await?;
+        Ok(List::new(list, kind, parts.into_iter().zip(sections).collect()))
+    }
+
+    async fn old_connectors(
+        &self,
+        id: SegmentId,
+        filter: &ConnectorFilter,
+        positions: Positions<'_>,
+    ) -> Result<Page, StorageError> {
+        let list = self.cache.old_list(self.ports, Kind::Connector, id).await?;
+        let (wanted, platforms) = (Wanted::from(filter), platforms(filter));
+        let key = filter.key.as_ref();
+        let holds = |row: &Facts| {
+            let platform = ConnectorKey::parse(&row.key).map_or("", |key| key.platform);
+            let has = |platforms: &Vec<String>| platforms.iter().any(|known| known == platform);
+            platforms.as_ref().is_none_or(has) && key.is_none_or(|key| *key == row.key)
+        };
+        let is_all = wanted.is_nothing() && platforms.is_none();
+        let found = (!is_all).then(|| list.select(&wanted, "", holds)).transpose();
+        old_page(&list, found, positions)
+    }
+}
+
+fn old_damaged(DamagedError(what): DamagedError) -> StorageError {
+    StorageError::new(format!("a list of format 1 is damaged: {what}"))
+}
+
+/// A page of the rows that were found, or of all rows.
+fn old_page(
+    list: &OldList,
+    found: Result<Option<Vec<u32>>, DamagedError>,
+    positions: Positions<'_>,
+) -> Result<Page, StorageError> {
+    let selection = match found.map_err(old_damaged)? {
+        Some(found) => Selection::Rows(found.into()),
+        None => Selection::Range(0..list.len()),
+    };
+    let shown = selection.page(positions(selection.len()));
+    let rows: Vec<&[u8]> = shown.rows().into_iter().filter_map(|row| list.row(row)).collect();
+    Ok(Page { total: selection.len(), rows: rows.join(&b',') })
+}
+
+/// The only platforms that can match a filter, each once. Returns `None` when the filter does not restrict them.
+fn platforms(filter: &ConnectorFilter) -> Option<Vec<String>> {
+    let of_key = |key: &String| ConnectorKey::parse(key).map(|key| key.platform.to_owned());
+    let one = match (&filter.platform, filter.key.as_ref().map(of_key)) {
+        (Some(platform), Some(of_key)) => Some(of_key.filter(|of_key| of_key == platform)),
+        (Some(platform), None) => Some(Some(platform.clone())),
+        (None, of_key) => of_key,
+    };
+    match (one, &filter.platforms) {
+        (Some(one), names) => {
+            let is_allowed = |one: &String| names.as_ref().is_none_or(|names| names.has(one));
+            Some(one.into_iter().filter(is_allowed).collect())
+        }
+        (None, Some(names)) => Some(distinct(names)),
+        (None, None) => None,
+    }
+}
+
+fn distinct(names: &Names) -> Vec<String> {
+    let mut distinct: Vec<String> = Vec::new();
+    for name in names.all() {
+        if !distinct.iter().any(|known| known == name) {
+            distinct.push(name.to_owned());
+        }
+    }
+    distinct
+}
+
+/// Runs the futures concurrently and returns all their values, or the first error.
+async fn all<T, E>(futures: Vec<impl Future<Output = Result<T, E>>>) -> Result<Vec<T>, E> {
+    let mut running: Vec<_> = futures.into_iter().map(|future| (Box::pin(future), None)).collect();
+    poll_fn(move |context| {
+        let mut is_done = true;
+        for (future, output) in running.iter_mut().filter(|(_, output)| output.is_none()) {
+            match future.as_mut().poll(context) {
+                Poll::Ready(Ok(value)) => *output = Some(value),
+                Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+                Poll::Pending => is_done = false,
+            }
+        }
+        if !is_done {
+            return Poll::Pending;
+        }
+        Poll::Ready(Ok(running.iter_mut().filter_map(|(_, output)| output.take()).collect()))
+    })
+    .await
+}

@@ -1,0 +1,281 @@
+//! A part of a stored value that can be read piece by piece: a head, and blocks whose checksums the head states.
+//!
+//! | bytes | meaning |
+//! |---|---|
+//! | 4 | number of blocks |
+//! | 12 per block | where it begins in the section, its length, its CRC-32 |
+//! | … | the rest of the head, depending on the kind of section |
+//! | … | the blocks |
+//!
+//! A reference to a section states the length and the checksum of its head. So a chain of checksums leads from the
+//! record `current` to every byte that is used, and a value that is damaged, outdated or simply another one is detected
+//! before any of it is shown.
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::ops::Range;
+use std::rc::Rc;
+
+use super::layout::{DamagedError, read_number};
+use super::stored::SegmentId;
+use crate::crc32::crc32;
+use crate::ports::{Blob, StorageError};
+
+/// Where a section is, and its head's length and checksum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SectionRef {
+    /// The segment that holds it.
+    pub segment: SegmentId,
+    /// Where it begins in the segment.
+    pub base: usize,
+    /// The length of its head, in bytes.
+    pub head: usize,
+    /// The CRC-32 of its head.
+    pub crc: u32,
+}
+
+/// The bytes of a stored [`SectionRef`], which has no base.
+pub const REF_BYTES: usize = 24;
+
+impl SectionRef {
+    /// Reads the reference at a position, to a section at the start of its segment. Returns `None` past the end.
+    #[must_use]
+    pub fn read(bytes: &[u8], at: usize) -> Option<Self> {
+        let segment = SegmentId(*bytes.get(at..)?.first_chunk()?);
+        let head = read_number(bytes, at.checked_add(16)?)?;
+        let crc = u32::try_from(read_number(bytes, at.checked_add(20)?)?).ok()?;
+        Some(Self { segment, base: 0, head, crc })
+    }
+}
+
+/// An opened section. Blocks are copied and verified when first used.
+#[derive(Debug)]
+pub struct Section {
+    segment: SegmentId,
+    base: usize,
+    /// `None` once every block has been copied.
+    blob: RefCell<Option<Rc<dyn Blob>>>,
+    head: Vec<u8>,
+    blocks: Vec<OnceCell<Vec<u8>>>,
+    missing: Cell<usize>,
+    copied: Cell<usize>,
+    is_damaged: Cell<bool>,
+}
+
+const BLOCK_BYTES: usize = 12;
+
+impl Section {
+    /// Opens a section of a value.
+    ///
+    /// # Errors
+    /// When its head does not match the reference.
+    pub fn open(blob: &Rc<dyn Blob>, place: SectionRef) -> Result<Self, StorageError> {
+        let damaged = |what| damaged(place.segment, what);
+        let head = checked(blob.as_ref(), place.base, 0..place.head, place.crc).map_err(damaged)?;
+        let count = read_number(&head, 0).unwrap_or(usize::MAX);
+        if count > head.len() / BLOCK_BYTES {
+            return Err(damaged(DamagedError("its head is cut short")));
+        }
+        Ok(Self {
+            segment: place.segment,
+            base: place.base,
+            blob: RefCell::new(Some(Rc::clone(blob))),
+            copied: Cell::new(head.len()),
+            head,
+            blocks: (0..count).map(|_| OnceCell::new()).collect(),
+            missing: Cell::new(count),
+            is_damaged: Cell::new(false),
+        })
+    }
+
+    /// The number of blocks.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// Whether there are no blocks.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The rest of the head, after the table of blocks.
+    #[must_use]
+    pub fn rest(&self) -> &[u8] {
+        let start = self.len().saturating_mul(BLOCK_BYTES).saturating_add(4);
+        self.head.get(start..).unwrap_or_default()
+    }
+
+    /// The bytes of a block.
+    ///
+    /// # Errors
+    /// When there is no such block, or it is damaged.
+    pub fn block(&self, nth: usize) -> Result<&[u8], StorageError> {
+        let cell = self.blocks.get(nth).ok_or_else(|| self.damaged("a block is missing"))?;
+        if let Some(bytes) = cell.get() {
+            return Ok(bytes);
+        }
+        let bytes = self.load(nth).map_err(|error| {
+            self.is_damaged.set(true);
+            damaged(self.segment, error)
+        })?;
+        self.copied.set(self.copied.get().saturating_add(bytes.len()));
+        self.missing.set(self.missing.get().saturating_sub(1));
+        if self.missing.get() == 0 {
+            self.blob.take();
+        }
+        Ok(cell.get_or_init(|| bytes))
+    }
+
+    fn load(&self, nth: usize) -> Result<Vec<u8>, DamagedError> {
+        let entry = nth.saturating_mul(BLOCK_BYTES).saturating_add(4);
+        let field = |nth: usize| read_number(&self.head, entry.saturating_add(nth));
+        let (Some(at), Some(length), Some(crc)) = (field(0), field(4), field(8)) else {
+            return Err(DamagedError("its head is cut short"));
+        };
+        let blob = self.blob.borrow();
+        let blob = blob.as_ref().ok_or(DamagedError("a block is gone"))?;
+        let crc = u32::try_from(crc).unwrap_or_default();
+        checked(blob.as_ref(), self.base, at..at.saturating_add(length), crc)
+    }
+
+    /// Bytes copied from it so far.
+    #[must_use]
+    pub const fn copied(&self) -> usize {
+        self.copied.get()
+    }
+
+    /// Whether a block turned out to be damaged, so that its segment must be fetched again.
+    #[must_use]
+    pub const fn is_damaged(&self) -> bool {
+        self.is_damaged.get()
+    }
+
+    /// Whether every block has been copied.
+    #[must_use]
+    pub const fn is_copied(&self) -> bool {
+        self.missing.get() == 0
+    }
+
+    /// The error for a section whose content is not as expected.
+    #[must_use]
+    pub fn damaged(&self, what: &'static str) -> StorageError {
+        damaged(self.segment, DamagedError(what))
+    }
+}
+
+fn damaged(segment: SegmentId, error: DamagedError) -> StorageError {
+    StorageError::new(format!("`{}` is damaged: {error}", segment.key()))
+}
+
+/// Copies a range, counted from `base`. Fails when its checksum is not `crc`.
+fn checked(
+    blob: &dyn Blob,
+    base: usize,
+    range: Range<usize>,
+    crc: u32,
+) -> Result<Vec<u8>, DamagedError> {
+    let range = base.saturating_add(range.start)..base.saturating_add(range.end);
+    let bytes = blob.read(range).ok_or(DamagedError("it is cut short"))?;
+    if crc32(&bytes) == crc { Ok(bytes) } else { Err(DamagedError("a checksum is wrong")) }
+}
+
+/// A section under construction.
+#[cfg(not(target_arch = "wasm32"))]
+#[derive(Debug, Default)]
+pub struct SectionWriter {
+    /// The blocks, in order.
+    pub blocks: Vec<Vec<u8>>,
+    /// The rest of the head.
+    pub rest: Vec<u8>,
+}
+
+/// The bytes of a section, and what a reference to it states.
+#[cfg(not(target_arch = "wasm32"))]
+#[derive(Debug, Clone)]
+pub struct Written {
+    /// All bytes.
+    pub bytes: Vec<u8>,
+    /// The length of the head, in bytes.
+    pub head: usize,
+    /// The CRC-32 of the head.
+    pub crc: u32,
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+impl SectionWriter {
+    /// The finished section.
+    #[must_use]
+    pub fn finish(self) -> Written {
+        use super::layout::number;
+        let table = self.blocks.len().saturating_mul(BLOCK_BYTES).saturating_add(4);
+        let head = table.saturating_add(self.rest.len());
+        let mut bytes = number(self.blocks.len()).to_vec();
+        let mut at = head;
+        for block in &self.blocks {
+            bytes.extend(number(at));
+            bytes.extend(number(block.len()));
+            bytes.extend(crc32(block).to_le_bytes());
+            at = at.saturating_add(block.len());
+        }
+        bytes.extend(self.rest);
+        let crc = crc32(&bytes);
+        for block in self.blocks {
+            bytes.extend(block);
+        }
+        Written { bytes, head, crc }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use super::{Section, SectionRef, SectionWriter};
+    use crate::catalog::stored::SegmentId;
+    use crate::ports::Blob;
+
+    /// Reads every block, like a request that needs all of them.
+    fn read(bytes: Vec<u8>, place: SectionRef) -> Result<Vec<Vec<u8>>, String> {
+        let blob: Rc<dyn Blob> = Rc::new(bytes);
+        let section = Section::open(&blob, place).map_err(|error| error.cause)?;
+        let blocks = (0..section.len()).map(|nth| section.block(nth).map(<[u8]>::to_vec));
+        blocks.collect::<Result<_, _>>().map_err(|error| error.cause)
+    }
+
+    #[test]
+    fn every_damaged_byte_is_found() {
+        let blocks = vec![b"one".to_vec(), Vec::new(), b"three".to_vec()];
+        let written = SectionWriter { blocks: blocks.clone(), rest: b"rest".to_vec() }.finish();
+        let segment = SegmentId::of(&written.bytes);
+        let place = SectionRef { segment, base: 2, head: written.head, crc: written.crc };
+        let whole = [b"..", &written.bytes[..]].concat();
+        assert_eq!(read(whole.clone(), place), Ok(blocks));
+        for at in 2..whole.len() {
+            let mut bytes = whole.clone();
+            bytes[at] ^= 1;
+            let error = read(bytes, place).unwrap_err();
+            assert!(error.contains(&segment.key()), "{at}: {error}");
+            assert!(read(whole[..at].to_vec(), place).is_err(), "cut at {at}");
+        }
+    }
+
+    #[test]
+    fn a_section_that_is_copied_lets_its_value_go() {
+        let written = SectionWriter { blocks: vec![vec![1], vec![2]], rest: Vec::new() }.finish();
+        let place = SectionRef {
+            segment: SegmentId([0; 16]),
+            base: 0,
+            head: written.head,
+            crc: written.crc,
+        };
+        let blob: Rc<dyn Blob> = Rc::new(written.bytes);
+        let section = Section::open(&blob, place).unwrap();
+        for (nth, block, holders) in [(0, [1], 2), (0, [1], 2), (1, [2], 1)] {
+            assert_eq!(section.block(nth).unwrap(), block);
+            assert_eq!(Rc::strong_count(&blob), holders);
+        }
+        assert!(section.is_copied());
+        assert_eq!(section.copied(), written.head + 2);
+    }
+}

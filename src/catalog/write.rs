@@ -1,0 +1,416 @@
+//! Writes a catalog: rows in, stored values out. The same rows give the same values, whatever their order.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::current::{pack_of, write_current};
+use super::index::write_index;
+use super::layout::{number, write_texts};
+use super::list::{ListRef, PartRef, Role, bucket_of};
+use super::model::{Action, Connector};
+use super::pack::{AUTHKIT, LIST_APART};
+use super::row::{Facts, Kind};
+use super::section::{REF_BYTES, SectionRef, SectionWriter, Written};
+use super::stored::{FORMAT, Manifest, SegmentId};
+use crate::crc32::crc32;
+
+/// Target sizes of stored values, in bytes unless stated otherwise.
+#[derive(Debug, Clone, Copy)]
+pub struct Sizes {
+    /// The number of packs. It stays the same for a catalog, so that a changed platform changes only one pack.
+    pub packs: usize,
+    /// The largest action list that goes into a pack.
+    pub packed: usize,
+    /// The largest list that is a single part.
+    pub whole: usize,
+    /// The size of a group of rows.
+    pub group: usize,
+    /// The size of a part with rows.
+    pub rows: usize,
+    /// The size of a bucket of keys.
+    pub bucket: usize,
+    /// The size of a part with keys or index entries.
+    pub part: usize,
+    /// The number of entries per block of a search index.
+    pub block: usize,
+}
+
+impl Sizes {
+    /// The sizes used for publishing: the lists of 2,639 platforms become about 200 segments.
+    pub const PUBLISHED: Self = Self {
+        packs: 128,
+        packed: 128 << 10,
+        whole: 512 << 10,
+        group: 16 << 10,
+        rows: 384 << 10,
+        bucket: 8 << 10,
+        part: 1 << 20,
+        block: 4096,
+    };
+}
+
+/// A platform with everything that is stored about it.
+#[derive(Debug)]
+pub struct Platform {
+    /// The connector's row.
+    pub connector: Connector,
+    /// Whether it is enabled for hosted authorization.
+    pub authkit: bool,
+    /// The rows of its action list.
+    pub actions: Vec<Action>,
+}
+
+/// A version of the catalog, ready to be stored.
+#[derive(Debug)]
+pub struct Version {
+    /// The record that serves the version.
+    pub current: Vec<u8>,
+    /// What belongs to the version.
+    pub manifest: Manifest,
+}
+
+/// A row to be put into a list.
+struct Row {
+    /// The row's JSON, followed by a comma.
+    json: Vec<u8>,
+    facts: Facts,
+}
+
+fn row<R: Serialize>(row: &R, facts: Facts) -> Row {
+    // Strings, numbers and booleans always serialize.
+    let mut json = serde_json::to_vec(row).unwrap_or_default();
+    json.push(b',');
+    Row { json, facts }
+}
+
+/// A list, ready to be stored.
+#[derive(Debug)]
+pub struct LaidOut {
+    rows: usize,
+    form: Form,
+}
+
+#[derive(Debug)]
+enum Form {
+    Whole(Written),
+    Parts { list: ListRef, segments: Vec<Vec<u8>> },
+}
+
+/// Prepares an action list.
+#[must_use]
+pub fn actions(actions: &[Action], sizes: Sizes) -> LaidOut {
+    let rows = actions.iter().map(|action| row(action, Facts::of_action(action)));
+    list(Kind::Action, rows.collect(), sizes)
+}
+
+/// Writes the catalog of these platforms and their action lists. Passes each segment to `put`, once.
+///
+/// # Errors
+/// When `put` fails, with its error.
+pub fn catalog<E>(
+    platforms: &[(&Connector, bool, LaidOut)],
+    sizes: Sizes,
+    mut put: impl FnMut(SegmentId, &[u8]) -> Result<(), E>,
+) -> Result<Version, E> {
+    let mut segments = BTreeSet::new();
+    let mut store = |bytes: &[u8]| {
+        let id = SegmentId::of(bytes);
+        if segments.insert(id) { put(id, bytes).map(|()| id) } else { Ok(id) }
+    };
+    let rows = platforms
+        .iter()
+        .map(|(connector, authkit, _)| row(connector, Facts::of_connector(connector, *authkit)));
+    let connectors = list(Kind::Connector, rows.collect(), sizes);
+    let mut lists = BTreeMap::from([(String::new(), apart(&connectors, &mut store)?)]);
+    let mut packs: Vec<Pack<'_>> = (0..sizes.packs).map(|_| Pack::default()).collect();
+    for (connector, authkit, laid_out) in platforms {
+        let name = connector.platform.as_str();
+        let is_small =
+            matches!(&laid_out.form, Form::Whole(list) if list.bytes.len() <= sizes.packed);
+        if !is_small {
+            lists.insert(name.to_owned(), apart(laid_out, &mut store)?);
+        }
+        if let Some(pack) = pack_of(name, sizes.packs).and_then(|nth| packs.get_mut(nth)) {
+            let list = Some(laid_out).filter(|_| is_small);
+            pack.platforms.insert(name, (connector, *authkit, list));
+        }
+    }
+    let mut places = Vec::with_capacity(packs.len());
+    for pack in packs.iter().map(Pack::write) {
+        places.push(match pack {
+            Some(pack) => reference(&pack, store(&pack.bytes)?),
+            None => [0; REF_BYTES],
+        });
+    }
+    let mut names: Vec<&str> = platforms.iter().map(|(row, _, _)| row.platform.as_str()).collect();
+    names.sort_unstable();
+    let names: Vec<u8> = names.iter().flat_map(|name| [name.as_bytes(), b"\n"].concat()).collect();
+    let names = SectionWriter { blocks: vec![names], rest: Vec::new() }.finish();
+    let names = reference(&names, store(&names.bytes)?);
+    let lists: Vec<(String, Vec<u8>)> =
+        lists.into_iter().map(|(name, list)| (name, list.write())).collect();
+    let current = write_current(&names, &places, &lists);
+    let count = |rows: usize| u32::try_from(rows).unwrap_or(u32::MAX);
+    let action_rows = platforms.iter().map(|(_, _, list)| count(list.rows));
+    let manifest = Manifest {
+        format: FORMAT,
+        version: SegmentId::of(&current),
+        segments: segments.into_iter().collect(),
+        connector_rows: count(platforms.len()),
+        action_rows: action_rows.fold(0, u32::saturating_add),
+    };
+    Ok(Version { current, manifest })
+}
+
+/// Stores a list in segments of its own.
+fn apart<E>(
+    laid_out: &LaidOut,
+    store: &mut impl FnMut(&[u8]) -> Result<SegmentId, E>,
+) -> Result<ListRef, E> {
+    match &laid_out.form {
+        Form::Whole(list) => {
+            let segment = store(&list.bytes)?;
+            let place = SectionRef { segment, base: 0, head: list.head, crc: list.crc };
+            Ok(ListRef::whole(segment, laid_out.rows, place))
+        }
+        Form::Parts { list, segments } => {
+            for segment in segments {
+                store(segment)?;
+            }
+            Ok(list.clone())
+        }
+    }
+}
+
+fn reference(written: &Written, segment: SegmentId) -> [u8; REF_BYTES] {
+    let mut bytes = [0; REF_BYTES];
+    let fields = segment.0.into_iter().chain(number(written.head)).chain(written.crc.to_le_bytes());
+    for (to, from) in bytes.iter_mut().zip(fields) {
+        *to = from;
+    }
+    bytes
+}
+
+/// The platforms of a pack by name, each with its action list when that belongs in the pack.
+#[derive(Default)]
+struct Pack<'a> {
+    platforms: BTreeMap<&'a str, (&'a Connector, bool, Option<&'a LaidOut>)>,
+}
+
+impl Pack<'_> {
+    /// The pack's section, followed by the lists. Returns `None` when it has no platforms.
+    fn write(&self) -> Option<Written> {
+        let names = write_texts(self.platforms.keys());
+        let blocks: Vec<Vec<u8>> = self.platforms.values().map(|(row, _, _)| json(row)).collect();
+        let rows: usize = blocks.iter().map(Vec::len).sum();
+        let entries = self.platforms.len().saturating_mul(super::pack::ENTRY_BYTES);
+        let table = blocks.len().saturating_mul(12).saturating_add(4);
+        let head = table.saturating_add(4).saturating_add(entries).saturating_add(names.len());
+        let mut base = head.saturating_add(rows);
+        let mut rest = number(self.platforms.len()).to_vec();
+        let mut lists: Vec<&[u8]> = Vec::new();
+        for (_, authkit, list) in self.platforms.values() {
+            let flags = if *authkit { AUTHKIT } else { 0 };
+            let whole = list.and_then(|list| match &list.form {
+                Form::Whole(whole) => Some((whole, list.rows)),
+                Form::Parts { .. } => None,
+            });
+            let Some((list, rows)) = whole else {
+                rest.extend(number(flags | LIST_APART));
+                rest.extend([0; super::pack::ENTRY_BYTES - 4]);
+                continue;
+            };
+            rest.extend(number(flags));
+            rest.extend(SegmentId::of(&list.bytes).0);
+            rest.extend(
+                [number(base), number(list.head), list.crc.to_le_bytes(), number(rows)].concat(),
+            );
+            base = base.saturating_add(list.bytes.len());
+            lists.push(&list.bytes);
+        }
+        rest.extend(names);
+        let mut pack = SectionWriter { blocks, rest }.finish();
+        pack.bytes.extend(lists.concat());
+        (!self.platforms.is_empty()).then_some(pack)
+    }
+}
+
+fn json(row: &Connector) -> Vec<u8> {
+    serde_json::to_vec(row).unwrap_or_default()
+}
+
+/// Consecutive rows of a list.
+struct Group<'a> {
+    first: usize,
+    rows: &'a [Row],
+}
+
+impl Group<'_> {
+    fn blocks(&self) -> [Vec<u8>; 2] {
+        let rows = write_texts(self.rows.iter().map(|row| &row.json));
+        [rows, write_texts(self.rows.iter().map(|row| &row.facts.text))]
+    }
+
+    fn bytes(&self) -> usize {
+        self.rows.iter().map(bytes_of).sum()
+    }
+
+    fn title(&self) -> &str {
+        self.rows.first().map_or("", |row| &row.facts.title)
+    }
+}
+
+fn bytes_of(row: &Row) -> usize {
+    row.json.len().saturating_add(row.facts.text.len())
+}
+
+/// Splits `items` into runs whose weights add up to at most `most`. A run has at least one item, however heavy.
+fn runs<T>(items: &[T], most: usize, weigh: impl Fn(&T) -> usize) -> Vec<&[T]> {
+    let (mut runs, mut start, mut weight) = (Vec::new(), 0, 0_usize);
+    for (at, item) in items.iter().enumerate() {
+        let more = weigh(item);
+        if at > start && weight.saturating_add(more) > most {
+            runs.extend(items.get(start..at));
+            (start, weight) = (at, 0);
+        }
+        weight = weight.saturating_add(more);
+    }
+    runs.extend(items.get(start..).filter(|run| !run.is_empty()));
+    runs
+}
+
+/// Prepares a list, sorting its rows into list order.
+fn list(kind: Kind, mut rows: Vec<Row>, sizes: Sizes) -> LaidOut {
+    rows.sort_by(|a, b| (&a.facts.title, &a.facts.key).cmp(&(&b.facts.title, &b.facts.key)));
+    let mut first = 0_usize;
+    let groups: Vec<Group<'_>> = runs(&rows, sizes.group, |row| row.json.len())
+        .into_iter()
+        .map(|rows| {
+            let group = Group { first, rows };
+            first = first.saturating_add(rows.len());
+            group
+        })
+        .collect();
+    let bytes = groups.iter().map(Group::bytes).fold(0, usize::saturating_add);
+    let form = if bytes <= sizes.whole {
+        let mut whole = rows_section(&groups);
+        whole.blocks.push(columns(&rows));
+        // A connector is found by its platform, through a pack.
+        whole.blocks.push(if kind == Kind::Action { lookup(&rows) } else { Vec::new() });
+        Form::Whole(whole.finish())
+    } else {
+        parts(kind, &rows, &groups, sizes)
+    };
+    LaidOut { rows: rows.len(), form }
+}
+
+fn rows_section(groups: &[Group<'_>]) -> SectionWriter {
+    let first = groups.first().map_or(0, |group| group.first);
+    let rows = groups.iter().map(|group| group.rows.len()).sum();
+    let mut rest = [number(first), number(rows), number(groups.len())].concat();
+    rest.extend(groups.iter().flat_map(|group| number(group.first)));
+    rest.extend(write_texts(groups.iter().map(Group::title)));
+    SectionWriter { blocks: groups.iter().flat_map(Group::blocks).collect(), rest }
+}
+
+/// The columns: the marks, the groups' numbers, the groups' names.
+fn columns(rows: &[Row]) -> Vec<u8> {
+    let names: BTreeSet<&str> = rows.iter().map(|row| row.facts.group.as_str()).collect();
+    let numbers: BTreeMap<&str, u16> = names.iter().copied().zip(0..).collect();
+    let mut bytes: Vec<u8> = rows.iter().map(|row| row.facts.mark).collect();
+    for row in rows {
+        let number = numbers.get(row.facts.group.as_str()).copied().unwrap_or(u16::MAX);
+        bytes.extend(number.to_le_bytes());
+    }
+    bytes.extend(write_texts(names.iter()));
+    bytes
+}
+
+/// The CRC-32 and the row number of each key, sorted.
+fn lookup(rows: &[Row]) -> Vec<u8> {
+    let sums = rows.iter().map(|row| crc32(row.facts.key.as_bytes()));
+    let mut entries: Vec<(u32, usize)> = sums.zip(0..).collect();
+    entries.sort_unstable();
+    entries.into_iter().flat_map(|(sum, row)| [sum.to_le_bytes(), number(row)].concat()).collect()
+}
+
+/// Prepares a large list.
+fn parts(kind: Kind, rows: &[Row], groups: &[Group<'_>], sizes: Sizes) -> Form {
+    let mut parts = Parts::default();
+    let mut titles: Vec<Box<[u8]>> = Vec::new();
+    for run in runs(groups, sizes.rows, Group::bytes) {
+        let first = run.first().map_or(0, |group| group.first);
+        titles.push(run.first().map_or("", Group::title).as_bytes().into());
+        parts.add(Role::Rows, first, rows_section(run));
+    }
+    let blocks = vec![columns(rows)];
+    parts.add(Role::Columns, 0, SectionWriter { blocks, rest: Vec::new() });
+    let buckets = if kind == Kind::Action { buckets(rows, sizes.bucket) } else { Vec::new() };
+    parts.add_blocks(Role::Keys, &buckets, sizes.part, 1, &[]);
+    let texts: Vec<&str> = rows.iter().map(|row| row.facts.text.as_str()).collect();
+    let (entries, offset_bits) = write_index(&texts).unwrap_or_default();
+    let blocks = entries.chunks(sizes.block.max(1));
+    let blocks = blocks.map(|block| block.iter().flat_map(|entry| entry.to_le_bytes()).collect());
+    let blocks: Vec<Vec<u8>> = blocks.collect();
+    parts.add_blocks(Role::Index, &blocks, sizes.part, sizes.block, &number(sizes.block));
+    let ids: Vec<u8> = parts.parts.iter().flat_map(|part| part.place.segment.0).collect();
+    let place = SectionRef { segment: SegmentId([0; 16]), base: 0, head: 0, crc: 0 };
+    let mut list = ListRef::whole(SegmentId::of(&ids), rows.len(), place).with_titles(titles);
+    list.buckets = buckets.len();
+    list.entries = entries.len();
+    list.offset_bits = offset_bits;
+    list.parts = parts.parts;
+    Form::Parts { list, segments: parts.segments }
+}
+
+/// Writes each bucket: where the rows begin, the sorted keys, and their rows, both as [`Texts`](super::layout::Texts).
+fn buckets(rows: &[Row], size: usize) -> Vec<Vec<u8>> {
+    let bytes: usize = rows.iter().map(|row| row.json.len()).sum();
+    let count = bytes.div_ceil(size.max(1)).max(1);
+    let mut buckets: Vec<BTreeMap<&str, &[u8]>> = vec![BTreeMap::new(); count];
+    for row in rows {
+        let key = row.facts.key.as_str();
+        if let Some(bucket) = bucket_of(key, count).and_then(|nth| buckets.get_mut(nth)) {
+            bucket.insert(key, row.json.strip_suffix(b",").unwrap_or_default());
+        }
+    }
+    let write = |bucket: BTreeMap<&str, &[u8]>| {
+        let keys = write_texts(bucket.keys());
+        let rows = write_texts(bucket.values());
+        [&number(keys.len().saturating_add(4))[..], &keys, &rows].concat()
+    };
+    buckets.into_iter().map(write).collect()
+}
+
+#[derive(Default)]
+struct Parts {
+    parts: Vec<PartRef>,
+    segments: Vec<Vec<u8>>,
+}
+
+impl Parts {
+    fn add(&mut self, role: Role, first: usize, section: SectionWriter) {
+        let written = section.finish();
+        let segment = SegmentId::of(&written.bytes);
+        let place = SectionRef { segment, base: 0, head: written.head, crc: written.crc };
+        self.parts.push(PartRef { role, place, first });
+        self.segments.push(written.bytes);
+    }
+
+    /// Adds parts made of blocks, each block holding this many entries.
+    fn add_blocks(
+        &mut self,
+        role: Role,
+        blocks: &[Vec<u8>],
+        most: usize,
+        entries: usize,
+        rest: &[u8],
+    ) {
+        let mut first = 0_usize;
+        for run in runs(blocks, most, Vec::len) {
+            self.add(role, first, SectionWriter { blocks: run.to_vec(), rest: rest.to_vec() });
+            first = first.saturating_add(run.len().saturating_mul(entries));
+        }
+    }
+}

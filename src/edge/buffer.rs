@@ -1,0 +1,30 @@
+//! Bytes in JavaScript's memory.
+
+use std::any::Any;
+use std::ops::Range;
+
+use js_sys::Uint8Array;
+
+use crate::ports::Blob;
+
+/// A value in JavaScript's memory, where it arrives; only what is read gets copied.
+#[derive(Debug)]
+pub struct Buffer(pub Uint8Array);
+
+impl Blob for Buffer {
+    fn size(&self) -> usize {
+        self.0.length() as usize
+    }
+
+    fn read(&self, range: Range<usize>) -> Option<Vec<u8>> {
+        if range.start > range.end || range.end > self.size() {
+            return None;
+        }
+        let (start, end) = (u32::try_from(range.start).ok()?, u32::try_from(range.end).ok()?);
+        Some(self.0.subarray(start, end).to_vec())
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

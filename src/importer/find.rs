@@ -1,0 +1,134 @@
+//! `catalog find`: searches the platforms, and lists documents that were left out because of their licence.
+
+use std::fmt::Write as _;
+
+use super::check::ConnectorEntry;
+use super::report::counted;
+use crate::fold::fold;
+
+/// The most rows that are shown.
+const SHOWN: usize = 40;
+/// The line of the report after which documents left out because of their licence are listed.
+const LEFT_OUT: &str = "skipped, licence not open: ";
+
+/// The result of a search.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Platforms, each with its name and its number of actions; exact matches first.
+    pub platforms: Vec<(String, String, u32)>,
+    /// The report's lines about documents that were left out because of their licence.
+    pub left_out: Vec<String>,
+}
+
+/// Finds the platforms whose identifier or name contains every word, ignoring case. Without words, finds all.
+#[must_use]
+pub fn find(words: &[String], entries: &[ConnectorEntry], report: &str) -> Found {
+    let words: Vec<String> = words.iter().map(|word| fold(word)).collect();
+    let has_all = |text: &str| words.iter().all(|word| text.contains(word));
+    let mut platforms: Vec<(String, String, u32)> = entries
+        .iter()
+        .map(|ConnectorEntry { connector, .. }| connector)
+        .filter(|row| has_all(&format!("{} {}", row.platform, fold(&row.name))))
+        .map(|row| (row.platform.clone(), row.name.clone(), row.tools))
+        .collect();
+    platforms.sort_by_key(|(platform, ..)| {
+        let is_part = |word: &String| platform.split('-').any(|part| part == word);
+        (!words.contains(platform), !words.iter().all(is_part), platform.clone())
+    });
+    // Without a word, most of the catalog's sources would be listed.
+    let listed = report.split("\n\n").find(|part| part.starts_with(LEFT_OUT) && !words.is_empty());
+    let lines = listed.into_iter().flat_map(|part| part.lines().skip(1)).map(str::trim);
+    let path = |line: &str| fold(line.split(": ").next().unwrap_or(line));
+    let left_out = lines.filter(|line| has_all(&path(line))).map(str::to_owned).collect();
+    Found { platforms, left_out }
+}
+
+impl Found {
+    /// The result for people.
+    #[must_use]
+    pub fn text(&self, words: &[String], folder: &str) -> String {
+        let mut text = String::new();
+        let shown = if words.is_empty() { usize::MAX } else { SHOWN };
+        let platforms = self.platforms.iter().take(shown);
+        let width =
+            platforms.clone().map(|(platform, ..)| platform.len()).max().unwrap_or_default();
+        for (platform, name, actions) in platforms {
+            let actions = counted(*actions as usize, "action");
+            let _ = writeln!(text, "{platform:<width$}  {actions:>13}  {name}");
+        }
+        rest(&mut text, self.platforms.len(), shown);
+        if self.platforms.is_empty() {
+            let _ = writeln!(text, "Nothing in {folder} is called \"{}\".", words.join(" "));
+        }
+        if !self.left_out.is_empty() {
+            let documents = counted(self.left_out.len(), "document");
+            let _ = writeln!(text, "\nLeft out by the import, for the licence: {documents}");
+            for line in self.left_out.iter().take(SHOWN) {
+                let _ = writeln!(text, "  {line}");
+            }
+            rest(&mut text, self.left_out.len(), SHOWN);
+            text += "If you may use one, name it when you import again: --also FILE\n";
+        }
+        text
+    }
+}
+
+fn rest(text: &mut String, all: usize, shown: usize) {
+    if let Some(more) = all.checked_sub(shown).filter(|more| *more > 0) {
+        let _ = writeln!(text, "… and {more} more: add a word to see fewer");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::model::{Connector, Status};
+
+    fn entry(platform: &str, name: &str, tools: u32) -> ConnectorEntry {
+        let connector = Connector {
+            id: 1,
+            name: name.into(),
+            key: format!("api::{platform}::v1"),
+            platform: platform.into(),
+            platform_version: "v1".into(),
+            description: String::new(),
+            tools,
+            category: "Other".into(),
+            image: String::new(),
+            tags: vec![],
+            oauth: false,
+            status: Status::GenerallyAvailable,
+            active: true,
+            version: "1".into(),
+        };
+        ConnectorEntry { connector, authkit: false }
+    }
+
+    const REPORT: &str = "1 connector and 1 action from 3 files\n\nskipped, licence not open: 2\n  api/slack.com.json: states no licence\n  api/mail.com.json: licence not open: Slack\n\nskipped, broken: 1\n  api/slack.json:1:2: no\n";
+
+    #[test]
+    fn the_platform_of_that_name_comes_first_and_what_was_left_out_last() {
+        let entries = [
+            entry("acme-slacker", "Slacker", 1),
+            entry("acme-slack", "S", 2),
+            entry("slack", "S", 3),
+            entry("x", "Y", 4),
+        ];
+        let words = |text: &str| -> Vec<String> { text.split(' ').map(str::to_owned).collect() };
+        let found = |text| find(&words(text), &entries, REPORT);
+        let names = |text| {
+            found(text).platforms.into_iter().map(|(platform, ..)| platform).collect::<Vec<_>>()
+        };
+        assert_eq!(names("Slack"), ["slack", "acme-slack", "acme-slacker"]);
+        assert_eq!(names("ACME slacker"), ["acme-slacker"]);
+        assert_eq!(found("slack").left_out, ["api/slack.com.json: states no licence"]);
+        assert_eq!(find(&[], &entries, REPORT).platforms.len(), 4);
+        assert!(find(&[], &entries, REPORT).left_out.is_empty());
+        let nothing = found("mail");
+        assert_eq!(
+            nothing.text(&words("mail"), ".catalog"),
+            "Nothing in .catalog is called \"mail\".\n\nLeft out by the import, for the licence: 1 document\n  api/mail.com.json: licence not open: Slack\nIf you may use one, name it when you import again: --also FILE\n"
+        );
+        assert_eq!(found("y").text(&words("y"), ".catalog"), "x      4 actions  Y\n");
+    }
+}

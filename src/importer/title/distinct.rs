@@ -1,0 +1,183 @@
+//! Distinguishes actions of a platform that have the same title: "List comments" of issues and of pull requests.
+
+use std::collections::HashMap;
+
+use super::phrase::{segments, singular};
+use crate::importer::text::{self, MAX_TITLE};
+use crate::terms::Method;
+
+/// The properties by which an action can be distinguished from others.
+#[derive(Debug)]
+pub struct Titled<'a> {
+    /// Its title so far.
+    pub title: String,
+    /// Its method.
+    pub method: Method,
+    /// Its path's template.
+    pub path: &'a str,
+    /// Its `operationId`; may be empty.
+    pub id: &'a str,
+}
+
+/// The paths of a group of actions: their number and, for each part, the indexes of the paths that have it, in
+/// ascending order.
+struct Paths {
+    count: usize,
+    having: HashMap<String, Vec<usize>>,
+}
+
+impl Paths {
+    fn of<'a>(paths: impl Iterator<Item = &'a str>) -> Self {
+        let (mut count, mut having) = (0_usize, HashMap::<String, Vec<usize>>::new());
+        for path in paths {
+            for part in parts(path) {
+                let places = having.entry(part).or_default();
+                if places.last() != Some(&count) {
+                    places.push(count);
+                }
+            }
+            count = count.saturating_add(1);
+        }
+        Self { count, having }
+    }
+
+    /// The indexes of the paths that have a part.
+    fn having(&self, part: &str) -> &[usize] {
+        self.having.get(part).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Whether all paths have a part.
+    fn share(&self, part: &str) -> bool {
+        self.having(part).len() == self.count
+    }
+}
+
+/// Gives an action a title that differs from those of its group, which has these paths. Returns `None` when it can't.
+type Way = fn(&Titled<'_>, &Paths) -> Option<String>;
+
+/// Tried in this order on the actions that still share a title.
+const WAYS: [Way; 5] = [by_resource, by_whole_path, by_parameter, by_method, by_id];
+
+/// Makes titles differ, as far as paths, methods and `operationId`s differ.
+pub fn distinguish(actions: &mut [Titled<'_>]) {
+    for way in WAYS {
+        for group in groups(actions) {
+            let members = group.iter().filter_map(|at| actions.get(*at));
+            let paths = Paths::of(members.map(|action| action.path));
+            let titles: Vec<Option<String>> = group
+                .iter()
+                .filter_map(|at| actions.get(*at))
+                .map(|action| way(action, &paths))
+                .collect();
+            for (at, title) in group.into_iter().zip(titles) {
+                if let (Some(action), Some(title)) = (actions.get_mut(at), title) {
+                    action.title = text::verbatim(&title, MAX_TITLE);
+                }
+            }
+        }
+    }
+}
+
+/// The groups of actions that share a title.
+fn groups(actions: &[Titled<'_>]) -> Vec<Vec<usize>> {
+    let mut by_title: HashMap<String, Vec<usize>> = HashMap::new();
+    for (at, action) in actions.iter().enumerate() {
+        by_title.entry(action.title.to_lowercase()).or_default().push(at);
+    }
+    let mut groups: Vec<Vec<usize>> =
+        by_title.into_values().filter(|group| group.len() > 1).collect();
+    groups.sort();
+    groups
+}
+
+/// The parts of a path, including parameters: `/issues/{id}/comments` → "issues", "{id}", "comments".
+fn parts(path: &str) -> Vec<String> {
+    let mut parts = Vec::new();
+    for part in path.split(['/', ':', '#']) {
+        if part.contains('{') && !part.contains('(') {
+            parts.push(part.to_owned());
+        } else {
+            parts.extend(segments(part));
+        }
+    }
+    parts
+}
+
+/// "List comments" → "List comments for issue": adds as few parts of the path as distinguish it, starting from the end.
+fn by_resource(action: &Titled<'_>, paths: &Paths) -> Option<String> {
+    let title = action.title.to_lowercase();
+    let mut words: Vec<String> = Vec::new();
+    let mut alike: Option<Vec<usize>> = None;
+    for part in parts(action.path).into_iter().rev() {
+        if !part.contains('{') && !paths.share(&part) && !title.contains(&singular(&part)) {
+            let having = paths.having(&part);
+            let rest = match alike {
+                None => having.to_vec(),
+                Some(mut alike) => {
+                    alike.retain(|path| having.binary_search(path).is_ok());
+                    alike
+                }
+            };
+            let is_alone = rest.len() == 1;
+            alike = Some(rest);
+            words.push(part);
+            if is_alone {
+                break;
+            }
+        }
+    }
+    (!words.is_empty()).then(|| chained(&action.title, &words))
+}
+
+/// Adds all parts of the path, for paths with the same parts in another order.
+fn by_whole_path(action: &Titled<'_>, _: &Paths) -> Option<String> {
+    let start = action.title.split(" for ").next().unwrap_or_default();
+    let mut words: Vec<String> =
+        parts(action.path).into_iter().filter(|part| !part.contains('{')).collect();
+    if words.last().is_some_and(|last| start.to_lowercase().contains(&singular(last))) {
+        words.pop();
+    }
+    words.reverse();
+    (words.len() > 1).then(|| chained(start, &words))
+}
+
+/// "List comments", "issues", "repos" → "List comments for issue of repo".
+fn chained(title: &str, words: &[String]) -> String {
+    let names: Vec<String> = words.iter().map(|word| singular(word)).collect();
+    format!("{title} for {}", names.join(" of "))
+}
+
+/// "Get user" → "Get user by name": adds the path's last parameter that not all the others have.
+fn by_parameter(action: &Titled<'_>, paths: &Paths) -> Option<String> {
+    let own = parts(action.path);
+    let is_telling = |part: &&String| part.contains('{') && !paths.share(part);
+    let parameter = own.iter().rev().find(is_telling)?;
+    let name = text::words(parameter).join(" ").to_lowercase();
+    (!name.is_empty()).then(|| format!("{} by {name}", action.title))
+}
+
+/// Changes the verb by method, as for `PUT` and `PATCH` of the same path: one replaces what the other updates.
+fn by_method(action: &Titled<'_>, _: &Paths) -> Option<String> {
+    let (verb, rest) = action.title.split_once(' ')?;
+    let verb = match (action.method, verb.to_lowercase().trim_end_matches('s')) {
+        (Method::Put, "update" | "modify" | "edit" | "change" | "set") => "Replace",
+        (Method::Post, "get" | "list" | "retrieve" | "return" | "read") => "Query",
+        (Method::Post, "update" | "modify" | "edit" | "change") => "Submit",
+        (Method::Delete, "get" | "list" | "update" | "create") => "Delete",
+        (Method::Put, "create") => "Put",
+        _ => return None,
+    };
+    Some(format!("{verb} {rest}"))
+}
+
+/// Adds the words of the `operationId` that the title lacks.
+fn by_id(action: &Titled<'_>, _: &Paths) -> Option<String> {
+    let title = action.title.to_lowercase();
+    let words = text::words(action.id);
+    let new: Vec<String> = words
+        .iter()
+        .map(|word| word.to_lowercase())
+        .filter(|word| !title.contains(&singular(word)))
+        .collect();
+    (!new.is_empty()).then(|| format!("{}, {}", action.title, new.join(" ")))
+}

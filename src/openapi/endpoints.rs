@@ -1,0 +1,259 @@
+//! What the document says about each endpoint, beside what the table of endpoints has: words, schemas, samples of code.
+
+use crate::api::endpoint::Keyed;
+
+/// The group of what is about the catalog.
+pub const CATALOG: &str = "Catalog";
+/// The group of what is about the vault.
+pub const VAULT: &str = "Vault";
+/// The group of what is about the service and its keys.
+pub const SERVICE: &str = "Service";
+
+/// What is to be said about an endpoint.
+#[derive(Debug)]
+pub struct About {
+    /// The group that it belongs to.
+    pub tag: &'static str,
+    /// What it does, as an imperative.
+    pub summary: &'static str,
+    /// The rest that is to be said.
+    pub description: &'static str,
+    /// What the answer is when nothing goes wrong.
+    pub answer: &'static str,
+    /// The schema of the answer; `None` when it has no body.
+    pub schema: Option<&'static str>,
+    /// The request's body, when there is one.
+    pub body: Option<Body>,
+    /// The path and query that the sample for a shell asks for; `$ID` is a connection's id.
+    pub address: &'static str,
+    /// The sample in JavaScript.
+    pub script: &'static str,
+}
+
+/// A request's body.
+#[derive(Debug)]
+pub struct Body {
+    /// Its schema.
+    pub schema: &'static str,
+    /// Bodies that are taken, each with a name and what it is.
+    pub examples: &'static [(&'static str, &'static str, &'static str)],
+    /// The one that the sample for a shell sends.
+    pub sample: usize,
+}
+
+/// Bodies that create a connection, each with a name and what it is: with all that must be there, with all that may be.
+pub const CREATING: [(&str, &str, &str); 2] = [
+    (
+        "minimal",
+        "Required fields only",
+        r#"{"platform":"github","identity":"ann@example.com","identityType":"user"}"#,
+    ),
+    (
+        "whole",
+        "All fields",
+        r#"{"platform":"atlassian-jira","platformVersion":"v1","identity":"team-42","identityType":"team","name":"Jira of the team",
+            "label":"work","tags":["eu","billing"],"state":"operational","active":true}"#,
+    ),
+];
+
+/// Bodies that change a connection, as above.
+pub const CHANGING: [(&str, &str, &str); 1] =
+    [("tags", "New tags", r#"{"tags":["eu","production"]}"#)];
+
+/// Bodies that set a state, as above.
+pub const SETTING: [(&str, &str, &str); 2] = [
+    ("minimal", "Required fields only", r#"{"state":"operational"}"#),
+    (
+        "whole",
+        "All fields",
+        r#"{"state":"failed","active":false,"reason":"The platform refused the refresh token."}"#,
+    ),
+];
+
+/// Bodies that set a name, as above.
+pub const NAMING: [(&str, &str, &str); 2] = [
+    ("name", "A name", r#"{"name":"Work account"}"#),
+    ("none", "Remove the name", r#"{"name":null}"#),
+];
+
+/// Bodies that make a token, as above.
+pub const OPENING: [(&str, &str, &str); 2] = [
+    ("minimal", "Required fields only", r#"{"identity":"ann@example.com"}"#),
+    (
+        "whole",
+        "All fields",
+        r#"{"identity":"team-42","identityType":"team","scopes":["connections:read","connections:write"],
+            "platforms":["github","atlassian-jira"],"origins":["https://app.example.com"],"ttlSeconds":3600}"#,
+    ),
+];
+
+/// What is to be said about an endpoint that needs a key.
+#[must_use]
+pub const fn about(endpoint: Keyed) -> About {
+    match endpoint {
+        Keyed::ListConnectors => About {
+            tag: CATALOG,
+            summary: "List connectors",
+            description: "Lists the connectors of the catalog, ordered by name (ignoring case), then by key; with `q`, the best match first. A connector must match all filters.",
+            answer: "A page of the list.",
+            schema: Some("ConnectorPage"),
+            body: None,
+            address: "/v1/available-connectors?q=git&limit=5",
+            script: "\
+const page = await vault.connectors.list({ q: \"git\", limit: 5 });
+for (const { platform, name } of page.rows) console.log(platform, name);
+",
+        },
+        Keyed::ListActions => About {
+            tag: CATALOG,
+            summary: "List the actions of a platform",
+            description: "Lists the actions of the platform, ordered by title (ignoring case), then by key; with `q`, the best match first. An action must match all filters.",
+            answer: "A page of the list.",
+            schema: Some("ActionPage"),
+            body: None,
+            address: "/v1/available-actions/github?method=GET&limit=5",
+            script: "\
+const page = await vault.actions.list(\"github\", { method: \"GET\", limit: 5 });
+for (const { key, title } of page.rows) console.log(key, title);
+",
+        },
+        Keyed::ListConnections => About {
+            tag: VAULT,
+            summary: "List connections",
+            description: "Lists the connections of the key's account and environment, newest first, then by id, descending. A connection must match all filters. To fetch all of them, follow the `Link` header until a response has none: every page costs the same, however deep, and a connection that exists throughout is returned exactly once.",
+            answer: "A page of the list.",
+            schema: Some("ConnectionPage"),
+            body: None,
+            address: "/v1/vault/connections?platform=github&limit=5",
+            script: "\
+// Fetches page after page; `await` instead of `for await` fetches one page.
+for await (const connection of vault.connections.list({ platform: \"github\" })) {
+  console.log(connection.identity, connection.state);
+}
+",
+        },
+        Keyed::CreateConnection => About {
+            tag: VAULT,
+            summary: "Create a connection",
+            description: "Creates a connection in the key's account and environment. Its `key` is `<environment>::<platform>::<label>::<identity>` and unique within an account: a second connection with the same key returns a 409 with the `connectionId` of the first. `description` is copied from the connector, and so is `platformVersion` if you omit it.",
+            answer: "The new connection.",
+            schema: Some("Connection"),
+            body: Some(Body { schema: "NewConnection", examples: &CREATING, sample: 0 }),
+            address: "/v1/vault/connections",
+            script: "\
+const connection = await vault.connections.create({
+  platform: \"github\",
+  identity: \"eve@example.com\",
+  identityType: \"user\",
+  tags: [\"eu\"],
+});
+console.log(connection.id, connection.key);
+",
+        },
+        Keyed::ReadConnection => About {
+            tag: VAULT,
+            summary: "Get a connection",
+            description: "Returns one connection, active or not. A malformed, unknown or deleted id, and one of another account or environment, all return the same 404.",
+            answer: "The connection.",
+            schema: Some("Connection"),
+            body: None,
+            address: "/v1/vault/connections/$ID",
+            script: "\
+const connection = await vault.connections.get(process.env.ID);
+console.log(connection.platform, connection.identity, connection.tags.join());
+",
+        },
+        Keyed::UpdateConnection => About {
+            tag: VAULT,
+            summary: "Update the tags of a connection",
+            description: "Replaces all tags; other fields cannot be updated here. With `If-Match`, only if nobody else has changed the connection since you read it. If nothing changes, the version stays the same.",
+            answer: "The updated connection.",
+            schema: Some("Connection"),
+            body: Some(Body { schema: "ConnectionChanges", examples: &CHANGING, sample: 0 }),
+            address: "/v1/vault/connections/$ID",
+            script: "\
+const read = await vault.connections.get(process.env.ID);
+const changes = { tags: [...read.tags, \"production\"] };
+const connection = await vault.connections.update(read.id, changes, { ifMatch: read });
+console.log(connection.version, connection.tags.join());
+",
+        },
+        Keyed::DeleteConnection => About {
+            tag: VAULT,
+            summary: "Delete a connection",
+            description: "Deletes the connection; from then on, its id returns a 404. With `If-Match`, only if nobody else has changed the connection since you read it.",
+            answer: "The connection is deleted.",
+            schema: None,
+            body: None,
+            address: "/v1/vault/connections/$ID",
+            script: "\
+await vault.connections.delete(process.env.ID);\n",
+        },
+        Keyed::SetConnectionState => About {
+            tag: VAULT,
+            summary: "Set the state of a connection",
+            description: "Reports what you found out when you used the connection's credentials, which you hold. With `If-Match`, only if nobody else has changed the connection since you read it. If nothing changes, the version stays the same.",
+            answer: "The updated connection.",
+            schema: Some("Connection"),
+            body: Some(Body { schema: "StateChange", examples: &SETTING, sample: 1 }),
+            address: "/v1/vault/connections/$ID/state",
+            script: "\
+const change = { state: \"failed\", reason: \"The platform refused the refresh token.\" };
+const connection = await vault.connections.setState(process.env.ID, change);
+console.log(connection.state, connection.version);
+",
+        },
+        Keyed::SetConnectionName => About {
+            tag: VAULT,
+            summary: "Set the name of a connection",
+            description: "Sets the display name, or removes it with `null`. With `If-Match`, only if nobody else has changed the connection since you read it. If nothing changes, the version stays the same.",
+            answer: "The updated connection.",
+            schema: Some("Connection"),
+            body: Some(Body { schema: "NameChange", examples: &NAMING, sample: 0 }),
+            address: "/v1/vault/connections/$ID/name",
+            script: "\
+const connection = await vault.connections.setName(process.env.ID, \"Work account\");
+console.log(connection.name, connection.version);
+",
+        },
+        Keyed::Summary => About {
+            tag: VAULT,
+            summary: "Count connections",
+            description: "Counts the connections of the key's account and environment by state, platform, identity type, and whether they are active. The counts are exact.",
+            answer: "The counts.",
+            schema: Some("ConnectionSummary"),
+            body: None,
+            address: "/v1/vault/summary",
+            script: "\
+const { total, state } = await vault.connections.summary();
+console.log(total, state.failed);
+",
+        },
+        Keyed::Whoami => About {
+            tag: SERVICE,
+            summary: "Get the current API key or token",
+            description: "Returns the account, environment, scopes and expiry of the key or token, and for a token its restrictions. Works with every valid key and token.",
+            answer: "The key or the token.",
+            schema: Some("Whoami"),
+            body: None,
+            address: "/v1/whoami",
+            script: "\
+const { account, environment, scopes } = await vault.whoami();
+console.log(account, environment, scopes.join());
+",
+        },
+        Keyed::CreateSession => About {
+            tag: SERVICE,
+            summary: "Create a token for a browser",
+            description: "Creates a short-lived token with the access of the API key, restricted to one identity, and optionally to one identity type and some platforms. Send it in the same header as a key. It can read and change the connections of that identity and no others: lists, totals and counts cover only these, all others return a 404, and new connections must belong to that identity. With `platforms`, the catalog shows only these. With `origins`, the token is rejected everywhere else. If the key is revoked, the vault rejects the token at once; the catalog, which does not check storage for tokens, accepts it until it expires.",
+            answer: "The token. It is shown only once.",
+            schema: Some("Session"),
+            body: Some(Body { schema: "NewSession", examples: &OPENING, sample: 0 }),
+            address: "/v1/sessions",
+            script: "\
+const session = await vault.sessions.create({ identity: \"ann@example.com\", ttlSeconds: 600 });
+console.log(session.token.length, session.expiresAt);
+",
+        },
+    }
+}

@@ -1,0 +1,141 @@
+//! The `OpenAPI` document, made from the table of endpoints, the parameters, the fields and the types, and from answers that the
+//! service really gave. `connector-vault openapi` prints it; `www/public/v1/openapi.json` holds it, and the Worker serves that
+//! file to everybody.
+
+pub mod answers;
+mod bodies;
+mod code;
+pub mod endpoints;
+pub mod node;
+mod operation;
+pub mod pages;
+mod parameters;
+mod responses;
+pub mod schemas;
+mod texts;
+
+use crate::api::config::SECRET_HEADER;
+use crate::api::endpoint::{Endpoint, Keyed, Open};
+use crate::api::problem::Code;
+pub use answers::Answers;
+use endpoints::{CATALOG, SERVICE, VAULT};
+use node::{Node, object};
+
+pub use parameters::query;
+
+/// What holds of all operations, in Markdown.
+pub const ABOUT: &str = include_str!("introduction.md");
+
+/// The document, with these answers as its examples.
+///
+/// # Panics
+/// When the answers are not those of the endpoints, or an endpoint, a parameter or a field has no description.
+#[must_use]
+pub fn document(answers: &Answers) -> Node {
+    let mut shared = Vec::new();
+    let mut paths: Vec<(&str, Vec<(String, Node)>)> = Vec::new();
+    for endpoint in Endpoint::ALL {
+        let operation = match endpoint {
+            Endpoint::Keyed(keyed) => operation::keyed(*keyed, answers, &mut shared),
+            Endpoint::Open(Open::Health) => operation::health(answers, &mut shared),
+            Endpoint::Open(Open::Document) => own_operation(),
+            // Not of the API: a file that every host may have.
+            Endpoint::Open(Open::SecurityTxt) => continue,
+        };
+        let facts = endpoint.facts();
+        let operation = (facts.method.as_str().to_lowercase(), operation);
+        match paths.iter_mut().find(|(path, _)| *path == facts.path) {
+            Some((_, operations)) => operations.push(operation),
+            None => paths.push((facts.path, vec![operation])),
+        }
+    }
+    let paths = paths.into_iter().map(|(path, operations)| (path, Node::members(operations)));
+
+    let tag = |name, description| object! {"name": name, "description": description};
+    let key = object! {
+        "type": "apiKey",
+        "in": "header",
+        "name": SECRET_HEADER,
+        "description": "An API key, `sk_test_…` or `sk_live_…`, of one account and environment. The operator may have named further headers that mean the same: send one header, once.",
+    };
+    let recorded = |endpoint| answers.of(Endpoint::Keyed(endpoint));
+    let problem = |code: Code| &recorded(Keyed::Whoami).problems[code.as_str()];
+    let with_headers = [
+        &recorded(Keyed::ReadConnection).success,
+        &recorded(Keyed::CreateConnection).success,
+        &recorded(Keyed::ListConnections).success,
+        problem(Code::MissingKey),
+        problem(Code::Unavailable),
+    ];
+    let licence = env!("CARGO_PKG_LICENSE");
+    object! {
+        "openapi": "3.1.0",
+        "info": object! {
+            "title": env!("CARGO_PKG_NAME"),
+            "version": env!("CARGO_PKG_VERSION"),
+            "summary": env!("CARGO_PKG_DESCRIPTION"),
+            "description": ABOUT.trim_end(),
+            "license": object! {"name": licence, "identifier": licence},
+        },
+        "servers": vec![object! {"url": "/", "description": "The service that this document comes from."}],
+        "security": vec![object! {"apiKey": Vec::new()}],
+        "tags": vec![
+            tag(CATALOG, "Which platforms can be connected, and what each of them can do."),
+            tag(VAULT, "Who is connected to which platform."),
+            tag(SERVICE, "The service itself, and the key."),
+        ],
+        "paths": Node::members(paths),
+        "components": object! {
+            "securitySchemes": object! {"apiKey": key},
+            "schemas": schemas::all(answers),
+            "parameters": parameters::headers(),
+            "headers": responses::components(&with_headers),
+            "responses": Node::members(shared),
+        },
+    }
+}
+
+/// The operation that gives this document. It is a file: the Worker does not see the request.
+fn own_operation() -> Node {
+    let text = |description: &str| {
+        object! {"description": description, "required": true, "schema": object! {"type": "string"}}
+    };
+    // Of every file of the site; other answers of the service have no use for them.
+    let of_files = |description: &str| object! {"description": description, "schema": object! {"type": "string"}};
+    let headers = object! {
+        "content-security-policy": of_files("What a page of the service may load."),
+        "cross-origin-opener-policy": of_files("Who shares a page's window."),
+        "permissions-policy": of_files("What a page may ask the browser for."),
+        "referrer-policy": of_files("What a page tells about itself."),
+        "x-content-type-options": of_files("The media type is not to be guessed."),
+        "etag": text("The entity tag of the document."),
+        "cache-control": text("A cache asks before each use."),
+        "access-control-allow-origin": text("`*`: every page may read the document."),
+    };
+    let schema = object! {
+        "type": "object",
+        "required": Node::texts(["openapi", "info", "paths"]),
+        "properties": object! {
+            "openapi": object! {"type": "string", "pattern": "^3\\.1\\."},
+            "info": object! {"type": "object"},
+            "paths": object! {"type": "object"},
+        },
+    };
+    object! {
+        "operationId": "openapi",
+        "tags": Node::texts([SERVICE]),
+        "summary": "This document",
+        "description": "The OpenAPI document of the service. Open to everybody, and to pages of every origin.",
+        "x-codeSamples": code::of_the_document(),
+        "security": Vec::new(),
+        "parameters": vec![object! {"$ref": "#/components/parameters/IfNoneMatch"}],
+        "responses": object! {
+            "200": object! {
+                "description": "The document.",
+                "headers": headers.clone(),
+                "content": object! {"application/json": object! {"schema": schema}},
+            },
+            "304": object! {"description": "What `If-None-Match` names is the document.", "headers": headers},
+        },
+    }
+}

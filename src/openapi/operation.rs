@@ -1,0 +1,141 @@
+//! The operations: what can be done to a path of the service.
+
+use std::collections::BTreeMap;
+
+use super::answers::{Answer, Answers, Recorded};
+use super::endpoints::{About, Body, CREATING, SERVICE, about};
+use super::node::{Node, object};
+use super::responses::{self, Examples, Shared};
+use super::{code, parameters, schemas};
+use crate::api::endpoint::{Endpoint, Keyed, Open};
+use crate::api::message::{MAX_BODY, NO_STORE};
+use crate::api::problem::{Code, Problem};
+use crate::terms::Scope;
+
+/// What answers when the Worker itself can't.
+const ENTRY: &str = include_str!("../edge/entry.js");
+/// The service's address in examples.
+const ORIGIN: &str = "https://vault.example";
+
+/// The operation of an endpoint that needs a key. What it answers when something goes wrong is added to `shared`.
+pub fn keyed(endpoint: Keyed, answers: &Answers, shared: &mut Shared) -> Node {
+    let about = about(endpoint);
+    let reads_body = endpoint.facts().body.is_some();
+    assert_eq!(reads_body, about.body.is_some(), "the body of {endpoint:?}");
+    let scope = endpoint.access().scope().map(Scope::as_str);
+    let needs = scope.map(|scope| format!(" The API key needs the scope `{scope}`."));
+    let mut operation = object! {
+        "operationId": id(Endpoint::Keyed(endpoint)),
+        "tags": Node::texts([about.tag]),
+        "summary": about.summary,
+        "description": format!("{}{}", about.description, needs.unwrap_or_default()),
+        "x-codeSamples": code::of(endpoint, &about),
+    };
+    if let Some(scope) = scope {
+        let key = object! {"apiKey": Node::texts([scope])};
+        operation = operation.with(object! {"security": vec![key]});
+    }
+    let recorded = answers.of(Endpoint::Keyed(endpoint));
+    let parameters = parameters::of(endpoint, recorded.not_modified.is_some());
+    if !parameters.is_empty() {
+        operation = operation.with(object! {"parameters": parameters});
+    }
+    if let Some(body) = &about.body {
+        operation = operation.with(object! {"requestBody": request_body(body)});
+    }
+    let examples = match endpoint {
+        Keyed::CreateConnection => Examples::These(
+            CREATING
+                .iter()
+                .zip(&answers.created)
+                .map(|((name, summary, _), created)| (*name, *summary, created.document()))
+                .collect(),
+        ),
+        Keyed::Whoami => Examples::These(vec![
+            ("key", "With an API key", recorded.success.document()),
+            ("token", "With a token", answers.whoami_of_token.document()),
+        ]),
+        _ => Examples::Own,
+    };
+    let About { answer, schema, .. } = about;
+    let success = responses::success(answer, schema, &recorded.success, examples);
+    operation.with(object! {"responses": all(success, recorded, shared)})
+}
+
+/// The operation of `/health`.
+pub fn health(answers: &Answers, shared: &mut Shared) -> Node {
+    let health = Endpoint::Open(Open::Health);
+    let recorded = answers.of(health);
+    let success =
+        responses::success("The service runs.", Some("Health"), &recorded.success, Examples::Own);
+    object! {
+        "operationId": id(health),
+        "tags": Node::texts([SERVICE]),
+        "summary": "Whether the service runs",
+        "description": "Open to everybody; asks no storage.",
+        "x-codeSamples": code::of_health(),
+        "security": Vec::new(),
+        "responses": all(success, recorded, shared),
+    }
+}
+
+/// All answers of an operation, by their status.
+fn all(success: Node, recorded: &Recorded, shared: &mut Shared) -> Node {
+    let mut answers = BTreeMap::new();
+    answers.insert(recorded.success.status, success);
+    if let Some(answer) = &recorded.not_modified {
+        answers.insert(answer.status, responses::not_modified(answer, shared));
+    }
+    let mut by_status: BTreeMap<u16, Vec<(Code, &Answer)>> = BTreeMap::new();
+    for code in Code::ALL {
+        if let Some(answer) = recorded.problems.get(code.as_str()) {
+            by_status.entry(answer.status).or_default().push((code, answer));
+        }
+    }
+    let internal = internal();
+    by_status.insert(500, vec![(Code::Internal, &internal)]);
+    for (status, problems) in by_status {
+        answers.insert(status, responses::problems(status, &problems, shared));
+    }
+    Node::members(answers.into_iter().map(|(status, answer)| (status.to_string(), answer)))
+}
+
+/// The operation's name in programs.
+fn id(endpoint: Endpoint) -> String {
+    let (first, rest) = endpoint.name().split_at(1);
+    first.to_lowercase() + rest
+}
+
+fn request_body(body: &Body) -> Node {
+    let examples = body.examples.iter().map(|(name, summary, value)| {
+        (*name, object! {"summary": *summary, "value": Node::parse(value)})
+    });
+    let content = object! {
+        "schema": schemas::reference(body.schema),
+        "examples": Node::members(examples),
+    };
+    let most = MAX_BODY >> 10;
+    object! {
+        "required": true,
+        "description": format!("One JSON object of at most {most} KiB in UTF-8, with nothing unknown and nothing twice in it."),
+        "content": object! {"application/json": content},
+    }
+}
+
+/// What nobody should ever see: it can't be provoked, so its parts are put together here as the Worker's entry does.
+fn internal() -> Answer {
+    let detail = "The service has a fault. The operator finds it in the log under `requestId`.";
+    assert!(ENTRY.contains(detail), "the Worker's entry says it otherwise");
+    let id = "0b9af7c6-7a0b-4f60-a3ad-60a2a9b5b3a1";
+    let body = Problem::new(Code::Internal, detail).to_json(ORIGIN, id);
+    let headers = [
+        ("content-type", "application/problem+json"),
+        ("cache-control", NO_STORE),
+        ("x-request-id", id),
+    ];
+    Answer {
+        status: Code::Internal.facts().0,
+        headers: headers.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
+        body: String::from_utf8_lossy(&body).into_owned(),
+    }
+}

@@ -1,0 +1,220 @@
+//! The parameters of an operation: from the service's tables, with a description each.
+
+use super::node::{Node, object};
+use super::texts::{self, longest};
+use crate::api::endpoint::Keyed;
+use crate::api::paging::DEFAULT_LIMIT;
+use crate::api::query::{Check, Parameter};
+use crate::catalog::key;
+use crate::terms::Method;
+
+/// Names, defaults and descriptions, in the order of the service's table.
+type About = (&'static str, Node, String);
+
+/// All parameters of an endpoint; `heeds_if_none_match` says whether it has that one.
+pub fn of(endpoint: Keyed, heeds_if_none_match: bool) -> Vec<Node> {
+    let facts = endpoint.facts();
+    let mut parameters: Vec<Node> = path(facts.path).collect();
+    parameters.append(&mut query(endpoint));
+    for (name, is_heeded) in [("IfNoneMatch", heeds_if_none_match), ("IfMatch", facts.if_match)] {
+        if is_heeded {
+            parameters.push(object! {"$ref": format!("#/components/parameters/{name}")});
+        }
+    }
+    parameters
+}
+
+/// The query parameters of an endpoint.
+#[must_use]
+pub fn query(endpoint: Keyed) -> Vec<Node> {
+    let parameters = endpoint.facts().query;
+    let about = match endpoint {
+        Keyed::ListConnectors => connectors(),
+        Keyed::ListActions => actions(),
+        Keyed::ListConnections => connections(),
+        _ => Vec::new(),
+    };
+    let names = |parameter: &Parameter| parameter.name;
+    let described: Vec<_> = about.iter().map(|(name, ..)| *name).collect();
+    assert_eq!(parameters.iter().map(names).collect::<Vec<_>>(), described, "{endpoint:?}");
+    parameters.iter().zip(about).map(|(parameter, about)| parameter_of(*parameter, about)).collect()
+}
+
+fn parameter_of(parameter: Parameter, (name, default, description): About) -> Node {
+    let (description, example) = with_example(parameter, description);
+    let mut schema = schema(parameter);
+    if let Some(example) = example {
+        schema = schema.with(object! {"examples": vec![example]});
+    }
+    if default != Node::Null {
+        schema = schema.with(object! {"default": default});
+    }
+    let node = object! {"name": name, "in": "query", "description": description};
+    let style = match parameter.check {
+        Check::Items(..) => object! {"style": "form", "explode": false},
+        _ => object! {},
+    };
+    node.with(style).with(object! {"schema": schema})
+}
+
+/// What a description ends with when an example follows, between backquotes.
+const EXAMPLE: &str = " For example, `";
+
+/// The description, and as a value what it names as an example.
+fn with_example(parameter: Parameter, description: String) -> (String, Option<Node>) {
+    let Some((_, example)) = description.split_once(EXAMPLE) else { return (description, None) };
+    let example = example.strip_suffix("`.").unwrap();
+    let example = match parameter.check {
+        Check::Items(..) => Node::texts(example.split(',')),
+        _ => example.into(),
+    };
+    (description, Some(example))
+}
+
+fn schema(parameter: Parameter) -> Node {
+    let count = |most: usize| u64::try_from(most).unwrap();
+    match parameter.check {
+        Check::Boolean => object! {"type": "boolean"},
+        Check::Integer(least, most) => {
+            object! {"type": "integer", "minimum": least, "maximum": most}
+        }
+        Check::OneOf(names) => object! {"type": "string", "enum": Node::texts(names)},
+        Check::Items(most, longest) => object! {
+            "type": "array",
+            "items": object! {"type": "string", "pattern": "^[^,]+$", "maxLength": count(longest)},
+            "minItems": 1,
+            "maxItems": count(most),
+        },
+        Check::Length(most) => {
+            object! {"type": "string", "minLength": 1, "maxLength": count(most)}
+        }
+        Check::Words(most) => {
+            object! {"type": "string", "minLength": 1, "maxLength": count(most), "pattern": "\\S"}
+        }
+        Check::Rule(_) if parameter.name == "platformVersion" => texts::version(),
+        // The only other rule is that of cursors: so many hexadecimal digits.
+        Check::Rule(rule) => {
+            let digits = longest(|count| rule(&"0".repeat(count)).is_none());
+            object! {"type": "string", "pattern": format!("^[0-9a-f]{{{digits}}}$")}
+        }
+    }
+}
+
+/// What the lists have in common.
+fn paging() -> [About; 2] {
+    [
+        ("limit", DEFAULT_LIMIT.into(), "Rows per page.".into()),
+        (
+            "page",
+            1.into(),
+            "The number of the page, from 1. Past the last page `rows` is empty and `total` stays correct. In the list of connections, a very deep page is refused with `query_too_broad`: follow `Link` instead."
+                .into(),
+        ),
+    ]
+}
+
+fn plain(name: &'static str, description: &str) -> About {
+    (name, Node::Null, description.into())
+}
+
+fn connectors() -> Vec<About> {
+    let own = [
+        plain("platform", "The platform: exact, ignoring case. For example, `github`."),
+        ("authkit", false.into(), "`true`: only connectors that the operator has enabled for hosted authorization. `false`: all connectors.".into()),
+        plain("key", "The connector's key: exact, case-sensitive. For example, `api::github::v1`."),
+        plain("name", "The display name: exact, ignoring case. For example, `GitHub v3 REST API`."),
+        plain("category", "The category: exact, ignoring case. For example, `Developer Tools`."),
+        plain("q", "Ranked search, ignoring case: every word must occur in the name, key, platform, category, tags or description. Must not be only white space. For example, `rest api`."),
+    ];
+    own.into_iter().chain(paging()).collect()
+}
+
+fn actions() -> Vec<About> {
+    let methods = Method::ALL.map(|method| format!("`{}`", method.as_str())).join(", ");
+    let own = [
+        plain("title", "The title: exact, ignoring case. For example, `List branches`."),
+        plain("key", "The action's key: exact, case-sensitive. For example, `reposListBranches`."),
+        (
+            "method",
+            Node::Null,
+            format!(
+                "The HTTP method, ignoring case: {methods}. Any other value matches nothing. For example, `POST`."
+            ),
+        ),
+        plain(
+            "q",
+            "Ranked search, ignoring case: every word must occur in the title, key or platform. Must not be only white space. For example, `pull request`.",
+        ),
+    ];
+    own.into_iter().chain(paging()).collect()
+}
+
+fn connections() -> Vec<About> {
+    let own = [
+        plain("key", "Connection keys, separated by commas: matches any of them. Exact, case-sensitive. For example, `test::github::default::ann@example.com`."),
+        plain("platformVersion", "The version of the platform: exact, case-sensitive. For example, `v1`."),
+        plain("name", "The display name: exact, ignoring case. For example, `Payments team`."),
+        plain("identityType", "The identity type."),
+        plain("identity", "The identity: exact, case-sensitive. For example, `ann@example.com`."),
+        plain("platform", "The platform: exact, ignoring case. For example, `github`."),
+        plain("tags", "Tags, separated by commas: matches connections with all of them, or with `tagsMatch=any` at least one. Exact, case-sensitive. For example, `eu,billing`."),
+        ("tagsMatch", "all".into(), "Whether a connection must have `all` of `tags` or `any` of them. Only together with `tags`.".into()),
+        plain("q", "A prefix of the name or the identity, ignoring case. A prefix with too many matches is refused with `query_too_broad`. For example, `ann`."),
+        plain("state", "The state of the connection."),
+        ("active", true.into(), "Whether the connection is active. If omitted, only active connections are listed.".into()),
+    ];
+    let after = plain(
+        "after",
+        "A cursor from the `Link` header of the previous page, valid for the same filters, `limit` and API key. Cannot be combined with `page`.",
+    );
+    own.into_iter().chain(paging()).chain([after]).collect()
+}
+
+/// The parameters of a path.
+fn path(path: &str) -> impl Iterator<Item = Node> {
+    let names = path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'));
+    names.map(|name| {
+        let (schema, description) = match name {
+            "platform" => (
+                platform_in_any_case().with(object! {"examples": Node::texts(["github"])}),
+                "The platform, ignoring case. For example, `github`.",
+            ),
+            "id" => {
+                let schema = object! {"type": "string", "format": "uuid"};
+                (schema, "The connection's id, ignoring case.")
+            }
+            _ => panic!("`{name}` is not described"),
+        };
+        object! {
+            "name": name, "in": "path", "required": true, "description": description, "schema": schema,
+        }
+    })
+}
+
+/// The request headers that some operations understand, by the name of their component.
+pub fn headers() -> Node {
+    object! {
+        "IfNoneMatch": object! {
+            "name": "If-None-Match",
+            "in": "header",
+            "description": "Entity tags of responses that you have already, as returned in `ETag`, separated by commas; or `*`. If one of them matches, the response is a 304 without a body.",
+            "schema": object! {"type": "string"},
+        },
+        "IfMatch": object! {
+            "name": "If-Match",
+            "in": "header",
+            "description": "Strong entity tags, as returned in `ETag`, separated by commas; or `*`. If the connection is not at one of these versions, the response is a 412, and nothing is written.",
+            "schema": object! {"type": "string"},
+        },
+    }
+}
+
+/// The platform's schema where the service shows or takes it in small letters.
+pub fn platform() -> Node {
+    texts::text(key::platform)
+}
+
+/// The schema of a platform where case is ignored.
+pub fn platform_in_any_case() -> Node {
+    texts::text(|text| key::platform(&text.to_ascii_lowercase()))
+}

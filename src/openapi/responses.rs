@@ -1,0 +1,173 @@
+//! The answers: their headers and bodies are those of real ones.
+
+use super::answers::Answer;
+use super::node::{Node, object};
+use super::schemas;
+use crate::api::problem::Code;
+
+/// Answers that several operations have, by name.
+pub type Shared = Vec<(String, Node)>;
+
+/// The answer when nothing goes wrong: of what, and of which schema, the endpoint's description says.
+pub fn success(
+    description: &str,
+    schema: Option<&str>,
+    answer: &Answer,
+    examples: Examples,
+) -> Node {
+    let node = object! {"description": description, "headers": headers(answer)};
+    match (answer.header("content-type"), schema) {
+        (Some(media_type), Some(schema)) => {
+            let examples = match examples {
+                Examples::Own => object! {"example": answer.document()},
+                Examples::These(examples) => {
+                    object! {"examples": Node::members(examples.into_iter().map(
+                        |(name, summary, value)| (name, object! {"summary": summary, "value": value}),
+                    ))}
+                }
+            };
+            let content = object! {"schema": schemas::reference(schema)}.with(examples);
+            node.with(object! {"content": Node::members([(media_type, content)])})
+        }
+        (None, None) => node,
+        unlike => panic!("{description}: {unlike:?}"),
+    }
+}
+
+/// What an answer is illustrated with.
+pub enum Examples {
+    /// The answer itself.
+    Own,
+    /// Several answers, each with a name and what it is.
+    These(Vec<(&'static str, &'static str, Node)>),
+}
+
+/// The answer to who has it already.
+pub fn not_modified(response: &Answer, shared: &mut Shared) -> Node {
+    let answer = object! {
+        "description": "What `If-None-Match` names is what would be answered.",
+        "headers": headers(response),
+    };
+    share("NotModified".into(), answer, shared)
+}
+
+/// The answer when something goes wrong, of these kinds, which share a status.
+pub fn problems(status: u16, problems: &[(Code, &Answer)], shared: &mut Shared) -> Node {
+    let codes: Vec<Code> = problems.iter().map(|(code, _)| *code).collect();
+    let said: Vec<String> =
+        codes.iter().map(|code| format!("{} (`{}`)", code.facts().2, code.as_str())).collect();
+    let always = ["errors", "connectionId"].into_iter().filter(|member| {
+        problems.iter().all(|(_, response)| response.document().get(member).is_some())
+    });
+    let always: Vec<_> = always.collect();
+    let required = if always.is_empty() {
+        object! {}
+    } else {
+        object! {"required": Node::texts(always)}
+    };
+    let properties = object! {
+        "status": object! {"const": u64::from(status)},
+        "code": object! {"enum": Node::texts(codes.iter().map(|code| code.as_str()))},
+    };
+    let own = object! {"type": "object"}.with(required).with(object! {"properties": properties});
+    let examples = problems.iter().map(|(code, response)| {
+        let example = object! {"summary": code.facts().2, "value": response.document()};
+        (code.as_str(), example)
+    });
+    let content = object! {
+        "schema": object! {"allOf": vec![schemas::reference("Problem"), own]},
+        "examples": Node::members(examples),
+    };
+    let (_, response) = &problems[0];
+    let media_type = response.header("content-type").unwrap().to_owned();
+    let answer = object! {
+        "description": said.join(", or ") + ".",
+        "headers": headers(response),
+        "content": Node::members([(media_type, content)]),
+    };
+    share(
+        codes.iter().map(|code| pascal(code.as_str())).collect::<Vec<_>>().join("Or"),
+        answer,
+        shared,
+    )
+}
+
+/// Notes an answer under a name, and gives the reference. Of examples that differ, the first ones stay.
+fn share(name: String, answer: Node, shared: &mut Shared) -> Node {
+    let reference = object! {"$ref": format!("#/components/responses/{name}")};
+    match shared.iter().find(|(known, _)| *known == name) {
+        Some((_, known)) => assert_eq!(known.get("headers"), answer.get("headers"), "{name}"),
+        None => shared.push((name, answer)),
+    }
+    reference
+}
+
+fn pascal(code: &str) -> String {
+    let words = code.split('_').map(|word| word.split_at(1));
+    words.map(|(first, rest)| first.to_uppercase() + rest).collect()
+}
+
+/// The headers of an answer, each as a reference to what is said about it.
+fn headers(response: &Answer) -> Node {
+    let known = components(&[]);
+    let own = response.headers.iter().filter(|(name, _)| *name != "content-type");
+    Node::members(own.map(|(name, _)| {
+        assert!(known.get(name).is_some(), "the header `{name}` is not described");
+        (name.as_str(), object! {"$ref": format!("#/components/headers/{name}")})
+    }))
+}
+
+/// What is said about each header; with an example from the first of `answers` that has it.
+pub fn components(answers: &[&Answer]) -> Node {
+    let headers = [
+        (
+            "cache-control",
+            true,
+            "`private, no-cache` on reads of the catalog: ask with `If-None-Match` before each use. `private, no-store` on everything else.",
+        ),
+        (
+            "etag",
+            true,
+            "The strong entity tag of the answer; of a connection, it follows from id and version.",
+        ),
+        (
+            "link",
+            false,
+            "The address of the next page, with `rel=\"next\"`: ask it with the same key. Not there on the last page.",
+        ),
+        ("location", true, "The address of the new connection."),
+        ("retry-after", true, "Seconds to wait before the next try."),
+        ("www-authenticate", true, "How to authenticate: by an API key."),
+        ("vary", true, "The request headers that the answer depends on."),
+        (
+            "server-timing",
+            true,
+            "What the request cost in storage: calls and rows of the database, reads of values.",
+        ),
+        (
+            "strict-transport-security",
+            false,
+            "Over HTTPS: a browser asks this host over nothing else from now on.",
+        ),
+        ("x-content-type-options", true, "The media type is not to be guessed."),
+        ("x-request-id", true, "Names the request in the service's log."),
+    ];
+    Node::members(headers.map(|(name, required, description)| {
+        let schema = match name {
+            "retry-after" => object! {"type": "integer", "minimum": 1},
+            "location" => object! {"type": "string", "format": "uri"},
+            "x-request-id" => object! {"type": "string", "format": "uuid"},
+            _ => object! {"type": "string"},
+        };
+        let header = object! {"description": description, "required": required, "schema": schema};
+        let example = answers.iter().find_map(|answer| answer.header(name));
+        let header = match example {
+            Some(seconds) if name == "retry-after" => {
+                header.with(object! {"example": seconds.parse::<u64>().unwrap()})
+            }
+            Some(example) => header.with(object! {"example": example}),
+            None => header,
+        };
+        (name, header)
+    }))
+}

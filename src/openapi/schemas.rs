@@ -1,0 +1,401 @@
+//! The schemas of what is sent and answered.
+
+use serde::Deserialize;
+use serde::de::value::Error;
+use serde::de::{Deserializer, Visitor};
+use serde::forward_to_deserialize_any;
+
+use super::answers::{Answer, Answers};
+use super::endpoints::about;
+use super::node::{Node, object};
+use super::parameters::platform;
+use super::texts::said;
+use super::{bodies, texts};
+use crate::access::token::MAX_TOKEN;
+use crate::api::endpoint::{Endpoint, Keyed, Open};
+use crate::api::paging::MAX_LIMIT;
+use crate::api::problem::Code;
+use crate::catalog::model::Status;
+use crate::terms::{Environment, IdentityType, Method, Scope, State};
+use crate::vault::statements::summary::PLATFORMS;
+
+/// Greatest whole number that JavaScript's numbers hold.
+const MAX_SAFE: u64 = (1 << 53) - 1;
+
+/// Where a schema is, as a reference.
+#[must_use]
+pub fn reference(name: &str) -> Node {
+    object! {"$ref": format!("#/components/schemas/{name}")}
+}
+
+/// All schemas by name, compared with what the service answers.
+#[must_use]
+pub fn all(answers: &Answers) -> Node {
+    let schemas = object! {
+        "ConnectorPage": page("Connector", "connectors"),
+        "Connector": connector(),
+        "ActionPage": page("Action", "actions"),
+        "Action": action(),
+        "ConnectionPage": page("Connection", "connections"),
+        "Connection": connection(),
+        "NewConnection": bodies::new_connection(answers),
+        "ConnectionChanges": bodies::connection_changes(),
+        "StateChange": bodies::state_change(),
+        "NameChange": bodies::name_change(),
+        "ConnectionSummary": summary(),
+        "Whoami": whoami(),
+        "NewSession": bodies::new_session(),
+        "Session": session(),
+        "Health": record("The health of the service.", vec![("status", object! {"type": "string", "const": "ok"})]),
+        "Problem": problem(),
+        "Fault": fault(),
+    };
+    for endpoint in Endpoint::ALL {
+        match endpoint {
+            // A file that no program reads, and one that describes itself.
+            Endpoint::Open(Open::SecurityTxt | Open::Document) => {}
+            Endpoint::Open(Open::Health) => {
+                assert_alike("Health", &schemas, &answers.of(*endpoint).success.document());
+            }
+            Endpoint::Keyed(keyed) => {
+                let Some(name) = about(*keyed).schema else { continue };
+                check(*keyed, name, &schemas, &answers.of(*endpoint).success, answers);
+            }
+        }
+    }
+    schemas
+}
+
+/// The schema is that of the answer.
+fn check(endpoint: Keyed, name: &str, schemas: &Node, answer: &Answer, answers: &Answers) {
+    let answer = answer.document();
+    if endpoint == Keyed::Whoami {
+        // Some members are there for a token only.
+        let token = answers.whoami_of_token.document();
+        let schema = schemas.get(name).unwrap();
+        assert_eq!(schema.get("required"), Some(&Node::texts(answer.names())));
+        assert_eq!(schema.get("properties").unwrap().names(), token.names());
+        return;
+    }
+    assert_alike(name, schemas, &answer);
+    if let Some(Node::Array(rows)) = answer.get("rows") {
+        let row = name.strip_suffix("Page").unwrap();
+        assert_alike(row, schemas, rows.first().unwrap());
+    }
+}
+
+/// The members that a schema names are those of an answer, in the same order, and all of them are required.
+fn assert_alike(name: &str, schemas: &Node, answer: &Node) {
+    let schema = schemas.get(name).unwrap();
+    let properties = schema.get("properties").unwrap();
+    assert_eq!(properties.names(), answer.names(), "members of {name}");
+    assert_eq!(schema.get("required"), Some(&Node::texts(answer.names())), "members of {name}");
+    for part in answer.names() {
+        if let (Some(inner @ Node::Object(_)), Some(own)) =
+            (answer.get(part), properties.get(part).and_then(|own| own.get("properties")))
+        {
+            assert_eq!(own.names(), inner.names(), "members of {name}, {part}");
+        }
+    }
+}
+
+/// An object of which every member is always there.
+fn record(description: &str, members: Vec<(&str, Node)>) -> Node {
+    let required = Node::texts(members.iter().map(|(name, _)| *name));
+    object! {
+        "type": "object",
+        "description": description,
+        "required": required,
+        "properties": Node::members(members),
+    }
+}
+
+fn string(description: &str) -> Node {
+    said(description, object! {"type": "string"})
+}
+
+fn boolean(description: &str) -> Node {
+    said(description, object! {"type": "boolean"})
+}
+
+fn count(description: &str) -> Node {
+    said(description, object! {"type": "integer", "minimum": 0})
+}
+
+fn names<T: AsRef<str>>(description: &str, names: impl IntoIterator<Item = T>) -> Node {
+    said(description, object! {"type": "string", "enum": Node::texts(names)})
+}
+
+fn strings(description: &str) -> Node {
+    said(description, object! {"type": "array", "items": object! {"type": "string"}})
+}
+
+fn page(row: &str, what: &str) -> Node {
+    let rows = object! {"type": "array", "maxItems": MAX_LIMIT, "items": reference(row)};
+    record(
+        &format!("A page of the list of {what}."),
+        vec![
+            ("rows", said("The rows of this page; empty past the last page.", rows)),
+            ("total", count("The exact number of rows in the whole list.")),
+            ("pages", count("The number of pages; 0 if there are no rows.")),
+            ("page", said("The number of this page.", object! {"type": "integer", "minimum": 1})),
+        ],
+    )
+}
+
+fn connector() -> Node {
+    let id = object! {"type": "integer", "minimum": 1, "maximum": MAX_SAFE};
+    let image = object! {"type": "string", "format": "uri"};
+    record(
+        "A platform that users can connect.",
+        vec![
+            ("id", said("Derived from `key`, so it stays the same after every import.", id)),
+            ("name", string("The display name.")),
+            ("key", string("`api::<platform>::<platformVersion>`")),
+            ("platform", said("The platform's identifier.", platform())),
+            ("platformVersion", said("The version of the platform's API.", texts::version())),
+            ("status", names("The release stage of the connector.", variants::<Status>())),
+            ("description", string("A description in one line.")),
+            ("category", string("The category; `Other` if unknown.")),
+            ("image", said("The logo: an `https:` or `data:` URL.", image)),
+            ("tags", strings("Free-form tags.")),
+            ("oauth", boolean("Whether the platform offers OAuth.")),
+            ("tools", count("How many actions the platform has.")),
+            ("version", string("The version that the platform's own OpenAPI document states.")),
+            ("active", boolean("Whether the operator offers the connector.")),
+        ],
+    )
+}
+
+fn action() -> Node {
+    record(
+        "Something that a platform can do.",
+        vec![
+            ("title", string("A title in one line.")),
+            ("key", string("Unique within the platform.")),
+            ("method", names("The HTTP method that the action uses.", Method::NAMES)),
+            ("platform", said("The platform that the action belongs to.", platform())),
+            (
+                "modelName",
+                string("The resource that the action works on, in PascalCase; can be empty."),
+            ),
+        ],
+    )
+}
+
+fn environment() -> Node {
+    names("The environment of the API key.", Environment::ALL.map(Environment::as_str))
+}
+
+fn connection() -> Node {
+    let id = object! {"type": "string", "format": "uuid"};
+    let name = object! {"type": Node::texts(["string", "null"])};
+    let kind = object! {"type": "string", "const": "api"};
+    let version = object! {"type": "string", "pattern": "^[1-9][0-9]*$"};
+    let time = object! {"type": "string", "format": "date-time"};
+    record(
+        "A stored link between an identity and a platform.",
+        vec![
+            ("id", said("A UUID in lower case.", id)),
+            ("platformVersion", said("The version of the platform's API.", texts::version())),
+            ("name", said("The display name; null if unset.", name)),
+            ("type", said("Always `api`.", kind)),
+            (
+                "key",
+                string(
+                    "`<environment>::<platform>::<label>::<identity>`; unique within an account.",
+                ),
+            ),
+            ("environment", environment()),
+            ("platform", said("The platform's identifier.", platform())),
+            ("identity", string("The identity that the connection belongs to.")),
+            ("identityType", names("The type of the identity.", IdentityType::NAMES)),
+            ("description", string("The connector's description when the connection was created.")),
+            (
+                "state",
+                names(
+                    "`operational`: healthy. `degraded`: a token refresh failed, and a retry is pending. `failed`: does not work until somebody reconnects it. `unknown`: could not be determined.",
+                    State::NAMES,
+                ),
+            ),
+            ("tags", strings("The tags, exactly as they were sent.")),
+            ("version", said("Starts at \"1\" and goes up by one with every change.", version)),
+            ("active", boolean("Whether the connection is active.")),
+            ("createdAt", said("When the connection was created: UTC, with milliseconds.", time)),
+        ],
+    )
+}
+
+fn summary() -> Node {
+    let counts = |description: &str, names: &[&'static str]| {
+        record(
+            description,
+            names.iter().map(|name| (*name, count("The number of connections."))).collect(),
+        )
+    };
+    let platforms = record(
+        "A platform and its number of connections.",
+        vec![
+            ("platform", said("The platform's identifier.", platform())),
+            ("total", count("The number of its connections.")),
+        ],
+    );
+    let platforms = object! {"type": "array", "maxItems": PLATFORMS, "items": platforms};
+    record(
+        "The exact number of connections of the key's account and environment.",
+        vec![
+            ("total", count("All connections.")),
+            ("active", counts("By whether they are active.", &["true", "false"])),
+            ("state", counts("By state.", &State::NAMES)),
+            ("identityType", counts("By identity type.", &IdentityType::NAMES)),
+            (
+                "platforms",
+                said("The platforms with the most connections, in descending order.", platforms),
+            ),
+            ("otherPlatforms", count("The number of connections of all other platforms.")),
+        ],
+    )
+}
+
+fn whoami() -> Node {
+    let account = ("account", string("The account that the key belongs to."));
+    let environment = (
+        "environment",
+        names(
+            "The environment that the key belongs to.",
+            Environment::ALL.map(Environment::as_str),
+        ),
+    );
+    let expiry = object! {"type": Node::texts(["string", "null"]), "format": "date-time"};
+    let always = vec![
+        account,
+        environment,
+        ("scopes", scopes("The scopes of the key or the token.", &Scope::ALL)),
+        ("expiresAt", said("When the key or the token expires; null for never.", expiry)),
+    ];
+    let description = "The API key or the token. Only tokens have the last four members.";
+    let Node::Object(members) = record(description, always) else { panic!("no object") };
+    Node::members(members.into_iter().map(|(name, value)| match name.as_str() {
+        "properties" => (name, value.with(Node::members(confinement()))),
+        _ => (name, value),
+    }))
+}
+
+fn scopes(description: &str, scopes: &[Scope]) -> Node {
+    let names = scopes.iter().map(|scope| scope.as_str());
+    let scope = object! {"type": "string", "enum": Node::texts(names)};
+    said(description, object! {"type": "array", "uniqueItems": true, "items": scope})
+}
+
+/// What a token is confined to.
+fn confinement() -> Vec<(&'static str, Node)> {
+    let mut types: Vec<Node> = IdentityType::NAMES.map(Node::from).into();
+    types.push(Node::Null);
+    let list = |description: &str| {
+        let items = object! {"type": "string"};
+        said(description, object! {"type": Node::texts(["array", "null"]), "items": items})
+    };
+    let identity_type = object! {"type": Node::texts(["string", "null"]), "enum": types};
+    vec![
+        ("identity", string("The identity whose connections the token can access.")),
+        (
+            "identityType",
+            said("The identity type that it is restricted to; null for all.", identity_type),
+        ),
+        ("platforms", list("The platforms that it is restricted to; null for all.")),
+        ("origins", list("The web origins that it is restricted to; null for all.")),
+    ]
+}
+
+fn session() -> Node {
+    let time = object! {"type": "string", "format": "date-time"};
+    let token = object! {"type": "string", "maxLength": u64::try_from(MAX_TOKEN).unwrap()};
+    let mut members = vec![
+        ("token", said("The token. Send it in the same header as a key.", token)),
+        ("expiresAt", said("When it expires.", time)),
+        ("environment", environment()),
+    ];
+    members.extend(confinement());
+    members.insert(5, ("scopes", scopes("The scopes of the token.", &Scope::OF_TOKENS)));
+    record("A token for a browser.", members)
+}
+
+fn problem() -> Node {
+    let status = Code::ALL.map(|code| u64::from(code.facts().0));
+    let (least, most) = (status.iter().min().unwrap(), status.iter().max().unwrap());
+    let uri = object! {"type": "string", "format": "uri"};
+    let id = object! {"type": "string", "format": "uuid"};
+    object! {
+        "type": "object",
+        "description": "An error (RFC 9457).",
+        "required": Node::texts(["type", "title", "status", "detail", "code", "requestId"]),
+        "properties": object! {
+            "type": said("The URL of a page about the code.", uri),
+            "title": string("A title for the code."),
+            "status": said("The HTTP status.", object! {"type": "integer", "minimum": *least, "maximum": *most}),
+            "detail": string("What went wrong in this case, for people."),
+            "code": names("What went wrong, for programs.", Code::ALL.map(Code::as_str)),
+            "requestId": said("Identifies the request in the service's log.", id.clone()),
+            "errors": said(
+                "With status 400: the errors of the request. `code` is that of the first one.",
+                object! {"type": "array", "minItems": 1, "items": reference("Fault")},
+            ),
+            "suggestions": said("What you may have meant.", object! {
+                "type": "array", "minItems": 1, "items": object! {"type": "string"},
+            }),
+            "connectionId": said("The id of the connection that already has the key.", id),
+        },
+    }
+}
+
+fn fault() -> Node {
+    object! {
+        "type": "object",
+        "description": "One error in the query or in the body.",
+        "required": Node::texts(["detail"]),
+        "properties": object! {
+            "parameter": string("The name of the query parameter, as sent."),
+            "pointer": string("Where in the body the error is: a JSON pointer (RFC 6901), empty for the whole body."),
+            "detail": string("What is wrong, for people."),
+            "suggestion": string("What you may have meant."),
+        },
+        "oneOf": Node::Array(vec![
+            object! {"required": Node::texts(["parameter"])},
+            object! {"required": Node::texts(["pointer"])},
+        ]),
+    }
+}
+
+/// The names that serde has for the variants of an enumeration.
+#[must_use]
+pub fn variants<'de, T: Deserialize<'de>>() -> Vec<&'static str> {
+    struct Asked<'a>(&'a mut Vec<&'static str>);
+
+    impl<'de> Deserializer<'de> for Asked<'_> {
+        type Error = Error;
+
+        fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Error> {
+            Err(serde::de::Error::custom("asked for something else than an enumeration"))
+        }
+
+        fn deserialize_enum<V: Visitor<'de>>(
+            self,
+            _: &'static str,
+            names: &'static [&'static str],
+            _: V,
+        ) -> Result<V::Value, Error> {
+            self.0.extend(names);
+            Err(serde::de::Error::custom("all that was wanted is the names"))
+        }
+
+        forward_to_deserialize_any! {
+            bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 char str string bytes byte_buf option unit unit_struct
+            newtype_struct seq tuple tuple_struct map struct identifier ignored_any
+        }
+    }
+
+    let mut names = Vec::new();
+    assert!(T::deserialize(Asked(&mut names)).is_err());
+    assert!(!names.is_empty());
+    names
+}

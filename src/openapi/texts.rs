@@ -1,0 +1,90 @@
+//! What a text may be, as a schema. The service's rules are functions: they are asked what they take.
+
+use super::node::{Node, object};
+use crate::api::body::Rule;
+use crate::catalog::key::platform_version;
+
+/// Longest text that a rule is asked about.
+const LONGEST: usize = 1024;
+
+/// The schema of the texts for which a rule has no objection. The rule must be about length and characters, and those at
+/// the ends of a text at most.
+pub fn text(rule: Rule) -> Node {
+    let takes = |text: &str| rule(text).is_none();
+    // What joins or varies its neighbours is taken between some, and a pattern can't say what is in normalization form C:
+    // it may take more than the service, never less.
+    let between = |letter: char| {
+        ["x{}x", "👩{}👩", "❤{}x", "ب{}ب"]
+            .iter()
+            .any(|around| takes(&around.replace("{}", &letter.to_string())))
+    };
+    let is_composed = |letter: char| unicode_normalization::is_nfc(&letter.to_string());
+    let inside = Letters::of(|letter| between(letter) || !is_composed(letter));
+    let alone = Letters::of(|letter| {
+        takes(&letter.to_string()) || takes(&format!("❤{letter}")) || !is_composed(letter)
+    });
+    let pattern = if inside.0 == alone.0 {
+        format!("^{}+$", inside.class())
+    } else {
+        format!("^{0}({1}*{0})?$", alone.class(), inside.class())
+    };
+    assert!(!takes(""), "an empty text is never taken");
+    let longest = longest(|count| takes(&"x".repeat(count)));
+    object! {"type": "string", "minLength": 1, "maxLength": longest, "pattern": pattern}
+}
+
+/// A schema with a description before it.
+#[must_use]
+pub fn said(description: &str, schema: Node) -> Node {
+    object! {"description": description}.with(schema)
+}
+
+/// The schema of a platform version.
+pub fn version() -> Node {
+    let longest = longest(|count| platform_version(&format!("v{}", "1".repeat(count))).is_none());
+    object! {"type": "string", "pattern": format!("^v[0-9]{{1,{longest}}}$")}
+}
+
+/// The greatest length that is taken.
+pub fn longest(takes: impl Fn(usize) -> bool) -> u64 {
+    let longest = (1..=LONGEST).filter(|count| takes(*count)).max().unwrap();
+    assert!(longest < LONGEST, "a rule without a limit");
+    u64::try_from(longest).unwrap()
+}
+
+/// For each character of the basic plane, whether it is taken, in ranges: first, last.
+struct Letters(Vec<(char, char, bool)>);
+
+impl Letters {
+    fn of(takes: impl Fn(char) -> bool) -> Self {
+        let mut ranges: Vec<(char, char, bool)> = Vec::new();
+        for letter in '\0'..='\u{ffff}' {
+            let good = takes(letter);
+            match ranges.last_mut() {
+                Some((_, last, same)) if *same == good => *last = letter,
+                _ => ranges.push((letter, letter, good)),
+            }
+        }
+        Self(ranges)
+    }
+
+    /// The characters that are taken, as a class of a regular expression.
+    fn class(&self) -> String {
+        // All of the other planes go with the last character of this one.
+        let open = self.0.last().is_some_and(|(_, _, taken)| *taken);
+        let named = self.0.iter().filter(|(_, _, taken)| *taken != open);
+        let ranges = named.map(|(first, last, _)| match (first, last) {
+            (first, last) if first == last => escaped(*first),
+            (first, last) => format!("{}-{}", escaped(*first), escaped(*last)),
+        });
+        format!("[{}{}]", if open { "^" } else { "" }, ranges.collect::<String>())
+    }
+}
+
+fn escaped(letter: char) -> String {
+    match letter {
+        '-' => "\\-".into(),
+        ',' | '0'..='9' | 'a'..='z' | 'A'..='Z' => letter.into(),
+        _ => format!("\\u{:04X}", u32::from(letter)),
+    }
+}

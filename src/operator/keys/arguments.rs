@@ -1,0 +1,109 @@
+//! The values that the commands under `keys` accept.
+
+use std::str::FromStr;
+
+use anyhow::{Result, bail};
+use uuid::Uuid;
+
+use crate::terms::{Environment, Scope, Scopes};
+
+/// Parses one of `names`.
+fn named<T: FromStr>(text: &str, names: &[&str]) -> Result<T, String> {
+    text.parse().map_err(|_| format!("expected {}", names.join(", ")))
+}
+
+/// Parses `test` or `live`.
+///
+/// # Errors
+/// When it is neither.
+pub fn environment(text: &str) -> Result<Environment, String> {
+    named(text, &Environment::ALL.map(Environment::as_str))
+}
+
+/// Parses a scope's name.
+///
+/// # Errors
+/// When there is no such scope.
+pub fn scope(text: &str) -> Result<Scope, String> {
+    named(text, &Scope::ALL.map(Scope::as_str))
+}
+
+/// The requested scopes; all when none is requested.
+#[must_use]
+pub fn scopes(asked: &[Scope]) -> Scopes {
+    let all = Scope::ALL.iter();
+    all.filter(|scope| asked.is_empty() || asked.contains(scope)).copied().collect()
+}
+
+/// Checks an account's name.
+///
+/// # Errors
+/// When it is empty, is too long or has other characters.
+pub fn account(text: &str) -> Result<String, String> {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    if (1..=64).contains(&text.len()) && text.bytes().all(allowed) {
+        Ok(text.to_owned())
+    } else {
+        Err("an account is 1 to 64 of A-Z a-z 0-9 . _ -".into())
+    }
+}
+
+/// Parses a key's id. The error never repeats the text, which may be a secret.
+///
+/// # Errors
+/// When it is not an id.
+pub fn id(text: &str) -> Result<String> {
+    if let Ok(id) = text.parse::<Uuid>() {
+        return Ok(id.to_string());
+    }
+    let what =
+        if text.starts_with("sk_") { "a key's secret, not its id" } else { "not a key's id" };
+    bail!(
+        "that is {what}. An id looks like 1b4e28ba-2fa1-4d2b-883f-0016d3cca427; to see those of your keys:\n  npm run keys -- list"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn accounts() {
+        for text in ["a", "acme", "Acme-2.0_x", &"a".repeat(64)] {
+            assert_eq!(account(text).unwrap(), text);
+        }
+        for text in ["", "a b", "ü", "a'b", "a/b", "a:b", "a\n", &"a".repeat(65)] {
+            assert!(account(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn scopes_are_each_once_and_in_order() {
+        let scopes = |asked: &[Scope]| scopes(asked).to_string();
+        assert_eq!(scopes(&[]), "catalog:read connections:read connections:write sessions:create");
+        assert_eq!(
+            scopes(&[Scope::ConnectionsWrite, Scope::CatalogRead, Scope::CatalogRead]),
+            "catalog:read connections:write"
+        );
+    }
+
+    #[test]
+    fn ids() {
+        let good = "1b4e28ba-2fa1-4d2b-883f-0016d3cca427";
+        for text in [good, &good.to_uppercase(), "1b4e28ba2fa14d2b883f0016d3cca427"] {
+            assert_eq!(id(text).unwrap(), good);
+        }
+        for (text, expected) in [
+            ("nope", "that is not a key's id. "),
+            ("", "that is not a key's id. "),
+            ("sk_test_abc", "that is a key's secret, not its id. "),
+        ] {
+            let error = id(text).unwrap_err().to_string();
+            assert!(
+                error.starts_with(expected) && error.contains("npm run keys -- list"),
+                "{error}"
+            );
+            assert!(!error.contains("abc"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! What an operator should know about a key: when it was last used, and whether it needs attention.
+
+use serde::Serialize;
+
+use super::table::Listed;
+use crate::operator::when::{Day, Moment};
+
+/// From how many days before a key's expiry the list warns of it.
+const SOON_DAYS: i64 = 14;
+/// After how many days without use the list warns of a key.
+const UNUSED_DAYS: i64 = 90;
+
+const MINUTE_MS: i64 = 60_000;
+const HOUR_MS: i64 = 60 * MINUTE_MS;
+const DAY_MS: i64 = 24 * HOUR_MS;
+
+/// A reason why a key may need attention.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Warning {
+    /// It expires in this many milliseconds.
+    ExpiresSoon(i64),
+    /// It has expired.
+    Expired,
+    /// It has not been used for this many days.
+    Unused(i64),
+}
+
+impl Warning {
+    /// The warning's name.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::ExpiresSoon(_) => "expires_soon",
+            Self::Expired => "expired",
+            Self::Unused(_) => "unused",
+        }
+    }
+
+    /// The warning in words.
+    #[must_use]
+    pub fn words(self) -> String {
+        match self {
+            Self::ExpiresSoon(millis) => format!("expires in {}", about(millis)),
+            Self::Expired => "expired".into(),
+            Self::Unused(days) => format!("not used for {}", counted(days, "day")),
+        }
+    }
+}
+
+/// A duration in whole units, of the largest unit that fits.
+fn about(millis: i64) -> String {
+    let whole = |unit| millis.checked_div(unit).unwrap_or_default();
+    match millis {
+        DAY_MS.. => counted(whole(DAY_MS), "day"),
+        HOUR_MS.. => counted(whole(HOUR_MS), "hour"),
+        MINUTE_MS.. => counted(whole(MINUTE_MS), "minute"),
+        _ => "less than a minute".into(),
+    }
+}
+
+fn counted(number: i64, of: &str) -> String {
+    if number == 1 { format!("1 {of}") } else { format!("{number} {of}s") }
+}
+
+impl Listed {
+    /// The day of the key's last use. Returns `None` when none has been recorded.
+    #[must_use]
+    pub fn last_used(&self) -> Option<Day> {
+        self.last_used_day.map(Day::from_days)
+    }
+
+    /// The day of the last use, in words. `unknown` for a key that is older than the recording of uses.
+    #[must_use]
+    pub fn last_used_in_words(&self) -> String {
+        match self.last_used() {
+            Some(day) => day.to_string(),
+            None if self.uses_known_from.is_some() => "unknown".into(),
+            None => "never".into(),
+        }
+    }
+
+    /// The warnings about a key; none for a revoked one.
+    #[must_use]
+    pub fn warnings(&self, now: Moment) -> Vec<Warning> {
+        match self.row.state(now) {
+            "active" => {
+                let left = self.row.expires_at.map(|end| end.saturating_sub(now.millis()));
+                let soon =
+                    left.filter(|left| *left <= SOON_DAYS * DAY_MS).map(Warning::ExpiresSoon);
+                let made = Day::from(Moment::from_millis(self.row.created_at));
+                let known = self.uses_known_from.map(Day::from_days).max(Some(made));
+                let idle = self.last_used().or(known).map(|day| Day::from(now).since(day));
+                let unused = idle.filter(|days| *days >= UNUSED_DAYS).map(Warning::Unused);
+                soon.into_iter().chain(unused).collect()
+            }
+            "expired" => vec![Warning::Expired],
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// What the list's JSON says about a key's use.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Care<'a> {
+    last_used_on: Option<String>,
+    replaced_by: Option<&'a str>,
+    warnings: Vec<&'static str>,
+}
+
+impl<'a> Care<'a> {
+    /// What is known at `now`.
+    #[must_use]
+    pub fn of(listed: &'a Listed, now: Moment) -> Self {
+        Self {
+            last_used_on: listed.last_used().map(|day| day.to_string()),
+            replaced_by: listed.replaced_by.as_deref(),
+            warnings: listed.warnings(now).into_iter().map(Warning::code).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::table::Row;
+    use super::*;
+
+    const NOW: i64 = 20_779 * DAY_MS + 12 * HOUR_MS;
+
+    fn listed(created_at: i64, expires_at: Option<i64>, last_used_day: Option<i64>) -> Listed {
+        let row = Row {
+            id: "a".into(),
+            account: "acme".into(),
+            environment: "test".into(),
+            scopes: "catalog:read".into(),
+            created_at,
+            expires_at,
+            revoked_at: None,
+        };
+        Listed { row, last_used_day, uses_known_from: None, replaced_by: None }
+    }
+
+    fn words(listed: &Listed) -> Vec<String> {
+        listed.warnings(Moment::from_millis(NOW)).into_iter().map(Warning::words).collect()
+    }
+
+    #[test]
+    fn an_expiry_is_told_two_weeks_before() {
+        for (left, expected) in [
+            (SOON_DAYS * DAY_MS + 1, None),
+            (SOON_DAYS * DAY_MS, Some("expires in 14 days")),
+            (SOON_DAYS * DAY_MS - 1, Some("expires in 13 days")),
+            (2 * DAY_MS - 1, Some("expires in 1 day")),
+            (DAY_MS, Some("expires in 1 day")),
+            (DAY_MS - 1, Some("expires in 23 hours")),
+            (HOUR_MS, Some("expires in 1 hour")),
+            (HOUR_MS - 1, Some("expires in 59 minutes")),
+            (1, Some("expires in less than a minute")),
+            (0, Some("expired")),
+            (-DAY_MS, Some("expired")),
+        ] {
+            let found = words(&listed(NOW, Some(NOW + left), None));
+            assert_eq!(found, expected.into_iter().collect::<Vec<_>>(), "{left}");
+        }
+        assert!(words(&listed(NOW, None, None)).is_empty());
+    }
+
+    #[test]
+    fn a_key_that_nobody_uses_is_told() {
+        let old = NOW - 1000 * DAY_MS;
+        for (listed, expected) in [
+            (listed(old, None, Some(20_779)), None),
+            (listed(old, None, Some(20_779 - 89)), None),
+            (listed(old, None, Some(20_779 - 90)), Some("not used for 90 days")),
+            // Never used: counted from its creation, or from when uses began to be recorded.
+            (listed(NOW - 89 * DAY_MS, None, None), None),
+            (listed(NOW - 90 * DAY_MS, None, None), Some("not used for 90 days")),
+            (Listed { uses_known_from: Some(20_700), ..listed(old, None, None) }, None),
+            (
+                Listed { uses_known_from: Some(20_600), ..listed(old, None, None) },
+                Some("not used for 179 days"),
+            ),
+            (Listed { uses_known_from: Some(20_000), ..listed(old, None, Some(20_779)) }, None),
+        ] {
+            assert_eq!(words(&listed), expected.into_iter().collect::<Vec<_>>(), "{listed:?}");
+        }
+        let both = listed(old, Some(NOW + HOUR_MS), Some(20_000));
+        assert_eq!(words(&both), ["expires in 1 hour", "not used for 779 days"]);
+        let mut revoked = both;
+        revoked.row.revoked_at = Some(NOW - 1);
+        assert!(words(&revoked).is_empty());
+    }
+
+    #[test]
+    fn the_last_use() {
+        let used = listed(0, None, Some(20_779));
+        assert_eq!(used.last_used_in_words(), "2026-11-22");
+        assert_eq!(listed(0, None, None).last_used_in_words(), "never");
+        let older = Listed { uses_known_from: Some(20_779), ..listed(0, None, None) };
+        assert_eq!(older.last_used_in_words(), "unknown");
+        let care = Care::of(&used, Moment::from_millis(NOW));
+        assert_eq!(
+            serde_json::to_value(care).unwrap(),
+            serde_json::json!({"lastUsedOn": "2026-11-22", "replacedBy": null, "warnings": []})
+        );
+        let old = Listed { replaced_by: Some("b".into()), ..listed(0, Some(NOW + 1), None) };
+        assert_eq!(
+            serde_json::to_value(Care::of(&old, Moment::from_millis(NOW))).unwrap(),
+            serde_json::json!({"lastUsedOn": null, "replacedBy": "b", "warnings": ["expires_soon", "unused"]})
+        );
+    }
+}

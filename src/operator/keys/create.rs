@@ -1,0 +1,105 @@
+//! `keys create`: creates a key.
+
+use anyhow::{Context, Result};
+use clap::Args;
+use uuid::Builder;
+
+use super::arguments::{account, environment, scope, scopes};
+use super::shown::Shown;
+use super::table::{KeyTable, Row};
+use crate::access::key::ApiKey;
+use crate::operator::d1::Database;
+use crate::operator::place::Place;
+use crate::operator::storage::Storage;
+use crate::operator::when::{Expiry, Moment};
+use crate::terms::{Environment, Scope, Scopes};
+
+/// `keys create`
+#[derive(Debug, Clone, Args)]
+pub struct Create {
+    /// The account that the key belongs to: 1–64 characters of A-Z a-z 0-9 . _ -
+    #[arg(long, value_parser = account)]
+    account: String,
+    /// The environment whose connections the key sees
+    #[arg(long, value_parser = environment, value_name = "test|live")]
+    environment: Environment,
+    /// A scope of the key; repeat it for more. Default: all of these:
+    ///   catalog:read       read connectors and their actions
+    ///   connections:read   read connections
+    ///   connections:write  create, change and delete connections
+    ///   sessions:create    create session tokens for browsers
+    #[arg(long = "scope", value_parser = scope, value_name = "SCOPE", verbatim_doc_comment)]
+    scopes: Vec<Scope>,
+    /// When the key expires: 30m, 12h, 90d, 2w, 2030-01-31 or 2030-01-31T12:00:00Z. Default: never
+    #[arg(long, value_name = "WHEN")]
+    expires: Option<Expiry>,
+    #[command(flatten)]
+    place: Place,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs `keys create`.
+///
+/// # Errors
+/// Whatever stopped it, in words for the operator.
+pub fn create(args: &Create) -> Result<()> {
+    let now = Moment::now();
+    let expiry = args.expires.map(|expiry| expiry.from(now)).transpose().context("--expires")?;
+    let table = KeyTable(Database(Storage::open(&args.place)?));
+    let (row, key) = add(&table, &args.account, args.environment, scopes(&args.scopes), expiry)?;
+    let shown = Shown::of(&row, Some(key.reveal()), now);
+    if args.json {
+        println!("{}", serde_json::to_string(&shown)?);
+        return Ok(());
+    }
+    shown.print_new(&args.place);
+    Ok(())
+}
+
+/// Creates a key and stores its hash.
+///
+/// # Errors
+/// When the system has no randomness, or the database cannot be reached.
+pub fn add(
+    table: &KeyTable,
+    account: &str,
+    environment: Environment,
+    scopes: Scopes,
+    expiry: Option<Moment>,
+) -> Result<(Row, ApiKey)> {
+    let row = Row {
+        id: fresh_id()?,
+        account: account.into(),
+        environment: environment.as_str().into(),
+        scopes: scopes.to_string(),
+        created_at: Moment::now().millis(),
+        expires_at: expiry.map(Moment::millis),
+        revoked_at: None,
+    };
+    let key = generate(environment)?;
+    table.insert(&row, &key.hash().to_string())?;
+    Ok((row, key))
+}
+
+/// A random id for a new key.
+///
+/// # Errors
+/// When the system has no randomness.
+pub fn fresh_id() -> Result<String> {
+    let mut random = [0; 16];
+    getrandom::fill(&mut random).context("randomness from the system")?;
+    Ok(Builder::from_random_bytes(random).into_uuid().to_string())
+}
+
+/// A new random key.
+///
+/// # Errors
+/// When the system has no randomness.
+pub fn generate(environment: Environment) -> Result<ApiKey> {
+    let mut failure = None;
+    let key =
+        ApiKey::generate(environment, |bytes| failure = getrandom::fill(bytes).err().or(failure));
+    failure.map_or(Ok(key), |error| Err(error).context("randomness from the system"))
+}

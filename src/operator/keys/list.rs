@@ -1,0 +1,169 @@
+//! `keys list`: the keys, when each was last used, and which need attention.
+
+use std::fmt::Write as _;
+
+use anyhow::Result;
+use clap::Args;
+use serde::Serialize;
+
+use super::arguments::account;
+use super::care::{Care, Warning};
+use super::shown::Shown;
+use super::table::{KeyTable, Listed};
+use crate::operator::d1::Database;
+use crate::operator::place::Place;
+use crate::operator::storage::Storage;
+use crate::operator::when::{Day, Moment};
+use crate::terms::Scope;
+
+/// `keys list`
+#[derive(Debug, Clone, Args)]
+pub struct List {
+    /// Only this account's keys
+    #[arg(long, value_parser = account)]
+    account: Option<String>,
+    #[command(flatten)]
+    place: Place,
+    /// Print a JSON array
+    #[arg(long)]
+    json: bool,
+}
+
+/// A key in the list's JSON.
+#[derive(Serialize)]
+struct ShownInList<'a> {
+    #[serde(flatten)]
+    key: Shown<'a>,
+    #[serde(flatten)]
+    care: Care<'a>,
+}
+
+impl<'a> ShownInList<'a> {
+    fn of(listed: &'a Listed, now: Moment) -> Self {
+        Self { key: Shown::of(&listed.row, None, now), care: Care::of(listed, now) }
+    }
+}
+
+/// Runs `keys list`.
+///
+/// # Errors
+/// Whatever stopped it, in words for the operator.
+pub fn list(args: &List) -> Result<()> {
+    let now = Moment::now();
+    let keys = KeyTable(Database(Storage::open(&args.place)?)).list(args.account.as_deref())?;
+    if args.json {
+        let shown: Vec<ShownInList<'_>> =
+            keys.iter().map(|key| ShownInList::of(key, now)).collect();
+        println!("{}", serde_json::to_string_pretty(&shown)?);
+        return Ok(());
+    }
+    if keys.is_empty() {
+        let of = args.account.as_ref().map(|name| format!(" of account {name}"));
+        println!("No keys{} {}.", of.unwrap_or_default(), args.place.name());
+        return Ok(());
+    }
+    print!("{}", table(&keys, now));
+    Ok(())
+}
+
+/// The keys grouped by account, at most 100 columns wide: a line per key, and more lines for what needs attention.
+fn table(keys: &[Listed], now: Moment) -> String {
+    let mut accounts: Vec<&str> = keys.iter().map(|key| key.row.account.as_str()).collect();
+    accounts.sort_unstable();
+    accounts.dedup();
+    let mut text = line(["ID", "ENV", "STATE", "CREATED", "EXPIRES", "LAST USED", "SCOPES"]);
+    for account in accounts {
+        let _ = writeln!(text, "\naccount {account}");
+        for listed in keys.iter().filter(|key| key.row.account == account) {
+            let row = &listed.row;
+            let day = |millis| Day::from(Moment::from_millis(millis)).to_string();
+            let scopes: Vec<&str> = row.scopes.split(' ').collect();
+            let has_all = Scope::ALL.iter().all(|scope| scopes.contains(&scope.as_str()));
+            text += &line([
+                &row.id,
+                &row.environment,
+                row.state(now),
+                &day(row.created_at),
+                &row.expires_at.map_or_else(|| "never".into(), day),
+                &listed.last_used_in_words(),
+                if has_all { "all" } else { "some" },
+            ]);
+            if !has_all {
+                let _ = writeln!(text, "  may only    {}", scopes.join(" "));
+            }
+            for warning in listed.warnings(now).into_iter().map(Warning::words) {
+                let _ = writeln!(text, "  note        {warning}");
+            }
+            if let Some(other) = &listed.replaced_by {
+                let _ = writeln!(text, "  replaced by {other}");
+            }
+        }
+    }
+    text
+}
+
+fn line([id, environment, state, created, expires, used, scopes]: [&str; 7]) -> String {
+    format!(
+        "{id:<36}  {environment:<4}  {state:<7}  {created:<10}  {expires:<10}  {used:<10}  {scopes}\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::table::Row;
+    use super::*;
+
+    const ID: &str = "1b4e28ba-2fa1-4d2b-883f-0016d3cca427";
+
+    fn listed(account: &str, scopes: &str, expires_at: Option<i64>) -> Listed {
+        let row = Row {
+            id: ID.into(),
+            account: account.into(),
+            environment: "test".into(),
+            scopes: scopes.into(),
+            created_at: 0,
+            expires_at,
+            revoked_at: None,
+        };
+        Listed { row, last_used_day: None, uses_known_from: None, replaced_by: None }
+    }
+
+    #[test]
+    fn a_list_is_a_line_a_key_below_its_account() {
+        let all = Scope::ALL.map(Scope::as_str).join(" ");
+        let keys = [
+            Listed { last_used_day: Some(1), ..listed("zoo", &all, None) },
+            listed("acme", "catalog:read connections:read", None),
+            Listed { replaced_by: Some(ID.into()), ..listed("zoo", &all, Some(86_400_000)) },
+        ];
+        let text = table(&keys, Moment::from_millis(0));
+        assert_eq!(
+            text,
+            "\
+ID                                    ENV   STATE    CREATED     EXPIRES     LAST USED   SCOPES
+
+account acme
+1b4e28ba-2fa1-4d2b-883f-0016d3cca427  test  active   1970-01-01  never       never       some
+  may only    catalog:read connections:read
+
+account zoo
+1b4e28ba-2fa1-4d2b-883f-0016d3cca427  test  active   1970-01-01  never       1970-01-02  all
+1b4e28ba-2fa1-4d2b-883f-0016d3cca427  test  active   1970-01-01  1970-01-02  never       all
+  note        expires in 1 day
+  replaced by 1b4e28ba-2fa1-4d2b-883f-0016d3cca427
+"
+        );
+    }
+
+    #[test]
+    fn the_widest_list_fits_100_columns() {
+        let three = Scope::ALL.map(Scope::as_str).get(1..).unwrap().join(" ");
+        let widest = Listed {
+            replaced_by: Some(ID.into()),
+            last_used_day: Some(20_779),
+            ..listed(&"a".repeat(64), &three, Some(1))
+        };
+        let text = table(&[widest], Moment::from_millis(2));
+        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    }
+}

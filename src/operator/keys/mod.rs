@@ -1,0 +1,163 @@
+//! The commands under `keys`: who may call the service.
+//!
+//! | file | what it knows |
+//! |---|---|
+//! | [`create`], [`list`], [`rotate`], [`demo`] | one command each; `keys revoke` is here |
+//! | [`arguments`], [`shown`] | what the commands accept, and how they show a key |
+//! | [`care`] | a key's last use, and whether it needs attention |
+//! | [`table`] | the SQL of keys |
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use clap::{Args, Subcommand};
+
+use super::d1::Database;
+use super::place::Place;
+use super::storage::Storage;
+use super::when::Moment;
+use shown::Shown;
+use table::{KeyTable, Revoked};
+
+pub mod arguments;
+pub mod care;
+pub mod create;
+pub mod demo;
+pub mod list;
+pub mod rotate;
+pub mod shown;
+pub mod table;
+
+/// The commands under `keys`.
+#[derive(Debug, Clone, Subcommand)]
+pub enum Command {
+    /// Create an API key and show its secret, once
+    Create(create::Create),
+    /// List API keys, with their last use and warnings; secrets are never shown
+    ///
+    /// A key gets a warning when it has expired, expires within 14 days, or has not been used for 90 days.
+    List(list::List),
+    /// Replace an API key with a new one that has the same scopes, and show its secret, once
+    ///
+    /// The old key stays valid for a while, to leave time for the switch. Both changes happen, or neither.
+    Rotate(rotate::Rotate),
+    /// Revoke an API key for good
+    Revoke(Revoke),
+    /// Print the demo key that `npm start` shows
+    ///
+    /// Creates a new one if the last one was revoked.
+    Demo(demo::Demo),
+}
+
+/// `keys revoke`
+#[derive(Debug, Clone, Args)]
+pub struct Revoke {
+    /// The key's id, as `keys list` shows it
+    id: String,
+    #[command(flatten)]
+    place: Place,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs one of the commands under `keys`.
+///
+/// # Errors
+/// Whatever stopped it, in words for the operator.
+pub fn run(command: &Command) -> Result<ExitCode> {
+    match command {
+        Command::Create(args) => create::create(args)?,
+        Command::List(args) => list::list(args)?,
+        Command::Rotate(args) => rotate::rotate(args)?,
+        Command::Revoke(args) => revoke(args)?,
+        Command::Demo(args) => demo::demo(args)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn revoke(args: &Revoke) -> Result<()> {
+    let now = Moment::now();
+    let id = arguments::id(&args.id)?;
+    let row = match KeyTable(Database(Storage::open(&args.place)?)).revoke(&id, now)? {
+        Revoked::Now(row) => {
+            eprintln!("Revoked {id} of account {}.", row.account);
+            row
+        }
+        Revoked::Before(row) => {
+            let when =
+                row.revoked_at.map(|at| Moment::from_millis(at).to_string()).unwrap_or_default();
+            eprintln!("{id} of account {} was already revoked at {when}.", row.account);
+            row
+        }
+        Revoked::Unknown => {
+            bail!("there is no key {id} {}: see `npm run keys -- list`", args.place.name())
+        }
+    };
+    if args.json {
+        println!("{}", serde_json::to_string(&Shown::of(&row, None, now))?);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Cli {
+        #[command(subcommand)]
+        command: Command,
+    }
+
+    fn parse(line: &str) -> Result<Command, clap::Error> {
+        Cli::try_parse_from(std::iter::once("keys").chain(line.split_whitespace()))
+            .map(|cli| cli.command)
+    }
+
+    #[test]
+    fn commands() {
+        for line in [
+            "create --account acme --environment live --scope catalog:read --expires 90d --json",
+            "create --account acme --environment test --scope catalog:read --scope sessions:create",
+            "list --account acme --remote",
+            "revoke 00000000-0000-4000-8000-000000000000",
+            "rotate 00000000-0000-4000-8000-000000000000",
+            "rotate 00000000-0000-4000-8000-000000000000 --overlap 7d",
+            "rotate 00000000-0000-4000-8000-000000000000 --overlap 0 --expires never --remote",
+            "rotate 00000000-0000-4000-8000-000000000000 --expires 90d --json",
+            "demo --persist-to elsewhere",
+        ] {
+            assert!(parse(line).is_ok(), "{line}");
+        }
+        for wrong in [
+            "create --environment test",
+            "create --account acme",
+            "create --account acme --environment prod",
+            "create --account a'b --environment test",
+            "create --account acme --environment test --scope all",
+            "create --account acme --environment test --expires soon",
+            "create --account acme --environment test --local --remote",
+            "revoke",
+            "rotate",
+            "rotate 00000000-0000-4000-8000-000000000000 --overlap",
+            "rotate 00000000-0000-4000-8000-000000000000 --overlap never",
+            "rotate 00000000-0000-4000-8000-000000000000 --overlap 2030-01-31",
+            "rotate 00000000-0000-4000-8000-000000000000 --expires soon",
+        ] {
+            assert!(parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn help_names_every_scope_and_what_the_default_grants() {
+        let error = parse("create --help").unwrap_err().to_string();
+        for scope in crate::terms::Scope::ALL.map(crate::terms::Scope::as_str) {
+            let is_named = error.lines().any(|line| line.trim_start().starts_with(scope));
+            assert!(is_named, "{scope}: {error}");
+        }
+        assert!(error.contains("Default: all of these"), "{error}");
+    }
+}

@@ -1,0 +1,197 @@
+//! `keys rotate`: replaces a key with a new one. The old key stays valid for a while.
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use jiff::SignedDuration;
+use serde::Serialize;
+
+use super::arguments::{self, environment};
+use super::create::{fresh_id, generate};
+use super::shown::Shown;
+use super::table::{KeyTable, Listed, Replacement, Row};
+use crate::operator::d1::Database;
+use crate::operator::place::Place;
+use crate::operator::storage::Storage;
+use crate::operator::when::{Expiry, Moment, NewExpiry, Overlap};
+
+/// `keys rotate`
+#[derive(Debug, Clone, Args)]
+pub struct Rotate {
+    /// The id of the key to replace, as `keys list` shows it
+    id: String,
+    /// How long the old key stays valid, at most until its own expiry: 30m, 12h, 7d, 2w, or 0 to revoke it now
+    #[arg(long, value_name = "TIME", default_value = "24h")]
+    overlap: Overlap,
+    /// When the new key expires: 30m, 12h, 90d, 2w, 2030-01-31, 2030-01-31T12:00:00Z, or never. Default: the
+    /// new key gets the lifetime of the old one
+    #[arg(long, value_name = "WHEN")]
+    expires: Option<NewExpiry>,
+    #[command(flatten)]
+    place: Place,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// The new key as JSON, with the old one that it replaces.
+#[derive(Serialize)]
+struct Rotated<'a> {
+    #[serde(flatten)]
+    new: Shown<'a>,
+    replaces: Shown<'a>,
+}
+
+/// The key to replace. Fails when it does not exist, is not active or has been replaced already.
+fn replaceable(found: Option<Listed>, id: &str, place: &str, now: Moment) -> Result<Row> {
+    let Some(Listed { row, replaced_by, .. }) = found else {
+        bail!("there is no key {id} {place}: see `npm run keys -- list`");
+    };
+    let state = row.state(now);
+    if state != "active" {
+        bail!(
+            "{id} of account {} is {state}: make a new key with `npm run keys -- create`",
+            row.account
+        );
+    }
+    if let Some(other) = replaced_by {
+        bail!(
+            "{id} of account {} was replaced by {other} already: rotate that one, or make a new key with `npm run keys -- create`",
+            row.account
+        );
+    }
+    Ok(row)
+}
+
+/// When the new key expires; `None` when it never does.
+fn expiry(asked: Option<NewExpiry>, old: &Row, now: Moment) -> Result<Option<Moment>> {
+    if let Some(asked) = asked {
+        return asked.from(now).context("--expires");
+    }
+    let lifetime = old.expires_at.map(|end| end.saturating_sub(old.created_at));
+    let after = |millis| Expiry::After(SignedDuration::from_millis(millis)).from(now);
+    lifetime.map(after).transpose().context("the new key's expiry: say it with --expires")
+}
+
+/// When the old key expires; `None` when it is revoked at once.
+fn end(overlap: Overlap, old: &Row, now: Moment) -> Result<Option<Moment>> {
+    let end = overlap.from(now).context("--overlap")?;
+    Ok(end.map(|end| old.expires_at.map_or(end, |expiry| end.min(Moment::from_millis(expiry)))))
+}
+
+/// Runs `keys rotate`.
+///
+/// # Errors
+/// Whatever stopped it, in words for the operator.
+pub fn rotate(args: &Rotate) -> Result<()> {
+    let id = arguments::id(&args.id)?;
+    let table = KeyTable(Database(Storage::open(&args.place)?));
+    let found = table.find(&id)?;
+    let now = Moment::now();
+    let old = replaceable(found, &id, args.place.name(), now)?;
+    let new = Row {
+        id: fresh_id()?,
+        created_at: now.millis(),
+        expires_at: expiry(args.expires, &old, now)?.map(Moment::millis),
+        ..old.clone()
+    };
+    let in_words = environment(&old.environment).map_err(anyhow::Error::msg);
+    let key = generate(in_words.with_context(|| format!("the environment of the key {id}"))?)?;
+    let ends = end(args.overlap, &old, now)?;
+    let hash = key.hash().to_string();
+    let written = table.replace(&Replacement { old: &old, new: &new, hash: &hash, ends })?;
+    let Some((new, old)) = written else {
+        bail!("{id} was changed meanwhile, and nothing was done: see `npm run keys -- list`");
+    };
+    let shown = Rotated {
+        new: Shown::of(&new, Some(key.reveal()), now),
+        replaces: Shown::of(&old, None, now),
+    };
+    if args.json {
+        println!("{}", serde_json::to_string(&shown)?);
+        return Ok(());
+    }
+    let until = shown.replaces.expires_at.as_deref().filter(|_| old.revoked_at.is_none());
+    shown.new.print_new(&args.place);
+    match until {
+        Some(end) => eprintln!("  replaces     {id}, which stays valid until {end}"),
+        None => eprintln!("  replaces     {id}, which is revoked"),
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Moment = Moment::from_millis(1_790_000_000_000);
+    const DAY: i64 = 86_400_000;
+    /// 80 days before `NOW`.
+    const MADE: i64 = 1_783_088_000_000;
+
+    fn row(expires_at: Option<i64>) -> Row {
+        Row {
+            id: "a".into(),
+            account: "acme".into(),
+            environment: "test".into(),
+            scopes: "catalog:read".into(),
+            created_at: MADE,
+            expires_at,
+            revoked_at: None,
+        }
+    }
+
+    fn listed(row: Row) -> Listed {
+        Listed { row, last_used_day: None, uses_known_from: None, replaced_by: None }
+    }
+
+    #[test]
+    fn only_a_valid_key_is_replaced_and_only_once() {
+        let soon = Some(NOW.millis() + 1);
+        let refused = |found| {
+            replaceable(found, "a", "on this machine", NOW).map_err(|error| error.to_string())
+        };
+        assert_eq!(refused(Some(listed(row(soon)))), Ok(row(soon)));
+        assert_eq!(
+            refused(None).unwrap_err(),
+            "there is no key a on this machine: see `npm run keys -- list`"
+        );
+        for (row, state) in [
+            (Row { revoked_at: Some(1), ..row(None) }, "revoked"),
+            (row(Some(NOW.millis())), "expired"),
+        ] {
+            let error = refused(Some(listed(row))).unwrap_err();
+            assert!(error.starts_with(&format!("a of account acme is {state}: ")), "{error}");
+        }
+        let before = Listed { replaced_by: Some("b".into()), ..listed(row(None)) };
+        assert!(refused(Some(before)).unwrap_err().contains("replaced by b already"));
+    }
+
+    #[test]
+    fn the_new_key_lives_as_long_as_the_old_one_was_to_live() {
+        let in_days = |days| Some(Moment::from_millis(NOW.millis() + days * DAY));
+        let ends = |asked: Option<&str>, old| {
+            expiry(asked.map(|text| text.parse().unwrap()), &row(old), NOW)
+        };
+        let old = Some(NOW.millis() + 10 * DAY);
+        assert_eq!(ends(None, None).unwrap(), None);
+        assert_eq!(ends(None, old).unwrap(), in_days(90));
+        assert_eq!(ends(Some("30d"), old).unwrap(), in_days(30));
+        assert_eq!(ends(Some("30d"), None).unwrap(), in_days(30));
+        assert_eq!(ends(Some("never"), old).unwrap(), None);
+        assert!(ends(Some("2020-01-01"), None).is_err());
+        assert!(ends(None, Some(i64::MAX)).is_err());
+    }
+
+    #[test]
+    fn the_old_key_never_outlives_its_own_expiry() {
+        let ends = |overlap: &str, old: Option<i64>| {
+            let old = row(old.map(|days| NOW.millis() + days * DAY));
+            let end = end(overlap.parse().unwrap(), &old, NOW).unwrap();
+            end.map(|end| (end.millis() - NOW.millis()) / DAY)
+        };
+        assert_eq!(ends("7d", None), Some(7));
+        assert_eq!(ends("7d", Some(10)), Some(7));
+        assert_eq!(ends("7d", Some(3)), Some(3));
+        assert_eq!((ends("0", None), ends("0", Some(3))), (None, None));
+    }
+}

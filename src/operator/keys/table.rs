@@ -1,0 +1,366 @@
+//! The table of API keys (`migrations/0001_api_keys.sql`, `migrations/0003_key_care.sql`).
+
+use anyhow::Result;
+use serde::Deserialize;
+
+use crate::operator::d1::Database;
+use crate::operator::sql::{Number, Text};
+use crate::operator::when::Moment;
+
+/// A row of the table, without the hash, which no command shows.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Row {
+    /// A UUID.
+    pub id: String,
+    /// The account that the key belongs to.
+    pub account: String,
+    /// `test` or `live`.
+    pub environment: String,
+    /// Space-separated.
+    pub scopes: String,
+    /// Milliseconds since 1970-01-01 UTC.
+    pub created_at: i64,
+    /// Milliseconds since 1970-01-01 UTC; `None` when the key does not expire.
+    pub expires_at: Option<i64>,
+    /// Milliseconds since 1970-01-01 UTC; `None` when the key has not been revoked.
+    pub revoked_at: Option<i64>,
+}
+
+const COLUMNS: &str = "id, account, environment, scopes, created_at, expires_at, revoked_at";
+
+impl Row {
+    /// `active`, or why the key cannot be used at `now`: `revoked` or `expired`.
+    #[must_use]
+    pub fn state(&self, now: Moment) -> &'static str {
+        if self.revoked_at.is_some() {
+            "revoked"
+        } else if self.expires_at.is_some_and(|expiry| expiry <= now.millis()) {
+            "expired"
+        } else {
+            "active"
+        }
+    }
+}
+
+/// A key with what the list says about its use.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Listed {
+    /// The key.
+    #[serde(flatten)]
+    pub row: Row,
+    /// The day of its last use, in days since 1970-01-01 UTC; `None` when no use has been recorded.
+    pub last_used_day: Option<i64>,
+    /// The day from which its uses are recorded, in days since 1970-01-01 UTC; `None` when that is all its life.
+    pub uses_known_from: Option<i64>,
+    /// The id of the key that replaces it.
+    pub replaced_by: Option<String>,
+}
+
+const CARE_COLUMNS: &str = "last_used_day, uses_known_from, replaced_by";
+
+/// The SQL that inserts a key.
+fn insert(row: &Row, hash: &str) -> String {
+    format!(
+        "INSERT INTO api_keys (hash, {COLUMNS}) VALUES ({}, {}, {}, {}, {}, {}, {}, NULL)",
+        Text(hash),
+        Text(&row.id),
+        Text(&row.account),
+        Text(&row.environment),
+        Text(&row.scopes),
+        row.created_at,
+        Number(row.expires_at),
+    )
+}
+
+/// The SQL that lists keys, oldest first.
+fn select(account: Option<&str>) -> String {
+    let filter =
+        account.map(|account| format!(" WHERE account = {}", Text(account))).unwrap_or_default();
+    format!("SELECT {COLUMNS}, {CARE_COLUMNS} FROM api_keys{filter} ORDER BY created_at, id")
+}
+
+/// The SQL that selects a key.
+fn find(id: &str) -> String {
+    format!("SELECT {COLUMNS}, {CARE_COLUMNS} FROM api_keys WHERE id = {}", Text(id))
+}
+
+/// The SQL that replaces a key, unless it has changed since it was read. The first statement returns the new row, the
+/// second the old one. D1 runs both in one transaction; when the first does nothing, the second does nothing either.
+fn replace(replacement: &Replacement<'_>) -> [String; 2] {
+    let Replacement { old, new, hash, ends } = *replacement;
+    let (id, new_id, now) = (Text(&old.id), Text(&new.id), new.created_at);
+    let expiry = Number(old.expires_at);
+    let end = match ends {
+        Some(end) => format!("expires_at = {}", end.millis()),
+        None => format!("revoked_at = {now}"),
+    };
+    let valid = format!(
+        "id = {id} AND revoked_at IS NULL AND replaced_by IS NULL AND expires_at IS {expiry} AND (expires_at IS NULL OR expires_at > {now})"
+    );
+    [
+        format!(
+            "INSERT INTO api_keys (hash, {COLUMNS}) SELECT {}, {new_id}, account, environment, scopes, {now}, {}, NULL FROM api_keys WHERE {valid} RETURNING {COLUMNS}",
+            Text(hash),
+            Number(new.expires_at),
+        ),
+        format!(
+            "UPDATE api_keys SET {end}, replaced_by = {new_id} WHERE {valid} AND EXISTS (SELECT 1 FROM api_keys WHERE id = {new_id}) RETURNING {COLUMNS}"
+        ),
+    ]
+}
+
+/// The replacement of a key by a new one.
+#[derive(Debug, Clone, Copy)]
+pub struct Replacement<'a> {
+    /// The old key, as it was read.
+    pub old: &'a Row,
+    /// The new key, with the old one's account, environment and scopes.
+    pub new: &'a Row,
+    /// The SHA-256 of the new key's secret, in hexadecimal.
+    pub hash: &'a str,
+    /// When the old key expires; `None` to revoke it at once.
+    pub ends: Option<Moment>,
+}
+
+/// The SQL that revokes a key. The first statement returns the row if it revoked the key, the second the row if there
+/// is one.
+fn revoke(id: &str, now: Moment) -> [String; 2] {
+    let id = Text(id);
+    let now = now.millis();
+    [
+        format!(
+            "UPDATE api_keys SET revoked_at = {now} WHERE id = {id} AND revoked_at IS NULL RETURNING {COLUMNS}"
+        ),
+        format!("SELECT {COLUMNS} FROM api_keys WHERE id = {id}"),
+    ]
+}
+
+/// The outcome of revoking a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Revoked {
+    /// It was active and is revoked now.
+    Now(Row),
+    /// It had been revoked before.
+    Before(Row),
+    /// There is no such key.
+    Unknown,
+}
+
+/// The table of API keys.
+#[derive(Debug)]
+pub struct KeyTable(pub Database);
+
+impl KeyTable {
+    /// Inserts a key; `hash` is the SHA-256 of its secret, in hexadecimal.
+    ///
+    /// # Errors
+    /// When the database cannot be reached.
+    pub fn insert(&self, row: &Row, hash: &str) -> Result<()> {
+        self.0.query(&[insert(row, hash)]).map(drop)
+    }
+
+    /// All keys, or those of one account, oldest first.
+    ///
+    /// # Errors
+    /// When the database cannot be reached.
+    pub fn list(&self, account: Option<&str>) -> Result<Vec<Listed>> {
+        self.0.query(&[select(account)])?.rows(0)
+    }
+
+    /// The key with this id. Returns `None` when there is none.
+    ///
+    /// # Errors
+    /// When the database cannot be reached.
+    pub fn find(&self, id: &str) -> Result<Option<Listed>> {
+        Ok(self.0.query(&[find(id)])?.rows(0)?.pop())
+    }
+
+    /// Replaces a key. Returns the new and the old row as they are now, or `None`, having written nothing, when the old
+    /// key has changed since it was read.
+    ///
+    /// # Errors
+    /// When the database cannot be reached.
+    pub fn replace(&self, replacement: &Replacement<'_>) -> Result<Option<(Row, Row)>> {
+        let answers = self.0.query(&replace(replacement))?;
+        Ok(answers.rows(0)?.pop().zip(answers.rows(1)?.pop()))
+    }
+
+    /// Revokes a key.
+    ///
+    /// # Errors
+    /// When the database cannot be reached.
+    pub fn revoke(&self, id: &str, now: Moment) -> Result<Revoked> {
+        let answers = self.0.query(&revoke(id, now))?;
+        if let Some(row) = answers.rows(0)?.pop() {
+            return Ok(Revoked::Now(row));
+        }
+        Ok(answers.rows(1)?.pop().map_or(Revoked::Unknown, Revoked::Before))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn database() -> rusqlite::Connection {
+        let db = rusqlite::Connection::open_in_memory().unwrap();
+        db.execute_batch(include_str!("../../../migrations/0001_api_keys.sql")).unwrap();
+        db.execute_batch(include_str!("../../../migrations/0003_key_care.sql")).unwrap();
+        db
+    }
+
+    fn row(id: &str, account: &str, created_at: i64) -> Row {
+        Row {
+            id: id.into(),
+            account: account.into(),
+            environment: "test".into(),
+            scopes: "catalog:read connections:read".into(),
+            created_at,
+            expires_at: None,
+            revoked_at: None,
+        }
+    }
+
+    fn read(db: &rusqlite::Connection, sql: &str) -> Vec<Row> {
+        let mut statement = db.prepare(sql).unwrap();
+        let rows = statement.query_map([], |row| {
+            Ok(Row {
+                id: row.get(0)?,
+                account: row.get(1)?,
+                environment: row.get(2)?,
+                scopes: row.get(3)?,
+                created_at: row.get(4)?,
+                expires_at: row.get(5)?,
+                revoked_at: row.get(6)?,
+            })
+        });
+        rows.unwrap().map(Result::unwrap).collect()
+    }
+
+    #[test]
+    fn what_is_inserted_is_listed_oldest_first() {
+        let db = database();
+        let newer = Row { expires_at: Some(99), ..row("b", "o'hara", 2) };
+        db.execute_batch(&insert(&newer, &"b".repeat(64))).unwrap();
+        db.execute_batch(&insert(&row("a", "acme", 1), &"a".repeat(64))).unwrap();
+        assert_eq!(read(&db, &select(None)), [row("a", "acme", 1), newer.clone()]);
+        assert_eq!(read(&db, &select(Some("o'hara"))), [newer]);
+        assert!(read(&db, &select(Some("nobody"))).is_empty());
+    }
+
+    #[test]
+    fn a_key_is_revoked_once() {
+        let db = database();
+        db.execute_batch(&insert(&row("a", "acme", 1), &"a".repeat(64))).unwrap();
+        let [update, lookup] = revoke("a", Moment::from_millis(5));
+        let revoked = Row { revoked_at: Some(5), ..row("a", "acme", 1) };
+        assert_eq!(read(&db, &update), std::slice::from_ref(&revoked));
+        assert_eq!(read(&db, &lookup), std::slice::from_ref(&revoked));
+        let again = revoke("a", Moment::from_millis(9));
+        assert!(read(&db, &again[0]).is_empty());
+        assert_eq!(read(&db, &select(None)), [revoked]);
+        let unknown = revoke("z", Moment::from_millis(9));
+        assert!(read(&db, &unknown[1]).is_empty());
+    }
+
+    #[test]
+    fn a_list_is_read_as_the_database_gives_it() {
+        let json = serde_json::json!({
+            "id": "a", "account": "acme", "environment": "test", "scopes": "catalog:read connections:read",
+            "created_at": 1, "expires_at": null, "revoked_at": null,
+            "last_used_day": 20779, "uses_known_from": null, "replaced_by": "b",
+        });
+        let listed = Listed {
+            row: row("a", "acme", 1),
+            last_used_day: Some(20_779),
+            uses_known_from: None,
+            replaced_by: Some("b".into()),
+        };
+        assert_eq!(serde_json::from_value::<Listed>(json).unwrap(), listed);
+    }
+
+    #[test]
+    fn a_list_tells_of_uses_and_replacements() {
+        let db = database();
+        db.execute_batch(&insert(&row("a", "acme", 1), &"a".repeat(64))).unwrap();
+        let read = || {
+            let mut statement = db.prepare(&find("a")).unwrap();
+            let row = |row: &rusqlite::Row<'_>| Ok((row.get(7)?, row.get(8)?, row.get(9)?));
+            statement.query_row([], row).unwrap()
+        };
+        assert_eq!(read(), (None, None, None));
+        db.execute_batch(
+            "UPDATE api_keys SET last_used_day = 2, uses_known_from = 1, replaced_by = 'b'",
+        )
+        .unwrap();
+        assert_eq!(read(), (Some(2), Some(1), Some("b".to_owned())));
+    }
+
+    /// Replaces the key `a` by `b` at time 100. Returns the rows of each statement.
+    fn replaced(db: &rusqlite::Connection, old: &Row, ends: Option<i64>) -> (Vec<Row>, Vec<Row>) {
+        let new = Row { id: "b".into(), created_at: 100, expires_at: Some(900), ..old.clone() };
+        let ends = ends.map(Moment::from_millis);
+        let [insert, update] =
+            replace(&Replacement { old, new: &new, hash: &"b".repeat(64), ends });
+        (read(db, &insert), read(db, &update))
+    }
+
+    #[test]
+    fn a_key_is_replaced_with_all_that_it_may_do() {
+        for (expires_at, ends) in
+            [(None, Some(200)), (Some(500), Some(200)), (None, None), (Some(500), None)]
+        {
+            let db = database();
+            let old = Row { environment: "live".into(), expires_at, ..row("a", "o'hara", 1) };
+            db.execute_batch(&insert(&old, &"a".repeat(64))).unwrap();
+            db.execute_batch(&insert(&row("z", "acme", 2), &"c".repeat(64))).unwrap();
+            let new = Row { id: "b".into(), created_at: 100, expires_at: Some(900), ..old.clone() };
+            let ended = match ends {
+                Some(_) => Row { expires_at: ends, ..old.clone() },
+                None => Row { revoked_at: Some(100), ..old.clone() },
+            };
+            assert_eq!(replaced(&db, &old, ends), (vec![new.clone()], vec![ended.clone()]));
+            assert_eq!(read(&db, &select(None)), [ended, row("z", "acme", 2), new]);
+            let by = "SELECT group_concat(id || replaced_by) FROM api_keys";
+            assert_eq!(db.query_row(by, [], |row| row.get::<_, String>(0)).unwrap(), "ab");
+        }
+    }
+
+    #[test]
+    fn what_changed_meanwhile_is_not_replaced() {
+        for change in [
+            "DELETE FROM api_keys",
+            "UPDATE api_keys SET revoked_at = 50",
+            "UPDATE api_keys SET expires_at = 400",
+            "UPDATE api_keys SET expires_at = NULL",
+            "UPDATE api_keys SET replaced_by = 'c'",
+        ] {
+            let db = database();
+            let old = Row { expires_at: Some(500), ..row("a", "acme", 1) };
+            db.execute_batch(&insert(&old, &"a".repeat(64))).unwrap();
+            db.execute_batch(change).unwrap();
+            let before = read(&db, &select(None));
+            assert_eq!(replaced(&db, &old, Some(200)), (vec![], vec![]), "{change}");
+            assert_eq!(read(&db, &select(None)), before, "{change}");
+        }
+        // A key that has expired since it was read, or that does not exist, is not replaced either.
+        let db = database();
+        let old = Row { expires_at: Some(100), ..row("a", "acme", 1) };
+        assert_eq!(replaced(&db, &old, Some(200)), (vec![], vec![]));
+        db.execute_batch(&insert(&old, &"a".repeat(64))).unwrap();
+        assert_eq!(replaced(&db, &old, Some(200)), (vec![], vec![]));
+        assert_eq!(read(&db, &select(None)), [old]);
+    }
+
+    #[test]
+    fn a_key_says_what_state_it_is_in() {
+        let now = Moment::from_millis(10);
+        assert_eq!(row("a", "acme", 1).state(now), "active");
+        assert_eq!(Row { expires_at: Some(11), ..row("a", "acme", 1) }.state(now), "active");
+        assert_eq!(Row { expires_at: Some(10), ..row("a", "acme", 1) }.state(now), "expired");
+        assert_eq!(
+            Row { expires_at: Some(5), revoked_at: Some(4), ..row("a", "acme", 1) }.state(now),
+            "revoked"
+        );
+    }
+}

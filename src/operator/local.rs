@@ -1,0 +1,273 @@
+//! This machine's storage, through a helper process that keeps it open for all commands: `scripts/storage/helper.mjs`,
+//! which also documents the protocol. The first command starts it, and it ends by itself.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+#[cfg(unix)]
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::project::{Ids, Project};
+
+/// The helper's program.
+const SCRIPT: &str = "scripts/storage/helper.mjs";
+/// The file in the storage's folder that says how to reach the helper.
+const RECORD: &str = "storage-helper.json";
+
+/// A helper that does not greet within this time counts as absent.
+const GREETING: Duration = Duration::from_secs(5);
+/// A helper may be ending just when it is contacted; its successor lives for seconds at least.
+const ATTEMPTS: u8 = 3;
+
+/// A connection to the helper.
+#[derive(Debug)]
+pub struct Local {
+    connection: RefCell<BufReader<TcpStream>>,
+    ids: Ids,
+}
+
+/// Where a helper listens, and the secrets by which it and its clients recognize each other.
+#[derive(Deserialize)]
+struct Record {
+    folder: PathBuf,
+    port: u16,
+    token: String,
+    proof: String,
+}
+
+#[derive(Deserialize)]
+struct Greeting {
+    proof: String,
+}
+
+#[derive(Serialize)]
+struct Request<'a, T> {
+    database: &'a str,
+    namespace: &'a str,
+    #[serde(flatten)]
+    what: T,
+}
+
+#[derive(Serialize)]
+struct Statements<'a> {
+    sql: &'a [String],
+}
+
+#[derive(Serialize)]
+#[serde(tag = "kv", rename_all = "lowercase")]
+enum Keys<'a> {
+    List,
+    Get { keys: &'a [String] },
+    Put { pairs: &'a RawValue },
+    Delete { keys: &'a [String] },
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Answer<T> {
+    Failed { error: String },
+    Done(T),
+}
+
+#[derive(Deserialize)]
+struct Results {
+    results: Vec<Value>,
+}
+
+#[derive(Deserialize)]
+struct Listed<T> {
+    keys: Vec<T>,
+}
+
+#[derive(Deserialize)]
+struct Values {
+    values: BTreeMap<String, Option<String>>,
+}
+
+impl Local {
+    /// Connects to the folder's helper, starting one if there is none.
+    ///
+    /// # Errors
+    /// When the helper cannot be started, or `wrangler.toml` does not name the storage.
+    pub fn connect(project: &Project, folder: &Path) -> Result<Self> {
+        let ids = project.ids()?;
+        let opened = |connection| Self { connection: RefCell::new(connection), ids: ids.clone() };
+        fs::create_dir_all(folder).with_context(|| format!("the folder {}", folder.display()))?;
+        let folder = fs::canonicalize(folder).context("the folder of the local storage")?;
+        let recorded = fs::read(folder.join(RECORD)).ok();
+        let recorded = recorded.and_then(|json| serde_json::from_slice::<Record>(&json).ok());
+        // In a copied folder, the record still points to the original's helper.
+        let own = recorded.filter(|record| record.folder == folder);
+        if let Some(connection) = own.and_then(|record| greet(&record).ok()) {
+            return Ok(opened(connection));
+        }
+        let mut result = Err(anyhow::anyhow!("no attempt"));
+        for _ in 0..ATTEMPTS {
+            result = start(project, &folder).and_then(|record| greet(&record));
+            if result.is_ok() {
+                break;
+            }
+        }
+        result.map(opened).context("the helper that opens this machine's storage")
+    }
+
+    /// Runs statements in one transaction. Returns the rows of each, as an array of objects.
+    ///
+    /// # Errors
+    /// When the database rejects one.
+    pub fn batch(&self, sql: &[String]) -> Result<Vec<Value>> {
+        let Results { results } = self.ask(Statements { sql })?;
+        Ok(results)
+    }
+
+    /// All keys of the namespace, in order.
+    ///
+    /// # Errors
+    /// When the helper fails.
+    pub fn keys<T: DeserializeOwned>(&self) -> Result<Vec<T>> {
+        let Listed { keys } = self.ask(Keys::List)?;
+        Ok(keys)
+    }
+
+    /// The values of keys, as text; `None` for a key that does not exist.
+    ///
+    /// # Errors
+    /// When the helper fails.
+    pub fn values(&self, keys: &[String]) -> Result<BTreeMap<String, Option<String>>> {
+        let Values { values } = self.ask(Keys::Get { keys })?;
+        Ok(values)
+    }
+
+    /// Writes pairs, given as a JSON array in the format of `wrangler kv bulk put`, with values in base64.
+    ///
+    /// # Errors
+    /// When the helper fails; some of the pairs may have been written.
+    pub fn put(&self, pairs: &[u8]) -> Result<()> {
+        let pairs: &RawValue = serde_json::from_slice(pairs)?;
+        self.ask::<IgnoredAny>(Keys::Put { pairs }).map(drop)
+    }
+
+    /// Deletes keys.
+    ///
+    /// # Errors
+    /// When the helper fails; some of the keys may have been deleted.
+    pub fn delete(&self, keys: &[String]) -> Result<()> {
+        self.ask::<IgnoredAny>(Keys::Delete { keys }).map(drop)
+    }
+
+    fn ask<T: DeserializeOwned>(&self, what: impl Serialize) -> Result<T> {
+        let Ids { database, namespace } = &self.ids;
+        let request = Request { database, namespace, what };
+        let mut connection = self.connection.borrow_mut();
+        say(&mut connection, &request)
+            .and_then(|()| hear(&mut connection))
+            .context("the helper for this machine's storage ended before it answered: run the command again")
+            .and_then(|answer: Answer<T>| match answer {
+                Answer::Done(answer) => Ok(answer),
+                Answer::Failed { error } => bail!("the storage on this machine: {error}"),
+            })
+    }
+}
+
+/// Starts a helper. Returns its record, or that of another helper that was started at the same time.
+fn start(project: &Project, folder: &Path) -> Result<Record> {
+    let mut command = project.command("node")?;
+    // The helper outlives this command and must not receive its Ctrl-C.
+    #[cfg(unix)]
+    command.process_group(0);
+    let mut child = command
+        .arg(project.root().join(SCRIPT))
+        .arg(folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("{SCRIPT} could not be started"))?;
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().context("its output")?).read_line(&mut line)?;
+    if line.is_empty() {
+        let mut said = String::new();
+        child.stderr.take().context("its errors")?.read_to_string(&mut said)?;
+        bail!("{SCRIPT} failed ({}):\n{}", child.wait()?, said.trim());
+    }
+    serde_json::from_str(&line).context("its record")
+}
+
+/// Connects to the helper that a record describes. Fails when it is not there.
+fn greet(record: &Record) -> Result<BufReader<TcpStream>> {
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, record.port));
+    let stream = TcpStream::connect_timeout(&address, GREETING)?;
+    stream.set_nodelay(true)?;
+    stream.set_read_timeout(Some(GREETING))?;
+    let mut connection = BufReader::new(stream);
+    say(&mut connection, &serde_json::json!({ "token": record.token }))?;
+    let greeting: Greeting = hear(&mut connection)?;
+    ensure!(greeting.proof == record.proof, "another program listens on its port");
+    connection.get_ref().set_read_timeout(None)?;
+    Ok(connection)
+}
+
+fn say(connection: &mut BufReader<TcpStream>, message: &impl Serialize) -> Result<()> {
+    let mut line = serde_json::to_vec(message)?;
+    line.push(b'\n');
+    Ok(connection.get_mut().write_all(&line)?)
+}
+
+fn hear<T: DeserializeOwned>(connection: &mut BufReader<TcpStream>) -> Result<T> {
+    let mut line = String::new();
+    connection.read_line(&mut line)?;
+    ensure!(line.ends_with('\n'), "it ended in the middle of an answer");
+    Ok(serde_json::from_str(&line)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_are_what_the_helper_takes() {
+        let keys = ["a".to_owned()];
+        let pairs = RawValue::from_string("[{\"key\":\"a\"}]".into()).unwrap();
+        let json = |what| {
+            let request = Request { database: "d", namespace: "n", what };
+            serde_json::to_string(&request).unwrap()
+        };
+        for (what, expected) in [
+            (Keys::List, r#""kv":"list""#),
+            (Keys::Get { keys: &keys }, r#""kv":"get","keys":["a"]"#),
+            (Keys::Put { pairs: &pairs }, r#""kv":"put","pairs":[{"key":"a"}]"#),
+            (Keys::Delete { keys: &keys }, r#""kv":"delete","keys":["a"]"#),
+        ] {
+            assert_eq!(
+                json(what),
+                format!("{{\"database\":\"d\",\"namespace\":\"n\",{expected}}}")
+            );
+        }
+        let sql = Request { database: "d", namespace: "n", what: Statements { sql: &keys } };
+        assert_eq!(
+            serde_json::to_string(&sql).unwrap(),
+            r#"{"database":"d","namespace":"n","sql":["a"]}"#
+        );
+    }
+
+    #[test]
+    fn an_answer_is_a_failure_or_what_was_asked_for() {
+        let read = |json| match serde_json::from_str::<Answer<Results>>(json).unwrap() {
+            Answer::Failed { error } => Err(error),
+            Answer::Done(Results { results }) => Ok(results.len()),
+        };
+        assert_eq!(read(r#"{"results":[[],[{"a":1}]]}"#), Ok(2));
+        assert_eq!(read(r#"{"error":"D1_ERROR: no"}"#), Err("D1_ERROR: no".into()));
+    }
+}

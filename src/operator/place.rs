@@ -1,0 +1,48 @@
+//! Which storage a command uses: this machine's or Cloudflare's.
+
+use std::env;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use clap::Args;
+
+use super::project::Project;
+
+/// The environment variable that overrides wrangler's folder of local storage, for throwaway copies in tests.
+const PERSIST_TO: &str = "CONNECTOR_VAULT_PERSIST_TO";
+
+/// Which storage a command works on.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Place {
+    /// Use the storage on this machine, which `npm start` serves from (the default)
+    #[arg(long, conflicts_with = "remote")]
+    pub local: bool,
+    /// Use the storage at Cloudflare that wrangler.toml names
+    #[arg(long)]
+    pub remote: bool,
+    /// The folder of the local storage. Default: the environment variable `CONNECTOR_VAULT_PERSIST_TO`, or
+    /// .wrangler/state
+    #[arg(long, value_name = "DIR", conflicts_with = "remote")]
+    pub persist_to: Option<PathBuf>,
+    /// Work on this machine's storage as on Cloudflare's, through wrangler: so that it can be tested
+    #[arg(long, hide = true, conflicts_with = "remote")]
+    pub by_wrangler: bool,
+}
+
+impl Place {
+    /// The place in words.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        if self.remote { "at Cloudflare" } else { "on this machine" }
+    }
+
+    /// The folder of the local storage.
+    ///
+    /// # Errors
+    /// When there is no current folder.
+    pub fn folder(&self, project: &Project) -> Result<PathBuf> {
+        let given = self.persist_to.clone().or_else(|| env::var_os(PERSIST_TO).map(PathBuf::from));
+        let folder = given.unwrap_or_else(|| project.root().join(".wrangler").join("state"));
+        std::path::absolute(&folder).with_context(|| format!("the folder {}", folder.display()))
+    }
+}

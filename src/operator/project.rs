@@ -1,0 +1,163 @@
+//! The project around the current folder: its tools, and the storage that wrangler.toml binds.
+
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use serde::Deserialize;
+
+/// The binding of the D1 database of keys and connections.
+pub const VAULT: &str = "VAULT";
+/// The binding of the Workers KV namespace of the catalog.
+pub const CATALOG: &str = "CATALOG";
+
+/// The project's folder.
+#[derive(Debug, Clone)]
+pub struct Project(PathBuf);
+
+/// The ids that separate this project's local storage from that of other projects in the same folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ids {
+    /// The database's id.
+    pub database: String,
+    /// The namespace's id.
+    pub namespace: String,
+}
+
+#[derive(Deserialize)]
+struct Configuration {
+    #[serde(default)]
+    kv_namespaces: Vec<Bound>,
+    #[serde(default)]
+    d1_databases: Vec<Bound>,
+}
+
+#[derive(Deserialize)]
+struct Bound {
+    binding: String,
+    #[serde(alias = "preview_database_id")]
+    preview_id: Option<String>,
+    #[serde(alias = "database_id")]
+    id: Option<String>,
+}
+
+impl Project {
+    /// Finds the project around the current folder.
+    ///
+    /// # Errors
+    /// When there is no `wrangler.toml` here or in a folder above, or the project's tools are not installed.
+    pub fn find() -> Result<Self> {
+        let here = env::current_dir().context("the current folder")?;
+        let found = here.ancestors().find(|folder| folder.join("wrangler.toml").is_file());
+        let Some(root) = found else {
+            bail!("no wrangler.toml in {} or above: run this inside the project", here.display());
+        };
+        let project = Self(root.to_owned());
+        if !project.tools().join("wrangler").is_file() {
+            let root = root.display();
+            bail!("wrangler is not installed: run `npm start` or `npm ci` in {root} first");
+        }
+        Ok(project)
+    }
+
+    /// The project's folder.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.0
+    }
+
+    fn tools(&self) -> PathBuf {
+        self.0.join("node_modules").join(".bin")
+    }
+
+    /// A command that runs one of the project's tools in the project's folder.
+    ///
+    /// # Errors
+    /// When a folder's name cannot be part of `PATH`.
+    pub fn command(&self, tool: &str) -> Result<Command> {
+        let mut command = Command::new(self.tools().join(tool));
+        command
+            .current_dir(&self.0)
+            .env("PATH", path_with(&self.tools())?)
+            .env("WRANGLER_SEND_METRICS", "false")
+            .env("CLOUDFLARE_CF_FETCH_ENABLED", "false")
+            .env("NO_COLOR", "1")
+            .env_remove("FORCE_COLOR");
+        Ok(command)
+    }
+
+    /// The ids in wrangler.toml.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or lacks a binding.
+    pub fn ids(&self) -> Result<Ids> {
+        let file = self.0.join("wrangler.toml");
+        let text = fs::read_to_string(&file).with_context(|| format!("{}", file.display()))?;
+        ids(&text).with_context(|| format!("{}", file.display()))
+    }
+}
+
+/// The ids that `wrangler dev` uses.
+fn ids(text: &str) -> Result<Ids> {
+    let configuration: Configuration = toml::from_str(text)?;
+    let id = |all: Vec<Bound>, kind: &str, binding: &str| {
+        let bound = all
+            .into_iter()
+            .find(|one| one.binding == binding)
+            .with_context(|| format!("[[{kind}]] has no `binding = \"{binding}\"`"))?;
+        anyhow::Ok(bound.preview_id.or(bound.id).unwrap_or(bound.binding))
+    };
+    Ok(Ids {
+        database: id(configuration.d1_databases, "d1_databases", VAULT)?,
+        namespace: id(configuration.kv_namespaces, "kv_namespaces", CATALOG)?,
+    })
+}
+
+/// `PATH` with the project's tools first, so that wrangler finds the Node that it needs.
+fn path_with(tools: &Path) -> Result<OsString> {
+    let rest = env::var_os("PATH").unwrap_or_default();
+    let folders = std::iter::once(tools.to_owned()).chain(env::split_paths(&rest));
+    env::join_paths(folders).context("PATH")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_projects_tools_come_first_in_path() {
+        let path = path_with(Path::new("/project/node_modules/.bin")).unwrap();
+        assert_eq!(
+            env::split_paths(&path).next().unwrap(),
+            Path::new("/project/node_modules/.bin")
+        );
+    }
+
+    #[test]
+    fn ids_are_those_that_wrangler_dev_uses() {
+        let text = |kv: &str, d1: &str| {
+            format!(
+                "[[kv_namespaces]]\nbinding = \"CATALOG\"\n{kv}\n[[d1_databases]]\nbinding = \"VAULT\"\n{d1}"
+            )
+        };
+        for (kv, d1, namespace, database) in [
+            ("id = \"a\"", "database_id = \"b\"", "a", "b"),
+            (
+                "id = \"a\"\npreview_id = \"c\"",
+                "database_id = \"b\"\npreview_database_id = \"d\"",
+                "c",
+                "d",
+            ),
+            ("", "database_name = \"vault\"", "CATALOG", "VAULT"),
+        ] {
+            let expected = Ids { database: database.into(), namespace: namespace.into() };
+            assert_eq!(ids(&text(kv, d1)).unwrap(), expected);
+        }
+        assert!(ids(include_str!("../../wrangler.toml")).is_ok());
+        let error = ids("[[kv_namespaces]]\nbinding = \"CATALOG\"").unwrap_err();
+        assert_eq!(error.to_string(), "[[d1_databases]] has no `binding = \"VAULT\"`");
+    }
+}

@@ -1,0 +1,212 @@
+//! The contract's vocabulary: words shared by requests, rows and answers. Every module may use it; it uses none of
+//! them.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// The text is not one of the enum's names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnknownNameError;
+
+impl fmt::Display for UnknownNameError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("unknown name")
+    }
+}
+
+impl std::error::Error for UnknownNameError {}
+
+/// Defines an enum whose variants have names: the list of all variants, their names, and the conversions between both.
+macro_rules! named {
+    ($(#[$about:meta])* $kind:ident: $($(#[$doc:meta])* $variant:ident = $name:literal),+ $(,)?) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $kind {
+            $($(#[$doc])* $variant),+
+        }
+
+        impl $kind {
+            /// All variants, in the order in which they are shown.
+            pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
+            /// Their names, in the same order.
+            pub const NAMES: [&'static str; [$($name),+].len()] = [$($name),+];
+
+            /// The variant's name.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name),+
+                }
+            }
+        }
+
+        impl FromStr for $kind {
+            type Err = UnknownNameError;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                Self::ALL.into_iter().find(|known| known.as_str() == text).ok_or(UnknownNameError)
+            }
+        }
+
+        impl Serialize for $kind {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $kind {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let name = Cow::<str>::deserialize(deserializer)?;
+                name.parse().map_err(D::Error::custom)
+            }
+        }
+    };
+}
+
+named! {
+    /// One of the two separate worlds of an account. A key sees only the connections of its own environment.
+    Environment:
+    /// For development.
+    Test = "test",
+    /// For production.
+    Live = "live",
+}
+
+named! {
+    /// Something that a key may be allowed to do.
+    Scope:
+    /// Read connectors and actions.
+    CatalogRead = "catalog:read",
+    /// Read connections.
+    ConnectionsRead = "connections:read",
+    /// Create, change and delete connections.
+    ConnectionsWrite = "connections:write",
+    /// Create session tokens. A token can't have this scope.
+    SessionsCreate = "sessions:create",
+}
+
+named! {
+    /// The kind of identity that a connection belongs to (specification, part 2.4).
+    IdentityType:
+    /// One person.
+    User = "user",
+    /// Several people.
+    Team = "team",
+    /// A company or a similar body.
+    Organization = "organization",
+    /// Something that people work on together.
+    Project = "project",
+}
+
+named! {
+    /// The health of a connection (specification, part 3.1).
+    State:
+    /// Healthy.
+    Operational = "operational",
+    /// A token refresh failed; a retry is pending.
+    Degraded = "degraded",
+    /// Inactive until somebody reconnects it.
+    Failed = "failed",
+    /// Not determined.
+    Unknown = "unknown",
+}
+
+named! {
+    /// An HTTP method: of an action, or of an endpoint.
+    Method:
+    /// Reads.
+    Get = "GET",
+    /// Creates, or does something.
+    Post = "POST",
+    /// Replaces.
+    Put = "PUT",
+    /// Changes.
+    Patch = "PATCH",
+    /// Deletes.
+    Delete = "DELETE",
+}
+
+impl Scope {
+    /// The scopes that a token may have.
+    pub const OF_TOKENS: [Self; 3] =
+        [Self::CatalogRead, Self::ConnectionsRead, Self::ConnectionsWrite];
+
+    const fn bit(self) -> u8 {
+        match self {
+            Self::CatalogRead => 1,
+            Self::ConnectionsRead => 2,
+            Self::ConnectionsWrite => 4,
+            Self::SessionsCreate => 8,
+        }
+    }
+}
+
+/// A set of scopes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Scopes(u8);
+
+impl Scopes {
+    /// Whether the set holds `scope`.
+    #[must_use]
+    pub const fn contains(self, scope: Scope) -> bool {
+        self.0 & scope.bit() != 0
+    }
+
+    /// The scopes that are in both sets.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    /// The set as a bit mask, the form in which a token carries it.
+    #[must_use]
+    pub const fn bits(self) -> u8 {
+        self.0
+    }
+
+    /// Reads the bit mask that a token carries. Bits of scopes that no token may have are ignored.
+    #[must_use]
+    pub fn of_token(bits: u64) -> Self {
+        let all = Scope::OF_TOKENS.into_iter().collect::<Self>();
+        Self(u8::try_from(bits).unwrap_or(0)).and(all)
+    }
+
+    /// The scopes of the set, in the order of [`Scope::ALL`].
+    pub fn iter(self) -> impl Iterator<Item = Scope> {
+        Scope::ALL.into_iter().filter(move |scope| self.contains(*scope))
+    }
+}
+
+impl FromIterator<Scope> for Scopes {
+    fn from_iter<I: IntoIterator<Item = Scope>>(scopes: I) -> Self {
+        Self(scopes.into_iter().fold(0, |bits, scope| bits | scope.bit()))
+    }
+}
+
+impl fmt::Display for Scopes {
+    /// Space-separated, as in the `scopes` column.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut names = self.iter().map(Scope::as_str);
+        f.write_str(names.next().unwrap_or_default())?;
+        names.try_for_each(|name| write!(f, " {name}"))
+    }
+}
+
+impl Serialize for Scopes {
+    /// The names, in the order of [`Scope::ALL`].
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter())
+    }
+}
+
+impl FromStr for Scopes {
+    type Err = UnknownNameError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.split_whitespace().map(Scope::from_str).collect()
+    }
+}

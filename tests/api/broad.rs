@@ -1,0 +1,225 @@
+//! Lists that would read too much are refused before they are read; the refusal says what caused it and what would
+//! help.
+
+use connector_vault::api::{Config, Service};
+use serde_json::{Value, json};
+
+use crate::support::{Api, as_key, as_secret, body, to_sqlite};
+use crate::vault::{CONNECTIONS, code, minimal, next};
+
+/// A vault of 60 connections, in which a list may read this many rows.
+fn vault(max_rows_read: &str) -> Api {
+    let api = Api::with_sessions(Some(crate::sessions::SECRET), None);
+    for nth in 0..60 {
+        api.world.wait(1);
+        let mut document = minimal(&format!("ann-{}", nth % 20));
+        document["label"] = json!(format!("l{nth}"));
+        document["tags"] = if nth == 7 { json!(["all", "rare"]) } else { json!(["all", "most"]) };
+        document["name"] = json!("Ann");
+        api.create(&document);
+    }
+    with_most(api, max_rows_read)
+}
+
+fn with_most(api: Api, max_rows_read: &str) -> Api {
+    let config = Config::default().with_sessions(Some(crate::sessions::SECRET), None);
+    Api { service: Service::new(config.with_max_rows_read(Some(max_rows_read))), ..api }
+}
+
+/// The detail of a refusal, and the parameter and detail of each error.
+fn refusal(api: &Api, query: &str) -> (String, Vec<(String, String)>) {
+    let response = api.get(&format!("{CONNECTIONS}?{query}"));
+    assert_eq!((response.status, code(&response).as_str()), (400, "query_too_broad"), "{query}");
+    let document = body(&response);
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let errors = document["errors"].as_array().unwrap();
+    let errors = errors.iter().map(|error| (text(&error["parameter"]), text(&error["detail"])));
+    (text(&document["detail"]), errors.collect())
+}
+
+#[test]
+fn a_refusal_names_the_estimate_its_causes_and_the_cure() {
+    let api = vault("50");
+    let rows = "Narrow it with `identity`, `name`, `key` or a rarer tag, or ask for one tag alone.";
+    for (query, estimate, cure, errors) in [
+        (
+            "tags=all,most&tagsMatch=any",
+            "about 119",
+            rows,
+            vec![("tags", "`tags` have 119 connections together")],
+        ),
+        (
+            "tags=all,most",
+            "about 238",
+            rows,
+            vec![("tags", "`tags` have 59 connections each, or more")],
+        ),
+        (
+            "tags=all&platform=alpha&identityType=user",
+            "about 240",
+            rows,
+            vec![
+                ("tags", "`tags` has 60 connections"),
+                (
+                    "platform",
+                    "`platform` leaves, with the other filters but `tags`, 60 connections",
+                ),
+                (
+                    "identityType",
+                    "`identityType` leaves, with the other filters but `tags`, 60 connections",
+                ),
+            ],
+        ),
+        (
+            "tags=all,most&tagsMatch=any&state=unknown",
+            "about 2520",
+            rows,
+            vec![
+                ("tags", "`tags` have 119 connections together"),
+                ("state", "`state` leaves 60 connections"),
+            ],
+        ),
+        (
+            "q=a",
+            "more than 50",
+            "Give `q` more characters, or ask by `identity`.",
+            vec![("q", "`q` begins the name or the identity of more than 16 connections")],
+        ),
+        (
+            "name=ann",
+            "more than 50",
+            "Ask by `identity` or `key` instead.",
+            vec![("name", "`name` has more than 16 connections")],
+        ),
+    ] {
+        let errors: Vec<_> =
+            errors.into_iter().map(|(name, what)| (name.to_owned(), what.to_owned())).collect();
+        let detail = format!(
+            "This list would read {estimate} rows, and 50 is the most that one may. {cure}"
+        );
+        assert_eq!(refusal(&api, query), (detail, errors), "{query}");
+    }
+    let api = with_most(api, "20");
+    let cure = "Follow the `Link` header from an earlier page, which costs the same on every page, or narrow the list with a filter.";
+    let page = "`page` skips 29 connections, which a page number reads one by one";
+    assert_eq!(
+        refusal(&api, "page=31&limit=1"),
+        (
+            format!("This list would read about 28 rows, and 20 is the most that one may. {cure}"),
+            vec![("page".to_owned(), page.replace("29", "28"))]
+        )
+    );
+}
+
+#[test]
+fn what_is_refused_reads_nothing() {
+    let api = vault("50");
+    for query in ["tags=all,most&tagsMatch=any", "tags=all,most", "tags=all&state=unknown"] {
+        assert_eq!(refusal(&api, query).1[0].0, "tags", "{query}");
+        // What each statement returned: the key, the estimate, then totals of 0 and no rows.
+        for statement in api.world.asked.borrow().iter().skip(2) {
+            if !statement.sql.starts_with("SELECT") {
+                continue;
+            }
+            let sql = format!("SELECT count(*) FROM ({})", statement.sql);
+            let params = statement.params.iter().map(to_sqlite);
+            let rows: i64 = api
+                .world
+                .database
+                .query_row(&sql, rusqlite::params_from_iter(params), |row| row.get(0))
+                .unwrap();
+            assert!(rows <= 1, "{query}: {}", statement.sql);
+        }
+    }
+}
+
+#[test]
+fn what_is_rare_enough_is_answered() {
+    let api = vault("50");
+    for (query, total) in [
+        ("", 60),
+        ("tags=all", 60),
+        ("tags=all,rare", 1),
+        ("tags=all,rare&platform=alpha", 1),
+        ("tags=rare,nobody&tagsMatch=any", 1),
+        ("tags=all,nobody", 0),
+        ("state=unknown", 60),
+        ("platform=alpha&platformVersion=v1&identityType=user&state=unknown", 60),
+        ("identity=ann-3", 3),
+        ("q=ann-3", 3),
+        ("name=nobody", 0),
+        ("page=1000000000", 60),
+        ("tags=all&page=1000", 60),
+    ] {
+        let response = api.get(&format!("{CONNECTIONS}?{query}"));
+        assert_eq!((response.status, &body(&response)["total"]), (200, &json!(total)), "{query}");
+    }
+}
+
+/// A page near the end is read from there, whatever its number.
+#[test]
+fn the_last_pages_have_numbers_too() {
+    let api = vault("20");
+    for filter in
+        ["", "tags=all", "platform=alpha", "state=unknown", "platformVersion=v1&identityType=user"]
+    {
+        let whole = body(&api.get(&format!("{CONNECTIONS}?limit=500&{filter}")))["rows"].clone();
+        let whole = whole.as_array().unwrap();
+        for limit in [1, 7, 20] {
+            for page in 1..=70 {
+                let response =
+                    api.get(&format!("{CONNECTIONS}?{filter}&limit={limit}&page={page}"));
+                let offset = limit * (page - 1);
+                let far = (60_usize.saturating_sub(offset)).saturating_sub(limit + 1);
+                let what = format!("{filter} {limit} {page}");
+                if offset > 20 && offset < 60 && far > 20 {
+                    assert_eq!(code(&response), "query_too_broad", "{what}");
+                    continue;
+                }
+                let rows: Vec<_> = whole.iter().skip(offset).take(limit).cloned().collect();
+                let document = body(&response);
+                assert_eq!(
+                    (&document["rows"], &document["total"]),
+                    (&json!(rows), &json!(60)),
+                    "{what}"
+                );
+                assert_eq!(next(&response).is_some(), offset + limit < 60, "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_token_is_refused_without_a_count_and_keeps_what_is_its_own() {
+    let api = vault("10");
+    let ask = |api: &Api, wish: &Value, query: &str| {
+        let token = api.token(wish);
+        api.send(&as_secret(&token, "GET", &format!("{CONNECTIONS}?{query}")))
+    };
+    let wish = json!({"identity": "ann-3"});
+    let response = ask(&api, &wish, "");
+    assert_eq!((response.status, &body(&response)["total"]), (200, &json!(3)));
+    // Its own identity has more connections than a list may read.
+    let api = with_most(api, "6");
+    let response = ask(&api, &wish, "");
+    assert_eq!((response.status, code(&response).as_str()), (400, "query_too_broad"));
+    let errors = json!([{"parameter": "identity", "detail": "`identity` has more connections than a list may read"}]);
+    assert_eq!(body(&response)["errors"], errors);
+    assert!(response.header("server-timing").unwrap().contains("rows_read=0 "));
+}
+
+#[test]
+fn the_order_of_checks_stands() {
+    let api = vault("50");
+    let broad = format!("{CONNECTIONS}?tags=all,most");
+    let unknown = format!("{broad}&limit=0");
+    assert_eq!(code(&api.get(&unknown)), "invalid_parameter");
+    let no_scope = api.world.key("acme", connector_vault::terms::Environment::Test, &[], None);
+    let response = api.send(&as_key(&no_scope, "GET", &broad));
+    assert_eq!(code(&response), "insufficient_scope");
+    api.world.revoke(&no_scope);
+    let response = api.send(&as_key(&no_scope, "GET", &broad));
+    assert_eq!(code(&response), "invalid_key");
+    api.world.limited.set(true);
+    assert_eq!(code(&api.get(&broad)), "too_many_requests");
+}

@@ -1,0 +1,218 @@
+//! The requests that a new isolate rehearses, with storage's answers. They are recorded in `src/edge/rehearsal.json`.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt::Write as _;
+use std::fs;
+use std::rc::Rc;
+
+use connector_vault::access::key::ApiKey;
+use connector_vault::api::{Config, Request, Service, handle};
+use connector_vault::ports::{
+    Blob, Blobs, Clock, Db, Random, RateLimit, ResultSet, RetryAfter, Statement, StorageError,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::support::{Api, World, anonymous, as_secret, body, with_body};
+use crate::vault::{CONNECTIONS, SUMMARY, at, minimal, post_as};
+
+const RECORDING: &str = "src/edge/rehearsal.json";
+/// When set, the recording is made anew.
+const WRITE: &str = "WRITE_REHEARSAL";
+
+#[derive(Serialize, Deserialize)]
+struct Recording {
+    /// The catalog's values by key, in hexadecimal.
+    values: BTreeMap<String, String>,
+    requests: Vec<Recorded>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Recorded {
+    status: u16,
+    method: String,
+    path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    secret: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    body: Option<String>,
+    /// D1's answers: a list of results for each batch.
+    batches: Vec<Vec<Value>>,
+}
+
+impl Recorded {
+    fn request(&self) -> Request {
+        let request = match &self.secret {
+            Some(secret) => as_secret(secret, &self.method, &self.path),
+            None => anonymous(&self.method, &self.path),
+        };
+        self.body.as_ref().map_or(request.clone(), |body| with_body(request, body))
+    }
+}
+
+/// The requests worth rehearsing: the kinds that an isolate gets first, with their status.
+fn requests(key: &ApiKey, connection: &str) -> Vec<Recorded> {
+    let one = |status, method: &str, path: &str, body: Option<Value>| Recorded {
+        status,
+        method: method.into(),
+        path: path.into(),
+        secret: Some(key.reveal().into()),
+        body: body.map(|body| body.to_string()),
+        batches: Vec::new(),
+    };
+    let get = |path: &str| one(200, "GET", path, None);
+    let connection = at(connection);
+    vec![
+        Recorded { secret: None, ..get("/health") },
+        Recorded { secret: None, ..one(401, "GET", "/v1/whoami", None) },
+        get("/v1/whoami"),
+        get("/v1/available-connectors"),
+        get("/v1/available-connectors?category=payments&limit=5"),
+        get("/v1/available-connectors?q=alpha"),
+        get("/v1/available-actions/alpha"),
+        get("/v1/available-actions/alpha?title=list%20users&method=GET&page=1"),
+        get("/v1/available-actions/alpha?key=usersCreate"),
+        get("/v1/available-actions/alpha?q=list+user"),
+        one(404, "GET", "/v1/available-actions/beta", None),
+        one(400, "GET", "/v1/available-connectors?lmit=3", None),
+        get(CONNECTIONS),
+        get(&format!("{CONNECTIONS}?platform=alpha&tags=a,b&limit=50")),
+        get(&format!("{CONNECTIONS}?identity=ann")),
+        get(SUMMARY),
+        get(&connection),
+        one(200, "PATCH", &connection, Some(json!({"tags": ["a", "b"]}))),
+    ]
+}
+
+/// Ports of a starting isolate, whose clock stands still.
+struct AtStart<'a, S> {
+    storage: &'a S,
+    batches: RefCell<VecDeque<Vec<ResultSet>>>,
+}
+
+impl<S> Clock for AtStart<'_, S> {
+    fn now(&self) -> u64 {
+        0
+    }
+
+    async fn sleep(&self, _: u32) {}
+}
+
+impl<S> Random for AtStart<'_, S> {
+    /// A starting isolate has no randomness.
+    fn fill(&self, _: &mut [u8]) {}
+}
+
+impl<S> RateLimit for AtStart<'_, S> {
+    async fn allow(&self, _: &str) -> Result<(), RetryAfter> {
+        Ok(())
+    }
+}
+
+impl Db for AtStart<'_, World> {
+    async fn batch(&self, statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
+        let sets = self.storage.batch(statements).await?;
+        self.batches.borrow_mut().push_back(sets.clone());
+        Ok(sets)
+    }
+}
+
+impl Blobs for AtStart<'_, World> {
+    async fn get(&self, key: &str) -> Result<Option<Rc<dyn Blob>>, StorageError> {
+        self.storage.get(key).await
+    }
+}
+
+impl Db for AtStart<'_, Recording> {
+    async fn batch(&self, statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
+        let sets = self.batches.borrow_mut().pop_front();
+        let sets = sets.filter(|sets| sets.len() == statements.len());
+        sets.ok_or_else(|| StorageError::new("more was asked than is recorded"))
+    }
+}
+
+impl Blobs for AtStart<'_, Recording> {
+    async fn get(&self, key: &str) -> Result<Option<Rc<dyn Blob>>, StorageError> {
+        let value = self.storage.values.get(key).map(|digits| from_hex(digits));
+        Ok(value.map(|bytes| Rc::new(bytes) as Rc<dyn Blob>))
+    }
+}
+
+fn to_hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut digits, byte| {
+        let _ = write!(digits, "{byte:02x}");
+        digits
+    })
+}
+
+fn from_hex(digits: &str) -> Vec<u8> {
+    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap();
+    digits.as_bytes().chunks(2).map(byte).collect()
+}
+
+/// A statement's result as D1 returns it.
+fn result(set: &ResultSet) -> Value {
+    let rows: Value = serde_json::from_str(&set.json).unwrap();
+    json!({"results": rows, "meta": {"rows_read": set.rows_read, "rows_written": set.rows_written}})
+}
+
+fn result_set(result: &Value) -> ResultSet {
+    ResultSet { json: result["results"].to_string(), ..ResultSet::default() }
+}
+
+/// Answers a request as a new isolate would. Returns the response and the batches that were not used.
+fn answered<'a, S>(
+    storage: &'a S,
+    batches: VecDeque<Vec<ResultSet>>,
+    request: &Request,
+) -> (u16, VecDeque<Vec<ResultSet>>)
+where
+    AtStart<'a, S>: Db + Blobs,
+{
+    let ports = AtStart { storage, batches: RefCell::new(batches) };
+    let response = pollster::block_on(handle(&Service::new(Config::default()), &ports, request));
+    (response.status, ports.batches.into_inner())
+}
+
+fn record() -> Recording {
+    let api = Api::with_catalog();
+    let made = api.send(&post_as(&api.key, &minimal("ann")));
+    let mut requests = requests(&api.key, body(&made)["id"].as_str().unwrap());
+    api.world.blob_reads.borrow_mut().clear();
+    for one in &mut requests {
+        let (status, batches) = answered(&api.world, VecDeque::new(), &one.request());
+        assert_eq!(status, one.status, "{} {}", one.method, one.path);
+        one.batches = batches.iter().map(|sets| sets.iter().map(result).collect()).collect();
+    }
+    let read: Vec<String> = api.world.blob_reads.borrow().clone();
+    let blobs = api.world.blobs.borrow();
+    let values = read.into_iter().filter_map(|key| Some((to_hex(blobs.get(&key)?), key)));
+    Recording { values: values.map(|(digits, key)| (key, digits)).collect(), requests }
+}
+
+/// Any change to the statements or to their results requires a new recording. Otherwise an isolate would rehearse
+/// something other than what it will be asked.
+#[test]
+fn every_recorded_request_is_answered_as_recorded() {
+    if std::env::var_os(WRITE).is_some() {
+        let mut text = serde_json::to_string_pretty(&record()).unwrap();
+        text.push('\n');
+        fs::write(RECORDING, text).unwrap();
+    }
+    let text = fs::read_to_string(RECORDING).unwrap();
+    let recording: Recording = serde_json::from_str(&text).unwrap();
+    let failed = Cell::new(false);
+    for one in &recording.requests {
+        let batches = one.batches.iter().map(|sets| sets.iter().map(result_set).collect());
+        let (status, left) = answered(&recording, batches.collect(), &one.request());
+        if (status, left.len()) != (one.status, 0) {
+            failed.set(true);
+            eprintln!("{} {}: {status}, {} batches unused", one.method, one.path, left.len());
+        }
+    }
+    assert!(
+        !failed.get(),
+        "{RECORDING} is out of date: `{WRITE}=1 cargo test --test api rehearsal`"
+    );
+}

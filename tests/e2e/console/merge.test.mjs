@@ -1,0 +1,44 @@
+// How the console merges what two people made of one version.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { mergeFields, mergeTags } from "../../../www/src/connections/merge.ts";
+
+/** Base, theirs, mine, and what both together are; a letter is a tag. */
+const TAGS = [
+  ["ab", "ab", "abc", "abc"],
+  ["ab", "abc", "ab", "abc"],
+  ["ab", "bt", "abm", "btm"],
+  ["ab", "abt", "bm", "btm"],
+  ["ab", "", "abm", "m"],
+  ["ab", "abt", "", "t"],
+  ["ab", "b", "b", "b"],
+  ["ab", "abx", "abx", "abx"],
+  ["ab", "abxt", "abxm", "abxtm"],
+  // Their order, unless only I changed it.
+  ["abc", "cba", "abcm", "cbam"],
+  ["abc", "abc", "cba", "cba"],
+  // A tag may be there twice.
+  ["aa", "aab", "a", "ab"],
+  ["a", "ab", "aa", "aba"],
+  ["", "a", "b", "ab"],
+];
+
+/** Base, theirs, mine, both together, and the fields that clash. */
+const FIELDS = [
+  [{ a: 1, b: 1 }, { a: 1, b: 1 }, { a: 2, b: 1 }, { a: 2, b: 1 }, []],
+  [{ a: 1, b: 1 }, { a: 1, b: 2 }, { a: 2, b: 1 }, { a: 2, b: 2 }, []],
+  [{ a: 1, b: 1 }, { a: 2, b: 1 }, { a: 2, b: 1 }, { a: 2, b: 1 }, []],
+  [{ a: 1, b: 1 }, { a: 3, b: 2 }, { a: 2, b: 1 }, { a: 2, b: 2 }, ["a"]],
+  [{ a: 1, b: 1 }, { a: 2, b: 2 }, { a: 1, b: 1 }, { a: 2, b: 2 }, []],
+];
+
+describe("a three-way merge", () => {
+  for (const [base, theirs, mine, both] of TAGS) {
+    test(`of tags: from "${base}", "${theirs}" and "${mine}" make "${both}"`, () =>
+      assert.equal(mergeTags([...base], [...theirs], [...mine]).join(""), both));
+  }
+  for (const [base, theirs, mine, merged, clashes] of FIELDS) {
+    test(`of fields: ${[base, theirs, mine].map((one) => JSON.stringify(one)).join(" ")}`, () =>
+      assert.deepEqual(mergeFields(base, theirs, mine), { merged, clashes }));
+  }
+});

@@ -1,0 +1,340 @@
+// The helper through which the operator's commands share this machine's storage, and the same commands through wrangler.
+import assert from "node:assert/strict";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+import { isAlive } from "../../scripts/lib/alive.mjs";
+import { nativeCli } from "../../scripts/lib/native-cli.mjs";
+import { root } from "../../scripts/lib/paths.mjs";
+import { environment } from "../../scripts/lib/run.mjs";
+import { State, cli, otherCatalog, smallCatalog, wranglerEnvironment } from "./support/workspace.mjs";
+
+const HELPER = join(root, "scripts", "storage", "helper.mjs");
+const PATIENCE_MS = 30_000;
+
+const recordOf = (state) => join(state.path, "storage-helper.json");
+const record = (state) => JSON.parse(readFileSync(recordOf(state), "utf8"));
+
+const createKey = (state, account, ...how) =>
+  cli(
+    "keys",
+    "create",
+    "--account",
+    account,
+    "--environment",
+    "test",
+    "--json",
+    "--persist-to",
+    state.path,
+    ...how,
+  ).then(JSON.parse);
+const listKeys = (state, ...how) => cli("keys", "list", "--json", "--persist-to", state.path, ...how).then(JSON.parse);
+const accounts = async (state) => (await listKeys(state)).map(({ account }) => account).sort();
+
+/** Waits until something is the case. */
+async function until(what, isSo) {
+  for (const end = Date.now() + PATIENCE_MS; !(await isSo()); ) {
+    assert.ok(Date.now() < end, `it never came to this: ${what}`);
+    await pause(20);
+  }
+}
+
+/** What a process has started. */
+function childrenOf(pid) {
+  const lines = execFileSync("ps", ["-A", "-o", "pid=,ppid="], { encoding: "utf8" }).trim().split("\n");
+  return lines
+    .map((line) => line.trim().split(/\s+/).map(Number))
+    .filter(([, parent]) => parent === pid)
+    .map(([child]) => child);
+}
+
+/** A helper as a command starts it, that waits for so many seconds; with its record. */
+async function helper(state, seconds) {
+  const child = spawn(process.execPath, [HELPER, state.path, String(seconds)], {
+    stdio: ["ignore", "pipe", "inherit"],
+    env: environment(wranglerEnvironment),
+  });
+  const closed = once(child, "close");
+  const [line] = await once(child.stdout.setEncoding("utf8"), "data");
+  return { ...JSON.parse(line), closed };
+}
+
+describe("the helper for local storage", { timeout: 600_000 }, () => {
+  test("is one for all commands that begin at once on a new folder, and each does its work once", async () => {
+    const state = new State("helper-together");
+    const names = Array.from({ length: 6 }, (_, n) => `account-${n}`);
+    await Promise.all(names.map((name) => createKey(state, name)));
+    const { pid } = record(state);
+    assert.deepEqual(await accounts(state), names);
+    assert.equal(record(state).pid, pid);
+    assert.deepEqual(readdirSync(state.path).sort(), ["storage-helper.json", "v3"]);
+    assert.equal(statSync(recordOf(state)).mode & 0o777, 0o600);
+  });
+
+  test("is killed in the middle: the command says so, whole batches stay, and the next command works", async () => {
+    const state = new State("helper-killed");
+    await state.migrate();
+    const { path } = await smallCatalog();
+    const seed = spawn(
+      await nativeCli(),
+      ["seed", "--catalog", path, "--persist-to", state.path, "--account", "acme", "--connections", "10000000"],
+      {
+        cwd: root,
+        env: environment(wranglerEnvironment),
+        stdio: ["ignore", "inherit", "pipe"],
+      },
+    );
+    let said = "";
+    seed.stderr.setEncoding("utf8").on("data", (text) => {
+      said += text;
+    });
+    const closed = once(seed, "close");
+    const { vault, close } = await state.open();
+    const count = async () => (await vault.prepare("SELECT count(*) AS n FROM connections").first()).n;
+    await until("connections are in", async () => (await count()) > 0);
+    const { pid } = record(state);
+    const started = childrenOf(pid);
+    assert.ok(started.length > 0);
+    process.kill(pid, "SIGKILL");
+    const [code] = await closed;
+    assert.equal(code, 1, said);
+    assert.match(
+      said,
+      /stopped with [\d,]+ connections made: the helper for this machine's storage ended before it answered/,
+    );
+    await until("nothing of the helper runs", () => !started.some(isAlive));
+    assert.equal((await count()) % 5000, 0);
+    await close();
+    assert.equal((await createKey(state, "after")).account, "after");
+    assert.notEqual(record(state).pid, pid);
+    assert.deepEqual(await accounts(state), ["after"]);
+  });
+
+  test("ends when nobody needs it any longer, and leaves nothing behind", async () => {
+    const state = new State("helper-idle");
+    const { pid, closed } = await helper(state, 3);
+    await createKey(state, "acme");
+    assert.equal(record(state).pid, pid, "the command came to this helper");
+    const started = childrenOf(pid);
+    assert.deepEqual(await closed, [0, null]);
+    await until("nothing of the helper runs", () => !started.some(isAlive));
+    assert.deepEqual(readdirSync(state.path), ["v3"]);
+    assert.deepEqual(await accounts(state), ["acme"]);
+  });
+
+  test("ends with its folder, and the next one knows nothing of what was there", async () => {
+    const state = new State("helper-deleted");
+    const { pid, closed } = await helper(state, 600);
+    await createKey(state, "before");
+    rmSync(state.path, { recursive: true });
+    await createKey(state, "after");
+    assert.notEqual(record(state).pid, pid);
+    assert.deepEqual(await accounts(state), ["after"]);
+    assert.deepEqual(await closed, [0, null]);
+    assert.ok(existsSync(recordOf(state)), "it leaves the other one's record alone");
+  });
+
+  test("sees that a database is another one now", async () => {
+    const state = new State("helper-replaced");
+    await createKey(state, "before");
+    const { pid } = record(state);
+    rmSync(join(state.path, "v3", "d1"), { recursive: true });
+    assert.deepEqual(await accounts(state), []);
+    assert.equal(record(state).pid, pid);
+  });
+
+  test("serves its own folder, not a copy, and not what it was renamed to", async () => {
+    const state = new State("helper-original");
+    await createKey(state, "original");
+    const [copy, moved] = [new State("helper-copy"), new State("helper-moved")];
+    cpSync(state.path, copy.path, { recursive: true });
+    await createKey(copy, "copy");
+    assert.deepEqual([await accounts(state), await accounts(copy)], [["original"], ["copy", "original"]]);
+    renameSync(state.path, moved.path);
+    assert.deepEqual([await accounts(state), await accounts(moved)], [[], ["original"]]);
+  });
+
+  test("is not mistaken for what listens on the port of a dead one", async () => {
+    const state = new State("helper-impostor");
+    const heard = [];
+    const impostor = createServer((socket) => {
+      socket
+        .on("error", () => {})
+        .setEncoding("utf8")
+        .on("data", (text) => {
+          heard.push(text);
+          socket.write('{"proof":"guessed"}\n');
+        });
+    });
+    await new Promise((done) => impostor.listen(0, "127.0.0.1", done));
+    mkdirSync(state.path, { recursive: true });
+    for (const text of [
+      JSON.stringify({ folder: state.path, pid: 1, port: impostor.address().port, token: "t", proof: "p" }),
+      "",
+      "{",
+      "null",
+    ]) {
+      writeFileSync(recordOf(state), text);
+      await createKey(state, "acme");
+      process.kill(record(state).pid, "SIGTERM");
+      await until("the helper has ended", () => !existsSync(recordOf(state)));
+    }
+    impostor.close();
+    assert.ok(heard.length > 0 && heard.every((text) => text === '{"token":"t"}\n'), heard.join());
+    assert.equal((await accounts(state)).length, 4);
+  });
+
+  test("answers nobody who does not know its token", async () => {
+    const state = new State("helper-stranger");
+    const { port } = await helper(state, 3);
+    for (const first of ['{"token":"guessed"}\n', "{}\n", "GET / HTTP/1.1\r\n\r\n"]) {
+      const answer = await fetch(`http://127.0.0.1:${port}/`, { method: "POST", body: first }).then(
+        () => "answered",
+        () => "closed",
+      );
+      assert.equal(answer, "closed");
+    }
+    assert.equal((await createKey(state, "acme")).account, "acme");
+  });
+});
+
+describe("keys", { timeout: 600_000 }, () => {
+  const state = new State("keys-by-hand");
+  const place = ["--persist-to", state.path];
+
+  test("demo is one key, until it is revoked", async () => {
+    const demo = () => cli("keys", "demo", ...place);
+    const first = await demo();
+    assert.match(first, /^sk_test_\w+\n$/);
+    assert.equal(await demo(), first);
+    assert.equal(statSync(join(state.path, "v3", "d1", "demo-key.json")).mode & 0o777, 0o600);
+    const [{ id, account, scopes }] = await listKeys(state);
+    assert.deepEqual([account, scopes.length], ["demo", 4]);
+    await cli("keys", "revoke", id, ...place);
+    const second = await demo();
+    assert.notEqual(second, first);
+    assert.equal(await demo(), second);
+    const error = await cli("keys", "demo", "--remote").catch(({ output }) => output);
+    assert.match(error, /for this machine only[^]*keys -- create --remote/);
+  });
+
+  test("what is no id is explained, and a secret is not repeated", async () => {
+    const secret = (await cli("keys", "demo", ...place)).trim();
+    for (const command of ["revoke", "rotate"]) {
+      for (const [text, expected] of [
+        ["nope", /not a key's id\. An id looks like [^]*npm run keys -- list/],
+        [secret, /a key's secret, not its id\./],
+      ]) {
+        const output = await cli("keys", command, text, ...place).then(
+          () => assert.fail("taken"),
+          (error) => error.output,
+        );
+        assert.match(output, expected);
+        assert.ok(!output.includes(secret));
+      }
+    }
+  });
+
+  test("list fits a terminal of 100 columns", async () => {
+    await cli(
+      "keys",
+      "create",
+      "--account",
+      "a".repeat(64),
+      "--environment",
+      "live",
+      "--scope",
+      "catalog:read",
+      "--expires",
+      "1d",
+      ...place,
+    );
+    const text = await cli("keys", "list", ...place);
+    for (const line of text.split("\n")) assert.ok(line.length <= 100, line);
+    assert.match(
+      text,
+      /\naccount a{64}\n[\da-f-]{36} {2}live {2}active .* some\n {2}may only {4}catalog:read\n {2}note {8}expires in (?:23 hours|1 day)\n/,
+    );
+  });
+});
+
+describe("the commands through wrangler, as they reach Cloudflare's storage", { timeout: 600_000 }, () => {
+  const state = new State("by-wrangler");
+  const how = ["--by-wrangler"];
+
+  test("migrate, and do what the helper does", async () => {
+    const error = await listKeys(state, ...how).catch(({ output }) => output);
+    assert.match(error, /the database lacks tables or columns: run `npm run deploy` first/);
+    const all = readdirSync(join(root, "migrations")).sort();
+    assert.deepEqual(await state.migrate(...how), all);
+    assert.deepEqual(await state.migrate(...how), []);
+    assert.deepEqual(await state.migrate(), []);
+    assert.match(await state.migrateByWrangler(), /No migrations to apply/);
+  });
+
+  test("keys are the same whoever writes and reads them", async () => {
+    const made = await createKey(state, "acme", ...how);
+    const place = ["--persist-to", state.path, ...how];
+    const { secret, replaces, ...rotated } = JSON.parse(await cli("keys", "rotate", made.id, "--json", ...place));
+    assert.match(secret, /^sk_test_/);
+    assert.equal(replaces.id, made.id);
+    assert.equal(JSON.parse(await cli("keys", "revoke", rotated.id, "--json", ...place)).state, "revoked");
+    const listed = await listKeys(state, ...how);
+    assert.deepEqual(
+      listed.map(({ id, state: is }) => [id, is]),
+      [
+        [made.id, "active"],
+        [rotated.id, "revoked"],
+      ],
+    );
+    assert.deepEqual(await listKeys(state), listed);
+  });
+
+  test("a catalog is published, listed and pruned", async () => {
+    const [small, other] = [await smallCatalog(), await otherCatalog()];
+    const catalog = (command, ...args) => cli("catalog", command, "--persist-to", state.path, ...args);
+    const versions = async (...args) => JSON.parse(await catalog("list", "--json", ...args));
+    await catalog("publish", "--catalog", small.path, ...how);
+    assert.deepEqual(
+      (await versions()).map(({ id, current }) => [id, current]),
+      [[small.version, true]],
+    );
+    await catalog("publish", "--catalog", other.path);
+    assert.deepEqual(await versions(...how), await versions());
+    assert.deepEqual(
+      (await versions(...how)).map(({ id }) => id),
+      [other.version, small.version],
+    );
+    const { catalog: kv, close } = await state.open();
+    // All that was long ago.
+    for (const [{ version }, publishedAt] of [
+      [small, "2019-01-01T00:00:00.000Z"],
+      [other, "2020-01-01T00:00:00.000Z"],
+    ]) {
+      await kv.put(`version:${version}`, await kv.get(`version:${version}`, "arrayBuffer"), {
+        metadata: { publishedAt },
+      });
+    }
+    await close();
+    await catalog("prune", "--keep", "1", "--yes", ...how);
+    assert.deepEqual(
+      (await versions()).map(({ id }) => id),
+      [other.version],
+    );
+    assert.deepEqual(await versions(...how), await versions());
+  });
+});

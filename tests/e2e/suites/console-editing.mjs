@@ -1,0 +1,243 @@
+// The state and the name of a connection, changed in its panel; and what becomes of it when somebody else changes it too.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { PATH, at, newConnection, panelOf } from "../support/console-connections.mjs";
+import { expectAccessible } from "../support/console.mjs";
+
+export function editedInConsole(world) {
+  const visit = (...given) => world.console.visit(...given);
+  const caller = () => world.console.caller();
+  const stored = async (id) => (await caller().read(id)).json;
+  /** Opens the panel of a new connection, and the form to change a part of it. */
+  async function change(what, use, { connection: more = {}, ...options } = {}) {
+    const connection = await newConnection(caller(), {
+      name: `edited ${Math.random()}`,
+      state: "operational",
+      ...more,
+    });
+    await visit(
+      `${PATH}?name=${encodeURIComponent(connection.name)}`,
+      async (page) => {
+        await page.locator(`a[data-connection="${connection.id}"]`).click();
+        const { panel, ...parts } = panelOf(page);
+        await parts.opened();
+        const button = panel.getByRole("button", { name: `Change the ${what}` });
+        await button.click();
+        const form = panel.getByRole("form", { name: `Change the ${what}` });
+        const save = form.getByRole("button", { name: `Save ${what}` });
+        await use(
+          page,
+          { ...parts, panel, form, save, button, field: (name) => form.getByLabel(name, { exact: true }) },
+          connection,
+        );
+      },
+      options,
+    );
+  }
+
+  describe("the name and the state", () => {
+    test("are shown with a way to change them, by keyboard too", () =>
+      change("name", async (page, { field, save, said, button, panel }, { id }) => {
+        await page.waitForFunction(() => document.activeElement?.tagName === "INPUT");
+        assert.equal(await save.getAttribute("aria-disabled"), "true", "nothing is changed yet");
+        await page.keyboard.press("End");
+        await page.keyboard.type(" and more");
+        await page.keyboard.press("Enter");
+        await said("Saved.");
+        const { name } = await stored(id);
+        assert.match(name, /^edited .* and more$/);
+        await panel.getByText(name, { exact: true }).waitFor();
+        await page.waitForFunction(() => document.activeElement?.textContent === "Change the name");
+        await button.click();
+        await field("Name").fill("");
+        await save.click();
+        await button.waitFor();
+        await panel.getByText("none", { exact: true }).waitFor();
+        assert.equal((await stored(id)).name, null, "an empty name is none");
+      }));
+
+    test("are held against the service's rules as one types", () =>
+      change("name", async (_page, { form, field, save }, { id, name }) => {
+        await field("Name").fill("n".repeat(129));
+        await form.locator(".problem").waitFor();
+        assert.equal(await save.getAttribute("aria-disabled"), "true");
+        await save.dispatchEvent("click");
+        await form.getByRole("button", { name: "Cancel" }).click();
+        assert.equal((await stored(id)).name, name);
+      }));
+
+    test("of what has failed make it inactive, and active again when it works", () =>
+      change("state", async (page, { panel, form, field, save, said, button }, { id }) => {
+        await field("State").selectOption("failed");
+        assert.equal(await field("Active").isChecked(), false);
+        await field("Reason (optional)").fill("Revoked by the user");
+        const sent = page.waitForRequest((request) => request.method() === "PUT");
+        await save.click();
+        assert.deepEqual((await sent).postDataJSON(), {
+          state: "failed",
+          active: false,
+          reason: "Revoked by the user",
+        });
+        assert.ok((await sent).headers()["if-match"], "only over what was seen");
+        await said("Saved.");
+        await panel.getByText("Inactive", { exact: true }).waitFor();
+        assert.deepEqual([(await stored(id)).state, (await stored(id)).active], ["failed", false]);
+        await button.click();
+        await field("State").selectOption("operational");
+        assert.equal(await field("Active").isChecked(), true);
+        await save.click();
+        // The form tells the meaning of the state that is chosen in it, so the panel's own waits until the form is gone.
+        await form.waitFor({ state: "detached" });
+        await panel.getByText("Healthy and working").waitFor();
+        assert.deepEqual([(await stored(id)).state, (await stored(id)).active], ["operational", true]);
+      }));
+
+    test("that are not saved are not lost without being asked", () =>
+      change("name", async (page, { form, field, closed, panel }) => {
+        await field("Name").fill("half done");
+        await page.keyboard.press("Escape");
+        await page
+          .getByRole("alertdialog", { name: "Discard what you changed?" })
+          .getByRole("button", { name: "Go on editing" })
+          .click();
+        assert.equal(await field("Name").inputValue(), "half done");
+        await panel.getByRole("link").first().click();
+        await page.waitForURL("**/connectors/github");
+        await page.goBack();
+        assert.equal(await field("Name").inputValue(), "half done");
+        await form.getByRole("button", { name: "Cancel" }).click();
+        await page.keyboard.press("Escape");
+        await closed();
+      }));
+
+    test("are kept when they could not be saved", () =>
+      change(
+        "name",
+        async (page, { form, field, save, said }, { id }) => {
+          await field("Name").fill("kept");
+          await page.route("**/v1/vault/connections/*/name", (route) => route.abort());
+          await save.click();
+          await form.getByRole("alert").filter({ hasText: "still here and not saved yet" }).waitFor();
+          await page.unroute("**/v1/vault/connections/*/name");
+          await save.click();
+          await said("Saved.");
+          assert.equal((await stored(id)).name, "kept");
+        },
+        { expects: ["ERR_FAILED"] },
+      ));
+
+    for (const theme of ["light", "dark"]) {
+      test(`have nothing that axe finds while they are changed: ${theme}`, () =>
+        change(
+          "state",
+          async (page, { field }) => {
+            await field("State").selectOption("failed");
+            await expectAccessible(page, theme);
+          },
+          { theme, width: 390 },
+        ));
+    }
+  });
+
+  describe("two who change one connection", () => {
+    test("are not asked when they changed different things", () =>
+      change(
+        "name",
+        async (_page, { field, save, said }, { id }) => {
+          await caller().setState(id, { state: "degraded" });
+          await caller().patch(id, { tags: ["theirs"] });
+          await field("Name").fill("mine");
+          await save.click();
+          await said("Saved.");
+          const { name, state, tags } = await stored(id);
+          assert.deepEqual({ name, state, tags }, { name: "mine", state: "degraded", tags: ["theirs"] });
+        },
+        { expects: [412] },
+      ));
+
+    test("are not asked when they changed different fields of the state", () =>
+      change(
+        "state",
+        async (_page, { field, save, said }, { id }) => {
+          await caller().setState(id, { state: "operational", active: false });
+          await field("State").selectOption("degraded");
+          await save.click();
+          await said("Saved.");
+          const { state, active } = await stored(id);
+          assert.deepEqual({ state, active }, { state: "degraded", active: false });
+        },
+        { expects: [412] },
+      ));
+
+    test("are not asked about tags either when only the name is new", async () => {
+      const { id } = await newConnection(caller());
+      await visit(
+        at(id),
+        async (page) => {
+          const { field, save, said } = panelOf(page);
+          await field.fill("three");
+          await caller().setName(id, { name: "theirs" });
+          await save.click();
+          await said("Saved.");
+          const { name, tags } = await stored(id);
+          assert.deepEqual({ name, tags }, { name: "theirs", tags: ["one", "two", "three"] });
+        },
+        { expects: [412] },
+      );
+    });
+
+    for (const [button, name] of [
+      ["Keep theirs", "theirs"],
+      ["Save mine", "mine"],
+    ]) {
+      test(`choose when both changed the same: ${button}`, () =>
+        change(
+          "name",
+          async (page, { panel, field, save, said, closed }, { id, name: before }) => {
+            await caller().setName(id, { name: "theirs" });
+            await field("Name").fill("mine");
+            await save.click();
+            const question = panel
+              .getByRole("alert")
+              .filter({ hasText: "Somebody else has changed the name meanwhile." });
+            await question.waitFor();
+            for (const text of [before, "theirs", "mine"]) await question.getByText(text, { exact: true }).waitFor();
+            await expectAccessible(page, "the question");
+            assert.equal((await stored(id)).name, "theirs");
+            await question.getByRole("button", { name: button }).click();
+            await said(name === "mine" ? "Saved." : "Kept theirs. Nothing was saved.");
+            assert.equal((await stored(id)).name, name);
+            await page.keyboard.press("Escape");
+            await closed();
+          },
+          { expects: [412] },
+        ));
+    }
+
+    test("do not delete what the other has just changed without seeing it", async () => {
+      const { id, identity } = await newConnection(caller());
+      await visit(
+        at(id),
+        async (page) => {
+          const { panel, opened, closed } = panelOf(page);
+          await opened();
+          await panel.getByRole("button", { name: "Delete this connection…" }).click();
+          const question = page.getByRole("alertdialog", { name: "Delete this connection?" });
+          await question.waitFor();
+          await caller().setName(id, { name: "wanted after all" });
+          await question.getByRole("button", { name: "Delete connection" }).click();
+          await question
+            .getByText("It is not deleted: somebody else has changed it meanwhile. Its name is now: wanted after all.")
+            .waitFor();
+          await expectAccessible(page, "changed meanwhile");
+          assert.equal((await caller().read(id)).status, 200);
+          await question.getByRole("button", { name: "Delete connection" }).click();
+          await closed();
+          await page.getByText(`The connection of ${identity}`).waitFor();
+          assert.equal((await caller().read(id)).status, 404);
+        },
+        { expects: [412, 404] },
+      );
+    });
+  });
+}

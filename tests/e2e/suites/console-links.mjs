@@ -1,0 +1,245 @@
+// A link with a token: it opens the console for an end user, and replaces nobody's session without asking.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { expectAccessible, expectFits } from "../support/console.mjs";
+import { expectHidden, heading, keptSecret, linkFor, tokenFor } from "../support/console-session.mjs";
+import { token } from "../support/keys.mjs";
+import { SESSION_SECRET } from "../support/server.mjs";
+
+const ANN = "ann@example.com";
+const BOB = "bob@example.com";
+const DAMAGED = [
+  "st_test_abc",
+  "",
+  "sk_test_something",
+  "st_test_abc.def",
+  "%73t_test_abc",
+  `st_test_a.${"b".repeat(42)}`,
+  `st_test_a.${"b".repeat(43)}.`,
+  `st_test_a.${"b".repeat(43)}%20x`,
+];
+
+/** @param {{ console: import("../support/console.mjs").Console }} world */
+export function consoleLinks(world) {
+  const visit = (...args) => world.console.visit(...args);
+  const question = (page) => page.getByRole("alertdialog", { name: "Open this link?" });
+  const stay = (page) => question(page).getByRole("button", { name: "Stay signed in" });
+
+  describe("a link", () => {
+    test("opens an end user's connections, and its token stays in this tab only", async () => {
+      const secret = await tokenFor(world.console, ANN);
+      await visit(
+        `/connections#token=${secret}`,
+        async (page) => {
+          await heading(page, "Your connections").waitFor();
+          await page.getByRole("banner").getByText(ANN).waitFor();
+          assert.equal(page.url(), `${world.console.baseUrl}/connections`);
+          await expectHidden(page, secret);
+          assert.equal(await keptSecret(page), secret);
+          await page.reload();
+          await heading(page, "Your connections").waitFor();
+        },
+        { as: null },
+      );
+    });
+
+    test("leaves the address before anything else happens", async () => {
+      const secret = await tokenFor(world.console, ANN);
+      await visit(
+        "/problems/",
+        async (page) => {
+          const hashes = [];
+          await page.exposeFunction("seen", (hash) => hashes.push(hash));
+          await page.addInitScript(() => {
+            const { fetch } = window;
+            window.fetch = (...args) => (window.seen(location.hash), fetch(...args));
+          });
+          await page.goto(`${world.console.baseUrl}/connections#token=${secret}`);
+          await heading(page, "Your connections").waitFor();
+          assert.ok(hashes.length > 0);
+          assert.deepEqual([...new Set(hashes)], [""]);
+          await page.goBack();
+          await page.goForward();
+          await heading(page, "Your connections").waitFor();
+          assert.equal(new URL(page.url()).hash, "");
+        },
+        { as: null },
+      );
+    });
+
+    for (const leave of ["Enter", "Escape"]) {
+      test(`asks whoever is signed in with a key, naming both; ${leave} keeps the key`, async () => {
+        const path = await linkFor(world.console, ANN);
+        await visit(path, async (page) => {
+          await question(page).waitFor();
+          assert.equal(new URL(page.url()).hash, "");
+          const text = await question(page).innerText();
+          const { account } = world.console.keys.full.row;
+          assert.match(text, new RegExp(`with a key of the account\\s+${account}\\s`));
+          assert.ok(
+            text.includes(ANN) && text.includes(`in the account ${world.console.keys.maker.row.account}`),
+            text,
+          );
+          assert.ok(
+            await stay(page).evaluate((element) => element === document.activeElement),
+            "the safe way has the focus",
+          );
+          assert.equal(await keptSecret(page), world.console.keys.full.secret);
+          await page.keyboard.press(leave);
+          await question(page).waitFor({ state: "detached" });
+          await heading(page, "Connections").waitFor();
+          assert.equal(await keptSecret(page), world.console.keys.full.secret);
+          await page.reload();
+          await heading(page, "Connections").waitFor();
+          assert.equal(await question(page).count(), 0);
+        });
+      });
+    }
+
+    test("opens instead of a key when one wants it", async () => {
+      const secret = await tokenFor(world.console, ANN);
+      await visit(`/connections#token=${secret}`, async (page) => {
+        await question(page).getByRole("button", { name: "Open the link" }).click();
+        await heading(page, "Your connections").waitFor();
+        assert.equal(await keptSecret(page), secret);
+        assert.equal(await page.getByRole("link", { name: "Connectors" }).count(), 0);
+      });
+    });
+
+    test("asks whoever is signed in by another link, and nobody whose own link it renews", async () => {
+      const path = await linkFor(world.console, ANN);
+      await visit(
+        path,
+        async (page) => {
+          await heading(page, "Your connections").waitFor();
+          const first = await keptSecret(page);
+          const renewed = await tokenFor(world.console, ANN, { ttlSeconds: 600 });
+          await page.evaluate((hash) => (location.hash = hash), `token=${renewed}`);
+          await page.waitForFunction((secret) => Object.values(sessionStorage).includes(secret), renewed);
+          assert.notEqual(renewed, first);
+          assert.equal(await question(page).count(), 0);
+          await page.goto(world.console.baseUrl + (await linkFor(world.console, BOB)));
+          await question(page).waitFor();
+          const text = await question(page).innerText();
+          assert.ok(text.includes(ANN) && text.includes(BOB), text);
+          await stay(page).click();
+          assert.equal(await keptSecret(page), renewed);
+        },
+        { as: null },
+      );
+    });
+
+    test("asks in a new tab, too, when another one is signed in", async () => {
+      const path = await linkFor(world.console, ANN);
+      await visit("/connections", async (page) => {
+        await heading(page, "Connections").waitFor();
+        const other = await page.context().newPage();
+        await other.addInitScript(() => sessionStorage.clear());
+        await other.goto(world.console.baseUrl + path);
+        await stay(other).click();
+        await heading(other, "Connections").waitFor();
+        assert.equal(await keptSecret(other), world.console.keys.full.secret);
+      });
+    });
+
+    for (const damaged of DAMAGED) {
+      test(`that is damaged says so, and what to do: ${damaged.slice(0, 20)}… (${damaged.length})`, async () => {
+        await visit(
+          `/connections#token=${damaged}`,
+          async (page) => {
+            await heading(page, "This link is damaged").waitFor();
+            assert.equal(page.url(), `${world.console.baseUrl}/connections`);
+            await page.getByText("Open it again where you got it").waitFor();
+            assert.equal(await page.evaluate(() => sessionStorage.length), 0);
+            await page.getByRole("button", { name: "Sign in with an API key" }).click();
+            await heading(page, "Sign in").waitFor();
+          },
+          { as: null },
+        );
+      });
+    }
+
+    test("that is damaged changes nothing for whoever is signed in", () =>
+      visit("/connections#token=st_live_x", async (page) => {
+        await page.getByRole("status").getByText("This link is damaged.").waitFor();
+        assert.equal(page.url(), `${world.console.baseUrl}/connections`);
+        assert.equal(await keptSecret(page), world.console.keys.full.secret);
+        await expectAccessible(page, "the notice");
+        await page.getByRole("button", { name: "Close this message" }).click();
+        await page.getByText("This link is damaged.").waitFor({ state: "detached" });
+        await heading(page, "Connections").waitFor();
+      }));
+
+    test("that has expired says so, and the next one leads where one was", async () => {
+      const expired = token(SESSION_SECRET, world.console.keys.maker, { i: ANN, e: Date.now() - 1 });
+      await visit(
+        `/connections/x#token=${expired}`,
+        async (page) => {
+          await heading(page, "This link does not work any more").waitFor();
+          assert.equal(await keptSecret(page), null);
+          assert.ok(page.url().endsWith("/connections/x"));
+          // In the very page: only what is behind `#` differs.
+          await page.evaluate((hash) => (location.hash = hash), `token=${await tokenFor(world.console, ANN)}`);
+          await heading(page, "Your connections").waitFor();
+          assert.ok(page.url().endsWith("/connections/x"));
+        },
+        { as: null, expects: [401] },
+      );
+    });
+
+    test("that expires while one looks", async () => {
+      const short = await world.console.newKey({
+        scopes: "catalog:read connections:read connections:write sessions:create",
+      });
+      const path = await linkFor(world.console, ANN, { as: short });
+      await visit(
+        path,
+        async (page) => {
+          await heading(page, "Your connections").waitFor();
+          await world.console.expire(short);
+          await page.reload();
+          await heading(page, "Your link has expired").waitFor();
+          await expectAccessible(page, "an expired link");
+          await expectFits(page, "an expired link");
+        },
+        { as: null, expects: [401], width: 390, height: 844 },
+      );
+    });
+
+    test("that can't be tried for now", async () => {
+      const path = await linkFor(world.console, ANN);
+      await visit(
+        "/connectors",
+        async (page) => {
+          await heading(page, "Connectors").waitFor();
+          await page.getByRole("list", { name: "Connectors" }).waitFor();
+          await page.route("**/v1/whoami", (route) => route.abort("connectionrefused"));
+          await page.evaluate((hash) => (location.hash = hash), path.split("#")[1]);
+          await page.getByText("The link could not be opened.").waitFor();
+          assert.equal(await keptSecret(page), world.console.keys.full.secret);
+        },
+        { expects: ["ERR_CONNECTION_REFUSED"] },
+      );
+    });
+
+    for (const theme of ["light", "dark"]) {
+      for (const [width, height] of [
+        [390, 844],
+        [1280, 900],
+      ]) {
+        test(`its question fits and is accessible: ${theme}, ${width} px`, async () => {
+          const path = await linkFor(world.console, ANN);
+          await visit(
+            path,
+            async (page) => {
+              await question(page).waitFor();
+              await expectAccessible(page, "the question");
+              await expectFits(page, "the question");
+            },
+            { theme, width, height },
+          );
+        });
+      }
+    }
+  });
+}

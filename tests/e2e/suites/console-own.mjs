@@ -1,0 +1,273 @@
+// The page of an end user: their own connections, tags, disconnecting, and nothing of an operator's.
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { describe, test } from "node:test";
+import { expectAccessible, expectFits, tabTo } from "../support/console.mjs";
+import { newConnection, tagsOf } from "../support/console-connections.mjs";
+import { linkFor } from "../support/console-session.mjs";
+
+const STATES = { operational: "Working", degraded: "Interrupted", failed: "Stopped working", unknown: "Not checked" };
+const GITHUB = "GitHub v3 REST API";
+
+/** @param {{ console: import("../support/console.mjs").Console }} world */
+export function consoleOwn(world) {
+  const owner = () => world.console.caller(world.console.keys.maker);
+  const connect = (identity, more = {}) => newConnection(owner(), { identity, label: randomUUID(), ...more });
+  const someone = () => `own-${randomUUID()}@example.com`;
+  const cards = (page) => page.locator(".own-card");
+  const button = (page, name) => page.getByRole("button", { name, exact: true });
+  const visit = async (identity, use, { wish, path = "", ...options } = {}) => {
+    const link = await linkFor(world.console, identity, wish);
+    return world.console.visit(link.replace("#", `${path}#`), use, { as: null, ...options });
+  };
+
+  describe("an end user's page", () => {
+    test("shows what is theirs, in their words, and nothing of an operator's", async () => {
+      const identity = someone();
+      for (const state of Object.keys(STATES))
+        await connect(identity, { state, name: `my ${state}`, tags: [`tag-${state}`] });
+      await connect(identity, { active: false, name: "my old one" });
+      await connect(someone());
+      await visit(identity, async (page) => {
+        await page.getByText("5 connections").waitFor();
+        assert.equal(await cards(page).count(), 5);
+        await cards(page).filter({ hasText: GITHUB }).nth(4).waitFor();
+        for (const [state, word] of Object.entries(STATES)) {
+          const text = await cards(page)
+            .filter({ hasText: `my ${state}` })
+            .innerText();
+          assert.ok(text.includes(word) && text.includes(`tag-${state}`), text);
+        }
+        const off = page.getByRole("region", { name: "Switched off" });
+        assert.match(await off.innerText(), /my old one/);
+        assert.equal(await cards(off).count(), 1);
+        const text = await page.locator("body").innerText();
+        for (const word of [
+          "key",
+          "scope",
+          "filter",
+          "code",
+          "curl",
+          "API key",
+          "Overview",
+          "Connectors",
+          "identity",
+          "New connection",
+        ]) {
+          assert.ok(!new RegExp(`\\b${word}\\b`, "i").test(text), word);
+        }
+        assert.equal(await page.locator("input, select, details, nav").count(), 0);
+        assert.equal(await page.title(), "Your connections · connector-vault");
+      });
+    });
+
+    test("changes tags, and gives up what is not saved only on purpose", async () => {
+      const identity = someone();
+      const { id } = await connect(identity, { tags: ["one"] });
+      await visit(identity, async (page) => {
+        const edit = button(page, `Edit tags of ${GITHUB}`);
+        await edit.click();
+        const dialog = page.getByRole("dialog", { name: GITHUB });
+        await dialog.getByLabel("Add a tag").fill("two");
+        await page.keyboard.press("Enter");
+        await page.keyboard.press("Escape");
+        await button(page, "Go on editing").click();
+        await dialog.getByRole("button", { name: "Save tags" }).click();
+        await dialog.getByText("Saved.").waitFor();
+        assert.deepEqual(await tagsOf(owner(), id), ["one", "two"]);
+        await dialog.getByRole("button", { name: "Close" }).click();
+        await dialog.waitFor({ state: "detached" });
+        await cards(page).getByText("two", { exact: true }).waitFor();
+        assert.ok(await edit.evaluate((element) => element === document.activeElement), "the focus is back");
+        await edit.click();
+        await dialog.getByLabel("Add a tag").fill("three");
+        await page.keyboard.press("Escape");
+        await page.getByRole("alertdialog").getByRole("button", { name: "Discard changes" }).click();
+        await dialog.waitFor({ state: "detached" });
+        assert.deepEqual(await tagsOf(owner(), id), ["one", "two"]);
+      });
+    });
+
+    test("disconnects as it was seen, when one means it", async () => {
+      const identity = someone();
+      const { id, version } = await connect(identity);
+      await visit(identity, async (page) => {
+        const sent = [];
+        page.on("request", (request) => request.method() === "DELETE" && sent.push(request.headers()["if-match"]));
+        await button(page, `Disconnect ${GITHUB}`).click();
+        await button(page, "Keep it").click();
+        assert.deepEqual(sent, []);
+        await button(page, `Disconnect ${GITHUB}`).click();
+        await button(page, "Disconnect").click();
+        await page.getByRole("status").getByText(`${GITHUB} is disconnected.`).waitFor();
+        await page.getByText("Nothing is connected yet").waitFor();
+        assert.deepEqual(sent, [`"${id}-${version}"`]);
+        assert.equal((await owner().read(id)).status, 404);
+        assert.equal(await page.evaluate(() => document.activeElement?.textContent), "Your connections");
+      });
+    });
+
+    test("asks again when what is to be disconnected has been changed", async () => {
+      const identity = someone();
+      const { id } = await connect(identity);
+      await visit(
+        identity,
+        async (page) => {
+          await button(page, `Disconnect ${GITHUB}`).click();
+          assert.equal(
+            (await owner().sendJson("PATCH", `/v1/vault/connections/${id}`, { tags: ["theirs"] })).status,
+            200,
+          );
+          await button(page, "Disconnect").click();
+          await page.getByRole("alert").getByText("It has been changed a moment ago").waitFor();
+          assert.equal((await owner().read(id)).status, 200);
+          await button(page, "Disconnect").click();
+          await page.getByText("Nothing is connected yet").waitFor();
+          assert.equal((await owner().read(id)).status, 404);
+        },
+        { expects: [412] },
+      );
+    });
+
+    test("knows what somebody else has disconnected", async () => {
+      const identity = someone();
+      const { id } = await connect(identity);
+      await visit(
+        identity,
+        async (page) => {
+          await button(page, `Disconnect ${GITHUB}`).click();
+          await owner().send("DELETE", `/v1/vault/connections/${id}`);
+          await button(page, "Disconnect").click();
+          await page.getByRole("status").getByText(`${GITHUB} had been disconnected already.`).waitFor();
+        },
+        { expects: [404] },
+      );
+    });
+
+    test("that is empty says what to do", () =>
+      visit(someone(), async (page) => {
+        await page.getByText("Nothing is connected yet").waitFor();
+        await page.getByText("Go back to where you got this link").waitFor();
+        await expectAccessible(page, "an empty page");
+      }));
+
+    test("of a link that only reads offers nothing else, and one that reads nothing says so", async () => {
+      const identity = someone();
+      await connect(identity);
+      await visit(
+        identity,
+        async (page) => {
+          await cards(page).waitFor();
+          assert.equal(await page.locator("main button").count(), 0);
+          await page.getByRole("heading", { name: "Github" }).waitFor();
+        },
+        { wish: { scopes: ["connections:read"] } },
+      );
+      await visit(
+        identity,
+        async (page) => {
+          await page.getByText("This link does not show connections").waitFor();
+        },
+        { wish: { scopes: ["catalog:read"] } },
+      );
+    });
+
+    test("is where every address of the console leads", async () => {
+      const identity = someone();
+      await connect(identity);
+      await visit(identity, async (page) => {
+        await cards(page).waitFor();
+        for (const path of ["/", "/connectors", "/connectors/github"]) {
+          await page.goto(world.console.baseUrl + path);
+          await cards(page).waitFor();
+          assert.equal(new URL(page.url()).pathname, "/connections");
+        }
+      });
+    });
+
+    test("finds the connection of the address, and knows none of another's", async () => {
+      const identity = someone();
+      const [mine, other] = [await connect(identity), await connect(someone())];
+      await visit(identity, (page) => page.locator(".own-card[data-wanted]").waitFor(), {
+        path: `/${mine.id}`,
+      });
+      await visit(
+        identity,
+        async (page) => {
+          await page.getByText("There is no such connection.").waitFor();
+          assert.ok(!(await page.locator("body").innerText()).includes(other.identity));
+        },
+        { path: `/${other.id}` },
+      );
+    });
+
+    test("shows many, some at a time", () =>
+      visit(
+        "many@example.com",
+        async (page) => {
+          await page.getByText("60 connections").waitFor();
+          assert.equal(await cards(page).count(), 50);
+          await button(page, "Show more").click();
+          await cards(page).nth(59).waitFor();
+          assert.equal(await button(page, "Show more").count(), 0);
+        },
+        { wish: { scopes: ["connections:read"] } },
+      ));
+
+    test("says what failed, and tries again", async () => {
+      const identity = someone();
+      await connect(identity);
+      await visit(
+        identity,
+        async (page) => {
+          await cards(page).waitFor();
+          await page.route("**/v1/vault/**", (route) => route.abort("connectionrefused"));
+          await page.reload();
+          await page.getByRole("alert").getByText("The service can't be reached").waitFor();
+          await page.unroute("**/v1/vault/**");
+          await button(page, "Try again").click();
+          await cards(page).waitFor();
+        },
+        { expects: ["ERR_CONNECTION_REFUSED"] },
+      );
+    });
+
+    for (const theme of ["light", "dark"]) {
+      for (const [width, height] of [
+        [390, 844],
+        [1280, 900],
+      ]) {
+        test(`fits, and is used by keyboard: ${theme}, ${width} px`, async () => {
+          const identity = `${someone()}-${"long".repeat(20)}`;
+          await connect(identity, {
+            name: "a-name-without-any-place-to-break-".repeat(3),
+            tags: ["tag-".repeat(30), "two"],
+            state: "failed",
+          });
+          await connect(identity, { active: false });
+          await visit(
+            identity,
+            async (page) => {
+              await cards(page).nth(1).waitFor();
+              await cards(page).filter({ hasText: GITHUB }).nth(1).waitFor();
+              await expectAccessible(page, "the cards");
+              await expectFits(page, "the cards");
+              await tabTo(page, button(page, `Edit tags of ${GITHUB}`).first());
+              await page.keyboard.press("Enter");
+              await page.getByRole("dialog", { name: GITHUB }).getByLabel("Add a tag").waitFor();
+              await expectAccessible(page, "the tags");
+              await expectFits(page, "the tags");
+              await page.keyboard.press("Escape");
+              await tabTo(page, button(page, `Disconnect ${GITHUB}`).first());
+              await page.keyboard.press("Enter");
+              await page.getByRole("alertdialog", { name: `Disconnect ${GITHUB}?` }).waitFor();
+              await expectAccessible(page, "the question");
+              await expectFits(page, "the question");
+            },
+            { theme, width, height },
+          );
+        });
+      }
+    }
+  });
+}

@@ -1,0 +1,147 @@
+// The field for a platform: a combobox that finds platforms by words of their names, and refuses what the catalog lacks.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { PATH, answered, asked, expectRows } from "../support/console-connections.mjs";
+import { expectAccessible } from "../support/console.mjs";
+
+/** What is typed, and the platform that is suggested first. */
+const FOUND = [
+  ["Gmail", "googleapis-gmail"],
+  ["gmail api", "googleapis-gmail"],
+  ["google calendar", "googleapis-calendar"],
+  ["calendar google", "googleapis-calendar"],
+  ["GOOGLEAPIS-DRIVE", "googleapis-drive"],
+  ["git", "github"],
+  ["GitHub v3", "github"],
+];
+
+export function platformInConsole(world) {
+  const visit = (...given) => world.console.visit(...given);
+  const partsOf = (page) => ({
+    field: page.getByRole("combobox", { name: "Platform", exact: true }),
+    options: page.getByRole("listbox", { name: "Platforms" }).getByRole("option"),
+    active: () =>
+      page.evaluate(
+        () => document.getElementById(document.activeElement.getAttribute("aria-activedescendant"))?.textContent,
+      ),
+  });
+  const loaded = async (page) => {
+    await page.locator("tbody tr").first().waitFor();
+    await page.getByText("GitHub v3 REST API").first().waitFor();
+  };
+
+  describe("the platform", () => {
+    test("is found by words of its name or identifier, and shown with logo and both", () =>
+      visit(PATH, async (page) => {
+        const { field, options } = partsOf(page);
+        await loaded(page);
+        for (const [text, platform] of FOUND) {
+          await field.fill(text);
+          const first = options.first();
+          await first.locator(".mono").getByText(platform, { exact: true }).waitFor();
+          assert.equal(await first.locator(".logo").count(), 1, text);
+        }
+      }));
+
+    test("is chosen by keyboard, as the ARIA pattern has it", async () => {
+      const { ids } = await answered(world.console.caller(), { platform: "github" });
+      await visit(PATH, async (page) => {
+        const { field, options, active } = partsOf(page);
+        await loaded(page);
+        await field.focus();
+        assert.equal(await field.getAttribute("aria-expanded"), "false");
+        await page.keyboard.press("ArrowDown");
+        assert.equal(await field.getAttribute("aria-expanded"), "true");
+        const first = await active();
+        await page.keyboard.press("ArrowUp");
+        assert.notEqual(await active(), first, "it goes round");
+        await page.keyboard.press("ArrowDown");
+        assert.equal(await active(), first);
+        await page.keyboard.press("Escape");
+        assert.equal(await field.getAttribute("aria-expanded"), "false");
+        await page.keyboard.type("git");
+        await options.first().waitFor();
+        assert.match(await active(), /github/);
+        assert.equal(await options.first().getAttribute("aria-selected"), "true");
+        await page.keyboard.press("Enter");
+        await expectRows(page, ids);
+        assert.deepEqual(asked(page), { platform: "github" });
+        assert.equal(await field.inputValue(), "github");
+        assert.equal(await field.getAttribute("aria-expanded"), "false");
+        await page.goBack();
+        assert.equal(await field.inputValue(), "");
+      });
+    });
+
+    test("is chosen by mouse, and cleared", async () => {
+      const [all, { ids }] = [
+        await answered(world.console.caller()),
+        await answered(world.console.caller(), { platform: "github" }),
+      ];
+      await visit(PATH, async (page) => {
+        const { field, options } = partsOf(page);
+        await loaded(page);
+        await field.fill("github v3");
+        await options.first().click();
+        await expectRows(page, ids);
+        assert.ok(await field.evaluate((input) => input === document.activeElement), "the field keeps the focus");
+        await page.getByRole("button", { name: "Clear: Platform" }).click();
+        await expectRows(page, all.ids);
+        assert.deepEqual(asked(page), {});
+      });
+    });
+
+    test("that is unknown is refused while somebody types, and nothing is asked for", async () => {
+      const { ids } = await answered(world.console.caller());
+      await visit(PATH, async (page) => {
+        const { field, options } = partsOf(page);
+        await loaded(page);
+        const requests = [];
+        page.on("request", (request) => request.url().includes("/v1/vault") && requests.push(request.url()));
+        await field.pressSequentially("githubbb");
+        await page.getByText("The catalog has no platform “githubbb”.").waitFor();
+        assert.equal(await field.getAttribute("aria-invalid"), "true");
+        assert.equal(await options.count(), 0);
+        await expectAccessible(page, "refused");
+        await field.press("Enter");
+        await field.fill("git");
+        await page.getByText("The catalog has no platform").waitFor({ state: "detached" });
+        assert.equal(await field.getAttribute("aria-invalid"), "false");
+        await page.locator("h1").click();
+        await page.getByText("Choose a platform from the list.").waitFor();
+        assert.deepEqual(requests, []);
+        assert.deepEqual(asked(page), {});
+        await expectRows(page, ids);
+      });
+    });
+
+    test("has nothing that axe finds while its list is open, light and dark, on a desk and a phone", async () => {
+      for (const [theme, width] of [
+        ["light", 1280],
+        ["dark", 390],
+      ]) {
+        await visit(
+          PATH,
+          async (page) => {
+            const { field, options } = partsOf(page);
+            await loaded(page);
+            if (width < 640) await page.getByRole("button", { name: "More filters" }).click();
+            await field.fill("google");
+            await options.nth(3).waitFor();
+            await expectAccessible(page, `${theme} ${width}`);
+            assert.equal(
+              await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth),
+              0,
+              `${width}: nothing stands out`,
+            );
+            const heights = await options.evaluateAll((all) =>
+              all.map((option) => option.getBoundingClientRect().height),
+            );
+            assert.ok(Math.min(...heights) >= 44, "high enough for a finger");
+          },
+          { theme, width },
+        );
+      }
+    });
+  });
+}

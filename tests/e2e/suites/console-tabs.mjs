@@ -1,0 +1,154 @@
+// One session for the tabs of a browser: handed over in messages, and written down nowhere.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { expectHidden, heading, keptSecret, linkFor, signIn } from "../support/console-session.mjs";
+
+/** Takes note of every sign-in form that is drawn, even for a moment. */
+const watchForms = () => {
+  window.forms = 0;
+  new MutationObserver(() => (window.forms += document.querySelectorAll(".sign-in").length)).observe(document, {
+    childList: true,
+    subtree: true,
+  });
+};
+
+/** @param {{ console: import("../support/console.mjs").Console }} world */
+export function consoleTabs(world) {
+  const signedIn = async (use, options = {}) =>
+    world.console.visit(
+      "/connectors",
+      async (page) => {
+        await signIn(page, world.console.keys.full);
+        await heading(page, "Connectors").waitFor();
+        await use(page);
+      },
+      { as: null, ...options },
+    );
+  /** One more tab, opened by hand. */
+  const open = async (page, path = "/connectors") => {
+    const tab = await page.context().newPage();
+    await tab.goto(world.console.baseUrl + path);
+    return tab;
+  };
+
+  describe("the tabs of a browser", () => {
+    test("a link opened in a new tab is signed in, and no form is drawn", () =>
+      signedIn(async (page) => {
+        await page.context().addInitScript(watchForms);
+        const [tab] = await Promise.all([
+          page.context().waitForEvent("page"),
+          page.getByRole("link", { name: "Connections", exact: true }).click({ modifiers: ["Control"] }),
+        ]);
+        await heading(tab, "Connections").waitFor();
+        assert.equal(await tab.evaluate(() => window.forms), 0);
+        const { secret } = world.console.keys.full;
+        assert.equal(await keptSecret(tab), secret);
+        for (const each of [page, tab]) await expectHidden(each, secret);
+        await tab.reload();
+        await heading(tab, "Connections").waitFor();
+      }));
+
+    test("the first tab waits for nobody", () =>
+      world.console.visit(
+        "/",
+        async (page) => {
+          await heading(page, "Sign in").waitFor();
+          assert.equal(await page.evaluate(async () => (await navigator.locks.query()).held.length), 0);
+        },
+        { as: null },
+      ));
+
+    test("signing in takes along the tabs that ask for a key", () =>
+      world.console.visit(
+        "/connectors",
+        async (page) => {
+          const tab = await open(page);
+          await heading(tab, "Sign in").waitFor();
+          await heading(page, "Sign in").waitFor();
+          await signIn(page, world.console.keys.full);
+          for (const each of [page, tab]) await heading(each, "Connectors").waitFor();
+          assert.equal(await keptSecret(tab), world.console.keys.full.secret);
+        },
+        { as: null },
+      ));
+
+    test("signing out in one signs out all, those that slept, too", () =>
+      signedIn(async (page) => {
+        const [tab, sleeper] = [await open(page), await open(page)];
+        for (const each of [tab, sleeper]) await heading(each, "Connectors").waitFor();
+        await sleeper.goto(`${world.console.baseUrl}/problems/`);
+        await tab.getByRole("button", { name: "Sign out" }).click();
+        for (const each of [tab, page]) {
+          await each.getByText("You are signed out").waitFor();
+          assert.equal(await each.evaluate(() => sessionStorage.length), 0);
+        }
+        await sleeper.goBack();
+        await sleeper.getByText("You are signed out").waitFor();
+        assert.equal(await keptSecret(sleeper), null);
+        const late = await open(page);
+        await heading(late, "Sign in").waitFor();
+        assert.equal(await keptSecret(late), null);
+      }));
+
+    test("of two sessions a new tab takes that of the tab used last", () =>
+      signedIn(async (page) => {
+        const tab = await open(page, await linkFor(world.console, "ann@example.com", { as: world.console.keys.other }));
+        await tab.getByRole("button", { name: "Open the link" }).click();
+        await heading(tab, "Your connections").waitFor();
+        // The other tab is as it was.
+        await page.getByRole("link", { name: "Connections", exact: true }).click();
+        await heading(page, "Connections").waitFor();
+        await heading(await open(page), "Connectors").waitFor();
+        await tab.getByRole("heading", { level: 1 }).click();
+        await heading(await open(page), "Your connections").waitFor();
+      }));
+
+    test("a tab that holds a session and does not answer is not waited for forever", () =>
+      world.console.visit(
+        "/problems/",
+        async (page) => {
+          await page.evaluate(
+            () =>
+              void navigator.locks.request("connector-vault.session", { mode: "shared" }, () => new Promise(() => {})),
+          );
+          const tab = await open(page);
+          await heading(tab, "Sign in").waitFor();
+          await signIn(tab, world.console.keys.full);
+          await heading(tab, "Connectors").waitFor();
+        },
+        { as: null },
+      ));
+
+    test("what is no message of the console does no harm", () =>
+      signedIn(async (page) => {
+        const tab = await open(page, "/problems/");
+        await tab.evaluate(() => {
+          const channel = new BroadcastChannel("connector-vault.session");
+          for (const message of [null, undefined, 1, "x", [], {}, { is: "answer", to: "x" }, { is: "toString" }])
+            channel.postMessage(message);
+        });
+        const other = await open(page);
+        await heading(other, "Connectors").waitFor();
+        await heading(page, "Connectors").waitFor();
+      }));
+
+    test("a key that is refused in one tab leaves the others theirs", async () => {
+      const short = await world.console.newKey({});
+      await world.console.visit(
+        "/connectors",
+        async (page) => {
+          await signIn(page, short);
+          await heading(page, "Connectors").waitFor();
+          await world.console.expire(short);
+          await page.getByRole("link", { name: "Connections", exact: true }).click();
+          await page.getByText("Your key has expired or was revoked.").waitFor();
+          const tab = await open(page);
+          await signIn(tab, world.console.keys.full);
+          await heading(tab, "Connectors").waitFor();
+          await heading(page, "Connections").waitFor();
+        },
+        { as: null, expects: [401] },
+      );
+    });
+  });
+}

@@ -1,0 +1,41 @@
+// What the tests of sessions share: links as an operator's backend makes them, and where a browser might keep a secret.
+import assert from "node:assert/strict";
+
+export const SECRET = "connector-vault.secret";
+const ALL = ["catalog:read", "connections:read", "connections:write"];
+
+/** A token for an identity, as the service makes it. */
+export async function tokenFor(world, identity, { as = world.keys.maker, ...wish } = {}) {
+  const made = await world.caller(as).sendJson("POST", "/v1/sessions", { identity, scopes: ALL, ...wish });
+  assert.equal(made.status, 201, made.text);
+  return made.json.token;
+}
+
+/** A link with it. */
+export const linkFor = async (world, identity, wish) => `/connections#token=${await tokenFor(world, identity, wish)}`;
+
+/** The secret that the tab keeps. */
+export const keptSecret = (page) => page.evaluate((place) => sessionStorage.getItem(place), SECRET);
+
+/** Asserts that a secret is in no place that others see, or that outlives the tab. */
+export async function expectHidden(page, secret) {
+  const places = await page.evaluate(async () => [
+    location.href,
+    JSON.stringify(history.state),
+    JSON.stringify(localStorage),
+    document.cookie,
+    document.title,
+    document.documentElement.outerHTML,
+    JSON.stringify(await indexedDB.databases()),
+    JSON.stringify(await caches.keys()),
+    JSON.stringify((await navigator.locks.query()).held),
+  ]);
+  for (const place of places) assert.ok(!place.includes(secret.slice(8)), place.slice(0, 200));
+}
+
+export const signIn = async (page, { secret }) => {
+  await page.getByLabel("API key", { exact: true }).fill(secret);
+  await page.getByRole("button", { name: "Sign in", exact: true }).click();
+};
+
+export const heading = (page, name) => page.getByRole("heading", { level: 1, name, exact: true });

@@ -1,0 +1,45 @@
+// Three-way merges: what two people have made of the same version.
+
+/** A list without each of the others, once for each time that they have it. */
+function without(some: readonly string[], others: readonly string[]): string[] {
+  const left = new Map<string, number>();
+  for (const other of others) left.set(other, (left.get(other) ?? 0) + 1);
+  return some.filter((one) => {
+    const times = left.get(one) ?? 0;
+    if (times > 0) left.set(one, times - 1);
+    return times === 0;
+  });
+}
+
+export const sameTags = (some: readonly string[], others: readonly string[]) =>
+  some.length === others.length && some.every((tag, at) => tag === others[at]);
+
+/**
+ * Their tags in their order, without those that I removed, and with those that I added at the end. Two additions or two
+ * removals of one tag are one, so this never clashes.
+ */
+export function mergeTags(
+  base: readonly string[],
+  theirs: readonly string[],
+  mine: readonly string[],
+): readonly string[] {
+  if (sameTags(base, theirs)) return mine;
+  const added = without(without(mine, base), without(theirs, base));
+  return [...without(theirs, without(base, mine)), ...added];
+}
+
+/** The same for an object, field by field: mine where I changed it, else theirs. `clashes`: the fields that both changed, differently. */
+export function mergeFields<Values extends object>(
+  base: Values,
+  theirs: Values,
+  mine: Values,
+): { merged: Values; clashes: readonly (keyof Values)[] } {
+  const names = Object.keys(base) as (keyof Values)[];
+  const merged = Object.fromEntries(
+    names.map((name) => [name, mine[name] === base[name] ? theirs[name] : mine[name]]),
+  ) as Values;
+  const clashes = names.filter(
+    (name) => mine[name] !== base[name] && theirs[name] !== base[name] && mine[name] !== theirs[name],
+  );
+  return { merged, clashes };
+}

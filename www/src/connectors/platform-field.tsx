@@ -1,0 +1,66 @@
+import { useState } from "preact/hooks";
+import { Combobox } from "../parts/combobox";
+import { Logo } from "../parts/logo";
+import { platformOf, type Platforms } from "./platforms";
+
+/** More would be scrolled through by nobody; whoever types on finds the rest. */
+const SHOWN = 50;
+
+interface Props {
+  label: string;
+  text: string;
+  /** Undefined until they are there, or when the key may not read the catalog: any text is taken then. */
+  platforms: Platforms | undefined;
+  hint?: string | undefined;
+  fault?: string | undefined;
+  isRequired?: boolean;
+  autofocus?: boolean;
+  onInput: (text: string) => void;
+  onChoose: (platform: string) => void;
+  onEnter?: () => void;
+  onLeave?: () => void;
+}
+
+/** What is wrong with a text as a platform; undefined when it names one, may become one, or the platforms are not known. */
+export function platformFault(platforms: Platforms | undefined, text: string, isTyping: boolean): string | undefined {
+  const asked = text.trim();
+  if (!platforms || asked === "" || platformOf(platforms, asked)) return undefined;
+  if (platforms.find(asked).length === 0) return `The catalog has no platform “${asked}”.`;
+  return isTyping ? undefined : "Choose a platform from the list.";
+}
+
+/** A platform of the catalog, found by words of its name or identifier. */
+export function PlatformField({ text, platforms, hint, fault, onInput, onChoose, onLeave, ...rest }: Props) {
+  const [isFocused, setFocused] = useState(false);
+  const found = platforms?.find(text) ?? [];
+  const chosen = platformOf(platforms, text);
+  return (
+    <Combobox
+      {...rest}
+      listLabel="Platforms"
+      placeholder="GitHub, Gmail…"
+      text={text}
+      lead={chosen && <Logo name={chosen.name} image={chosen.image} size={24} />}
+      options={found.slice(0, SHOWN).map(({ platform, name, image }) => ({
+        value: platform,
+        content: (
+          <>
+            <Logo name={name} image={image} size={24} />
+            <span class="option-words">
+              {name} <span class="mono muted">{platform}</span>
+            </span>
+          </>
+        ),
+      }))}
+      note={found.length > SHOWN ? `${(found.length - SHOWN).toLocaleString("en")} more. Type to find one.` : undefined}
+      hint={hint}
+      fault={platforms && text.trim() !== "" && !chosen ? platformFault(platforms, text, isFocused) : fault}
+      onInput={onInput}
+      onChoose={onChoose}
+      onFocusChange={(now) => {
+        setFocused(now);
+        if (!now) onLeave?.();
+      }}
+    />
+  );
+}

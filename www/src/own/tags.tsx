@@ -1,0 +1,55 @@
+import type { Connection } from "connector-vault/slim";
+import { useState } from "preact/hooks";
+import { dropDraft, hasDraft } from "../connections/drafts";
+import { useTold } from "../connections/kept";
+import { Tags } from "../connections/tags";
+import { Modal } from "../parts/modal";
+
+const heading = () => document.querySelector<HTMLElement>("h1");
+
+interface Props {
+  connection: Connection;
+  title: string;
+  onClose: () => void;
+  /** It has been deleted meanwhile. */
+  onGone: () => void;
+}
+
+/** The tags of one connection, to be changed; what is not saved is given up only on purpose. */
+export function EditTags({ connection, title, onClose, onGone }: Props) {
+  const { id } = connection;
+  const { removed } = useTold();
+  const [isLeaving, setLeaving] = useState(false);
+  const close = () => (hasDraft(id) ? setLeaving(true) : onClose());
+  const gone = () => {
+    onClose();
+    onGone();
+    removed(id);
+  };
+  const giveUp = () => {
+    dropDraft(id);
+    onClose();
+  };
+  return (
+    <Modal title={title} kind="form" onClose={close} focusAfter={heading}>
+      <Tags connection={connection} onGone={gone} />
+      {isLeaving && (
+        <Modal title="Discard what you changed?" kind="alert" onClose={() => setLeaving(false)}>
+          <div class="section">
+            <p class="named">
+              The tags of <strong>{title}</strong> are not saved.
+            </p>
+            <div class="buttons">
+              <button type="button" onClick={() => setLeaving(false)}>
+                Go on editing
+              </button>
+              <button type="button" class="danger" onClick={giveUp}>
+                Discard changes
+              </button>
+            </div>
+          </div>
+        </Modal>
+      )}
+    </Modal>
+  );
+}

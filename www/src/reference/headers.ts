@@ -1,0 +1,40 @@
+// The headers of an operation's answers, as the document has them: most of them are the same on every status.
+
+export interface AnswerHeader {
+  name: string;
+  description: string;
+  /** "every response", perhaps but a few, or the statuses that have it. */
+  statuses: string;
+}
+
+/** All headers of an operation's answers, those of every answer last. `document`: Swagger UI's own form of it. */
+export function headersOf(document: any, path: string, method: string): AnswerHeader[] {
+  const resolved = (value: any): any => {
+    const reference: string | undefined = value?.get("$ref");
+    return reference === undefined ? value : resolved(document.getIn(reference.replace(/^#\//, "").split("/")));
+  };
+  const found = new Map<string, { description: string; statuses: string[] }>();
+  const responses = document.getIn(["paths", path, method, "responses"]);
+  responses?.forEach((response: any, status: string) => {
+    resolved(response)
+      .get("headers")
+      ?.forEach((header: any, name: string) => {
+        const { statuses } =
+          found.get(name) ??
+          found.set(name, { description: plain(resolved(header).get("description") ?? ""), statuses: [] }).get(name)!;
+        statuses.push(status);
+      });
+  });
+  const all = [...responses.keys()] as string[];
+  const told = (statuses: string[]) => {
+    const others = all.filter((status) => !statuses.includes(status));
+    if (others.length >= statuses.length) return statuses.join(", ");
+    return others.length === 0 ? EVERY : `${EVERY} but ${others.join(", ")}`;
+  };
+  return [...found]
+    .map(([name, { description, statuses }]) => ({ name, description, statuses: told(statuses) }))
+    .sort((a, b) => Number(a.statuses.startsWith(EVERY)) - Number(b.statuses.startsWith(EVERY)));
+}
+
+const EVERY = "every response";
+const plain = (markdown: string) => markdown.replaceAll("`", "");

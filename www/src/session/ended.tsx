@@ -1,0 +1,52 @@
+// What somebody sees whose link opens nothing: an end user, who has no key and has heard of none.
+import { useEffect, useRef, useState } from "preact/hooks";
+import { SignIn } from "./sign-in";
+
+/** What has become of the link, and what to do about it. */
+export const ENDED = {
+  "token-refused": ["Your link has expired", "Open a new one where you got it, and you will be where you were."],
+  "link-refused": [
+    "This link does not work any more",
+    "It has expired, or was changed on its way to you. Open a new one where you got it.",
+  ],
+  "link-damaged": [
+    "This link is damaged",
+    "A part of it is missing or was changed, perhaps by a line break. Open it again where you got it, or copy all of it into the address bar.",
+  ],
+  "link-left": ["You are signed out", "To come back, open your link again where you got it."],
+} as const;
+
+export type EndedReason = keyof typeof ENDED;
+export const isEnded = (reason: string | undefined): reason is EndedReason => reason !== undefined && reason in ENDED;
+
+export function Ended({ reason }: { reason: EndedReason }) {
+  const [hasKey, setHasKey] = useState(false);
+  const heading = useRef<HTMLHeadingElement>(null);
+  const [title, cure] = ENDED[reason];
+  useEffect(() => {
+    document.title = `${title} · connector-vault`;
+    heading.current?.focus();
+  }, [title]);
+  if (hasKey) return <SignIn />;
+  return (
+    <main class="sign-in">
+      <div class="card" role="alert">
+        <p class="brand">
+          <img src="/favicon.svg" width="32" height="32" alt="" /> connector-vault
+        </p>
+        <h1 ref={heading} tabIndex={-1}>
+          {title}
+        </h1>
+        <p>{cure}</p>
+        <p class="muted small">
+          Links open your connections for a limited time, so that nobody else can use an old one.
+        </p>
+      </div>
+      <p class="muted small">
+        <button type="button" class="link" onClick={() => setHasKey(true)}>
+          Sign in with an API key
+        </button>
+      </p>
+    </main>
+  );
+}

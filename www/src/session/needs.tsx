@@ -1,0 +1,38 @@
+import type { Scope } from "connector-vault/slim";
+import type { ComponentChildren } from "preact";
+import { Link } from "wouter-preact";
+import { Empty } from "../parts/empty";
+import { Page } from "../parts/page";
+import { useSession } from "./session";
+
+interface Props {
+  scope: Scope;
+  /** The view that needs it: "Connections". */
+  view: string;
+  children: ComponentChildren;
+}
+
+/** Draws a view for those whose key may read what it shows, and tells all others what is missing. */
+export function Needs({ scope, view, children }: Props) {
+  const { may } = useSession();
+  if (may(scope)) return <>{children}</>;
+  return (
+    <Page title={view}>
+      <Empty title={`Your key can't read ${scope.startsWith("catalog") ? "the catalog" : "connections"}`}>
+        <p>
+          This page needs a key with the scope <code>{scope}</code>.
+        </p>
+        {scope !== "catalog:read" && may("catalog:read") && (
+          <p>
+            Yours opens <Link href="/connectors">the catalog of connectors</Link>.
+          </p>
+        )}
+        {scope !== "connections:read" && may("connections:read") && (
+          <p>
+            Yours opens <Link href="/connections">the connections</Link>.
+          </p>
+        )}
+      </Empty>
+    </Page>
+  );
+}

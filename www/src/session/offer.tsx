@@ -1,0 +1,75 @@
+// What a link has brought beside the session that there is: another session, or nothing.
+import type { Whoami } from "connector-vault/slim";
+import { X } from "lucide-preact";
+import { useEffect, useRef } from "preact/hooks";
+import { Modal } from "../parts/modal";
+import { ENDED, isEnded } from "./ended";
+import { decide, dismiss, type Opened, type Reason } from "./store";
+
+/** Asks which of two sessions it shall be. Whoever does not choose keeps what there is. */
+export function Offer({ current, link }: { current: Opened; link: Opened }) {
+  const safe = useRef<HTMLButtonElement>(null);
+  useEffect(() => safe.current?.focus(), []);
+  return (
+    <Modal title="Open this link?" kind="alert" onClose={() => decide(false)}>
+      <div class="section">
+        <dl class="facts sessions">
+          <dt>You are signed in</dt>
+          <dd>
+            <Whose who={current.who} />
+          </dd>
+          <dt>The link opens</dt>
+          <dd>
+            <Whose who={link.who} />
+          </dd>
+        </dl>
+        <p class="muted small">
+          If you did not expect this link, stay signed in as you are. Opening it changes this tab only, and drops what
+          is not saved here.
+        </p>
+        <div class="buttons">
+          <button type="button" onClick={() => decide(true)}>
+            Open the link
+          </button>
+          <button type="button" class="primary" ref={safe} onClick={() => decide(false)}>
+            Stay signed in
+          </button>
+        </div>
+      </div>
+    </Modal>
+  );
+}
+
+const Whose = ({ who: { account, environment, identity } }: { who: Whoami }) => (
+  <>
+    {identity !== undefined ? (
+      <>
+        the connections of <strong>{identity}</strong> in the account
+      </>
+    ) : (
+      "with a key of the account"
+    )}{" "}
+    <strong>{account}</strong>{" "}
+    <span class="badge" data-tone={environment === "live" ? "bad" : "calm"}>
+      <span class="visually-hidden">environment </span>
+      {environment}
+    </span>
+  </>
+);
+
+/** Why a link has changed nothing. */
+export function Notice({ reason }: { reason: Reason }) {
+  const [title, cure] = isEnded(reason)
+    ? ENDED[reason]
+    : ["The link could not be opened", "The service can't be reached. Open it again in a moment."];
+  return (
+    <div class="banner notice">
+      <p>
+        <strong>{title}.</strong> {cure} You are still signed in as before.
+      </p>
+      <button type="button" class="icon" aria-label="Close this message" title="Close this message" onClick={dismiss}>
+        <X size={18} aria-hidden="true" />
+      </button>
+    </div>
+  );
+}
