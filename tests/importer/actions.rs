@@ -1,0 +1,118 @@
+//! An action's fields, titles above all.
+
+use connector_vault::importer::licence::Wanted;
+use connector_vault::terms::Method;
+
+use super::support::{gathered, with_operation, written};
+
+#[test]
+#[rustfmt::skip] // a case a line
+fn every_field_of_an_action() {
+    let (summary, platforms) = gathered(&["tests/fixtures/openapi/good/acme-3.0.json"], Wanted::Open, "");
+    let rows: Vec<(&str, &str, &str, &str)> = platforms[0]
+        .actions
+        .iter()
+        .map(|action| (action.method.as_str(), action.title.as_str(), action.key.as_str(), action.model_name.as_str()))
+        .collect();
+    let expected = [
+        ("GET", "List orders for also order", "ordersListAll", "SalesOrders"),
+        ("POST", "Create order for also order", "createOrder", "SalesOrders"),
+        ("GET", "List orders", "ordersListAll2", "SalesOrders"),
+        ("POST", "Create order", "createOrder2", "SalesOrders"),
+        ("GET", "Get order by ID", "getOrderByID", "Orders"),
+        ("PUT", "Update order", "putOrdersByOrderId", "Orders"),
+        ("PATCH", "Change an order", "createOrder3", "Orders"),
+        ("DELETE", "Delete order", "deleteOrdersByOrderId", "Orders"),
+    ];
+    assert_eq!(rows, expected);
+    assert!(platforms[0].actions.iter().all(|action| action.platform == "acme-store"));
+    let warning = "the reference from /elsewhere to other.json#/paths/x leads out of the document's paths";
+    assert_eq!(summary.warnings, [format!("tests/fixtures/openapi/good/acme-3.0.json: {warning}")]);
+}
+
+#[test]
+#[rustfmt::skip] // a case a line
+fn action_titles_keys_and_models() {
+    for (at, (path, method, operation, title, key, model)) in [
+        // A summary that begins with a verb is the title.
+        ("/a", "get", "{summary: ' List <b>b</b>. ', operationId: getB}", "List b", "getB", "A"),
+        ("/a", "get", "{summary: 'Wait...'}", "Wait...", "getA", "A"),
+        ("/a", "get", "{summary: DELETE the timeCard}", "Delete the time card", "getA", "A"),
+        ("/a", "get", "{summary: 'Get an archive (zip) of {pet-id} (deprecated)'}", "Get an archive, zip of pet-id", "getA", "A"),
+        ("/a", "post", "{summary: addCards()}", "Add cards", "postA", "A"),
+        ("/a", "get", "{summary: 'Get iPhone, GitHub and ReplicaSet'}", "Get iPhone, GitHub and ReplicaSet", "getA", "A"),
+        ("/a", "post", "{summary: Re-run a job}", "Re-run a job", "postA", "A"),
+        // Else the first sentence of the description, if it is short and begins with a verb.
+        ("/a", "get", "{summary: Pets, description: 'Lists all pets, e.g. cats. More of it.'}", "List all pets, e.g. cats", "getA", "A"),
+        ("/a", "get", "{description: 'This endpoint is used to find pets.'}", "Find pets", "getA", "A"),
+        ("/a", "put", "{description: 'Creates or updates a pet'}", "Create or update a pet", "putA", "A"),
+        // Else a verb, followed by the summary …
+        ("/pets", "get", "{summary: Pets, description: All pets.}", "List pets", "getPets", "Pets"),
+        ("/pets/{id}", "get", "{summary: The pet's details}", "Get pet's details", "getPetsById", "Pets"),
+        ("/orders", "get", "{summary: Order history}", "List order history", "getOrders", "Orders"),
+        ("/orders", "post", "{summary: Order a meal}", "Order a meal", "postOrders", "Orders"),
+        // … or by what the operationId or the path names.
+        ("/a", "get", "{operationId: listUserAPIKeys}", "List user API keys", "listUserAPIKeys", "A"),
+        ("/a", "get", "{operationId: repos/list-for-user}", "List repos for user", "reposListForUser", "A"),
+        ("/a", "get", "{operationId: APIKey_Get}", "Get API key", "apiKeyGet", "A"),
+        ("/a", "post", "{operationId: gmail.users.messages.send}", "Send message", "gmailUsersMessagesSend", "A"),
+        ("/a", "put", "{operationId: VirtualMachines_CreateOrUpdate}", "Create virtual machine", "virtualMachinesCreateOrUpdate", "A"),
+        ("/a", "get", "{operationId: LIST_USERS}", "List users", "listUSERS", "A"),
+        ("/tasks/{id}/cancel", "post", "{}", "Cancel task", "postTasksByIdCancel", "Cancel"),
+        ("/v1/{name}:undelete", "post", "{}", "Undelete", "postV1ByNameUndelete", "V1"),
+        ("/users/{id}/messages/$count", "get", "{summary: Get the number of the resource}", "Count messages", "getUsersByIdMessagesCount", "Count"),
+        ("/a", "get", "{operationId: '---'}", "Get a", "getA", "A"),
+        ("/a/{b}/c-d", "delete", "{}", "Delete c d", "deleteAByBCD", "CD"),
+        ("/{b}", "put", "{tags: ['pets & dogs']}", "Update resource", "putByB", "PetsDogs"),
+        ("/", "patch", "", "Update resource", "patch", ""),
+        // Amazon's query protocol.
+        ("/#Action=DescribeHosts", "post", "{operationId: POST_DescribeHosts}", "Describe hosts", "describeHosts", ""),
+        ("/#Action=Do", "post", "{tags: []}", "Create do", "postActionDo", ""),
+        ("/ö", "get", "{operationId: größeLesen}", "Get ö", "größeLesen", "Ö"),
+    ]
+    .iter()
+    .enumerate()
+    {
+        let action = with_operation(&format!("action-{at}"), path, method, operation);
+        let found = (action.title.as_str(), action.key.as_str(), action.model_name.as_str());
+        assert_eq!(found, (*title, *key, *model), "{method} {path} {operation}");
+    }
+    let long = "x".repeat(5000);
+    let action = with_operation("action-long", "/a", "get", &format!("{{summary: {long}, operationId: {long}, tags: [{long}]}}"));
+    assert_eq!(action.method, Method::Get);
+    assert_eq!((action.title.chars().count(), action.key.chars().count(), action.model_name.chars().count()), (200, 256, 100));
+}
+
+#[test]
+#[rustfmt::skip] // a case a line
+fn equal_titles_are_told_apart() {
+    let with = |name: &str, paths: &str| {
+        let (_, platforms) = written(name, &[&format!("openapi: 3.0.0\ninfo: {{title: T, version: 1}}\npaths: {{{paths}}}\n")]);
+        platforms[0].actions.iter().map(|action| action.title.clone()).collect::<Vec<_>>()
+    };
+    for (at, (paths, titles)) in [
+        (
+            "'/issues/{id}/comments': {get: {summary: List comments}}, '/pulls/{id}/comments': {get: {summary: List comments}}",
+            vec!["List comments for issue", "List comments for pull"],
+        ),
+        (
+            "'/user/{id}': {get: {summary: Get user}}, '/user/{name}': {get: {summary: Get user}}",
+            vec!["Get user by id", "Get user by name"],
+        ),
+        (
+            "'/user': {put: {summary: Update user}, patch: {summary: Update user}}",
+            vec!["Replace user", "Update user"],
+        ),
+        (
+            "/#Action=DescribeHosts: {get: {operationId: GET_DescribeHosts}, post: {operationId: POST_DescribeHosts}}",
+            vec!["Describe hosts"],
+        ),
+    ]
+    .iter()
+    .enumerate()
+    {
+        let mut found = with(&format!("alike-{at}"), paths);
+        found.sort();
+        assert_eq!(found, *titles, "{paths}");
+    }
+}

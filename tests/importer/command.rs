@@ -1,0 +1,133 @@
+//! What the command line prints, and its exit codes.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use super::support::{FIXTURES, folder, run, stderr};
+
+#[test]
+#[rustfmt::skip] // a case a line
+fn command_line_exit_codes_and_messages() {
+    let out = folder("cli");
+    let out = out.to_str().unwrap();
+    let config = folder("cli-config").join("c.toml");
+    fs::write(&config, "[platforms.acme-stor]\nactive = false\n").unwrap();
+    let config = config.to_str().unwrap();
+    let good = "tests/fixtures/openapi/good";
+    let acme = "tests/fixtures/openapi/good/acme-3.0.json";
+    for (arguments, code, message) in [
+        (vec!["import", good, "--config", "/dev/null"], 0, "skipped 3 of 7 files: 2 licence not open, 1 says the same as another document"),
+        (vec!["import", FIXTURES, "--config", "/dev/null"], 0, "broken/trailing-comma.json:3:47: trailing comma\nerror: … and 5 more, all in "),
+        (vec!["import", FIXTURES, "--config", "/dev/null", "--verbose"], 0, "broken/truncated.json:4:29: EOF while parsing an object"),
+        (vec!["import", "tests/fixtures/openapi/broken", "--config", "/dev/null"], 1, "nothing was imported; the catalog stays as it was"),
+        (vec!["import", "tests/fixtures/openapi/good/closed.json", "--config", "/dev/null"], 1, "1 document left out for the licence: take one with `--also FILE`, all with `--licence any`"),
+        (vec!["import", "no/such/folder"], 1, "error: cannot read no/such/folder: No such file or directory"),
+        (vec!["import", "migrations"], 1, "error: no .json, .yaml or .yml file in migrations"),
+        (vec!["import", acme, "--config", "no.toml"], 1, "error: cannot read no.toml"),
+        (vec!["import", acme, "--config", config], 1, "c.toml:1:12: no document is about the platform `acme-stor`; did you mean `acme-store`?"),
+        (vec!["import", acme], 0, "optional entries of catalog.toml left aside"),
+        (vec!["import"], 2, "<FILE|DIR>..."),
+        (vec!["import", acme, "--licence", "some"], 2, "[possible values: open, any]"),
+    ] {
+        let mut all = arguments.clone();
+        if arguments.len() > 1 {
+            all.extend(["--out", out]);
+        }
+        let output = run(&all);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(message), "{arguments:?}: {}", stderr(&output));
+    }
+    let report = fs::read_to_string(Path::new(out).join("report.txt")).unwrap();
+    assert!(report.starts_with("1 connector and 8 actions from 1 file\n"), "{report}");
+}
+
+#[test]
+fn a_few_platforms_are_told_by_name() {
+    let folder = folder("names");
+    let document = |title: &str| {
+        format!(
+            "openapi: 3.0.0\ninfo: {{title: {title}, version: 1}}\npaths: {{/a: {{get: {{}}}}}}\n"
+        )
+    };
+    let [out, file] = ["out", "my-api.yaml"].map(|name| folder.join(name));
+    let (out, file) = (out.to_str().unwrap(), file.to_str().unwrap());
+    let import = |source: &str| {
+        let output =
+            run(&["import", source, "--licence", "any", "--config", "/dev/null", "--out", out]);
+        String::from_utf8(output.stdout).unwrap()
+    };
+    fs::write(file, document("My API")).unwrap();
+    assert_eq!(
+        import(file),
+        format!(
+            "1 connector, 1 action in {out}\n  my  1 action\n\
+             look at one: npm run catalog -- show my --catalog {out}\n"
+        )
+    );
+    for (platforms, lines) in [(20, 22), (21, 1)] {
+        let many = folder.join("many");
+        fs::create_dir_all(&many).unwrap();
+        for at in 0..platforms {
+            fs::write(many.join(format!("{at}.yaml")), document(&format!("Number {at}"))).unwrap();
+        }
+        let printed = import(many.to_str().unwrap());
+        assert_eq!(printed.lines().count(), lines, "{printed}");
+    }
+}
+
+#[test]
+#[rustfmt::skip] // a case a line
+fn show_prints_a_platform() {
+    let out = folder("show");
+    let out = out.to_str().unwrap();
+    assert!(run(&["import", "--config", "/dev/null", "--out", out, &format!("{FIXTURES}/good")]).status.success());
+    for (name, code, expected) in [
+        ("acme-store", 0, "key          api::acme-store::v2\n"),
+        ("ACME-Store", 0, "actions      8: 3 GET, 2 POST, 1 PUT, 1 PATCH, 1 DELETE\n"),
+        ("acme-store", 0, "  GET    List orders  [ordersListAll2]\n"),
+        ("acme-stor", 1, "no platform `acme-stor`; did you mean acme-store"),
+        ("github", 1, "error: there is no catalog in no/such/catalog: make one with `npm run catalog -- import FILE|DIR`\n"),
+    ] {
+        let output = run(&["show", name, "--catalog", if name == "github" { "no/such/catalog" } else { out }]);
+        let printed = format!("{}{}", String::from_utf8_lossy(&output.stdout), stderr(&output));
+        assert_eq!(output.status.code(), Some(code), "{printed}");
+        assert!(printed.contains(expected), "{printed}");
+    }
+}
+
+#[test]
+#[rustfmt::skip] // a case a line
+fn relative_paths_are_those_of_the_folder_where_npm_was_called() {
+    let folder = folder("called");
+    let [here, there] = ["here", "there"].map(|name| folder.join(name));
+    for folder in [&here, &there] {
+        fs::create_dir_all(folder).unwrap();
+    }
+    fs::copy(format!("{FIXTURES}/good/acme-3.0.json"), there.join("acme.json")).unwrap();
+    fs::write(there.join("my.toml"), "[platforms.acme-store]\nrename = 'renamed'\n").unwrap();
+    fs::write(here.join("catalog.toml"), "[platforms.acme-store]\nrename = 'shipped'\n").unwrap();
+    let absolute = there.join("acme.json");
+    for (event, called, arguments, name) in [
+        ("catalog", &there, vec!["acme.json", "--config", "my.toml"], "renamed"),
+        ("catalog", &there, vec!["acme.json"], "shipped"),
+        ("catalog", &there, vec!["."], "shipped"),
+        ("catalog", &folder, vec!["there/acme.json"], "shipped"),
+        ("catalog", &here, vec!["../there/acme.json"], "shipped"),
+        ("catalog", &folder, vec![absolute.to_str().unwrap()], "shipped"),
+        // Under another script, the caller knows the current folder.
+        ("test", &folder, vec!["../there/acme.json"], "shipped"),
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_connector-vault"))
+            .args(["catalog", "import"])
+            .args(&arguments)
+            .current_dir(&here)
+            .env("npm_lifecycle_event", event)
+            .env("INIT_CWD", called)
+            .output()
+            .unwrap();
+        let printed = format!("{}{}", String::from_utf8_lossy(&output.stdout), stderr(&output));
+        assert!(printed.contains(&format!("  {name}  8 actions\nlook at one: npm run catalog -- show {name}\n")), "{arguments:?}: {printed}");
+        assert!(here.join(".catalog/current.json").exists() && !there.join(".catalog").exists());
+    }
+}

@@ -1,0 +1,159 @@
+//! The catalog folder: the same input gives the same bytes, interrupted and simultaneous imports, `check`.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use connector_vault::importer::folder::Folder;
+use connector_vault::importer::{Import, Watch, import};
+
+use super::support::{FIXTURES, folder, run, stderr};
+
+/// All files of a folder with their content.
+fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut contents = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            contents.extend(
+                self::contents(&path).into_iter().map(|(name, bytes)| (path.join(name), bytes)),
+            );
+        } else if path.file_name().unwrap() != "report.txt" {
+            contents
+                .insert(path.strip_prefix(folder).unwrap().to_owned(), fs::read(&path).unwrap());
+        }
+    }
+    contents
+        .into_iter()
+        .map(|(path, bytes)| (path.strip_prefix(folder).unwrap_or(&path).to_owned(), bytes))
+        .collect()
+}
+
+#[test]
+#[rustfmt::skip] // a case a line
+fn the_same_input_gives_the_same_folder() {
+    let [one, two] = ["same-1", "same-2"].map(folder);
+    let files = ["acme-3.0.json", "petstore-2.0.yaml", "hooks-3.1.yml", "bom.json"].map(|file| format!("{FIXTURES}/good/{file}"));
+    let [a, b, c, d] = files.each_ref().map(String::as_str);
+    for (out, files) in [(&one, [a, b, c, d]), (&two, [d, b, c, a])] {
+        let output = run(&[&["import", "--config", "/dev/null", "--out", out.to_str().unwrap()][..], &files].concat());
+        assert!(output.status.success(), "{}", stderr(&output));
+    }
+    assert_eq!(contents(&one), contents(&two));
+    // Importing something else leaves none of it behind.
+    for files in [vec![a], vec![a, b, c, d]] {
+        let output = run(&[&["import", "--config", "/dev/null", "--out", one.to_str().unwrap()][..], &files].concat());
+        assert!(output.status.success(), "{}", stderr(&output));
+    }
+    assert_eq!(contents(&one), contents(&two));
+}
+
+#[test]
+fn an_import_mends_what_an_interrupted_one_left() {
+    let out = folder("mended");
+    let import = |file: &str| {
+        let output = run(&[
+            "import",
+            "--config",
+            "/dev/null",
+            "--out",
+            out.to_str().unwrap(),
+            &format!("{FIXTURES}/good/{file}"),
+        ]);
+        assert!(output.status.success(), "{}", stderr(&output));
+    };
+    import("acme-3.0.json");
+    let whole = contents(&out);
+    for name in whole.keys().filter(|name| name.starts_with("segments")) {
+        fs::write(out.join(name), "cut off").unwrap();
+        fs::write(out.join(format!("{}.part", name.display())), "cut off").unwrap();
+    }
+    fs::write(out.join("segments").join("0".repeat(32)), "of an import that did not finish")
+        .unwrap();
+    fs::write(out.join("current.json.part"), "{").unwrap();
+    import("acme-3.0.json");
+    assert_eq!(contents(&out), whole);
+}
+
+/// Counts the files that are read.
+struct Count(AtomicUsize);
+
+impl Watch for Count {
+    fn found(&self, _: usize, _: u64) {}
+    fn read(&self, _: u64) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn two_imports_at_once_do_not_mix() {
+    let out = folder("locked");
+    let lock = fs::File::create(out.join(".lock")).unwrap();
+    lock.try_lock().unwrap();
+    let watch = Count(AtomicUsize::new(0));
+    let job = Import { sources: vec![format!("{FIXTURES}/good").into()], ..Import::default() };
+    let fault = import(&job, &Folder(out.clone()), &watch).unwrap_err().to_string();
+    assert_eq!(fault, format!("another import is writing to {}", out.display()));
+    assert_eq!(watch.0.load(Ordering::Relaxed), 0, "it gave way before it read anything");
+    drop(lock);
+    import(&job, &Folder(out), &watch).unwrap();
+    assert_eq!(watch.0.load(Ordering::Relaxed), 7);
+}
+
+#[test]
+fn an_import_of_sources_that_are_not_there_leaves_nothing() {
+    let out = folder("nothing").join("catalog");
+    let output = run(&["import", "no/such/folder", "--out", out.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(!out.exists());
+}
+
+#[test]
+#[rustfmt::skip] // a case a line
+fn check_names_each_fault() {
+    let out = folder("check");
+    let folder = out.to_str().unwrap();
+    let acme = &format!("{FIXTURES}/good/acme-3.0.json");
+    let import = || {
+        let _ = fs::remove_dir_all(&out);
+        assert!(run(&["import", "--config", "/dev/null", "--out", folder, acme]).status.success());
+        let ids = ["segments", "versions"].map(|part| {
+            let mut files: Vec<PathBuf> = fs::read_dir(out.join(part)).unwrap().map(|entry| entry.unwrap().path()).collect();
+            files.sort_by_key(|file| fs::metadata(file).unwrap().len());
+            files
+        });
+        ids.concat()
+    };
+    // The names, the connectors, the pack; the manifest, the record.
+    let [names, connectors, pack, version, record] = import().try_into().unwrap();
+    let output = run(&["check", folder]);
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), format!("1 connector, 8 actions in {folder}: no faults\n"));
+    assert_eq!(output.status.code(), Some(0));
+    let flip = |path: &Path| {
+        let mut bytes = fs::read(path).unwrap();
+        *bytes.last_mut().unwrap() ^= 1;
+        fs::write(path, bytes).unwrap();
+    };
+    for (damage, fault) in [
+        (Box::new(|| fs::remove_file(out.join("current.json")).unwrap()) as Box<dyn Fn()>, "make one with `npm run catalog -- import FILE|DIR`"),
+        (Box::new(|| fs::write(out.join("current.json"), "{").unwrap()), "current.json: EOF"),
+        (Box::new(|| fs::write(out.join("current.json"), "{\"format\": 9, \"connectors\": \"00000000000000000000000000000000\"}").unwrap()), "import again"),
+        (Box::new(|| fs::remove_file(&names).unwrap()), "No such file"),
+        (Box::new(|| fs::remove_file(&connectors).unwrap()), "No such file"),
+        (Box::new(|| fs::remove_file(&pack).unwrap()), "No such file"),
+        (Box::new(|| flip(&names)), "its content is not what its name says"),
+        (Box::new(|| flip(&connectors)), "its content is not what its name says"),
+        (Box::new(|| flip(&pack)), "its content is not what its name says"),
+        (Box::new(|| flip(&record)), "its content is not what its name says"),
+        (Box::new(|| fs::remove_file(&record).unwrap()), "No such file"),
+        (Box::new(|| fs::remove_file(&version).unwrap()), "No such file"),
+        (Box::new(|| fs::write(&version, fs::read_to_string(&version).unwrap().replace("\"actionRows\": 8", "\"actionRows\": 9")).unwrap()), "not the manifest"),
+    ] {
+        import();
+        damage();
+        let output = run(&["check", folder]);
+        assert_eq!(output.status.code(), Some(1), "{fault}");
+        assert!(stderr(&output).contains(fault), "{fault}: {}", stderr(&output));
+    }
+}

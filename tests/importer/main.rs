@@ -1,0 +1,14 @@
+//! The importer's rules, tested on small documents written for them, and its command line.
+
+#![cfg(feature = "cli")]
+#![expect(clippy::unwrap_used, reason = "test helpers fail by panicking too")]
+
+mod actions;
+mod command;
+mod connectors;
+mod documents;
+mod folder;
+mod licences;
+mod names;
+mod overrides;
+mod support;

@@ -1,0 +1,87 @@
+//! Imports of small documents, and the command line.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use connector_vault::catalog::model::{Action, Connector};
+use connector_vault::catalog::write::Platform;
+use connector_vault::importer::licence::Wanted;
+use connector_vault::importer::overrides::Overrides;
+use connector_vault::importer::report::Summary;
+use connector_vault::importer::{Import, Watch, gather};
+
+pub const FIXTURES: &str = "tests/fixtures/openapi";
+
+pub struct Silent;
+
+impl Watch for Silent {
+    fn found(&self, _: usize, _: u64) {}
+    fn read(&self, _: u64) {}
+}
+
+/// An empty folder for one test.
+pub fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("importer").join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+pub fn gathered(sources: &[&str], licence: Wanted, overrides: &str) -> (Summary, Vec<Platform>) {
+    let overrides = Overrides::parse("catalog.toml", overrides).unwrap();
+    let sources = sources.iter().map(PathBuf::from).collect();
+    gather(&Import { sources, licence, overrides, ..Import::default() }, &Silent).unwrap()
+}
+
+/// Imports documents given as text, with the file names `0.yaml`, `1.yaml`, ….
+pub fn written(name: &str, documents: &[&str]) -> (Summary, Vec<Platform>) {
+    let folder = folder(name);
+    for (at, text) in documents.iter().enumerate() {
+        fs::write(folder.join(format!("{at}.yaml")), text).unwrap();
+    }
+    gathered(&[folder.to_str().unwrap()], Wanted::Any, "")
+}
+
+pub fn indented(lines: &str) -> String {
+    format!("  {}\n", lines.replace('\n', "\n  "))
+}
+
+/// The connector of a document whose `info` has these additional lines.
+pub fn with_info(name: &str, info: &str) -> Connector {
+    let info = indented(info);
+    let (summary, mut platforms) =
+        written(name, &[&format!("openapi: 3.0.0\ninfo:\n{info}paths: {{}}\n")]);
+    assert!(summary.skipped.is_empty(), "{}", summary.full());
+    platforms.remove(0).connector
+}
+
+/// The action of a document with one operation.
+pub fn with_operation(name: &str, path: &str, method: &str, operation: &str) -> Action {
+    let document = format!(
+        "openapi: 3.0.0\ninfo: {{title: T, version: 1}}\npaths: {{\"{path}\": {{{method}: {operation}}}}}\n"
+    );
+    let (summary, mut platforms) = written(name, &[&document]);
+    assert!(summary.skipped.is_empty(), "{}", summary.full());
+    platforms.remove(0).actions.remove(0)
+}
+
+pub fn platforms_of(platforms: &[Platform]) -> Vec<&str> {
+    let mut names: Vec<&str> =
+        platforms.iter().map(|platform| platform.connector.platform.as_str()).collect();
+    names.sort_unstable();
+    names
+}
+
+pub fn run(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_connector-vault"))
+        .arg("catalog")
+        .args(arguments)
+        .env_remove("INIT_CWD")
+        .output()
+        .unwrap()
+}
+
+pub fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
