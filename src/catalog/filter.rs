@@ -71,6 +71,28 @@ impl Selection {
     }
 }
 
+/// What a filter requires of a value.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Wish<T> {
+    /// Nothing: every row matches.
+    #[default]
+    Any,
+    /// To be this one.
+    Only(T),
+    /// To be one that no row has: no row matches.
+    Unknown,
+}
+
+impl<T: PartialEq> Wish<T> {
+    fn is_met_by(&self, value: &T) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Only(wanted) => wanted == value,
+            Self::Unknown => false,
+        }
+    }
+}
+
 /// The filters of the connector list (specification, part 4.2), folded where case is ignored.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct ConnectorFilter {
@@ -97,8 +119,8 @@ pub struct ActionFilter {
     pub title: Option<String>,
     /// The whole key.
     pub key: Option<String>,
-    /// A method; `Some(None)` for a text that names no method, which no row matches.
-    pub method: Option<Option<Method>>,
+    /// The method.
+    pub method: Wish<Method>,
     /// What is searched for.
     pub q: Option<Query>,
 }
@@ -108,8 +130,8 @@ pub struct ActionFilter {
 pub struct Wanted {
     /// The name or title, folded.
     pub title: Option<String>,
-    /// The mark of a row; `Some(None)` for one that no row has.
-    pub mark: Option<Option<u8>>,
+    /// The row's mark.
+    pub mark: Wish<u8>,
     /// The category, folded.
     pub group: Option<String>,
     /// What is searched for.
@@ -120,7 +142,7 @@ impl From<&ConnectorFilter> for Wanted {
     fn from(filter: &ConnectorFilter) -> Self {
         Self {
             title: filter.name.clone(),
-            mark: filter.authkit.then_some(Some(1)),
+            mark: if filter.authkit { Wish::Only(1) } else { Wish::Any },
             group: filter.category.clone(),
             q: filter.q.clone(),
         }
@@ -131,7 +153,11 @@ impl From<&ActionFilter> for Wanted {
     fn from(filter: &ActionFilter) -> Self {
         Self {
             title: filter.title.clone(),
-            mark: filter.method.map(|method| method.map(|method| method as u8)),
+            mark: match filter.method {
+                Wish::Any => Wish::Any,
+                Wish::Only(method) => Wish::Only(method as u8),
+                Wish::Unknown => Wish::Unknown,
+            },
             group: None,
             q: filter.q.clone(),
         }
@@ -146,7 +172,7 @@ impl Wanted {
     }
 
     const fn needs_columns(&self) -> bool {
-        self.mark.is_some() || self.group.is_some()
+        !matches!(self.mark, Wish::Any) || self.group.is_some()
     }
 
     /// Whether answering means looking at every row, so that the answer is worth caching.
@@ -167,7 +193,7 @@ impl Wanted {
     #[must_use]
     pub fn rank(&self, row: &Facts, search: Option<&Search>) -> Option<u8> {
         let holds = self.title.as_ref().is_none_or(|title| *title == row.title)
-            && self.mark.is_none_or(|mark| mark == Some(row.mark))
+            && self.mark.is_met_by(&row.mark)
             && self.group.as_ref().is_none_or(|group| *group == row.group);
         match search {
             _ if !holds => None,
@@ -206,10 +232,10 @@ impl Wanted {
 
     fn in_columns(&self, mut found: Vec<u32>, list: &List) -> Result<Selection, StorageError> {
         let columns = list.columns()?;
-        if let Some(mark) = self.mark {
-            found.retain(|row| {
-                mark.is_some_and(|mark| columns.marks.get(*row as usize) == Some(&mark))
-            });
+        match self.mark {
+            Wish::Any => {}
+            Wish::Only(mark) => found.retain(|row| columns.marks.get(*row as usize) == Some(&mark)),
+            Wish::Unknown => found.clear(),
         }
         if let Some(group) = &self.group {
             let group = columns.group(group);

@@ -4,7 +4,7 @@ use super::list::{CatalogList, RowsOf};
 use crate::api::paging::Paging;
 use crate::api::plan::{Context, Plan};
 use crate::api::problem::Problem;
-use crate::catalog::filter::ActionFilter;
+use crate::catalog::filter::{ActionFilter, Wish};
 use crate::catalog::search::Query;
 use crate::fold::fold;
 use crate::terms::Method;
@@ -19,7 +19,7 @@ pub fn plan<'a>(context: &Context<'a>) -> Result<Plan<'a>, Problem> {
     let filter = ActionFilter {
         title: query.text("title").map(|text| fold(&text)),
         key: query.text("key"),
-        method: query.text("method").map(|text| method(&text)),
+        method: query.text("method").map_or(Wish::Any, |text| method(&text)),
         q: query.text("q").and_then(|text| Query::parse(&text)),
     };
     let (request, paging) = (context.request, Paging::read(&query));
@@ -28,7 +28,8 @@ pub fn plan<'a>(context: &Context<'a>) -> Result<Plan<'a>, Problem> {
     Ok(Plan::Catalog(CatalogList { request, platforms, paging, rows }))
 }
 
-fn method(text: &str) -> Option<Method> {
+fn method(text: &str) -> Wish<Method> {
     // No letter outside ASCII folds to one of these names' letters.
-    Method::ALL.into_iter().find(|method| method.as_str().eq_ignore_ascii_case(text))
+    let method = Method::ALL.into_iter().find(|method| method.as_str().eq_ignore_ascii_case(text));
+    method.map_or(Wish::Unknown, Wish::Only)
 }
