@@ -87,23 +87,6 @@ impl Value {
     pub const fn as_integer(&self) -> Option<u64> {
         if let Self::Integer(number) = self { Some(*number) } else { None }
     }
-
-    /// Takes a member's value out of an object; none when there is no such member.
-    pub fn take(&mut self, name: &str) -> Option<Self> {
-        let Self::Object(members) = self else { return None };
-        let at = members.iter().position(|(known, _)| known == name)?;
-        Some(members.swap_remove(at).1)
-    }
-
-    /// As [`Self::take`], of a member that is a text.
-    pub fn take_text(&mut self, name: &str) -> Option<String> {
-        self.take(name)?.into_text()
-    }
-
-    /// As [`Self::take`], of a member that is a whole number and not negative.
-    pub fn take_integer(&mut self, name: &str) -> Option<u64> {
-        self.take(name)?.as_integer()
-    }
 }
 
 impl<'de> Deserialize<'de> for Value {
@@ -207,12 +190,5 @@ mod tests {
         for bad in bad.into_iter().chain(["[01]", "NaN", "[1,]", &deep]) {
             assert!(parse(bad).is_err(), "{}", bad.get(..20).unwrap_or(bad));
         }
-    }
-
-    #[test]
-    fn members_are_taken_out() {
-        let mut value = parse(r#"{"a":"x","b":3,"a":"y"}"#).unwrap();
-        assert_eq!((value.take_text("a"), value.take_integer("b")), (Some("x".into()), Some(3)));
-        assert_eq!((value.take_text("b"), value.take("c")), (None, None));
     }
 }

@@ -5,6 +5,8 @@
 //! Of the others, only the last two of the connector list are needed: whether a row is enabled for hosted authorization
 //! (one byte), and the id of the segment with its actions (16 bytes).
 
+use serde::Deserialize;
+
 use super::filter::Wanted;
 use super::key;
 use super::layout::{DamagedError, first_where, read_number};
@@ -12,15 +14,18 @@ use super::row::{Facts, Kind};
 use super::search::Search;
 use super::stored::SegmentId;
 use crate::crc32::crc32;
-use crate::json::{self, Value};
 
 /// The connector list that the record `current` names. Returns `None` when the record is not in format 1.
 #[must_use]
 pub fn connectors_of(current: &[u8]) -> Option<SegmentId> {
-    let mut record = json::parse(std::str::from_utf8(current).ok()?).ok()?;
-    let connectors = record.take_text("connectors")?.parse().ok()?;
-    let format = record.take_integer("format")?;
-    (format == 1 && record == Value::Object(Vec::new())).then_some(connectors)
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Record {
+        format: u32,
+        connectors: SegmentId,
+    }
+    let record: Record = serde_json::from_slice(current).ok()?;
+    (record.format == 1).then_some(record.connectors)
 }
 
 /// A list in format 1.

@@ -1,7 +1,8 @@
 //! What filters and search need to know of a row.
 
+use serde::Deserialize;
+
 use crate::fold::fold;
-use crate::json::{self, Value};
 use crate::terms::Method;
 
 #[cfg(not(target_arch = "wasm32"))]
@@ -40,30 +41,46 @@ fn text<T: AsRef<str>>(values: impl IntoIterator<Item = T>) -> String {
     values.into_iter().map(|one| value(one.as_ref()) + "\n").collect()
 }
 
-#[cfg(not(target_arch = "wasm32"))]
-impl Facts {
-    /// The facts of an action.
-    #[must_use]
-    pub fn of_action(row: &Action) -> Self {
+/// What is read of an action's JSON.
+#[derive(Deserialize)]
+struct ActionRow {
+    title: String,
+    key: String,
+    method: Method,
+}
+
+impl From<ActionRow> for Facts {
+    fn from(row: ActionRow) -> Self {
         Self {
             title: value(&row.title),
-            key: row.key.clone(),
+            text: text([&row.title, &row.key]),
+            key: row.key,
             mark: row.method as u8,
             group: String::new(),
-            text: text([&row.title, &row.key]),
         }
     }
+}
 
-    /// The facts of a connector.
-    #[must_use]
-    pub fn of_connector(row: &Connector, authkit: bool) -> Self {
-        let before = [&row.name, &row.key, &row.platform, &row.category];
-        Self {
-            title: value(&row.name),
-            key: row.key.clone(),
+/// What is read of a connector's JSON.
+#[derive(Deserialize)]
+struct ConnectorRow {
+    name: String,
+    key: String,
+    platform: String,
+    category: String,
+    tags: Vec<String>,
+    description: String,
+}
+
+impl ConnectorRow {
+    fn facts(self, authkit: bool) -> Facts {
+        let before = [&self.name, &self.key, &self.platform, &self.category];
+        Facts {
+            title: value(&self.name),
             mark: u8::from(authkit),
-            group: fold(&row.category),
-            text: text(before.into_iter().chain(&row.tags).chain([&row.description])),
+            group: fold(&self.category),
+            text: text(before.into_iter().chain(&self.tags).chain([&self.description])),
+            key: self.key,
         }
     }
 }
@@ -73,30 +90,29 @@ impl Facts {
     /// JSON does not contain.
     #[must_use]
     pub fn read(kind: Kind, row: &[u8], authkit: bool) -> Option<Self> {
-        let row = json::parse(std::str::from_utf8(row).ok()?).ok()?;
         match kind {
-            Kind::Connector => Self::read_connector(row, authkit),
-            Kind::Action => Self::read_action(row),
+            Kind::Connector => {
+                Some(serde_json::from_slice::<ConnectorRow>(row).ok()?.facts(authkit))
+            }
+            Kind::Action => Some(serde_json::from_slice::<ActionRow>(row).ok()?.into()),
         }
     }
+}
 
-    fn read_action(mut row: Value) -> Option<Self> {
-        let (title, key) = (row.take_text("title")?, row.take_text("key")?);
-        let method = row.take_text("method")?;
-        let method = Method::ALL.into_iter().find(|known| known.as_str() == method)?;
-        let text = text([&title, &key]);
-        Some(Self { title: value(&title), key, mark: method as u8, group: String::new(), text })
+#[cfg(not(target_arch = "wasm32"))]
+impl Facts {
+    /// The facts of an action.
+    #[must_use]
+    pub fn of_action(row: &Action) -> Self {
+        let (title, key) = (row.title.clone(), row.key.clone());
+        ActionRow { title, key, method: row.method }.into()
     }
 
-    fn read_connector(mut row: Value, authkit: bool) -> Option<Self> {
-        let (name, key) = (row.take_text("name")?, row.take_text("key")?);
-        let (platform, category) = (row.take_text("platform")?, row.take_text("category")?);
-        let Some(Value::Array(tags)) = row.take("tags") else { return None };
-        let tags: Vec<String> = tags.into_iter().map(Value::into_text).collect::<Option<_>>()?;
-        let description = row.take_text("description")?;
-        let before = [&name, &key, &platform, &category];
-        let text = text(before.into_iter().chain(&tags).chain([&description]));
-        let (title, group) = (value(&name), fold(&category));
-        Some(Self { title, key, mark: u8::from(authkit), group, text })
+    /// The facts of a connector.
+    #[must_use]
+    pub fn of_connector(row: &Connector, authkit: bool) -> Self {
+        let row = row.clone();
+        let Connector { name, key, platform, category, tags, description, .. } = row;
+        ConnectorRow { name, key, platform, category, tags, description }.facts(authkit)
     }
 }
