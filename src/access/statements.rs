@@ -70,7 +70,6 @@ impl<'a> Guard<'a> {
 }
 
 /// The parameters that check whether the key is valid now, and one more.
-#[inline(never)]
 pub(super) fn params(name: Param, environment: Environment, now: u64, more: Param) -> Vec<Param> {
     let now = Param::Integer(i64::try_from(now).unwrap_or(i64::MAX));
     vec![name, Param::Text(environment.as_str().into()), now, more]

@@ -21,7 +21,6 @@ impl Usage {
     /// The use of a key at `now` and the statement that writes it. Returns `None` when this isolate knows it to be
     /// written. The statement changes nothing when the key is not valid or another isolate has written the use.
     #[must_use]
-    #[inline(never)]
     pub fn due(&self, key: &ApiKey, now: u64) -> Option<(Use, Statement)> {
         let day = now.checked_div(DAY_MS)?;
         let used = u64::from_le_bytes(*key.hash().0.first_chunk()?).wrapping_add(day);
@@ -41,7 +40,6 @@ impl Usage {
     }
 
     /// Remembers that a use need not be written any more.
-    #[inline(never)]
     pub fn remember(&self, used: Use) {
         let Ok(mut written) = self.0.try_borrow_mut() else { return };
         if written.len() >= CAPACITY {

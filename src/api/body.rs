@@ -197,7 +197,6 @@ impl BodyReader {
     }
 
     /// Notes that the value at `path` can't be used; `what` completes a sentence that begins with its name.
-    #[inline(never)]
     pub fn invalid(&mut self, path: &[&str], what: &str) {
         self.invalid_like(path, what, None);
     }
@@ -210,7 +209,6 @@ impl BodyReader {
     }
 
     /// Takes a field's value out. Returns `None` when it was not sent.
-    #[inline(never)]
     fn value(&mut self, field: &str) -> Option<Value> {
         let at = self.fields.iter().position(|(name, _)| *name == field)?;
         Some(self.fields.swap_remove(at).1)

@@ -95,7 +95,6 @@ impl Response {
     }
 
     /// Adds a header. `name` must be in lower case.
-    #[inline(never)]
     pub fn add(&mut self, name: &'static str, value: impl Into<String>) {
         self.headers.push((name, value.into()));
     }

@@ -163,13 +163,11 @@ impl<'a> QueryReader<'a> {
     }
 
     /// Notes that the value of `parameter` can't be used; `what` completes a sentence that begins with its name.
-    #[inline(never)]
     pub fn invalid(&mut self, parameter: &str, what: &str) {
         self.fault(Code::InvalidParameter, parameter, format!("`{parameter}` {what}"));
     }
 
     /// A parameter's value. Returns `None` when it is absent or empty.
-    #[inline(never)]
     #[must_use]
     pub fn text(&self, parameter: &str) -> Option<String> {
         let (_, value) = self.values.iter().find(|(name, _)| *name == parameter)?;

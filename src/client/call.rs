@@ -27,7 +27,6 @@ pub struct Call {
 
 impl Call {
     /// A call of an endpoint; `arguments` replace the parameters of its path.
-    #[inline(never)]
     fn to(endpoint: Keyed, arguments: &[&str]) -> Self {
         let method = endpoint.facts().method;
         Self { method, address: endpoint.address(arguments), body: None }

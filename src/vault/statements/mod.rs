@@ -19,8 +19,7 @@ use crate::ports::{Param, Statement};
 /// The columns of [`super::model::Connection`].
 const COLUMNS: &str = "c.id, c.platform_version, c.name, c.environment, c.platform, c.label, c.identity, c.identity_type, c.description, c.state, c.tags, c.version, c.active, c.created_at, c.written_by";
 
-/// SQL under construction: text comes from this crate only, everything else becomes a parameter. The methods are called
-/// from many places and never inlined, since every cold start loads the code.
+/// SQL under construction: text comes from this crate only, everything else becomes a parameter.
 #[derive(Debug, Clone)]
 struct Sql<'a> {
     guard: &'a Guard<'a>,
@@ -48,14 +47,12 @@ impl<'a> Sql<'a> {
     }
 
     /// Adds text.
-    #[inline(never)]
     fn push(&mut self, text: &str) -> &mut Self {
         self.text.push_str(text);
         self
     }
 
     /// Adds a parameter, and its placeholder to the text.
-    #[inline(never)]
     fn bind(&mut self, param: Param) -> &mut Self {
         // Equal values are bound once, since a statement may have at most a hundred parameters.
         let known = self.params.iter().position(|known| *known == param);
@@ -68,12 +65,10 @@ impl<'a> Sql<'a> {
         self
     }
 
-    #[inline(never)]
     fn text(&mut self, text: &str) -> &mut Self {
         self.bind(Param::Text(text.into()))
     }
 
-    #[inline(never)]
     fn integer(&mut self, number: u64) -> &mut Self {
         self.bind(Param::Integer(i64::try_from(number).unwrap_or(i64::MAX)))
     }
