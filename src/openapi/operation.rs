@@ -55,7 +55,16 @@ pub fn keyed(endpoint: Keyed, answers: &Answers, shared: &mut Shared) -> Node {
             ("key", "With an API key", recorded.success.document()),
             ("token", "With a token", answers.whoami_of_token.document()),
         ]),
-        _ => Examples::Own,
+        Keyed::ListConnectors
+        | Keyed::ListActions
+        | Keyed::ListConnections
+        | Keyed::ReadConnection
+        | Keyed::UpdateConnection
+        | Keyed::DeleteConnection
+        | Keyed::SetConnectionState
+        | Keyed::SetConnectionName
+        | Keyed::Summary
+        | Keyed::CreateSession => Examples::Own,
     };
     let About { answer, schema, .. } = about;
     let success = responses::success(answer, schema, &recorded.success, examples);

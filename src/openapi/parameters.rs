@@ -32,7 +32,15 @@ pub fn query(endpoint: Keyed) -> Vec<Node> {
         Keyed::ListConnectors => connectors(),
         Keyed::ListActions => actions(),
         Keyed::ListConnections => connections(),
-        _ => Vec::new(),
+        Keyed::CreateConnection
+        | Keyed::ReadConnection
+        | Keyed::UpdateConnection
+        | Keyed::DeleteConnection
+        | Keyed::SetConnectionState
+        | Keyed::SetConnectionName
+        | Keyed::Summary
+        | Keyed::Whoami
+        | Keyed::CreateSession => Vec::new(),
     };
     let names = |parameter: &Parameter| parameter.name;
     let described: Vec<_> = about.iter().map(|(name, ..)| *name).collect();
