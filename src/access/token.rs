@@ -131,9 +131,9 @@ pub struct SessionSecrets {
 impl SessionSecrets {
     /// Keeps the secrets that are long enough.
     #[must_use]
-    pub fn new(current: Option<&str>, previous: Option<&str>) -> Self {
+    pub fn new(current: &str, previous: &str) -> Self {
         let [current, previous] = [current, previous].map(|secret| {
-            secret.map(str::trim).filter(|secret| secret.len() >= MIN_SECRET).map(str::to_owned)
+            Some(secret.trim()).filter(|secret| secret.len() >= MIN_SECRET).map(str::to_owned)
         });
         Self { current, previous }
     }

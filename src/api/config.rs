@@ -25,36 +25,36 @@ pub struct Config {
     pub security_contacts: Vec<String>,
 }
 
-/// The Worker's variables and secrets. One that is neither a text nor a whole number counts as absent.
+/// The Worker's variables and secrets. One that is neither a text nor a whole number counts as absent, which is empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE", default)]
 pub struct Variables {
     /// Further headers that carry the secret, separated by commas.
     #[serde(deserialize_with = "text")]
-    pub secret_headers: Option<String>,
+    pub secret_headers: String,
     /// Origins whose pages may call the API, separated by commas, or `*`.
     #[serde(deserialize_with = "text")]
-    pub allowed_origins: Option<String>,
-    /// Bytes of segments that an isolate holds.
+    pub allowed_origins: String,
+    /// How many bytes of segments an isolate caches.
     #[serde(deserialize_with = "text")]
-    pub segment_cache_bytes: Option<String>,
-    /// What signs tokens.
+    pub segment_cache_bytes: String,
+    /// The secret that signs tokens. Ignored when it has less than 32 characters.
     #[serde(deserialize_with = "text")]
-    pub session_secret: Option<String>,
-    /// What signed tokens before.
+    pub session_secret: String,
+    /// The secret that signed tokens before; those tokens stay valid. Also of at least 32 characters.
     #[serde(deserialize_with = "text")]
-    pub session_secret_previous: Option<String>,
-    /// Most rows that a list may read.
+    pub session_secret_previous: String,
+    /// The most rows that a list may read: a whole number from 1 to 1,000,000,000. Anything else leaves the default.
     #[serde(deserialize_with = "text")]
-    pub max_rows_read: Option<String>,
-    /// Whom to tell of a weakness, separated by commas.
+    pub max_rows_read: String,
+    /// Where to report vulnerabilities: e-mail addresses or URIs (`https:`, `mailto:`, `tel:`), separated by commas.
     #[serde(deserialize_with = "text")]
-    pub security_contact: Option<String>,
+    pub security_contact: String,
 }
 
-/// A text, or nothing.
+/// A text; empty when the variable is something else.
 #[expect(clippy::unnecessary_wraps, reason = "serde wants a result")]
-fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
     enum Variable {
@@ -63,26 +63,10 @@ fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D:
     }
     // Whatever else a variable may be, it must not take the others with it.
     Ok(match Variable::deserialize(deserializer) {
-        Ok(Variable::Text(text)) => Some(text),
-        Ok(Variable::Number(number)) => Some(number.to_string()),
-        Err(_) => None,
+        Ok(Variable::Text(text)) => text,
+        Ok(Variable::Number(number)) => number.to_string(),
+        Err(_) => String::new(),
     })
-}
-
-impl From<&Variables> for Config {
-    fn from(variables: &Variables) -> Self {
-        Self::from_variables(
-            variables.secret_headers.as_deref(),
-            variables.allowed_origins.as_deref(),
-            variables.segment_cache_bytes.as_deref(),
-        )
-        .with_sessions(
-            variables.session_secret.as_deref(),
-            variables.session_secret_previous.as_deref(),
-        )
-        .with_max_rows_read(variables.max_rows_read.as_deref())
-        .with_security_contacts(variables.security_contact.as_deref())
-    }
 }
 
 /// [`Config::max_rows_read`] when `MAX_ROWS_READ` does not say otherwise.
@@ -99,79 +83,58 @@ pub enum AllowedOrigins {
 
 impl Default for Config {
     fn default() -> Self {
-        Self::from_variables(None, None, None)
+        Self::from(&Variables::default())
+    }
+}
+
+impl From<&Variables> for Config {
+    fn from(variables: &Variables) -> Self {
+        let (current, previous) = (&variables.session_secret, &variables.session_secret_previous);
+        let segment_bytes = variables.segment_cache_bytes.trim().parse();
+        let rows = variables.max_rows_read.trim().parse().ok();
+        let rows = rows.filter(|rows| (1..=1_000_000_000).contains(rows));
+        Self {
+            secret_headers: secret_headers(&variables.secret_headers),
+            allowed_origins: allowed_origins(&variables.allowed_origins),
+            segment_bytes: segment_bytes.unwrap_or(DEFAULT_SEGMENT_BYTES),
+            sessions: SessionSecrets::new(current, previous),
+            max_rows_read: rows.unwrap_or(DEFAULT_MAX_ROWS_READ),
+            security_contacts: items(&variables.security_contact).filter_map(contact).collect(),
+        }
+    }
+}
+
+fn secret_headers(names: &str) -> Vec<String> {
+    let mut headers = vec![SECRET_HEADER.to_owned()];
+    for name in items(names).map(str::to_ascii_lowercase) {
+        // No request can carry an invalid header name, and the platform throws when asked for one.
+        if is_token(&name) && !headers.contains(&name) {
+            headers.push(name);
+        }
+    }
+    headers
+}
+
+fn allowed_origins(origins: &str) -> AllowedOrigins {
+    if items(origins).any(|origin| origin == "*") {
+        return AllowedOrigins::Any;
+    }
+    let plain = |origin: &str| origin.trim_end_matches('/').to_ascii_lowercase();
+    AllowedOrigins::These(items(origins).map(plain).collect())
+}
+
+/// The URI of a contact: an e-mail address or a URI (`https:`, `mailto:`, `tel:`). Returns `None` for anything else.
+fn contact(text: &str) -> Option<String> {
+    let is_uri = ["https://", "mailto:", "tel:"].iter().any(|scheme| text.starts_with(scheme));
+    let is_one_word = text.bytes().all(|byte| byte.is_ascii_graphic());
+    match (is_one_word, is_uri, text.contains('@')) {
+        (true, true, _) => Some(text.to_owned()),
+        (true, false, true) => Some(format!("mailto:{text}")),
+        _ => None,
     }
 }
 
 impl Config {
-    /// Reads the values of `SECRET_HEADERS`, `ALLOWED_ORIGINS` and `SEGMENT_CACHE_BYTES`.
-    #[must_use]
-    pub fn from_variables(
-        secret_headers: Option<&str>,
-        allowed_origins: Option<&str>,
-        segment_bytes: Option<&str>,
-    ) -> Self {
-        let mut headers = vec![SECRET_HEADER.to_owned()];
-        for name in items(secret_headers).map(str::to_ascii_lowercase) {
-            // No request can carry an invalid header name, and the platform throws when asked for one.
-            if is_token(&name) && !headers.contains(&name) {
-                headers.push(name);
-            }
-        }
-        let allowed_origins = if items(allowed_origins).any(|origin| origin == "*") {
-            AllowedOrigins::Any
-        } else {
-            AllowedOrigins::These(
-                items(allowed_origins)
-                    .map(|origin| origin.trim_end_matches('/').to_ascii_lowercase())
-                    .collect(),
-            )
-        };
-        let segment_bytes = segment_bytes
-            .and_then(|text| text.trim().parse().ok())
-            .unwrap_or(DEFAULT_SEGMENT_BYTES);
-        Self {
-            secret_headers: headers,
-            allowed_origins,
-            segment_bytes,
-            sessions: SessionSecrets::default(),
-            max_rows_read: DEFAULT_MAX_ROWS_READ,
-            security_contacts: Vec::new(),
-        }
-    }
-
-    /// Reads the value of `MAX_ROWS_READ`. Anything but a whole number from 1 to 1,000,000,000 leaves the default.
-    #[must_use]
-    pub fn with_max_rows_read(self, text: Option<&str>) -> Self {
-        let rows = text.and_then(|text| text.trim().parse().ok());
-        let rows = rows.filter(|rows| (1..=1_000_000_000).contains(rows));
-        Self { max_rows_read: rows.unwrap_or(DEFAULT_MAX_ROWS_READ), ..self }
-    }
-
-    /// Reads the value of `SECURITY_CONTACT`: comma-separated e-mail addresses or URIs (`https:`, `mailto:`, `tel:`).
-    /// Anything else is left out.
-    #[must_use]
-    pub fn with_security_contacts(self, contacts: Option<&str>) -> Self {
-        let address = |text: &str| {
-            let is_uri =
-                ["https://", "mailto:", "tel:"].iter().any(|scheme| text.starts_with(scheme));
-            let is_one_word = text.bytes().all(|byte| byte.is_ascii_graphic());
-            match (is_one_word, is_uri, text.contains('@')) {
-                (true, true, _) => Some(text.to_owned()),
-                (true, false, true) => Some(format!("mailto:{text}")),
-                _ => None,
-            }
-        };
-        Self { security_contacts: items(contacts).filter_map(address).collect(), ..self }
-    }
-
-    /// Reads the values of `SESSION_SECRET` and `SESSION_SECRET_PREVIOUS`. A secret of less than 32 characters is
-    /// ignored.
-    #[must_use]
-    pub fn with_sessions(self, current: Option<&str>, previous: Option<&str>) -> Self {
-        Self { sessions: SessionSecrets::new(current, previous), ..self }
-    }
-
     /// Whether pages of `origin` may call the API.
     #[must_use]
     pub fn allows(&self, origin: &str) -> bool {
@@ -190,8 +153,8 @@ fn is_token(text: &str) -> bool {
 }
 
 /// The non-empty items of a comma-separated text.
-fn items(text: Option<&str>) -> impl Iterator<Item = &str> {
-    text.unwrap_or_default().split(',').map(str::trim).filter(|item| !item.is_empty())
+fn items(text: &str) -> impl Iterator<Item = &str> {
+    text.split(',').map(str::trim).filter(|item| !item.is_empty())
 }
 
 #[cfg(test)]
@@ -203,22 +166,25 @@ mod tests {
         let given = r#"{"ALLOWED_ORIGINS":"https://a.example","MAX_ROWS_READ":[7],"SEGMENT_CACHE_BYTES":7,"SESSION_SECRET":{"a":[1]},"VAULT":{}}"#;
         let variables: Variables = serde_json::from_str(given).unwrap();
         let expected = Variables {
-            allowed_origins: Some("https://a.example".into()),
-            segment_cache_bytes: Some("7".into()),
+            allowed_origins: "https://a.example".into(),
+            segment_cache_bytes: "7".into(),
             ..Variables::default()
         };
         assert_eq!(variables, expected);
-        assert_eq!(Config::from(&Variables::default()), Config::default());
         assert!(Config::from(&variables).allows("https://a.example"));
     }
 
     #[test]
     fn variables_are_read() {
-        let config = Config::from_variables(
-            Some(" X-Pica-Secret , x-service-secret,, x-key, two words, x-pica-secret, é"),
-            Some("https://A.example/, http://localhost:5173"),
-            Some("1024"),
-        );
+        let contacts = "security@a.example, https://a.example/report,mailto:b@a.example, nobody,a b@c, x@y\nEvil: 1,";
+        let config = Config::from(&Variables {
+            secret_headers:
+                " X-Pica-Secret , x-service-secret,, x-key, two words, x-pica-secret, é".into(),
+            allowed_origins: "https://A.example/, http://localhost:5173".into(),
+            segment_cache_bytes: "1024".into(),
+            security_contact: contacts.into(),
+            ..Variables::default()
+        });
         assert_eq!(config.secret_headers, ["x-service-secret", "x-pica-secret", "x-key"]);
         assert_eq!(config.segment_bytes, 1024);
         for (origin, allowed) in [
@@ -230,30 +196,28 @@ mod tests {
         ] {
             assert_eq!(config.allows(origin), allowed, "{origin}");
         }
-        assert!(
-            Config::from_variables(None, Some("https://a.example, *"), None)
-                .allows("https://any.example")
-        );
-        let config = Config::default().with_security_contacts(Some(
-            "security@a.example, https://a.example/report,mailto:b@a.example, nobody,a b@c, x@y\nEvil: 1,",
-        ));
         assert_eq!(
             config.security_contacts,
             ["mailto:security@a.example", "https://a.example/report", "mailto:b@a.example"]
         );
-        assert_eq!(Config::default().with_security_contacts(None), Config::default());
         assert_eq!(Config::default().allowed_origins, AllowedOrigins::These(Vec::new()));
-        assert_eq!(Config::from_variables(None, None, Some("lots")).segment_bytes, 32 << 20);
+        assert!(Config::default().security_contacts.is_empty());
+        let any =
+            Variables { allowed_origins: "https://a.example, *".into(), ..Variables::default() };
+        assert!(Config::from(&any).allows("https://any.example"));
+        let wrong = Variables { segment_cache_bytes: "lots".into(), ..Variables::default() };
+        assert_eq!(Config::from(&wrong).segment_bytes, 32 << 20);
         for (text, rows) in [
-            (None, 100_000),
-            (Some(" 5000 "), 5000),
-            (Some("1"), 1),
-            (Some("0"), 100_000),
-            (Some("-1"), 100_000),
-            (Some("1000000001"), 100_000),
-            (Some("many"), 100_000),
+            ("", 100_000),
+            (" 5000 ", 5000),
+            ("1", 1),
+            ("0", 100_000),
+            ("-1", 100_000),
+            ("1000000001", 100_000),
+            ("many", 100_000),
         ] {
-            assert_eq!(Config::default().with_max_rows_read(text).max_rows_read, rows, "{text:?}");
+            let variables = Variables { max_rows_read: text.into(), ..Variables::default() };
+            assert_eq!(Config::from(&variables).max_rows_read, rows, "{text:?}");
         }
     }
 }

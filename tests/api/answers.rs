@@ -7,11 +7,11 @@ use std::fs;
 use connector_vault::api::endpoint::Keyed;
 use connector_vault::api::message::Body;
 use connector_vault::api::query::Parameter;
-use connector_vault::api::{Config, Request, Response};
+use connector_vault::api::{Request, Response};
 use connector_vault::terms::{Environment, Scope};
 use serde_json::json;
 
-use crate::support::{Api, anonymous, as_secret, body, small_catalog, with_body, with_header};
+use crate::support::{Api, anonymous, as_secret, body, with_body, with_header};
 use crate::vault::{CONNECTIONS, UNKNOWN_ID, at, fixture, name, state};
 
 const RECORD: &str = "tests/fixtures/answers.txt";
@@ -48,9 +48,7 @@ struct Scene {
 
 impl Scene {
     fn new() -> Self {
-        let config = Config::default().with_sessions(Some(&"a secret ".repeat(4)), None);
-        let api = Api::new(config);
-        api.world.publish(small_catalog());
+        let api = Api::with_sessions(&"a secret ".repeat(4), "");
         let id = fixture(&api)[0]["id"].as_str().unwrap().to_owned();
         let secret = |key: &connector_vault::access::key::ApiKey| key.reveal().to_owned();
         let test = Environment::Test;

@@ -1,15 +1,15 @@
 //! Lists that would read too much are refused before they are read; the refusal says what caused it and what would
 //! help.
 
-use connector_vault::api::{Config, Service};
+use connector_vault::api::Service;
 use serde_json::{Value, json};
 
-use crate::support::{Api, as_key, as_secret, body, to_sqlite};
+use crate::support::{Api, as_key, as_secret, body, config, to_sqlite};
 use crate::vault::{CONNECTIONS, code, minimal, next};
 
 /// A vault of 60 connections, in which a list may read this many rows.
 fn vault(max_rows_read: &str) -> Api {
-    let api = Api::with_sessions(Some(crate::sessions::SECRET), None);
+    let api = Api::with_sessions(crate::sessions::SECRET, "");
     for nth in 0..60 {
         api.world.wait(1);
         let mut document = minimal(&format!("ann-{}", nth % 20));
@@ -22,8 +22,8 @@ fn vault(max_rows_read: &str) -> Api {
 }
 
 fn with_most(api: Api, max_rows_read: &str) -> Api {
-    let config = Config::default().with_sessions(Some(crate::sessions::SECRET), None);
-    Api { service: Service::new(config.with_max_rows_read(Some(max_rows_read))), ..api }
+    let variables = [("SESSION_SECRET", crate::sessions::SECRET), ("MAX_ROWS_READ", max_rows_read)];
+    Api { service: Service::new(config(&variables)), ..api }
 }
 
 /// The detail of a refusal, and the parameter and detail of each error.

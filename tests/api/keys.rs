@@ -1,12 +1,11 @@
 //! Contract, part 5: keys and tenants.
 
 use connector_vault::access::key::ApiKey;
-use connector_vault::api::Config;
 use connector_vault::ports::Random;
 use connector_vault::terms::{Environment, Scope};
 use serde_json::json;
 
-use crate::support::{Api, anonymous, body, with_header};
+use crate::support::{Api, anonymous, body, config, with_header};
 
 const CONNECTORS: &str = "/v1/available-connectors";
 const WHOAMI: &str = "/v1/whoami";
@@ -112,7 +111,7 @@ fn warm_catalog_reads_ask_no_storage() {
 
 #[test]
 fn one_key_in_one_header() {
-    let mut api = Api::new(Config::from_variables(Some("X-Pica-Secret,x-key"), None, None));
+    let mut api = Api::new(config(&[("SECRET_HEADERS", "X-Pica-Secret,x-key")]));
     api.world.publish(crate::support::small_catalog());
     let second = api.world.key("beta", Environment::Test, &Scope::ALL, None);
     api.key = api.world.key("acme", Environment::Test, &Scope::ALL, None);

@@ -245,7 +245,7 @@ fn the_others_cost_their_matches() {
 
 #[test]
 fn tokens_walk_their_identitys_connections_and_no_others() {
-    let api = Api::with_sessions(Some(crate::sessions::SECRET), None);
+    let api = Api::with_sessions(crate::sessions::SECRET, "");
     let rows = fixture(&api);
     for wish in [
         serde_json::json!({"identity": "ann"}),

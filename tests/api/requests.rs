@@ -4,7 +4,7 @@ use connector_vault::api::Config;
 use connector_vault::terms::{Environment, Scope};
 use serde_json::{Value, json};
 
-use crate::support::{Api, ORIGIN, World, anonymous, body, with_header};
+use crate::support::{Api, ORIGIN, World, anonymous, body, config, with_header};
 
 const CONNECTORS: &str = "/v1/available-connectors";
 
@@ -267,12 +267,10 @@ fn problems_have_the_form_of_rfc_9457() {
 
 #[test]
 fn preflight_and_cross_origin_reads() {
-    let config = Config::from_variables(
-        Some("x-pica-secret"),
-        Some("https://app.example, http://localhost:5173"),
-        None,
-    );
-    let api = Api::new(config);
+    let api = Api::new(config(&[
+        ("SECRET_HEADERS", "x-pica-secret"),
+        ("ALLOWED_ORIGINS", "https://app.example, http://localhost:5173"),
+    ]));
     let vary = "x-service-secret, x-pica-secret, origin";
     for (origin, allowed) in [
         (Some("https://app.example"), true),

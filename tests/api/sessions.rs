@@ -3,14 +3,14 @@
 use base64ct::{Base64UrlUnpadded, Encoding as _};
 use connector_vault::access::key::ApiKey;
 use connector_vault::access::token::MAX_TOKEN;
-use connector_vault::api::{Config, Request, Response, Service};
+use connector_vault::api::{Request, Response, Service};
 use connector_vault::catalog::cache::CURRENT_MS;
 use connector_vault::terms::{Environment, Scope};
 use serde_json::{Value, json};
 
 use crate::support::{
-    Api, ORIGIN, anonymous, as_key, as_secret, body, column, connector, small_catalog, with_body,
-    with_header,
+    Api, ORIGIN, anonymous, as_key, as_secret, body, column, config, connector, small_catalog,
+    with_body, with_header,
 };
 use crate::vault::{
     CONNECTIONS, SUMMARY, UNKNOWN_ID, at, code, comparable, cursor, faults, minimal, next,
@@ -25,7 +25,7 @@ const OTHER: &str = "another secret, and a longer one than that";
 const FREE: &str = "d1;desc=\"calls=0 rows_read=0 rows_written=0\", kv;desc=\"reads=0\"";
 
 fn api() -> Api {
-    Api::with_sessions(Some(SECRET), None)
+    Api::with_sessions(SECRET, "")
 }
 
 /// A request for a token.
@@ -300,13 +300,9 @@ fn scopes_are_some_of_the_keys() {
 fn without_a_secret_there_are_no_tokens() {
     let token = api().token(&json!({"identity": "ann"}));
     let short = "x".repeat(31);
-    for (current, previous) in [
-        (None, None),
-        (Some(""), Some("")),
-        (Some(short.as_str()), Some(short.as_str())),
-        (Some(&*format!(" {short}\n")), None),
-        (None, Some(OTHER)),
-    ] {
+    for (current, previous) in
+        [("", ""), (short.as_str(), short.as_str()), (&*format!(" {short}\n"), ""), ("", OTHER)]
+    {
         let api = Api::with_sessions(current, previous);
         let response = api.send(&asking(&api.key, &json!({"identity": "ann"})));
         assert_eq!((response.status, code(&response).as_str()), (503, "unavailable"));
@@ -323,22 +319,23 @@ fn without_a_secret_there_are_no_tokens() {
 #[test]
 fn secrets_are_changed_without_a_gap() {
     let mut api = api();
-    let service = |current: Option<&str>, previous: Option<&str>| {
-        Service::new(Config::default().with_sessions(current, previous))
+    let service = |current: &str, previous: &str| {
+        let secrets = [("SESSION_SECRET", current), ("SESSION_SECRET_PREVIOUS", previous)];
+        Service::new(config(&secrets))
     };
     let old = api.token(&json!({"identity": "ann"}));
     let status = |api: &Api, token: &str| api.get_as(token, WHOAMI).status;
     assert_eq!(status(&api, &old), 200);
-    api.service = service(Some(OTHER), Some(SECRET));
+    api.service = service(OTHER, SECRET);
     let new = api.token(&json!({"identity": "ann"}));
     assert_ne!(old, new);
     assert_eq!((status(&api, &old), status(&api, &new)), (200, 200));
     // White space around a secret comes from pasting it.
-    api.service = service(Some(&format!("  {OTHER}\n")), None);
+    api.service = service(&format!("  {OTHER}\n"), "");
     assert_eq!((status(&api, &old), status(&api, &new)), (401, 200));
-    api.service = service(Some(SECRET), Some(OTHER));
+    api.service = service(SECRET, OTHER);
     assert_eq!((status(&api, &old), status(&api, &new)), (200, 200));
-    api.service = service(Some(SECRET), None);
+    api.service = service(SECRET, "");
     assert_eq!((status(&api, &old), status(&api, &new)), (200, 401));
 }
 
@@ -530,8 +527,7 @@ fn every_way_to_be_refused_is_told_alike() {
 
 #[test]
 fn one_secret_in_one_header() {
-    let config = Config::from_variables(Some("x-key"), None, None);
-    let mut api = Api::new(config.with_sessions(Some(SECRET), None));
+    let mut api = Api::new(config(&[("SECRET_HEADERS", "x-key"), ("SESSION_SECRET", SECRET)]));
     api.world.publish(small_catalog());
     let (a, b) = (api.token(&json!({"identity": "ann"})), api.token(&json!({"identity": "bob"})));
     let key = api.key.reveal().to_owned();
@@ -737,7 +733,7 @@ fn the_catalog_asks_no_storage_about_a_token() {
     let tokens = [json!({"identity": "ann"}), json!({"identity": "bob", "platforms": ["alpha"]})]
         .map(|wish| api.token(&wish));
     // An isolate that has seen neither the token nor its key.
-    api.service = Service::new(Config::default().with_sessions(Some(SECRET), None));
+    api.service = Service::new(config(&[("SESSION_SECRET", SECRET)]));
     let calls = api.world.db_calls.get();
     for path in [CONNECTORS, "/v1/available-actions/alpha", "/v1/nothing"] {
         for token in &tokens {
@@ -1073,7 +1069,10 @@ fn a_walk_goes_on_with_the_next_token_and_with_no_other() {
         api.world.wait(60_000);
         assert_eq!(api.get_as(&token, WHOAMI).status, 401);
         if page == 2 {
-            api.service = Service::new(Config::default().with_sessions(Some(OTHER), Some(SECRET)));
+            api.service = Service::new(config(&[
+                ("SESSION_SECRET", OTHER),
+                ("SESSION_SECRET_PREVIOUS", SECRET),
+            ]));
         }
         token = api.token(&ann);
     }
@@ -1162,8 +1161,5 @@ fn tokens_and_secrets_show_up_nowhere() {
             }
         }
     }
-    assert!(
-        format!("{:?}", Config::default().with_sessions(Some(SECRET), None))
-            .contains("SessionSecrets(…)")
-    );
+    assert!(format!("{:?}", config(&[("SESSION_SECRET", SECRET)])).contains("SessionSecrets(…)"));
 }

@@ -1,8 +1,8 @@
 //! What the service tells everybody, and what every answer tells browsers.
 
-use connector_vault::api::{Config, Request, Service};
+use connector_vault::api::{Request, Service};
 
-use crate::support::{Api, anonymous, as_key, body, with_header};
+use crate::support::{Api, anonymous, as_key, body, config, with_header};
 use crate::vault::code;
 
 const SECURITY_TXT: &str = "/.well-known/security.txt";
@@ -12,8 +12,8 @@ fn whom_to_tell_of_a_weakness() {
     let mut api = Api::with_catalog();
     let unset = api.send(&anonymous("GET", SECURITY_TXT));
     assert_eq!((unset.status, code(&unset).as_str()), (404, "route_not_found"));
-    let contacts = Some("security@a.example, https://a.example/report");
-    api.service = Service::new(Config::default().with_security_contacts(contacts));
+    let contacts = "security@a.example, https://a.example/report";
+    api.service = Service::new(config(&[("SECURITY_CONTACT", contacts)]));
     let get = api.send(&anonymous("GET", SECURITY_TXT));
     assert_eq!((get.status, get.header("content-type")), (200, Some("text/plain; charset=utf-8")));
     assert_eq!(
@@ -53,9 +53,8 @@ fn a_browser_that_came_over_https_stays_there() {
 /// A header that is sent twice reaches the service as one, joined by a comma.
 #[test]
 fn a_key_that_comes_twice_is_told_so() {
-    let config = Config::from_variables(Some("x-key"), None, None);
     let mut api = Api::with_catalog();
-    api.service = Service::new(config);
+    api.service = Service::new(config(&[("SECRET_HEADERS", "x-key")]));
     let key = api.key.reveal().to_owned();
     let twice = |values: &[(&str, &str)]| {
         let request = anonymous("GET", "/v1/whoami");

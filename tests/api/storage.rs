@@ -5,7 +5,7 @@ use connector_vault::catalog::stored::CURRENT_KEY;
 use connector_vault::catalog::write::Sizes;
 use serde_json::{Value, json};
 
-use crate::support::{Api, body, small_catalog};
+use crate::support::{Api, body, config, small_catalog};
 
 const CONNECTORS: &str = "/v1/available-connectors";
 const ACTIONS: &str = "/v1/available-actions/alpha";
@@ -239,7 +239,7 @@ fn storage_out_of_reach() {
 #[test]
 fn segments_are_held_under_the_budget() {
     let reads = |budget: &str, asked: &[&str]| {
-        let api = Api::new(Config::from_variables(None, None, Some(budget)));
+        let api = Api::new(config(&[("SEGMENT_CACHE_BYTES", budget)]));
         api.world.publish(small_catalog());
         for (nth, platform) in asked.iter().enumerate() {
             // Another list each time: one that was sent before is remembered by itself.

@@ -8,6 +8,7 @@ use std::rc::Rc;
 use std::task::Poll;
 
 use connector_vault::access::key::ApiKey;
+use connector_vault::api::config::Variables;
 use connector_vault::api::message::Body;
 use connector_vault::api::{Config, Request, Response, Service, handle};
 use connector_vault::catalog::model::{Action, Connector, Status};
@@ -24,6 +25,13 @@ use serde_json::Value;
 
 /// The service's address in tests.
 pub const ORIGIN: &str = "https://vault.example";
+
+/// The settings that these variables make.
+pub fn config(variables: &[(&str, &str)]) -> Config {
+    let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).into()));
+    let variables = Value::Object(variables.collect());
+    Config::from(&serde_json::from_value::<Variables>(variables).unwrap())
+}
 
 /// Real `SQLite` with the real migrations, and a value store in memory.
 pub struct World {
@@ -329,12 +337,13 @@ impl Api {
 
     /// A service with the [`small_catalog`].
     pub fn with_catalog() -> Self {
-        Self::with_sessions(None, None)
+        Self::with_sessions("", "")
     }
 
     /// As [`Self::with_catalog`], with these secrets for signing tokens.
-    pub fn with_sessions(current: Option<&str>, previous: Option<&str>) -> Self {
-        let api = Self::new(Config::default().with_sessions(current, previous));
+    pub fn with_sessions(current: &str, previous: &str) -> Self {
+        let secrets = [("SESSION_SECRET", current), ("SESSION_SECRET_PREVIOUS", previous)];
+        let api = Self::new(config(&secrets));
         api.world.publish(small_catalog());
         api
     }

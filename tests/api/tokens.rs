@@ -116,7 +116,7 @@ struct Crowd {
 
 impl Crowd {
     fn new() -> Self {
-        let api = Api::with_sessions(Some(SECRET), None);
+        let api = Api::with_sessions(SECRET, "");
         let places =
             [("acme", Environment::Test), ("acme", Environment::Live), ("beta", Environment::Test)];
         let (mut tenants, mut keys): (Vec<Tenant>, Vec<Key>) = Default::default();

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use connector_vault::access::key::ApiKey;
-use connector_vault::api::Config;
 use connector_vault::api::body::{Field, FieldCheck};
 use connector_vault::api::endpoint::{Endpoint, Keyed};
 use connector_vault::api::fields::{MAX_ORIGINS, MAX_PLATFORMS, MAX_TTL, MIN_TTL};
@@ -22,7 +21,9 @@ use connector_vault::vault::filter::{MAX_KEYS, MAX_Q, MAX_TAGS as MAX_FILTER_TAG
 use connector_vault::vault::rules::MAX_TAGS;
 use serde_json::{Value, json};
 
-use crate::support::{Api, action, anonymous, as_key, body, connector, with_body, with_header};
+use crate::support::{
+    Api, action, anonymous, as_key, body, config, connector, with_body, with_header,
+};
 use crate::vault::{CONNECTIONS, SUMMARY, UNKNOWN_ID, at, post_as};
 
 const FACTS: &str = "npm/types/facts.ts";
@@ -81,7 +82,7 @@ fn the_limits_in_the_declarations_are_those_of_the_service() {
 
 /// The source text of [`FACTS`].
 fn facts() -> String {
-    let api = Api::new(Config::default().with_sessions(Some(&"a secret ".repeat(4)), None));
+    let api = Api::new(config(&[("SESSION_SECRET", &"a secret ".repeat(4))]));
     api.world.publish(catalog());
     let requests = Requests::made(&api);
     let constants = [

@@ -3,11 +3,11 @@
 
 use std::collections::HashSet;
 
-use connector_vault::api::{Config, Service};
+use connector_vault::api::Service;
 use serde_json::json;
 
 use crate::chance::Chance;
-use crate::support::Api;
+use crate::support::{Api, config};
 use crate::vault::{CONNECTIONS, next};
 
 const SIZE: usize = 100_000;
@@ -49,8 +49,7 @@ impl Walk {
     fn new() -> Self {
         let api = Api::with_catalog();
         // The limit on rows read is not tested here.
-        let config = Config::default().with_max_rows_read(Some("1000000"));
-        let api = Api { service: Service::new(config), ..api };
+        let api = Api { service: Service::new(config(&[("MAX_ROWS_READ", "1000000")])), ..api };
         fill(&api);
         let hot = (0..SIZE).map(|nth| nth % 3 == 0).collect();
         Self { api, chance: Chance(3), lives: vec![true; SIZE], hot, created: 0 }

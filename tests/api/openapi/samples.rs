@@ -13,7 +13,9 @@ use connector_vault::openapi::endpoints::{CHANGING, CREATING, NAMING, OPENING, S
 use connector_vault::terms::{Environment, Method, Scope};
 use serde_json::json;
 
-use crate::support::{Api, action, anonymous, as_key, body, connector, with_body, with_header};
+use crate::support::{
+    Api, action, anonymous, as_key, body, config, connector, with_body, with_header,
+};
 use crate::vault::{CONNECTIONS, SUMMARY, UNKNOWN_ID, at, code};
 
 /// A service with a small catalog and some connections.
@@ -25,7 +27,7 @@ struct Scene {
 
 impl Scene {
     fn new() -> Self {
-        let api = Api::new(Config::default().with_sessions(Some(&"an example ".repeat(3)), None));
+        let api = Api::new(config(&[("SESSION_SECRET", &"an example ".repeat(3))]));
         api.world.publish(catalog());
         let create = |(platform, identity, tags): (&str, &str, &[&str])| {
             api.world.wait(1_234_567);
