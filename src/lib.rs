@@ -35,6 +35,7 @@ pub mod edge;
 pub mod fold;
 #[cfg(feature = "cli")]
 pub mod importer;
+pub mod invisible;
 pub mod json;
 pub mod names;
 pub mod nearest;

@@ -1,6 +1,7 @@
 //! Words and lines: rows show clean single lines, and names are built from words.
 
 use super::markup;
+use crate::invisible::visible;
 
 /// The most characters of a title, which is cut between words.
 pub const MAX_TITLE: usize = 200;
@@ -35,7 +36,8 @@ pub fn head(text: &str, max: usize) -> &str {
 fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for word in text.split(|c: char| c.is_whitespace() || c.is_control()) {
-        let seen = word.chars().filter(|c| !is_invisible(*c));
+        // U+FFFD stands where a character was lost.
+        let seen = visible(word).filter(|c| *c != '\u{fffd}');
         let before = line.len();
         if !line.is_empty() {
             line.push(' ');
@@ -47,11 +49,6 @@ fn one_line(text: &str) -> String {
         }
     }
     line
-}
-
-/// Whether a character is zero-width or changes the writing direction, so that one row could look like another.
-fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fffd}')
 }
 
 /// At most `max` characters, cut between words where possible and marked with `…`.

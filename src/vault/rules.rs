@@ -6,6 +6,7 @@
 //! direction, and is in normalization form C. Values stored before these rules existed stay readable.
 
 use crate::catalog::key::platform;
+use crate::invisible::visible;
 use crate::nfc::is_nfc;
 
 /// The most tags of a connection.
@@ -74,73 +75,12 @@ fn unclear(text: &str) -> Option<&'static str> {
     if text.starts_with(char::is_whitespace) || text.ends_with(char::is_whitespace) {
         return Some("must not begin or end with white space");
     }
-    if has_invisible(text) {
+    if !visible(text).eq(text.chars()) {
         return Some(
             "must not have invisible characters or any that change the direction of writing",
         );
     }
     (!is_nfc(text)).then_some("must be in Unicode's normalization form C (NFC)")
-}
-
-/// Whether a text contains invisible characters. Joiners and variation selectors are allowed where they change what is
-/// shown.
-fn has_invisible(text: &str) -> bool {
-    let mut before = None;
-    let mut letters = text.chars().peekable();
-    while let Some(letter) = letters.next() {
-        let shows = match letter {
-            ZERO_WIDTH_JOINER | ZERO_WIDTH_NON_JOINER => {
-                let around =
-                    (before.unwrap_or_default(), letters.peek().copied().unwrap_or_default());
-                joins(letter, around)
-            }
-            TEXT_STYLE | EMOJI_STYLE => {
-                before.is_some_and(|before| is_pictograph(before) || is_keycap(before))
-            }
-            _ => !is_invisible(letter),
-        };
-        if !shows {
-            return true;
-        }
-        before = Some(letter);
-    }
-    false
-}
-
-const ZERO_WIDTH_NON_JOINER: char = '\u{200c}';
-const ZERO_WIDTH_JOINER: char = '\u{200d}';
-const TEXT_STYLE: char = '\u{fe0e}';
-const EMOJI_STYLE: char = '\u{fe0f}';
-
-/// Whether a joiner between these two characters changes what is shown. Between emoji it combines them; between letters
-/// of the scripts from Arabic to Mongolian it selects their forms, as Persian needs.
-fn joins(joiner: char, (before, after): (char, char)) -> bool {
-    let is_emoji = |letter| is_pictograph(letter) || letter == EMOJI_STYLE;
-    let has_forms = |letter| matches!(letter, '\u{600}'..='\u{109f}' | '\u{1780}'..='\u{18af}');
-    (joiner == ZERO_WIDTH_JOINER && is_emoji(before) && is_pictograph(after))
-        || (has_forms(before) && has_forms(after))
-}
-
-/// Whether a character may be an emoji: symbols, dingbats and pictographs.
-fn is_pictograph(letter: char) -> bool {
-    matches!(letter,
-        '\u{a9}' | '\u{ae}' | '\u{203c}' | '\u{2049}' | '\u{2122}' | '\u{2139}' | '\u{2190}'..='\u{27bf}' | '\u{2900}'..='\u{2bff}'
-        | '\u{3030}' | '\u{303d}' | '\u{3297}' | '\u{3299}' | '\u{1f000}'..='\u{1fbff}')
-}
-
-/// Whether a character is on a telephone keypad.
-fn is_keycap(letter: char) -> bool {
-    letter.is_ascii_digit() || matches!(letter, '#' | '*')
-}
-
-/// Whether a character is invisible: Unicode's default-ignorable characters, including those that change the writing
-/// direction, annotation characters, and a blank that counts as a symbol.
-fn is_invisible(letter: char) -> bool {
-    matches!(letter,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
-        | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}'
-        | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}'
-        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// Checks a label: the rule for platforms applies.

@@ -89,6 +89,7 @@ fn descriptions_are_one_plain_line() {
         ("Text\\n```\\ncode\\n```\\nmore\\n| a | b |\\n|---|---|", "Text more"),
         ("> quoted\\n- one\\n- two", "quoted one; two"),
         ("zero\\u200bwidth \\u202eand\\u0000 control", "zerowidth and control"),
+        ("bl\\u2800ank, ⚠\\ufe0f, علی\\u200cرضا", "blank, ⚠\u{fe0f}, علی\u{200c}رضا"),
     ]
     .iter()
     .enumerate()
