@@ -19,13 +19,7 @@ pub fn platform_version(version: &str) -> String {
     }
     let digits = |text: &str| -> String { text.chars().take_while(char::is_ascii_digit).collect() };
     let number = behind_v.map_or_else(
-        // Digits after a letter are part of a name or a hash, so only a word that begins with a digit counts.
-        || {
-            lower
-                .split(|c: char| !c.is_alphanumeric())
-                .find(|word| word.starts_with(|c: char| c.is_ascii_digit()))
-                .map(digits)
-        },
+        || lower.split(|c: char| !c.is_alphanumeric()).find(|word| is_numbered(word)).map(digits),
         |text| Some(digits(text)),
     );
     // A date (20240131) has eight digits; more than nine belong to a build number or a hash.
@@ -35,6 +29,14 @@ pub fn platform_version(version: &str) -> String {
         .unwrap_or(1_u32);
     let is_day = (19_000_101..=21_001_231).contains(&number);
     format!("v{}", if is_day { number.checked_div(10_000).unwrap_or(number) } else { number })
+}
+
+/// Whether a word is a number with at most a name behind it, as in `2`, `2beta`, `2rc1`. Digits after a letter are part of
+/// a name, and a word in which digits and letters alternate more often is a hash.
+fn is_numbered(word: &str) -> bool {
+    let name = word.trim_start_matches(|c: char| c.is_ascii_digit());
+    let rest = name.trim_start_matches(char::is_alphabetic);
+    name.len() < word.len() && rest.chars().all(char::is_numeric)
 }
 
 /// How mature the connector is, by the document's own marks, its version and its title.
@@ -64,12 +66,10 @@ pub fn status<F>(info: &Info<F>) -> Status {
             version,
             &["beta", "preview", "privatepreview", "publicpreview", "rc", "pre", "snapshot", "dev"],
         )
-        || ["beta", "preview"]
-            .iter()
-            .any(|word| title.ends_with(&format!("({word})")) || title_says(word))
+        || ["beta", "preview"].into_iter().any(title_says)
     {
         Status::Beta
-    } else if title_says("alpha") && title.ends_with("(alpha)") {
+    } else if title.ends_with("(alpha)") {
         Status::Alpha
     } else {
         Status::GenerallyAvailable

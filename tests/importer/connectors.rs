@@ -46,7 +46,12 @@ fn platform_versions_and_statuses() {
         ("version: prealpha", "v1", Alpha),
         ("version: api-v3", "v3", Ga),
         ("version: 3.0 (v7)", "v7", Ga),
-        ("version: 0d3c5a0d9b12", "v0", Ga),
+        ("version: 0d3c5a0d9b12", "v1", Ga),
+        ("version: 8234aab51481d37a30757d925b7f4221a659427e", "v1", Ga),
+        ("version: 9dcb0dc8-3.1", "v3", Ga),
+        ("version: 0.6-99cfdac", "v0", Ga),
+        ("version: 2rc1", "v2", Beta),
+        ("version: R4.2a", "v2", Ga),
         ("version: latest", "v1", Ga),
         ("title: T", "v1", Ga),
         ("version: 1\ntitle: Mail (beta)", "v1", Beta),
@@ -60,6 +65,9 @@ fn platform_versions_and_statuses() {
         ("version: 1\nx-stability: stable\nx-release-status: alpha\nx-api-status: live", "v1", Alpha),
         ("version: 1\nx-api-status: retired\nx-stability-level: beta", "v1", NotAvailable),
         ("version: 1\ntitle: Alphabet", "v1", Ga),
+        ("version: 1\ntitle: Beta of a mail API", "v1", Beta),
+        ("version: 1\ntitle: Mail (alpha)", "v1", Alpha),
+        ("version: 1\ntitle: Alpha Mail", "v1", Ga),
     ]
     .iter()
     .enumerate()
