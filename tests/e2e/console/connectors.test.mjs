@@ -5,7 +5,15 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { promisify } from "node:util";
-import { Console, MANY_DOCUMENTS, expectAccessible, expectFits, tabTo } from "../support/console.mjs";
+import {
+  Console,
+  MANY_DOCUMENTS,
+  expectAccessible,
+  expectFits,
+  expectFocus,
+  readCopied,
+  tabTo,
+} from "../support/console.mjs";
 import { query } from "../support/vault.mjs";
 import { root } from "../../../scripts/lib/paths.mjs";
 
@@ -175,7 +183,7 @@ describe("the console: connectors", () => {
       await page.waitForURL("**/connectors/github");
       await page.getByRole("heading", { level: 1, name: "GitHub v3 REST API" }).waitFor();
       // Whoever listens hears where one has come to.
-      assert.equal(await page.evaluate(() => document.activeElement?.textContent), "GitHub v3 REST API");
+      await expectFocus(page.getByRole("heading", { level: 1, name: "GitHub v3 REST API" }));
     }));
 
   test("logos come lazily and tell nobody where from; a monogram stands for a broken one", () =>
@@ -224,8 +232,7 @@ describe("the console: connectors", () => {
         assert.ok(text.includes(told), `${told} in ${text}`);
       }
       await facts.getByRole("button", { name: "Copy the key" }).click();
-      await facts.getByText("Copied").waitFor({ state: "attached" });
-      assert.equal(await page.evaluate(() => navigator.clipboard.readText()), row.key);
+      assert.equal(await readCopied(facts), row.key);
       await facts.getByRole("link", { name: row.category }).click();
       await expectCards(page, { category: row.category });
     }));
@@ -251,7 +258,7 @@ describe("the console: connectors", () => {
       await expectActions(page, { method: "DELETE", q: "repository", page: 2 });
       const key = (await actions({ method: "DELETE", q: "repository", page: 2 })).rows[0].key;
       await page.getByRole("button", { name: `Copy the key ${key}` }).click();
-      assert.equal(await page.evaluate(() => navigator.clipboard.readText()), key);
+      assert.equal(await readCopied(page.getByRole("list", { name: "Actions" })), key);
       await page.getByRole("searchbox", { name: "Search actions" }).fill("no such thing");
       await page.getByText("No action matches").waitFor();
     }));
@@ -281,7 +288,7 @@ describe("the console: connectors", () => {
       assert.deepEqual(JSON.parse(stdout), expected);
       await code.getByRole("button", { name: "JavaScript" }).click();
       await code.getByRole("button", { name: "Copy the code" }).click();
-      const copied = await page.evaluate(() => navigator.clipboard.readText());
+      const copied = await readCopied(code);
       assert.equal(copied, await code.locator("pre").innerText());
       // The package is found from a folder that has it.
       const place = join(root, "target", "tmp", "snippet");

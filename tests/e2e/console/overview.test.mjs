@@ -1,7 +1,7 @@
 // The way into the console, and its overview: the numbers are the service's, and the key stays where it belongs.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { Console, expectAccessible, expectFits, tabTo } from "../support/console.mjs";
+import { Console, expectAccessible, expectFits, expectFocus, tabTo } from "../support/console.mjs";
 import { key, secret } from "../support/keys.mjs";
 import { nth } from "../support/seed.mjs";
 import { expectConnections, seed } from "../support/vault.mjs";
@@ -375,10 +375,7 @@ describe("the console", () => {
         await page.keyboard.press("Enter");
         await page.waitForURL("**/connections?platform=*");
         await heading(page, "Connections").waitFor();
-        assert.ok(
-          await heading(page, "Connections").evaluate((element) => element === document.activeElement),
-          "the new view has the focus",
-        );
+        await expectFocus(heading(page, "Connections"));
       }));
   });
 
@@ -402,7 +399,6 @@ describe("the console", () => {
 
   describe("sign-in", () => {
     const problem = (page, text) => page.getByRole("alert").getByText(text);
-    const isFocused = (page) => field(page).evaluate((element) => element === document.activeElement);
 
     test("of nothing, of a mistyped key, and of an unknown one", () =>
       world.visit(
@@ -411,10 +407,10 @@ describe("the console", () => {
           const asked = [];
           page.on("request", (request) => request.url().includes("/v1/") && asked.push(request.url()));
           await heading(page, "Sign in").waitFor();
-          assert.ok(await isFocused(page));
+          await expectFocus(field(page));
           await page.keyboard.press("Enter");
           await problem(page, "Enter an API key.").waitFor();
-          assert.ok(await isFocused(page));
+          await expectFocus(field(page));
           assert.equal(await field(page).getAttribute("aria-invalid"), "true");
           const [last] = world.keys.full.secret.slice(-1);
           await signIn(page, world.keys.full.secret.slice(0, -1) + (last === "a" ? "b" : "a"));
@@ -471,7 +467,7 @@ describe("the console", () => {
           assert.equal(await page.evaluate(() => sessionStorage.length), 1);
           await page.getByRole("button", { name: "Sign out" }).click();
           await page.getByText("You are signed out, in all tabs.").waitFor();
-          assert.ok(await isFocused(page));
+          await expectFocus(field(page));
           assert.deepEqual(await page.evaluate(() => [sessionStorage.length, localStorage.length]), [0, 0]);
           await page.goBack();
           await page.waitForURL("**/connectors");
@@ -588,6 +584,7 @@ describe("the console", () => {
               await expectFits(page, what);
             };
             await page.getByText("npm start").waitFor();
+            await expectFocus(field(page));
             await page.keyboard.press("Enter");
             await page.getByRole("alert").getByText("Enter an API key.").waitFor();
             await fits("the sign-in");

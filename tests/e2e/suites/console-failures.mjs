@@ -12,7 +12,7 @@ import {
   panelOf,
   tagsOf,
 } from "../support/console-connections.mjs";
-import { expectAccessible } from "../support/console.mjs";
+import { expectAccessible, readCopied } from "../support/console.mjs";
 
 const VAULT = "**/v1/vault/**";
 
@@ -32,7 +32,7 @@ export function consoleFailures(world) {
       await visit(
         `${PATH}/${connection.id}?platform=github`,
         async (page) => {
-          const { field, save, opened, chips, said } = panelOf(page);
+          const { field, save, opened, expectChips, said } = panelOf(page);
           await opened();
           const address = page.url();
           await field.fill("typed,");
@@ -45,7 +45,7 @@ export function consoleFailures(world) {
           await signIn(page, keys.full);
           await opened();
           assert.equal(page.url(), address);
-          assert.deepEqual(await chips(), ["one", "two", "typed"]);
+          await expectChips(["one", "two", "typed"]);
           await save.click();
           await said("Saved.");
           assert.deepEqual(await tagsOf(caller(), connection.id), ["one", "two", "typed"]);
@@ -178,7 +178,7 @@ export function consoleFailures(world) {
         await failure.getByText("Reload the page. If it fails again, copy the details").waitFor();
         await expectAccessible(page, "a view that failed");
         await failure.getByRole("button", { name: "Copy the details" }).click();
-        const details = await page.evaluate(() => navigator.clipboard.readText());
+        const details = await readCopied(failure);
         for (const part of ["Place: /connections", "TypeError", "Browser: "])
           assert.ok(details.includes(part), `${part} in ${details}`);
         assert.ok(!details.includes(world.console.keys.full.secret));

@@ -1,7 +1,7 @@
 // A link with a token: it opens the console for an end user, and replaces nobody's session without asking.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { expectAccessible, expectFits } from "../support/console.mjs";
+import { expectAccessible, expectFits, expectFocus } from "../support/console.mjs";
 import { expectHidden, heading, keptSecret, linkFor, tokenFor } from "../support/console-session.mjs";
 import { token } from "../support/keys.mjs";
 import { SESSION_SECRET } from "../support/server.mjs";
@@ -80,10 +80,8 @@ export function consoleLinks(world) {
             text.includes(ANN) && text.includes(`in the account ${world.console.keys.maker.row.account}`),
             text,
           );
-          assert.ok(
-            await stay(page).evaluate((element) => element === document.activeElement),
-            "the safe way has the focus",
-          );
+          // The safe way.
+          await expectFocus(stay(page));
           assert.equal(await keptSecret(page), world.console.keys.full.secret);
           await page.keyboard.press(leave);
           await question(page).waitFor({ state: "detached" });

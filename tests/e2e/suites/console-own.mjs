@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { describe, test } from "node:test";
-import { expectAccessible, expectFits, tabTo } from "../support/console.mjs";
+import { expectAccessible, expectFits, expectFocus, tabTo } from "../support/console.mjs";
 import { newConnection, tagsOf } from "../support/console-connections.mjs";
 import { linkFor } from "../support/console-session.mjs";
 
@@ -73,12 +73,13 @@ export function consoleOwn(world) {
         await page.keyboard.press("Escape");
         await button(page, "Go on editing").click();
         await dialog.getByRole("button", { name: "Save tags" }).click();
-        await dialog.getByText("Saved.").waitFor();
+        // Not the question's "are not saved.".
+        await dialog.getByRole("status").getByText("Saved.", { exact: true }).waitFor();
         assert.deepEqual(await tagsOf(owner(), id), ["one", "two"]);
         await dialog.getByRole("button", { name: "Close" }).click();
         await dialog.waitFor({ state: "detached" });
         await cards(page).getByText("two", { exact: true }).waitFor();
-        assert.ok(await edit.evaluate((element) => element === document.activeElement), "the focus is back");
+        await expectFocus(edit);
         await edit.click();
         await dialog.getByLabel("Add a tag").fill("three");
         await page.keyboard.press("Escape");
@@ -103,7 +104,7 @@ export function consoleOwn(world) {
         await page.getByText("Nothing is connected yet").waitFor();
         assert.deepEqual(sent, [`"${id}-${version}"`]);
         assert.equal((await owner().read(id)).status, 404);
-        assert.equal(await page.evaluate(() => document.activeElement?.textContent), "Your connections");
+        await expectFocus(page.getByRole("heading", { name: "Your connections" }));
       });
     });
 

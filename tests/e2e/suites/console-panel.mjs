@@ -9,7 +9,6 @@ import {
   expectRows,
   newConnection,
   panelOf,
-  shownRows,
   tagsOf,
 } from "../support/console-connections.mjs";
 import { expectAccessible } from "../support/console.mjs";
@@ -25,7 +24,7 @@ export function consolePanel(world) {
       const connection = await newConnection(caller(), { name: "Ann's", label: "work", state: "degraded" });
       await visit(`${PATH}?platform=github`, async (page) => {
         await page.locator(`a[data-connection="${connection.id}"]`).click();
-        const { panel, chips, opened } = panelOf(page);
+        const { panel, expectChips, opened } = panelOf(page);
         await opened();
         assert.deepEqual(asked(page), { platform: "github", connection: connection.id });
         await page.getByRole("dialog", { name: connection.identity }).waitFor();
@@ -60,7 +59,7 @@ export function consolePanel(world) {
           },
         );
         assert.ok((await panel.innerText()).includes(connection.description));
-        assert.deepEqual(await chips(), connection.tags);
+        await expectChips(connection.tags);
         for (const [name, text] of [
           ["id", connection.id],
           ["key", connection.key],
@@ -112,7 +111,7 @@ export function consolePanel(world) {
     test("is opened, used and left by keyboard only", async () => {
       const connection = await newConnection(caller(), { name: "keyboard" });
       await visit(`${PATH}?name=keyboard`, async (page) => {
-        const { opened, closed, said, chips } = panelOf(page);
+        const { opened, closed, said, expectChips } = panelOf(page);
         await expectRows(page, [connection.id]);
         const tabTo = async (holds, key = "Tab") => {
           for (let steps = 0; steps < 60; steps += 1) {
@@ -132,7 +131,7 @@ export function consolePanel(world) {
         await page.keyboard.press("Enter");
         await page.keyboard.type("four,");
         await page.keyboard.press("Backspace");
-        assert.deepEqual(await chips(), ["one", "two", "three"]);
+        await expectChips(["one", "two", "three"]);
         await tabTo(() => document.activeElement?.getAttribute("aria-label") === "Remove one", "Shift+Tab");
         await page.keyboard.press("Enter");
         assert.equal(
@@ -190,7 +189,8 @@ export function consolePanel(world) {
             await page.getByRole("button", { name: "Back to the list" }).click();
             await panelOf(page).closed();
             assert.deepEqual(asked(page), {});
-            assert.ok((await shownRows(page)).length > 0);
+            // What is wrong with the id may be said before the list has been read.
+            await page.locator("tbody a[data-connection]").first().waitFor();
           },
           { expects: [404] },
         );

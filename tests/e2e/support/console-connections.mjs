@@ -20,6 +20,17 @@ export async function expectRows(page, ids) {
   await page.waitForFunction(are, ids).catch(async () => assert.deepEqual(await shownRows(page), ids));
 }
 
+const CHIPS = 'dialog.drawer ul[aria-label="Tags"] li > span:first-child';
+
+/** Waits until the panel shows just these tags, in this order. */
+async function expectChips(page, tags) {
+  const are = ({ selector, wanted }) =>
+    JSON.stringify([...document.querySelectorAll(selector)].map((chip) => chip.textContent)) === JSON.stringify(wanted);
+  await page
+    .waitForFunction(are, { selector: CHIPS, wanted: tags })
+    .catch(async () => assert.deepEqual(await page.locator(CHIPS).allTextContents(), tags));
+}
+
 /** What the API answers to a filter, as the table should show it. */
 export async function answered(caller, filter = {}) {
   const { rows, ...page } = expectConnections(await caller.list({ limit: ROWS, ...filter }));
@@ -56,14 +67,13 @@ export function panelOf(page) {
     panel,
     field: panel.getByLabel("Add a tag"),
     save: panel.getByRole("button", { name: "Save tags" }),
-    chips: () => panel.getByRole("list", { name: "Tags" }).locator("li > span:first-child").allTextContents(),
+    expectChips: (tags) => expectChips(page, tags),
     said: (text) => panel.getByRole("status").filter({ hasText: text }).first().waitFor(),
     closed: () => panel.waitFor({ state: "detached" }),
     opened: () => panel.getByLabel("Add a tag").waitFor(),
   };
 }
 
-/** The values of a part of the address. */
 /** What the address asks for: the parameters, and the connection that is opened beside the list. */
 export function asked(page) {
   const { pathname, searchParams } = new URL(page.url());

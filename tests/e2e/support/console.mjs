@@ -180,6 +180,18 @@ export async function expectFits(page, what) {
   assert.ok(inner <= outer, `${what} is ${inner} px wide, the window ${outer} px`);
 }
 
+/** Waits until what a locator names has the focus, which many things get only once they have been painted. */
+export const expectFocus = (target) => target.and(target.page().locator(":focus")).waitFor();
+
+/** Waits until a button has said that its text is in the clipboard, and reads that. `within`: what the button is in. */
+export async function readCopied(within) {
+  await within
+    .getByRole("status")
+    .filter({ hasText: /^Copied$/ })
+    .waitFor();
+  return within.page().evaluate(() => navigator.clipboard.readText());
+}
+
 /** Presses Tab until the focus, which must be seen, is on what a locator names. */
 export async function tabTo(page, target, most = 60) {
   for (let pressed = 0; pressed < most; pressed += 1) {
