@@ -1,8 +1,7 @@
-// Changes of a connection that are not saved yet. They outlive the panel: a key that expires takes every view away, and what
-// was typed must be there again after the next sign-in.
+// Changes of a connection that are not saved yet. They outlive the panel, which goes when a key expires.
 import type { Connection } from "connector-vault/slim";
 import { useCallback, useState } from "preact/hooks";
-import { onSignOut } from "../session/forget";
+import { untilSignOut } from "../session/store";
 
 export interface Draft<Values> {
   /** The connection that is being changed, as it was read. */
@@ -11,21 +10,20 @@ export interface Draft<Values> {
 }
 
 /** By the connection's id and the name of what is changed. */
-const drafts = new Map<string, Map<string, Draft<unknown>>>();
-onSignOut(() => drafts.clear());
+const drafts = untilSignOut(() => new Map<string, Map<string, Draft<unknown>>>());
 
 /** What is kept: the very object, until something is changed. */
-export const keptDraft = <Values>(id: string, part: string) => drafts.get(id)?.get(part) as Draft<Values> | undefined;
-export const hasDraft = (id: string | undefined) => id !== undefined && drafts.has(id);
+export const keptDraft = <Values>(id: string, part: string) => drafts().get(id)?.get(part) as Draft<Values> | undefined;
+export const hasDraft = (id: string | undefined) => id !== undefined && drafts().has(id);
 /** Drops what is kept of a connection. */
-export const dropDraft = (id: string) => void drafts.delete(id);
+export const dropDraft = (id: string) => void drafts().delete(id);
 
 function keep(id: string, part: string, draft: Draft<unknown> | undefined): void {
-  const parts = drafts.get(id) ?? new Map<string, Draft<unknown>>();
+  const parts = drafts().get(id) ?? new Map<string, Draft<unknown>>();
   if (draft) parts.set(part, draft);
   else parts.delete(part);
-  if (parts.size > 0) drafts.set(id, parts);
-  else drafts.delete(id);
+  if (parts.size > 0) drafts().set(id, parts);
+  else drafts().delete(id);
 }
 
 /** The draft of a part of a connection; there is one only while `isChanged` says so of its values. */

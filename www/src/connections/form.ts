@@ -1,8 +1,8 @@
 // A connection that is to be created, as it is filled in.
 import type { ConnectionState, Environment, IdentityType, NewConnection, Whoami } from "connector-vault/slim";
 import { useState } from "preact/hooks";
-import { onSignOut } from "../session/forget";
 import { platformOf, type Platforms } from "../connectors/platforms";
+import { untilSignOut } from "../session/store";
 import { allTags, type TagsTyped } from "./tags-input";
 
 export interface Form extends TagsTyped {
@@ -29,27 +29,34 @@ const EMPTY: Form = {
   text: "",
 };
 
+interface Kept {
+  account: string;
+  environment: Environment;
+  identity: string | undefined;
+  form: Form;
+}
+
 /** What was filled in last and not created: it is there again after a sign-in, or when the dialog was closed by mistake. */
-let kept: { account: string; environment: Environment; identity: string | undefined; form: Form } | undefined;
+const last = untilSignOut(() => ({ kept: undefined as Kept | undefined }));
 
 /** What is filled in. Whoever is confined to an identity can create for that one only. */
 export function useForm({ account, environment, identity, identityType }: Whoami) {
+  const { kept } = last();
   const isOurs = kept?.account === account && kept.environment === environment && kept.identity === identity;
   const empty = { ...EMPTY, ...(identity && { identity }), ...(identityType && { identityType }) };
   const [form, setForm] = useState(isOurs && kept ? kept.form : empty);
   const change = (changes: Partial<Form>) =>
     setForm((before) => {
       const next = { ...before, ...changes };
-      kept = { account, environment, identity, form: next };
+      last().kept = { account, environment, identity, form: next };
       return next;
     });
   return { form, change };
 }
 
 export const forgetForm = () => {
-  kept = undefined;
+  last().kept = undefined;
 };
-onSignOut(forgetForm);
 
 /** What is asked for; what was left empty is left out. */
 export function connectionOf(

@@ -7,16 +7,15 @@ import {
   type ConnectorVault,
   type Page,
 } from "connector-vault/slim";
-import { onSignOut } from "../session/forget";
 import { useSession } from "../session/session";
+import { untilSignOut } from "../session/store";
 import { ROWS, type Place } from "./asked";
 
 /** What a page says; the way on is an address here. */
 export type Rows = Pick<Page<Connection>, "rows" | "total" | "pages" | "page" | "after">;
 
 /** Where one came from, by the cursor that led on. Cursors lead one way only. */
-const cameFrom = new Map<string, Place>();
-onSignOut(() => cameFrom.clear());
+const cameFrom = untilSignOut(() => new Map<string, Place>());
 
 const isAbout = (error: unknown, name: string) =>
   error instanceof ValidationError && error.errors.some(({ parameter }) => parameter === name);
@@ -43,7 +42,7 @@ async function read(
           return ask({ page });
         });
   const { rows, total, pages, page: number, after: onward } = answer;
-  if (onward !== undefined) cameFrom.set(onward, { after, page: number });
+  if (onward !== undefined) cameFrom().set(onward, { after, page: number });
   return { rows, total, pages, page: number, after: onward };
 }
 
@@ -63,7 +62,7 @@ export function neighbours(
   { page, pages, after: onward }: Rows,
   { after }: Place,
 ): { previous: Place | undefined; next: Place | undefined } {
-  const known = after === undefined ? undefined : cameFrom.get(after);
+  const known = after === undefined ? undefined : cameFrom().get(after);
   const previous = known ?? { after: undefined, page: Math.min(page - 1, Math.max(pages, 1)) };
   return {
     previous: page > 1 ? previous : undefined,

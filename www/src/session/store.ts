@@ -2,7 +2,6 @@
 // The secret lives in this tab, in memory and in its session storage, so that a reload keeps it.
 import type { ConnectorVault, Whoami } from "connector-vault/slim";
 import { keepIn, keptIn } from "../parts/storage";
-import { forgetAll } from "./forget";
 import { onLink, takeLink, type Link } from "./link";
 import { askTabs, hold, join, tell } from "./tabs";
 import { isRefused, openVault } from "./vault";
@@ -50,6 +49,20 @@ function show(next: State) {
   state = next;
   hold(next.is === "in");
   for (const listener of [...listeners]) listener();
+}
+
+/** What views keep beyond their own life, each under the function that makes it. */
+let memory = new Map<() => unknown, unknown>();
+
+/**
+ * Something that a view keeps until somebody signs out: returns what gives it. A key that expires leaves it, because what
+ * was typed must be there again after the next sign-in.
+ */
+export function untilSignOut<Value>(make: () => Value): () => Value {
+  return () => {
+    if (!memory.has(make)) memory.set(make, make());
+    return memory.get(make) as Value;
+  };
 }
 
 const kept = () => keptIn("sessionStorage", PLACE);
@@ -200,7 +213,7 @@ export async function signIn(secret: string): Promise<void> {
 }
 
 function leaveForGood() {
-  forgetAll();
+  memory = new Map();
   leave(isToken(kept()) ? "link-left" : "signed-out");
 }
 
@@ -224,7 +237,7 @@ export function decide(isOpened: boolean): void {
     show({ is: "in", opened: state.opened });
     return;
   }
-  forgetAll();
+  memory = new Map();
   enter(state.link);
 }
 
