@@ -51,12 +51,14 @@ async function build() {
 
 /** The files that a page loads: those that it names, and those that they name in turn. */
 export function filesOf(page) {
-  const assets = readdirSync(join(dist, "assets"));
+  const assets = ["assets", "style"].flatMap((folder) =>
+    readdirSync(join(dist, folder)).map((name) => ({ name, path: join(folder, name) })),
+  );
   const found = new Set([page]);
   for (const file of found) {
     if (!/\.(html|js|css)$/.test(file)) continue;
     const text = readFileSync(join(dist, file), "utf8");
-    for (const asset of assets) if (text.includes(asset)) found.add(join("assets", asset));
+    for (const { name, path } of assets) if (text.includes(name)) found.add(path);
   }
   return [...found];
 }

@@ -2,7 +2,7 @@
 
 use super::message::{NO_STORE, Request, Response};
 
-/// Self-contained except for the style sheet and the script, which the pages about problems use too.
+/// Self-contained except for the style sheets and the script, which the pages about problems use too.
 const PAGE: &str = include_str!("not_found.html");
 /// The policy of all pages of the site; `www/public/_headers` sets it for static files.
 pub const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' https: data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";

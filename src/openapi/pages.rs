@@ -84,8 +84,9 @@ fn document(title: &str, main: &str) -> String {
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <title>{title} · connector-vault</title>\n\
          <link rel=\"icon\" href=\"/favicon.svg\">\n\
-         <link rel=\"stylesheet\" href=\"/problems/style.css\">\n\
-         <script src=\"/problems/theme.js\"></script>\n\
+         <link rel=\"stylesheet\" href=\"/style/palette.css\">\n\
+         <link rel=\"stylesheet\" href=\"/style/page.css\">\n\
+         <script src=\"/style/theme.js\"></script>\n\
          <header>\n\
          <a class=\"name\" href=\"/\">connector-vault</a>\n\
          <nav aria-label=\"Site\"><a href=\"/docs\">Reference</a> <a href=\"/problems/\">Errors</a></nav>\n\

@@ -7,7 +7,7 @@ import { Link, useLocation } from "wouter-preact";
 import { When } from "./parts/when";
 import { Notice, Offer } from "./session/offer";
 import { useMaybeSession, useSessionState, type Session } from "./session/session";
-import { chooseTheme, followTheme, shownTheme } from "./theme";
+import { onTheme, shownTheme } from "./theme";
 
 const VIEWS = [
   ["/", "Overview"],
@@ -117,17 +117,13 @@ function Account({ session: { who } }: { session: Session }) {
 
 function ThemeButton() {
   const [theme, setTheme] = useState(shownTheme);
-  useEffect(() => followTheme(() => setTheme(shownTheme())), []);
+  useEffect(() => onTheme(() => setTheme(shownTheme())), []);
   const other = theme === "dark" ? "light" : "dark";
-  const change = () => {
-    chooseTheme(other);
-    setTheme(other);
-  };
   return (
     <button
       type="button"
       class="icon"
-      onClick={change}
+      onClick={() => window.chooseTheme(other)}
       aria-label={`Use the ${other} theme`}
       title={`Use the ${other} theme`}
     >

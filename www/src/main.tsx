@@ -6,10 +6,8 @@ import "./style/base.css";
 import "./style/layout.css";
 import "./style/parts.css";
 import { startSession } from "./session/store";
-import { followTheme } from "./theme";
 
 startSession();
-followTheme();
 const place = document.getElementById("app");
 if (place)
   render(

@@ -1,40 +1,24 @@
-// Light or dark: as the system has it, unless somebody has chosen.
-import { keepIn, keptIn } from "./parts/storage";
+// The theme, for the button that changes it. `www/public/style/theme.js`, which each page loads first, shows and stores it.
 
 export type Theme = "light" | "dark";
-const STORED = "theme";
 
-/** What was chosen; undefined for the system's. */
-export function chosenTheme(): Theme | undefined {
-  const stored = keptIn("localStorage", STORED);
-  return stored === "light" || stored === "dark" ? stored : undefined;
+declare global {
+  interface Window {
+    /** Shows a theme in all tabs, now and from now on. */
+    chooseTheme(theme: Theme): void;
+  }
 }
 
-/** What is shown. */
+/** The theme that is shown. */
 export function shownTheme(): Theme {
-  return chosenTheme() ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+  const { theme } = document.documentElement.dataset;
+  if (theme === "light" || theme === "dark") return theme;
+  return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
 }
 
-/** Chooses a theme; what the system has anyway is not kept. */
-export function chooseTheme(theme: Theme): void {
-  keepIn("localStorage", STORED, theme);
-  showTheme(theme);
-}
-
-/** Lets the page know of the choice; its style sheet does the rest. */
-function showTheme(chosen = chosenTheme()): void {
-  if (chosen) document.documentElement.dataset.theme = chosen;
-  else delete document.documentElement.dataset.theme;
-}
-
-/** Shows the page as chosen, now and whenever another tab chooses anew; `changed` is called then. */
-export function followTheme(changed = () => {}): () => void {
-  showTheme();
-  const follow = ({ key }: StorageEvent) => {
-    if (key !== STORED && key !== null) return;
-    showTheme();
-    changed();
-  };
-  addEventListener("storage", follow);
-  return () => removeEventListener("storage", follow);
+/** Calls back when somebody chooses a theme, here or in another tab; returns what ends that. */
+export function onTheme(changed: () => void): () => void {
+  const observer = new MutationObserver(changed);
+  observer.observe(document.documentElement, { attributeFilter: ["data-theme"] });
+  return () => observer.disconnect();
 }

@@ -2,14 +2,12 @@
 import { render } from "preact";
 import SwaggerUI, { type System } from "swagger-ui-dist/swagger-ui-es-bundle.js";
 import { startSession } from "../session/store";
-import { followTheme } from "../theme";
 import { Frame } from "./frame";
 import { mendAlways } from "./mend";
 import { plugin } from "./plugin";
 import { followSession } from "./session-key";
 
 startSession();
-followTheme();
 render(<Frame />, document.querySelector("#frame")!);
 const place = document.querySelector("#reference")!;
 mendAlways(place);
