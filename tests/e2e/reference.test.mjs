@@ -334,7 +334,7 @@ describe("in a browser", () => {
             .evaluateAll((rows) => rows.map((row) => [row.cells[0].textContent, row.cells[2].textContent]));
           const statusesOf = (text) => {
             if (!text.startsWith("every response")) return text.split(", ");
-            const others = text.replace(/every response( but )?/, "").split(", ");
+            const others = text.replace(/every response( except )?/, "").split(", ");
             return Object.keys(responses).filter((status) => !others.includes(status));
           };
           assert.deepEqual(
@@ -377,7 +377,7 @@ describe("in a browser", () => {
       async (page) => {
         await page.getByLabel("API key", { exact: true }).fill(keys.reader.secret);
         await page.getByRole("button", { name: "Use the key" }).click();
-        await page.getByText("Requests carry your key.").waitFor();
+        await page.getByText("Requests use your key.").waitFor();
         const tried = async (id) => {
           await opened(page, id);
           await block(page, id).getByRole("button", { name: "Try it out" }).click();
@@ -426,7 +426,7 @@ describe("in a browser", () => {
           "API",
         ]);
         assert.equal(await frame.getByRole("link", { name: "API", exact: true }).getAttribute("aria-current"), "page");
-        await page.getByText("Requests carry the key that you are signed in with.").waitFor();
+        await page.getByText("Requests use the key that you are signed in with.").waitFor();
         await opened(page, "whoami");
         await block(page, "whoami").getByRole("button", { name: "Try it out" }).click();
         await block(page, "whoami").getByRole("button", { name: "Execute" }).click();
@@ -443,17 +443,17 @@ describe("in a browser", () => {
         assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
         await page.evaluate(() => localStorage.clear());
         await page.reload();
-        await page.getByText("Requests carry the key that you are signed in with.").waitFor();
+        await page.getByText("Requests use the key that you are signed in with.").waitFor();
         // Another key, and back.
         await page.getByRole("button", { name: "Use another key" }).click();
         await page.getByLabel("API key", { exact: true }).waitFor();
         await page.getByRole("button", { name: "Use the key that you are signed in with" }).click();
-        await page.getByText("Requests carry the key that you are signed in with.").waitFor();
+        await page.getByText("Requests use the key that you are signed in with.").waitFor();
         // The console is where it was, and so is the session.
         await frame.getByRole("link", { name: "Connectors" }).click();
         await page.getByRole("heading", { level: 1, name: "Connectors" }).waitFor();
         await page.getByRole("link", { name: "API", exact: true }).click();
-        await page.getByText("Requests carry the key that you are signed in with.").waitFor();
+        await page.getByText("Requests use the key that you are signed in with.").waitFor();
         await frame.getByRole("button", { name: "Sign out" }).click();
         await page.getByLabel("API key", { exact: true }).waitFor();
         await frame.getByRole("link", { name: "Sign in" }).waitFor();

@@ -74,7 +74,7 @@ function Views() {
   const [path] = useLocation();
   const isHere = (href: string) => path === href || (href !== "/" && path.startsWith(`${href}/`));
   return (
-    <nav aria-label="Views">
+    <nav aria-label="Main">
       {VIEWS.map(([href, name]) => {
         const current = isHere(href) ? "page" : undefined;
         // The reference is a page of its own.
@@ -138,7 +138,9 @@ function Offline() {
   return (
     <div role="status">
       {!online && (
-        <p class="banner">You are offline. What you see may be old; changes can't be saved until you are back.</p>
+        <p class="banner">
+          You are offline. This page may be out of date, and changes can't be saved until you are back online.
+        </p>
       )}
     </div>
   );

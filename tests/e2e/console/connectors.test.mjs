@@ -89,7 +89,7 @@ describe("the console: connectors", () => {
   test("a page past the end leads back", () =>
     world.visit("/connectors?page=4711", async (page) => {
       await page.getByText("There is no such page").waitFor();
-      await page.getByRole("link", { name: "To the first page" }).click();
+      await page.getByRole("link", { name: "Go to the first page" }).click();
       await expectCards(page, {});
     }));
 
@@ -273,7 +273,7 @@ describe("the console: connectors", () => {
       assert.equal(await method.inputValue(), "BREW");
       await page.goto(`${world.baseUrl}/connectors/github?page=9999`);
       await page.getByText("There is no such page").waitFor();
-      await page.getByRole("link", { name: "To the first page" }).click();
+      await page.getByRole("link", { name: "Go to the first page" }).click();
       await expectActions(page, {});
     }));
 
@@ -281,7 +281,7 @@ describe("the console: connectors", () => {
     world.visit("/connectors/github?method=PUT&q=it's", async (page) => {
       const expected = await actions({ method: "PUT", q: "it's", page: 1 });
       const code = page.getByRole("region", { name: "Actions" });
-      await code.getByText("Code for this").click();
+      await code.getByText("API request").click();
       const env = { ...process.env, KEY: world.keys.full.secret };
       const shell = await code.locator("pre").innerText();
       const { stdout } = await execute("bash", ["-c", shell.replace("curl ", "curl -s ")], { env });
@@ -317,7 +317,7 @@ describe("the console: connectors", () => {
     world.visit(
       "/connectors/githb",
       async (page) => {
-        await page.getByText("There is no platform “githb”").waitFor();
+        await page.getByText("The catalog has no platform “githb”").waitFor();
         await page.getByRole("link", { name: "github", exact: true }).click();
         await page.getByRole("heading", { level: 1, name: "GitHub v3 REST API" }).waitFor();
       },
@@ -427,7 +427,7 @@ describe("the console: connectors", () => {
             await fits("connectors");
             await page.goto(`${world.baseUrl}/connectors/github`);
             await expectActions(page, {});
-            await page.getByText("Code for this").first().click();
+            await page.getByText("API request").first().click();
             await page.getByRole("region", { name: "Connections" }).getByRole("listitem").first().waitFor();
             await fits("a connector");
             await page.goto(`${world.baseUrl}/connectors?q=nothing-of-this-kind`);

@@ -184,7 +184,7 @@ describe("the console", () => {
           // The view asks the API for what its address says.
           assert.equal(expectConnections(await world.caller().list(search.slice(1))).total, count(holds), search);
         }
-        await page.getByText("their links lead to the active ones").waitFor();
+        await page.getByText("their links list only the active ones").waitFor();
         await chart(page, "identity type").getByRole("link", { name: "Teams" }).click();
         await page.waitForURL("**/connections?identityType=team");
         await heading(page, "Connections").waitFor();
@@ -196,7 +196,7 @@ describe("the console", () => {
         async (page) => {
           await drawn(page);
           assert.equal((await told(page, "platform", 13))["1 more platform"], 1);
-          assert.equal(await page.getByText("their links lead to the active ones").count(), 0);
+          assert.equal(await page.getByText("their links list only the active ones").count(), 0);
           await page.getByRole("button", { name: "Show all 13" }).click();
           assert.deepEqual(Object.values(await told(page, "platform", 13)), Array(13).fill(1));
         },
@@ -232,7 +232,7 @@ describe("the console", () => {
 
     test("with its code", () =>
       world.visit("/", async (page) => {
-        await page.getByText("Code for this").click();
+        await page.getByText("API request").click();
         const code = page.getByLabel("Code", { exact: true });
         assert.ok((await code.innerText()).includes(`curl '${world.baseUrl}/v1/vault/summary'`));
         await page.getByRole("button", { name: "JavaScript" }).click();
@@ -245,7 +245,7 @@ describe("the console", () => {
       await world.visit(
         "/",
         async (page) => {
-          await page.getByText("There are no connections yet").waitFor();
+          await page.getByText("No connections yet").waitFor();
           await seeds(page).waitFor();
           await create(page).click();
           await page.waitForURL("**/connections?new=1");
@@ -338,7 +338,7 @@ describe("the console", () => {
           // Numbers of just now would not be asked for again.
           await page.clock.fastForward("01:00");
           await page.getByRole("link", { name: "Overview", exact: true }).click();
-          const note = page.getByRole("alert").getByText("This may be old. The service can't be reached.");
+          const note = page.getByRole("alert").getByText("This may be out of date. The service can't be reached.");
           await note.waitFor();
           const { total, state } = await summaryOf();
           assert.equal((await told(page, "state", total)).operational, state.operational);
@@ -414,10 +414,10 @@ describe("the console", () => {
           assert.equal(await field(page).getAttribute("aria-invalid"), "true");
           const [last] = world.keys.full.secret.slice(-1);
           await signIn(page, world.keys.full.secret.slice(0, -1) + (last === "a" ? "b" : "a"));
-          await problem(page, "This key opens nothing").waitFor();
+          await problem(page, "This key is not valid").waitFor();
           assert.deepEqual(asked, [], "a mistyped key is sent nowhere");
           await Promise.all([page.waitForResponse((response) => response.status() === 401), signIn(page, secret())]);
-          await problem(page, "This key opens nothing").waitFor();
+          await problem(page, "This key is not valid").waitFor();
           assert.equal(asked.length, 1);
           assert.equal(await page.evaluate(() => sessionStorage.length), 0);
           // What comes with it from the clipboard does no harm.
@@ -466,7 +466,7 @@ describe("the console", () => {
           await drawn(page);
           assert.equal(await page.evaluate(() => sessionStorage.length), 1);
           await page.getByRole("button", { name: "Sign out" }).click();
-          await page.getByText("You are signed out, in all tabs.").waitFor();
+          await page.getByText("You are signed out in all tabs.").waitFor();
           await expectFocus(field(page));
           assert.deepEqual(await page.evaluate(() => [sessionStorage.length, localStorage.length]), [0, 0]);
           await page.goBack();
@@ -502,7 +502,7 @@ describe("the console", () => {
           await expectHidden("sign-in");
           await page.keyboard.press("Enter");
           await drawn(page);
-          await page.getByText("Code for this").click();
+          await page.getByText("API request").click();
           await expectHidden("overview");
           assert.ok(urls.length > 2);
           for (const url of urls) assert.ok(!url.includes(text.slice(8, 24)), url);
@@ -591,7 +591,7 @@ describe("the console", () => {
             await signIn(page, world.keys.full.secret);
             await chart(page, "platform").getByRole("link", { name: "GitHub v3 REST API" }).waitFor();
             await page.getByRole("button", { name: "Show the first 50" }).click();
-            await page.getByText("Code for this").click();
+            await page.getByText("API request").click();
             await fits("the overview");
             await away(page, "**/v1/vault/summary");
             await page.reload();
@@ -600,7 +600,7 @@ describe("the console", () => {
             await page.unroute("**/v1/vault/summary");
             await page.getByRole("button", { name: "Sign out" }).click();
             await signIn(page, keys.nobody.secret);
-            await page.getByText("There are no connections yet").waitFor();
+            await page.getByText("No connections yet").waitFor();
             await fits("an empty vault");
             await page.getByRole("button", { name: "Sign out" }).click();
             await signIn(page, world.keys.catalogOnly.secret);

@@ -102,7 +102,7 @@ export function changedInConsole(world) {
 
     test("that are not saved are not lost without being asked", () =>
       edit(async (page, { panel, field, expectChips, closed }, { id }) => {
-        const question = page.getByRole("alertdialog", { name: "Discard what you changed?" });
+        const question = page.getByRole("alertdialog", { name: "Discard your changes?" });
         await field.fill("draft");
         for (const leave of [
           () => page.keyboard.press("Escape"),
@@ -112,7 +112,7 @@ export function changedInConsole(world) {
         ]) {
           await leave();
           await question.waitFor();
-          await question.getByRole("button", { name: "Go on editing" }).click();
+          await question.getByRole("button", { name: "Keep editing" }).click();
           await question.waitFor({ state: "detached" });
           assert.equal(await field.inputValue(), "draft");
           assert.equal(asked(page).connection, id);
@@ -137,7 +137,10 @@ export function changedInConsole(world) {
           await field.fill("kept");
           await page.route("**/v1/vault/connections/*", (route) => route.abort());
           await save.click();
-          await panel.getByRole("alert").filter({ hasText: "Your tags are still here and not saved yet" }).waitFor();
+          await panel
+            .getByRole("alert")
+            .filter({ hasText: "Your changes are still here, but not saved yet" })
+            .waitFor();
           assert.equal(await field.inputValue(), "kept");
           await page.unroute("**/v1/vault/connections/*");
           await save.click();
@@ -156,23 +159,23 @@ export function changedInConsole(world) {
           await patch(connection.id, ["two", "theirs"]);
           await parts.field.fill("mine");
           await parts.save.click();
-          await page.getByRole("heading", { name: "Somebody else has changed these tags meanwhile" }).waitFor();
+          await page.getByRole("heading", { name: "Somebody else has changed these tags" }).waitFor();
           const side = (name) => page.getByRole("region", { name }).getByRole("listitem").allInnerTexts();
           const words = (texts) => texts.map((text) => text.replace(/\s+/g, " "));
-          assert.deepEqual(words(await side("Theirs, saved meanwhile")), ["two", "theirs added", "one removed"]);
-          assert.deepEqual(words(await side("Yours")), ["one", "two", "mine added"]);
-          assert.deepEqual(words(await side("Both together")), ["two", "theirs", "mine"]);
-          await expectFocus(page.getByRole("heading", { name: "Somebody else has changed these tags meanwhile" }));
+          assert.deepEqual(words(await side("Theirs, saved")), ["two", "theirs added", "one removed"]);
+          assert.deepEqual(words(await side("Yours, not saved")), ["one", "two", "mine added"]);
+          assert.deepEqual(words(await side("Merged")), ["two", "theirs", "mine"]);
+          await expectFocus(page.getByRole("heading", { name: "Somebody else has changed these tags" }));
           await use(page, parts, connection);
         },
         { expects: [412], ...options },
       );
 
     for (const [button, tags, message] of [
-      ["Keep theirs", ["two", "theirs"], "Kept theirs. Nothing was saved."],
+      ["Keep theirs", ["two", "theirs"], "Your changes are discarded."],
       ["Save mine", ["one", "two", "mine"], "Saved."],
       // What they removed stays removed.
-      ["Save both together", ["two", "theirs", "mine"], "Saved."],
+      ["Save merged", ["two", "theirs", "mine"], "Saved."],
     ]) {
       test(`see both versions, and may choose: ${button}`, () =>
         conflict(async (page, { expectChips, said, closed }, { id }) => {
@@ -189,9 +192,9 @@ export function changedInConsole(world) {
     test("see the next version when a third one was faster again", () =>
       conflict(async (page, { said }, { id }) => {
         await patch(id, ["third"]);
-        await page.getByRole("button", { name: "Save both together" }).click();
-        await page.getByRole("region", { name: "Theirs, saved meanwhile" }).getByText("third").waitFor();
-        await page.getByRole("button", { name: "Save both together" }).click();
+        await page.getByRole("button", { name: "Save merged" }).click();
+        await page.getByRole("region", { name: "Theirs, saved" }).getByText("third").waitFor();
+        await page.getByRole("button", { name: "Save merged" }).click();
         await said("Saved.");
         // What was merged before is mine; of that they have removed all but what I added.
         assert.deepEqual(await tagsOf(caller(), id), ["third", "mine"]);
@@ -226,7 +229,7 @@ export function changedInConsole(world) {
           await caller().remove(id);
           await field.fill("late");
           await save.click();
-          await panel.getByText("This connection was deleted meanwhile").waitFor();
+          await panel.getByText("This connection was deleted").waitFor();
           await panel.getByRole("button", { name: "Back to the list" }).click();
           await closed();
           await page.getByText("No connection matches").waitFor();
@@ -261,7 +264,7 @@ export function changedInConsole(world) {
         await parts.closed();
         await page
           .getByRole("status")
-          .filter({ hasText: `The connection of ${identity} to GitHub v3 REST API is deleted.` })
+          .filter({ hasText: `The connection of ${identity} to GitHub v3 REST API was deleted.` })
           .waitFor();
         await page.getByText("No connection matches").waitFor();
         assert.equal(asked(page).connection, undefined);
@@ -276,7 +279,7 @@ export function changedInConsole(world) {
           await caller().remove(id);
           await ask(page, parts);
           await question(page).getByRole("button", { name: "Delete connection" }).click();
-          await page.getByRole("status").filter({ hasText: "had been deleted already" }).waitFor();
+          await page.getByRole("status").filter({ hasText: "was already deleted" }).waitFor();
           await parts.closed();
         },
         { expects: [404] },

@@ -53,7 +53,7 @@ export function createdInConsole(world) {
         await create();
         const { panel, opened, closed } = panelOf(page);
         await opened();
-        await panel.getByText("The connection is created.").waitFor();
+        await panel.getByText("The connection was created.").waitFor();
         const [row] = (await caller().list({ key, active: "false" })).json.rows;
         const { platform, identityType, name, platformVersion, state, tags, active } = row;
         assert.deepEqual(
@@ -187,7 +187,7 @@ export function createdInConsole(world) {
           await open();
           await fill({ Platform: "github", Identity: identity });
           await create();
-          await form.getByText("There is a connection with this key already.").waitFor();
+          await form.getByText("A connection with this key already exists.").waitFor();
           await expectAccessible(page, "a conflict");
           await form.getByRole("link", { name: "Open that connection" }).click();
           await panelOf(page).opened();
@@ -214,7 +214,7 @@ export function createdInConsole(world) {
           assert.equal(await field("Identity").inputValue(), identity);
           await page.route("**/v1/vault/connections", (route) => route.abort());
           await create();
-          await form.getByText("What you have filled in is kept.").waitFor();
+          await form.getByText("What you entered is kept.").waitFor();
           await page.unroute("**/v1/vault/connections");
           await create();
           await panelOf(page).opened();

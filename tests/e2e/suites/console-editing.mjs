@@ -97,8 +97,8 @@ export function editedInConsole(world) {
         await field("Name").fill("half done");
         await page.keyboard.press("Escape");
         await page
-          .getByRole("alertdialog", { name: "Discard what you changed?" })
-          .getByRole("button", { name: "Go on editing" })
+          .getByRole("alertdialog", { name: "Discard your changes?" })
+          .getByRole("button", { name: "Keep editing" })
           .click();
         assert.equal(await field("Name").inputValue(), "half done");
         await panel.getByRole("link").first().click();
@@ -117,7 +117,7 @@ export function editedInConsole(world) {
           await field("Name").fill("kept");
           await page.route("**/v1/vault/connections/*/name", (route) => route.abort());
           await save.click();
-          await form.getByRole("alert").filter({ hasText: "still here and not saved yet" }).waitFor();
+          await form.getByRole("alert").filter({ hasText: "still here, but not saved yet" }).waitFor();
           await page.unroute("**/v1/vault/connections/*/name");
           await save.click();
           await said("Saved.");
@@ -197,15 +197,13 @@ export function editedInConsole(world) {
             await caller().setName(id, { name: "theirs" });
             await field("Name").fill("mine");
             await save.click();
-            const question = panel
-              .getByRole("alert")
-              .filter({ hasText: "Somebody else has changed the name meanwhile." });
+            const question = panel.getByRole("alert").filter({ hasText: "Somebody else has changed the name." });
             await question.waitFor();
             for (const text of [before, "theirs", "mine"]) await question.getByText(text, { exact: true }).waitFor();
             await expectAccessible(page, "the question");
             assert.equal((await stored(id)).name, "theirs");
             await question.getByRole("button", { name: button }).click();
-            await said(name === "mine" ? "Saved." : "Kept theirs. Nothing was saved.");
+            await said(name === "mine" ? "Saved." : "Your change is discarded.");
             assert.equal((await stored(id)).name, name);
             await page.keyboard.press("Escape");
             await closed();
@@ -227,7 +225,7 @@ export function editedInConsole(world) {
           await caller().setName(id, { name: "wanted after all" });
           await question.getByRole("button", { name: "Delete connection" }).click();
           await question
-            .getByText("It is not deleted: somebody else has changed it meanwhile. Its name is now: wanted after all.")
+            .getByText("It was not deleted, because somebody else has changed it. Its name is now: wanted after all.")
             .waitFor();
           await expectAccessible(page, "changed meanwhile");
           assert.equal((await caller().read(id)).status, 200);

@@ -230,7 +230,7 @@ export function consoleFailures(world) {
           );
           await page.getByLabel("Search", { exact: true }).fill("an");
           const alert = page.getByRole("alert");
-          await alert.getByText("This search would read too much").waitFor();
+          await alert.getByText("This search is too broad").waitFor();
           await alert.getByText("This list would read 377,808 rows; at most 100,000 are read.").waitFor();
           await alert.getByText("a longer text matches fewer").waitFor();
           assert.equal(await page.getByLabel("Search", { exact: true }).getAttribute("aria-invalid"), "true");
@@ -265,7 +265,7 @@ export function consoleFailures(world) {
           );
           await page.reload();
           await page.getByText("This page is too far from the first one").waitFor();
-          await page.getByRole("link", { name: "To the first page" }).click();
+          await page.getByRole("link", { name: "Go to the first page" }).click();
           await expectRows(page, ids);
         },
         { expects: [400] },
@@ -307,7 +307,7 @@ export function consoleFailures(world) {
           await page.getByText("Your key can't read connections").waitFor();
           await page.getByText("This page needs a key with the scope connections:read.").waitFor();
           // Once, and with nothing beside it that can't help.
-          assert.equal(await page.getByText("key").count(), 2);
+          assert.equal(await page.getByText("key").count(), 3);
           assert.equal(await page.locator("main :is(button, input, table, [role=alert])").count(), 0);
           await page.getByRole("link", { name: "the catalog of connectors" }).click();
           await page.getByRole("list", { name: "Connectors" }).waitFor();
@@ -334,7 +334,7 @@ export function consoleFailures(world) {
       await visit(
         PATH,
         async (page) => {
-          await page.getByText("Nobody is connected yet").waitFor();
+          await page.getByText("No connections yet").waitFor();
           await page.getByText("0 connections", { exact: true }).waitFor();
           await expectAccessible(page, "empty");
         },

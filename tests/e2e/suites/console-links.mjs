@@ -173,7 +173,7 @@ export function consoleLinks(world) {
       await visit(
         `/connections/x#token=${expired}`,
         async (page) => {
-          await heading(page, "This link does not work any more").waitFor();
+          await heading(page, "This link no longer works").waitFor();
           assert.equal(await keptSecret(page), null);
           assert.ok(page.url().endsWith("/connections/x"));
           // In the very page: only what is behind `#` differs.

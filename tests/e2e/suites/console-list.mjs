@@ -24,7 +24,7 @@ const FILTERS = {
   "any of several tags": [
     async (page) => {
       await fill("Tags", "t-2, t-5")(page);
-      await choose("With several tags", "Any of them")(page);
+      await choose("Match", "Any tag")(page);
     },
     { tags: "t-2,t-5", tagsMatch: "any" },
   ],
@@ -106,9 +106,9 @@ export function consoleList(world) {
         await counted(page, 0);
         await Promise.all([
           page.waitForResponse((response) => new URL(response.url()).searchParams.get("active") === "false"),
-          page.getByRole("link", { name: "Search the inactive ones" }).click(),
+          page.getByRole("link", { name: "Search inactive connections" }).click(),
         ]);
-        await page.getByText("Only active ones were searched.").waitFor({ state: "detached" });
+        await page.getByText("Only active connections were searched.").waitFor({ state: "detached" });
         await page.getByText("No connection matches").waitFor();
         assert.deepEqual(asked(page), { ...query, tags: "no such tag", active: "false" });
       });
@@ -126,11 +126,11 @@ export function consoleList(world) {
         });
         const search = page.getByLabel("Search", { exact: true });
         await search.pressSequentially("g");
-        await page.getByText("Searches from 2 characters on.").waitFor();
+        await page.getByText("Type at least 2 characters").waitFor();
         await search.press("Enter");
         await expectRows(page, ids);
         await search.fill("gr");
-        await page.getByText("Searches from 2 characters on.").waitFor({ state: "detached" });
+        await page.getByText("Type at least 2 characters").waitFor({ state: "detached" });
         await page.waitForFunction(() => location.search === "?q=gr");
         await search.fill("u");
         await page.waitForFunction(() => location.search === "");
@@ -186,7 +186,7 @@ export function consoleList(world) {
         await page.getByRole("rowheader", { name: "failed" }).getByRole("link").click();
         await expectRows(page, active.ids);
         assert.deepEqual(asked(page), { state: "failed" });
-        await page.getByRole("link", { name: /inactive$/ }).click();
+        await page.getByRole("link", { name: /^Show .* inactive connections? in this state$/ }).click();
         await expectRows(page, inactive.ids);
         assert.deepEqual(asked(page), { state: "failed", active: "false" });
       });
@@ -292,7 +292,7 @@ export function consoleList(world) {
       const { ids } = await list();
       await visit(`${PATH}?page=999`, async (page) => {
         await page.getByText("There is no such page").waitFor();
-        await page.getByRole("link", { name: "To the first page" }).click();
+        await page.getByRole("link", { name: "Go to the first page" }).click();
         await expectRows(page, ids);
       });
     });
@@ -302,8 +302,8 @@ export function consoleList(world) {
       await visit(
         `${PATH}?after=tampered`,
         async (page) => {
-          await page.getByText("This page can't be found again").waitFor();
-          await page.getByRole("link", { name: "To the first page" }).click();
+          await page.getByText("This page is no longer available").waitFor();
+          await page.getByRole("link", { name: "Go to the first page" }).click();
           await expectRows(page, ids);
           assert.deepEqual(asked(page), {});
         },

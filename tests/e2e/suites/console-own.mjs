@@ -71,7 +71,7 @@ export function consoleOwn(world) {
         await dialog.getByLabel("Add a tag").fill("two");
         await page.keyboard.press("Enter");
         await page.keyboard.press("Escape");
-        await button(page, "Go on editing").click();
+        await button(page, "Keep editing").click();
         await dialog.getByRole("button", { name: "Save tags" }).click();
         // Not the question's "are not saved.".
         await dialog.getByRole("status").getByText("Saved.", { exact: true }).waitFor();
@@ -120,7 +120,7 @@ export function consoleOwn(world) {
             200,
           );
           await button(page, "Disconnect").click();
-          await page.getByRole("alert").getByText("It has been changed a moment ago").waitFor();
+          await page.getByRole("alert").getByText("It was changed a moment ago").waitFor();
           assert.equal((await owner().read(id)).status, 200);
           await button(page, "Disconnect").click();
           await page.getByText("Nothing is connected yet").waitFor();
@@ -139,7 +139,7 @@ export function consoleOwn(world) {
           await button(page, `Disconnect ${GITHUB}`).click();
           await owner().send("DELETE", `/v1/vault/connections/${id}`);
           await button(page, "Disconnect").click();
-          await page.getByRole("status").getByText(`${GITHUB} had been disconnected already.`).waitFor();
+          await page.getByRole("status").getByText(`${GITHUB} was already disconnected.`).waitFor();
         },
         { expects: [404] },
       );
@@ -167,7 +167,7 @@ export function consoleOwn(world) {
       await visit(
         identity,
         async (page) => {
-          await page.getByText("This link does not show connections").waitFor();
+          await page.getByText("This link has no access to connections").waitFor();
         },
         { wish: { scopes: ["catalog:read"] } },
       );
@@ -195,7 +195,7 @@ export function consoleOwn(world) {
       await visit(
         identity,
         async (page) => {
-          await page.getByText("There is no such connection.").waitFor();
+          await page.getByText("This connection was not found.").waitFor();
           assert.ok(!(await page.locator("body").innerText()).includes(other.identity));
         },
         { path: `/${other.id}` },

@@ -51,7 +51,7 @@ export function consolePanel(world) {
             Active: "Yes",
             Created: "",
             Key: connection.key,
-            Id: connection.id,
+            ID: connection.id,
             Platform: "github v1",
             Environment: "test",
             Type: "api",
@@ -61,14 +61,14 @@ export function consolePanel(world) {
         assert.ok((await panel.innerText()).includes(connection.description));
         await expectChips(connection.tags);
         for (const [name, text] of [
-          ["id", connection.id],
+          ["ID", connection.id],
           ["key", connection.key],
           ["identity", connection.identity],
         ]) {
           await panel.getByRole("button", { name: `Copy the ${name}`, exact: true }).click();
           await page.waitForFunction(async (wanted) => (await navigator.clipboard.readText()) === wanted, text);
         }
-        await panel.getByText("Code to change its tags").click();
+        await panel.getByText("API request to change its tags").click();
         assert.ok(
           (await panel.locator("pre").last().innerText()).includes(
             `-X PATCH '${world.console.baseUrl}/v1/vault/connections/${connection.id}'`,
@@ -185,7 +185,7 @@ export function consolePanel(world) {
         await visit(
           at(id),
           async (page) => {
-            await page.getByText("There is no such connection").waitFor();
+            await page.getByText("Connection not found").waitFor();
             await page.getByRole("button", { name: "Back to the list" }).click();
             await panelOf(page).closed();
             assert.deepEqual(asked(page), {});
@@ -202,7 +202,7 @@ export function consolePanel(world) {
       await visit(
         PATH,
         async (page) => {
-          await page.getByText("Your key may read connections, and not change them.").waitFor();
+          await page.getByText("Your key can read connections, but not change them.").waitFor();
           const create = page.getByRole("button", { name: "New connection" });
           assert.equal(await create.getAttribute("aria-disabled"), "true");
           await create.focus();
@@ -210,7 +210,7 @@ export function consolePanel(world) {
           await page.locator(`a[data-connection="${ids[0]}"]`).click();
           const { panel, field, save } = panelOf(page);
           await panel
-            .getByText("You can't change anything here: your key lacks the scope connections:write.")
+            .getByText("You can't make changes: your key does not have the scope connections:write.")
             .waitFor();
           assert.deepEqual(
             [
@@ -246,7 +246,7 @@ export function consolePanel(world) {
               await field.fill("x".repeat(129));
               await field.press("Enter");
               await panel.getByText("Must have 1 to 128 characters").waitFor();
-              await panel.getByText("Code to read it").click();
+              await panel.getByText("API request to read it").click();
               await expectAccessible(page, `${width} ${theme}`);
               const overflow = await panel.evaluate((element) => element.scrollWidth - element.clientWidth);
               assert.equal(overflow, 0, `${width}: nothing stands out`);

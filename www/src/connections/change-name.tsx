@@ -31,7 +31,7 @@ export function ChangeName({ connection, onGone }: { connection: Connection; onG
         <TextField
           label="Name"
           value={name}
-          hint="Leave it empty for none."
+          hint="Leave it empty to remove the name."
           fault={fault("name")}
           onInput={(text) => edit({ name: text })}
         />

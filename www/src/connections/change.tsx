@@ -93,7 +93,7 @@ export function Change<Values extends object>({
         isBusy={isBusy}
         worded={worded}
         onSave={(wanted) => save(wanted, clash.theirs)}
-        onKeep={() => discard(clash.theirs) && close("Kept theirs. Nothing was saved.")}
+        onKeep={() => discard(clash.theirs) && close("Your change is discarded.")}
       />
     );
   return (
@@ -107,7 +107,7 @@ export function Change<Values extends object>({
           Cancel
         </button>
       </div>
-      {error && <NotSaved error={error} rest="What you have filled in is still here and not saved yet." />}
+      {error && <NotSaved error={error} rest="Your changes are still here, but not saved yet." />}
     </form>
   );
 }
@@ -133,14 +133,14 @@ function Choose<Values extends object>({
   return (
     <div class="conflict" role="alert">
       <p>
-        <strong>Somebody else has changed the {what} meanwhile.</strong> Nothing of yours is saved yet.
+        <strong>Somebody else has changed the {what}.</strong> Your change is not saved yet.
       </p>
       <dl class="facts">
-        <dt>It was</dt>
+        <dt>Before</dt>
         <dd>{worded(part.valuesOf(base))}</dd>
-        <dt>Theirs, saved meanwhile</dt>
+        <dt>Theirs, saved</dt>
         <dd>{worded(part.valuesOf(theirs))}</dd>
-        <dt>Yours</dt>
+        <dt>Yours, not saved</dt>
         <dd>{worded(merged)}</dd>
       </dl>
       <div class="choices">

@@ -24,13 +24,13 @@ export function Conflict({ base, theirs, mine, merged, isBusy, onSave, onKeep }:
   return (
     <div class="conflict">
       <h4 ref={heading} tabIndex={-1}>
-        Somebody else has changed these tags meanwhile
+        Somebody else has changed these tags
       </h4>
-      <p class="muted small">Nothing is saved yet, and nothing is lost. Choose what is to be there.</p>
+      <p class="muted small">Your changes are not saved yet. Choose which tags to save.</p>
       <div class="versions">
-        <Version title="Theirs, saved meanwhile" tags={theirs} base={base} />
-        <Version title="Yours" tags={mine} base={base} />
-        <Version title="Both together" tags={merged} />
+        <Version title="Theirs, saved" tags={theirs} base={base} />
+        <Version title="Yours, not saved" tags={mine} base={base} />
+        <Version title="Merged" tags={merged} />
       </div>
       <div class="choices">
         <button type="button" aria-disabled={isBusy} onClick={onKeep}>
@@ -46,12 +46,12 @@ export function Conflict({ base, theirs, mine, merged, isBusy, onSave, onKeep }:
           aria-describedby={fault && "merge-fault"}
           onClick={() => fault === undefined && onSave(merged)}
         >
-          Save both together
+          Save merged
         </button>
       </div>
       {fault && (
         <p class="problem" id="merge-fault">
-          Both together: {fault}
+          Merged: {fault}
         </p>
       )}
     </div>

@@ -52,7 +52,9 @@ export function Fields({ form, fault, faults, platforms, who, onChange, onLeave 
         aria-required="true"
         readOnly={who.identity !== undefined}
         hint={
-          who.identity === undefined ? "Who is connected: the id or address that your product knows." : "This is you."
+          who.identity === undefined
+            ? "Who is connected: the id or email address that your product uses."
+            : "This is you."
         }
         {...text("identity")}
       />
@@ -75,10 +77,10 @@ export function Fields({ form, fault, faults, platforms, who, onChange, onLeave 
       <TextField
         label="Label (optional)"
         placeholder="default"
-        hint="Tells several connections of one identity apart."
+        hint="Distinguishes several connections of one identity."
         {...text("label")}
       />
-      <TextField label="Platform version (optional)" placeholder="The catalog's" {...text("platformVersion")} />
+      <TextField label="Platform version (optional)" placeholder="From the catalog" {...text("platformVersion")} />
       <label class="check">
         <input
           type="checkbox"

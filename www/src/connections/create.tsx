@@ -105,9 +105,13 @@ function Refused({ error, hrefOf }: { error: unknown; hrefOf: (id: string) => st
   if (error instanceof ConflictError) {
     return (
       <p class="note" data-tone="warn" role="alert">
-        There is a connection with this key already.{" "}
-        {error.connectionId && <Link href={hrefOf(error.connectionId)}>Open that connection</Link>} Or choose another
-        label.
+        A connection with this key already exists.{" "}
+        {error.connectionId && (
+          <>
+            <Link href={hrefOf(error.connectionId)}>Open that connection</Link>, or{" "}
+          </>
+        )}
+        {error.connectionId ? "choose" : "Choose"} another label.
       </p>
     );
   }
@@ -115,8 +119,8 @@ function Refused({ error, hrefOf }: { error: unknown; hrefOf: (id: string) => st
   return (
     <p class="note" data-tone="bad" role="alert">
       {error instanceof ValidationError
-        ? "The service refused this: see what is marked above."
-        : `${title}. ${detail} What you have filled in is kept. Look whether the connection is there before you try again.`}
+        ? "The service rejected this. Check the marked fields above."
+        : `${title}. ${detail} What you entered is kept. Check whether the connection was created before you try again.`}
     </p>
   );
 }

@@ -31,13 +31,12 @@ export function Delete({ connection, platform, onClose, onDeleted }: Props) {
       }
     },
     onSuccess: (found) => {
-      if (!found) return onDeleted(`The connection of ${identity} to ${platform} is deleted.`);
+      if (!found) return onDeleted(`The connection of ${identity} to ${platform} was deleted.`);
       setChanged(differences(connection, found));
       stored(found);
     },
     onError: (error) =>
-      error instanceof NotFoundError &&
-      onDeleted(`The connection of ${identity} to ${platform} had been deleted already.`),
+      error instanceof NotFoundError && onDeleted(`The connection of ${identity} to ${platform} was already deleted.`),
   });
   const { error, isPending } = deletion;
   // What is under way can't be called back, from the very moment on: what is drawn says so only later.
@@ -54,12 +53,12 @@ export function Delete({ connection, platform, onClose, onDeleted }: Props) {
         </p>
         {changed && !isPending && (
           <p class="note" data-tone="warn" role="alert">
-            It is not deleted: somebody else has changed it meanwhile. {changed.join(" ")} Delete it all the same?
+            It was not deleted, because somebody else has changed it. {changed.join(" ")} Delete it anyway?
           </p>
         )}
         {error && !(error instanceof NotFoundError) && (
           <p class="note" data-tone="bad" role="alert">
-            {explain(error).title}. {explain(error).detail} It may still be there: try again.
+            {explain(error).title}. {explain(error).detail} It may not be deleted. Try again.
           </p>
         )}
         <div class="buttons">

@@ -77,10 +77,10 @@ export function Facts({ connection, name }: { connection: Connection; name: Comp
             <CopyButton text={key} label="Copy the key" />
           </span>
         </Fact>
-        <Fact name="Id">
+        <Fact name="ID">
           <span class="copied">
             <code>{id}</code>
-            <CopyButton text={id} label="Copy the id" />
+            <CopyButton text={id} label="Copy the ID" />
           </span>
         </Fact>
         <Fact name="Platform">

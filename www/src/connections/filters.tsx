@@ -87,18 +87,18 @@ export function Filters({ values, faults, platforms, clear, onChange }: Props) {
         <SearchField label="Tags" placeholder="eu, production" told={told} {...text("tags")} maxLength={5 * ROOM} />
         {hasSeveralTags && (
           <Select
-            label="With several tags"
+            label="Match"
             options={[
-              ["", "All of them"],
-              ["any", "Any of them"],
+              ["", "All tags"],
+              ["any", "Any tag"],
             ]}
             {...choice("tagsMatch")}
           />
         )}
       </div>
       <div class="more" id={`${id}-more`} hidden={!isOpen}>
-        <SearchField label="Identity" placeholder="Exact" {...text("identity")} />
-        <SearchField label="Name" placeholder="Exact, in any case" {...text("name")} />
+        <SearchField label="Identity" placeholder="Exact match" {...text("identity")} />
+        <SearchField label="Name" placeholder="Exact match, in any case" {...text("name")} />
         <SearchField label="Platform version" placeholder="v1" {...text("platformVersion")} />
         <div class="wide">
           <SearchField

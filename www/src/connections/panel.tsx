@@ -71,7 +71,7 @@ export function Panel({ id, platforms, isNew, isLeaving, onClose, onStay, onLeav
             <div class="panel">
               {isNew && (
                 <p class="note" data-tone="good" role="status">
-                  The connection is created.
+                  The connection was created.
                 </p>
               )}
               <Head connection={found} connector={connector} />
@@ -101,14 +101,14 @@ export function Panel({ id, platforms, isNew, isLeaving, onClose, onStay, onLeav
         />
       )}
       {isLeaving && (
-        <Modal title="Discard what you changed?" kind="alert" onClose={onStay}>
+        <Modal title="Discard your changes?" kind="alert" onClose={onStay}>
           <div class="section">
             <p class="named">
-              What you changed of <strong>{connection?.identity ?? id}</strong> is not saved.
+              Your changes to <strong>{connection?.identity ?? id}</strong> are not saved.
             </p>
             <div class="buttons">
               <button type="button" onClick={onStay}>
-                Go on editing
+                Keep editing
               </button>
               <button type="button" class="danger" onClick={giveUp}>
                 Discard changes
@@ -155,7 +155,7 @@ function ReadOnly({ connection }: { connection: Connection }) {
           <p class="muted">No tags</p>
         )}
         <p class="muted small">
-          You can't change anything here: your key lacks the scope <code>connections:write</code>.
+          You can't make changes: your key does not have the scope <code>connections:write</code>.
         </p>
       </section>
       <Facts connection={connection} name={name ?? <span class="muted">none</span>} />
@@ -166,11 +166,9 @@ function ReadOnly({ connection }: { connection: Connection }) {
 function Gone({ wasThere, onClose }: { wasThere: boolean; onClose: () => void }) {
   return (
     <div role="alert">
-      <Empty title={wasThere ? "This connection was deleted meanwhile" : "There is no such connection"}>
+      <Empty title={wasThere ? "This connection was deleted" : "Connection not found"}>
         <p>
-          {wasThere
-            ? "Nothing of it can be changed any more."
-            : "It may have been deleted, or belong to another account or environment."}
+          {wasThere ? "It can no longer be changed." : "It was deleted, or belongs to another account or environment."}
         </p>
         <button type="button" onClick={onClose}>
           Back to the list
@@ -186,11 +184,11 @@ function Calls({ connection: { id, tags } }: { connection: Connection }) {
   return (
     <div>
       <Snippet
-        title="Code to read it"
+        title="API request to read it"
         call={{ method: "GET", path, javascript: `const connection = await vault.connections.get(${text});` }}
       />
       <Snippet
-        title="Code to change its tags"
+        title="API request to change its tags"
         call={{
           method: "PATCH",
           path,

@@ -27,7 +27,7 @@ export function Table({ rows, platforms, hrefOf }: Props) {
   return (
     <div class="table connection-table" data-inactive={rows.some(({ active }) => !active) || undefined}>
       <table role="table">
-        <caption class="visually-hidden">Connections, the newest first</caption>
+        <caption class="visually-hidden">Connections, newest first</caption>
         <thead role="rowgroup">
           <tr role="row">
             {COLUMNS.map((name) => (

@@ -51,7 +51,7 @@ export function TagsInput({ label, isLabelHidden = false, tags, text, faults, on
     const known = found.filter((tag) => tags.includes(tag));
     onChange({ tags: [...tags, ...added], text: "" });
     setSaid(
-      [added.length > 0 && `Added ${added.join(", ")}.`, known.length > 0 && `${known.join(", ")} is there already.`]
+      [added.length > 0 && `Added ${added.join(", ")}.`, known.length > 0 && `${known.join(", ")} is already there.`]
         .filter(Boolean)
         .join(" "),
     );
@@ -99,7 +99,7 @@ export function TagsInput({ label, isLabelHidden = false, tags, text, faults, on
             >
               <span>
                 {tag}
-                {wrong.has(at) && <span class="visually-hidden"> (not possible)</span>}
+                {wrong.has(at) && <span class="visually-hidden"> (not valid)</span>}
               </span>
               <button
                 type="button"
@@ -137,7 +137,7 @@ export function TagsInput({ label, isLabelHidden = false, tags, text, faults, on
         )}
       </div>
       <p class="muted small" id={`${id}-hint`}>
-        Enter or a comma adds a tag.
+        Press Enter or type a comma to add a tag.
       </p>
       <p class="visually-hidden" role="status">
         {said}

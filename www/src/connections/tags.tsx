@@ -52,7 +52,7 @@ export function Tags({ connection, onGone }: Props) {
           merged={mergeTags(clash.base.tags, clash.theirs.tags, allTags(clash.mine))}
           isBusy={isBusy}
           onSave={(wanted) => save({ tags: wanted, text: "" }, clash.theirs)}
-          onKeep={() => discard(clash.theirs) && say("Kept theirs. Nothing was saved.")}
+          onKeep={() => discard(clash.theirs) && say("Your changes are discarded.")}
         />
       ) : (
         <>
@@ -102,7 +102,7 @@ export function Tags({ connection, onGone }: Props) {
           </p>
         )}
       </div>
-      {error && <NotSaved error={error} rest="Your tags are still here and not saved yet: save them again." />}
+      {error && <NotSaved error={error} rest="Your changes are still here, but not saved yet." />}
     </section>
   );
 }

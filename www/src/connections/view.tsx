@@ -76,7 +76,7 @@ export function ConnectionsView({ opened }: { opened: string | undefined }) {
       </div>
       {!may("connections:write") && (
         <p class="muted" id="read-only">
-          Your key may read connections, and not change them.
+          Your key can read connections, but not change them.
         </p>
       )}
       <Filters
@@ -92,18 +92,18 @@ export function ConnectionsView({ opened }: { opened: string | undefined }) {
       {faults.length > 0 && (
         <p class="note" data-tone="warn">
           A filter is not valid.{" "}
-          {query.data ? "What you see is what was found before." : "Correct it to see connections."}
+          {query.data ? "The list still shows the previous results." : "Correct it to see connections."}
         </p>
       )}
       {isLost(query.error) && !query.isPlaceholderData ? (
-        <Empty title="This page can't be found again">
-          <p>Its address was made for another list or another key, or has been changed.</p>
-          <Link href={to(FIRST)}>To the first page</Link>
+        <Empty title="This page is no longer available">
+          <p>Its link belongs to another list or another key, or was changed.</p>
+          <Link href={to(FIRST)}>Go to the first page</Link>
         </Empty>
       ) : isTooFar(query.error) && !query.isPlaceholderData ? (
         <Empty title="This page is too far from the first one">
-          <p>It can't be opened by its number. Narrow the list with a filter, or go on from an earlier page.</p>
-          <Link href={to(FIRST)}>To the first page</Link>
+          <p>It can't be opened by its number. Narrow the list with a filter, or start from an earlier page.</p>
+          <Link href={to(FIRST)}>Go to the first page</Link>
         </Empty>
       ) : (
         (faults.length === 0 || query.data) && (
@@ -194,9 +194,9 @@ function InactiveToo({ filters }: { filters: ConnectionFilters }) {
   if (!data || isPlaceholderData || data.total === 0) return null;
   return (
     <p class="muted">
-      These are the active ones.{" "}
+      Only active connections are listed.{" "}
       <Link href={inactive()}>
-        See {words(data.total)} in this state that {data.total === 1 ? "is" : "are"} inactive
+        Show {data.total.toLocaleString("en")} inactive {data.total === 1 ? "connection" : "connections"} in this state
       </Link>
     </p>
   );
@@ -229,15 +229,15 @@ function Nothing({ total, values, isAsked, first }: NothingProps) {
   if (total > 0)
     return (
       <Empty title="There is no such page">
-        <Link href={first}>To the first page</Link>
+        <Link href={first}>Go to the first page</Link>
       </Empty>
     );
-  if (!isAsked) return <Empty title="Nobody is connected yet">A new connection appears here at once.</Empty>;
+  if (!isAsked) return <Empty title="No connections yet">New connections appear here.</Empty>;
   return (
     <Empty title="No connection matches">
       {values.active === undefined && (
         <p>
-          Only active ones were searched. <Link href={inactive()}>Search the inactive ones</Link>
+          Only active connections were searched. <Link href={inactive()}>Search inactive connections</Link>
         </p>
       )}
       <Link href={PATH}>Clear filters</Link>

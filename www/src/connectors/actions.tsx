@@ -47,7 +47,7 @@ export function Actions({ platform }: { platform: string }) {
         <div class="wide">
           <SearchField
             label="Search actions"
-            placeholder="Title, key, what it works on"
+            placeholder="Title, key or model"
             value={values.q ?? ""}
             onChange={(q) => change({ q, page: undefined }, { replace: true })}
           />
@@ -90,7 +90,7 @@ function Nothing({ total, first }: { total: number; first: string }) {
   if (total > 0)
     return (
       <Empty title="There is no such page">
-        <Link href={first}>To the first page</Link>
+        <Link href={first}>Go to the first page</Link>
       </Empty>
     );
   return <Empty title="No action matches" />;

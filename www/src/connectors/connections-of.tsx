@@ -30,7 +30,7 @@ export function ConnectionsOf({ platform }: { platform: string }) {
       <Answer query={query} what="connections" rows={3}>
         {({ rows, total }) =>
           rows.length === 0 ? (
-            <Empty title="Nobody is connected yet" />
+            <Empty title="No connections yet" />
           ) : (
             <>
               <ul class="action-list">

@@ -55,7 +55,7 @@ function Unknown({ platform }: { platform: string }) {
       ),
   });
   return (
-    <Empty title={`There is no platform “${platform}”`}>
+    <Empty title={`The catalog has no platform “${platform}”`}>
       {data.length > 0 && (
         <p>
           Did you mean{" "}
@@ -104,9 +104,9 @@ function Facts({ connector }: { connector: Connector }) {
         <dd class="copied">
           <code>{key}</code> <CopyButton text={key} label="Copy the key" />
         </dd>
-        <dt>Id</dt>
+        <dt>ID</dt>
         <dd class="copied">
-          <code>{id}</code> <CopyButton text={String(id)} label="Copy the id" />
+          <code>{id}</code> <CopyButton text={String(id)} label="Copy the ID" />
         </dd>
         <dt>Status</dt>
         <dd class="chips">

@@ -43,7 +43,7 @@ export function ConnectorsView() {
         <div class="wide">
           <SearchField
             label="Search"
-            placeholder="Name, category, what it is for"
+            placeholder="Name, category or description"
             value={values.q ?? ""}
             onChange={(q) => change({ q, page: undefined }, { replace: true })}
           />
@@ -98,7 +98,7 @@ function Nothing({ total, isFiltered, href }: { total: number; isFiltered: boole
   if (total > 0)
     return (
       <Empty title="There is no such page">
-        <Link href={href}>To the first page</Link>
+        <Link href={href}>Go to the first page</Link>
       </Empty>
     );
   if (isFiltered)
@@ -109,7 +109,7 @@ function Nothing({ total, isFiltered, href }: { total: number; isFiltered: boole
     );
   return (
     <Empty title="The catalog is empty">
-      Publish one: <code>npm run catalog -- publish</code>
+      Publish a catalog: <code>npm run catalog -- publish</code>
     </Empty>
   );
 }

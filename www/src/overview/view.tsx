@@ -61,19 +61,19 @@ function Summary() {
 function NoConnections() {
   const { may, who } = useSession();
   return (
-    <Empty title="There are no connections yet">
+    <Empty title="No connections yet">
       {may("connections:write") ? (
         <p>
           <Link href="/connections?new=1">Create the first one</Link>.
         </p>
       ) : (
         <p>
-          A key with the scope <code>connections:write</code> can create some.
+          To create one, use a key with the scope <code>connections:write</code>.
         </p>
       )}
       {who.environment === "test" && (
         <p>
-          Or make some to try this with: <code>npm run seed -- --account {who.account} --connections 1000</code>
+          Or add sample connections: <code>npm run seed -- --account {who.account} --connections 1000</code>
         </p>
       )}
     </Empty>
@@ -102,7 +102,7 @@ function Numbers({ summary }: { summary: ConnectionSummary }) {
         />
       </ul>
       {active.false > 0 && (
-        <p class="muted small">The charts count inactive connections too; their links lead to the active ones.</p>
+        <p class="muted small">The charts include inactive connections; their links list only the active ones.</p>
       )}
       <div class="breakdowns">
         <div>

@@ -10,9 +10,9 @@ import { EditTags } from "./tags";
 /** States in an end user's words: what it is, what to do about it, and its colour. */
 const STATES: Record<ConnectionState, [word: string, cure: string | undefined, tone: string]> = {
   operational: ["Working", undefined, "good"],
-  degraded: ["Interrupted", "It is being restored by itself. There is nothing to do for you.", "warn"],
+  degraded: ["Interrupted", "It is being restored automatically. You don't need to do anything.", "warn"],
   failed: ["Stopped working", "Connect it again where you got your link.", "bad"],
-  unknown: ["Not checked", "Nobody knows yet whether it works.", ""],
+  unknown: ["Not checked", "It has not been checked yet.", ""],
 };
 
 /** A platform's identifier as a name, for when the catalog has none. */
@@ -99,7 +99,7 @@ export function Card({ connection, Heading, isWanted, onRemoved }: Props) {
           connection={connection}
           title={called}
           onClose={stop}
-          onGone={() => onRemoved(`${called} had been disconnected already.`)}
+          onGone={() => onRemoved(`${called} was already disconnected.`)}
         />
       )}
       {doing === "disconnect" && (

@@ -41,7 +41,7 @@ export function Disconnect({ connection, called, onClose, onDone }: Props) {
       }
     },
     onSuccess: () => done(`${called} is disconnected.`),
-    onError: (error) => error instanceof NotFoundError && done(`${called} had been disconnected already.`),
+    onError: (error) => error instanceof NotFoundError && done(`${called} was already disconnected.`),
   });
   const { error, isPending } = deletion;
   // What is under way can't be called back.
@@ -54,12 +54,12 @@ export function Disconnect({ connection, called, onClose, onDone }: Props) {
         </p>
         {error instanceof PreconditionError && (
           <p class="note" data-tone="warn" role="alert">
-            It has been changed a moment ago, and is still connected. Disconnect it all the same?
+            It was changed a moment ago, and is still connected. Disconnect it anyway?
           </p>
         )}
         {error && !(error instanceof PreconditionError || error instanceof NotFoundError) && (
           <p class="note" data-tone="bad" role="alert">
-            {told(error)} It may still be connected: try again.
+            {told(error)} It may still be connected. Try again.
           </p>
         )}
         <div class="buttons">

@@ -34,14 +34,14 @@ export function EditTags({ connection, title, onClose, onGone }: Props) {
     <Modal title={title} kind="form" onClose={close} focusAfter={heading}>
       <Tags connection={connection} onGone={gone} />
       {isLeaving && (
-        <Modal title="Discard what you changed?" kind="alert" onClose={() => setLeaving(false)}>
+        <Modal title="Discard your changes?" kind="alert" onClose={() => setLeaving(false)}>
           <div class="section">
             <p class="named">
-              The tags of <strong>{title}</strong> are not saved.
+              Your changes to the tags of <strong>{title}</strong> are not saved.
             </p>
             <div class="buttons">
               <button type="button" onClick={() => setLeaving(false)}>
-                Go on editing
+                Keep editing
               </button>
               <button type="button" class="danger" onClick={giveUp}>
                 Discard changes

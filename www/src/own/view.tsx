@@ -17,7 +17,7 @@ export function OwnView({ opened }: { opened: string | undefined }) {
   if (may("connections:read")) return <Connections wanted={opened?.toLowerCase()} />;
   return (
     <Page title="Your connections">
-      <Empty title="This link does not show connections">Ask for another one where you got it.</Empty>
+      <Empty title="This link has no access to connections">Ask for another link where you got this one.</Empty>
     </Page>
   );
 }
@@ -73,12 +73,12 @@ function Connections({ wanted }: { wanted: string | undefined }) {
         </div>
         {isMissing && (
           <p class="note" data-tone="warn" role="status">
-            There is no such connection. It may have been disconnected.
+            This connection was not found. It may have been disconnected.
           </p>
         )}
         {isThere && failed && (
           <p class="note" data-tone="warn" role="alert">
-            {isPassing(failed.error) && "This may be old. "}
+            {isPassing(failed.error) && "This may be out of date. "}
             {told(failed.error)}{" "}
             <button type="button" class="link" onClick={tryAgain}>
               Try again
@@ -89,7 +89,7 @@ function Connections({ wanted }: { wanted: string | undefined }) {
           (failed ? <Failure error={failed.error} onRetry={tryAgain} /> : <Loading what="your connections" rows={3} />)}
         {total === 0 && (
           <Empty title="Nothing is connected yet">
-            <p>Go back to where you got this link, and connect something there. It then appears here.</p>
+            <p>Go back to where you got this link, and connect something there. It will appear here.</p>
           </Empty>
         )}
         {isThere && rowsOf(on).length > 0 && cards(rowsOf(on), "h2")}

@@ -26,7 +26,7 @@ export function Answer<Data>({ query, what, rows, children }: Props<Data>) {
     <>
       {isOld && (
         <p class="note" data-tone="warn" role="alert">
-          This may be old. {told(error)}{" "}
+          This may be out of date. {told(error)}{" "}
           <button type="button" class="link" onClick={() => void refetch()}>
             Try again
           </button>

@@ -35,7 +35,7 @@ export class Boundary extends Component<Props, State> {
     return (
       <div class="failure" role="alert">
         <h1 class="failure-title">This page can't be shown</h1>
-        <p>The console failed while drawing it. What is stored in the vault is not affected.</p>
+        <p>The console failed to display it. Your data is not affected.</p>
         <p>Reload the page. If it fails again, copy the details and send them to whoever runs this service.</p>
         <div class="buttons">
           <button type="button" class="primary" onClick={() => location.reload()}>

@@ -152,7 +152,7 @@ export function Combobox({
               type="button"
               class="icon combobox-clear"
               tabIndex={-1}
-              aria-label={`Clear: ${label}`}
+              aria-label={`Clear ${label}`}
               title="Clear"
               onClick={clear}
             >

@@ -21,7 +21,7 @@ export function CopyButton({ text, label = "Copy", isWorded = false }: Props) {
   const copy = () =>
     navigator.clipboard.writeText(text).then(
       () => setSaid("Copied"),
-      () => setSaid("Not allowed"),
+      () => setSaid("Could not copy"),
     );
   return (
     <span class="copy">

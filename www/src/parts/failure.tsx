@@ -22,25 +22,25 @@ interface Explained {
 /** What went wrong, in words for a person. */
 export function explain(error: unknown): Explained {
   if (!(error instanceof VaultError))
-    return { title: "The console failed", detail: `Please reload the page. (${String(error)})` };
+    return { title: "The console failed", detail: `Reload the page. (${String(error)})` };
   const detail = error.message;
   const more = error.headers ? `/problems/${error.code}` : undefined;
   const told = { ...(more && { more }), ...(error.requestId && { requestId: error.requestId }) };
   if (error instanceof ConnectionError) {
     return {
       title: "The service can't be reached",
-      detail: navigator.onLine ? "It may be down, or something on the way to it is." : "You are offline.",
+      detail: navigator.onLine ? "It may be down, or there is a problem with the network." : "You are offline.",
     };
   }
   if (error instanceof TimeoutError)
-    return { title: "The service did not answer in time", detail: "Try again in a moment." };
-  if (error instanceof PermissionError) return { title: "This key is not allowed to see this", detail, ...told };
+    return { title: "The service did not respond in time", detail: "Try again in a moment." };
+  if (error instanceof PermissionError) return { title: "You do not have access to this", detail, ...told };
   if (error instanceof NotFoundError) return { title: "Not found", detail, ...told };
   if (error instanceof RateLimitError)
     return { title: "Too many requests", detail: `Try again in ${error.retryAfter ?? 60} seconds.`, ...told };
   if (error instanceof ServerError) return { title: "The service has a problem", detail, ...told };
-  if (error.code === "query_too_broad") return { title: "This search would read too much", detail, ...told };
-  return { title: "This can't be asked", detail, ...told };
+  if (error.code === "query_too_broad") return { title: "This search is too broad", detail, ...told };
+  return { title: "This request is not valid", detail, ...told };
 }
 
 /** The same in a sentence or two. */
@@ -71,7 +71,7 @@ export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => vo
           {requestId && (
             <>
               {" "}
-              Request <code>{requestId}</code> <CopyButton text={requestId} label="Copy the request's id" />
+              Request <code>{requestId}</code> <CopyButton text={requestId} label="Copy the request ID" />
             </>
           )}
         </p>

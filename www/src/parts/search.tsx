@@ -55,7 +55,7 @@ export function SearchField({
   return (
     <TextField
       {...field}
-      hint={isShort ? `Searches from ${least} characters on. Enter searches for what is there.` : hint}
+      hint={isShort ? `Type at least ${least} characters, or press Enter to search.` : hint}
       type="search"
       value={typed}
       maxLength={maxLength}

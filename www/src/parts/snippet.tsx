@@ -54,7 +54,7 @@ const LANGUAGES = [
 ] as const;
 
 /** Shows a call in one of the languages. */
-export function Snippet({ call, title = "Code for this" }: { call: Call; title?: string }) {
+export function Snippet({ call, title = "API request" }: { call: Call; title?: string }) {
   const [shown, setShown] = useState(0);
   const [, write] = LANGUAGES[shown] ?? LANGUAGES[0];
   const code = write(call);

@@ -3,7 +3,7 @@
 export interface AnswerHeader {
   name: string;
   description: string;
-  /** "every response", perhaps but a few, or the statuses that have it. */
+  /** "every response", perhaps except a few, or the statuses that have it. */
   statuses: string;
 }
 
@@ -29,7 +29,7 @@ export function headersOf(document: any, path: string, method: string): AnswerHe
   const told = (statuses: string[]) => {
     const others = all.filter((status) => !statuses.includes(status));
     if (others.length >= statuses.length) return statuses.join(", ");
-    return others.length === 0 ? EVERY : `${EVERY} but ${others.join(", ")}`;
+    return others.length === 0 ? EVERY : `${EVERY} except ${others.join(", ")}`;
   };
   return [...found]
     .map(([name, { description, statuses }]) => ({ name, description, statuses: told(statuses) }))

@@ -36,7 +36,7 @@ export function plugin({ React }: System): Plugin {
       onChange,
     });
     const isOwn = used !== undefined && used === own;
-    const said = isOwn ? "Requests carry the key that you are signed in with." : "Requests carry your key.";
+    const said = isOwn ? "Requests use the key that you are signed in with." : "Requests use your key.";
     const change = isOwn ? "Use another key" : used === undefined ? "Use the key" : "Forget the key";
     const back = h(
       "button",
@@ -55,8 +55,8 @@ export function plugin({ React }: System): Plugin {
         "small",
         null,
         isOwn
-          ? "What you try out is done to this account."
-          : "To try requests out. It stays in the memory of this page, and goes to this service only.",
+          ? "Requests that you try out change this account."
+          : "To try out requests. The key stays in this page's memory, and is sent only to this service.",
       ),
     );
   }
@@ -93,7 +93,7 @@ export function plugin({ React }: System): Plugin {
     return h(
       "table",
       { className: "answer-headers" },
-      h("thead", null, h("tr", null, ...cells("th", "Name", "Description", "On"))),
+      h("thead", null, h("tr", null, ...cells("th", "Name", "Description", "Statuses"))),
       h("tbody", null, ...headers.map(row)),
     );
   }

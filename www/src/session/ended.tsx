@@ -4,16 +4,16 @@ import { SignIn } from "./sign-in";
 
 /** What has become of the link, and what to do about it. */
 export const ENDED = {
-  "token-refused": ["Your link has expired", "Open a new one where you got it, and you will be where you were."],
+  "token-refused": ["Your link has expired", "Get a new link where you got this one. It opens this page again."],
   "link-refused": [
-    "This link does not work any more",
-    "It has expired, or was changed on its way to you. Open a new one where you got it.",
+    "This link no longer works",
+    "It has expired or was changed on its way to you. Get a new link where you got this one.",
   ],
   "link-damaged": [
     "This link is damaged",
-    "A part of it is missing or was changed, perhaps by a line break. Open it again where you got it, or copy all of it into the address bar.",
+    "Part of it is missing or was changed, perhaps by a line break. Open it again where you got it, or paste the whole link into the address bar.",
   ],
-  "link-left": ["You are signed out", "To come back, open your link again where you got it."],
+  "link-left": ["You are signed out", "To sign in again, open your link where you got it."],
 } as const;
 
 export type EndedReason = keyof typeof ENDED;
@@ -38,9 +38,7 @@ export function Ended({ reason }: { reason: EndedReason }) {
           {title}
         </h1>
         <p>{cure}</p>
-        <p class="muted small">
-          Links open your connections for a limited time, so that nobody else can use an old one.
-        </p>
+        <p class="muted small">Links expire after a while, so that nobody else can use an old one.</p>
       </div>
       <p class="muted small">
         <button type="button" class="link" onClick={() => setHasKey(true)}>

@@ -24,12 +24,12 @@ export function Needs({ scope, view, children }: Props) {
         </p>
         {scope !== "catalog:read" && may("catalog:read") && (
           <p>
-            Yours opens <Link href="/connectors">the catalog of connectors</Link>.
+            Your key has access to <Link href="/connectors">the catalog of connectors</Link>.
           </p>
         )}
         {scope !== "connections:read" && may("connections:read") && (
           <p>
-            Yours opens <Link href="/connections">the connections</Link>.
+            Your key has access to <Link href="/connections">the connections</Link>.
           </p>
         )}
       </Empty>

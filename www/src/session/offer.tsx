@@ -24,8 +24,8 @@ export function Offer({ current, link }: { current: Opened; link: Opened }) {
           </dd>
         </dl>
         <p class="muted small">
-          If you did not expect this link, stay signed in as you are. Opening it changes this tab only, and drops what
-          is not saved here.
+          If you did not expect this link, stay signed in. Opening it affects only this tab, and discards what you have
+          not saved here.
         </p>
         <div class="buttons">
           <button type="button" onClick={() => decide(true)}>

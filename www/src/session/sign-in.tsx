@@ -14,8 +14,8 @@ interface Props {
 }
 
 const REASONS: Partial<Record<Reason, string>> = {
-  refused: "Your key has expired or was revoked. Sign in again to go on where you were.",
-  "signed-out": "You are signed out, in all tabs. The key is gone from this browser.",
+  refused: "Your key has expired or was revoked. Sign in again to continue where you left off.",
+  "signed-out": "You are signed out in all tabs. This browser no longer has your key.",
 };
 
 /** Asks for an API key. */
@@ -46,7 +46,7 @@ export function SignIn({ reason, failure, onRetry }: Props) {
     } catch (error) {
       setBusy(false);
       setProblem(
-        isRefused(error) ? "This key opens nothing: it is mistyped, unknown, revoked or expired." : inWords(error),
+        isRefused(error) ? "This key is not valid. It is mistyped, unknown, revoked or expired." : inWords(error),
       );
       input.current?.focus();
     }
@@ -59,7 +59,7 @@ export function SignIn({ reason, failure, onRetry }: Props) {
           <img src="/favicon.svg" width="32" height="32" alt="" /> connector-vault
         </p>
         <h1>Sign in</h1>
-        <p class="muted">The console for your catalog of connectors and your vault of connections.</p>
+        <p class="muted">Browse your catalog of connectors, and manage your connections.</p>
         {told && (
           <p class="note" id="sign-in-reason">
             {told}
@@ -99,15 +99,15 @@ export function SignIn({ reason, failure, onRetry }: Props) {
           </p>
         )}
         <p class="muted small" id="secret-help">
-          The key stays in this browser's open tabs and is forgotten when you close them. <code>npm start</code> prints
-          a demo key; <code>npm run keys -- create</code> makes one.
+          The key stays in this browser's open tabs, and is removed when you close them. <code>npm start</code> prints a
+          demo key; <code>npm run keys -- create</code> creates one.
         </p>
         <button type="submit" class="primary" aria-disabled={busy}>
           {busy ? "Signing in…" : "Sign in"}
         </button>
       </form>
       <p class="muted small">
-        For programs: <a href="/docs">API reference</a> · <a href="/v1/openapi.json">OpenAPI</a> ·{" "}
+        For developers: <a href="/docs">API reference</a> · <a href="/v1/openapi.json">OpenAPI</a> ·{" "}
         <a href="/problems/">Error codes</a>
       </p>
     </main>
