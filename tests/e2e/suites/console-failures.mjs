@@ -13,16 +13,13 @@ import {
   tagsOf,
 } from "../support/console-connections.mjs";
 import { expectAccessible, readCopied } from "../support/console.mjs";
+import { signIn } from "../support/console-session.mjs";
 
 const VAULT = "**/v1/vault/**";
 
 export function consoleFailures(world) {
   const visit = (...given) => world.console.visit(...given);
   const caller = () => world.console.caller();
-  const signIn = async (page, { secret }) => {
-    await page.getByLabel("API key").fill(secret);
-    await page.getByRole("button", { name: "Sign in" }).click();
-  };
 
   describe("when something fails", () => {
     test("an expired key brings one to the sign-in, and back to the panel with what was typed", async () => {

@@ -1,0 +1,149 @@
+// One connector: its facts, its actions, and its connections.
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { promisify } from "node:util";
+import { root } from "../../../scripts/lib/paths.mjs";
+import { catalogOf } from "../support/console-catalog.mjs";
+import { readCopied } from "../support/console.mjs";
+
+const execute = promisify(execFile);
+
+/** @param {{ console: import("../support/console.mjs").Console }} world */
+export function consoleConnector(world) {
+  const visit = (...given) => world.console.visit(...given);
+  const { connectors, actions, expectCards, expectActions } = catalogOf(world);
+
+  describe("a connector", () => {
+    test("one connector: every field, and copies of what one needs elsewhere", () =>
+      visit("/connectors/github", async (page) => {
+        const [row] = (await connectors({ platform: "github" })).rows;
+        const facts = page.getByRole("region", { name: /^GitHub v3 REST API v\d+$/ });
+        await facts.waitFor();
+        const text = await facts.innerText();
+        for (const told of [
+          row.platform,
+          row.key,
+          String(row.id),
+          row.category,
+          row.platformVersion,
+          row.version,
+          row.description,
+          row.tools.toLocaleString("en"),
+          "Generally available",
+          ...row.tags,
+        ]) {
+          assert.ok(text.includes(told), `${told} in ${text}`);
+        }
+        await facts.getByRole("button", { name: "Copy the key" }).click();
+        assert.equal(await readCopied(facts), row.key);
+        await facts.getByRole("link", { name: row.category }).click();
+        await expectCards(page, { category: row.category });
+      }));
+
+    test("its actions, by method and text, page by page", () =>
+      visit("/connectors/github", async (page) => {
+        const { rows } = await expectActions(page, {});
+        const methods = await page.getByRole("list", { name: "Actions" }).locator(".method").allTextContents();
+        assert.deepEqual(
+          methods,
+          rows.map(({ method }) => method),
+        );
+        await page.getByRole("combobox", { name: "Method" }).selectOption("DELETE");
+        await page.waitForURL("**/connectors/github?method=DELETE");
+        await expectActions(page, { method: "DELETE" });
+        await page.getByRole("searchbox", { name: "Search actions" }).fill("repository");
+        await expectActions(page, { method: "DELETE", q: "repository" });
+        await page.getByRole("link", { name: "Next" }).click();
+        await page.waitForURL("**page=2**");
+        await page.getByText("Page 2 of").waitFor();
+        await expectActions(page, { method: "DELETE", q: "repository", page: 2 });
+        await page.reload();
+        await expectActions(page, { method: "DELETE", q: "repository", page: 2 });
+        const key = (await actions({ method: "DELETE", q: "repository", page: 2 })).rows[0].key;
+        await page.getByRole("button", { name: `Copy the key ${key}` }).click();
+        assert.equal(await readCopied(page.getByRole("list", { name: "Actions" })), key);
+        await page.getByRole("searchbox", { name: "Search actions" }).fill("no such thing");
+        await page.getByText("No action matches").waitFor();
+      }));
+
+    test("no more of its actions than the address asks for", () =>
+      visit("/connectors/github?method=delete", async (page) => {
+        const method = page.getByRole("combobox", { name: "Method" });
+        await expectActions(page, { method: "DELETE" });
+        assert.equal(await method.inputValue(), "DELETE");
+        await page.goto(`${world.console.baseUrl}/connectors/github?method=BREW`);
+        await page.getByText("No action matches").waitFor();
+        assert.equal(await method.inputValue(), "BREW");
+        await page.goto(`${world.console.baseUrl}/connectors/github?page=9999`);
+        await page.getByText("There is no such page").waitFor();
+        await page.getByRole("link", { name: "Go to the first page" }).click();
+        await expectActions(page, {});
+      }));
+
+    test("the code for what is shown does what it says", () =>
+      visit("/connectors/github?method=PUT&q=it's", async (page) => {
+        const expected = await actions({ method: "PUT", q: "it's", page: 1 });
+        const code = page.getByRole("region", { name: "Actions" });
+        await code.getByText("API request").click();
+        const env = { ...process.env, KEY: world.console.keys.full.secret };
+        const shell = await code.locator("pre").innerText();
+        const { stdout } = await execute("bash", ["-c", shell.replace("curl ", "curl -s ")], { env });
+        assert.deepEqual(JSON.parse(stdout), expected);
+        await code.getByRole("button", { name: "JavaScript" }).click();
+        await code.getByRole("button", { name: "Copy the code" }).click();
+        const copied = await readCopied(code);
+        assert.equal(copied, await code.locator("pre").innerText());
+        // The package is found from a folder that has it.
+        const place = join(root, "target", "tmp", "snippet");
+        mkdirSync(place, { recursive: true });
+        writeFileSync(join(place, "main.mjs"), `${copied}\nconsole.log(JSON.stringify({ rows, total }));\n`);
+        const printed = await execute(process.execPath, [join(place, "main.mjs")], { env });
+        rmSync(place, { recursive: true });
+        assert.deepEqual(JSON.parse(printed.stdout), { rows: expected.rows, total: expected.total });
+      }));
+
+    test("its newest connections, and the way to all of them", () =>
+      visit("/connectors/github", async (page) => {
+        const { rows, total } = (await world.console.caller().list({ platform: "github", limit: 5 })).json;
+        const section = page.getByRole("region", { name: "Connections" });
+        await section.getByText(`${total} active`).waitFor();
+        const lines = await section.getByRole("listitem").allInnerTexts();
+        assert.equal(lines.length, 5);
+        rows.forEach(({ identity, state }, at) =>
+          assert.ok(lines[at].includes(identity) && lines[at].includes(state), lines[at]),
+        );
+        await section.getByRole("link", { name: `All ${total} connections` }).click();
+        await page.waitForURL("**/connections?platform=github");
+      }));
+
+    test("an unknown platform: what may have been meant", () =>
+      visit(
+        "/connectors/githb",
+        async (page) => {
+          await page.getByText("The catalog has no platform “githb”").waitFor();
+          await page.getByRole("link", { name: "github", exact: true }).click();
+          await page.getByRole("heading", { level: 1, name: "GitHub v3 REST API" }).waitFor();
+        },
+        { expects: [404] },
+      ));
+
+    test("its connections follow its facts, on a desk and a phone", async () => {
+      for (const width of [390, 1280]) {
+        await visit(
+          "/connectors/github",
+          async (page) => {
+            await expectActions(page, {});
+            const facts = await page.locator(".connector-facts").boundingBox();
+            const heading = await page.getByRole("heading", { name: "Connections" }).boundingBox();
+            const gap = heading.y - (facts.y + facts.height);
+            assert.ok(gap >= 0 && gap < 48, `${width}: ${gap} px of nothing`);
+          },
+          { width },
+        );
+      }
+    });
+  });
+}

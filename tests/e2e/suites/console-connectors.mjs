@@ -1,0 +1,262 @@
+// The catalog's connectors: pages, searches, cards.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { CONNECTORS, catalogOf } from "../support/console-catalog.mjs";
+import { expectAccessible, expectFits, expectFocus, tabTo } from "../support/console.mjs";
+
+/** @param {{ console: import("../support/console.mjs").Console }} world */
+export function consoleConnectors(world) {
+  const visit = (...given) => world.console.visit(...given);
+  const { connectors, counted, expectCards, expectActions } = catalogOf(world);
+
+  describe("the connectors", () => {
+    test("all of them, page by page, there and back", () =>
+      visit("/connectors", async (page) => {
+        const { total } = await expectCards(page, {});
+        assert.ok(total > 5 * CONNECTORS);
+        assert.equal(await page.title(), "Connectors · connector-vault");
+        await page.getByRole("link", { name: "Next" }).click();
+        await page.waitForURL("**/connectors?page=2");
+        await page.getByText(`Page 2 of ${Math.ceil(total / CONNECTORS)}`).waitFor();
+        await expectCards(page, { page: 2 });
+        await page.reload();
+        await expectCards(page, { page: 2 });
+        await page.getByRole("link", { name: "Next" }).click();
+        await page.getByText("Page 3 of").waitFor();
+        await expectCards(page, { page: 3 });
+        await page.goBack();
+        await page.getByText("Page 2 of").waitFor();
+        await page.getByRole("link", { name: "Previous" }).click();
+        await page.waitForURL("**/connectors");
+        await expectCards(page, {});
+      }));
+
+    test("a page past the end leads back", () =>
+      visit("/connectors?page=4711", async (page) => {
+        await page.getByText("There is no such page").waitFor();
+        await page.getByRole("link", { name: "Go to the first page" }).click();
+        await expectCards(page, {});
+      }));
+
+    test("search as one types asks once one pauses, and ends what is superseded", () =>
+      visit("/connectors", async (page) => {
+        await expectCards(page, {});
+        const asked = [];
+        const ended = [];
+        const isSearch = (url) => url.includes("available-connectors") && url.includes("q=");
+        page.on(
+          "request",
+          (request) => isSearch(request.url()) && asked.push(new URL(request.url()).searchParams.get("q")),
+        );
+        page.on(
+          "requestfailed",
+          (request) => isSearch(request.url()) && ended.push(new URL(request.url()).searchParams.get("q")),
+        );
+        // The first answer is kept until the second one has been given.
+        let release;
+        const kept = new Promise((done) => (release = done));
+        await page.route(
+          (url) => url.searchParams.get("q") === "goog",
+          async (route) => {
+            await kept;
+            await route.continue().catch(() => {});
+          },
+        );
+        const search = page.getByRole("searchbox", { name: "Search" });
+        const held = page.waitForRequest((request) => request.url().includes("q=goog"));
+        await search.pressSequentially("goog");
+        await held;
+        await search.pressSequentially("le cloud");
+        await expectCards(page, { q: "google cloud" });
+        release();
+        assert.deepEqual(asked, ["goog", "google cloud"]);
+        assert.deepEqual(ended, ["goog"]);
+        assert.match(page.url(), /\?q=google\+cloud$/);
+        // Typing adds nothing to the history.
+        await search.fill("");
+        await expectCards(page, {});
+        assert.ok(!page.url().includes("?"));
+      }));
+
+    test("a category, with the number of its connectors, in the address", () =>
+      visit("/connectors?q=api", async (page) => {
+        await expectCards(page, { q: "api" });
+        const select = page.getByRole("combobox", { name: "Category" });
+        const option = select.locator("option", { hasText: /^Analytics \(\d+\)$/ });
+        await option.waitFor({ state: "attached" });
+        const [told] = (await option.textContent()).match(/\d+/);
+        assert.equal(Number(told), (await connectors({ category: "Analytics" })).total);
+        await select.selectOption("Analytics");
+        await page.waitForURL("**/connectors?q=api&category=Analytics");
+        await expectCards(page, { q: "api", category: "Analytics" });
+        await page.goBack();
+        await page.waitForURL("**/connectors?q=api");
+        await expectCards(page, { q: "api" });
+        assert.equal(await select.inputValue(), "");
+        await page.goForward();
+        await expectCards(page, { q: "api", category: "Analytics" });
+        await page.reload();
+        await expectCards(page, { q: "api", category: "Analytics" });
+        assert.equal(await page.getByRole("searchbox", { name: "Search" }).inputValue(), "api");
+        assert.equal(await select.inputValue(), "Analytics");
+      }));
+
+    test("what is enabled for hosted authorization, and nothing found", () =>
+      visit("/connectors", async (page) => {
+        await expectCards(page, {});
+        const { total } = await connectors({ authkit: "true" });
+        await page.getByRole("checkbox", { name: "Hosted authorization only" }).check();
+        await page.waitForURL("**/connectors?authkit=true");
+        await counted(page, total, "connector");
+        await page.goto(`${world.console.baseUrl}/connectors?q=nothing-of-this-kind`);
+        await page.getByText("No connector matches").waitFor();
+        await page.getByRole("link", { name: "Show all connectors" }).click();
+        await expectCards(page, {});
+      }));
+
+    test("a card tells what there is to know, and leads on", () =>
+      visit("/connectors?q=github", async (page) => {
+        const { rows } = await expectCards(page, { q: "github" });
+        for (const [at, row] of rows.entries()) {
+          const text = await page.getByRole("list", { name: "Connectors" }).getByRole("listitem").nth(at).innerText();
+          for (const told of [row.name, row.platform, row.category, `${row.tools.toLocaleString("en")} action`])
+            assert.ok(text.includes(told), `${told} in ${text}`);
+          assert.equal(text.includes("OAuth"), row.oauth);
+          assert.equal(/Beta|Alpha|Not available/.test(text), row.status !== "generally_available");
+        }
+        await page.getByRole("link", { name: /^GitHub v3 REST API/ }).click();
+        await page.waitForURL("**/connectors/github");
+        await page.getByRole("heading", { level: 1, name: "GitHub v3 REST API" }).waitFor();
+        // Whoever listens hears where one has come to.
+        await expectFocus(page.getByRole("heading", { level: 1, name: "GitHub v3 REST API" }));
+      }));
+
+    test("logos come lazily and tell nobody where from; a monogram stands for a broken one", () =>
+      visit("/connectors?page=2", async (page) => {
+        await expectCards(page, { page: 2 });
+        const image = page.locator("img.logo[src^=https]").first();
+        await image.waitFor();
+        assert.deepEqual(await image.evaluate((element) => [element.loading, element.referrerPolicy, element.alt]), [
+          "lazy",
+          "no-referrer",
+          "",
+        ]);
+        const referrers = [];
+        await page.route(
+          (url) => url.origin !== world.console.baseUrl,
+          (route) => {
+            referrers.push(route.request().headers().referer);
+            return route.fulfill({ contentType: "image/png", body: "no picture at all" });
+          },
+        );
+        await page.reload();
+        await expectCards(page, { page: 2 });
+        await page.locator(".monogram").first().waitFor();
+        assert.ok(referrers.length > 0);
+        assert.deepEqual([...new Set(referrers)], [undefined]);
+      }));
+
+    test("a key that may not read the catalog is told so", async () => {
+      const vaultOnly = await world.console.newKey({ scopes: "connections:read" });
+      await visit(
+        "/connectors",
+        async (page) => {
+          await page.getByText("Your key can't read the catalog").waitFor();
+          await page.getByText("catalog:read").waitFor();
+          assert.equal(await page.getByRole("list", { name: "Connectors" }).count(), 0);
+        },
+        { as: vaultOnly },
+      );
+    });
+
+    test("when the service is away: said so, and tried again", () =>
+      visit(
+        "/connectors",
+        async (page) => {
+          await expectCards(page, {});
+          await page.route("**/v1/**", (route) => route.abort("connectionrefused"));
+          await page.getByRole("link", { name: "Next" }).click();
+          const alert = page.getByRole("alert");
+          await alert.getByText("The service can't be reached").waitFor();
+          await page.unroute("**/v1/**");
+          await alert.getByRole("button", { name: "Try again" }).click();
+          await expectCards(page, { page: 2 });
+        },
+        { expects: ["ERR_CONNECTION_REFUSED"] },
+      ));
+
+    test("by keyboard alone: search, a connector, its actions", () =>
+      visit("/connectors", async (page) => {
+        await expectCards(page, {});
+        await tabTo(page, page.getByRole("searchbox", { name: "Search" }));
+        await page.keyboard.type("github v3");
+        await expectCards(page, { q: "github v3" });
+        await tabTo(page, page.getByRole("link", { name: /^GitHub v3 REST API/ }).first());
+        await page.keyboard.press("Enter");
+        await page.getByRole("heading", { level: 1, name: "GitHub v3 REST API" }).waitFor();
+        await tabTo(page, page.getByRole("searchbox", { name: "Search actions" }));
+        await page.keyboard.type("gist");
+        await expectActions(page, { q: "gist" });
+      }));
+
+    test("descriptions are cut after a whole line, and no label is broken in two", async () => {
+      for (const width of [390, 700, 1024, 1280]) {
+        await visit(
+          "/connectors",
+          async (page) => {
+            await expectCards(page, {});
+            const cut = await page
+              .locator(".connector-description")
+              .evaluateAll(
+                (all) =>
+                  all.filter((one) => one.clientHeight > 2.5 * parseFloat(getComputedStyle(one).lineHeight)).length,
+              );
+            assert.equal(cut, 0, `${width}: no third line`);
+            const lines = await page.getByText("Hosted authorization only").evaluate((label) => {
+              const range = document.createRange();
+              range.selectNodeContents(label.lastChild);
+              return range.getClientRects().length;
+            });
+            assert.equal(lines, 1, `${width}`);
+          },
+          { width },
+        );
+      }
+    });
+
+    for (const theme of ["light", "dark"]) {
+      // 640 px are 1280 at 200 %.
+      for (const [width, height] of [
+        [390, 844],
+        [640, 450],
+        [1280, 900],
+      ]) {
+        test(`nothing is in anybody's way: ${theme}, ${width} px`, () =>
+          visit(
+            "/connectors",
+            async (page) => {
+              const fits = async (what) => {
+                await expectAccessible(page, what);
+                await expectFits(page, what);
+              };
+              await expectCards(page, {});
+              await fits("connectors");
+              await page.goto(`${world.console.baseUrl}/connectors/github`);
+              await expectActions(page, {});
+              await page.getByText("API request").first().click();
+              await page.getByRole("region", { name: "Connections" }).getByRole("listitem").first().waitFor();
+              await fits("a connector");
+              await page.goto(`${world.console.baseUrl}/connectors?q=nothing-of-this-kind`);
+              await page.getByText("No connector matches").waitFor();
+              await fits("nothing found");
+              await page.route("**/v1/**", (route) => route.abort("connectionrefused"));
+              await page.getByRole("searchbox", { name: "Search" }).fill("away");
+              await page.getByRole("alert").getByText("The service can't be reached").waitFor();
+              await fits("a failure");
+            },
+            { theme, width, height, expects: ["ERR_CONNECTION_REFUSED"] },
+          ));
+      }
+    }
+  });
+}

@@ -1,0 +1,94 @@
+// What is around every view: the header, the theme, and that all of it fits and is accessible.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { expectAccessible, expectFits, expectFocus, tabTo } from "../support/console.mjs";
+import { AWAY, away, chart, drawn } from "../support/console-overview.mjs";
+import { signIn } from "../support/console-session.mjs";
+
+const WIDTHS = [
+  [320, 640],
+  [390, 844],
+  [1280, 900],
+  [1920, 1080],
+];
+
+/** @param {{ console: import("../support/console.mjs").Console }} world */
+export function consoleFrame(world) {
+  const visit = (...given) => world.console.visit(...given);
+
+  describe("the frame", () => {
+    test("what gets the focus is not under the header", () =>
+      visit(
+        "/",
+        async (page) => {
+          await drawn(page);
+          const first = chart(page, "state").getByRole("link").first();
+          await page.getByRole("link", { name: /^Inactive/ }).focus();
+          await first.evaluate((link) => scrollBy(0, link.getBoundingClientRect().top - 10));
+          await tabTo(page, first, 1);
+          const [header, focused] = await page.evaluate(() => [
+            document.querySelector("header").getBoundingClientRect().bottom,
+            document.activeElement.getBoundingClientRect().top,
+          ]);
+          assert.ok(focused >= header, `it is at ${focused}, and the header ends at ${header}`);
+        },
+        { width: 390, height: 640 },
+      ));
+
+    test("the theme is chosen with a button, and kept", () =>
+      visit("/", async (page) => {
+        await drawn(page);
+        const background = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+        const light = await background();
+        await page.getByRole("button", { name: "Use the dark theme" }).click();
+        const dark = await background();
+        assert.notEqual(dark, light);
+        await page.reload();
+        await page.getByRole("button", { name: "Use the light theme" }).waitFor();
+        assert.equal(await background(), dark);
+        await page.getByRole("button", { name: "Use the light theme" }).click();
+        assert.equal(await background(), light);
+      }));
+
+    for (const theme of ["light", "dark"]) {
+      for (const [width, height] of WIDTHS) {
+        test(`nothing is in anybody's way: ${theme}, ${width} px`, () =>
+          visit(
+            "/",
+            async (page) => {
+              const fits = async (what) => {
+                // What is half under the header is not too small to be hit.
+                await page.evaluate(() => scrollTo(0, 0));
+                await expectAccessible(page, what);
+                await expectFits(page, what);
+              };
+              await page.getByText("npm start").waitFor();
+              await expectFocus(page.getByLabel("API key", { exact: true }));
+              await page.keyboard.press("Enter");
+              await page.getByRole("alert").getByText("Enter an API key.").waitFor();
+              await fits("the sign-in");
+              await signIn(page, world.console.keys.full);
+              await chart(page, "platform").getByRole("link", { name: "GitHub v3 REST API" }).waitFor();
+              await page.getByRole("button", { name: "Show the first 50" }).click();
+              await page.getByText("API request").click();
+              await fits("the overview");
+              await away(page, "**/v1/vault/summary");
+              await page.reload();
+              await page.getByRole("alert").getByText("The service can't be reached").waitFor();
+              await fits("a failure");
+              await page.unroute("**/v1/vault/summary");
+              await page.getByRole("button", { name: "Sign out" }).click();
+              await signIn(page, world.console.keys.nobody);
+              await page.getByText("No connections yet").waitFor();
+              await fits("an empty vault");
+              await page.getByRole("button", { name: "Sign out" }).click();
+              await signIn(page, world.console.keys.catalogOnly);
+              await page.getByText("Your key can't read connections").waitFor();
+              await fits("a key that may not count");
+            },
+            { as: null, theme, width, height, expects: [AWAY] },
+          ));
+      }
+    }
+  });
+}

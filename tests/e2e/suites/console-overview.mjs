@@ -1,0 +1,356 @@
+// The overview: its numbers are the service's.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { expectFocus, tabTo } from "../support/console.mjs";
+import { AWAY, away, chart, drawn } from "../support/console-overview.mjs";
+import { heading } from "../support/console-session.mjs";
+import { nth } from "../support/seed.mjs";
+import { expectConnections } from "../support/vault.mjs";
+
+const FIRST = 12;
+const STATES = ["operational", "degraded", "failed", "unknown"];
+const TYPES = { Users: "user", Teams: "team", Organizations: "organization", Projects: "project" };
+/** More platforms than the summary names. */
+export const COUNTED = Array.from({ length: 720 }, (_, n) =>
+  n < 120 ? { ...nth(n), platform: "github", identity: `user-${n}@example.com` } : nth(n),
+);
+
+const number = (text) => Number(text.replaceAll(",", ""));
+const sum = (numbers) => numbers.reduce((all, one) => all + one, 0);
+
+/** @param {{ console: import("../support/console.mjs").Console }} world */
+export function consoleOverview(world) {
+  const visit = (...given) => world.console.visit(...given);
+  const summaryOf = async (of) => (await world.console.caller(of).summary()).json;
+
+  /** The lines of a chart, as they are told: { [label]: count }. Asserts the shares on the way. */
+  async function told(page, of, total) {
+    const table = chart(page, of);
+    const labels = await table.getByRole("rowheader").allInnerTexts();
+    const cells = await table.getByRole("cell").allTextContents();
+    assert.ok(labels.length > 0 && labels.length === cells.length);
+    return Object.fromEntries(
+      labels.map((label, at) => {
+        const [, count, share] = /^([\d,]+) (.+)%$/.exec(cells[at]) ?? assert.fail(cells[at]);
+        assert.ok(
+          Math.abs(Number(share) - (100 * number(count)) / total) <= 0.0501,
+          `${label}: ${count} of ${total} are ${share}%`,
+        );
+        return [label.trim().split("\n").at(-1), number(count)];
+      }),
+    );
+  }
+
+  describe("overview", () => {
+    test("tells the summary's numbers", () =>
+      visit("/", async (page) => {
+        await drawn(page);
+        const summary = await summaryOf();
+        assert.ok(summary.active.false > 0 && summary.otherPlatforms > 0 && summary.platforms.length === 50);
+        assert.equal(await page.title(), "Overview · connector-vault");
+        const figures = await page.getByRole("list", { name: "All connections" }).getByRole("listitem").all();
+        const shown = await Promise.all(
+          figures.map(async (figure) => [
+            await figure.locator(".label").innerText(),
+            number(await figure.locator(".number").innerText()),
+          ]),
+        );
+        assert.deepEqual(shown, [
+          ["Connections", summary.total],
+          ["Active", summary.active.true],
+          ["Inactive", summary.active.false],
+        ]);
+        const { total } = summary;
+        assert.deepEqual(
+          await told(page, "state", total),
+          Object.fromEntries(STATES.map((state) => [state, summary.state[state]])),
+        );
+        assert.deepEqual(
+          await told(page, "identity type", total),
+          Object.fromEntries(Object.entries(TYPES).map(([word, type]) => [word, summary.identityType[type]])),
+        );
+      }));
+
+    test("names the largest platforms, and the others together", () =>
+      visit("/", async (page) => {
+        const { total, platforms, otherPlatforms } = await summaryOf();
+        const of = (rows) => Object.fromEntries(rows.map((row) => [row.platform, row.total]));
+        await chart(page, "platform").getByRole("link", { name: "GitHub v3 REST API" }).waitFor();
+        const first = platforms.slice(0, FIRST);
+        assert.deepEqual(await told(page, "platform", total), {
+          ...of(first),
+          "All other platforms": total - sum(first.map((row) => row.total)),
+        });
+        const more = page.getByRole("button", { name: "Show the first 50" });
+        assert.equal(await more.getAttribute("aria-expanded"), "false");
+        await more.click();
+        const all = await told(page, "platform", total);
+        assert.deepEqual(all, { ...of(platforms), "All other platforms": otherPlatforms });
+        assert.equal(sum(Object.values(all)), total);
+        const fewer = page.getByRole("button", { name: `Show the first ${FIRST} only` });
+        assert.equal(await fewer.getAttribute("aria-expanded"), "true");
+        await fewer.click();
+        assert.equal(await chart(page, "platform").getByRole("rowheader").count(), FIRST + 1);
+      }));
+
+    test("draws bars as long as their numbers are large", () =>
+      visit("/", async (page) => {
+        await drawn(page);
+        const { total, state, platforms } = await summaryOf();
+        const widths = (of) =>
+          chart(page, of)
+            .locator("tbody td")
+            .evaluateAll((cells) =>
+              cells.map(
+                (cell) => cell.getBoundingClientRect().width / cell.parentElement.getBoundingClientRect().width,
+              ),
+            );
+        const close = (found, wanted, what) =>
+          assert.ok(Math.abs(found - wanted) < 0.02, `${what} is ${found} of its line, and not ${wanted}`);
+        (await widths("state")).forEach((width, at) => close(width, state[STATES[at]] / total, STATES[at]));
+        (await widths("platform"))
+          .slice(0, FIRST)
+          .forEach((width, at) => close(width, platforms[at].total / platforms[0].total, platforms[at].platform));
+      }));
+
+    test("draws bars where a reader's own colours take all backgrounds away", () =>
+      visit("/", async (page) => {
+        await page.emulateMedia({ forcedColors: "active" });
+        await drawn(page);
+        const [bar, ground, text] = await chart(page, "state")
+          .locator("tbody td")
+          .first()
+          .evaluate((cell) => {
+            const { backgroundColor, color } = getComputedStyle(cell.querySelector(".data"));
+            return [getComputedStyle(cell).backgroundColor, backgroundColor, color];
+          });
+        assert.equal(bar, text);
+        assert.notEqual(bar, ground);
+      }));
+
+    test("leads to what was counted", () =>
+      visit("/", async (page) => {
+        await drawn(page);
+        const count = (holds) => COUNTED.filter(holds).length;
+        const wanted = [
+          [page.getByRole("link", { name: /^Active/ }), (row) => row.active],
+          [page.getByRole("link", { name: "Inactive" }), (row) => !row.active],
+          ...Object.entries(TYPES).map(([word, type]) => [
+            chart(page, "identity type").getByRole("link", { name: word }),
+            (row) => row.active && row.identityType === type,
+          ]),
+          ...STATES.map((state) => [
+            chart(page, "state").getByRole("link", { name: state }),
+            (row) => row.active && row.state === state,
+          ]),
+          [
+            chart(page, "platform").getByRole("link", { name: "GitHub v3 REST API" }),
+            (row) => row.active && row.platform === "github",
+          ],
+        ];
+        await wanted.at(-1)[0].waitFor();
+        for (const [link, holds] of wanted) {
+          const { pathname, search } = new URL(await link.getAttribute("href"), world.console.baseUrl);
+          assert.equal(pathname, "/connections");
+          // The view asks the API for what its address says.
+          assert.equal(
+            expectConnections(await world.console.caller().list(search.slice(1))).total,
+            count(holds),
+            search,
+          );
+        }
+        await page.getByText("their links list only the active ones").waitFor();
+        await chart(page, "identity type").getByRole("link", { name: "Teams" }).click();
+        await page.waitForURL("**/connections?identityType=team");
+        await heading(page, "Connections").waitFor();
+      }));
+
+    test("of few platforms, all of them active", () =>
+      visit(
+        "/",
+        async (page) => {
+          await drawn(page);
+          assert.equal((await told(page, "platform", 13))["1 more platform"], 1);
+          assert.equal(await page.getByText("their links list only the active ones").count(), 0);
+          await page.getByRole("button", { name: "Show all 13" }).click();
+          assert.deepEqual(Object.values(await told(page, "platform", 13)), Array(13).fill(1));
+        },
+        { as: world.console.keys.thirteen },
+      ));
+
+    test("asks for nothing but the session, the summary, and then the platforms", () =>
+      visit("/", async (page) => {
+        // All that the first visit asks has been asked.
+        await chart(page, "platform").getByRole("link", { name: "GitHub v3 REST API" }).waitFor();
+        const asked = [];
+        page.on(
+          "request",
+          (request) =>
+            new URL(request.url()).pathname.startsWith("/v1/") && asked.push(new URL(request.url()).pathname),
+        );
+        let release;
+        const kept = new Promise((done) => (release = done));
+        await page.route("**/v1/vault/summary", async (route) => {
+          await kept;
+          await route.continue();
+        });
+        const summary = page.waitForRequest("**/v1/vault/summary");
+        await page.reload();
+        await page.getByRole("status").getByText("Loading the numbers…").waitFor();
+        await summary;
+        assert.deepEqual(asked, ["/v1/whoami", "/v1/vault/summary"]);
+        release();
+        await chart(page, "platform").getByRole("link", { name: "GitHub v3 REST API" }).waitFor();
+        assert.equal(await page.getByText("Loading the numbers…").count(), 0);
+        assert.deepEqual(asked, ["/v1/whoami", "/v1/vault/summary", "/v1/available-connectors"]);
+      }));
+
+    test("with its code", () =>
+      visit("/", async (page) => {
+        await page.getByText("API request").click();
+        const code = page.getByLabel("Code", { exact: true });
+        assert.ok((await code.innerText()).includes(`curl '${world.console.baseUrl}/v1/vault/summary'`));
+        await page.getByRole("button", { name: "JavaScript" }).click();
+        assert.ok((await code.innerText()).includes("await vault.connections.summary()"));
+      }));
+
+    test("of an empty vault: what to do", async () => {
+      const create = (page) => page.getByRole("link", { name: "Create the first one" });
+      const seeds = (page) => page.getByText("npm run seed -- --account nobody");
+      await visit(
+        "/",
+        async (page) => {
+          await page.getByText("No connections yet").waitFor();
+          await seeds(page).waitFor();
+          await create(page).click();
+          await page.waitForURL("**/connections?new=1");
+          await page.getByRole("dialog", { name: "New connection" }).waitFor();
+        },
+        { as: world.console.keys.nobody },
+      );
+      await visit(
+        "/",
+        async (page) => {
+          await page.getByText("connections:write", { exact: true }).waitFor();
+          assert.equal(await create(page).count(), 0);
+        },
+        { as: world.console.keys.nobodyReads },
+      );
+      await visit(
+        "/",
+        async (page) => {
+          await create(page).waitFor();
+          assert.equal(await page.getByText("npm run seed").count(), 0, "nobody plays with real accounts");
+        },
+        { as: world.console.keys.live },
+      );
+    });
+
+    test("for a key that may not count", () =>
+      visit(
+        "/",
+        async (page) => {
+          await page.getByText("Your key can't read connections").waitFor();
+          await page.getByRole("link", { name: "the catalog of connectors" }).click();
+          await page.waitForURL("**/connectors");
+          // An answer that says no would be a fault here.
+          await page.getByRole("list", { name: "Connectors" }).waitFor();
+        },
+        { as: world.console.keys.catalogOnly },
+      ));
+
+    test("for a key that may not see the catalog: identifiers for names", () =>
+      visit(
+        "/",
+        async (page) => {
+          await drawn(page);
+          await chart(page, "platform").getByRole("link", { name: "github", exact: true }).waitFor();
+        },
+        { as: world.console.keys.vaultOnly },
+      ));
+
+    test("says what failed, and tries again", () =>
+      visit(
+        "/connectors",
+        async (page) => {
+          await page.getByRole("list", { name: "Connectors" }).waitFor();
+          await page.route("**/v1/vault/summary", (route) =>
+            route.fulfill({
+              status: 500,
+              contentType: "application/problem+json",
+              body: JSON.stringify({
+                type: "/problems/internal",
+                title: "Internal error",
+                status: 500,
+                code: "internal",
+                detail: "It failed.",
+                requestId: "00000000-0000-4000-8000-000000000000",
+              }),
+            }),
+          );
+          await page.getByRole("link", { name: "Overview", exact: true }).click();
+          const alert = page.getByRole("alert");
+          await alert.getByText("The service has a problem").waitFor();
+          await alert.getByText("00000000-0000-4000-8000-000000000000").waitFor();
+          await page.unroute("**/v1/vault/summary");
+          await alert.getByRole("button", { name: "Try again" }).click();
+          await drawn(page);
+          assert.equal(await alert.count(), 0);
+        },
+        { expects: [500] },
+      ));
+
+    test("keeps its numbers when they can't be asked for again", () =>
+      visit(
+        "/",
+        async (page) => {
+          await page.clock.install();
+          await page.reload();
+          await drawn(page);
+          await page.getByRole("link", { name: "Connectors" }).click();
+          await page.getByRole("list", { name: "Connectors" }).waitFor();
+          await away(page);
+          // Numbers of just now would not be asked for again.
+          await page.clock.fastForward("01:00");
+          await page.getByRole("link", { name: "Overview", exact: true }).click();
+          const note = page.getByRole("alert").getByText("This may be out of date. The service can't be reached.");
+          await note.waitFor();
+          const { total, state } = await summaryOf();
+          assert.equal((await told(page, "state", total)).operational, state.operational);
+          await page.unroute("**/v1/**");
+          await page.getByRole("alert").getByRole("button", { name: "Try again" }).click();
+          await note.waitFor({ state: "detached" });
+        },
+        { expects: [AWAY] },
+      ));
+
+    test("says when the reader is offline, and when not any more", () =>
+      visit("/", async (page) => {
+        await drawn(page);
+        const banner = page.getByRole("status").getByText("You are offline.");
+        assert.equal(await banner.count(), 0);
+        await page.context().setOffline(true);
+        await banner.waitFor();
+        assert.equal(await chart(page, "state").count(), 1);
+        await page.context().setOffline(false);
+        await banner.waitFor({ state: "detached" });
+      }));
+
+    test("by keyboard alone", () =>
+      visit("/", async (page) => {
+        await drawn(page);
+        const skip = page.getByRole("link", { name: "Skip to content" });
+        await tabTo(page, skip, 1);
+        await page.keyboard.press("Enter");
+        await tabTo(page, page.getByRole("link", { name: /^Active/ }), 1);
+        await tabTo(page, page.getByRole("button", { name: "Show the first 50" }));
+        await page.keyboard.press("Space");
+        await page.getByRole("button", { name: `Show the first ${FIRST} only` }).waitFor();
+        await page.keyboard.press("Shift+Tab");
+        await page.keyboard.press("Enter");
+        await page.waitForURL("**/connections?platform=*");
+        await heading(page, "Connections").waitFor();
+        await expectFocus(heading(page, "Connections"));
+      }));
+  });
+}

@@ -1,0 +1,175 @@
+// The way into the console: the key stays where it belongs.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { expectFocus } from "../support/console.mjs";
+import { AWAY, away, drawn } from "../support/console-overview.mjs";
+import { heading, signIn } from "../support/console-session.mjs";
+import { secret } from "../support/keys.mjs";
+
+/** @param {{ console: import("../support/console.mjs").Console }} world */
+export function consoleSignIn(world) {
+  const visit = (...given) => world.console.visit(...given);
+  const field = (page) => page.getByLabel("API key", { exact: true });
+
+  describe("sign-in", () => {
+    const problem = (page, text) => page.getByRole("alert").getByText(text);
+
+    test("of nothing, of a mistyped key, and of an unknown one", () =>
+      visit(
+        "/",
+        async (page) => {
+          const asked = [];
+          page.on("request", (request) => request.url().includes("/v1/") && asked.push(request.url()));
+          await heading(page, "Sign in").waitFor();
+          await expectFocus(field(page));
+          await page.keyboard.press("Enter");
+          await problem(page, "Enter an API key.").waitFor();
+          await expectFocus(field(page));
+          assert.equal(await field(page).getAttribute("aria-invalid"), "true");
+          const [last] = world.console.keys.full.secret.slice(-1);
+          await signIn(page, { secret: world.console.keys.full.secret.slice(0, -1) + (last === "a" ? "b" : "a") });
+          await problem(page, "This key is not valid").waitFor();
+          assert.deepEqual(asked, [], "a mistyped key is sent nowhere");
+          await Promise.all([
+            page.waitForResponse((response) => response.status() === 401),
+            signIn(page, { secret: secret() }),
+          ]);
+          await problem(page, "This key is not valid").waitFor();
+          assert.equal(asked.length, 1);
+          assert.equal(await page.evaluate(() => sessionStorage.length), 0);
+          // What comes with it from the clipboard does no harm.
+          await signIn(page, { secret: ` ${world.console.keys.full.secret}\t` });
+          await heading(page, "Overview").waitFor();
+        },
+        { as: null, expects: [401] },
+      ));
+
+    test("while offline", () =>
+      visit(
+        "/",
+        async (page) => {
+          await heading(page, "Sign in").waitFor();
+          await page.waitForLoadState("networkidle");
+          await page.context().setOffline(true);
+          await signIn(page, world.console.keys.full);
+          await problem(page, "The service can't be reached. You are offline.").waitFor();
+          await page.context().setOffline(false);
+          await page.getByRole("button", { name: "Sign in", exact: true }).click();
+          await drawn(page);
+        },
+        { as: null, expects: ["ERR_INTERNET_DISCONNECTED"] },
+      ));
+
+    test("leads where one wanted to go, and lasts over a reload", () =>
+      visit(
+        "/connectors?q=github",
+        async (page) => {
+          await signIn(page, world.console.keys.full);
+          await page.getByRole("list", { name: "Connectors" }).waitFor();
+          assert.match(page.url(), /\/connectors\?q=github$/);
+          await page.reload();
+          await page.getByRole("list", { name: "Connectors" }).waitFor();
+          assert.equal(await field(page).count(), 0);
+        },
+        { as: null },
+      ));
+
+    test("is left behind by signing out: nothing is kept, and Back shows nothing", () =>
+      visit(
+        "/connectors",
+        async (page) => {
+          await signIn(page, world.console.keys.full);
+          await page.getByRole("link", { name: "Overview", exact: true }).click();
+          await drawn(page);
+          assert.equal(await page.evaluate(() => sessionStorage.length), 1);
+          await page.getByRole("button", { name: "Sign out" }).click();
+          await page.getByText("You are signed out in all tabs.").waitFor();
+          await expectFocus(field(page));
+          assert.deepEqual(await page.evaluate(() => [sessionStorage.length, localStorage.length]), [0, 0]);
+          await page.goBack();
+          await page.waitForURL("**/connectors");
+          await heading(page, "Sign in").waitFor();
+          await page.reload();
+          await heading(page, "Sign in").waitFor();
+          assert.equal(await page.getByRole("list", { name: "Connectors" }).count(), 0);
+        },
+        { as: null },
+      ));
+
+    test("keeps the key out of the page, its address, and what outlives the tab", () =>
+      visit(
+        "/",
+        async (page) => {
+          const text = world.console.keys.full.secret;
+          const urls = [];
+          page.on("request", (request) => urls.push(request.url()));
+          const expectHidden = async (where) => {
+            const places = await page.evaluate(() => [
+              document.documentElement.outerHTML,
+              document.body.innerText,
+              location.href,
+              document.cookie,
+              JSON.stringify(localStorage),
+              document.title,
+            ]);
+            for (const place of places) assert.ok(!place.includes(text.slice(8, 24)), where);
+          };
+          await field(page).fill(text);
+          assert.equal(await field(page).getAttribute("type"), "password");
+          await expectHidden("sign-in");
+          await page.keyboard.press("Enter");
+          await drawn(page);
+          await page.getByText("API request").click();
+          await expectHidden("overview");
+          assert.ok(urls.length > 2);
+          for (const url of urls) assert.ok(!url.includes(text.slice(8, 24)), url);
+          assert.equal(await page.evaluate(() => Object.values(sessionStorage).join()), text);
+          await page.close();
+          const other = await page.context().newPage();
+          await other.goto(world.console.baseUrl);
+          await heading(other, "Sign in").waitFor();
+        },
+        { as: null },
+      ));
+
+    test("again, when the key has expired, and back to the same view", async () => {
+      const short = await world.console.newKey({});
+      await visit(
+        "/connectors",
+        async (page) => {
+          await page.getByRole("list", { name: "Connectors" }).waitFor();
+          await world.console.expire(short);
+          await page.getByRole("link", { name: "Overview", exact: true }).click();
+          await page.getByText("Your key has expired or was revoked.").waitFor();
+          assert.equal(await page.evaluate(() => sessionStorage.getItem("connector-vault.secret")), null);
+          await signIn(page, world.console.keys.full);
+          await drawn(page);
+          assert.equal(new URL(page.url()).pathname, "/");
+        },
+        { as: short, expects: [401] },
+      );
+      await visit(
+        "/",
+        async (page) => {
+          await page.getByText("Your key has expired or was revoked.").waitFor();
+        },
+        { as: short, expects: [401] },
+      );
+    });
+
+    test("goes on with the key it has, once the service is there again", () =>
+      visit(
+        "/",
+        async (page) => {
+          await drawn(page);
+          await away(page);
+          await page.reload();
+          await problem(page, "The service can't be reached.").waitFor();
+          await page.unroute("**/v1/**");
+          await page.getByRole("button", { name: "Try again with your key" }).click();
+          await drawn(page);
+        },
+        { expects: [AWAY] },
+      ));
+  });
+}

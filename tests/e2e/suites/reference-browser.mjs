@@ -1,0 +1,365 @@
+// The reference and the pages about errors in a browser, in both themes.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { root } from "../../../scripts/lib/paths.mjs";
+import { launch, open } from "../support/browser.mjs";
+import { CODES, EXAMPLES, keys } from "../support/reference.mjs";
+
+const AXE = readFileSync(join(root, "node_modules", "axe-core", "axe.min.js"), "utf8");
+const THEMES = { light: "rgb(255, 255, 255)", dark: "rgb(17, 19, 26)" };
+const PHONE = { width: 390, height: 844 };
+const DESK = { width: 1280, height: 900 };
+
+/** @param {{ reference: import("../support/reference.mjs").Reference }} world */
+export function referenceInBrowser(world) {
+  describe("in a browser", () => {
+    let browser;
+    before(async () => {
+      browser = await launch();
+    });
+    after(() => browser?.close());
+
+    /** Opens a page, uses it, and asserts that nothing went wrong in it and nobody else was asked. */
+    async function look(path, use, script) {
+      const { page, faults, close } = await open(browser, `${world.reference.address}${path}`, script);
+      try {
+        await page.setViewportSize(DESK);
+        await use(page).catch(({ message }) => assert.fail([message, ...faults].join("\n")));
+        const asked = await page.evaluate(() =>
+          performance
+            .getEntriesByType("resource")
+            .map(({ name }) => new URL(name))
+            .filter(({ protocol }) => protocol !== "data:")
+            .map(({ origin }) => origin),
+        );
+        assert.deepEqual([...new Set(asked)], [world.reference.address]);
+        assert.deepEqual(faults, []);
+      } finally {
+        await close();
+      }
+    }
+
+    /** Asserts that the page, or these parts of it, is accessible in both themes, and that it is no wider than a phone. */
+    async function expectFit(page, what, parts) {
+      for (const [colorScheme, background] of Object.entries(THEMES)) {
+        await page.emulateMedia({ colorScheme });
+        assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), background);
+        await page.evaluate(AXE);
+        const { violations } = await page.evaluate(
+          (parts) => globalThis.axe.run(parts ?? document, { resultTypes: ["violations"] }),
+          parts,
+        );
+        const told = violations.map(
+          ({ id, nodes }) =>
+            `${id}: ${nodes
+              .slice(0, 5)
+              .map(({ html, any }) => `${html.slice(0, 150)} ${any[0]?.message ?? ""}`)
+              .join("\n  ")}`,
+        );
+        assert.deepEqual(told, [], `${what}, ${colorScheme}`);
+      }
+      await page.setViewportSize(PHONE);
+      assert.ok(
+        (await page.evaluate(() => document.documentElement.scrollWidth)) <= PHONE.width,
+        `${what} is wider than a phone`,
+      );
+      await page.setViewportSize(DESK);
+    }
+
+    /** Before a page's own scripts: what its policy forbids becomes an error in the console. */
+    const tellViolations = () =>
+      document.addEventListener("securitypolicyviolation", (event) =>
+        console.error("policy", event.violatedDirective, event.blockedURI),
+      );
+
+    const block = (page, id) =>
+      page.locator(`#operations-${world.reference.description.operations.get(id).tags[0]}-${id}`);
+    const opened = async (page, id) => {
+      await block(page, id).locator(".opblock-summary-control").click();
+      await block(page, id).locator(".responses-table").waitFor();
+    };
+
+    test("/docs shows every operation and every schema, accessibly in both themes", () =>
+      look(
+        "/docs",
+        async (page) => {
+          await page.getByRole("heading", { name: "Schemas" }).waitFor();
+          await expectFit(page, "the list");
+          for (const [
+            id,
+            { path, method, summary, parameters = [], responses, requestBody, "x-codeSamples": samples },
+          ] of world.reference.description.operations) {
+            await opened(page, id);
+            const text = await block(page, id).innerText();
+            for (const part of [path, method, summary, ...samples.map(({ source }) => source.trim())])
+              assert.ok(text.replaceAll("\u200b", "").includes(part), `${id}: ${part}`);
+            const told = (selector, name) =>
+              block(page, id)
+                .locator(selector)
+                .evaluateAll((elements, name) => elements.map((element) => element.dataset[name]), name);
+            assert.deepEqual(
+              (await told("[data-param-name]", "paramName")).sort(),
+              parameters.map((parameter) => world.reference.description.resolve(parameter).name).sort(),
+              id,
+            );
+            assert.deepEqual(await told("tr.response[data-code]", "code"), Object.keys(responses), id);
+            const options = await block(page, id)
+              .locator(".examples-select option")
+              .evaluateAll((all) => all.map(({ value }) => value));
+            const contents = [
+              requestBody,
+              ...Object.values(responses).map((response) => world.reference.description.resolve(response)),
+            ].flatMap((thing) => Object.values(thing?.content ?? {}));
+            assert.deepEqual(
+              options,
+              contents.flatMap(({ examples = {} }) => Object.keys(examples)),
+              id,
+            );
+            // Each header once, with the statuses that have it.
+            const having = new Map();
+            for (const [status, response] of Object.entries(responses)) {
+              for (const name of Object.keys(world.reference.description.resolve(response).headers))
+                having.set(name, [...(having.get(name) ?? []), status]);
+            }
+            const shown = await block(page, id)
+              .locator(".answer-headers tbody tr")
+              .evaluateAll((rows) => rows.map((row) => [row.cells[0].textContent, row.cells[2].textContent]));
+            const statusesOf = (text) => {
+              if (!text.startsWith("every response")) return text.split(", ");
+              const others = text.replace(/every response( except )?/, "").split(", ");
+              return Object.keys(responses).filter((status) => !others.includes(status));
+            };
+            assert.deepEqual(
+              Object.fromEntries(shown.map(([name, text]) => [name, statusesOf(text)])),
+              Object.fromEntries(having),
+              id,
+            );
+            assert.equal(shown.length, having.size, id);
+            assert.equal(
+              await block(page, id).locator(".response .headers-wrapper, .response .headers").count(),
+              0,
+              id,
+            );
+          }
+          await expectFit(page, "all operations");
+
+          const schemas = page.locator("section.models article[data-json-schema-level='0']");
+          const names = await schemas.evaluateAll((all) =>
+            all.map((each) => each.querySelector(".json-schema-2020-12__title").textContent),
+          );
+          assert.deepEqual(names, Object.keys(world.reference.description.document.components.schemas));
+          for (const schema of await schemas.all()) {
+            await schema.getByRole("button", { name: "Expand all" }).first().click();
+            await schema.getByRole("button", { name: "Collapse all" }).first().waitFor();
+          }
+          const text = await page.locator("section.models").innerText();
+          for (const [name, { properties }] of Object.entries(
+            world.reference.description.document.components.schemas,
+          )) {
+            for (const [member, { description: said }] of Object.entries(properties)) {
+              assert.ok(text.includes(member), `${name}.${member}`);
+              if (said) assert.ok(text.includes(said.replaceAll("`", "")), `${name}.${member}: ${said}`);
+            }
+          }
+          // All of them at once would be tens of thousands of elements.
+          for (const tab of await block(page, "createConnection").locator(".tablinks[data-name=model]").all())
+            await tab.click();
+          await expectFit(page, "all schemas", ["section.models", "#operations-Vault-createConnection"]);
+        },
+        tellViolations,
+      ));
+
+    test("a key opens what is tried out, and stays nowhere", () =>
+      look(
+        "/docs",
+        async (page) => {
+          await page.getByLabel("API key", { exact: true }).fill(keys.reader.secret);
+          await page.getByRole("button", { name: "Use the key" }).click();
+          await page.getByText("Requests use your key.").waitFor();
+          const tried = async (id) => {
+            await opened(page, id);
+            await block(page, id).getByRole("button", { name: "Try it out" }).click();
+            await block(page, id).getByRole("button", { name: "Execute" }).click();
+            await block(page, id).locator(".live-responses-table").waitFor();
+            return block(page, id).locator(".live-responses-table").innerText();
+          };
+          assert.match(await tried("whoami"), /"account": "reader"/);
+          assert.match(await tried("createConnection"), /"key": "test::github::default::ann@example.com"/);
+          assert.match(await tried("listConnections"), /"total": 1/);
+          await expectFit(page, "what was tried out");
+          const kept = () =>
+            page.evaluate(() =>
+              [
+                JSON.stringify(localStorage),
+                JSON.stringify(sessionStorage),
+                document.cookie,
+                location.href,
+                document.documentElement.outerHTML,
+              ].join(),
+            );
+          assert.ok(!(await kept()).includes(keys.reader.secret));
+          await page.getByRole("button", { name: "Forget the key" }).click();
+          await page.getByLabel("API key", { exact: true }).waitFor();
+          assert.equal(await page.getByLabel("API key", { exact: true }).inputValue(), "");
+        },
+        tellViolations,
+      ));
+
+    test("/docs has the console's frame, and tries things out with the key that one is signed in with", () =>
+      look(
+        "/problems/",
+        async (page) => {
+          await page.evaluate((secret) => sessionStorage.setItem("connector-vault.secret", secret), keys.reader.secret);
+          // Logos come from other hosts, which may be out of reach.
+          await page.route(/^https:/, (route) =>
+            route.fulfill({ contentType: "image/svg+xml", body: '<svg xmlns="http://www.w3.org/2000/svg"/>' }),
+          );
+          await page.goto(`${world.reference.address}/docs`);
+          const frame = page.getByRole("banner");
+          await frame.getByText("reader", { exact: true }).waitFor();
+          assert.deepEqual(await frame.getByRole("navigation").getByRole("link").allTextContents(), [
+            "Overview",
+            "Connectors",
+            "Connections",
+            "API",
+          ]);
+          assert.equal(
+            await frame.getByRole("link", { name: "API", exact: true }).getAttribute("aria-current"),
+            "page",
+          );
+          await page.getByText("Requests use the key that you are signed in with.").waitFor();
+          await opened(page, "whoami");
+          await block(page, "whoami").getByRole("button", { name: "Try it out" }).click();
+          await block(page, "whoami").getByRole("button", { name: "Execute" }).click();
+          assert.match(await block(page, "whoami").locator(".live-responses-table").innerText(), /"account": "reader"/);
+          assert.ok(
+            !(
+              await page.evaluate(() =>
+                [
+                  JSON.stringify(localStorage),
+                  document.cookie,
+                  location.href,
+                  document.documentElement.outerHTML,
+                ].join(),
+              )
+            ).includes(keys.reader.secret),
+          );
+          await expectFit(page, "the frame");
+          await frame.getByRole("button", { name: "Use the dark theme" }).click();
+          assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
+          await page.evaluate(() => localStorage.clear());
+          await page.reload();
+          await page.getByText("Requests use the key that you are signed in with.").waitFor();
+          // Another key, and back.
+          await page.getByRole("button", { name: "Use another key" }).click();
+          await page.getByLabel("API key", { exact: true }).waitFor();
+          await page.getByRole("button", { name: "Use the key that you are signed in with" }).click();
+          await page.getByText("Requests use the key that you are signed in with.").waitFor();
+          // The console is where it was, and so is the session.
+          await frame.getByRole("link", { name: "Connectors" }).click();
+          await page.getByRole("heading", { level: 1, name: "Connectors" }).waitFor();
+          await page.getByRole("link", { name: "API", exact: true }).click();
+          await page.getByText("Requests use the key that you are signed in with.").waitFor();
+          await frame.getByRole("button", { name: "Sign out" }).click();
+          await page.getByLabel("API key", { exact: true }).waitFor();
+          await frame.getByRole("link", { name: "Sign in" }).waitFor();
+          assert.equal(await page.evaluate(() => sessionStorage.length), 0);
+          await expectFit(page, "the frame without a session");
+        },
+        tellViolations,
+      ));
+
+    test("a path that is none shows a page with the way back", async () => {
+      const { page, faults, close } = await open(browser, `${world.reference.address}/nothere`, tellViolations);
+      try {
+        await page.getByRole("heading", { level: 1, name: "There is no such page" }).waitFor();
+        await expectFit(page, "the page");
+        await page.getByRole("link", { name: "your connections" }).click();
+        await page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
+        assert.deepEqual(
+          faults.filter((fault) => !/404/.test(fault)),
+          [],
+        );
+        for (const path of [
+          "/connectors/github/nothere",
+          "/connections/some/nothere",
+          "/problems/nothere",
+          "/assets/nothere.js",
+        ]) {
+          const answer = await world.reference.server.send(path, { headers: [["accept", "text/html"]] });
+          assert.deepEqual([answer.status, answer.header("content-type")], [404, "text/html; charset=utf-8"], path);
+        }
+        const answer = await world.reference.server.send("/nothere");
+        assert.deepEqual(
+          [answer.status, answer.header("content-type"), answer.json.code],
+          [404, "application/problem+json", "route_not_found"],
+        );
+      } finally {
+        await close();
+      }
+    });
+
+    test("the keyboard opens an operation, and the address tells which", () =>
+      look(
+        "/docs",
+        async (page) => {
+          await block(page, "listActions").locator(".opblock-summary-control").focus();
+          await page.keyboard.press("Enter");
+          await block(page, "listActions").locator(".responses-table").waitFor();
+          assert.equal(new URL(page.url()).hash, "#/Catalog/listActions");
+          await page.reload();
+          await block(page, "listActions").locator(".responses-table").waitFor();
+        },
+        tellViolations,
+      ));
+
+    for (const [choice, background] of Object.entries(THEMES)) {
+      test(`a reader who chose ${choice} gets it, whatever the system has`, () =>
+        look(
+          "/docs",
+          async (page) => {
+            // What has not been answered would fail when the page goes.
+            const drawn = () => page.locator(".opblock").first().waitFor();
+            await drawn();
+            await page.emulateMedia({ colorScheme: choice === "light" ? "dark" : "light" });
+            await page.evaluate((theme) => localStorage.setItem("theme", theme), choice);
+            await page.reload();
+            await drawn();
+            await page.locator(`html[data-theme=${choice}]`).waitFor();
+            assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), background);
+          },
+          tellViolations,
+        ));
+    }
+
+    test("/problems/ has a page for every code, accessible in both themes", () =>
+      look(
+        "/problems/",
+        async (page) => {
+          await expectFit(page, "the list of problems");
+          const links = await page.locator("td a").evaluateAll((all) => all.map(({ pathname }) => pathname));
+          assert.deepEqual(
+            links,
+            CODES.map((code) => `/problems/${code}`),
+          );
+          for (const code of CODES) {
+            await page.goto(`${world.reference.address}/problems/${code}`);
+            await expectFit(page, code);
+            assert.deepEqual(await page.locator("h2").allTextContents(), [
+              "Meaning",
+              "Cause",
+              "Solution",
+              ...(code in EXAMPLES ? ["Example"] : []),
+            ]);
+          }
+          await page.evaluate(() => localStorage.setItem("theme", "dark"));
+          await page.emulateMedia({ colorScheme: "light" });
+          await page.reload();
+          assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), THEMES.dark);
+        },
+        tellViolations,
+      ));
+  });
+}

@@ -1,0 +1,69 @@
+// The examples of the pages about errors: each fails as its page says, and then works.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { CODES, EXAMPLES, JSON_TYPE, keys } from "../support/reference.mjs";
+import { CONNECTIONS } from "../support/vault.mjs";
+
+/** @param {{ reference: import("../support/reference.mjs").Reference }} world */
+export function problemExamples(world) {
+  describe("the examples of the pages about problems", () => {
+    /** Whether an answer has what a page shows of it: `…` stands for any text, and a list of texts may go on. */
+    function shows(shown, answer) {
+      if (typeof shown === "string")
+        return new RegExp(
+          `^${shown
+            .split("…")
+            .map((part) => part.replace(/[$^*+?.()|{}[\]\\]/g, "\\$&"))
+            .join(".+")}$`,
+          "s",
+        ).test(answer);
+      if (Array.isArray(shown))
+        return (
+          (typeof shown[0] === "string" || shown.length === answer.length) &&
+          shown.every((item, at) => shows(item, answer[at]))
+        );
+      return Object.entries(shown).every(([name, value]) => shows(value, answer[name]));
+    }
+
+    for (const [code, { request, answer, right }] of Object.entries(EXAMPLES)) {
+      test(code, async () => {
+        const caller = keys.problems;
+        const env = {
+          VAULT_KEY: caller.secret,
+          CATALOG_KEY: keys.scopeless.secret,
+          ...(await world.reference.connection(caller)),
+        };
+        if (code === "query_too_broad") {
+          env.VAULT_URL = `http://127.0.0.1:${world.reference.strict.port}`;
+          for (const identity of Array.from({ length: 60 }, (_, nth) => `broad-${nth}`)) {
+            const body = JSON.stringify({
+              platform: "github",
+              identity,
+              identityType: "user",
+              tags: ["eu", "billing"],
+            });
+            const made = await world.reference.strict.send(CONNECTIONS, {
+              method: "POST",
+              secret: caller.secret,
+              headers: [JSON_TYPE],
+              body,
+            });
+            assert.equal(made.status, 201, made.text);
+          }
+        }
+        if (code === "connection_exists") await world.reference.connection(caller, { identity: "eve@example.com" });
+        const refused = await world.reference.answered(request, env);
+        assert.equal(refused.header("content-type"), "application/problem+json");
+        assert.ok(shows(JSON.parse(answer), refused.json), `${answer}\n${refused.text}`);
+        assert.equal(refused.json.code, code);
+        const taken = await world.reference.answered(right, env);
+        assert.ok(taken.status < 300, taken.text);
+      });
+    }
+
+    test("are there for what can be provoked with one request", () => {
+      const without = CODES.filter((code) => !(code in EXAMPLES));
+      assert.deepEqual(without, ["body_too_large", "too_many_requests", "internal", "unavailable"]);
+    });
+  });
+}

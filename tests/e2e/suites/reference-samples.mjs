@@ -1,0 +1,103 @@
+// The OpenAPI document's samples and examples: every one is run.
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { PROJECT, keys } from "../support/reference.mjs";
+import { one, query } from "../support/vault.mjs";
+
+/** @param {{ reference: import("../support/reference.mjs").Reference }} world */
+export function referenceSamples(world) {
+  describe("the OpenAPI document's samples and examples", () => {
+    test("curl gets what the operation describes", async () => {
+      for (const [id, operation] of world.reference.description.operations) {
+        const [sample] = operation["x-codeSamples"].filter(({ label }) => label === "curl");
+        const env = { VAULT_KEY: keys.samples.secret, ...(await world.reference.connection(keys.samples)) };
+        const answer = await world.reference.answered(sample.source, env);
+        assert.ok(answer.status < 300, `${id}: ${answer.text}`);
+        world.reference.description.expect(id, answer);
+        if (answer.status !== 204 && answer.json.rows)
+          assert.ok(answer.json.rows.length > 0, `${id} shows a list with something in it`);
+      }
+    });
+
+    test("JavaScript runs, and prints something", async () => {
+      for (const [id, operation] of world.reference.description.operations) {
+        const [sample] = operation["x-codeSamples"].filter(({ lang }) => lang === "JavaScript");
+        const env = { VAULT_KEY: keys.samples.secret, ...(await world.reference.connection(keys.samples)) };
+        writeFileSync(join(PROJECT, `${id}.mjs`), sample.source);
+        const lines = (await world.reference.printed(process.execPath, [`${id}.mjs`], env))
+          .toString()
+          .split("\n")
+          .slice(0, -1);
+        assert.ok(
+          lines.every((line) => line.length > 1 && !/undefined|\[object/.test(line)),
+          `${id}: ${lines}`,
+        );
+        if (id === "deleteConnection") assert.equal((await world.reference.as(keys.samples)(one(env.ID))).status, 404);
+        else assert.ok(lines.length > 0, id);
+      }
+    });
+
+    test("the walk over all pages meets every connection once", async () => {
+      const [sample] = world.reference.description.operations
+        .get("listConnections")
+        ["x-codeSamples"].filter(({ label }) => label === "curl, every page");
+      const caller = keys.examples;
+      for (let n = 0; n < 5; n += 1) await world.reference.connection(caller);
+      const source = sample.source.replace("limit=100", "limit=2");
+      assert.notEqual(source, sample.source);
+      const text = (await world.reference.shell(source, { VAULT_KEY: caller.secret })).toString();
+      const pages = text
+        .replaceAll('}{"rows"', '}\n{"rows"')
+        .split("\n")
+        .map((page) => JSON.parse(page));
+      assert.equal(pages.length, 3);
+      assert.equal(new Set(pages.flatMap(({ rows }) => rows.map(({ id }) => id))).size, 5);
+    });
+
+    test("the introduction's commands work", async () => {
+      const blocks = [...description.document.info.description.matchAll(/^```(\w*)\n(.*?)^```$/gms)];
+      assert.ok(blocks.length > 0);
+      for (const [, language, source] of blocks) {
+        assert.equal(language, "sh");
+        assert.equal((await world.reference.answered(source, { VAULT_KEY: keys.samples.secret })).status, 200, source);
+      }
+    });
+
+    test("every example of a body is taken, and of a parameter finds something", async () => {
+      const send = world.reference.as(keys.examples);
+      let bodies = 0;
+      for (const [id, { path, method, requestBody }] of world.reference.description.operations) {
+        for (const { value } of Object.values(requestBody?.content["application/json"].examples ?? {})) {
+          const { ID } = await world.reference.connection(keys.examples);
+          const answer = await send(path.replace("{id}", ID), { method, body: JSON.stringify(value) });
+          assert.ok(answer.status < 300, `${id}: ${answer.text}`);
+          world.reference.description.expect(id, answer);
+          bodies += 1;
+        }
+      }
+      assert.equal(bodies, 9);
+      await world.reference.connection(keys.examples, {
+        identity: "ann@example.com",
+        label: "tagged",
+        name: "Payments team",
+        tags: ["eu", "billing"],
+      });
+      let examples = 0;
+      for (const [id, { path, parameters = [] }] of world.reference.description.operations) {
+        const [platform] = parameters.find(({ name }) => name === "platform")?.schema.examples ?? [];
+        for (const parameter of parameters) {
+          const [example] = parameter.schema?.examples ?? [];
+          if (example === undefined) continue;
+          const filter = parameter.in === "query" ? `?${query({ [parameter.name]: example })}` : "";
+          const answer = await send(path.replace("{platform}", platform) + filter);
+          assert.equal(answer.status, 200, `${id} ${parameter.name}: ${answer.text}`);
+          assert.ok(answer.json.rows.length > 0, `${id} ${parameter.name}=${example} finds nothing`);
+          examples += 1;
+        }
+      }
+      assert.equal(examples, 5 + 5 + 7);
+    });
+  });
+}

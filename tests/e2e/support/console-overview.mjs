@@ -1,0 +1,10 @@
+// What the tests of the overview, the sign-in and the frame around them share.
+
+export const AWAY = "ERR_CONNECTION_REFUSED";
+
+/** A chart of the overview: by "platform", "state" or "identity type". */
+export const chart = (page, of) => page.getByRole("table", { name: `Connections by ${of}`, exact: true });
+export const drawn = (page) => chart(page, "platform").waitFor();
+
+/** Takes the service away. */
+export const away = (page, path = "**/v1/**") => page.route(path, (route) => route.abort("connectionrefused"));

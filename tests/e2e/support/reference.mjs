@@ -1,0 +1,136 @@
+// A service for the tests of the API reference and of the pages about errors, and a project that runs their samples.
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { cpSync, mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { openapiDirectory, root } from "../../../scripts/lib/paths.mjs";
+import { Answer } from "./http.mjs";
+import { key, store } from "./keys.mjs";
+import { Description } from "./openapi.mjs";
+import { Server } from "./server.mjs";
+import { CONNECTIONS } from "./vault.mjs";
+import { State, build, cli, folder } from "./workspace.mjs";
+
+export const PROJECT = join(folder, "reference");
+const DOCUMENTS = [
+  join(root, "tests", "fixtures", "openapi", "good"),
+  // Platforms that `npm start` serves, too: their documents have an open licence.
+  ...["github.com/api.github.com.json", "atlassian.com/jira.json"].map((name) => join(openapiDirectory, "api", name)),
+];
+const TIMEOUT_MS = 30_000;
+export const JSON_TYPE = ["content-type", "application/json"];
+
+const ALL = "catalog:read connections:read connections:write sessions:create";
+/** Whose answers the samples show, whose connections the examples are, and who asks in the browser. */
+export const keys = {
+  problems: key({ account: "problems" }),
+  samples: key({ account: "samples", scopes: ALL }),
+  examples: key({ account: "examples", scopes: ALL }),
+  reader: key({ account: "reader" }),
+  scopeless: key({ account: "samples", scopes: "catalog:read" }),
+};
+
+const PROBLEMS = join(root, "www", "public", "problems");
+export const CODES = [
+  ...readFileSync(join(PROBLEMS, "index.html"), "utf8").matchAll(/<a href="\/problems\/(\w+)">/g),
+].map(([, code]) => code);
+/** What a page shows in elements of a class, by code. */
+export const EXAMPLES = Object.fromEntries(
+  CODES.flatMap((code) => {
+    const page = readFileSync(join(PROBLEMS, `${code}.html`), "utf8");
+    const shown = (name) =>
+      page
+        .match(new RegExp(`<pre class="${name}"[^>]*><code>(.*?)</code></pre>`, "s"))?.[1]
+        .replaceAll("&lt;", "<")
+        .replaceAll("&gt;", ">")
+        .replaceAll("&amp;", "&");
+    const example = { request: shown("request"), answer: shown("answer"), right: shown("right") };
+    return example.request === undefined ? [] : [[code, example]];
+  }),
+);
+
+export class Reference {
+  #made = 0;
+
+  static async start() {
+    await build();
+    const installed = join(PROJECT, "node_modules", "connector-vault");
+    mkdirSync(installed, { recursive: true });
+    for (const name of ["package.json", "dist"])
+      cpSync(join(root, "npm", name), join(installed, name), { recursive: true });
+    const [catalog, state] = [{ path: join(folder, "reference-catalog") }, new State("reference-state")];
+    await cli("catalog", "import", ...DOCUMENTS, "--licence", "any", "--out", catalog.path);
+    await state.migrate();
+    await state.publish(catalog);
+    const database = await state.open();
+    try {
+      await store(database.vault, Object.values(keys));
+    } finally {
+      await database.close();
+    }
+    const copy = state.copy("reference-strict");
+    const reference = new Reference();
+    reference.server = await Server.start(state);
+    /** The same storage behind a service that reads few rows for a list: only there is an example's small vault too large. */
+    reference.strict = await Server.start(copy, { name: "strict", variables: { MAX_ROWS_READ: "100" } });
+    reference.description = new Description((await reference.server.send("/v1/openapi.json")).json);
+    return reference;
+  }
+
+  stop() {
+    return Promise.all([this.server?.stop(), this.strict?.stop()]);
+  }
+
+  get address() {
+    return `http://127.0.0.1:${this.server.port}`;
+  }
+
+  /** Sends requests with a key. */
+  as(caller) {
+    return (path, { headers = [], ...options } = {}) =>
+      this.server.send(path, {
+        secret: caller.secret,
+        headers: options.body === undefined ? headers : [JSON_TYPE, ...headers],
+        ...options,
+      });
+  }
+
+  /** Creates a connection; gives its id and its entity tag, as the samples have them in their environment. */
+  async connection(caller, more = {}) {
+    const wish = {
+      platform: "github",
+      identity: `reference-${(this.#made += 1)}`,
+      identityType: "user",
+      tags: ["eu"],
+      ...more,
+    };
+    const answer = await this.as(caller)(CONNECTIONS, { method: "POST", body: JSON.stringify(wish) });
+    assert.equal(answer.status, 201, answer.text);
+    return { ID: answer.json.id, ETAG: answer.header("etag") };
+  }
+
+  /** Runs a program in the project; gives what it prints, byte for byte. */
+  async printed(program, args, env) {
+    const options = {
+      cwd: PROJECT,
+      timeout: TIMEOUT_MS,
+      encoding: "buffer",
+      env: { PATH: process.env.PATH, VAULT_URL: this.address, ...env },
+    };
+    const { stdout, stderr } = await promisify(execFile)(program, args, options);
+    assert.equal(stderr.toString(), "");
+    return stdout;
+  }
+
+  /** Runs a shell's commands, with nobody's settings. */
+  shell(source, env) {
+    return this.printed("bash", ["--norc", "-c", source], env);
+  }
+
+  /** Runs a shell sample; its `curl` prints the answer as it came. */
+  async answered(source, env) {
+    const curl = 'curl() { command curl -i --raw -H "connection: close" "$@"; }';
+    return new Answer(await this.shell(`${curl}\n${source}`, env), this.server.port);
+  }
+}
