@@ -3,11 +3,12 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSyn
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
-import { encode } from "../npm/src/embedded.js";
+import { encode } from "./lib/encode.mjs";
 import { fingerprint, isStamped, stamp } from "./lib/fingerprint.mjs";
 import { locked } from "./lib/lock.mjs";
 import { root } from "./lib/paths.mjs";
 import { main, Problem } from "./lib/problem.mjs";
+import { run } from "./lib/run.mjs";
 import { say, task } from "./lib/status.mjs";
 import { compile, optimize, wasmCargoEnvironment, writeGlue } from "./lib/wasm.mjs";
 import { setup } from "./setup.mjs";
@@ -15,7 +16,6 @@ import { setup } from "./setup.mjs";
 const INPUTS = [
   "src",
   "npm/src",
-  "npm/types",
   "npm/package.json",
   "Cargo.toml",
   "Cargo.lock",
@@ -23,6 +23,7 @@ const INPUTS = [
   "tools/bindgen/Cargo.lock",
   "tools/bindgen/src",
   "scripts/build-package.mjs",
+  "scripts/lib/encode.mjs",
   "scripts/lib/wasm.mjs",
 ];
 const built = join(root, "target", "package.built-from");
@@ -33,9 +34,23 @@ const WASM = "connector-vault.wasm";
 const TEXT = '"<the module>"';
 // Bytes, gzipped.
 const LIMITS = { "index.mjs": 48_000, [WASM]: 36_000 };
-const DECLARED = ["index", "slim", WASM];
+// What is built from which source, and where that gets the WebAssembly module from.
+const BUNDLES = [
+  { file: "index.mjs", entry: "index", core: "embedded" },
+  { file: "index.cjs", entry: "index", core: "embedded" },
+  { file: "workerd.mjs", entry: "index", core: "compiled" },
+  { file: "slim.mjs", entry: "slim", core: "loaded" },
+  { file: "slim.cjs", entry: "slim", core: "loaded" },
+];
+// The sources whose declarations are published: those of the entries, and those that they name.
+const DECLARED = [
+  ...["index", "slim", WASM],
+  ...["call", "catalog", "client", "connections", "errors", "keys", "loaded", "names", "options", "pages", "secret"],
+  "sessions",
+];
 const FILES = [
-  ...["index.mjs", "index.cjs", "workerd.mjs", "slim.mjs", "slim.cjs", WASM],
+  ...BUNDLES.map(({ file }) => file),
+  WASM,
   ...DECLARED.flatMap((name) => [`${name}.d.mts`, `${name}.d.cts`]),
 ];
 // What every engine has that a web app meets today; `wasm-opt` must bring in nothing newer.
@@ -82,8 +97,7 @@ async function build(wasm) {
     for (const folder of [dist, work]) rmSync(folder, { recursive: true, force: true });
     for (const folder of [dist, work]) mkdirSync(folder, { recursive: true });
     await task("npm package (wasm, release)", (detail) => assemble(wasm, detail));
-    await bundle();
-    types();
+    await Promise.all([bundle(), declare()]);
     licences();
   }
   check(isCurrent ? "; unchanged" : "");
@@ -118,55 +132,47 @@ async function silencePanics(file) {
   module.dispose();
 }
 
-/** The entries, each in one file. */
+/** The JavaScript of each entry, in one file. */
 async function bundle() {
   // Imported here: before the set-up there may be no such package.
   const { build: esbuild } = await import("esbuild");
-  const module = join(work, "module.js");
   const { frequent, text } = encode(readFileSync(join(dist, WASM)));
+  const module = join(work, "module.js");
   writeFileSync(module, `export const frequent = ${JSON.stringify(frequent)};\nexport const text = ${TEXT};\n`);
-  const common = {
-    bundle: true,
-    minify: true,
-    // An error that nobody catches makes Node print the line that it comes from.
-    lineLimit: 120,
-    target: "es2022",
-    alias: { glue: join(work, "index.js"), module },
-    absWorkingDir: root,
-  };
-  const entry = (name) => join(root, "npm", "src", `${name}.js`);
-  for (const name of ["index", "slim"]) {
-    for (const [format, extension] of [
-      ["esm", "mjs"],
-      ["cjs", "cjs"],
-    ]) {
-      const outfile = join(dist, `${name}.${extension}`);
-      await esbuild({ ...common, entryPoints: [entry(name)], format, outfile });
-      // Afterwards, on a line of its own: the limit would break it into pieces, and they are larger.
-      writeFileSync(
-        outfile,
-        readFileSync(outfile, "utf8").replace(TEXT, () => `\n"${text}"\n`),
-      );
-    }
+  const source = (name) => join(root, "npm", "src", `${name}.ts`);
+  for (const { file, entry, core } of BUNDLES) {
+    const outfile = join(dist, file);
+    await esbuild({
+      entryPoints: [source(entry)],
+      outfile,
+      format: file.endsWith(".cjs") ? "cjs" : "esm",
+      bundle: true,
+      minify: true,
+      // An error that nobody catches makes Node print the line that it comes from.
+      lineLimit: 120,
+      target: "es2022",
+      alias: { core: source(core), glue: join(work, "index.js"), module },
+      external: [`./${WASM}`],
+      absWorkingDir: root,
+    });
+    // Afterwards, on a line of its own: the limit would break it into pieces, and they are larger.
+    writeFileSync(
+      outfile,
+      readFileSync(outfile, "utf8").replace(TEXT, () => `\n"${text}"\n`),
+    );
   }
-  await esbuild({
-    ...common,
-    entryPoints: [entry("workerd")],
-    format: "esm",
-    external: [`./${WASM}`],
-    outfile: join(dist, "workerd.mjs"),
-  });
 }
 
-/** The declarations, for each module system. */
-function types() {
+/** The declarations, by the compiler, for each module system. */
+async function declare() {
+  writeFileSync(join(work, "module.d.ts"), "export const frequent: readonly number[];\nexport const text: string;\n");
+  const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
+  await run("node", [tsc, "--project", join(root, "npm", "src")]);
   for (const name of DECLARED) {
-    const text = readFileSync(join(root, "npm", "types", `${name}.d.ts`), "utf8");
-    for (const extension of ["mts", "cts"]) {
-      writeFileSync(
-        join(dist, `${name}.d.${extension}`),
-        text.replace(/"(\.\/\w+)\.js"/g, `"$1.${extension.replace("ts", "js")}"`),
-      );
+    const text = readFileSync(join(work, "types", `${name}.d.ts`), "utf8");
+    for (const system of ["m", "c"]) {
+      const named = text.replace(/(?<= from "\.\/\w+)\.js"/g, `.${system}js"`);
+      writeFileSync(join(dist, `${name}.d.${system}ts`), named);
     }
   }
 }

@@ -138,7 +138,7 @@ async function endToEnd(detail) {
   await run("node", ["--test", `--test-concurrency=${AT_ONCE}`, ...reporters, ...files], { show: true, env, detail });
 }
 
-/** The package's declarations against the service's own types, with a browser's globals and with Node's. */
+/** The published declarations against the service's own types, with a browser's globals and with Node's. */
 async function packageTypes() {
   const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
   for (const config of ["tsconfig.json", "tsconfig.node.json"]) {
@@ -191,7 +191,7 @@ await main(async () => {
       () => run("node", ["--test", join("scripts", "test", "scripts.test.mjs")]).then(() => {}),
       setUp,
     );
-    steps.add("types of the package", packageTypes, setUp);
+    steps.add("types of the package", packageTypes, { needs: ["set-up", npmPackage] });
     steps.add("types of the site", siteTypes, { needs: ["set-up", npmPackage] });
     const dryRun = ["deploy", "--dry-run", "--outdir", join("target", "dry-run")];
     steps.add("wrangler deploy --dry-run", () => run(wrangler, dryRun).then(() => {}), {

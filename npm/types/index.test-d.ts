@@ -1,7 +1,8 @@
-// The declarations against the service's Rust types, which facts.ts holds: `tsc` compiles this only while both say the
-// same. Where they differ, its message shows `declared` and `served`.
-import type * as declared from "./index.js";
-import { documents, fields, names, parameters, problems, rows } from "./facts.js";
+// The published declarations against the service's Rust types, which names.ts and facts.ts contain: this compiles only if
+// both are the same. Where they differ, the message of `tsc` shows `declared` and `served`.
+import type * as declared from "connector-vault";
+import type { Names } from "../src/names.js";
+import { documents, fields, parameters, problems, rows } from "./facts.js";
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 
@@ -21,19 +22,17 @@ type Check<_Checks extends Record<string, true>> = true;
 // Enumerations
 // ---------------------------------------------------------------------------------------------------------------------
 
-type Names<Enumeration extends keyof typeof names> = (typeof names)[Enumeration][number];
-
 export type Enumerations = Check<{
-  ActionMethod: SameNames<declared.ActionMethod, Names<"ActionMethod">>;
-  ConnectionState: SameNames<declared.ConnectionState, Names<"ConnectionState">>;
-  ConnectorStatus: SameNames<declared.ConnectorStatus, Names<"ConnectorStatus">>;
-  Environment: SameNames<declared.Environment, Names<"Environment">>;
-  IdentityType: SameNames<declared.IdentityType, Names<"IdentityType">>;
-  ProblemCode: SameNames<declared.ProblemCode, Names<"ProblemCode">>;
-  Scope: SameNames<declared.Scope, Names<"Scope">>;
-  SessionScope: SameNames<declared.SessionScope, Names<"SessionScope">>;
+  ActionMethod: SameNames<declared.ActionMethod, Names["ActionMethod"]>;
+  ConnectionState: SameNames<declared.ConnectionState, Names["ConnectionState"]>;
+  ConnectorStatus: SameNames<declared.ConnectorStatus, Names["ConnectorStatus"]>;
+  Environment: SameNames<declared.Environment, Names["Environment"]>;
+  IdentityType: SameNames<declared.IdentityType, Names["IdentityType"]>;
+  ProblemCode: SameNames<declared.ProblemCode, Names["ProblemCode"]>;
+  Scope: SameNames<declared.Scope, Names["Scope"]>;
+  SessionScope: SameNames<declared.SessionScope, Names["SessionScope"]>;
   all: SameNames<
-    keyof typeof names,
+    keyof Names,
     | "ActionMethod"
     | "ConnectionState"
     | "ConnectorStatus"
@@ -97,7 +96,7 @@ type ActionFilters = {
 export type Asked = Check<{
   connectors: SameMembers<Given<declared.ConnectorFilters>, Parameters<"ConnectorFilters">>;
   actions: SameMembers<Given<ActionFilters>, Parameters<"ActionFilters">>;
-  method: SameNames<Uppercase<NonNullable<declared.ActionFilters["method"]>>, Names<"ActionMethod">>;
+  method: SameNames<Uppercase<NonNullable<declared.ActionFilters["method"]>>, Names["ActionMethod"]>;
   connections: SameMembers<Given<declared.ConnectionFilters>, Parameters<"ConnectionFilters">>;
   noneIsNeeded: SameNames<
     Required<declared.ConnectorFilters & declared.ActionFilters & declared.ConnectionFilters>,

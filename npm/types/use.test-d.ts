@@ -6,7 +6,7 @@ import {
   VaultError,
   parseConnectionKey,
   parseConnectorKey,
-} from "./index.js";
+} from "connector-vault";
 import type {
   Action,
   Connection,
@@ -20,8 +20,8 @@ import type {
   Scope,
   Session,
   Token,
-} from "./index.js";
-import * as slim from "./slim.js";
+} from "connector-vault";
+import * as slim from "connector-vault/slim";
 
 const vault = new ConnectorVault({ baseUrl: "https://vault.example.com", secret: "st_test_…" });
 

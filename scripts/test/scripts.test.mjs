@@ -6,7 +6,8 @@ import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, w
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { decode, encode } from "../../npm/src/embedded.js";
+import { decode } from "../../npm/src/decode.ts";
+import { encode } from "../lib/encode.mjs";
 import { locked } from "../lib/lock.mjs";
 import { root, state } from "../lib/paths.mjs";
 import { Problem } from "../lib/problem.mjs";

@@ -1,5 +1,5 @@
-//! The facts with which the npm package's TypeScript declarations are compared, taken from the Rust types and from
-//! answers of `handle()`. `npm/types/facts.ts` holds them; `tsc` compares `npm/types/index.test-d.ts` with it.
+//! What the npm package's TypeScript has from the Rust types and from responses of `handle()`: `npm/src/names.ts`, which
+//! is part of its sources, and `npm/types/facts.ts`, with which `npm/types/index.test-d.ts` compares its declarations.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -26,15 +26,17 @@ use crate::support::{
 };
 use crate::vault::{CONNECTIONS, SUMMARY, UNKNOWN_ID, at, post_as};
 
+const NAMES: &str = "npm/src/names.ts";
 const FACTS: &str = "npm/types/facts.ts";
-const DECLARATIONS: &str = "npm/types/index.d.ts";
-/// When set, the facts are written instead of compared.
+/// The sources whose comments name limits.
+const DECLARATIONS: [&str; 4] =
+    ["npm/src/catalog.ts", "npm/src/connections.ts", "npm/src/pages.ts", "npm/src/sessions.ts"];
+/// When set, the files are written instead of compared.
 const WRITE: &str = "WRITE_TYPE_FACTS";
 
-const HEAD: &str = "\
-// The facts that the declarations in index.d.ts are compared with, as the service's Rust types have them.
-// Written by `WRITE_TYPE_FACTS=1 cargo test --features cli --test api typescript`; never edited by hand.
-";
+const NAMES_HEAD: &str = "// The names of the service's Rust enums.";
+const FACTS_HEAD: &str = "// What the service takes and returns, as its Rust types have it: the package's declarations are compared with this.";
+const WRITTEN_BY: &str = "// Written by `WRITE_TYPE_FACTS=1 cargo test --features cli --test api typescript`; never edited by hand.";
 
 /// Members whose text is for people or random.
 const ANY_TEXT: [&str; 5] = ["id", "requestId", "connectionId", "detail", "token"];
@@ -43,41 +45,69 @@ const CONNECTORS: &str = "/v1/available-connectors";
 const ACTIONS: &str = "/v1/available-actions";
 
 #[test]
-fn the_facts_are_those_of_the_rust_types() {
-    let facts = facts();
-    if std::env::var_os(WRITE).is_some() {
-        fs::write(FACTS, facts).unwrap();
-        return;
+fn the_names_and_facts_are_those_of_the_rust_types() {
+    for (file, text) in [(NAMES, names()), (FACTS, facts())] {
+        if std::env::var_os(WRITE).is_some() {
+            fs::write(file, text).unwrap();
+            continue;
+        }
+        let written = fs::read_to_string(file).unwrap();
+        let differs = written.lines().zip(text.lines()).find(|(old, new)| old != new);
+        assert!(
+            written == text,
+            "{file} is not what the Rust types say; first difference: {differs:?}\n\
+             Write it anew with `{WRITE}=1 cargo test --features cli --test api typescript`. Then `npm test` says what \
+             the declarations in npm/src lack."
+        );
     }
-    let written = fs::read_to_string(FACTS).unwrap();
-    let differs = written.lines().zip(facts.lines()).find(|(old, new)| old != new);
-    assert!(
-        written == facts,
-        "{FACTS} is not what the Rust types say; first difference: {differs:?}\n\
-         Write it anew with `{WRITE}=1 cargo test --features cli --test api typescript`, then let `npm test` tell what {DECLARATIONS} lacks."
-    );
 }
 
 #[test]
 fn the_limits_in_the_declarations_are_those_of_the_service() {
-    let declarations = fs::read_to_string(DECLARATIONS).unwrap();
+    let sources = DECLARATIONS.map(|file| fs::read_to_string(file).unwrap());
+    // A comment may break a line anywhere.
+    let declarations = sources.concat().replace("\n   * ", " ");
     for (said, times) in [
-        (format!("Rows a page, 1 to {MAX_LIMIT}; the service's default is {DEFAULT_LIMIT}."), 1),
-        (format!("every word must occur somewhere. 1 to {MAX_CHARS} characters."), 2),
-        (format!("ignoring case. 1 to {MAX_Q} characters."), 1),
-        (format!("Any of these keys; at most {MAX_KEYS}."), 1),
-        (format!("with `tagsMatch: \"any\"`; at most {MAX_FILTER_TAGS}."), 1),
-        (format!("t most {MAX_TAGS} of 1 to 128 characters, without commas."), 2),
+        (format!("Rows per page: 1–{MAX_LIMIT}, default {DEFAULT_LIMIT}."), 1),
+        (format!("category, tags or description. 1–{MAX_CHARS} characters."), 1),
+        (format!("title, key or platform. 1–{MAX_CHARS} characters."), 1),
+        (format!("A prefix of the name or the identity, ignoring case, 1–{MAX_Q} characters."), 1),
+        (format!("Connection keys, at most {MAX_KEYS}:"), 1),
+        (format!("Tags, at most {MAX_FILTER_TAGS}:"), 1),
+        (format!("at most {MAX_TAGS} of 1–128 characters, without commas."), 1),
+        (format!("At most {MAX_TAGS} tags of 1–128 characters, without commas."), 1),
         (format!("Only these platforms of the catalog, at most {MAX_PLATFORMS},"), 1),
-        (format!("pages of these origins only, at most {MAX_ORIGINS},"), 1),
+        (format!("Only pages of these web origins, at most {MAX_ORIGINS},"), 1),
         (
-            format!("Seconds until it expires, {MIN_TTL} to {MAX_TTL}; {DEFAULT_TTL} unless told."),
+            format!(
+                "The lifetime of the token in seconds: {MIN_TTL}–{MAX_TTL}, default {DEFAULT_TTL}."
+            ),
             1,
         ),
-        (format!("`{}` unless told. */\n  state?:", State::Unknown.as_str()), 1),
+        (format!("Default: `{}`. */\n  state?:", State::Unknown.as_str()), 1),
     ] {
-        assert_eq!(declarations.matches(&said).count(), times, "{DECLARATIONS} says: {said}");
+        assert_eq!(declarations.matches(&said).count(), times, "{DECLARATIONS:?} say: {said}");
     }
+}
+
+/// The source text of [`NAMES`].
+fn names() -> String {
+    let all = [
+        ("ActionMethod", Method::NAMES.to_vec()),
+        ("ConnectionState", State::ALL.map(State::as_str).to_vec()),
+        ("ConnectorStatus", variants::<Status>()),
+        ("Environment", Environment::ALL.map(Environment::as_str).to_vec()),
+        ("IdentityType", IdentityType::ALL.map(IdentityType::as_str).to_vec()),
+        ("ProblemCode", Code::ALL.map(Code::as_str).to_vec()),
+        ("Scope", Scope::ALL.map(Scope::as_str).to_vec()),
+        ("SessionScope", Scope::OF_TOKENS.map(Scope::as_str).to_vec()),
+    ];
+    let member = |(name, values): (&str, Vec<&str>)| {
+        let values = values.iter().map(|value| format!("\n    | \"{value}\"")).collect::<String>();
+        format!("  {name}:{values};\n")
+    };
+    let members: String = all.into_iter().map(member).collect();
+    format!("{NAMES_HEAD}\n{WRITTEN_BY}\n\nexport interface Names {{\n{members}}}\n")
 }
 
 /// The source text of [`FACTS`].
@@ -86,7 +116,6 @@ fn facts() -> String {
     api.world.publish(catalog());
     let requests = Requests::made(&api);
     let constants = [
-        ("names", names()),
         ("parameters", parameters()),
         ("fields", fields()),
         ("rows", requests.rows),
@@ -97,7 +126,7 @@ fn facts() -> String {
         settle(&mut value);
         format!("\nexport const {name} = {} as const;\n", source(&value, 0))
     });
-    HEAD.to_owned() + &constants.concat()
+    format!("{FACTS_HEAD}\n{WRITTEN_BY}\n{}", constants.concat())
 }
 
 /// A value as source text. Anything deeper than two levels is on one line.
@@ -130,20 +159,6 @@ fn settle(value: &mut Value) {
         }
         _ => {}
     }
-}
-
-/// All names of each enum.
-fn names() -> Value {
-    json!({
-        "Environment": Environment::ALL.map(Environment::as_str),
-        "IdentityType": IdentityType::ALL.map(IdentityType::as_str),
-        "ConnectionState": State::ALL.map(State::as_str),
-        "ConnectorStatus": variants::<Status>(),
-        "ActionMethod": Method::NAMES,
-        "Scope": Scope::ALL.map(Scope::as_str),
-        "SessionScope": Scope::OF_TOKENS.map(Scope::as_str),
-        "ProblemCode": Code::ALL.map(Code::as_str),
-    })
 }
 
 /// The parameters of each list, and the kind of value that each takes.

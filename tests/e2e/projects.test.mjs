@@ -362,9 +362,9 @@ describe("the packed package", () => {
       ]);
       assert.deepEqual(hover("tagsMatch"), [
         '(property) ConnectionFilters.tagsMatch?: "all" | "any" | undefined',
-        "How `tags` are matched; `all` unless told.",
+        "Whether a connection must have `all` of `tags` (the default) or `any` of them.",
       ]);
-      assert.match(hover("error.retryAfter")[1], /^Seconds after which to try again\.$/);
+      assert.match(hover("error.retryAfter")[1], /^How many seconds to wait before the next try; undefined if the service did not say\.$/);
     });
   });
 });

@@ -20,5 +20,5 @@ fn main() -> Result<()> {
         "package" => bindgen.web(true)?.omit_default_module_path(true),
         other => bail!("`{other}` is neither `worker` nor `package`"),
     };
-    bindgen.input_path(module).out_name("index").typescript(false).generate(folder)
+    bindgen.input_path(module).out_name("index").typescript(kind == "package").generate(folder)
 }

@@ -1,0 +1,134 @@
+// The catalog: connectors, and the actions of each platform.
+import { Call } from "glue";
+import { queryOf, text } from "./arguments.js";
+import type { CallOptions } from "./call.js";
+import type { Caller, MakeList } from "./caller.js";
+import type { Fault } from "./errors.js";
+import type { ConnectorKey, PlatformVersion } from "./keys.js";
+import type { Names } from "./names.js";
+import type { List, Paging } from "./pages.js";
+
+/** The release stage of a connector. */
+export type ConnectorStatus = Names["ConnectorStatus"];
+
+/** The HTTP method of an action. */
+export type ActionMethod = Names["ActionMethod"];
+
+/** A platform that users can connect. */
+export interface Connector {
+  /** A positive integer. Derived from `key`, so it stays the same after every import. */
+  id: number;
+  /** The display name. */
+  name: string;
+  /** `api::<platform>::<platformVersion>` */
+  key: ConnectorKey;
+  /** The platform's identifier: 1–64 characters of `a-z0-9-`. */
+  platform: string;
+  /** The version of the platform's API: `v` and a number. */
+  platformVersion: PlatformVersion;
+  /** The release stage of the connector. */
+  status: ConnectorStatus;
+  /** A description in one line, at most 500 characters. */
+  description: string;
+  /** The category, such as `Developer Tools`. `Other` if unknown. */
+  category: string;
+  /** The logo: an `https:` or `data:` URL. */
+  image: string;
+  /** Free-form tags. */
+  tags: string[];
+  /** Whether the platform offers OAuth. */
+  oauth: boolean;
+  /** How many actions the platform has. */
+  tools: number;
+  /** The version that the platform's own OpenAPI document states. */
+  version: string;
+  /** Whether the operator offers the connector. */
+  active: boolean;
+}
+
+/** Something that a platform can do. */
+export interface Action {
+  /** A title in one line. */
+  title: string;
+  /** Unique within the platform. */
+  key: string;
+  /** The HTTP method that the action uses. */
+  method: ActionMethod;
+  /** The platform that the action belongs to. */
+  platform: string;
+  /** The resource that the action works on, in PascalCase. Can be empty. */
+  modelName: string;
+}
+
+/** Filters of the list of connectors. A connector must match all of them. */
+export interface ConnectorFilters extends Paging {
+  /** The platform: exact, ignoring case. */
+  platform?: string | undefined;
+  /** `true`: only connectors that the operator has enabled for hosted authorization. */
+  authkit?: boolean | undefined;
+  /** The connector's key: exact, case-sensitive. */
+  key?: string | undefined;
+  /** The display name: exact, ignoring case. */
+  name?: string | undefined;
+  /** The category: exact, ignoring case. */
+  category?: string | undefined;
+  /**
+   * Ranked search, ignoring case: every word must occur in the name, key, platform, category, tags or description.
+   * 1–100 characters.
+   */
+  q?: string | undefined;
+}
+
+/** Filters of a list of actions. An action must match all of them. */
+export interface ActionFilters extends Paging {
+  /** The title: exact, ignoring case. */
+  title?: string | undefined;
+  /** The action's key: exact, case-sensitive. */
+  key?: string | undefined;
+  /** The HTTP method, ignoring case. */
+  method?: ActionMethod | Lowercase<ActionMethod> | undefined;
+  /** Ranked search, ignoring case: every word must occur in the title, key or platform. 1–100 characters. */
+  q?: string | undefined;
+}
+
+/** The catalog of connectors. Needs the scope `catalog:read`. */
+export interface Connectors {
+  /** Lists connectors by name. */
+  list(filters?: ConnectorFilters, options?: CallOptions): List<Connector>;
+  /** The errors that `list` would find in these filters, without a request. If there are none, the array is empty. */
+  validateList(filters?: ConnectorFilters): readonly Fault[];
+}
+
+/** The actions of each platform. Needs the scope `catalog:read`. */
+export interface Actions {
+  /** Lists the actions of a platform by title. */
+  list(platform: string, filters?: ActionFilters, options?: CallOptions): List<Action>;
+  /**
+   * The errors that `list` would find in these arguments, without a request. If there are none, the array is empty. Only
+   * the service knows whether the platform exists.
+   */
+  validateList(platform: string, filters?: ActionFilters): readonly Fault[];
+}
+
+/** @internal */
+export function connectors(caller: Caller): Connectors {
+  const listing: MakeList = (filters) => Call.listConnectors(queryOf(filters, []));
+  return {
+    list: (filters, options) => caller.list(listing, filters, options),
+    validateList: (filters) => caller.faultsOfList(listing, filters),
+  };
+}
+
+/** @internal */
+export function actions(caller: Caller): Actions {
+  const listing =
+    (platform: string): MakeList =>
+    (filters) => {
+      const query = queryOf(filters, []);
+      return Call.listActions(text(platform, "platform"), query);
+    };
+  return {
+    list: (platform, filters, options) => caller.list(listing(platform), filters, options),
+    validateList: (platform, filters) => caller.faultsOfList(listing(platform), filters),
+  };
+}

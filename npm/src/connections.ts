@@ -1,0 +1,255 @@
+// The vault: connections of identities to platforms.
+import { Call } from "glue";
+import { jsonOf, queryOf, text } from "./arguments.js";
+import { type CallOptions, type ChangeOptions, callOptions } from "./call.js";
+import type { Caller, Make, MakeList } from "./caller.js";
+import type { Fault } from "./errors.js";
+import type { ConnectionKey, Environment, PlatformVersion } from "./keys.js";
+import type { Names } from "./names.js";
+import type { List, Paging } from "./pages.js";
+
+/** The type of an identity. */
+export type IdentityType = Names["IdentityType"];
+
+/**
+ * The state of a connection.
+ * - `operational`: healthy
+ * - `degraded`: a token refresh failed, and a retry is pending
+ * - `failed`: does not work until somebody reconnects it
+ * - `unknown`: could not be determined
+ */
+export type ConnectionState = Names["ConnectionState"];
+
+/** A stored link between an identity and a platform. */
+export interface Connection {
+  /** A UUID in lower case. */
+  id: string;
+  /** The version of the platform's API: `v` and a number. */
+  platformVersion: PlatformVersion;
+  /** The display name; null if unset. */
+  name: string | null;
+  /** Always `api`. */
+  type: "api";
+  /** `<environment>::<platform>::<label>::<identity>`; unique within an account. */
+  key: ConnectionKey;
+  /** The environment of the API key that created it. */
+  environment: Environment;
+  /** The platform's identifier. */
+  platform: string;
+  /** The identity that the connection belongs to. */
+  identity: string;
+  /** The type of the identity. */
+  identityType: IdentityType;
+  /** The connector's description when the connection was created. */
+  description: string;
+  /** The state of the connection. */
+  state: ConnectionState;
+  /** The tags, exactly as they were sent, including order and duplicates. */
+  tags: string[];
+  /** Starts at `"1"` and goes up by one with every change. */
+  version: string;
+  /** Whether the connection is active. */
+  active: boolean;
+  /** When the connection was created: RFC 3339, UTC, with milliseconds. */
+  createdAt: string;
+}
+
+/** The exact number of connections of the key's account and environment. */
+export interface ConnectionSummary {
+  /** All connections, active or not. */
+  total: number;
+  /** By whether they are active. */
+  active: Record<"true" | "false", number>;
+  /** By state. */
+  state: Record<ConnectionState, number>;
+  /** By identity type. */
+  identityType: Record<IdentityType, number>;
+  /** The 50 platforms with the most connections, in descending order. */
+  platforms: { platform: string; total: number }[];
+  /** The number of connections of all other platforms. */
+  otherPlatforms: number;
+}
+
+/** Filters of the list of connections. A connection must match all of them. */
+export interface ConnectionFilters extends Paging {
+  /** Connection keys, at most 100: matches any of them. Exact, case-sensitive. A string can contain several, with commas. */
+  key?: string | readonly string[] | undefined;
+  /** The version of the platform: exact, case-sensitive. */
+  platformVersion?: string | undefined;
+  /** The display name: exact, ignoring case. */
+  name?: string | undefined;
+  /** The identity type. */
+  identityType?: IdentityType | undefined;
+  /** The identity: exact, case-sensitive. */
+  identity?: string | undefined;
+  /** The platform: exact, ignoring case. */
+  platform?: string | undefined;
+  /**
+   * Tags, at most 20: matches connections with all of them, or with at least one if `tagsMatch` is `any`. Exact,
+   * case-sensitive. A string can contain several, with commas.
+   */
+  tags?: string | readonly string[] | undefined;
+  /** Whether a connection must have `all` of `tags` (the default) or `any` of them. */
+  tagsMatch?: "all" | "any" | undefined;
+  /**
+   * A prefix of the name or the identity, ignoring case, 1–100 characters. If too many connections match, the call fails
+   * with `query_too_broad`.
+   */
+  q?: string | undefined;
+  /** The state of the connection. */
+  state?: ConnectionState | undefined;
+  /** Whether the connection is active. Default: `true`. */
+  active?: boolean | undefined;
+  /** The `after` of a page: the list continues after that page. Cannot be combined with `page`. */
+  after?: string | undefined;
+}
+
+/** An update of a connection. */
+export interface ConnectionChanges {
+  /**
+   * The new tags, which replace all existing ones: at most 50 of 1–128 characters, without commas. If omitted, nothing
+   * changes.
+   */
+  tags?: readonly string[] | undefined;
+}
+
+/** The new state of a connection. */
+export interface StateChange {
+  /** The state. */
+  state: ConnectionState;
+  /** Whether the connection is active. Unchanged if omitted. */
+  active?: boolean | undefined;
+  /** The reason, 1–256 characters. It is stored until the state changes; no call returns it yet. */
+  reason?: string | undefined;
+}
+
+/** A new connection. */
+export interface NewConnection {
+  /** A platform of the catalog, ignoring case. */
+  platform: string;
+  /**
+   * The identity that the connection belongs to: your own identifier of the user, team, organization or project. 1–256
+   * characters, without commas. Like all text, it must be in normalization form C and without invisible characters.
+   */
+  identity: string;
+  /** The type of the identity. */
+  identityType: IdentityType;
+  /** The version of the platform's API. Default: that of the catalog. */
+  platformVersion?: PlatformVersion | undefined;
+  /** The display name, 1–128 characters. */
+  name?: string | null | undefined;
+  /**
+   * Distinguishes connections of one identity to one platform; part of the key. 1–64 characters of `a-z0-9-`. Default:
+   * `default`.
+   */
+  label?: string | undefined;
+  /** At most 50 tags of 1–128 characters, without commas. */
+  tags?: readonly string[] | undefined;
+  /** The state of the connection, as far as you know. Default: `unknown`. */
+  state?: ConnectionState | undefined;
+  /** Whether the connection is active. Default: `true`. */
+  active?: boolean | undefined;
+}
+
+/** The vault of connections. Needs the scope `connections:read`; changes need `connections:write`. */
+export interface Connections {
+  /** Lists connections, newest first. */
+  list(filters?: ConnectionFilters, options?: CallOptions): List<Connection>;
+  /**
+   * The errors that `list` would find in these filters, without a request. If there are none, the array is empty. Only the
+   * service knows whether `after` is a cursor of this list.
+   */
+  validateList(filters?: ConnectionFilters): readonly Fault[];
+  /** Returns one connection, active or not. */
+  get(id: string, options?: CallOptions): Promise<Connection>;
+  /** Replaces the tags of a connection, and returns the changed connection. */
+  update(id: string, changes: ConnectionChanges, options?: ChangeOptions): Promise<Connection>;
+  /**
+   * The `errors` of the `ValidationError` that `update` would throw before it sends these changes. If there are
+   * none, the array is empty. An error of the body as a whole, such as its size, has neither `pointer` nor `parameter`.
+   */
+  validateUpdate(changes: ConnectionChanges): readonly Fault[];
+  /** Sets the state of a connection and, if given, whether it is active. Returns the changed connection. */
+  setState(id: string, change: StateChange, options?: ChangeOptions): Promise<Connection>;
+  /** The errors that `setState` would find in this change, without a request. If there are none, the array is empty. */
+  validateSetState(change: StateChange): readonly Fault[];
+  /** Sets the display name of a connection, 1–128 characters; null removes it. Returns the changed connection. */
+  setName(id: string, name: string | null, options?: ChangeOptions): Promise<Connection>;
+  /** The errors that `setName` would find in this name, without a request. If there are none, the array is empty. */
+  validateSetName(name: string | null): readonly Fault[];
+  /**
+   * Creates a connection. Never retried: if a response is lost, a retry could not tell its own connection from one that
+   * somebody else has created.
+   */
+  create(connection: NewConnection, options?: CallOptions): Promise<Connection>;
+  /**
+   * The errors that `create` would find in this connection, without a request. If there are none, the array is empty. Only
+   * the service knows whether the platform exists, and whether the connection does.
+   */
+  validateCreate(connection: NewConnection): readonly Fault[];
+  /**
+   * Deletes a connection; with `ifMatch`, only if nobody has changed it. If a response is lost and the retry finds no
+   * connection, the call succeeds.
+   */
+  delete(id: string, options?: ChangeOptions): Promise<void>;
+  /** Counts connections by state, platform, identity type, and whether they are active. */
+  summary(options?: CallOptions): Promise<ConnectionSummary>;
+}
+
+/** A valid id, for checks that are about the rest of a call. */
+const ANY_ID = "00000000-0000-0000-0000-000000000000";
+
+/** @internal */
+export function connections(caller: Caller): Connections {
+  // The same functions check what is sent and what is only validated.
+  const listing: MakeList = (filters) => Call.listConnections(queryOf(filters, ["key", "tags"]));
+  const updating = (id: string, changes: ConnectionChanges) => () =>
+    Call.updateConnection(text(id, "id"), ...jsonOf(changes, "changes"));
+  const settingState = (id: string, change: StateChange) => () =>
+    Call.setState(text(id, "id"), ...jsonOf(change, "change"));
+  const settingName = (id: string, name: string | null) => () =>
+    Call.setName(text(id, "id"), ...jsonOf({ name }, "name"));
+  const creating = (connection: NewConnection) => () => Call.createConnection(...jsonOf(connection, "connection"));
+
+  const change = async (make: Make, options: ChangeOptions | undefined): Promise<Connection> => {
+    const how = callOptions(options, ["signal", "ifMatch"]);
+    // A retry would find the version that the first try has changed.
+    return caller.one(make, { ...how, repeatable: how.ifMatch === undefined }, isConnection);
+  };
+
+  return {
+    list: (filters, options) => caller.list(listing, filters, options),
+    validateList: (filters) => caller.faultsOfList(listing, filters),
+    get: async (id, options) =>
+      caller.one(() => Call.getConnection(text(id, "id")), callOptions(options), isConnection),
+    update: (id, changes, options) => change(updating(id, changes), options),
+    validateUpdate: (changes) => caller.faultsOf(updating(ANY_ID, changes)),
+    setState: (id, wanted, options) => change(settingState(id, wanted), options),
+    validateSetState: (wanted) => caller.faultsOf(settingState(ANY_ID, wanted)),
+    setName: (id, name, options) => change(settingName(id, name), options),
+    validateSetName: (name) => caller.faultsOf(settingName(ANY_ID, name)),
+    create: async (connection, options) =>
+      caller.one(creating(connection), { ...callOptions(options), repeatable: false }, isConnection),
+    validateCreate: (connection) => caller.faultsOf(creating(connection)),
+    delete: async (id, options) => {
+      // Retried with `ifMatch`, too: a connection that the first try has deleted is gone.
+      const how = { ...callOptions(options, ["signal", "ifMatch"]), deletes: true };
+      await caller.one(
+        () => Call.deleteConnection(text(id, "id")),
+        how,
+        (_, status) => status === 204,
+      );
+    },
+    summary: async (options) =>
+      caller.one(
+        () => Call.summary(),
+        callOptions(options),
+        (json) => Number.isSafeInteger((json as Partial<ConnectionSummary> | null)?.total),
+      ),
+  };
+}
+
+function isConnection(json: unknown): boolean {
+  const { id, key, version } = (json ?? {}) as Partial<Connection>;
+  return [id, key, version].every((value) => typeof value === "string");
+}

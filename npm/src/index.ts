@@ -1,0 +1,42 @@
+/**
+ * Typed calls to a connector-vault, with the service's own validation before anything is sent.
+ *
+ * @packageDocumentation
+ */
+export type { CallOptions, ChangeOptions } from "./call.js";
+export type {
+  Action,
+  ActionFilters,
+  ActionMethod,
+  Actions,
+  Connector,
+  ConnectorFilters,
+  Connectors,
+  ConnectorStatus,
+} from "./catalog.js";
+export { ConnectorVault } from "./client.js";
+export type {
+  Connection,
+  ConnectionChanges,
+  ConnectionFilters,
+  Connections,
+  ConnectionState,
+  ConnectionSummary,
+  IdentityType,
+  NewConnection,
+  StateChange,
+} from "./connections.js";
+export * from "./errors.js";
+export { parseConnectionKey, parseConnectorKey } from "./keys.js";
+export type {
+  ConnectionKey,
+  ConnectionKeyParts,
+  ConnectorKey,
+  ConnectorKeyParts,
+  Environment,
+  PlatformVersion,
+} from "./keys.js";
+export type { ConnectorVaultOptions } from "./options.js";
+export type { List, Page, Paging, ToArrayOptions } from "./pages.js";
+export type { Token } from "./secret.js";
+export type { NewSession, Scope, Session, Sessions, SessionScope, Whoami } from "./sessions.js";
