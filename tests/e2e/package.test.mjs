@@ -12,12 +12,16 @@ import { seeded } from "./support/seed.mjs";
 import { Server, outputs, wranglerLogs } from "./support/server.mjs";
 import { Site } from "./support/site.mjs";
 import { State, build, folder, wideCatalog } from "./support/workspace.mjs";
+import { bodies } from "./suites/package-bodies.mjs";
 import { browser } from "./suites/package-browser.mjs";
 import { calls } from "./suites/package-calls.mjs";
 import { errors } from "./suites/package-errors.mjs";
+import { filters } from "./suites/package-filters.mjs";
 import { lists } from "./suites/package-lists.mjs";
 import { sessions } from "./suites/package-sessions.mjs";
+import { strangers } from "./suites/package-strangers.mjs";
 import { validation } from "./suites/package-validation.mjs";
+import { walks } from "./suites/package-walks.mjs";
 
 /** Requests a minute that the limited server grants a key. */
 const LIMIT = 3;
@@ -86,8 +90,12 @@ describe("the npm package and the service", { timeout: 300_000 }, () => {
   });
 
   lists(world);
+  walks(world);
   calls(world);
   errors(world);
+  strangers(world);
+  filters(world);
+  bodies(world);
   validation(world);
   browser(world);
   sessions(world);

@@ -364,7 +364,10 @@ describe("the packed package", () => {
         '(property) ConnectionFilters.tagsMatch?: "all" | "any" | undefined',
         "Whether a connection must have `all` of `tags` (the default) or `any` of them.",
       ]);
-      assert.match(hover("error.retryAfter")[1], /^How many seconds to wait before the next try; undefined if the service did not say\.$/);
+      assert.match(
+        hover("error.retryAfter")[1],
+        /^How many seconds to wait before the next try; undefined if the service did not say\.$/,
+      );
     });
   });
 });

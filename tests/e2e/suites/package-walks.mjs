@@ -1,0 +1,229 @@
+// Walks over the package's lists: whoever iterates meets each row once, with no more requests than that takes.
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import { ACTIONS, CONNECTORS, all, asQuery, recorded, rowsOf } from "../support/lists.mjs";
+import { expectError, failure } from "../support/package.mjs";
+import { CONNECTIONS } from "../support/vault.mjs";
+
+export function walks(world) {
+  const { vault } = world;
+
+  describe("walks over lists", () => {
+    let connectors;
+    let actions;
+    let connections;
+    before(async () => {
+      const { full, many } = world.keys;
+      [connectors, actions, connections] = [
+        await all(world, full, CONNECTORS),
+        await all(world, full, `${ACTIONS}/github`),
+        await all(world, many, CONNECTIONS),
+      ];
+      assert.ok(connectors.length > 200 && actions.length > 500 && connections.length > 2500);
+      assert.equal(connections.length, world.seeded.filter((row) => row.active).length);
+    });
+
+    test("iterating meets every row once, a hundred at a time", async () => {
+      const { full, many } = world.keys;
+      for (const [key, expected, list] of [
+        [full, connectors, (client) => client.connectors.list()],
+        [full, actions, (client) => client.actions.list("github")],
+        [many, connections, (client) => client.connections.list()],
+        [
+          many,
+          connections,
+          (client) => client.connections.list({ active: true, limit: undefined, page: undefined, after: undefined }),
+        ],
+      ]) {
+        const { recorder, client } = recorded(world, key);
+        assert.deepEqual(await rowsOf(list(client)), expected);
+        assert.equal(recorder.calls, Math.ceil(expected.length / 100));
+        assert.ok(recorder.requests.every(({ query: sent }) => sent.limit === "100"));
+        assert.deepEqual(await list(client).toArray(), expected);
+      }
+    });
+
+    test("iterating keeps the filters and the limit", async () => {
+      const { full, many } = world.keys;
+      for (const [key, path, filter, list] of [
+        [full, CONNECTORS, { q: "google", limit: 60 }, (client, given) => client.connectors.list(given)],
+        [full, CONNECTORS, { category: "Other", authkit: false }, (client, given) => client.connectors.list(given)],
+        [
+          full,
+          `${ACTIONS}/github`,
+          { q: "list", method: "get", limit: 70 },
+          (client, given) => client.actions.list("github", given),
+        ],
+        [
+          many,
+          CONNECTIONS,
+          { tags: ["all", "third"], identityType: "team", limit: 40 },
+          (client, given) => client.connections.list(given),
+        ],
+        [
+          many,
+          CONNECTIONS,
+          { tags: ["t-1", "t-2"], tagsMatch: "any" },
+          (client, given) => client.connections.list(given),
+        ],
+        [many, CONNECTIONS, { active: false, q: "g" }, (client, given) => client.connections.list(given)],
+        [
+          many,
+          CONNECTIONS,
+          { platform: "PLATFORM-5", platformVersion: "v1", limit: 7 },
+          (client, given) => client.connections.list(given),
+        ],
+      ]) {
+        const { limit = 100, ...rest } = filter;
+        const expected = await all(world, key, path, rest);
+        assert.ok(expected.length > 5);
+        const { recorder, client } = recorded(world, key);
+        assert.deepEqual(await rowsOf(list(client, filter)), expected, JSON.stringify(filter));
+        assert.equal(recorder.calls, Math.ceil(expected.length / limit));
+        for (const { query: sent } of recorder.requests) {
+          const { page, after, ...kept } = sent;
+          assert.deepEqual(kept, Object.fromEntries(new URLSearchParams(asQuery({ ...rest, limit }))));
+        }
+      }
+    });
+
+    test("iterating begins at the page or the cursor that is given", async () => {
+      const { full, many } = world.keys;
+      const { recorder, client } = recorded(world, many);
+      assert.deepEqual(await rowsOf(client.connections.list({ limit: 500, page: 3 })), connections.slice(1000));
+      assert.deepEqual(
+        await rowsOf(client.connections.list({ page: 120 })),
+        connections.slice(119 * 20),
+        "the service's own limit, when only the page is given",
+      );
+      assert.deepEqual(await rowsOf(vault(full).connectors.list({ page: 2, limit: 100 })), connectors.slice(100));
+      const link = (await world.plain(many, `${CONNECTIONS}?limit=250`)).header("link");
+      const after = /after=([^&>]+)/.exec(link)[1];
+      recorder.requests.length = 0;
+      const page = await client.connections.list({ limit: 250, after });
+      assert.deepEqual([page.page, page.rows], [2, connections.slice(250, 500)]);
+      assert.deepEqual(await rowsOf(client.connections.list({ limit: 250, after })), connections.slice(250));
+      assert.equal(recorder.requests[0].query.after, after);
+    });
+
+    test("iterating over a page goes on from it, and sends nothing for the page itself", async () => {
+      const { recorder, client } = recorded(world.keys.many);
+      const page = await client.connections.list({ limit: 500 });
+      assert.deepEqual(await rowsOf(page), connections);
+      assert.equal(recorder.calls, Math.ceil(connections.length / 500));
+      const second = await page.next();
+      recorder.calls = 0;
+      assert.deepEqual(await second.toArray(), connections.slice(500));
+      assert.deepEqual(await second.toArray({ max: 500 }), second.rows);
+      assert.equal(recorder.calls, Math.ceil(connections.length / 500) - 2);
+    });
+
+    test("a walk over one list can be begun again, and two at a time do not meet", async () => {
+      const list = vault(world.keys.many).connections.list({ platform: "platform-3", limit: 20 });
+      const expected = connections.filter((row) => row.platform === "platform-3");
+      assert.ok(expected.length > 40);
+      const [a, b] = await Promise.all([rowsOf(list), rowsOf(list)]);
+      assert.deepEqual(a, expected);
+      assert.deepEqual(b, expected);
+      assert.deepEqual(await rowsOf(list), expected);
+    });
+
+    test("a walk is as quick as it can be, whatever was asked of the list before", async () => {
+      for (const before of [
+        (list) => list,
+        (list) => list.toArray({ max: 1 }),
+        (list) => list[Symbol.asyncIterator]().next(),
+      ]) {
+        const { recorder, client } = recorded(world.keys.many);
+        const list = client.connections.list({ tags: ["third"] });
+        await before(list);
+        recorder.requests.length = 0;
+        const expected = connections.filter((row) => row.tags.includes("third"));
+        assert.deepEqual(await rowsOf(list), expected);
+        assert.ok(recorder.requests.length <= Math.ceil(expected.length / 100), `${recorder.requests.length} requests`);
+      }
+    });
+
+    test("who stops early sends no more", async () => {
+      const { recorder, client } = recorded(world.keys.many);
+      for (const [stop, requests] of [
+        [1, 1],
+        [100, 1],
+        [101, 2],
+        [250, 3],
+      ]) {
+        recorder.calls = 0;
+        let met = 0;
+        for await (const row of client.connections.list()) {
+          assert.equal(row.id, connections[met].id);
+          met += 1;
+          if (met === stop) break;
+        }
+        assert.deepEqual([met, recorder.calls], [stop, requests], `break after ${stop}`);
+        recorder.calls = 0;
+        assert.deepEqual(await client.connections.list().toArray({ max: stop }), connections.slice(0, stop));
+        assert.equal(recorder.calls, requests, `max ${stop}`);
+      }
+      recorder.calls = 0;
+      assert.deepEqual(await client.connections.list({ limit: 2 }).toArray({ max: 5 }), connections.slice(0, 5));
+      assert.equal(recorder.calls, 3);
+      assert.deepEqual(await client.connections.list({ limit: 500 }).toArray({ max: 1_000_000 }), connections);
+      assert.deepEqual(await client.connections.list().toArray({ max: 0 }), []);
+      assert.deepEqual(
+        (await client.connections.list({ limit: 500 }).toArray({ max: undefined })).length,
+        connections.length,
+      );
+    });
+
+    test("an iterator that is returned or that failed is done", async () => {
+      const { recorder, client } = recorded(world.keys.many);
+      const iterator = client.connections.list()[Symbol.asyncIterator]();
+      assert.deepEqual(await iterator.next(), { done: false, value: connections[0] });
+      await iterator.return();
+      assert.deepEqual(await iterator.next(), { done: true, value: undefined });
+      assert.equal(recorder.calls, 1);
+      const failing = vault(world.keys.unknown).connections.list()[Symbol.asyncIterator]();
+      expectError(await failure(failing.next()), "AuthenticationError", { status: 401 });
+      assert.deepEqual(await failing.next(), { done: true, value: undefined });
+    });
+
+    test("a filter without rows takes one request", async () => {
+      const { recorder, client } = recorded(world.keys.many);
+      assert.deepEqual(await rowsOf(client.connections.list({ identity: "nobody" })), []);
+      assert.equal(recorder.calls, 1);
+      assert.deepEqual(await client.connections.list({ tags: ["nothing"] }).toArray(), []);
+      assert.equal(recorder.calls, 2);
+      assert.deepEqual(await client.connectors.list({ platform: "nothing" }).toArray({ max: 3 }), []);
+      assert.equal(recorder.calls, 3);
+    });
+
+    test("a walk ends where its signal says so", async () => {
+      const { recorder, client } = recorded(world.keys.many);
+      const controller = new AbortController();
+      const reason = new Error("enough");
+      let met = 0;
+      const error = await failure(async () => {
+        for await (const row of client.connections.list({}, { signal: controller.signal })) {
+          met += row ? 1 : 0;
+          if (met === 150) controller.abort(reason);
+        }
+      });
+      expectError(error, "AbortError", { code: "aborted", cause: reason, status: undefined });
+      assert.equal(recorder.calls, 2);
+      const other = new AbortController();
+      const page = await client.connections.list({ limit: 5 });
+      other.abort();
+      expectError(await failure(page.next({ signal: other.signal })), "AbortError");
+      assert.equal((await page.next()).page, 2, "another call is not ended");
+    });
+
+    test("a walk with another key's cursor fails, and so tells the truth", async () => {
+      const { many, manyAgain } = world.keys;
+      const after = /after=([^&>]+)/.exec((await world.plain(many, `${CONNECTIONS}?limit=5`)).header("link"))[1];
+      expectError(await failure(rowsOf(vault(manyAgain).connections.list({ limit: 5, after }))), "ValidationError", {
+        status: 400,
+        code: "invalid_parameter",
+      });
+    });
+  });
+}

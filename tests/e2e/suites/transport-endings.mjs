@@ -1,0 +1,159 @@
+// What ends a call before its answer: its time, and the caller's signal.
+import assert from "node:assert/strict";
+import { getEventListeners } from "node:events";
+import { describe, test } from "node:test";
+import { ConnectorVault, expectError, expectUnanswered, failure } from "../support/package.mjs";
+import {
+  ALL,
+  BASE,
+  OWN,
+  PASSING,
+  REPEATABLE,
+  TICK_MS,
+  WHOAMI,
+  forever,
+  idle,
+  inTurn,
+  json,
+  near,
+  overloaded,
+  timed,
+} from "../support/transport.mjs";
+
+export function endings() {
+  describe("the end of a call", () => {
+    for (const [name, [call]] of Object.entries(ALL)) {
+      test(`${name}: a fetch that ignores its signal does not keep the call`, async () => {
+        const { error, took, requests } = await timed(forever, call);
+        expectUnanswered(error, "TimeoutError", { status: undefined, code: "timeout", errors: [] });
+        assert.equal(requests.length, 1);
+        near(took, 30_000);
+        assert.ok(requests[0].request.signal.aborted, "fetch is told");
+        const body = await timed(() => new Response(new ReadableStream({ pull: forever })), call, { timeoutMs: 1500 });
+        expectError(body.error, "TimeoutError");
+        near(body.took, 1500);
+        const controller = new AbortController();
+        const ended = await timed(
+          () => (setTimeout(() => controller.abort("mine"), 40), forever()),
+          (vault) => call(vault, { signal: controller.signal }),
+        );
+        expectUnanswered(ended.error, "AbortError", { cause: "mine", status: undefined, code: "aborted", errors: [] });
+        near(ended.took, 40);
+        assert.ok(ended.requests[0].request.signal.aborted);
+      });
+    }
+
+    test("the time is the call's, with its retries", async () => {
+      const slow = () => new Promise((_, fail) => setTimeout(() => fail(new TypeError("late")), 900));
+      const { error, took, requests } = await timed(slow, REPEATABLE.whoami[0], { timeoutMs: 2000, maxRetries: 10 });
+      assert.ok(["TimeoutError", "ConnectionError"].includes(error.name), error.name);
+      assert.ok(took <= 2000 + 2 * TICK_MS && requests.length === 2, `${took} ms, ${requests.length} requests`);
+      const hung = await timed(inTurn(PASSING[503][0], forever), REPEATABLE.whoami[0], { timeoutMs: 5000 });
+      expectError(hung.error, "TimeoutError");
+      near(hung.took, 5000);
+    });
+
+    test("each page of a walk has its own time", async () => {
+      const slow = (_request, n) =>
+        new Promise((done) => setTimeout(() => done(json({ rows: [n], total: 5, pages: 5, page: n })), 700));
+      const { value, took } = await timed(slow, (vault) => vault.connectors.list().toArray(), { timeoutMs: 1000 });
+      assert.deepEqual(value, [1, 2, 3, 4, 5]);
+      near(took, 3500);
+    });
+
+    test("a signal that has ended before sends nothing", async () => {
+      for (const reason of [new Error("mine"), "text", undefined, 5, null]) {
+        for (const [call] of Object.values(ALL)) {
+          const signal = AbortSignal.abort(reason);
+          const { error, requests } = await timed(forever, (vault) => call(vault, { signal }));
+          expectUnanswered(error, "AbortError", { code: "aborted", cause: signal.reason });
+          assert.equal(requests.length, 0);
+        }
+      }
+      const { error } = await timed(forever, (vault) =>
+        vault.connections.get("nothing", { signal: AbortSignal.abort() }),
+      );
+      assert.ok(["AbortError", "ValidationError"].includes(error.name));
+    });
+
+    test("a signal ends the wait between two tries at once", async () => {
+      for (const [fail] of Object.values(PASSING)) {
+        const controller = new AbortController();
+        const { error, took, requests } = await timed(
+          (...given) => {
+            setTimeout(() => controller.abort(new Error("mine")), 30);
+            return fail(...given);
+          },
+          (vault) => vault.whoami({ signal: controller.signal }),
+        );
+        assert.equal(expectUnanswered(error, "AbortError", { status: undefined }).cause.message, "mine");
+        near(took, 30);
+        assert.equal(requests.length, 1);
+      }
+    });
+
+    test("a fetch that rejects with the caller's own abort tells the same", async () => {
+      const controller = new AbortController();
+      const obeying = (request) =>
+        new Promise((_, fail) => request.signal.addEventListener("abort", () => fail(request.signal.reason)));
+      const { error, requests } = await timed(
+        (request) => (setTimeout(() => controller.abort("mine"), 20), obeying(request)),
+        (vault) => vault.whoami({ signal: controller.signal }),
+      );
+      expectError(error, "AbortError", { cause: "mine" });
+      assert.equal(requests.length, 1);
+      expectError((await timed(obeying, (vault) => vault.whoami(), { timeoutMs: 100 })).error, "TimeoutError");
+    });
+
+    test("what comes late is nobody's unhandled rejection", async () => {
+      let reject;
+      const { error } = await timed(
+        () => new Promise((_, fail) => (reject = fail)),
+        (vault) => vault.whoami(),
+        { timeoutMs: 50 },
+      );
+      expectError(error, "TimeoutError");
+      reject(new Error("late"));
+      const late = new Response(
+        new ReadableStream({ start: (controller) => (reject = (reason) => controller.error(reason)) }),
+      );
+      expectError(
+        (
+          await timed(
+            () => late,
+            (vault) => vault.whoami(),
+            { timeoutMs: 50 },
+          )
+        ).error,
+        "TimeoutError",
+      );
+      reject(new Error("later"));
+      await idle();
+    });
+
+    test("a call that is over leaves nothing behind: no timer, no listener", async () => {
+      for (const [call, good] of Object.values(REPEATABLE)) {
+        for (const send of [
+          good,
+          overloaded,
+          forever,
+          inTurn(overloaded, good),
+          inTurn(PASSING["a lost connection"][0], good),
+        ])
+          assert.equal((await timed(send, call)).timers, 0);
+      }
+      const { signal } = new AbortController();
+      const vault = new ConnectorVault({ baseUrl: BASE, secret: OWN, fetch: async () => json(WHOAMI) });
+      for (let i = 0; i < 20; i += 1) await vault.whoami({ signal });
+      assert.equal(getEventListeners(signal, "abort").length, 0);
+      const failing = new ConnectorVault({
+        baseUrl: BASE,
+        secret: OWN,
+        maxRetries: 0,
+        fetch: async () => overloaded(),
+      });
+      for (let i = 0; i < 20; i += 1) await failure(failing.whoami({ signal }));
+      assert.equal(getEventListeners(signal, "abort").length, 0);
+    });
+  });
+}

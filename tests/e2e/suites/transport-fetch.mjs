@@ -1,0 +1,142 @@
+// A `fetch` of the caller's own, which gets one argument and gives what it likes.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import {
+  ConnectorVault,
+  Recorder,
+  VaultError,
+  expectNoSecret,
+  expectUnanswered,
+  failure,
+} from "../support/package.mjs";
+import { ALL, BASE, CONNECTION, ID, OWN, WHOAMI, json } from "../support/transport.mjs";
+
+export function fetches() {
+  describe("a fetch of the caller's own", () => {
+    const vault = (fetch, options) =>
+      new ConnectorVault({ baseUrl: BASE, secret: OWN, maxRetries: 0, fetch, ...options });
+
+    test("gets one argument, a Request that says it all", async () => {
+      const recorder = new Recorder((request) => (request.method === "GET" ? json(WHOAMI) : json(CONNECTION)));
+      const client = vault(recorder.fetch, { headers: { "x-trace": "t1" } });
+      await client.whoami();
+      await client.connections.update(ID.toUpperCase(), { tags: ["é,".slice(0, 1)] }, { ifMatch: CONNECTION });
+      const [get, patch] = recorder.requests;
+      assert.deepEqual([get.method, get.url, get.body], ["GET", `${BASE}/v1/whoami`, ""]);
+      assert.deepEqual(Object.fromEntries(get.headers), {
+        accept: "application/json",
+        "x-service-secret": OWN,
+        "x-trace": "t1",
+      });
+      assert.equal(get.request.redirect, "manual");
+      assert.equal(patch.method, "PATCH");
+      assert.equal(patch.url.toLowerCase(), `${BASE}/v1/vault/connections/${ID}`);
+      assert.deepEqual(
+        [patch.body, patch.headers.get("content-type"), patch.headers.get("if-match"), patch.headers.get("x-trace")],
+        ['{"tags":["é"]}', "application/json", `"${ID}-1"`, "t1"],
+      );
+    });
+
+    test("may throw at once, or reject with anything: ConnectionError with that as its cause", async () => {
+      for (const reason of [new TypeError("mine"), "a text", undefined, null, 5, { a: 1 }, Symbol("x")]) {
+        for (const fails of [
+          () => {
+            throw reason;
+          },
+          () => Promise.reject(reason),
+          async () => {
+            throw reason;
+          },
+          () => ({ then: (_, reject) => reject(reason) }),
+        ]) {
+          for (const [call] of Object.values(ALL)) {
+            const error = expectUnanswered(await failure(call(vault(fails))), "ConnectionError", {
+              status: undefined,
+              code: "connection_failed",
+              errors: [],
+            });
+            assert.equal(error.cause, reason);
+          }
+        }
+      }
+    });
+
+    test("may give anything: what is no response is told", async () => {
+      for (const junk of [
+        undefined,
+        null,
+        {},
+        "text",
+        5,
+        [],
+        true,
+        () => {},
+        { status: 200 },
+        { status: "200", headers: new Headers() },
+        { status: 200, headers: new Headers() },
+        { status: 200, headers: new Headers(), json: () => "no promise" },
+        {
+          status: 200,
+          headers: new Headers(),
+          json: () => {
+            throw new Error("mine");
+          },
+        },
+        {
+          get status() {
+            throw new Error("mine");
+          },
+        },
+        new Proxy(
+          {},
+          {
+            get: () => {
+              throw new Error("mine");
+            },
+          },
+        ),
+      ]) {
+        for (const gives of [
+          () => junk,
+          async () => (junk && typeof junk === "object" && "then" in junk ? undefined : junk),
+        ]) {
+          const error = await failure(() => vault(gives).whoami());
+          assert.ok(error instanceof VaultError, `${typeof junk}: ${error?.stack}`);
+          assert.ok(["unexpected_response", "connection_failed"].includes(error.code), error.code);
+          expectNoSecret(error);
+        }
+      }
+    });
+
+    test("may give a response of another realm or library", async () => {
+      const headers = { get: (name) => ({ "x-request-id": "other" })[name.toLowerCase()] ?? null };
+      assert.deepEqual(
+        await vault(async () => ({
+          status: 200,
+          ok: true,
+          headers,
+          json: async () => WHOAMI,
+          text: async () => JSON.stringify(WHOAMI),
+        })).whoami(),
+        WHOAMI,
+      );
+    });
+
+    test("may give what is no promise", async () => {
+      assert.deepEqual(await vault(() => json(WHOAMI)).whoami(), WHOAMI);
+    });
+
+    test("is the global one, as it is at the time, unless told", async () => {
+      const client = new ConnectorVault({ baseUrl: BASE, secret: OWN, maxRetries: 0 });
+      const recorder = new Recorder(() => json(WHOAMI));
+      const before = globalThis.fetch;
+      try {
+        globalThis.fetch = recorder.fetch;
+        assert.deepEqual(await client.whoami(), WHOAMI);
+      } finally {
+        globalThis.fetch = before;
+      }
+      assert.equal(recorder.calls, 1);
+    });
+  });
+}

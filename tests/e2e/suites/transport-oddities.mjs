@@ -1,0 +1,250 @@
+// Arguments, answers and modules that are not what they should be.
+import assert from "node:assert/strict";
+import { getEventListeners } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import {
+  ConnectorVault,
+  Recorder,
+  dist,
+  expectError,
+  expectInvalid,
+  expectNoSecret,
+  failure,
+} from "../support/package.mjs";
+import { BASE, CONNECTION, ID, OWN, WHOAMI, WISH, idle, json } from "../support/transport.mjs";
+
+export function oddities() {
+  describe("odd things", () => {
+    const client = (answer) => {
+      const recorder = new Recorder(answer);
+      return {
+        recorder,
+        vault: new ConnectorVault({ baseUrl: BASE, secret: OWN, maxRetries: 0, fetch: recorder.fetch }),
+      };
+    };
+    const page = { rows: [{ id: "1" }], total: 1, pages: 1, page: 1 };
+
+    test("what is no plain object is refused, not taken for an empty one", async () => {
+      class Filters {
+        get platform() {
+          return "github";
+        }
+      }
+      const { recorder, vault } = client(() => json(page));
+      for (const filters of [
+        new Map([["platform", "github"]]),
+        new URLSearchParams({ platform: "github" }),
+        new Filters(),
+        new Date(),
+        /x/,
+        Promise.resolve({ platform: "github" }),
+      ]) {
+        for (const list of [() => vault.connectors.list(filters), () => vault.connections.list(filters).toArray()])
+          expectInvalid(await failure(list()), "filters");
+      }
+      for (const body of [new Map([["tags", ["a"]]]), new Set(["a"]), new Filters()]) {
+        expectInvalid(await failure(vault.connections.update(ID, body)), "changes");
+        expectInvalid(await failure(vault.connections.create(body)), "connection");
+      }
+      assert.equal(recorder.requests.length, 0);
+      class Wish {
+        platform = "github";
+        get() {
+          return this.platform;
+        }
+      }
+      for (const good of [Object.assign(Object.create(null), { platform: "github" }), new Wish()]) {
+        assert.equal((await vault.connectors.list(good)).total, 1);
+        assert.equal(new URL(recorder.requests.at(-1).url).search, "?platform=github");
+      }
+    });
+
+    test("filters that can't be read are refused, by those who await the list", async () => {
+      const { recorder, vault } = client(() => json(page));
+      const throwing = {
+        get platform() {
+          throw new Error("boo");
+        },
+      };
+      const list = vault.connections.list(throwing);
+      assert.equal(expectInvalid(await failure(list), "filters").cause.message, "boo");
+      expectInvalid(await failure(list.toArray()), "filters");
+      assert.equal(recorder.requests.length, 0);
+    });
+
+    test("a validation gives faults, at once, and sends nothing", async () => {
+      const { recorder, vault } = client(() => json(page));
+      const throwing = {
+        get platform() {
+          throw new Error("boo");
+        },
+      };
+      for (const [faults, places] of [
+        [vault.connections.validateUpdate({ tags: ["eu"] }), []],
+        [vault.connections.validateUpdate({ tags: ["eu", ",", ""], name: "Ann" }), ["/name", "/tags/1", "/tags/2"]],
+        [vault.connections.validateUpdate(throwing), ["changes"]],
+        [vault.connections.validateUpdate({ tags: ["x".repeat(70_000)] }), [undefined]],
+        [vault.connections.validateCreate(WISH), []],
+        [vault.connections.validateCreate({}), ["/platform", "/identity", "/identityType"]],
+        [vault.connections.validateCreate(), ["connection"]],
+        [vault.sessions.validateCreate({ identity: "ann", ttlSeconds: 60 }), []],
+        [
+          vault.sessions.validateCreate({ ttlSeconds: 59, scopes: ["sessions:create"], ttl: 60 }),
+          ["/identity", "/ttlSeconds", "/scopes/0", "/ttl"],
+        ],
+        [vault.sessions.validateCreate(), ["session"]],
+        [vault.connections.validateList(), []],
+        [vault.connections.validateList({ limit: 0, tagz: "eu", key: [5] }), ["key"]],
+        [vault.connections.validateList(throwing), ["filters"]],
+        [vault.connectors.validateList({ q: "git" }), []],
+        [vault.connectors.validateList({ q: "", limit: 501, tags: "eu" }), ["tags", "q", "limit"]],
+        [vault.actions.validateList("github"), []],
+        [vault.actions.validateList("github", { method: "", page: 0 }), ["method", "page"]],
+        [vault.actions.validateList(), ["platform"]],
+        [vault.actions.validateList(".."), [undefined]],
+      ]) {
+        assert.deepEqual(faults.map(({ pointer, parameter }) => pointer ?? parameter).sort(), places.sort());
+        for (const { detail } of faults) assert.ok(detail.length > 10, detail);
+      }
+      await idle();
+      assert.equal(recorder.calls, 0);
+    });
+
+    test("a validation keeps nothing", async () => {
+      // A module of its own, whose memory is seen where it starts.
+      const { Instance } = WebAssembly;
+      let memory;
+      // biome-ignore lint/complexity/useArrowFunction: it is called with `new`
+      WebAssembly.Instance = function (...given) {
+        const instance = new Instance(...given);
+        ({ memory } = instance.exports);
+        return instance;
+      };
+      const slim = await import(`${pathToFileURL(join(dist, "slim.mjs"))}?memory`);
+      try {
+        slim.initSync(readFileSync(join(dist, "connector-vault.wasm")));
+      } finally {
+        WebAssembly.Instance = Instance;
+      }
+      const vault = new slim.ConnectorVault({ baseUrl: BASE, secret: OWN });
+      const tags = Array(50).fill("😀".repeat(128));
+      const validate = () => [
+        vault.connections.validateUpdate({ tags }),
+        vault.connections.validateCreate({ ...WISH, tags }),
+        vault.connections.validateList({ tags: tags.slice(0, 20) }),
+        vault.connections.validateUpdate({ tags: [...tags, ","] }),
+      ];
+      assert.deepEqual(
+        validate().map(({ length }) => length > 0),
+        [false, false, false, true],
+      );
+      const before = memory.buffer.byteLength;
+      // Without a pause: nothing is freed by itself meanwhile.
+      for (let i = 0; i < 500; i += 1) validate();
+      assert.ok(memory.buffer.byteLength < before + 2 ** 20, `${before} → ${memory.buffer.byteLength} bytes`);
+    });
+
+    test("what becomes of filters and their arrays later changes nothing", async () => {
+      const { recorder, vault } = client((_, n) => json({ ...page, total: 2, pages: 2, page: n }));
+      const filters = { tags: ["a"], limit: 1 };
+      const first = await vault.connections.list(filters);
+      filters.tags.push("b");
+      filters.limit = 9;
+      await first.next();
+      assert.deepEqual(
+        recorder.requests.map(({ url }) => new URL(url).search),
+        ["?tags=a&limit=1", "?tags=a&limit=1&page=2"],
+      );
+    });
+
+    test("options are the caller's own, not what all objects have", async () => {
+      const { recorder, vault } = client(() => json(CONNECTION));
+      Object.assign(Object.prototype, { ifMatch: "*", signal: AbortSignal.abort() });
+      try {
+        await vault.connections.update(ID, { tags: [] }, {});
+      } finally {
+        delete Object.prototype.ifMatch;
+        delete Object.prototype.signal;
+      }
+      assert.equal(recorder.requests[0].headers.get("if-match"), null);
+    });
+
+    test("a Link header of whatever length is read at once", async () => {
+      for (const link of ["<".repeat(2_000_000), `${"<>;".repeat(500_000)} rel="next"`, `<${" ".repeat(1_000_000)}>`]) {
+        const { vault } = client(() => ({
+          status: 200,
+          ok: true,
+          headers: { get: (name) => (name === "link" ? link : null) },
+          json: async () => page,
+        }));
+        assert.equal((await vault.connections.list().toArray()).length, 1);
+      }
+    });
+
+    test("a page that can't be one is no answer", async () => {
+      for (const wrong of [{ page: 0 }, { page: -1 }, { page: 1.5 }, { total: "1" }, { pages: null }, { rows: {} }]) {
+        const { vault } = client(() => json({ ...page, ...wrong }));
+        for (const list of [() => vault.connectors.list(), () => vault.connectors.list().toArray()]) {
+          expectError(await failure(list()), "ServerError", { status: 200, code: "unexpected_response" });
+        }
+      }
+    });
+
+    test("a secret that comes back is in no error", async () => {
+      const echo = {
+        type: "x",
+        title: "T",
+        status: 400,
+        detail: `What is ${OWN}?`,
+        code: "invalid_body",
+        requestId: OWN,
+        errors: [{ pointer: "", detail: OWN }],
+      };
+      const { vault } = client(() => json(echo, 400));
+      const error = await failure(vault.connections.create(WISH));
+      expectNoSecret(error);
+      assert.equal(error.message, "What is …?");
+    });
+
+    test("/slim starts its own module only, and a wrong one is not for ever", async () => {
+      const slim = await import(pathToFileURL(join(dist, "slim.mjs")).href);
+      const refused = async (call) => {
+        const error = await failure(call);
+        assert.ok(error instanceof slim.VaultError, String(error));
+        assert.equal(error.code, "no_webassembly");
+      };
+      await refused(() => slim.parseConnectorKey("api::github::v1"));
+      const empty = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0);
+      for (const wrong of [
+        empty,
+        new WebAssembly.Module(empty),
+        new Uint8Array(9),
+        undefined,
+        "not a URL",
+        new Response("", { status: 404 }),
+      ])
+        await refused(slim.init(wrong));
+      await refused(slim.init(Promise.reject(new Error("no"))));
+      for (const wrong of [undefined, empty, new Uint8Array(9)]) await refused(() => slim.initSync(wrong));
+      await slim.init(readFileSync(join(dist, "connector-vault.wasm")));
+      assert.deepEqual(slim.parseConnectorKey("api::github::v1"), { platform: "github", platformVersion: "v1" });
+    });
+
+    test("many calls at once listen to one signal once", async () => {
+      const warnings = [];
+      const note = (warning) => warnings.push(warning);
+      process.on("warning", note);
+      const { signal } = new AbortController();
+      const { vault } = client(() => json(WHOAMI));
+      const calls = Array.from({ length: 50 }, () => vault.whoami({ signal }));
+      assert.equal(getEventListeners(signal, "abort").length, 1);
+      await Promise.all(calls);
+      assert.equal(getEventListeners(signal, "abort").length, 0);
+      process.off("warning", note);
+      assert.deepEqual(warnings, []);
+    });
+  });
+}

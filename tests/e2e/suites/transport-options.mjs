@@ -1,0 +1,162 @@
+// The options of a client, good and wrong ones.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { ConnectorVault, Recorder, expectError, expectInvalid, failure } from "../support/package.mjs";
+import { BASE, CONNECTION, OWN, WHOAMI, WISH, json } from "../support/transport.mjs";
+
+export function options() {
+  describe("options", () => {
+    const made = (options) => () => new ConnectorVault({ baseUrl: BASE, secret: OWN, ...options });
+    const urlOf = async (baseUrl, call = (client) => client.whoami()) => {
+      const recorder = new Recorder(() => json(WHOAMI));
+      await call(new ConnectorVault({ baseUrl, secret: OWN, fetch: recorder.fetch })).catch(() => {});
+      return recorder.requests[0].url;
+    };
+
+    test("baseUrl: an address, with a slash at its end or not, and with a path", async () => {
+      for (const [baseUrl, url] of [
+        [BASE, `${BASE}/v1/whoami`],
+        [`${BASE}/`, `${BASE}/v1/whoami`],
+        [`${BASE}//`, `${BASE}/v1/whoami`],
+        ["http://127.0.0.1:8787", "http://127.0.0.1:8787/v1/whoami"],
+        [`${BASE}/a/b`, `${BASE}/a/b/v1/whoami`],
+        [`${BASE}/a/b/`, `${BASE}/a/b/v1/whoami`],
+        [new URL(`${BASE}/a`), `${BASE}/a/v1/whoami`],
+        [new URL(BASE), `${BASE}/v1/whoami`],
+        ["HTTPS://Vault.Example:443", `${BASE}/v1/whoami`],
+        ["https://[::1]:8443/", "https://[::1]:8443/v1/whoami"],
+        ["https://bücher.example", "https://xn--bcher-kva.example/v1/whoami"],
+      ])
+        assert.equal(await urlOf(baseUrl), url, String(baseUrl));
+      assert.equal(
+        await urlOf(`${BASE}/a/`, async (client) => client.connections.list({ tags: ["a b", "c&d"], limit: 2 })),
+        `${BASE}/a/v1/vault/connections?tags=a%20b%2Cc%26d&limit=2`,
+      );
+    });
+
+    test("baseUrl: what is no address is refused", async () => {
+      for (const baseUrl of [
+        "",
+        " ",
+        "/",
+        "/api",
+        "vault.example",
+        "//vault.example",
+        "ftp://vault.example",
+        "file:///etc",
+        "javascript:alert(1)",
+        "data:,x",
+        `${BASE}?a=1`,
+        `${BASE}/#x`,
+        `${BASE}/v?x`,
+        "https://user:pass@vault.example",
+        "https://user@vault.example",
+        "https://",
+        "http://a b",
+        undefined,
+        null,
+        5,
+        {},
+        [],
+        true,
+      ]) {
+        const error = expectInvalid(await failure(made({ baseUrl })), "baseUrl");
+        assert.deepEqual(
+          error.errors.map(({ parameter }) => parameter),
+          ["baseUrl"],
+          String(baseUrl),
+        );
+      }
+    });
+
+    test("what is no option is refused, with what may have been meant", async () => {
+      for (const [options, name, meant] of [
+        [{ timeout: 5 }, "timeout", "timeoutMs"],
+        [{ baseURL: BASE }, "baseURL", "baseUrl"],
+        [{ retries: 1 }, "retries", "maxRetries"],
+        [{ header: {} }, "header", "headers"],
+        [{ apiKey: "x" }, "apiKey"],
+        [{ allowSecretInBrowsers: true }, "allowSecretInBrowsers", "allowSecretInBrowser"],
+        [{ Fetch: fetch }, "Fetch", "fetch"],
+      ])
+        expectInvalid(await failure(made(options)), name, meant);
+      assert.ok(
+        made({
+          fetch: undefined,
+          timeoutMs: undefined,
+          maxRetries: undefined,
+          headers: undefined,
+          allowSecretInBrowser: undefined,
+        })(),
+      );
+      assert.ok(made({ timeout: undefined })(), "undefined is as good as left out");
+    });
+
+    test("options of another type or out of range are refused, all at once", async () => {
+      for (const [name, values] of Object.entries({
+        timeoutMs: [0, -1, 1.5, "5", Number.NaN, Number.POSITIVE_INFINITY, null, {}, 2 ** 31, 10n],
+        maxRetries: [-1, 1.5, "2", Number.NaN, Number.POSITIVE_INFINITY, null],
+        fetch: [5, "fetch", {}, null],
+        headers: [5, "x", null, { "a b": "c" }, { "": "x" }, { a: "b\nc" }, { a: "é😀" }],
+        allowSecretInBrowser: ["yes", 1, null, {}],
+      })) {
+        for (const value of values) expectInvalid(await failure(made({ [name]: value })), name);
+      }
+      const { errors } = await failure(made({ baseUrl: "x", timeoutMs: 0, maxRetries: -1, fetch: 1, wrong: 1 }));
+      assert.deepEqual(errors.map(({ parameter }) => parameter).sort(), [
+        "baseUrl",
+        "fetch",
+        "maxRetries",
+        "timeoutMs",
+        "wrong",
+      ]);
+      for (const options of [undefined, null, 5, "x", []]) {
+        const error = expectError(await failure(() => new ConnectorVault(options)), "ValidationError", {
+          status: undefined,
+          code: "invalid_argument",
+        });
+        assert.ok(error.errors.length > 0);
+      }
+    });
+
+    test("headers go with every request, and can't be the secret's", async () => {
+      for (const headers of [
+        { "X-Trace": "1", "x-more": "a, b" },
+        new Headers([
+          ["x-trace", "1"],
+          ["x-more", "a"],
+          ["x-more", "b"],
+        ]),
+      ]) {
+        const recorder = new Recorder(() => json(WHOAMI));
+        const client = new ConnectorVault({ baseUrl: BASE, secret: OWN, fetch: recorder.fetch, headers });
+        await client.whoami();
+        await failure(client.connections.create(WISH));
+        // What becomes of them afterwards is the caller's own.
+        if (headers instanceof Headers) headers.set("x-trace", "2");
+        else headers["X-Trace"] = "2";
+        await client.whoami();
+        for (const { headers: sent } of recorder.requests)
+          assert.deepEqual([sent.get("x-trace"), sent.get("x-more"), sent.get("x-service-secret")], ["1", "a, b", OWN]);
+      }
+      for (const headers of [
+        { "x-service-secret": "x" },
+        { "X-Service-Secret": OWN },
+        new Headers({ "x-service-secret": "x" }),
+      ])
+        expectInvalid(await failure(made({ headers })), "headers");
+      const recorder = new Recorder(() => json(CONNECTION, 201));
+      await new ConnectorVault({
+        baseUrl: BASE,
+        secret: OWN,
+        fetch: recorder.fetch,
+        headers: { "content-type": "text/plain", "if-match": "*" },
+      }).connections.create(WISH);
+      assert.equal(recorder.requests[0].headers.get("content-type"), "application/json");
+    });
+
+    test("a client is made with `new`", async () => {
+      assert.throws(() => ConnectorVault({ baseUrl: BASE, secret: OWN }), TypeError);
+    });
+  });
+}

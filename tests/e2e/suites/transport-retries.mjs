@@ -1,0 +1,233 @@
+// What is sent again after a failure, when, and what never is.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { expectError } from "../support/package.mjs";
+import {
+  ALL,
+  ONCE_ONLY,
+  OWN,
+  PASSING,
+  REPEATABLE,
+  TICK_MS,
+  WHOAMI,
+  inTurn,
+  json,
+  limited,
+  near,
+  overloaded,
+  problem,
+  timed,
+} from "../support/transport.mjs";
+
+export function retries() {
+  describe("retries", () => {
+    for (const [what, [fail, kind]] of Object.entries(PASSING)) {
+      for (const [name, [call, good]] of Object.entries(REPEATABLE)) {
+        test(`${name} is sent again after ${what}`, async () => {
+          for (const [options, sent] of [
+            [{}, 3],
+            [{ maxRetries: 0 }, 1],
+            [{ maxRetries: 1 }, 2],
+            [{ maxRetries: 4 }, 5],
+          ]) {
+            const { error, requests } = await timed(fail, call, options);
+            expectError(error, kind);
+            assert.equal(requests.length, sent);
+            for (const { method, url, body } of requests)
+              assert.deepEqual([method, url, body], [requests[0].method, requests[0].url, requests[0].body]);
+            assert.ok(requests.every((each) => each.headers.get("x-service-secret") === OWN));
+          }
+          const { value, requests } = await timed(inTurn(fail, fail, good), call);
+          assert.equal(requests.length, 3);
+          assert.equal(name.startsWith("delete"), value === undefined);
+        });
+      }
+      for (const [name, [call]] of Object.entries(ONCE_ONLY)) {
+        test(`${name} is never sent again after ${what}`, async () => {
+          const { error, requests, took } = await timed(fail, call, { maxRetries: 5 });
+          expectError(error, kind);
+          assert.deepEqual([requests.length, took], [1, 0]);
+        });
+      }
+    }
+
+    test("what will not pass is not tried again", async () => {
+      for (const [status, code] of [
+        [400, "invalid_parameter"],
+        [401, "invalid_key"],
+        [403, "insufficient_scope"],
+        [404, "connection_not_found"],
+        [405, "method_not_allowed"],
+        [409, "connection_exists"],
+        [412, "precondition_failed"],
+        [413, "body_too_large"],
+        [415, "unsupported_media_type"],
+        [500, "internal"],
+        [501, "x"],
+        [502, "x"],
+        [504, "x"],
+      ]) {
+        for (const [call] of Object.values(ALL)) {
+          const { error, requests, took } = await timed(() => problem(status, code, { "retry-after": "1" }), call);
+          assert.deepEqual([error.status, error.code, requests.length, took], [status, code, 1, 0]);
+        }
+      }
+      for (const strange of [
+        () => new Response("<html>"),
+        () => new Response(null, { status: 302 }),
+        () => new Response("{"),
+        () => json([]),
+      ]) {
+        const { error, requests } = await timed(strange, REPEATABLE.whoami[0]);
+        expectError(error, "ServerError", { code: "unexpected_response" });
+        assert.equal(requests.length, 1);
+      }
+    });
+
+    test("waits begin at half a second, double, end at eight seconds, and are not all the same", async () => {
+      const firsts = new Set();
+      for (const [fail] of Object.values(PASSING)) {
+        for (let i = 0; i < 6; i += 1) {
+          const { waits } = await timed(fail, REPEATABLE.whoami[0], { maxRetries: 7, timeoutMs: 600_000 });
+          assert.equal(waits.length, 7);
+          waits.forEach((wait, n) => {
+            const most = Math.min(500 * 2 ** n, 8000);
+            assert.ok(wait >= most * 0.25 && wait <= most + 2 * TICK_MS, `wait ${n}: ${wait} ms`);
+          });
+          firsts.add(waits[0]);
+        }
+      }
+      assert.ok(firsts.size > 4, [...firsts].join());
+    });
+
+    test("Retry-After is honoured: in seconds, and as a date", async () => {
+      const at = (seconds) => new Date(Date.now() + seconds * 1000).toUTCString();
+      for (const fail of [limited, overloaded]) {
+        for (const [value, wait] of [
+          [() => "3", 3000],
+          [() => "0", 0],
+          [() => "12", 12_000],
+          [() => at(7), 7000],
+          [() => at(-60), 0],
+          [() => " 2 ", 2000],
+        ]) {
+          const { value: answer, waits } = await timed(
+            inTurn(
+              () => fail({ "retry-after": value() }),
+              () => json(WHOAMI),
+            ),
+            REPEATABLE.whoami[0],
+          );
+          assert.equal(answer.account, "acme");
+          near(waits[0], wait);
+        }
+        for (const value of ["soon", "-1", "1.5.1", "", "1e3x"]) {
+          const { waits } = await timed(
+            inTurn(
+              () => fail({ "retry-after": value }),
+              () => json(WHOAMI),
+            ),
+            REPEATABLE.whoami[0],
+          );
+          assert.ok(waits[0] >= 0 && waits[0] <= 520, `"${value}": ${waits[0]} ms`);
+        }
+      }
+    });
+
+    test("a wait that would outlast the call is not begun", async () => {
+      for (const [fail, kind] of [
+        [limited, "RateLimitError"],
+        [overloaded, "ServerError"],
+      ]) {
+        for (const [value, seconds] of [
+          ["60", 60],
+          ["30", 30],
+          ["4000000000", 4e9],
+          ["86400", 86_400],
+        ]) {
+          const { error, requests, took } = await timed(() => fail({ "retry-after": value }), REPEATABLE.whoami[0]);
+          expectError(error, kind, { retryAfter: seconds });
+          assert.deepEqual([requests.length, took], [1, 0]);
+        }
+        const { error, requests, took } = await timed(() => fail({ "retry-after": "20" }), REPEATABLE.whoami[0]);
+        expectError(error, kind, { retryAfter: 20 });
+        assert.equal(requests.length, 2);
+        near(took, 20_000);
+        const date = await timed(
+          () => fail({ "retry-after": new Date(Date.now() + 90_000).toUTCString() }),
+          REPEATABLE.whoami[0],
+        );
+        assert.equal(Math.round(expectError(date.error, kind).retryAfter), 90);
+        const none = await timed(() => fail(), REPEATABLE.whoami[0], { maxRetries: 0 });
+        expectError(none.error, kind, { retryAfter: undefined });
+      }
+    });
+
+    test("a deletion whose answer was lost is done when there is nothing left to delete", async () => {
+      const gone = () => problem(404, "connection_not_found");
+      const [call] = REPEATABLE.delete;
+      const lost = await timed(inTurn(PASSING["a lost connection"][0], gone), call);
+      assert.ok("value" in lost && lost.value === undefined);
+      const twice = await timed(
+        inTurn(PASSING["a lost connection"][0], () => limited(), gone),
+        call,
+      );
+      assert.ok("value" in twice && twice.value === undefined);
+      expectError((await timed(gone, call)).error, "NotFoundError", { status: 404 });
+      // Who was refused for asking too often has deleted nothing.
+      expectError(
+        (
+          await timed(
+            inTurn(() => limited(), gone),
+            call,
+          )
+        ).error,
+        "NotFoundError",
+        { status: 404 },
+      );
+      expectError(
+        (
+          await timed(
+            inTurn(PASSING["a lost connection"][0], () => new Response("<html>", { status: 404 })),
+            call,
+          )
+        ).error,
+        "NotFoundError",
+        { code: "unexpected_response" },
+      );
+      expectError(
+        (await timed(inTurn(PASSING["a lost connection"][0], gone), REPEATABLE.get[0])).error,
+        "NotFoundError",
+      );
+    });
+
+    test("the last failure is told, with its own answer", async () => {
+      const { error } = await timed(
+        inTurn(
+          PASSING["a lost connection"][0],
+          () => limited({ "x-request-id": "second" }),
+          () => overloaded({ "x-request-id": "third", "retry-after": "9" }),
+        ),
+        REPEATABLE.get[0],
+      );
+      expectError(error, "ServerError", { status: 503, code: "unavailable", requestId: "third", retryAfter: 9 });
+      const { error: other } = await timed(
+        inTurn(overloaded, () => problem(404, "connection_not_found")),
+        REPEATABLE.get[0],
+      );
+      expectError(other, "NotFoundError", { status: 404 });
+    });
+
+    test("an answer that breaks off is sent for again", async () => {
+      const broken = () =>
+        new Response(new ReadableStream({ pull: (controller) => controller.error(new TypeError("terminated")) }));
+      const { value, requests } = await timed(
+        inTurn(broken, () => json(WHOAMI)),
+        REPEATABLE.whoami[0],
+      );
+      assert.deepEqual([value, requests.length], [WHOAMI, 2]);
+      const { error } = await timed(broken, ONCE_ONLY.create[0]);
+      assert.equal(expectError(error, "ConnectionError", { code: "connection_failed" }).cause.message, "terminated");
+    });
+  });
+}

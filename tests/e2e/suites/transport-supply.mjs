@@ -1,0 +1,290 @@
+// A secret that a function supplies: functions that fail or are slow, and callers that give up.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { inspect } from "node:util";
+import { secrets } from "../support/http.mjs";
+import { ConnectorVault, expectError, expectUnanswered, failure } from "../support/package.mjs";
+import { Supplier, expiring, numberOf, refused, refusing, supplied, whoami } from "../support/supplier.mjs";
+import { BASE, CURSOR_DIGITS, ID, OWN, WHOAMI, WISH, idle, json, near, pause } from "../support/transport.mjs";
+
+export function supply() {
+  describe("a secret that a function supplies, and what goes wrong", () => {
+    test("a function that fails is told with what it failed with, and asked again by the next call", async () => {
+      for (const reason of [new TypeError("mine"), "a text", undefined, null, 5, { a: 1 }, Symbol("x")]) {
+        for (const fails of [
+          () => {
+            throw reason;
+          },
+          () => Promise.reject(reason),
+          () =>
+            pause(200).then(() => {
+              throw reason;
+            }),
+          () => ({ then: (_, reject) => reject(reason) }),
+          () => ({
+            get token() {
+              throw reason;
+            },
+          }),
+        ]) {
+          const supplier = new Supplier((text, n) => (n === 1 ? fails() : text));
+          const { value, requests, supplies } = await supplied(
+            supplier,
+            () => json(WHOAMI),
+            async (vault) => {
+              const outcomes = await Promise.allSettled([
+                vault.whoami(),
+                vault.connections.list(),
+                vault.connections.create(WISH),
+              ]);
+              for (const { reason: error } of outcomes)
+                assert.equal(
+                  expectUnanswered(error, "VaultError", { status: undefined, code: "secret_unavailable", errors: [] })
+                    .cause,
+                  reason,
+                );
+              assert.equal(supplier.asked.length, 1);
+              return vault.whoami();
+            },
+          );
+          assert.deepEqual([value, requests.length, supplies], [WHOAMI, 1, 2]);
+        }
+      }
+    });
+
+    test("a function that fails when it is to renew is told as well", async () => {
+      const supplier = new Supplier((text, n) => {
+        if (n === 2) throw new Error("signed out");
+        return expiring(60)(text);
+      });
+      for (const [wait, sent] of [
+        [0, [1, 3]],
+        [55_000, [3]],
+      ]) {
+        supplier.asked = [];
+        const { tokens } = await supplied(
+          supplier,
+          refusing(wait === 0 ? 2 : 1),
+          async (vault) => {
+            if (wait > 0) assert.deepEqual(await vault.whoami(), WHOAMI);
+            await pause(wait);
+            assert.equal(
+              expectUnanswered(await failure(vault.whoami()), "VaultError", { code: "secret_unavailable" }).cause
+                .message,
+              "signed out",
+            );
+            assert.deepEqual(await vault.whoami(), WHOAMI);
+          },
+          {},
+          1000,
+        );
+        assert.deepEqual(tokens.slice(-sent.length), sent);
+      }
+    });
+
+    test("what is no secret is refused, and nothing sent", async () => {
+      for (const junk of [
+        undefined,
+        null,
+        5,
+        true,
+        {},
+        [],
+        { secret: "st_test_x" },
+        { token: 5 },
+        { token: undefined },
+        { error: "signed out" },
+        new Response("st_test_x"),
+        () => "st_test_x",
+      ]) {
+        const { error, requests } = await supplied(new Supplier(() => junk), () => json(WHOAMI), whoami);
+        expectUnanswered(error, "VaultError", { status: undefined, code: "secret_unavailable", cause: undefined });
+        assert.equal(requests.length, 0);
+      }
+      // As the constructor does.
+      for (const text of [
+        "",
+        "x",
+        "sk_test_",
+        `${OWN}0`,
+        OWN.replace("sk_test_", "sk_live_"),
+        "st_test_a b",
+        "st_test_a\nb",
+        `st_live_${"x".repeat(5000)}`,
+        `Bearer ${OWN}`,
+      ]) {
+        const expected = await failure(() => new ConnectorVault({ baseUrl: BASE, secret: text }));
+        for (const given of [text, { token: text }]) {
+          const { error, requests } = await supplied(new Supplier(() => given), () => json(WHOAMI), whoami);
+          expectUnanswered(error, "ValidationError", { status: 401, code: expected.code, message: expected.message });
+          assert.equal(requests.length, 0);
+        }
+      }
+      const { value, requests } = await supplied(new Supplier(() => OWN), () => json(WHOAMI), whoami);
+      assert.deepEqual(
+        [value, requests[0].headers.get("x-service-secret")],
+        [WHOAMI, OWN],
+        "on a server a key may be supplied as well",
+      );
+    });
+
+    test("whoever stops waiting for it, it comes for the others", async () => {
+      const controller = new AbortController();
+      const supplier = new Supplier((text) => pause(1000).then(() => text));
+      const { value, supplies, requests, took, timers } = await supplied(
+        supplier,
+        () => json(WHOAMI),
+        async (vault) => {
+          const calls = [
+            vault.whoami({ signal: controller.signal }),
+            vault.whoami(),
+            vault.connections.delete(ID, { signal: controller.signal }),
+          ];
+          setTimeout(() => controller.abort("mine"), 300);
+          const began = Date.now();
+          const ended = await failure(calls[0]);
+          near(Date.now() - began, 300);
+          for (const error of [ended, await failure(calls[2])])
+            expectUnanswered(error, "AbortError", { code: "aborted", cause: "mine" });
+          return calls[1];
+        },
+      );
+      assert.deepEqual([value, supplies, requests.length, timers], [WHOAMI, 1, 1, 0]);
+      near(took, 1000);
+      const { error, supplies: none } = await supplied(
+        new Supplier(),
+        () => json(WHOAMI),
+        (vault) => vault.whoami({ signal: AbortSignal.abort() }),
+      );
+      expectUnanswered(error, "AbortError");
+      assert.equal(none, 0, "a call that has ended before needs no token");
+    });
+
+    test("the time of a call is over, that of the renewal is not", async () => {
+      const supplier = new Supplier((text) => pause(1500).then(() => text));
+      const { value, supplies, requests } = await supplied(
+        supplier,
+        () => json(WHOAMI),
+        async (vault) => {
+          const began = Date.now();
+          const slow = failure(vault.whoami());
+          await pause(800);
+          const later = vault.whoami();
+          expectUnanswered(await slow, "TimeoutError", { code: "timeout" });
+          near(Date.now() - began, 1000);
+          return later;
+        },
+        { timeoutMs: 1000 },
+      );
+      assert.deepEqual([value, supplies, requests.length], [WHOAMI, 1, 1]);
+    });
+
+    test("a function that never answers is asked again, and what it then says counts", async () => {
+      let late;
+      const supplier = new Supplier((text, n) => (n === 1 ? new Promise((done) => (late = () => done(text))) : text));
+      const { value, tokens, supplies } = await supplied(
+        supplier,
+        () => json(WHOAMI),
+        async (vault) => {
+          expectUnanswered(await failure(vault.whoami()), "TimeoutError", { code: "timeout" });
+          const first = await vault.whoami();
+          late();
+          await idle();
+          return [first, await vault.whoami()];
+        },
+        { timeoutMs: 1000 },
+      );
+      assert.deepEqual([value, tokens, supplies], [[WHOAMI, WHOAMI], [2, 2], 2]);
+    });
+
+    test("a walk goes on over renewals, from the same cursor", async () => {
+      const PAGES = 9;
+      const cursor = (n) => n.toString(16).padStart(CURSOR_DIGITS, "0");
+      const answer = (request) => {
+        const at = parseInt(new URL(request.url).searchParams.get("after") ?? "0", 16);
+        const link =
+          at + 1 < PAGES
+            ? { link: `<${BASE}/v1/vault/connections?limit=100&after=${cursor(at + 1)}>; rel="next"` }
+            : {};
+        return json(
+          { rows: [{ id: `${at}a` }, { id: `${at}b` }], total: 2 * PAGES, pages: PAGES, page: at + 1 },
+          200,
+          link,
+        );
+      };
+      // By the clock, and by the service, which takes each token for two pages only.
+      for (const [give, send] of [
+        [expiring(60), answer],
+        [
+          (text) => text,
+          (() => {
+            const used = new Map();
+            return (request) => {
+              const times = (used.get(numberOf(request)) ?? 0) + 1;
+              used.set(numberOf(request), times);
+              return times > 2 ? refused() : answer(request);
+            };
+          })(),
+        ],
+      ]) {
+        const { value, tokens, requests } = await supplied(
+          new Supplier(give),
+          send,
+          async (vault) => {
+            const ids = [];
+            for await (const { id } of vault.connections.list()) {
+              ids.push(id);
+              await pause(15_000);
+            }
+            return ids;
+          },
+          {},
+          1000,
+        );
+        assert.deepEqual(value, Array.from({ length: PAGES }, (_, n) => [`${n}a`, `${n}b`]).flat());
+        assert.ok(new Set(tokens).size >= 4, tokens.join());
+        const refusals = requests.filter(({ query }, n) => n > 0 && query.after === requests[n - 1].query.after).length;
+        assert.equal(requests.length, PAGES + refusals);
+        assert.equal(refusals, give.length === 1 && send !== answer ? 4 : 0);
+      }
+    });
+
+    test("is nowhere to be seen", async () => {
+      const supplier = new Supplier((text) => ({ token: text, expiresAt: null, note: "of the backend" }));
+      const { error, value } = await supplied(
+        supplier,
+        (request) => {
+          const text = request.headers.get("x-service-secret");
+          return json(
+            {
+              type: "x",
+              title: "T",
+              status: 400,
+              detail: `What is ${text}?`,
+              code: "invalid_body",
+              requestId: text,
+              errors: [{ pointer: "", detail: text }],
+            },
+            400,
+          );
+        },
+        async (vault) => {
+          expectError(await failure(vault.connections.create(WISH)), "ValidationError", { message: "What is …?" });
+          return vault;
+        },
+      );
+      assert.equal(error, undefined, String(error));
+      for (const shown of [
+        JSON.stringify(value),
+        inspect(value, { depth: 20, showHidden: true, getters: true }),
+        ...Object.keys(value),
+      ]) {
+        for (const text of secrets) assert.ok(!shown.includes(text), shown);
+      }
+      const broken = new Supplier((text) => ({ token: `${text} ` }));
+      expectUnanswered((await supplied(broken, () => json(WHOAMI), whoami)).error, "ValidationError", {
+        code: "invalid_key",
+      });
+    });
+  });
+}

@@ -1,0 +1,51 @@
+// All calls of the package.
+import { CONNECTIONS, SUMMARY, one } from "./vault.mjs";
+
+export const UNKNOWN = "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa";
+
+/** Every call, with the request that it is by plain HTTP. */
+export const EVERY = {
+  "connectors.list": [(client) => client.connectors.list(), "GET", "/v1/available-connectors", "catalog:read"],
+  "actions.list": [(client) => client.actions.list("github"), "GET", "/v1/available-actions/github", "catalog:read"],
+  "connections.list": [(client) => client.connections.list(), "GET", CONNECTIONS, "connections:read"],
+  "connections.get": [(client) => client.connections.get(UNKNOWN), "GET", one(UNKNOWN), "connections:read"],
+  "connections.update": [
+    (client) => client.connections.update(UNKNOWN, { tags: ["x"] }),
+    "PATCH",
+    one(UNKNOWN),
+    "connections:write",
+  ],
+  "connections.create": [
+    (client) => client.connections.create({ platform: "github", identity: "never", identityType: "user" }),
+    "POST",
+    CONNECTIONS,
+    "connections:write",
+  ],
+  "connections.setState": [
+    (client) => client.connections.setState(UNKNOWN, { state: "failed" }),
+    "PUT",
+    `${one(UNKNOWN)}/state`,
+    "connections:write",
+  ],
+  "connections.setName": [
+    (client) => client.connections.setName(UNKNOWN, "Ann"),
+    "PUT",
+    `${one(UNKNOWN)}/name`,
+    "connections:write",
+  ],
+  "connections.delete": [(client) => client.connections.delete(UNKNOWN), "DELETE", one(UNKNOWN), "connections:write"],
+  "connections.summary": [(client) => client.connections.summary(), "GET", SUMMARY, "connections:read"],
+  whoami: [(client) => client.whoami(), "GET", "/v1/whoami", undefined],
+  "connectors, iterated": [
+    (client) => client.connectors.list().toArray(),
+    "GET",
+    "/v1/available-connectors?limit=100",
+    "catalog:read",
+  ],
+  "connections, iterated": [
+    (client) => client.connections.list()[Symbol.asyncIterator]().next(),
+    "GET",
+    `${CONNECTIONS}?limit=100`,
+    "connections:read",
+  ],
+};

@@ -1,0 +1,39 @@
+// What the tests of the package's lists share.
+import { Recorder } from "./package.mjs";
+import { query } from "./vault.mjs";
+
+export const CONNECTORS = "/v1/available-connectors";
+export const ACTIONS = "/v1/available-actions";
+
+/** Filters as the query that plain HTTP sends. */
+export const asQuery = (filters) =>
+  query(
+    Object.fromEntries(
+      Object.entries(filters)
+        .filter(([, value]) => value !== undefined)
+        .map(([name, value]) => [name, String(value)]),
+    ),
+  );
+export const envelope = ({ rows, total, pages, page }) => ({ rows, total, pages, page });
+
+export const rowsOf = async (list) => {
+  const rows = [];
+  for await (const row of list) rows.push(row);
+  return rows;
+};
+
+/** All rows of a list by plain HTTP, a page at a time. */
+export async function all(world, made, path, filters = {}) {
+  const rows = [];
+  for (let page = 1; ; page += 1) {
+    const { json } = await world.plain(made, `${path}?${asQuery({ ...filters, limit: 500, page })}`);
+    rows.push(...json.rows);
+    if (page >= json.pages) return rows;
+  }
+}
+
+/** A client whose requests are recorded: { recorder, client }. */
+export function recorded(world, made, options) {
+  const recorder = new Recorder();
+  return { recorder, client: world.vault(made, { fetch: recorder.fetch, ...options }) };
+}

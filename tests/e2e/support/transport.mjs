@@ -1,0 +1,154 @@
+// The npm package with a `fetch` of the tests' own, in a time of their own: what the tests of package-transport.test.mjs
+// share.
+import assert from "node:assert/strict";
+import { Clock } from "./clock.mjs";
+import { secret } from "./keys.mjs";
+import { ConnectorVault, Recorder } from "./package.mjs";
+
+export const BASE = "https://vault.example";
+export const ID = "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa";
+export const TICK_MS = 10;
+/** No call of these may need longer. */
+const END_MS = 3_600_000;
+export const CURSOR_DIGITS = 84;
+export const OWN = secret();
+
+export const CONNECTION = {
+  id: ID,
+  platformVersion: "v1",
+  name: null,
+  type: "api",
+  key: "test::github::default::ann",
+  environment: "test",
+  platform: "github",
+  identity: "ann",
+  identityType: "user",
+  description: "",
+  state: "unknown",
+  tags: [],
+  version: "1",
+  active: true,
+  createdAt: "2026-01-01T00:00:00.000Z",
+};
+export const WISH = { platform: "github", identity: "ann", identityType: "user" };
+export const WHOAMI = { account: "acme", environment: "test", scopes: [], expiresAt: null };
+const SUMMARY = {
+  total: 0,
+  active: { true: 0, false: 0 },
+  state: { operational: 0, degraded: 0, failed: 0, unknown: 0 },
+  identityType: { user: 0, team: 0, organization: 0, project: 0 },
+  platforms: [],
+  otherPlatforms: 0,
+};
+const EMPTY = { rows: [], total: 0, pages: 0, page: 1 };
+
+export const json = (value, status = 200, headers = {}) =>
+  new Response(JSON.stringify(value), { status, headers: { "content-type": "application/json", ...headers } });
+export const problem = (status, code, headers = {}) =>
+  json({ type: `${BASE}/problems/${code}`, title: "T", status, detail: "It is so.", code, requestId: "r" }, status, {
+    "content-type": "application/problem+json",
+    "x-request-id": "r",
+    ...headers,
+  });
+export const overloaded = (headers) => problem(503, "unavailable", headers);
+export const limited = (headers) => problem(429, "too_many_requests", headers);
+
+/** The calls that are safe to repeat, with what the service answers. */
+export const REPEATABLE = {
+  whoami: [(vault, options) => vault.whoami(options), () => json(WHOAMI)],
+  summary: [(vault, options) => vault.connections.summary(options), () => json(SUMMARY)],
+  get: [(vault, options) => vault.connections.get(ID, options), () => json(CONNECTION)],
+  connectors: [(vault, options) => vault.connectors.list({}, options), () => json(EMPTY)],
+  actions: [(vault, options) => vault.actions.list("github", {}, options), () => json(EMPTY)],
+  connections: [(vault, options) => vault.connections.list({}, options), () => json(EMPTY)],
+  iterated: [(vault, options) => vault.connections.list({}, options).toArray(), () => json(EMPTY)],
+  delete: [(vault, options) => vault.connections.delete(ID, options), () => new Response(null, { status: 204 })],
+  "delete if it is as it was": [
+    (vault, options) => vault.connections.delete(ID, { ...options, ifMatch: CONNECTION }),
+    () => new Response(null, { status: 204 }),
+  ],
+  update: [(vault, options) => vault.connections.update(ID, { tags: ["x"] }, options), () => json(CONNECTION)],
+  state: [(vault, options) => vault.connections.setState(ID, { state: "failed" }, options), () => json(CONNECTION)],
+  name: [(vault, options) => vault.connections.setName(ID, null, options), () => json(CONNECTION)],
+  session: [
+    (vault, options) => vault.sessions.create({ identity: "ann" }, options),
+    () => json({ token: "st_test_x", expiresAt: "2026-01-01T00:15:00.000Z" }, 201),
+  ],
+};
+/** Those that are not. */
+export const ONCE_ONLY = {
+  create: [(vault, options) => vault.connections.create(WISH, options), () => json(CONNECTION, 201)],
+  "update if it is as it was": [
+    (vault, options) => vault.connections.update(ID, { tags: [] }, { ...options, ifMatch: CONNECTION }),
+    () => json(CONNECTION),
+  ],
+  "state if it is as it was": [
+    (vault, options) => vault.connections.setState(ID, { state: "failed" }, { ...options, ifMatch: CONNECTION }),
+    () => json(CONNECTION),
+  ],
+  "name if it is as it was": [
+    (vault, options) => vault.connections.setName(ID, "Ann", { ...options, ifMatch: CONNECTION }),
+    () => json(CONNECTION),
+  ],
+  "update by tag": [
+    (vault, options) => vault.connections.update(ID, { tags: [] }, { ...options, ifMatch: '"x"' }),
+    () => json(CONNECTION),
+  ],
+  "update if it is there": [
+    (vault, options) => vault.connections.update(ID, { tags: [] }, { ...options, ifMatch: "*" }),
+    () => json(CONNECTION),
+  ],
+};
+export const ALL = { ...REPEATABLE, ...ONCE_ONLY };
+/** Failures that may pass. */
+export const PASSING = {
+  "a lost connection": [() => Promise.reject(new TypeError("fetch failed")), "ConnectionError"],
+  429: [() => limited(), "RateLimitError"],
+  503: [() => overloaded(), "ServerError"],
+};
+export const forever = () => new Promise(() => {});
+export const idle = async () => {
+  for (let i = 0; i < 6; i += 1) await new Promise(setImmediate);
+};
+
+/** Runs a call in a time of its own: { value | error, requests, waits, took, timers }, in milliseconds since it began. */
+export async function timed(send, call, options = {}, tick = TICK_MS) {
+  const clock = new Clock(Date.UTC(2026, 0, 1));
+  try {
+    const began = Date.now();
+    const recorder = new Recorder(send);
+    const vault = new ConnectorVault({ baseUrl: BASE, secret: OWN, fetch: recorder.fetch, ...options });
+    let outcome;
+    Promise.resolve()
+      .then(() => call(vault))
+      .then(
+        (value) => (outcome = { value }),
+        (error) => (outcome = { error }),
+      );
+    for (await idle(); !outcome; await idle()) {
+      assert.ok(clock.passed < END_MS, "the call does not end");
+      clock.pass(tick);
+    }
+    const times = recorder.requests.map(({ at }) => at - began);
+    return {
+      ...outcome,
+      requests: recorder.requests,
+      waits: times.slice(1).map((time, n) => time - times[n]),
+      took: clock.passed,
+      timers: clock.waiting,
+    };
+  } finally {
+    clock.restore();
+  }
+}
+
+/** Time, within a call of `timed`. */
+export const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
+
+/** A `fetch` that gives these one after the other, the last one from then on. */
+export const inTurn =
+  (...answers) =>
+  (request, n) =>
+    answers[Math.min(n, answers.length) - 1](request, n);
+export const near = (time, expected) =>
+  assert.ok(time >= expected && time <= expected + 3 * TICK_MS, `${time} ms instead of ${expected} ms`);

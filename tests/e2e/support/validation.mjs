@@ -1,0 +1,43 @@
+// What the tests of the package's validation share.
+import assert from "node:assert/strict";
+import { Recorder, expectUnanswered, factsOf, failure } from "./package.mjs";
+
+export const CONNECTORS = "/v1/available-connectors";
+export const ACTIONS = "/v1/available-actions/github";
+export const ID = "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa";
+export const x = (count) => "x".repeat(count);
+
+/** A query from filters. */
+export const pairs = (filters) =>
+  Object.entries(filters)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value === null ? "" : String(value))}`)
+    .join("&");
+
+/** What a validation returns for a call that fails with this error: a fault of the whole, if there is none of a part. */
+const faultsOf = ({ errors, message }) => (errors.length > 0 ? errors : [{ detail: message }]);
+
+/** What compares the package with the service: { counted, plain, expectSame }. */
+export function comparing(world) {
+  /** A client whose requests are counted, and answered by the service. */
+  const counted = () => {
+    const recorder = new Recorder();
+    return { recorder, client: world.vault(world.keys.full, { fetch: recorder.fetch, maxRetries: 0 }) };
+  };
+  const plain = (path, options) => world.plain(world.keys.full, path, options);
+
+  /** Asserts that a call fails without a request, as the service answers; `validate` tells the same faults. */
+  async function expectSame(what, call, answer, validate) {
+    assert.ok(answer.status >= 400, `${what}: the service has nothing against it`);
+    const { recorder, client } = counted();
+    const error = await failure(() => call(client));
+    assert.equal(recorder.calls, 0, `${what}: nothing is sent`);
+    expectUnanswered(error, "ValidationError");
+    const { status, code, message, errors } = error;
+    assert.deepEqual({ status, code, message, errors }, factsOf(answer.json), what);
+    if (validate) assert.deepEqual(validate(client), faultsOf(error), `${what}: the faults without a call`);
+    assert.equal(recorder.calls, 0, `${what}: nothing is sent to validate`);
+  }
+
+  return { counted, plain, expectSame };
+}
