@@ -50,6 +50,27 @@ export function consoleFrame(world) {
         assert.equal(await background(), light);
       }));
 
+    test("a chosen theme is there before a page is drawn", () =>
+      visit(
+        "/problems/",
+        async (page) => {
+          await page.evaluate(() => localStorage.setItem("theme", "dark"));
+          await page.addInitScript(() => {
+            const look = (_, observer) => {
+              if (!document.body) return;
+              window.themeAtFirst = document.documentElement.dataset.theme;
+              observer.disconnect();
+            };
+            new MutationObserver(look).observe(document, { childList: true, subtree: true });
+          });
+          for (const path of ["/", "/docs", "/problems/", "/problems/internal", "/nothere"]) {
+            await page.goto(world.console.baseUrl + path);
+            assert.equal(await page.evaluate(() => window.themeAtFirst), "dark", path);
+          }
+        },
+        { expects: [404] },
+      ));
+
     for (const theme of ["light", "dark"]) {
       for (const [width, height] of WIDTHS) {
         test(`nothing is in anybody's way: ${theme}, ${width} px`, () =>
