@@ -1,5 +1,5 @@
 // The session, for what is drawn: views are drawn only while there is one.
-import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from "@tanstack/preact-query";
+import { MutationCache, QueryCache, QueryClient, QueryClientProvider, notifyManager } from "@tanstack/preact-query";
 import type { Scope } from "connector-vault/slim";
 import { createContext, type ComponentChildren } from "preact";
 import { useContext, useEffect, useMemo, useState } from "preact/hooks";
@@ -8,6 +8,10 @@ import { Ended, isEnded } from "./ended";
 import { SignIn } from "./sign-in";
 import { lose, onSession, sessionState, signOut, type Opened, type State } from "./store";
 import { isRefused } from "./vault";
+
+// What was saved is drawn together with the word that it was: by default, views learn of it a task later, and show what was
+// there before for that long.
+notifyManager.setScheduler(queueMicrotask);
 
 /** What comes from the catalog changes with a publish only. */
 export const CATALOG_FRESH_MS = 5 * 60_000;
