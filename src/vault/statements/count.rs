@@ -1,7 +1,7 @@
 //! Counting by counters alone: how many connections match a filter or a part of it.
 
-use super::Sql;
-use super::source::Columns;
+use super::columns::Columns;
+use super::sql::Sql;
 use crate::access::statements::Guard;
 use crate::ports::Statement;
 use crate::terms::{IdentityType, State};

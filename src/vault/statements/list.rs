@@ -2,8 +2,8 @@
 
 use super::count::{Counter, counted};
 use super::search::Search;
+use super::sql::{COLUMNS, Sql};
 use super::ways::Ways;
-use super::{COLUMNS, Sql};
 use crate::access::statements::Guard;
 use crate::ports::Statement;
 use crate::vault::filter::{ConnectionFilter, Start, Tags};
@@ -165,35 +165,6 @@ impl Sql<'_> {
         self.integer(offset).push(" AS rest)) OFFSET (SELECT max(rest - ").integer(place.rows);
         self.push(", 0) FROM (SELECT ").counted(filter, place.counter).push(" - ");
         self.integer(offset).push(" AS rest))")
-    }
-
-    /// Adds a condition: after the connection that the cursor names, in list order.
-    pub(super) fn after(&mut self, table: &str, start: &Start) -> &mut Self {
-        let Start::After(cursor) = start else { return self };
-        self.push(" AND (").push(table).push(".created_at, ").push(table).push(".id) < (");
-        self.integer(cursor.created_at).push(", ").text(&cursor.id).push(")")
-    }
-
-    pub(super) fn in_order(&mut self, table: &str) -> &mut Self {
-        self.push(" ORDER BY ").push(table).push(".created_at DESC, ").push(table).push(".id DESC")
-    }
-
-    pub(super) fn window(&mut self, start: &Start, rows: u64) -> &mut Self {
-        self.push(" LIMIT ").integer(rows).skip(start)
-    }
-
-    /// Adds the page's offset; follows a `LIMIT`.
-    pub(super) fn skip(&mut self, start: &Start) -> &mut Self {
-        match start {
-            Start::Offset(offset) if *offset > 0 => self.push(" OFFSET ").integer(*offset),
-            _ => self,
-        }
-    }
-
-    /// Joins the connections `c` that the rows of `table` point to.
-    pub(super) fn rows_of(&mut self, table: &str) -> &mut Self {
-        self.push(" CROSS JOIN connections c ON c.seq = ").push(table).push(".seq AND c.id = ");
-        self.push(table).push(".id")
     }
 }
 

@@ -1,6 +1,6 @@
 //! Statements for single connections: select, insert, update, delete.
 
-use super::{COLUMNS, Sql};
+use super::sql::{COLUMNS, Sql};
 use crate::access::statements::Guard;
 use crate::json;
 use crate::ports::{Param, Statement};

@@ -1,8 +1,9 @@
 //! Lists filtered by identity, by name, or by a prefix of either. No counter covers these, so a search stops after
 //! reading as many rows as it may. Matches of a name or a prefix are not in list order, so their pages are sorted.
 
-use super::source::{Columns, NAME_OVERLAPS};
-use super::{COLUMNS, Sql};
+use super::columns::Columns;
+use super::source::NAME_OVERLAPS;
+use super::sql::{COLUMNS, Sql};
 use crate::access::statements::Guard;
 use crate::ports::Statement;
 use crate::vault::filter::{ConnectionFilter, Start};

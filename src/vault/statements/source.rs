@@ -1,83 +1,14 @@
 //! Which index a list walks. Each is in list order, so a page is a walk from its start. The most selective index is
 //! taken; the remaining filters are checked row by row.
 
-use super::Sql;
+use super::columns::Columns;
+use super::sql::Sql;
 use crate::json;
-use crate::names::Names;
 use crate::ports::Param;
-use crate::terms::{IdentityType, State};
 use crate::vault::filter::{ConnectionFilter, Tags};
 
 /// The number of values of the column `name_overlap`, from 0 on; the last one also stands for anything greater.
 pub(super) const NAME_OVERLAPS: usize = 8;
-
-/// Which filters are equalities on columns of `connections`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "each stands for a column")]
-pub(super) struct Columns {
-    pub platform: bool,
-    pub version: bool,
-    pub identity_type: bool,
-    pub state: bool,
-}
-
-/// A column of an index that the filter does not restrict: one walk per value is needed, and these are merged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Open {
-    /// The column's name.
-    pub column: &'static str,
-    /// All its values.
-    pub values: [&'static str; 4],
-}
-
-const TYPES: Open = Open { column: "c.identity_type", values: IdentityType::NAMES };
-const STATES: Open = Open { column: "c.state", values: State::NAMES };
-
-impl ConnectionFilter {
-    pub(super) fn columns(&self) -> Columns {
-        Columns {
-            platform: self.platform.is_some(),
-            version: self.platform_version.is_some(),
-            identity_type: self.identity_type.is_some(),
-            state: self.state.is_some(),
-        }
-    }
-}
-
-impl Columns {
-    pub(super) const NONE: Self =
-        Self { platform: false, version: false, identity_type: false, state: false };
-
-    /// The index that begins with these columns, followed by the list order or by one [`Open`] column.
-    pub(super) const fn index(self) -> &'static str {
-        let version_and_type = self.version && self.identity_type;
-        match (self.platform, self.version) {
-            (false, false) if self.state => "connections_by_type_and_state",
-            (true, false) if self.state => "connections_by_platform_type_and_state",
-            (false, true) if self.state || version_and_type => {
-                "connections_by_version_type_and_state"
-            }
-            (true, true) if self.state || version_and_type => {
-                "connections_by_platform_version_type_and_state"
-            }
-            (true, true) => "connections_by_platform_and_version",
-            (true, false) if self.identity_type => "connections_by_platform_and_identity_type",
-            (true, false) => "connections_by_platform",
-            (false, true) => "connections_by_platform_version",
-            (false, false) if self.identity_type => "connections_by_identity_type",
-            (false, false) => "connections_by_age",
-        }
-    }
-
-    /// The index column between these columns and the list order. Returns `None` when there is none.
-    pub(super) const fn open(self) -> Option<Open> {
-        match (self.state, self.identity_type) {
-            (true, false) => Some(TYPES),
-            (false, true) if self.version => Some(STATES),
-            _ => None,
-        }
-    }
-}
 
 impl Sql<'_> {
     /// Adds ` FROM … WHERE …`: the connections `c` that match the filter's columns, along their index. Conditions may
@@ -141,6 +72,12 @@ impl Sql<'_> {
         self.push(" AND t.tag IN ").texts(tags).push(" WHERE ").guard()
     }
 
+    /// Joins the connections `c` that the rows of `table` point to.
+    pub(super) fn rows_of(&mut self, table: &str) -> &mut Self {
+        self.push(" CROSS JOIN connections c ON c.seq = ").push(table).push(".seq AND c.id = ");
+        self.push(table).push(".id")
+    }
+
     /// Adds the condition that a row of `table` belongs to the key's tenant and is active or not, as the filter asks.
     fn of_tenant(&mut self, table: &str, filter: &ConnectionFilter) -> &mut Self {
         for column in ["account", "environment"] {
@@ -172,24 +109,6 @@ impl Sql<'_> {
             self.push(" AND c.state = ").text(state.as_str());
         }
         self.of_identity_type(filter.identity_type).of_platforms(filter.platforms.as_ref())
-    }
-
-    /// Adds the condition that the connection has this identity.
-    pub(super) fn of_identity(&mut self, identity: &str) -> &mut Self {
-        self.push(" AND c.identity_folded = ").text(&crate::fold::fold(identity));
-        self.push(" AND c.identity = ").text(identity)
-    }
-
-    /// Adds the condition that the connection has this identity type, if given.
-    pub(super) fn of_identity_type(&mut self, identity_type: Option<IdentityType>) -> &mut Self {
-        let Some(identity_type) = identity_type else { return self };
-        self.push(" AND c.identity_type = ").text(identity_type.as_str())
-    }
-
-    /// Adds the condition that the connection's platform is one of these, if given.
-    pub(super) fn of_platforms(&mut self, platforms: Option<&Names>) -> &mut Self {
-        let Some(platforms) = platforms else { return self };
-        self.push(" AND c.platform IN ").texts(&platforms.all())
     }
 
     /// Adds the condition that the name or the identity begins with `q`.
@@ -240,18 +159,6 @@ impl Sql<'_> {
             self.push("h.tag = ").text(tag).push(") IS NOT NULL)");
         }
         self
-    }
-
-    /// Adds a parenthesized list of texts.
-    pub(super) fn texts<T: AsRef<str>>(&mut self, texts: &[T]) -> &mut Self {
-        self.push("(");
-        for (nth, text) in texts.iter().enumerate() {
-            if nth > 0 {
-                self.push(", ");
-            }
-            self.text(text.as_ref());
-        }
-        self.push(")")
     }
 
     /// Adds the keys as one JSON text, since there may be more of them than a statement may have parameters.

@@ -1,6 +1,6 @@
 //! The tenant's counts, read from counters alone; what a token may see of them is counted.
 
-use super::Sql;
+use super::sql::Sql;
 use crate::access::statements::Guard;
 use crate::ports::Statement;
 

@@ -2,8 +2,8 @@
 //! database knows the counters that say what each way costs, so the batch contains all of them: the cheapest way
 //! returns rows if it is cheap enough, and the others stop before their first row.
 
-use super::source::Columns;
-use super::{COLUMNS, Sql};
+use super::columns::Columns;
+use super::sql::{COLUMNS, Sql};
 use crate::access::statements::Guard;
 use crate::ports::Statement;
 use crate::vault::filter::{ConnectionFilter, Start, Tags};
