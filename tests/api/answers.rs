@@ -2,7 +2,6 @@
 //! behaviour and shows in the diff of `tests/fixtures/answers.txt`.
 
 use std::fmt::Write as _;
-use std::fs;
 
 use connector_vault::api::endpoint::Keyed;
 use connector_vault::api::message::Body;
@@ -11,32 +10,15 @@ use connector_vault::api::{Request, Response};
 use connector_vault::terms::{Environment, Scope};
 use serde_json::json;
 
+use crate::derived::assert_current;
 use crate::support::{Api, anonymous, as_secret, body, with_body, with_header};
 use crate::vault::{CONNECTIONS, UNKNOWN_ID, at, fixture, name, state};
 
 const RECORD: &str = "tests/fixtures/answers.txt";
-/// When set, the record is written instead of compared.
-const WRITE: &str = "WRITE_ANSWERS";
 
 #[test]
 fn every_answer_is_the_recorded_one() {
-    let answers = answers();
-    if std::env::var_os(WRITE).is_some() {
-        fs::write(RECORD, answers).unwrap();
-        return;
-    }
-    let recorded = fs::read_to_string(RECORD).unwrap_or_default();
-    let differ: Vec<_> = recorded.lines().zip(answers.lines()).filter(|(a, b)| a != b).collect();
-    let shown = differ.iter().take(20).fold(String::new(), |mut text, (old, new)| {
-        write!(text, "\n- {old}\n+ {new}").unwrap();
-        text
-    });
-    assert!(
-        recorded == answers,
-        "{} answers differ:{shown}\n\
-         If that is meant, write them anew with `{WRITE}=1 cargo test --test api answers`, and look at the diff.",
-        differ.len()
-    );
+    assert_current(RECORD, &answers(), "WRITE_ANSWERS", "answers");
 }
 
 /// A service with connections, tokens, and secrets of all kinds.

@@ -16,6 +16,7 @@ mod connections;
 mod connectors;
 mod counted;
 mod create;
+mod derived;
 mod format1;
 mod keys;
 mod migrations;

@@ -1,9 +1,8 @@
 //! The requests that a new isolate rehearses, with storage's answers. They are recorded in `src/edge/rehearsal.json`.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
-use std::fs;
 use std::rc::Rc;
 
 use connector_vault::access::key::ApiKey;
@@ -14,12 +13,11 @@ use connector_vault::ports::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::derived::assert_current;
 use crate::support::{Api, World, anonymous, as_secret, body, with_body};
 use crate::vault::{CONNECTIONS, SUMMARY, at, minimal, post_as};
 
 const RECORDING: &str = "src/edge/rehearsal.json";
-/// When set, the recording is made anew.
-const WRITE: &str = "WRITE_REHEARSAL";
 
 #[derive(Serialize, Deserialize)]
 struct Recording {
@@ -195,24 +193,12 @@ fn record() -> Recording {
 /// something other than what it will be asked.
 #[test]
 fn every_recorded_request_is_answered_as_recorded() {
-    if std::env::var_os(WRITE).is_some() {
-        let mut text = serde_json::to_string_pretty(&record()).unwrap();
-        text.push('\n');
-        fs::write(RECORDING, text).unwrap();
-    }
-    let text = fs::read_to_string(RECORDING).unwrap();
+    let text = serde_json::to_string_pretty(&record()).unwrap() + "\n";
+    assert_current(RECORDING, &text, "WRITE_REHEARSAL", "rehearsal");
     let recording: Recording = serde_json::from_str(&text).unwrap();
-    let failed = Cell::new(false);
     for one in &recording.requests {
         let batches = one.batches.iter().map(|sets| sets.iter().map(result_set).collect());
         let (status, left) = answered(&recording, batches.collect(), &one.request());
-        if (status, left.len()) != (one.status, 0) {
-            failed.set(true);
-            eprintln!("{} {}: {status}, {} batches unused", one.method, one.path, left.len());
-        }
+        assert_eq!((status, left.len()), (one.status, 0), "{} {}", one.method, one.path);
     }
-    assert!(
-        !failed.get(),
-        "{RECORDING} is out of date: `{WRITE}=1 cargo test --test api rehearsal`"
-    );
 }

@@ -21,6 +21,7 @@ use connector_vault::vault::filter::{MAX_KEYS, MAX_Q, MAX_TAGS as MAX_FILTER_TAG
 use connector_vault::vault::rules::MAX_TAGS;
 use serde_json::{Value, json};
 
+use crate::derived::assert_current;
 use crate::support::{
     Api, action, anonymous, as_key, body, config, connector, with_body, with_header,
 };
@@ -31,8 +32,6 @@ const FACTS: &str = "npm/types/facts.ts";
 /// The sources whose comments name limits.
 const DECLARATIONS: [&str; 4] =
     ["npm/src/catalog.ts", "npm/src/connections.ts", "npm/src/pages.ts", "npm/src/sessions.ts"];
-/// When set, the files are written instead of compared.
-const WRITE: &str = "WRITE_TYPE_FACTS";
 
 const NAMES_HEAD: &str = "// The names of the service's Rust enums.";
 const FACTS_HEAD: &str = "// What the service takes and returns, as its Rust types have it: the package's declarations are compared with this.";
@@ -47,18 +46,7 @@ const ACTIONS: &str = "/v1/available-actions";
 #[test]
 fn the_names_and_facts_are_those_of_the_rust_types() {
     for (file, text) in [(NAMES, names()), (FACTS, facts())] {
-        if std::env::var_os(WRITE).is_some() {
-            fs::write(file, text).unwrap();
-            continue;
-        }
-        let written = fs::read_to_string(file).unwrap();
-        let differs = written.lines().zip(text.lines()).find(|(old, new)| old != new);
-        assert!(
-            written == text,
-            "{file} is not what the Rust types say; first difference: {differs:?}\n\
-             Write it anew with `{WRITE}=1 cargo test --features cli --test api typescript`. Then `npm test` says what \
-             the declarations in npm/src lack."
-        );
+        assert_current(file, &text, "WRITE_TYPE_FACTS", "typescript");
     }
 }
 

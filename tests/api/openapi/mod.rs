@@ -10,6 +10,7 @@ use connector_vault::api::route::Route;
 use connector_vault::openapi::node::Node;
 use connector_vault::openapi::{self, Answers};
 
+use crate::derived::assert_current;
 use crate::support::{Api, anonymous, body, with_header};
 
 const DOCUMENT: &str = "www/public/v1/openapi.json";
@@ -18,8 +19,6 @@ const ANSWERS: &str = "src/openapi/answers.json";
 const PAGES: &str = "www/public/problems";
 /// Its path on the site, below the folder of the assets.
 const PATH: &str = "/v1/openapi.json";
-/// When set, the document and the answers are written instead of compared.
-const WRITE: &str = "WRITE_OPENAPI";
 
 #[test]
 fn the_document_is_that_of_the_service() {
@@ -34,17 +33,7 @@ fn the_document_is_that_of_the_service() {
     for (path, now) in
         [(ANSWERS.to_owned(), recorded), (DOCUMENT.to_owned(), document)].into_iter().chain(pages)
     {
-        if std::env::var_os(WRITE).is_some() {
-            fs::write(&path, now).unwrap();
-            continue;
-        }
-        let written = fs::read_to_string(&path).unwrap_or_default();
-        let differs = written.lines().zip(now.lines()).find(|(old, new)| old != new);
-        assert!(
-            written == now,
-            "{path} is not what the service is; first difference: {differs:?}\n\
-             Write it anew with `{WRITE}=1 cargo test --features cli --test api openapi`, and look at what changed."
-        );
+        assert_current(&path, &now, "WRITE_OPENAPI", "openapi");
     }
 }
 

@@ -1,0 +1,25 @@
+//! Files in the repository that are derived from the code.
+
+use std::fmt::Write as _;
+use std::{env, fs};
+
+/// Compares a file with what the code makes of it now. When the environment variable `write` is set, writes it instead.
+/// `test` is the filter of the test that calls this.
+pub fn assert_current(path: &str, now: &str, write: &str, test: &str) {
+    if env::var_os(write).is_some() {
+        fs::write(path, now).unwrap();
+        return;
+    }
+    let written = fs::read_to_string(path).unwrap_or_default();
+    let differ: Vec<_> = written.lines().zip(now.lines()).filter(|(old, new)| old != new).collect();
+    let shown = differ.iter().take(20).fold(String::new(), |mut text, (old, new)| {
+        write!(text, "\n- {old}\n+ {new}").unwrap();
+        text
+    });
+    assert!(
+        written == now,
+        "{path} is out of date; {} lines differ:{shown}\n\
+         If that is meant, run `{write}=1 cargo test --features cli --test api {test}` and review the diff.",
+        differ.len()
+    );
+}
