@@ -58,7 +58,7 @@ export function authorize({ scopes }: Principal, scope: string): void {
 export const readKey = createMiddleware<Environment>(async (c, next) => {
   const secret = c.req.header("x-service-secret");
   if (!secret)
-    throw new Problem("missing_key", "The request carries no API key: send it in the header `x-service-secret`.");
+    throw new Problem("missing_key", "The request has no API key. Send one in the header `x-service-secret`.");
   if (!isWellFormed(secret))
     throw new Problem("invalid_key", "The API key is malformed: a character is missing or mistyped.");
   c.set("secret", secret);

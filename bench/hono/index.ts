@@ -22,7 +22,7 @@ app.get("/health", (c) => c.json({ status: "ok" }, 200, { "cache-control": "priv
 
 const READ = "GET, HEAD, OPTIONS";
 const notAllowed = (allow: string) => () => {
-  throw new Problem("method_not_allowed", `This path takes ${allow} only.`, {}, { allow });
+  throw new Problem("method_not_allowed", `This path supports only ${allow}.`, {}, { allow });
 };
 
 app.use("/v1/*", readKey);

@@ -24,8 +24,8 @@ const items = (name: string, most: number) =>
     .transform((value) => value.split(","))
     .pipe(
       z
-        .array(z.string().min(1, `\`${name}\` has an empty item between its commas`))
-        .max(most, `\`${name}\` may name ${most} at most`),
+        .array(z.string().min(1, `\`${name}\` contains an empty item`))
+        .max(most, `\`${name}\` can have at most ${most} items`),
     )
     .optional();
 const words = z

@@ -155,7 +155,10 @@ impl BodyReader {
     ) -> Option<&'static str> {
         let Value::Array(items) = value else { return Some("must be an array of strings") };
         if items.len() > most {
-            self.invalid(&[field], &format!("has {} items, but may have {most}", items.len()));
+            self.invalid(
+                &[field],
+                &format!("has {} items, but at most {most} are allowed", items.len()),
+            );
         }
         for (nth, item) in items.iter().enumerate() {
             if let Some(what) = item.as_text().map_or(Some("must be a string"), rule) {
@@ -176,7 +179,7 @@ impl BodyReader {
         for (nth, item) in items.iter().enumerate() {
             // An array that is too long has its fault already; comparing all its items would take long.
             if items.iter().take(nth.min(most)).any(|other| other == item) {
-                self.invalid(&[field, &format!("{nth}")], "is there already");
+                self.invalid(&[field, &format!("{nth}")], "is a duplicate");
             }
         }
     }

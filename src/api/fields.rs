@@ -79,7 +79,7 @@ pub(super) fn unknown_platform<'a>(
     platform: &str,
     known: impl Iterator<Item = &'a str>,
 ) -> (String, Option<String>) {
-    let what = format!("is `{}`, which the catalog does not have", shown(platform));
+    let what = format!("is `{}`, which is not in the catalog", shown(platform));
     (what, nearest(platform, known, 1).pop())
 }
 

@@ -14,7 +14,7 @@ use crate::vault::rules::{MAX_IDENTITY, MAX_NAME, MAX_TAG};
 pub const MAX_FILTER: usize = 256;
 
 /// The fault of an `after` that is not a cursor of the list.
-pub(super) const NO_CURSOR: &str = "is not a cursor of this list: take it from the `Link` header, with the filters and the limit that are there, and the same API key";
+pub(super) const NO_CURSOR: &str = "is not a cursor of this list: follow the `Link` header with its filters and limit unchanged, and with the same API key";
 
 /// The parameters of the connector list.
 pub const CONNECTOR_PARAMETERS: [Parameter; 8] = [

@@ -176,7 +176,7 @@ impl<'a> Context<'a> {
         let sent = self.request.header("if-match").filter(|_| self.endpoint.facts().if_match);
         let condition = sent.and_then(Condition::parse);
         if sent.is_some() && condition.is_none() {
-            let what = "must be `*`, or entity tags in double quotes with commas between them";
+            let what = "must be `*` or a comma-separated list of quoted entity tags";
             query.invalid("If-Match", what);
         }
         query.finish()?;

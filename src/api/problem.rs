@@ -243,7 +243,8 @@ impl Problem {
     /// The path does not have the method; `allow` lists the methods that it has.
     #[must_use]
     pub fn no_method(allow: String) -> Self {
-        let problem = Self::new(Code::MethodNotAllowed, format!("This path takes {allow} only."));
+        let problem =
+            Self::new(Code::MethodNotAllowed, format!("This path supports only {allow}."));
         Self { allow: Some(allow.into_boxed_str()), ..problem }
     }
 
@@ -257,7 +258,7 @@ impl Problem {
     /// A key or a token, as `noun` says, that asks too often.
     #[must_use]
     pub fn too_often(noun: &str, wait: RetryAfter) -> Self {
-        let detail = format!("This {noun} asks too often. Wait, then try again.");
+        let detail = format!("This {noun} has sent too many requests. Wait, then retry.");
         Self { retry_after: Some(wait.0), ..Self::new(Code::TooManyRequests, detail) }
     }
 
@@ -270,7 +271,7 @@ impl Problem {
     /// The request carries no API key.
     #[must_use]
     pub fn missing_key() -> Self {
-        let detail = "The request carries no API key: send it in the header `x-service-secret`.";
+        let detail = "The request has no API key. Send one in the header `x-service-secret`.";
         Self::new(Code::MissingKey, detail)
     }
 
@@ -284,14 +285,14 @@ impl Problem {
     /// The request carries more than one secret.
     #[must_use]
     pub fn several_keys() -> Self {
-        let detail = "The API key came twice, in one header or in two: send it once.";
+        let detail = "The request has more than one API key. Send one key, in one header.";
         Self::new(Code::InvalidKey, detail)
     }
 
     /// The token is not valid. All reasons get the same answer, so that it reveals nothing.
     #[must_use]
     pub fn bad_token() -> Self {
-        let detail = "The token is not valid: it is altered, expired or used from an origin that it does not name, or its API key is revoked or expired.";
+        let detail = "The token is invalid: it was altered, has expired or does not allow this origin, or its API key was revoked or has expired.";
         Self::new(Code::InvalidKey, detail)
     }
 

@@ -50,13 +50,13 @@ impl Check {
                 format!("must be a whole number from {least} to {most}").into()
             }
             Self::Items(..) if text.split(',').any(str::is_empty) => {
-                "has an empty item between its commas".into()
+                "contains an empty item".into()
             }
             Self::Items(most, _) if text.split(',').take(most.saturating_add(1)).count() > most => {
-                format!("may name {most} at most").into()
+                format!("can have at most {most} items").into()
             }
             Self::Items(_, most) if text.split(',').any(|item| is_longer(item, most)) => {
-                format!("has an item of more than {most} characters, which nothing can have").into()
+                format!("has an item of more than {most} characters").into()
             }
             Self::Length(most) if is_longer(text, most) => {
                 format!("must have 1 to {most} characters").into()

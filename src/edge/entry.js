@@ -12,7 +12,7 @@ function internal(request, cause) {
     type: `${new URL(request.url).origin}/problems/internal`,
     title: "Internal error",
     status: 500,
-    detail: "The service has a fault. The operator finds it in the log under `requestId`.",
+    detail: "Something went wrong in the service. Its operator can find the cause in the log, by `requestId`.",
     code: "internal",
     requestId,
   };

@@ -1,6 +1,6 @@
-//! The `OpenAPI` document, made from the table of endpoints, the parameters, the fields and the types, and from answers that the
-//! service really gave. `connector-vault openapi` prints it; `www/public/v1/openapi.json` holds it, and the Worker serves that
-//! file to everybody.
+//! The `OpenAPI` document, made from the table of endpoints, the parameters, the fields and the types, and from recorded
+//! responses. `connector-vault openapi` prints it; the Worker serves `www/public/v1/openapi.json`, which holds it, to
+//! everybody.
 
 pub mod answers;
 mod bodies;
@@ -56,7 +56,7 @@ pub fn document(answers: &Answers) -> Node {
         "type": "apiKey",
         "in": "header",
         "name": SECRET_HEADER,
-        "description": "An API key, `sk_test_…` or `sk_live_…`, of one account and environment. The operator may have named further headers that mean the same: send one header, once.",
+        "description": "An API key, `sk_test_…` or `sk_live_…`, which belongs to one account and environment. The operator can allow further header names for it: send only one of them, once.",
     };
     let recorded = |endpoint| answers.of(Endpoint::Keyed(endpoint));
     let problem = |code: Code| &recorded(Keyed::Whoami).problems[code.as_str()];
@@ -77,12 +77,12 @@ pub fn document(answers: &Answers) -> Node {
             "description": ABOUT.trim_end(),
             "license": object! {"name": licence, "identifier": licence},
         },
-        "servers": vec![object! {"url": "/", "description": "The service that this document comes from."}],
+        "servers": vec![object! {"url": "/", "description": "The service that returned this document."}],
         "security": vec![object! {"apiKey": Vec::new()}],
         "tags": vec![
             tag(CATALOG, "Which platforms can be connected, and what each of them can do."),
             tag(VAULT, "Who is connected to which platform."),
-            tag(SERVICE, "The service itself, and the key."),
+            tag(SERVICE, "The service itself, API keys and tokens."),
         ],
         "paths": Node::members(paths),
         "components": object! {
@@ -103,14 +103,14 @@ fn own_operation() -> Node {
     // Of every file of the site; other answers of the service have no use for them.
     let of_files = |description: &str| object! {"description": description, "schema": object! {"type": "string"}};
     let headers = object! {
-        "content-security-policy": of_files("What a page of the service may load."),
-        "cross-origin-opener-policy": of_files("Who shares a page's window."),
-        "permissions-policy": of_files("What a page may ask the browser for."),
-        "referrer-policy": of_files("What a page tells about itself."),
-        "x-content-type-options": of_files("The media type is not to be guessed."),
+        "content-security-policy": of_files("What pages of the service may load."),
+        "cross-origin-opener-policy": of_files("Keeps pages of other origins out of a page's window."),
+        "permissions-policy": of_files("Which features of the browser a page may use."),
+        "referrer-policy": of_files("How much of its address a page sends to others."),
+        "x-content-type-options": of_files("`nosniff`: browsers must not guess the media type."),
         "etag": text("The entity tag of the document."),
-        "cache-control": text("A cache asks before each use."),
-        "access-control-allow-origin": text("`*`: every page may read the document."),
+        "cache-control": text("Caches must revalidate before each use."),
+        "access-control-allow-origin": text("`*`: pages of every origin may read the document."),
     };
     let schema = object! {
         "type": "object",
@@ -124,8 +124,8 @@ fn own_operation() -> Node {
     object! {
         "operationId": "openapi",
         "tags": Node::texts([SERVICE]),
-        "summary": "This document",
-        "description": "The OpenAPI document of the service. Open to everybody, and to pages of every origin.",
+        "summary": "Get the OpenAPI document",
+        "description": "Returns the OpenAPI document of the service. Needs no API key, and pages of every origin may read it.",
         "x-codeSamples": code::of_the_document(),
         "security": Vec::new(),
         "parameters": vec![object! {"$ref": "#/components/parameters/IfNoneMatch"}],
@@ -135,7 +135,7 @@ fn own_operation() -> Node {
                 "headers": headers.clone(),
                 "content": object! {"application/json": object! {"schema": schema}},
             },
-            "304": object! {"description": "What `If-None-Match` names is the document.", "headers": headers},
+            "304": object! {"description": "Not modified: `If-None-Match` names the current document. No body.", "headers": headers},
         },
     }
 }

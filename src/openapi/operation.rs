@@ -75,13 +75,17 @@ pub fn keyed(endpoint: Keyed, answers: &Answers, shared: &mut Shared) -> Node {
 pub fn health(answers: &Answers, shared: &mut Shared) -> Node {
     let health = Endpoint::Open(Open::Health);
     let recorded = answers.of(health);
-    let success =
-        responses::success("The service runs.", Some("Health"), &recorded.success, Examples::Own);
+    let success = responses::success(
+        "The service is running.",
+        Some("Health"),
+        &recorded.success,
+        Examples::Own,
+    );
     object! {
         "operationId": id(health),
         "tags": Node::texts([SERVICE]),
-        "summary": "Whether the service runs",
-        "description": "Open to everybody; asks no storage.",
+        "summary": "Check whether the service runs",
+        "description": "Needs no API key, and does not query storage.",
         "x-codeSamples": code::of_health(),
         "security": Vec::new(),
         "responses": all(success, recorded, shared),
@@ -126,14 +130,14 @@ fn request_body(body: &Body) -> Node {
     let most = MAX_BODY >> 10;
     object! {
         "required": true,
-        "description": format!("One JSON object of at most {most} KiB in UTF-8, with nothing unknown and nothing twice in it."),
+        "description": format!("A JSON object of at most {most} KiB in UTF-8. Unknown and repeated fields are rejected."),
         "content": object! {"application/json": content},
     }
 }
 
 /// What nobody should ever see: it can't be provoked, so its parts are put together here as the Worker's entry does.
 fn internal() -> Answer {
-    let detail = "The service has a fault. The operator finds it in the log under `requestId`.";
+    let detail = "Something went wrong in the service. Its operator can find the cause in the log, by `requestId`.";
     assert!(ENTRY.contains(detail), "the Worker's entry says it otherwise");
     let id = "0b9af7c6-7a0b-4f60-a3ad-60a2a9b5b3a1";
     let body = Problem::new(Code::Internal, detail).to_json(ORIGIN, id);

@@ -205,7 +205,7 @@ pub fn headers() -> Node {
         "IfNoneMatch": object! {
             "name": "If-None-Match",
             "in": "header",
-            "description": "Entity tags of responses that you have already, as returned in `ETag`, separated by commas; or `*`. If one of them matches, the response is a 304 without a body.",
+            "description": "Entity tags of responses that you already have, as returned in `ETag`, separated by commas; or `*`. If one of them matches, the response is a 304 without a body.",
             "schema": object! {"type": "string"},
         },
         "IfMatch": object! {

@@ -45,7 +45,7 @@ pub enum Examples {
 /// The answer to who has it already.
 pub fn not_modified(response: &Answer, shared: &mut Shared) -> Node {
     let answer = object! {
-        "description": "What `If-None-Match` names is what would be answered.",
+        "description": "Not modified: `If-None-Match` names the current response. No body.",
         "headers": headers(response),
     };
     share("NotModified".into(), answer, shared)
@@ -123,34 +123,34 @@ pub fn components(answers: &[&Answer]) -> Node {
         (
             "cache-control",
             true,
-            "`private, no-cache` on reads of the catalog: ask with `If-None-Match` before each use. `private, no-store` on everything else.",
+            "`private, no-cache` on reads of the catalog: revalidate with `If-None-Match` before each use. `private, no-store` on everything else.",
         ),
         (
             "etag",
             true,
-            "The strong entity tag of the answer; of a connection, it follows from id and version.",
+            "The strong entity tag of the response. That of a connection is derived from its id and version.",
         ),
         (
             "link",
             false,
-            "The address of the next page, with `rel=\"next\"`: ask it with the same key. Not there on the last page.",
+            "The URL of the next page, with `rel=\"next\"`. Request it with the same API key. Absent on the last page.",
         ),
-        ("location", true, "The address of the new connection."),
-        ("retry-after", true, "Seconds to wait before the next try."),
-        ("www-authenticate", true, "How to authenticate: by an API key."),
-        ("vary", true, "The request headers that the answer depends on."),
+        ("location", true, "The URL of the new connection."),
+        ("retry-after", true, "How many seconds to wait before you retry."),
+        ("www-authenticate", true, "How to authenticate: with an API key."),
+        ("vary", true, "The request headers that the response depends on."),
         (
             "server-timing",
             true,
-            "What the request cost in storage: calls and rows of the database, reads of values.",
+            "What the request cost in storage: database calls, rows read and written, and reads of stored values.",
         ),
         (
             "strict-transport-security",
             false,
-            "Over HTTPS: a browser asks this host over nothing else from now on.",
+            "Over HTTPS only: browsers must use HTTPS for this host from now on.",
         ),
-        ("x-content-type-options", true, "The media type is not to be guessed."),
-        ("x-request-id", true, "Names the request in the service's log."),
+        ("x-content-type-options", true, "`nosniff`: browsers must not guess the media type."),
+        ("x-request-id", true, "Identifies the request in the service's log."),
     ];
     Node::members(headers.map(|(name, required, description)| {
         let schema = match name {

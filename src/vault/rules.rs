@@ -77,7 +77,7 @@ fn unclear(text: &str) -> Option<&'static str> {
     }
     if !visible(text).eq(text.chars()) {
         return Some(
-            "must not have invisible characters or any that change the direction of writing",
+            "must not contain invisible characters or characters that change the writing direction",
         );
     }
     (!is_nfc(text)).then_some("must be in Unicode's normalization form C (NFC)")
@@ -174,7 +174,7 @@ mod tests {
         let nfc = "must be in Unicode's normalization form C (NFC)";
         let ends = "must not begin or end with white space";
         let invisible =
-            "must not have invisible characters or any that change the direction of writing";
+            "must not contain invisible characters or characters that change the writing direction";
         for (text, expected) in [
             ("e\u{301}", nfc),
             ("\u{212b}", nfc),

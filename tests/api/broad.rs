@@ -62,11 +62,11 @@ fn a_refusal_names_the_estimate_its_causes_and_the_cure() {
                 ("tags", "`tags` has 60 connections"),
                 (
                     "platform",
-                    "`platform` leaves, with the other filters but `tags`, 60 connections",
+                    "`platform` matches, together with the other filters except `tags`, 60 connections",
                 ),
                 (
                     "identityType",
-                    "`identityType` leaves, with the other filters but `tags`, 60 connections",
+                    "`identityType` matches, together with the other filters except `tags`, 60 connections",
                 ),
             ],
         ),
@@ -76,7 +76,7 @@ fn a_refusal_names_the_estimate_its_causes_and_the_cure() {
             rows,
             vec![
                 ("tags", "`tags` have 119 connections together"),
-                ("state", "`state` leaves 60 connections"),
+                ("state", "`state` matches 60 connections"),
             ],
         ),
         (
@@ -94,18 +94,17 @@ fn a_refusal_names_the_estimate_its_causes_and_the_cure() {
     ] {
         let errors: Vec<_> =
             errors.into_iter().map(|(name, what)| (name.to_owned(), what.to_owned())).collect();
-        let detail = format!(
-            "This list would read {estimate} rows, and 50 is the most that one may. {cure}"
-        );
+        let detail =
+            format!("This list would read {estimate} rows, but a list may read at most 50. {cure}");
         assert_eq!(refusal(&api, query), (detail, errors), "{query}");
     }
     let api = with_most(api, "20");
     let cure = "Follow the `Link` header from an earlier page, which costs the same on every page, or narrow the list with a filter.";
-    let page = "`page` skips 29 connections, which a page number reads one by one";
+    let page = "`page` skips 29 connections, which are read one by one";
     assert_eq!(
         refusal(&api, "page=31&limit=1"),
         (
-            format!("This list would read about 28 rows, and 20 is the most that one may. {cure}"),
+            format!("This list would read about 28 rows, but a list may read at most 20. {cure}"),
             vec![("page".to_owned(), page.replace("29", "28"))]
         )
     );

@@ -522,7 +522,7 @@ fn every_way_to_be_refused_is_told_alike() {
     api.world.wait(60_000);
     let expired = plain(api.send(&good()));
     assert!([altered, revoked, expired].iter().all(|answer| *answer == elsewhere));
-    assert!(elsewhere.1.contains("\"detail\":\"The token is not valid: "), "{}", elsewhere.1);
+    assert!(elsewhere.1.contains("\"detail\":\"The token is invalid: "), "{}", elsewhere.1);
 }
 
 #[test]
@@ -983,7 +983,7 @@ fn a_token_creates_for_its_identity_only() {
             (403, "insufficient_scope"),
             "{change}"
         );
-        let detail = format!("This token is for another `{what}`: see `GET /v1/whoami`.");
+        let detail = format!("This token is restricted to another `{what}`: see `GET /v1/whoami`.");
         assert_eq!(body(&response)["detail"], json!(detail));
         assert_eq!(api.world.dump(), before);
     }

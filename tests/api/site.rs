@@ -63,7 +63,7 @@ fn a_key_that_comes_twice_is_told_so() {
         let response = api.send(&request);
         (response.status, body(&response)["detail"].as_str().unwrap_or_default().to_owned())
     };
-    let several = "The API key came twice, in one header or in two: send it once.".to_owned();
+    let several = "The request has more than one API key. Send one key, in one header.".to_owned();
     let mistyped = "The API key is malformed: a character is missing or mistyped.".to_owned();
     for (values, expected) in [
         (vec![("x-service-secret", format!("{key}, {key}"))], &several),

@@ -77,7 +77,7 @@ impl NewSession<'_> {
         };
         let text = secrets.sign(&token).ok_or_else(no_secret)?;
         if text.len() > MAX_TOKEN {
-            let what = format!("make a token of more than {MAX_TOKEN} characters: name fewer");
+            let what = format!("make the token longer than {MAX_TOKEN} characters: send fewer");
             body.invalid(&["origins"], &what);
             body.finish()?;
         }
@@ -142,7 +142,7 @@ fn scopes(principal: &Principal, asked: Option<Vec<String>>) -> Result<Scopes, P
 
 /// The service has no secret to sign tokens with.
 pub(super) fn no_secret() -> Problem {
-    let detail = "The service has no `SESSION_SECRET` to sign tokens with: its operator has to set one of at least 32 characters.";
+    let detail = "The service cannot create tokens: its operator must set `SESSION_SECRET`, which has at least 32 characters.";
     let problem = Problem::unavailable("`SESSION_SECRET` is missing or too short");
     Problem { detail: detail.into(), ..problem }
 }

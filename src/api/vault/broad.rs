@@ -39,7 +39,7 @@ pub(super) fn too_broad(
     let (estimate, cure, errors) = match excess {
         Excess::Page { skipped } => {
             let cure = "Follow the `Link` header from an earlier page, which costs the same on every page, or narrow the list with a filter.";
-            let what = format!("skips {skipped} connections, which a page number reads one by one");
+            let what = format!("skips {skipped} connections, which are read one by one");
             (format!("about {skipped}"), cure, vec![fault("page", &what)])
         }
         Excess::Matches { most: matches } => {
@@ -56,9 +56,8 @@ pub(super) fn too_broad(
             (format!("about {cost}"), cure, tag_faults(filter, *tags, *columns))
         }
     };
-    let detail = format!(
-        "This list would read {estimate} rows, and {most} is the most that one may. {cure}"
-    );
+    let detail =
+        format!("This list would read {estimate} rows, but a list may read at most {most}. {cure}");
     Problem { errors, ..Problem::new(Code::QueryTooBroad, detail) }
 }
 
@@ -105,8 +104,11 @@ fn tag_faults(filter: &ConnectionFilter, tags: u64, columns: u64) -> Vec<Fault> 
     ];
     let names: Vec<&str> =
         given.into_iter().filter(|(_, given)| *given).map(|(name, _)| name).collect();
-    let what =
-        if names.len() > 1 { "leaves, with the other filters but `tags`," } else { "leaves" };
+    let what = if names.len() > 1 {
+        "matches, together with the other filters except `tags`,"
+    } else {
+        "matches"
+    };
     faults.extend(
         names.into_iter().map(|name| fault(name, &format!("{what} {columns} connections"))),
     );

@@ -12,7 +12,8 @@ use crate::vault::statements::one::{self, Write};
 
 /// The connection is not at the version that `If-Match` names.
 pub(super) fn precondition_failed() -> Problem {
-    let detail = "The connection is not at the version that `If-Match` names: read it again.";
+    let detail =
+        "The connection's current version does not match `If-Match`. Fetch the connection again.";
     Problem::new(Code::PreconditionFailed, detail)
 }
 

@@ -91,7 +91,7 @@ fn exists(holder: Option<&Connection>) -> Problem {
     let Some(holder) = holder else {
         return Problem::new(Code::ConnectionExists, "Another connection has this key.");
     };
-    let detail = format!("The connection `{}` has the key `{}`.", holder.id, holder.key());
+    let detail = format!("The connection `{}` already has the key `{}`.", holder.id, holder.key());
     Problem {
         extension: Extension::ConnectionId(holder.id.clone()),
         ..Problem::new(Code::ConnectionExists, detail)
@@ -121,7 +121,8 @@ fn read(
             platform.as_ref().is_some_and(|platform| !may(platform)).then_some("platform")
         };
         if let Some(what) = what {
-            let detail = format!("This token is for another `{what}`: see `GET /v1/whoami`.");
+            let detail =
+                format!("This token is restricted to another `{what}`: see `GET /v1/whoami`.");
             return Err(Problem::new(Code::InsufficientScope, detail));
         }
     }
@@ -129,7 +130,7 @@ fn read(
         (platform, connector, identity, identity_type)
     else {
         // A missing field was noted as a fault before.
-        let detail = "The service has a fault: it overlooked what is missing.";
+        let detail = "Something went wrong in the service: it did not report the missing field.";
         return Err(Problem::new(Code::Internal, detail));
     };
     let state = body.text("state").and_then(|text| text.parse().ok());

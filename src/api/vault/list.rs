@@ -32,11 +32,11 @@ struct ListRequest {
 /// Notes the faults that parameters have only in combination.
 pub fn check_together(query: &mut QueryReader<'_>) {
     if query.text("after").is_some() && query.has("page") {
-        query.invalid("after", "can't be given together with `page`: it stands for a page itself");
+        query.invalid("after", "cannot be combined with `page`");
     }
     let how = query.text("tagsMatch");
     if matches!(how.as_deref(), Some("all" | "any")) && !query.has("tags") {
-        query.invalid("tagsMatch", "says how `tags` are matched, but there are none");
+        query.invalid("tagsMatch", "can only be used together with `tags`");
     }
 }
 

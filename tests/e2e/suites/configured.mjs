@@ -186,7 +186,7 @@ export function configured(world) {
     test("who asks too often is told to wait, and nobody else is", async () => {
       const { first, second } = keys;
       const description = Description.committed();
-      const detail = "This API key asks too often. Wait, then try again.";
+      const detail = "This API key has sent too many requests. Wait, then retry.";
       for (const path of [
         "/v1/whoami",
         CONNECTORS,

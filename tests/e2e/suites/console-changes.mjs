@@ -93,7 +93,7 @@ export function changedInConsole(world) {
         await field.fill("x".repeat(128));
         assert.equal(await isOff(), false);
         await field.fill(`${Array.from({ length: 49 }, (_, n) => `t${n}`).join()},`);
-        await panel.getByText("Has 51 items, but may have 50.").waitFor();
+        await panel.getByText("Has 51 items, but at most 50 are allowed.").waitFor();
         assert.ok(await isOff());
         assert.equal(await panel.getByRole("list", { name: "Tags" }).getByRole("listitem").count(), 51);
         assert.deepEqual(await tagsOf(caller(), id), ["one", "two"], "nothing was sent");

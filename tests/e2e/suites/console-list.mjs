@@ -37,9 +37,9 @@ const FILTERS = {
 
 const INVALID = [
   ["Search", fill("Search", "x".repeat(101)), "Must have 1 to 100 characters."],
-  ["Tags", fill("Tags", "a,,b"), "Has an empty item between its commas."],
+  ["Tags", fill("Tags", "a,,b"), "Contains an empty item."],
   ["Tags", fill("Tags", Array(21).fill("t").join()), "May name 20 at most."],
-  ["Keys", more("Keys", "a,,b"), "Has an empty item between its commas."],
+  ["Keys", more("Keys", "a,,b"), "Contains an empty item."],
 ];
 
 export function consoleList(world) {

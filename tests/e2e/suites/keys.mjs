@@ -14,7 +14,7 @@ const NOTHING = { calls: 0, rowsRead: 0, rowsWritten: 0, reads: 0 };
 
 const MALFORMED = "The API key is malformed: a character is missing or mistyped.";
 const REFUSED = "The API key is unknown, revoked or expired.";
-const MISSING = "The request carries no API key: send it in the header `x-service-secret`.";
+const MISSING = "The request has no API key. Send one in the header `x-service-secret`.";
 
 export function keys(world) {
   const send = (path, options) => world.server.send(path, options);
@@ -63,7 +63,7 @@ export function keys(world) {
       for (const twice of [`${good}, ${good}`, `${good},x`]) {
         const answer = await send(CONNECTORS, { secret: twice });
         expectProblem(answer, "invalid_key", {
-          detail: "The API key came twice, in one header or in two: send it once.",
+          detail: "The request has more than one API key. Send one key, in one header.",
         });
         assert.deepEqual(costOf(answer), NOTHING);
       }

@@ -230,7 +230,7 @@ export function refusals(world) {
             expectRefusal(
               await ask(method, path, made.owner.secret, JSON_TYPE, '{"tags":["no"]}'),
               "method_not_allowed",
-              { allow, detail: `This path takes ${allow} only.` },
+              { allow, detail: `This path supports only ${allow}.` },
             );
             expectRefusal(await ask(method, path, made.none.secret), "method_not_allowed", { allow });
           }),
@@ -262,7 +262,7 @@ export function refusals(world) {
       const empty = (name) => [name, `\`${name}\` is empty: give it a value, or leave it out`];
       const boolean = ["active", "`active` must be `true` or `false`"];
       const types = ["identityType", "`identityType` must be one of user, team, organization, project"];
-      const hole = (name) => [name, `\`${name}\` has an empty item between its commas`];
+      const hole = (name) => [name, `\`${name}\` contains an empty item`];
       const cursor = (after) => [`after=${after}`, "invalid_parameter", ["after"]];
       const { next } = expectConnections(await owner.list({ limit: 1, active: "false" }));
       assert.equal(next, undefined);
@@ -297,8 +297,8 @@ export function refusals(world) {
           [`key=${value}`, "invalid_parameter", hole("key")],
           [`tags=${value}`, "invalid_parameter", hole("tags")],
         ]),
-        [`key=${Array(101).fill("k").join(",")}`, "invalid_parameter", ["key", "`key` may name 100 at most"]],
-        [`tags=${Array(21).fill("t").join(",")}`, "invalid_parameter", ["tags", "`tags` may name 20 at most"]],
+        [`key=${Array(101).fill("k").join(",")}`, "invalid_parameter", ["key", "`key` can have at most 100 items"]],
+        [`tags=${Array(21).fill("t").join(",")}`, "invalid_parameter", ["tags", "`tags` can have at most 20 items"]],
         ["tags=a&tagsMatch=some", "invalid_parameter", ["tagsMatch", "`tagsMatch` must be one of all, any"]],
         ["tagsMatch=any", "invalid_parameter", ["tagsMatch"]],
         ["tags=a&tagsMatch=", "invalid_parameter", empty("tagsMatch")],

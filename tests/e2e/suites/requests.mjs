@@ -58,7 +58,7 @@ export function requests(world) {
       test(`${path} answers 405 to every other method`, async () => {
         for (const method of OTHER_METHODS) {
           const answer = await send(path, { method, secret: full() });
-          expectProblem(answer, "method_not_allowed", { detail: `This path takes ${READ_METHODS} only.` });
+          expectProblem(answer, "method_not_allowed", { detail: `This path supports only ${READ_METHODS}.` });
         }
       });
     }
