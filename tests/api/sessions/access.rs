@@ -1,0 +1,126 @@
+//! What a token may do, and how its requests are counted.
+
+use connector_vault::terms::{Environment, Scope};
+use serde_json::json;
+
+use super::{CONNECTORS, SECRET, SESSIONS, WHOAMI, api};
+use crate::support::{Api, as_secret, body, config, with_body, with_header};
+use crate::vault::{CONNECTIONS, at, code, minimal};
+
+#[test]
+fn whoami_tells_what_a_token_is_confined_to() {
+    let api = api();
+    let token = api.token(&json!({
+        "identity": "ann", "identityType": "user", "platforms": ["zeta", "alpha"], "ttlSeconds": 60,
+        "scopes": ["connections:write", "connections:read"],
+    }));
+    let response = api.get_as(&token, WHOAMI);
+    assert_eq!(
+        String::from_utf8(response.body).unwrap(),
+        r#"{"account":"acme","environment":"test","scopes":["connections:read","connections:write"],"expiresAt":"2027-01-15T08:01:00.000Z","identity":"ann","identityType":"user","platforms":["zeta","alpha"],"origins":null}"#
+    );
+    assert_eq!(response.headers[1].1, "private, no-store");
+    assert_eq!(api.cost(&as_secret(&token, "GET", WHOAMI)), (200, String::new(), 1));
+    assert_eq!(api.get_as(&token, "/v1/whoami?x=1").status, 400);
+    // A token loses a scope together with its key.
+    api.world.database.execute("UPDATE api_keys SET scopes = 'connections:read'", []).unwrap();
+    assert_eq!(body(&api.get_as(&token, WHOAMI))["scopes"], json!(["connections:read"]));
+}
+
+#[test]
+fn a_token_makes_no_tokens_and_finds_no_paths() {
+    let api = api();
+    let token =
+        api.token(&json!({"identity": "ann", "scopes": Scope::OF_TOKENS.map(Scope::as_str)}));
+    let response =
+        api.send(&with_body(as_secret(&token, "POST", SESSIONS), r#"{"identity":"bob"}"#));
+    assert_eq!((response.status, code(&response).as_str()), (403, "insufficient_scope"));
+    assert_eq!(body(&response)["detail"], "This token lacks the scope `sessions:create`.");
+    assert_eq!(api.get_as(&token, "/v1/nothing").status, 404);
+    assert_eq!(api.send(&as_secret(&token, "PUT", CONNECTORS)).status, 405);
+    assert_eq!(api.send(&as_secret(&token, "PUT", CONNECTIONS)).status, 405);
+}
+
+#[test]
+fn a_token_without_the_scope_asks_no_storage() {
+    let api = api();
+    let id = api.create(&minimal("ann"))["id"].as_str().unwrap().to_owned();
+    for (scopes, wanted) in [
+        (vec!["catalog:read"], vec!["GET", "PATCH"]),
+        (vec!["catalog:read", "connections:read"], vec!["PATCH", "DELETE"]),
+        (vec!["connections:write"], vec!["GET"]),
+    ] {
+        let token = api.token(&json!({"identity": "ann", "scopes": scopes}));
+        for method in wanted {
+            let request = with_body(as_secret(&token, method, &at(&id)), "{}");
+            assert_eq!(api.cost(&request), (403, "insufficient_scope".into(), 0));
+            let scope = if method == "GET" { "read" } else { "write" };
+            let detail = format!("This token lacks the scope `connections:{scope}`.");
+            assert_eq!(body(&api.send(&request))["detail"], json!(detail));
+        }
+    }
+    let token = api.token(&json!({"identity": "ann", "scopes": ["connections:read"]}));
+    assert_eq!(
+        api.cost(&as_secret(&token, "GET", CONNECTORS)),
+        (403, "insufficient_scope".into(), 0)
+    );
+    // A scope that its key has lost is noticed in the batch.
+    api.world
+        .database
+        .execute("UPDATE api_keys SET scopes = 'catalog:read sessions:create'", [])
+        .unwrap();
+    assert_eq!(
+        api.cost(&as_secret(&token, "GET", CONNECTIONS)),
+        (403, "insufficient_scope".into(), 1)
+    );
+}
+
+#[test]
+fn a_token_is_counted_by_its_key_and_its_identity() {
+    let mut api = api();
+    let counted = |api: &Api, secret: &str, path: &str| {
+        api.world.counted_by.take();
+        api.get_as(secret, path);
+        api.world.counted_by.take().unwrap()
+    };
+    let [ann, again, typed, bob] = [
+        json!({"identity": "ann"}),
+        json!({"identity": "ann", "ttlSeconds": 60}),
+        json!({"identity": "ann", "platforms": ["zeta"], "identityType": "user"}),
+        json!({"identity": "bob"}),
+    ]
+    .map(|wish| api.token(&wish));
+    let of = counted(&api, &ann, CONNECTORS);
+    for path in [CONNECTORS, CONNECTIONS, WHOAMI] {
+        for token in [&again, &typed] {
+            assert_eq!(counted(&api, token, path), of);
+        }
+        assert_ne!(counted(&api, &bob, path), of);
+        assert_eq!(counted(&api, api.key.reveal(), path), api.key.hash().to_string());
+    }
+    api.key = api.world.key("acme", Environment::Test, &Scope::ALL, None);
+    let other = api.token(&json!({"identity": "ann"}));
+    assert_ne!(counted(&api, &other, CONNECTORS), of);
+    api.world.limited.set(true);
+    for path in [CONNECTORS, CONNECTIONS, WHOAMI] {
+        assert_eq!(api.get_as(&ann, path).status, 429);
+    }
+}
+
+#[test]
+fn tokens_and_secrets_show_up_nowhere() {
+    let api = api();
+    let token = api.token(&json!({"identity": "ann", "origins": ["https://a.example"]}));
+    for path in [CONNECTORS, WHOAMI, CONNECTIONS, "/v1/nope"] {
+        for origin in ["https://a.example", "https://b.example"] {
+            for fails in [false, true] {
+                api.world.db_fails.set(fails);
+                let request = with_header(as_secret(&token, "GET", path), "origin", origin);
+                let shown = format!("{request:?} {:?} {:?}", api.send(&request), api.service);
+                assert!(!shown.contains(token.trim_start_matches("st_test_")), "{path}");
+                assert!(!shown.contains(SECRET), "{path}");
+            }
+        }
+    }
+    assert!(format!("{:?}", config(&[("SESSION_SECRET", SECRET)])).contains("SessionSecrets(…)"));
+}

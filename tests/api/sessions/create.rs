@@ -1,0 +1,250 @@
+//! Creating tokens.
+
+use connector_vault::access::token::MAX_TOKEN;
+use connector_vault::api::Request;
+use connector_vault::terms::{Environment, Scope};
+use serde_json::{Value, json};
+
+use super::{CONNECTORS, OTHER, SESSIONS, WHOAMI, api, asking};
+use crate::support::{Api, anonymous, as_key, as_secret, body, with_body, with_header};
+use crate::vault::{code, faults};
+
+#[test]
+fn a_token_is_made_from_a_key() {
+    let api = api();
+    let response = api.send(&asking(&api.key, &json!({"identity": "ann"})));
+    assert_eq!(response.status, 201);
+    assert_eq!(response.header("cache-control"), Some("private, no-store"));
+    assert_eq!(response.header("content-type"), Some("application/json"));
+    assert_eq!(api.world.db_calls.get(), 1);
+    let mut document = body(&response);
+    let token = document["token"].take();
+    let token = token.as_str().unwrap();
+    assert!(token.starts_with("st_test_") && token.len() < 300, "{token}");
+    let expected = json!({
+        "token": null, "expiresAt": "2027-01-15T08:15:00.000Z", "environment": "test", "identity": "ann", "identityType": null,
+        "scopes": ["catalog:read", "connections:read"], "platforms": null, "origins": null,
+    });
+    assert_eq!(document, expected);
+    let text = String::from_utf8(response.body).unwrap();
+    let members = ["token", "expiresAt", "environment", "identity", "identityType", "scopes"];
+    let places: Vec<_> = members.iter().map(|name| text.find(&format!("\"{name}\":"))).collect();
+    assert!(places.is_sorted() && places.iter().all(Option::is_some), "{text}");
+
+    let live = api.world.key("acme", Environment::Live, &Scope::ALL, None);
+    let wish = json!({
+        "identity": "Größe ::\"x\"", "identityType": "team", "scopes": ["connections:write", "connections:read"],
+        "platforms": ["ZETA", "alpha-two", "Zeta"], "origins": ["https://a.example", "http://localhost:5173"], "ttlSeconds": 60.0,
+    });
+    let response = api.send(&asking(&live, &wish));
+    let mut document = body(&response);
+    assert!(document["token"].take().as_str().unwrap().starts_with("st_live_"));
+    let expected = json!({
+        "token": null, "expiresAt": "2027-01-15T08:01:00.000Z", "environment": "live", "identity": "Größe ::\"x\"", "identityType": "team",
+        "scopes": ["connections:read", "connections:write"], "platforms": ["zeta", "alpha-two"],
+        "origins": ["https://a.example", "http://localhost:5173"],
+    });
+    assert_eq!((response.status, document), (201, expected));
+}
+
+#[test]
+fn a_token_ends_with_its_key_at_the_latest() {
+    let api = api();
+    for (left, ends) in [(59_999, 59_999), (900_000, 900_000), (900_001, 900_000)] {
+        let end = Some(api.world.now.get() + left);
+        let key = api.world.key("acme", Environment::Test, &Scope::ALL, end);
+        let made = body(&api.send(&asking(&key, &json!({"identity": "ann"}))));
+        let expected = connector_vault::rfc3339::rfc3339(api.world.now.get() + ends).unwrap();
+        assert_eq!(made["expiresAt"], json!(expected), "{left}");
+    }
+}
+
+#[test]
+fn faults_of_the_body_are_named() {
+    let api = api();
+    let long = format!("https://{}", "a".repeat(246));
+    let names: Vec<String> = (0..21).map(|nth| format!("p{nth}")).collect();
+    let mut many: Vec<String> = (0..20).map(|nth| format!("/platforms/{nth}")).collect();
+    many.push("/platforms".into());
+    many.sort();
+    for (wish, expected) in [
+        (json!({}), vec!["/identity"]),
+        (json!({"identity": ""}), vec!["/identity"]),
+        (
+            json!({"identity": "a,b", "identityType": "User"}),
+            vec!["/identity", "/identityType>user"],
+        ),
+        (json!({"identity": 7, "ttlSeconds": 59}), vec!["/identity", "/ttlSeconds"]),
+        (json!({"identity": "ann", "ttl": 60}), vec!["/ttl>ttlSeconds"]),
+        (json!({"identity": "ann", "ttlSeconds": 3601}), vec!["/ttlSeconds"]),
+        (json!({"identity": "ann", "ttlSeconds": "900"}), vec!["/ttlSeconds"]),
+        (json!({"identity": "ann", "ttlSeconds": 900.5}), vec!["/ttlSeconds"]),
+        (json!({"identity": "ann", "ttlSeconds": 3601.0}), vec!["/ttlSeconds"]),
+        (json!({"identity": " ann"}), vec!["/identity"]),
+        (json!({"identity": "\u{202e}nna"}), vec!["/identity"]),
+        (json!({"identity": "ann", "ttlSeconds": -900}), vec!["/ttlSeconds"]),
+        (json!({"identity": "ann", "ttlSeconds": null}), vec!["/ttlSeconds"]),
+        (json!({"identity": "ann", "identityType": null}), vec!["/identityType"]),
+        (json!({"identity": "ann", "scopes": "catalog:read"}), vec!["/scopes"]),
+        (json!({"identity": "ann", "scopes": []}), vec!["/scopes"]),
+        (json!({"identity": "ann", "scopes": ["sessions:create"]}), vec!["/scopes/0"]),
+        (
+            json!({"identity": "ann", "scopes": ["catalog:read", "x", "catalog:read"]}),
+            vec!["/scopes/1", "/scopes/2"],
+        ),
+        (json!({"identity": "ann", "platforms": []}), vec!["/platforms"]),
+        (json!({"identity": "ann", "platforms": null}), vec!["/platforms"]),
+        (
+            json!({"identity": "ann", "platforms": ["alpha", "a b", 1, "alhpa", "stripe", "Zta"], "ttl": 1}),
+            vec![
+                "/platforms/1",
+                "/platforms/2",
+                "/platforms/3>alpha",
+                "/platforms/4",
+                "/platforms/5>zeta",
+                "/ttl>ttlSeconds",
+            ],
+        ),
+        (json!({"identity": "ann", "platforms": ["alpha", "zeta", "alpha"]}), vec!["/platforms/2"]),
+        (json!({"identity": "ann", "platforms": names}), many.iter().map(String::as_str).collect()),
+        (json!({"identity": "ann", "origins": []}), vec!["/origins"]),
+        (
+            json!({"identity": "ann", "origins": ["*", "https://a.example/", "null", long]}),
+            vec!["/origins/0", "/origins/1", "/origins/2", "/origins/3"],
+        ),
+        (
+            json!({"identity": "ann", "origins": ["https://a.example", "https://a.example"]}),
+            vec!["/origins/1"],
+        ),
+    ] {
+        let response = api.send(&asking(&api.key, &wish));
+        assert_eq!((response.status, code(&response).as_str()), (400, "invalid_body"), "{wish}");
+        assert_eq!(faults(&response), expected, "{wish} {}", body(&response));
+    }
+    let request = asking(&api.key, &json!({"identity": "ann"}));
+    for (request, status, expected) in [
+        (Request { query: "ttlSeconds=60".into(), ..request.clone() }, 400, "unknown_parameter"),
+        (as_key(&api.key, "POST", SESSIONS), 415, "unsupported_media_type"),
+        (with_body(as_key(&api.key, "POST", SESSIONS), "[]"), 400, "invalid_body"),
+        (
+            with_body(as_key(&api.key, "POST", SESSIONS), r#"{"identity":"a","identity":"b"}"#),
+            400,
+            "invalid_body",
+        ),
+        (with_body(anonymous("POST", SESSIONS), "{}"), 401, "missing_key"),
+    ] {
+        let response = api.send(&request);
+        assert_eq!((response.status, code(&response).as_str()), (status, expected));
+    }
+    // The rate limit is checked before the body.
+    api.world.limited.set(true);
+    assert_eq!(api.send(&with_body(as_key(&api.key, "POST", SESSIONS), "[]")).status, 429);
+}
+
+#[test]
+fn methods() {
+    let api = api();
+    for method in ["GET", "HEAD", "PUT", "PATCH", "DELETE", "post", "QUERY"] {
+        let response = api.send(&as_key(&api.key, method, SESSIONS));
+        assert_eq!((response.status, response.header("allow")), (405, Some("POST, OPTIONS")));
+    }
+    let preflight = api.send(&anonymous("OPTIONS", SESSIONS));
+    assert_eq!((preflight.status, preflight.header("allow")), (204, Some("POST, OPTIONS")));
+}
+
+#[test]
+fn the_longest_token_fits_a_header() {
+    let api = api();
+    let platforms: Vec<String> = (0..20).map(|nth| format!("{nth:064}")).collect();
+    api.publish_with(&platforms);
+    let origins = |count: usize, length: usize| -> Vec<String> {
+        (0..count).map(|nth| format!("https://{nth:0>0$}", length - 8)).collect()
+    };
+    let mut wish = json!({
+        "identity": "\u{10ffff}".repeat(256), "identityType": "organization", "platforms": platforms, "ttlSeconds": 3600,
+        "scopes": Scope::OF_TOKENS.map(Scope::as_str),
+    });
+    assert!(api.token(&wish).len() < MAX_TOKEN);
+    wish["identity"] = json!("\"\\".repeat(128));
+    wish["origins"] = json!(origins(10, 60));
+    let token = api.token(&wish);
+    assert!(token.len() < MAX_TOKEN, "{}", token.len());
+    let sent = with_header(as_secret(&token, "GET", WHOAMI), "origin", &origins(10, 60)[9]);
+    assert_eq!(body(&api.send(&sent))["platforms"], json!(platforms));
+    wish["origins"] = json!(origins(10, 253));
+    let response = api.send(&asking(&api.key, &wish));
+    assert_eq!((response.status, faults(&response)), (400, vec!["/origins".to_owned()]));
+    let mut longest = 0;
+    for length in 60..253 {
+        wish["origins"] = json!(origins(10, length));
+        let response = api.send(&asking(&api.key, &wish));
+        if response.status == 201 {
+            longest = body(&response)["token"].as_str().unwrap().len();
+        }
+    }
+    assert!((MAX_TOKEN - 20..=MAX_TOKEN).contains(&longest), "{longest}");
+}
+
+#[test]
+fn scopes_are_some_of_the_keys() {
+    let api = api();
+    let ask = |scopes: &[Scope], wish: &Value| {
+        let key = api.world.key("acme", Environment::Test, scopes, None);
+        api.send(&asking(&key, wish))
+    };
+    let (read, write, catalog, create) = (
+        Scope::ConnectionsRead,
+        Scope::ConnectionsWrite,
+        Scope::CatalogRead,
+        Scope::SessionsCreate,
+    );
+    for (scopes, wanted, given) in [
+        (vec![create], None, vec![]),
+        (vec![create, write], None, vec![]),
+        (vec![create, read, write], None, vec!["connections:read"]),
+        (vec![create, catalog], None, vec!["catalog:read"]),
+        (vec![create, write], Some(vec!["connections:write"]), vec!["connections:write"]),
+        (
+            Scope::ALL.to_vec(),
+            Some(vec!["connections:write", "catalog:read"]),
+            vec!["catalog:read", "connections:write"],
+        ),
+    ] {
+        let mut wish = json!({"identity": "ann"});
+        if let Some(wanted) = wanted {
+            wish["scopes"] = json!(wanted);
+        }
+        let response = ask(&scopes, &wish);
+        assert_eq!((response.status, &body(&response)["scopes"]), (201, &json!(given)));
+    }
+    for (scopes, wanted, lacking) in [
+        (vec![create, read], vec!["connections:read", "connections:write"], "connections:write"),
+        (vec![create], vec!["connections:write", "catalog:read"], "catalog:read"),
+        (vec![read, write, catalog], vec!["catalog:read"], "sessions:create"),
+    ] {
+        let response = ask(&scopes, &json!({"identity": "ann", "scopes": wanted}));
+        assert_eq!((response.status, code(&response).as_str()), (403, "insufficient_scope"));
+        let detail = format!("This API key lacks the scope `{lacking}`.");
+        assert_eq!(body(&response)["detail"], json!(detail));
+    }
+}
+
+#[test]
+fn without_a_secret_there_are_no_tokens() {
+    let token = api().token(&json!({"identity": "ann"}));
+    let short = "x".repeat(31);
+    for (current, previous) in
+        [("", ""), (short.as_str(), short.as_str()), (&*format!(" {short}\n"), ""), ("", OTHER)]
+    {
+        let api = Api::with_sessions(current, previous);
+        let response = api.send(&asking(&api.key, &json!({"identity": "ann"})));
+        assert_eq!((response.status, code(&response).as_str()), (503, "unavailable"));
+        let document = body(&response);
+        assert!(document["detail"].as_str().unwrap().contains("`SESSION_SECRET`"), "{document}");
+        assert!(response.log.unwrap().contains("SESSION_SECRET"));
+        assert_eq!(api.cost(&as_secret(&token, "GET", CONNECTORS)), (401, "invalid_key".into(), 0));
+        // No other caller learns of it.
+        let lacking = api.world.key("acme", Environment::Test, &[], None);
+        assert_eq!(api.send(&asking(&lacking, &json!({}))).status, 403);
+    }
+}

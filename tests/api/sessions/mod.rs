@@ -1,0 +1,75 @@
+//! `POST /v1/sessions`, and what tokens may do.
+
+mod access;
+mod catalog;
+mod create;
+mod validity;
+mod vault;
+
+use connector_vault::access::key::ApiKey;
+use connector_vault::api::{Request, Response};
+use connector_vault::catalog::cache::CURRENT_MS;
+use serde_json::Value;
+
+use crate::support::{Api, as_key, as_secret, body, connector, small_catalog, with_body};
+use crate::vault::{at, code};
+
+pub const SESSIONS: &str = "/v1/sessions";
+const CONNECTORS: &str = "/v1/available-connectors";
+const WHOAMI: &str = "/v1/whoami";
+pub const SECRET: &str = "a secret of thirty-two characters";
+const OTHER: &str = "another secret, and a longer one than that";
+/// The cost of a request that asks no storage.
+const FREE: &str = "d1;desc=\"calls=0 rows_read=0 rows_written=0\", kv;desc=\"reads=0\"";
+
+fn api() -> Api {
+    Api::with_sessions(SECRET, "")
+}
+
+/// A request for a token.
+pub fn asking(key: &ApiKey, document: &Value) -> Request {
+    with_body(as_key(key, "POST", SESSIONS), &document.to_string())
+}
+
+impl Api {
+    /// Publishes the small catalog with these additional platforms, visible at once.
+    fn publish_with<T: AsRef<str>>(&self, more: &[T]) {
+        let more = more.iter().map(|platform| {
+            let platform = platform.as_ref();
+            (connector(platform, platform, "Other", 0), false, Vec::new())
+        });
+        self.world.publish(small_catalog().into_iter().chain(more).collect());
+        self.world.wait(CURRENT_MS + 1);
+    }
+
+    /// A token that names platforms which the catalog no longer has.
+    fn token_of_gone(&self, gone: &[&str], wish: &Value) -> String {
+        self.publish_with(gone);
+        let token = self.token(wish);
+        self.publish_with::<&str>(&[]);
+        token
+    }
+
+    /// The answer to a request for a token.
+    pub fn session(&self, document: &Value) -> Value {
+        let response = self.send(&asking(&self.key, document));
+        assert_eq!(response.status, 201, "{document} {}", body(&response));
+        body(&response)
+    }
+
+    /// A token.
+    pub fn token(&self, document: &Value) -> String {
+        self.session(document)["token"].as_str().unwrap().to_owned()
+    }
+
+    fn get_as(&self, secret: &str, path: &str) -> Response {
+        self.send(&as_secret(secret, "GET", path))
+    }
+
+    /// The status, the code and the number of database calls of a request.
+    fn cost(&self, request: &Request) -> (u16, String, u32) {
+        let calls = self.world.db_calls.get();
+        let response = self.send(request);
+        (response.status, code(&response), self.world.db_calls.get() - calls)
+    }
+}

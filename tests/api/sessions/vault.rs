@@ -1,0 +1,346 @@
+//! What a token sees and changes of the vault.
+
+use connector_vault::api::Service;
+use connector_vault::terms::{Environment, Scope};
+use serde_json::{Value, json};
+
+use super::{OTHER, SECRET, WHOAMI, api};
+use crate::support::{Api, as_secret, body, column, config, with_body, with_header};
+use crate::vault::{
+    CONNECTIONS, SUMMARY, UNKNOWN_ID, at, code, comparable, cursor, faults, minimal, next,
+};
+
+/// Connections of two identities, each to three platforms and of two types.
+fn vault(api: &Api) -> Vec<Value> {
+    let mut rows = Vec::new();
+    for identity in ["ann", "Ann", "bob"] {
+        for (platform, kind, tags) in [
+            ("alpha", "user", ["red", "x"]),
+            ("zeta", "team", ["red", "y"]),
+            ("epsilon", "user", ["blue", "x"]),
+        ] {
+            api.world.wait(1);
+            rows.push(api.create(&json!({
+                "platform": platform, "identity": identity, "identityType": kind, "tags": tags, "name": "Common",
+            })));
+        }
+    }
+    rows.reverse();
+    rows
+}
+
+#[test]
+fn lists_show_what_a_token_may_see() {
+    let api = api();
+    let rows = vault(&api);
+    let tokens = [
+        (json!({"identity": "ann"}), vec!["epsilon", "zeta", "alpha"]),
+        (json!({"identity": "ann", "identityType": "user"}), vec!["epsilon", "alpha"]),
+        (json!({"identity": "ann", "platforms": ["alpha", "zeta"]}), vec!["zeta", "alpha"]),
+        (json!({"identity": "ann", "identityType": "team", "platforms": ["alpha"]}), vec![]),
+        (json!({"identity": "nobody"}), vec![]),
+    ];
+    for (wish, seen) in &tokens {
+        let token = api.token(wish);
+        let own: Vec<&Value> = rows
+            .iter()
+            .filter(|row| {
+                row["identity"] == wish["identity"]
+                    && seen.iter().any(|name| row["platform"] == *name)
+            })
+            .collect();
+        let holds = |row: &Value, query: &str| {
+            query.split('&').filter(|pair| !pair.is_empty()).all(|pair| {
+                let (name, value) = pair.split_once('=').unwrap();
+                match name {
+                    "tags" => row["tags"].as_array().unwrap().contains(&json!(value)),
+                    "q" => {
+                        row["name"].as_str().unwrap().to_lowercase().starts_with(value)
+                            || row["identity"].as_str().unwrap().to_lowercase().starts_with(value)
+                    }
+                    "name" => row["name"] == "Common",
+                    "key" => value.split(',').any(|key| row["key"] == key),
+                    _ => row[name] == value,
+                }
+            })
+        };
+        let everybodys: Vec<String> =
+            rows.iter().map(|row| row["key"].as_str().unwrap().to_owned()).collect();
+        for query in [
+            "",
+            "identity=ann",
+            "identity=Ann",
+            "identity=bob",
+            "platform=alpha",
+            "platform=epsilon",
+            "platform=gone",
+            "identityType=user",
+            "identityType=team",
+            "identityType=project",
+            "tags=red",
+            "tags=blue",
+            "q=an",
+            "q=bob",
+            "q=common",
+            "name=common",
+            "platform=zeta&identityType=team",
+            "platformVersion=v1",
+            "tags=red&platform=alpha",
+            &format!("key={}", everybodys.join(",")),
+            &format!("key={}", everybodys[0]),
+            &format!("key={}&platform=alpha", everybodys.join(",")),
+        ] {
+            let expected: Vec<&Value> =
+                own.iter().copied().filter(|row| holds(row, query)).collect();
+            let request = as_secret(&token, "GET", &format!("{CONNECTIONS}?{query}"));
+            assert_eq!(api.cost(&request), (200, String::new(), 1), "{query}");
+            let response = api.send(&request);
+            let document = body(&response);
+            assert_eq!(
+                (document["rows"].clone(), &document["total"]),
+                (json!(expected), &json!(expected.len())),
+                "{wish} {query}"
+            );
+            assert!(
+                response
+                    .header("server-timing")
+                    .unwrap()
+                    .starts_with("d1;desc=\"calls=1 rows_read=0 ")
+            );
+        }
+        assert_eq!(api.get_as(&token, &format!("{CONNECTIONS}?identty=ann")).status, 400);
+    }
+}
+
+#[test]
+fn single_connections_of_others_are_like_unknown_ones() {
+    let api = api();
+    let rows = vault(&api);
+    for wish in [
+        json!({"identity": "ann"}),
+        json!({"identity": "ann", "identityType": "user"}),
+        json!({"identity": "ann", "platforms": ["zeta"]}),
+    ] {
+        let mut wish = wish.clone();
+        wish["scopes"] = json!(["connections:read", "connections:write"]);
+        let token = api.token(&wish);
+        for row in &rows {
+            let id = row["id"].as_str().unwrap();
+            let sees = row["identity"] == wish["identity"]
+                && (wish["identityType"].is_null() || row["identityType"] == wish["identityType"])
+                && wish["platforms"].as_array().is_none_or(|all| all.contains(&row["platform"]));
+            for (method, part, sent) in [
+                ("GET", "", ""),
+                ("HEAD", "", ""),
+                ("PATCH", "", r#"{"tags":["red","x"]}"#),
+                ("PATCH", "", "{}"),
+                ("PATCH", "", r#"{"tags":["new"]}"#),
+                ("PUT", "/state", r#"{"state":"failed","active":false,"reason":"gone"}"#),
+                ("PUT", "/state", r#"{"state":"unknown"}"#),
+                ("PUT", "/name", r#"{"name":"Ann"}"#),
+                ("PUT", "/name", r#"{"name":null}"#),
+                ("DELETE", "", ""),
+            ] {
+                for (name, value) in [
+                    ("x-nothing", "*".to_owned()),
+                    ("if-match", "*".to_owned()),
+                    ("if-match", format!("\"{id}-1\"")),
+                    ("if-none-match", "*".to_owned()),
+                ] {
+                    let ask = |id: &str| {
+                        let path = at(id) + part;
+                        with_header(with_body(as_secret(&token, method, &path), sent), name, &value)
+                    };
+                    if sees {
+                        if method == "GET" && name == "x-nothing" {
+                            assert_eq!(body(&api.send(&ask(id))), *row);
+                        }
+                        continue;
+                    }
+                    let before = api.world.dump();
+                    assert_eq!(api.cost(&ask(id)).2, 1);
+                    let (there, unknown) =
+                        (comparable(&api.send(&ask(id))), comparable(&api.send(&ask(UNKNOWN_ID))));
+                    assert_eq!((there.0, &there), (404, &unknown), "{method} {wish}");
+                    assert_eq!(api.world.dump(), before);
+                }
+            }
+        }
+        let own = rows
+            .iter()
+            .find(|row| row["identity"] == "ann" && row["identityType"] == "team")
+            .unwrap();
+        let tagged = with_body(
+            as_secret(&token, "PATCH", &at(own["id"].as_str().unwrap())),
+            r#"{"tags":["red","y"]}"#,
+        );
+        assert_eq!(
+            api.send(&tagged).status,
+            if wish["identityType"] == "user" { 404 } else { 200 }
+        );
+    }
+    let token = api.token(&json!({"identity": "bob", "scopes": ["connections:write"]}));
+    let bobs = rows.iter().find(|row| row["identity"] == "bob").unwrap()["id"].as_str().unwrap();
+    assert_eq!(api.send(&as_secret(&token, "DELETE", &at(bobs))).status, 204);
+    assert_eq!(api.send(&as_secret(&token, "DELETE", &at(bobs))).status, 404);
+}
+
+#[test]
+fn a_token_creates_for_its_identity_only() {
+    let api = api();
+    let token = api.token_of_gone(&["gone"], &json!({
+        "identity": "ann", "identityType": "user", "platforms": ["alpha", "gone"], "scopes": ["connections:write"],
+    }));
+    let post = |document: &Value| {
+        api.send(&with_body(as_secret(&token, "POST", CONNECTIONS), &document.to_string()))
+    };
+    let before = api.world.dump();
+    for (change, what) in [
+        (json!({"identity": "bob"}), "identity"),
+        (json!({"identity": "Ann"}), "identity"),
+        (json!({"identityType": "team"}), "identityType"),
+        (json!({"platform": "zeta"}), "platform"),
+        // Whether the catalog has the platform is not revealed either.
+        (json!({"platform": "nothing"}), "platform"),
+        (json!({"platform": "Not a platform"}), "platform"),
+    ] {
+        let mut document = minimal("ann");
+        for (name, value) in change.as_object().unwrap() {
+            document[name] = value.clone();
+        }
+        let response = post(&document);
+        assert_eq!(
+            (response.status, code(&response).as_str()),
+            (403, "insufficient_scope"),
+            "{change}"
+        );
+        let detail = format!("This token is restricted to another `{what}`: see `GET /v1/whoami`.");
+        assert_eq!(body(&response)["detail"], json!(detail));
+        assert_eq!(api.world.dump(), before);
+    }
+    // Only platforms that the token may see are suggested.
+    let response = post(&json!({"platform": "gone", "identity": "ann", "identityType": "user"}));
+    assert_eq!((response.status, faults(&response)), (400, vec!["/platform".to_owned()]));
+    assert_eq!(faults(&post(&json!({"platform": "zeta", "identity": "bob"}))), ["/identityType"]);
+    let response = post(&minimal("ann"));
+    assert_eq!(response.status, 201);
+    let created = body(&response);
+    assert_eq!(api.get(&at(created["id"].as_str().unwrap())).status, 200);
+    // The connection that has the key is named only if the token may see it.
+    let response = post(&minimal("ann"));
+    assert_eq!((response.status, &body(&response)["connectionId"]), (409, &created["id"]));
+    let team = api.create(
+        &json!({"platform": "alpha", "identity": "ann", "identityType": "team", "label": "other"}),
+    );
+    let mut document = minimal("ann");
+    document["label"] = json!("other");
+    let response = post(&document);
+    let text = String::from_utf8(response.body.clone()).unwrap();
+    assert_eq!((response.status, body(&response).get("connectionId")), (409, None));
+    assert!(!text.contains(team["id"].as_str().unwrap()) && !text.contains("team"), "{text}");
+    let whole = api.token(&json!({"identity": "ann", "scopes": ["connections:write"]}));
+    let request = with_body(as_secret(&whole, "POST", CONNECTIONS), &document.to_string());
+    assert_eq!(body(&api.send(&request))["connectionId"], team["id"]);
+}
+
+#[test]
+fn a_summary_counts_what_a_token_may_see() {
+    let api = api();
+    vault(&api);
+    api.create(&json!({"platform": "alpha", "identity": "ann", "identityType": "project", "label": "old", "active": false, "state": "failed"}));
+    let summary = |wish: Value| {
+        let token = api.token(&wish);
+        assert_eq!(api.cost(&as_secret(&token, "GET", SUMMARY)), (200, String::new(), 1));
+        body(&api.get_as(&token, SUMMARY))
+    };
+    assert_eq!(
+        summary(json!({"identity": "ann"})),
+        json!({
+            "total": 4, "active": {"true": 3, "false": 1}, "state": {"operational": 0, "degraded": 0, "failed": 1, "unknown": 3},
+            "identityType": {"user": 2, "team": 1, "organization": 0, "project": 1},
+            "platforms": [{"platform": "alpha", "total": 2}, {"platform": "epsilon", "total": 1}, {"platform": "zeta", "total": 1}],
+            "otherPlatforms": 0,
+        })
+    );
+    let typed =
+        summary(json!({"identity": "ann", "identityType": "user", "platforms": ["alpha", "zeta"]}));
+    assert_eq!(
+        (&typed["total"], &typed["platforms"]),
+        (&json!(1), &json!([{"platform": "alpha", "total": 1}]))
+    );
+    assert_eq!(summary(json!({"identity": "nobody"})), body(&Api::with_catalog().get(SUMMARY)));
+}
+
+#[test]
+fn a_walk_goes_on_with_the_next_token_and_with_no_other() {
+    let mut api = api();
+    for nth in 0..7 {
+        api.world.wait(1);
+        for identity in ["ann", "bob"] {
+            let mut document = minimal(identity);
+            document["label"] = json!(format!("c{nth}"));
+            api.create(&document);
+        }
+    }
+    let ann = json!({"identity": "ann", "ttlSeconds": 60});
+    let mut token = api.token(&ann);
+    let mut path = Some(format!("{CONNECTIONS}?limit=2"));
+    let mut seen = Vec::new();
+    let mut page = 0;
+    while let Some(at) = path {
+        page += 1;
+        let response = api.get_as(&token, &at);
+        assert_eq!(
+            (response.status, &body(&response)["page"], &body(&response)["total"]),
+            (200, &json!(page), &json!(7))
+        );
+        seen.extend(column(&response, "key"));
+        path = next(&response);
+        // Each page uses another token; halfway, the secret changes too.
+        api.world.wait(60_000);
+        assert_eq!(api.get_as(&token, WHOAMI).status, 401);
+        if page == 2 {
+            api.service = Service::new(config(&[
+                ("SESSION_SECRET", OTHER),
+                ("SESSION_SECRET_PREVIOUS", SECRET),
+            ]));
+        }
+        token = api.token(&ann);
+    }
+    let expected: Vec<String> =
+        (0..7).rev().map(|nth| format!("test::alpha::c{nth}::ann")).collect();
+    assert_eq!((seen, page), (expected, 4));
+
+    let after = cursor(&api.get_as(&token, &format!("{CONNECTIONS}?limit=2"))).unwrap();
+    let keys = cursor(&api.get(&format!("{CONNECTIONS}?limit=2&identity=ann"))).unwrap();
+    let asked_of = |api: &Api, secret: &str, query: &str| {
+        api.get_as(secret, &format!("{CONNECTIONS}?{query}")).status
+    };
+    let asked = |secret: &str, query: &str| asked_of(&api, secret, query);
+    let tokens = [
+        json!({"identity": "bob"}),
+        json!({"identity": "ann", "identityType": "user"}),
+        json!({"identity": "ann", "platforms": ["alpha"]}),
+    ];
+    for wish in &tokens {
+        let other = api.token(wish);
+        assert_eq!(asked(&other, "limit=2"), 200);
+        assert_eq!(asked(&other, &format!("limit=2&after={after}")), 400, "{wish}");
+        assert_eq!(asked(&other, &format!("limit=2&after={after}&identity=ann")), 400, "{wish}");
+    }
+    // Filters that state what the token implies give the same list.
+    assert_eq!(asked(&token, &format!("limit=2&identity=ann&after={after}")), 200);
+    assert_eq!(asked(&token, &format!("limit=2&identity=bob&after={after}")), 400);
+    assert_eq!(asked(&token, &format!("limit=3&after={after}")), 400);
+    for query in [format!("limit=2&after={keys}"), format!("limit=2&identity=ann&after={keys}")] {
+        assert_eq!(asked(&token, &query), 400);
+    }
+    let key = api.key.reveal().to_owned();
+    assert_eq!(asked(&key, &format!("limit=2&identity=ann&after={keys}")), 200);
+    assert_eq!(asked(&key, &format!("limit=2&identity=ann&after={after}")), 400);
+    // Cursors are not shared with a token of another key of the same account.
+    api.key = api.world.key("acme", Environment::Test, &Scope::ALL, None);
+    let other = api.token(&ann);
+    assert_eq!(asked_of(&api, &other, "limit=2"), 200);
+    assert_eq!(asked_of(&api, &other, &format!("limit=2&after={after}")), 400);
+}
