@@ -1,0 +1,177 @@
+// Backup and restore, by the commands of docs/operating.md.
+import assert from "node:assert/strict";
+import { copyFileSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { before, describe, test } from "node:test";
+import { root, wrangler } from "../../../scripts/lib/paths.mjs";
+import { run } from "../../../scripts/lib/run.mjs";
+import { page } from "../support/docs.mjs";
+import { key, store } from "../support/keys.mjs";
+import { seeded } from "../support/seed.mjs";
+import { Server } from "../support/server.mjs";
+import { Shell } from "../support/shell.mjs";
+import { expectTrueCounts, seed, stored } from "../support/vault.mjs";
+import { folder, State, wranglerEnvironment } from "../support/workspace.mjs";
+
+const TIMEOUT_MS = 300_000;
+
+export function backupAndRestore() {
+  describe("backup and restore", () => {
+    const [copy, fresh] = ["docs-backup", "docs-restored"].map((name) => join(folder, name));
+    const [old, restored] = [copy, fresh].map(
+      (path) => new State(join(path, ".wrangler", "state").slice(folder.length + 1)),
+    );
+    const caller = key({ account: "many" });
+    const revoked = key({ account: "many", revoked_at: 1 });
+    /** The commands of a block, as they are for local storage. */
+    const local = (kind) =>
+      page("docs/operating.md")
+        .marked(kind)
+        .map(({ code }) => code.replaceAll("--remote", "--local"))
+        .join("");
+    // A restored key is used here, which is written down.
+    const unused = ({ last_used_day: _, ...row }) => row;
+    const tables = (database) =>
+      Promise.all([
+        stored(database, "many"),
+        database
+          .prepare("SELECT * FROM api_keys ORDER BY hash")
+          .all()
+          .then(({ results }) => JSON.stringify(results.map(unused))),
+      ]);
+
+    /** What a whole database holds, and what is right about it. */
+    async function look(from) {
+      const { vault, close } = await from.open();
+      try {
+        await expectTrueCounts(vault);
+        return await tables(vault);
+      } finally {
+        await close();
+      }
+    }
+
+    /** Runs wrangler on the new database's place; gives what it says when it fails. */
+    async function refused(where, file) {
+      const args = [
+        "d1",
+        "execute",
+        "VAULT",
+        "--local",
+        "--persist-to",
+        where.path,
+        "--yes",
+        "--file",
+        join(copy, file),
+      ];
+      return run(wrangler, args, { env: wranglerEnvironment, timeout: TIMEOUT_MS }).then(
+        () => assert.fail(`${file} went in`),
+        (error) => error.output,
+      );
+    }
+
+    before(async () => {
+      for (const path of [copy, fresh]) {
+        mkdirSync(path, { recursive: true });
+        copyFileSync(join(root, "wrangler.toml"), join(path, "wrangler.toml"));
+      }
+      await old.migrate();
+      const { vault, close } = await old.open();
+      await store(vault, [caller, revoked]);
+      await seeded(vault, "many", 300);
+      // What an SQL file has to write with care.
+      const hard = {
+        platform: "github",
+        platformVersion: "v1",
+        identityType: "user",
+        state: "unknown",
+        active: true,
+        createdAt: Date.UTC(2026, 5, 1),
+      };
+      const names = [
+        "O'Brien; DROP TABLE connections;--",
+        'say "hi"',
+        "two\nlines\r\n",
+        "\\n is no line",
+        "größer 🌍 \u0001",
+        "%s ? ?1 :a @b $c",
+        "x".repeat(128),
+      ];
+      await seed(
+        vault,
+        "many",
+        names.map((name, n) => ({
+          ...hard,
+          id: crypto.randomUUID(),
+          identity: `hard ${n} ${name}`,
+          name,
+          tags: [name, "hard"],
+          description: name,
+        })),
+      );
+      await close();
+    });
+
+    test("the copy, put into a new database, is the same: connections, tags, counters, keys", async () => {
+      const before = await look(old);
+      await new Shell(copy).run(local("sh backup"));
+      const files = local("sh backup").match(/\S+\.sql/g);
+      assert.deepEqual(local("sh restore").match(/\S+\.sql/g), files, "what was exported goes in, in this order");
+
+      await restored.migrate();
+      for (const file of files) copyFileSync(join(copy, file), join(fresh, file));
+      // As the page has it: the service runs already, and nobody sees half a vault.
+      const running = await Server.start(restored);
+      try {
+        const ask = (path) => running.send(path, { secret: caller.secret });
+        assert.equal((await ask("/v1/vault/summary")).json.code, "invalid_key");
+        const [connections, keys, ...check] = local("sh restore").trim().split("\n");
+        const shell = new Shell(fresh);
+        await shell.run(connections);
+        assert.equal((await ask("/v1/vault/summary")).json.code, "invalid_key");
+        await shell.run(keys);
+        assert.equal((await ask("/v1/vault/summary")).json.total, 307);
+        assert.equal((await ask("/v1/vault/connections?tags=hard&q=hard")).json.total, 7);
+        assert.equal((await running.send("/v1/vault/summary", { secret: revoked.secret })).status, 401);
+        const { printed } = await shell.run(check.join("\n"));
+        const [
+          {
+            results: [counts],
+          },
+        ] = JSON.parse(printed.slice(printed.indexOf("[")));
+        assert.deepEqual(counts, { connections: 307, counted: 307 });
+      } finally {
+        await running.stop();
+      }
+      assert.deepEqual(await look(restored), before);
+    });
+
+    test("the restored vault counts on as before", async () => {
+      const { vault, close } = await restored.open();
+      await vault.batch([
+        vault.prepare("DELETE FROM connections WHERE seq % 3 = 0"),
+        vault.prepare("UPDATE connections SET tags = '[\"other\"]', version = version + 1 WHERE seq % 3 = 1"),
+      ]);
+      await close();
+      await look(restored);
+    });
+
+    test("a copy of everything does not go in again, nor do the rows of all tables", async () => {
+      await run(wrangler, ["d1", "export", "VAULT", "--local", "--output", "whole.sql"], {
+        cwd: copy,
+        env: wranglerEnvironment,
+        timeout: TIMEOUT_MS,
+      });
+      assert.match(await refused(new State("docs-whole"), "whole.sql"), /no such table: main\.connection_counted/);
+      const all = ["connections", "connection_tags", "connection_counts"].flatMap((name) => ["--table", name]);
+      await run(wrangler, ["d1", "export", "VAULT", "--local", "--no-schema", ...all, "--output", "rows.sql"], {
+        cwd: copy,
+        env: wranglerEnvironment,
+        timeout: TIMEOUT_MS,
+      });
+      const migrated = new State("docs-rows");
+      await migrated.migrate();
+      assert.match(await refused(migrated, "rows.sql"), /UNIQUE constraint failed: connection_tags/);
+    });
+  });
+}

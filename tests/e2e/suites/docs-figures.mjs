@@ -1,0 +1,136 @@
+// The figures in the documentation: counts, costs, sizes, tables of parameters and codes.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { page } from "../support/docs.mjs";
+import { CODES } from "../support/expect.mjs";
+import { cli, State } from "../support/workspace.mjs";
+
+export function figures(world) {
+  describe("figures", () => {
+    const number = (text) => Number(text.replaceAll(/[$,*]/g, ""));
+
+    test("what the sample catalog holds", () => {
+      const [, connectors, actions] = world.imported.match(/^(\d+) connectors, (\d+) actions/m);
+      const told = `${Number(connectors).toLocaleString("en")} connectors with ${Number(actions).toLocaleString("en")} actions`;
+      assert.ok(page("README.md").prose.includes(told), told);
+      assert.ok(page("README.md").prose.includes(`${world.connections} made-up connections`));
+      const report = readFileSync(join(world.catalog, "report.txt"), "utf8");
+      const [files, leftOut] = [/ from (\d+) files$/m, /^skipped, licence not open: (\d+)$/m].map((pattern) =>
+        Number(report.match(pattern)[1]).toLocaleString("en"),
+      );
+      assert.ok(
+        page("README.md").prose.includes(`Of its ${files} documents, ${leftOut} state no open licence`),
+        `${leftOut} of ${files}`,
+      );
+    });
+
+    test("a month's costs add up", () => {
+      const bills = page("docs/operating.md").tables.filter(([heads]) => heads.at(-1) === "cost");
+      assert.equal(bills.length, 2);
+      for (const [, ...rows] of bills) {
+        const [plan, ...parts] = rows.slice(0, -1);
+        assert.ok(parts.length > 5);
+        let sum = number(plan.at(-1));
+        for (const [what, used, included, price, cost] of parts) {
+          const [, each, unit] = price.match(/^\$([\d.]+) (a million|each)$/);
+          const due = (Math.max(number(used) - number(included), 0) * number(each)) / (unit === "each" ? 1 : 1e6);
+          assert.equal(number(cost).toFixed(2), due.toFixed(2), what);
+          sum += number(cost);
+        }
+        assert.equal(number(rows.at(-1).at(-1)).toFixed(2), sum.toFixed(2));
+        assert.ok(page("docs/comparison.md").prose.includes(bills[0].at(-1).at(-1).replaceAll("*", "")));
+      }
+    });
+
+    test("what a connection takes in the database", async () => {
+      const { prose, tables } = page("docs/scaling.md");
+      const [, [count, bytes]] = tables
+        .find(([[head]]) => head === "connections in the database")
+        .map((row) => row.map(number));
+      const sized = new State("docs-size");
+      await sized.migrate();
+      /** Bytes of the database, as D1 tells them, and what its connections are like. */
+      const look = async () => {
+        const { vault, close } = await sized.open();
+        const { meta, results } = await vault
+          .prepare(
+            "SELECT count(*) AS n, avg(json_array_length(tags)) AS tags, avg(length(description)) AS text FROM connections",
+          )
+          .run();
+        await close();
+        return { bytes: meta.size_after, ...results[0] };
+      };
+      const empty = await look();
+      await cli(
+        "seed",
+        "--account",
+        "size",
+        "--connections",
+        String(count),
+        "--seed",
+        "1",
+        "--catalog",
+        world.catalog,
+        "--local",
+        "--persist-to",
+        sized.path,
+      );
+      const full = await look();
+      const each = (full.bytes - empty.bytes) / count;
+      assert.equal(full.n, count);
+      assert.ok(Math.abs(each / bytes - 1) < 0.03, `docs/scaling.md says ${bytes} bytes, and it is ${each.toFixed()}`);
+      assert.ok(
+        prose.includes(`with ${full.tags.toFixed(1)} tags each and a description of ${full.text.toFixed()} characters`),
+        `${full.tags} tags, ${full.text} characters`,
+      );
+
+      // What is told of it elsewhere follows from the table.
+      const [, told, millions] = prose.match(
+        /takes about \*\*([\d,]+) bytes\*\*, so a database holds some \*\*([\d.]+) million connections\*\*/,
+      );
+      const parts = tables.find(([[head]]) => head === `of the ${told} bytes`);
+      assert.equal(
+        parts.slice(1).reduce((sum, [, part]) => sum + number(part), 0),
+        number(told),
+      );
+      assert.equal((10e9 / number(told) / 1e6).toFixed(1), millions);
+      assert.ok(page("docs/operating.md").prose.includes(`about ${millions} million connections`));
+    });
+
+    test("every code and every parameter is told", async () => {
+      const codes = [
+        ...page("docs/api.md")
+          .tables.find(([[head]]) => head === "status")
+          .slice(1)
+          .flatMap(([, cell]) => cell.match(/`[a-z_]+`/g))
+          .map((code) => code.slice(1, -1)),
+      ];
+      assert.deepEqual(codes.toSorted(), CODES.toSorted());
+      const { paths, components } = (await world.server.send("/v1/openapi.json")).json;
+      const resolve = (one) => (one.$ref ? components.parameters[one.$ref.split("/").at(-1)] : one);
+      const asked = Object.values(paths)
+        .flatMap((path) => Object.values(path).flatMap(({ parameters = [] }) => parameters))
+        .map(resolve);
+      const names = new Set(asked.filter((one) => one.in === "query").map((one) => one.name));
+      const table = page("docs/api.md").tables.find(([[head]]) => head === "parameter");
+      const told = new Set(table.slice(1).flatMap(([cell]) => cell.match(/\w+/g)));
+      assert.ok(names.size > 10);
+      assert.deepEqual([...told].toSorted(), [...names].toSorted());
+      const endpoints = page("docs/api.md")
+        .tables.find(([[head]]) => head === "endpoint")
+        .slice(1)
+        .map(([cell]) => cell.slice(1, -1));
+      const served = Object.entries(paths).flatMap(([path, operations]) =>
+        Object.keys(operations)
+          .filter((name) => /^(get|post|put|patch|delete)$/.test(name))
+          .map((name) => `${name.toUpperCase()} ${path}`),
+      );
+      assert.deepEqual(
+        served.filter((one) => !endpoints.includes(one)),
+        [],
+      );
+    });
+  });
+}

@@ -1,0 +1,79 @@
+// Links in the documentation, and the files that it names.
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { root } from "../../../scripts/lib/paths.mjs";
+import { Page, page, pages } from "../support/docs.mjs";
+import { SCRIPTS, words } from "../support/docs-commands.mjs";
+
+export function links() {
+  describe("links", () => {
+    for (const one of pages) {
+      test(`of ${one.name} lead somewhere`, () => {
+        for (const link of one.links) {
+          if (/^https?:/.test(link)) {
+            assert.ok(URL.canParse(link), link);
+            continue;
+          }
+          const [path, anchor] = link.split("#");
+          const target = path === "" ? one.path : one.resolve(path);
+          assert.ok(existsSync(target), `${link} leads to nothing`);
+          if (anchor) assert.ok(new Page(target).anchors.includes(anchor), `${link} has no such heading`);
+        }
+      });
+    }
+
+    test("every file that is named is there, and every test that is told how to run", () => {
+      const files = pages.flatMap(({ name, prose }) =>
+        [...prose.matchAll(/`((?:src|tests|scripts|npm|bench|migrations|docs|www)(?:\/[\w.-]+)*)`/g)].map(
+          ([, path]) => `${name}: ${path}`,
+        ),
+      );
+      assert.ok(files.length > 40);
+      assert.deepEqual(
+        files.filter((file) => !existsSync(join(root, file.split(": ")[1]))),
+        [],
+      );
+      const alone = page("docs/contributing.md")
+        .tables.find(([heads]) => heads.at(-1) === "alone")
+        .slice(1)
+        .map((row) => words(row.at(-1).replaceAll("`", "")));
+      assert.ok(alone.length > 5);
+      for (const [first, ...args] of alone) {
+        if (first === "npm") assert.ok(SCRIPTS[args[0]]);
+        else if (first === "node") assert.ok(existsSync(join(root, args.at(-1))), args.at(-1));
+        else
+          assert.ok(
+            ["", "/main"].some((end) =>
+              existsSync(join(root, "tests", `${args[args.indexOf("--test") + 1]}${end}.rs`)),
+            ),
+            args.join(" "),
+          );
+      }
+    });
+
+    test("README leads to every page, and every source is there", () => {
+      const led = page("README.md").links;
+      assert.deepEqual(
+        pages
+          .slice(1)
+          .filter(({ name }) => !led.includes(name))
+          .map(({ name }) => name),
+        [],
+      );
+      const { prose } = page("docs/comparison.md");
+      const digits = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+      const asked = new Set(
+        [...prose.matchAll(/\[([⁰¹²³⁴⁵⁶⁷⁸⁹]+)\]\(#sources\)/g)].map(([, mark]) =>
+          Number([...mark].map((digit) => digits.indexOf(digit)).join("")),
+        ),
+      );
+      const given = [...prose.matchAll(/^(\d+)\. .* – https:\/\/\S+$/gm)].map(([, at]) => Number(at));
+      assert.deepEqual(
+        [...asked].toSorted((a, b) => a - b),
+        given,
+      );
+    });
+  });
+}
