@@ -101,6 +101,11 @@ impl Current {
         self.nth_pack(pack_of(platform, self.packs)?)
     }
 
+    /// All packs that have names.
+    pub fn packs(&self) -> impl Iterator<Item = SectionRef> {
+        (0..self.packs).filter_map(|nth| self.nth_pack(nth))
+    }
+
     fn nth_pack(&self, nth: usize) -> Option<SectionRef> {
         let at = nth.checked_mul(REF_BYTES)?.checked_add(PACKS_AT + 4)?;
         SectionRef::read(&self.bytes, at).filter(|place| place.segment != SegmentId([0; 16]))

@@ -1,13 +1,14 @@
-//! A pack: the connector rows of some platforms, and those of their action lists that are small enough to share a
-//! segment.
+//! A pack: the connector rows and details of some platforms, and those of their action lists that are small enough to
+//! share a segment.
 //!
-//! It is a [`Section`] with one connector row per block. The rest of its head:
+//! It is a [`Section`] with two blocks per name: the connector's row, and the members that its detail adds. Of an alias,
+//! the first is the platform's name and the second is empty. The rest of the section's head:
 //!
 //! | bytes | meaning |
 //! |---|---|
-//! | 4 | number of platforms |
-//! | 36 per platform | flags; its action list: 16 bytes of id, its start, its head's length and CRC-32, its rows |
-//! | … | [`Texts`]: the platforms, in order |
+//! | 4 | number of names |
+//! | 36 per name | flags; its action list: 16 bytes of id, its start, its head's length and CRC-32, its rows |
+//! | … | [`Texts`]: the names, in order |
 
 use super::layout::{Texts, first_where, read_number};
 use super::list::ListRef;
@@ -22,39 +23,77 @@ pub const AUTHKIT: usize = 1;
 /// The flag of a platform whose action list has segments of its own, which `current` names.
 pub const LIST_APART: usize = 2;
 
+/// The flag of a former name of a platform.
+pub const ALIAS: usize = 4;
+
+/// What a name stands for.
+#[derive(Debug)]
+pub enum Found<'a> {
+    /// A platform.
+    Platform(Packed<'a>),
+    /// A former name of this platform.
+    Alias(&'a str),
+}
+
 /// What a pack stores about a platform.
 #[derive(Debug)]
 pub struct Packed<'a> {
     /// The connector's row.
     pub connector: &'a [u8],
+    /// What its detail adds: a JSON object.
+    pub detail: &'a [u8],
     /// Whether it is enabled for hosted authorization.
     pub authkit: bool,
     /// Its action list; `None` when that is not in the pack.
     pub actions: Option<ListRef>,
 }
 
-/// Finds a platform in a pack; `segment` is the pack's segment. Returns `None` when the pack does not contain it.
+/// Finds a name in a pack; `segment` is the pack's segment. Returns `None` when the pack does not contain it.
 ///
 /// # Errors
 /// When the pack is damaged.
 pub fn find<'a>(
     pack: &'a Section,
     segment: SegmentId,
-    platform: &str,
-) -> Result<Option<Packed<'a>>, StorageError> {
-    let cut = || pack.damaged("its list of platforms is cut short");
-    let count = read_number(pack.rest(), 0).ok_or_else(cut)?;
-    let names_at = count.saturating_mul(ENTRY_BYTES).saturating_add(4);
-    let names = pack.rest().get(names_at..).and_then(Texts::open).ok_or_else(cut)?;
-    let nth = first_where(names.len(), |nth| names.get(nth) >= platform.as_bytes());
-    if nth >= names.len() || names.get(nth) != platform.as_bytes() {
+    name: &str,
+) -> Result<Option<Found<'a>>, StorageError> {
+    let names = names(pack)?;
+    let nth = first_where(names.len(), |nth| names.get(nth) >= name.as_bytes());
+    if nth >= names.len() || names.get(nth) != name.as_bytes() {
         return Ok(None);
     }
+    get(pack, segment, nth).map(Some)
+}
+
+/// The names of a pack, in order.
+///
+/// # Errors
+/// When the pack is damaged.
+pub fn names(pack: &Section) -> Result<Texts<'_>, StorageError> {
+    let cut = || pack.damaged("its list of names is cut short");
+    let count = read_number(pack.rest(), 0).ok_or_else(cut)?;
+    let names_at = count.saturating_mul(ENTRY_BYTES).saturating_add(4);
+    pack.rest().get(names_at..).and_then(Texts::open).ok_or_else(cut)
+}
+
+/// What the nth name of a pack stands for.
+///
+/// # Errors
+/// When the pack is damaged.
+pub fn get(pack: &Section, segment: SegmentId, nth: usize) -> Result<Found<'_>, StorageError> {
+    let cut = || pack.damaged("its list of names is cut short");
     let entry = nth.saturating_mul(ENTRY_BYTES).saturating_add(4);
     let entry = pack.rest().get(entry..).ok_or_else(cut)?;
     let (flags, actions) = read_entry(entry, segment).ok_or_else(cut)?;
-    Ok(Some(Packed {
-        connector: pack.block(nth)?,
+    let block = nth.saturating_mul(2);
+    let connector = pack.block(block)?;
+    if flags & ALIAS != 0 {
+        let name = std::str::from_utf8(connector).map_err(|_| cut())?;
+        return Ok(Found::Alias(name));
+    }
+    Ok(Found::Platform(Packed {
+        connector,
+        detail: pack.block(block.saturating_add(1))?,
         authkit: flags & AUTHKIT != 0,
         actions: Some(actions).filter(|_| flags & LIST_APART == 0),
     }))

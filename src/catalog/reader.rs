@@ -7,6 +7,7 @@ use std::task::Poll;
 
 use super::cache::{CatalogCache, Served};
 use super::current::Current;
+use super::detail::ConnectorDetail;
 use super::filter::{ActionFilter, ConnectorFilter, Selection, Wanted};
 use super::format1::OldList;
 use super::key::ConnectorKey;
@@ -55,7 +56,11 @@ enum ActionsAt {
 
 /// A connector's row.
 struct ConnectorRow {
+    /// The platform's name, which may be another one than was asked for.
+    platform: String,
     json: Vec<u8>,
+    /// The members that its detail adds, as a JSON object.
+    detail: Vec<u8>,
     authkit: bool,
     actions: Option<ListRef>,
 }
@@ -121,6 +126,7 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
             }
         }
         found.sort();
+        found.dedup();
         let shown = found.get(positions(found.len())).unwrap_or_default();
         let rows: Vec<&[u8]> = shown.iter().map(|(_, _, _, json)| json.as_slice()).collect();
         Ok(Page { total: found.len(), rows: rows.join(&b',') })
@@ -145,7 +151,10 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
         let known = Some(platform).filter(|platform| !platform.is_empty());
         let list = match known.and_then(|platform| current.list(platform)) {
             Some(list) => Some(list),
-            None => self.connector_row(current, platform).await?.and_then(|row| row.actions),
+            None => self.connector_row(current, platform).await?.and_then(|row| {
+                // A former name leads to a list that may have its own segments under the platform's name.
+                row.actions.or_else(|| current.list(&row.platform))
+            }),
         };
         Ok(list.map(|list| Actions { id: list.id, at: ActionsAt::List(list) }))
     }
@@ -206,6 +215,29 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
         }
     }
 
+    /// The JSON of a platform's connector with its detail. Returns `None` when the catalog has no such platform.
+    ///
+    /// # Errors
+    /// When storage can't answer, or a value is damaged.
+    pub async fn detail(&self, platform: &str) -> Result<Option<Vec<u8>>, StorageError> {
+        let (row, detail) = match &self.served {
+            Served::Current(current) => match self.connector_row(current, platform).await? {
+                Some(row) => (row.json, row.detail),
+                None => return Ok(None),
+            },
+            Served::Format1(_) => match self.connector(platform).await? {
+                // Format 1 has no details.
+                Some(row) => (row, crate::json::text(&ConnectorDetail::default()).into_bytes()),
+                None => return Ok(None),
+            },
+        };
+        let damaged = || StorageError::new("a connector's row is not what it should be");
+        let mut json = row.strip_suffix(b"}").ok_or_else(damaged)?.to_vec();
+        json.push(b',');
+        json.extend_from_slice(detail.strip_prefix(b"{").ok_or_else(damaged)?);
+        Ok(Some(json))
+    }
+
     /// The names of all platforms, each followed by a line feed.
     ///
     /// # Errors
@@ -231,19 +263,32 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
         String::from_utf8(text).map_err(|_| StorageError::new("a platform's name is not UTF-8"))
     }
 
+    /// The connector of a name, which may be a former one.
     async fn connector_row(
         &self,
         current: &Current,
-        platform: &str,
+        name: &str,
     ) -> Result<Option<ConnectorRow>, StorageError> {
-        let Some(place) = current.pack(platform) else { return Ok(None) };
-        let section = self.cache.section(self.ports, place).await?;
-        let found = pack::find(&section, place.segment, platform)?;
-        Ok(found.map(|found| ConnectorRow {
-            json: found.connector.to_vec(),
-            authkit: found.authkit,
-            actions: found.actions,
-        }))
+        let mut platform = name.to_owned();
+        // An alias leads to a platform, never to another alias.
+        for _ in 0..2 {
+            let Some(place) = current.pack(&platform) else { return Ok(None) };
+            let section = self.cache.section(self.ports, place).await?;
+            match pack::find(&section, place.segment, &platform)? {
+                Some(pack::Found::Platform(found)) => {
+                    return Ok(Some(ConnectorRow {
+                        platform,
+                        json: found.connector.to_vec(),
+                        detail: found.detail.to_vec(),
+                        authkit: found.authkit,
+                        actions: found.actions,
+                    }));
+                }
+                Some(pack::Found::Alias(own)) => platform = own.to_owned(),
+                None => return Ok(None),
+            }
+        }
+        Ok(None)
     }
 
     /// A page of the rows of a list that match.

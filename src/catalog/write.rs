@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::current::{pack_of, write_current};
+use super::detail::ConnectorDetail;
 use super::index::write_index;
 use super::layout::{number, write_texts};
 use super::list::{ListRef, PartRef, Role, bucket_of};
 use super::model::{Action, Connector};
-use super::pack::{AUTHKIT, LIST_APART};
+use super::pack::{ALIAS, AUTHKIT, LIST_APART};
 use super::row::{Facts, Kind};
 use super::section::{REF_BYTES, SectionRef, SectionWriter, Written};
 use super::stored::{FORMAT, Manifest, SegmentId};
@@ -55,8 +56,12 @@ impl Sizes {
 pub struct Platform {
     /// The connector's row.
     pub connector: Connector,
+    /// What the connector's detail adds.
+    pub detail: ConnectorDetail,
     /// Whether it is enabled for hosted authorization.
     pub authkit: bool,
+    /// Its former names, which lead to it.
+    pub aliases: Vec<String>,
     /// The rows of its action list.
     pub actions: Vec<Action>,
 }
@@ -109,7 +114,7 @@ pub fn actions(actions: &[Action], sizes: Sizes) -> LaidOut {
 /// # Errors
 /// When `put` fails, with its error.
 pub fn catalog<E>(
-    platforms: &[(&Connector, bool, LaidOut)],
+    platforms: &[(&Platform, LaidOut)],
     sizes: Sizes,
     mut put: impl FnMut(SegmentId, &[u8]) -> Result<(), E>,
 ) -> Result<Version, E> {
@@ -118,22 +123,27 @@ pub fn catalog<E>(
         let id = SegmentId::of(bytes);
         if segments.insert(id) { put(id, bytes).map(|()| id) } else { Ok(id) }
     };
-    let rows = platforms
-        .iter()
-        .map(|(connector, authkit, _)| row(connector, Facts::of_connector(connector, *authkit)));
+    let rows = platforms.iter().map(|(Platform { connector, authkit, .. }, _)| {
+        row(connector, Facts::of_connector(connector, *authkit))
+    });
     let connectors = list(Kind::Connector, rows.collect(), sizes);
     let mut lists = BTreeMap::from([(String::new(), apart(&connectors, &mut store)?)]);
     let mut packs: Vec<Pack<'_>> = (0..sizes.packs).map(|_| Pack::default()).collect();
-    for (connector, authkit, laid_out) in platforms {
-        let name = connector.platform.as_str();
+    let mut put_in = |name, entry| {
+        if let Some(pack) = pack_of(name, sizes.packs).and_then(|nth| packs.get_mut(nth)) {
+            pack.names.insert(name, entry);
+        }
+    };
+    for (platform, laid_out) in platforms {
+        let name = platform.connector.platform.as_str();
         let is_small =
             matches!(&laid_out.form, Form::Whole(list) if list.bytes.len() <= sizes.packed);
         if !is_small {
             lists.insert(name.to_owned(), apart(laid_out, &mut store)?);
         }
-        if let Some(pack) = pack_of(name, sizes.packs).and_then(|nth| packs.get_mut(nth)) {
-            let list = Some(laid_out).filter(|_| is_small);
-            pack.platforms.insert(name, (connector, *authkit, list));
+        put_in(name, Entry::Platform(platform, Some(laid_out).filter(|_| is_small)));
+        for alias in &platform.aliases {
+            put_in(alias, Entry::Alias(name));
         }
     }
     let mut places = Vec::with_capacity(packs.len());
@@ -143,7 +153,8 @@ pub fn catalog<E>(
             None => [0; REF_BYTES],
         });
     }
-    let mut names: Vec<&str> = platforms.iter().map(|(row, _, _)| row.platform.as_str()).collect();
+    let names = platforms.iter().map(|(platform, _)| platform.connector.platform.as_str());
+    let mut names: Vec<&str> = names.collect();
     names.sort_unstable();
     let names: Vec<u8> = names.iter().flat_map(|name| [name.as_bytes(), b"\n"].concat()).collect();
     let names = SectionWriter { blocks: vec![names], rest: Vec::new() }.finish();
@@ -152,7 +163,7 @@ pub fn catalog<E>(
         lists.into_iter().map(|(name, list)| (name, list.write())).collect();
     let current = write_current(&names, &places, &lists);
     let count = |rows: usize| u32::try_from(rows).unwrap_or(u32::MAX);
-    let action_rows = platforms.iter().map(|(_, _, list)| count(list.rows));
+    let action_rows = platforms.iter().map(|(_, list)| count(list.rows));
     let manifest = Manifest {
         format: FORMAT,
         version: SegmentId::of(&current),
@@ -192,31 +203,62 @@ fn reference(written: &Written, segment: SegmentId) -> [u8; REF_BYTES] {
     bytes
 }
 
-/// The platforms of a pack by name, each with its action list when that belongs in the pack.
+/// What is stored under a name.
+enum Entry<'a> {
+    /// A platform, with its action list when that belongs in the pack.
+    Platform(&'a Platform, Option<&'a LaidOut>),
+    /// A former name of this platform.
+    Alias(&'a str),
+}
+
+impl Entry<'_> {
+    fn blocks(&self) -> [Vec<u8>; 2] {
+        match self {
+            Self::Platform(platform, _) => [json(&platform.connector), json(&platform.detail)],
+            Self::Alias(name) => [name.as_bytes().to_vec(), Vec::new()],
+        }
+    }
+
+    fn flags(&self) -> usize {
+        match self {
+            Self::Platform(Platform { authkit: true, .. }, _) => AUTHKIT,
+            Self::Platform(..) => 0,
+            Self::Alias(_) => ALIAS,
+        }
+    }
+
+    /// The action list that is stored in the pack, and its rows.
+    fn list(&self) -> Option<(&Written, usize)> {
+        match self {
+            Self::Platform(_, Some(LaidOut { form: Form::Whole(whole), rows })) => {
+                Some((whole, *rows))
+            }
+            Self::Platform(..) | Self::Alias(_) => None,
+        }
+    }
+}
+
+/// The names of a pack.
 #[derive(Default)]
 struct Pack<'a> {
-    platforms: BTreeMap<&'a str, (&'a Connector, bool, Option<&'a LaidOut>)>,
+    names: BTreeMap<&'a str, Entry<'a>>,
 }
 
 impl Pack<'_> {
-    /// The pack's section, followed by the lists. Returns `None` when it has no platforms.
+    /// The pack's section, followed by the lists. Returns `None` when it has no names.
     fn write(&self) -> Option<Written> {
-        let names = write_texts(self.platforms.keys());
-        let blocks: Vec<Vec<u8>> = self.platforms.values().map(|(row, _, _)| json(row)).collect();
+        let names = write_texts(self.names.keys());
+        let blocks: Vec<Vec<u8>> = self.names.values().flat_map(Entry::blocks).collect();
         let rows: usize = blocks.iter().map(Vec::len).sum();
-        let entries = self.platforms.len().saturating_mul(super::pack::ENTRY_BYTES);
+        let entries = self.names.len().saturating_mul(super::pack::ENTRY_BYTES);
         let table = blocks.len().saturating_mul(12).saturating_add(4);
         let head = table.saturating_add(4).saturating_add(entries).saturating_add(names.len());
         let mut base = head.saturating_add(rows);
-        let mut rest = number(self.platforms.len()).to_vec();
+        let mut rest = number(self.names.len()).to_vec();
         let mut lists: Vec<&[u8]> = Vec::new();
-        for (_, authkit, list) in self.platforms.values() {
-            let flags = if *authkit { AUTHKIT } else { 0 };
-            let whole = list.and_then(|list| match &list.form {
-                Form::Whole(whole) => Some((whole, list.rows)),
-                Form::Parts { .. } => None,
-            });
-            let Some((list, rows)) = whole else {
+        for entry in self.names.values() {
+            let flags = entry.flags();
+            let Some((list, rows)) = entry.list() else {
                 rest.extend(number(flags | LIST_APART));
                 rest.extend([0; super::pack::ENTRY_BYTES - 4]);
                 continue;
@@ -232,12 +274,12 @@ impl Pack<'_> {
         rest.extend(names);
         let mut pack = SectionWriter { blocks, rest }.finish();
         pack.bytes.extend(lists.concat());
-        (!self.platforms.is_empty()).then_some(pack)
+        (!self.names.is_empty()).then_some(pack)
     }
 }
 
-fn json(row: &Connector) -> Vec<u8> {
-    serde_json::to_vec(row).unwrap_or_default()
+fn json(value: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(value).unwrap_or_default()
 }
 
 /// Consecutive rows of a list.

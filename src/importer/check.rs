@@ -1,18 +1,19 @@
 //! Reads a catalog folder back and checks that it is complete and consistent.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use serde::de::DeserializeOwned;
 
 use super::folder::{Folder, lay_out};
-use super::platform;
+use super::{platform, server};
 use crate::catalog::current::Current;
+use crate::catalog::detail::{AuthMethod, ConnectorDetail, urls, variables};
 use crate::catalog::key::ConnectorKey;
 use crate::catalog::list::{List, ListRef};
 use crate::catalog::model::{Action, Connector};
-use crate::catalog::pack;
+use crate::catalog::pack::{self, Found};
 use crate::catalog::row::Kind;
 use crate::catalog::section::{Section, SectionRef};
 use crate::catalog::write::Platform;
@@ -31,6 +32,25 @@ pub struct ConnectorEntry {
     pub connector: Connector,
     /// Whether the operator enabled it for hosted authorization.
     pub authkit: bool,
+}
+
+/// What the details add to the connectors' rows, and the platforms' former names.
+#[derive(Debug, Default)]
+pub struct Details(HashMap<String, (ConnectorDetail, Vec<String>)>);
+
+impl Details {
+    /// The platform that was called `name`. Returns `None` when there is none.
+    #[must_use]
+    pub fn platform(&self, name: &str) -> Option<&str> {
+        let mut known = self.0.iter();
+        let found = known.find(|(_, (_, aliases))| aliases.iter().any(|alias| alias == name));
+        found.map(|(platform, _)| platform.as_str())
+    }
+
+    /// The detail of a platform, and its former names. Each is given once.
+    pub fn take(&mut self, platform: &str) -> (ConnectorDetail, Vec<String>) {
+        self.0.remove(platform).unwrap_or_default()
+    }
 }
 
 impl<'a> Opened<'a> {
@@ -98,8 +118,34 @@ impl<'a> Opened<'a> {
         let missing = || anyhow!("the catalog does not have the platform {platform}");
         let place = self.current.pack(platform).ok_or_else(missing)?;
         let pack = self.section(place)?;
-        let found = pack::find(&pack, place.segment, platform).map_err(said)?;
-        found.and_then(|found| found.actions).ok_or_else(missing)
+        match pack::find(&pack, place.segment, platform).map_err(said)? {
+            Some(Found::Platform(found)) => found.actions.ok_or_else(missing),
+            Some(Found::Alias(_)) | None => Err(missing()),
+        }
+    }
+
+    /// What the details add to the connectors' rows, by platform.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn details(&self) -> Result<Details> {
+        let mut details = Details::default();
+        for place in self.current.packs() {
+            let pack = self.section(place)?;
+            let names = pack::names(&pack).map_err(said)?;
+            for nth in 0..names.len() {
+                let name = String::from_utf8_lossy(names.get(nth)).into_owned();
+                match pack::get(&pack, place.segment, nth).map_err(said)? {
+                    Found::Platform(found) => {
+                        let detail = serde_json::from_slice(found.detail)
+                            .with_context(|| format!("{name}: its detail cannot be read"))?;
+                        details.0.entry(name).or_default().0 = detail;
+                    }
+                    Found::Alias(of) => details.0.entry(of.to_owned()).or_default().1.push(name),
+                }
+            }
+        }
+        Ok(details)
     }
 }
 
@@ -119,10 +165,10 @@ pub fn connectors(folder: &Folder) -> Result<Vec<ConnectorEntry>> {
 #[must_use]
 pub fn faults(folder: &Folder) -> Vec<String> {
     let opened = Opened::new(folder).and_then(|opened| {
-        let entries = opened.connectors()?;
-        Ok((opened, entries))
+        let (entries, details) = (opened.connectors()?, opened.details()?);
+        Ok((opened, entries, details))
     });
-    let (opened, entries) = match opened {
+    let (opened, entries, mut details) = match opened {
         Ok(opened) => opened,
         Err(e) => return vec![format!("{e:#}")],
     };
@@ -141,7 +187,11 @@ pub fn faults(folder: &Folder) -> Vec<String> {
         for what in action_faults(&connector, &actions) {
             fault(&what);
         }
-        platforms.push(Platform { connector, authkit, actions });
+        let (detail, aliases) = details.take(&connector.platform);
+        for what in detail_faults(&connector, authkit, &detail) {
+            fault(&what);
+        }
+        platforms.push(Platform { connector, detail, authkit, aliases, actions });
     }
     if faults.is_empty()
         && let Err(e) = is_laid_out(&opened, &platforms)
@@ -189,6 +239,37 @@ fn connector_faults(
     }
     if connector.id == 0 || connector.id >= 1 << 53 {
         faults.push("the id is not a positive integer below 2^53".into());
+    }
+    faults
+}
+
+/// What would keep users from connecting.
+fn detail_faults(connector: &Connector, authkit: bool, detail: &ConnectorDetail) -> Vec<String> {
+    let mut faults = Vec::new();
+    if connector.oauth != detail.auth_methods.iter().any(AuthMethod::is_oauth2) {
+        faults.push("oauth does not say whether a method is OAuth".to_owned());
+    }
+    // What is not enabled may be incomplete: many documents are.
+    if !authkit {
+        return faults;
+    }
+    if detail.auth_methods.is_empty() {
+        faults.push("it is enabled (`authkit`) without a usable auth method".to_owned());
+    }
+    for server in detail.servers.iter().filter(|server| !server::is_secure(server)) {
+        faults
+            .push(format!("it is enabled (`authkit`), and its server {} is not https", server.url));
+    }
+    for method in &detail.auth_methods {
+        for url in urls(&method.kind) {
+            if !url.starts_with("https://") {
+                faults.push(format!("the URL {url} of its method `{}` is not https", method.id));
+            }
+            let has = |name: &str| method.fields.iter().any(|field| field.name == name);
+            if let Some(name) = variables(url).find(|name| !has(name)) {
+                faults.push(format!("no field of its method `{}` fills `{{{name}}}`", method.id));
+            }
+        }
     }
     faults
 }

@@ -13,6 +13,7 @@ use clap::{Args, ValueEnum};
 use super::folder::Folder;
 use super::licence::Wanted;
 use super::overrides::Overrides;
+use super::providers::Providers;
 use super::report::{Reason, Summary, counted};
 use super::{Import, Watch, check, find, import, show};
 use crate::fold::fold;
@@ -22,6 +23,8 @@ use crate::nearest::nearest;
 const DEFAULT_OUT: &str = ".catalog";
 /// The file of overrides that is read if it exists.
 const DEFAULT_CONFIG: &str = "catalog.toml";
+/// The file of what is known of platforms that is read if it exists.
+const DEFAULT_PROVIDERS: &str = "providers.toml";
 
 /// Create a catalog from OpenAPI documents (2.0, 3.0 and 3.1, JSON or YAML)
 #[derive(Debug, Args)]
@@ -38,6 +41,13 @@ pub struct ImportArgs {
     /// A file that overrides what the documents say [default: catalog.toml, if it exists]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+    /// A file of what is known of well-known platforms; each of its entries becomes a connector [default: providers.toml,
+    /// if it exists]
+    #[arg(long, value_name = "FILE", conflicts_with = "no_providers")]
+    providers: Option<PathBuf>,
+    /// Import nothing but documents
+    #[arg(long)]
+    no_providers: bool,
     /// The catalog folder to write
     #[arg(long, value_name = "DIR", default_value = DEFAULT_OUT)]
     out: PathBuf,
@@ -64,12 +74,15 @@ impl ImportArgs {
     /// # Errors
     /// When nothing could be written.
     pub fn run(&self) -> Result<ExitCode> {
-        let config = self
-            .config
-            .as_deref()
-            .map(from_where_npm_was_called)
-            .or_else(|| Some(PathBuf::from(DEFAULT_CONFIG)).filter(|path| path.exists()));
+        let given_or = |given: Option<&Path>, default: &str| {
+            let default = || Some(PathBuf::from(default)).filter(|path| path.exists());
+            given.map(from_where_npm_was_called).or_else(default)
+        };
+        let config = given_or(self.config.as_deref(), DEFAULT_CONFIG);
         let overrides = config.as_deref().map(Overrides::read).transpose()?.unwrap_or_default();
+        let providers = given_or(self.providers.as_deref(), DEFAULT_PROVIDERS);
+        let providers = providers.filter(|_| !self.no_providers);
+        let providers = providers.as_deref().map(Providers::read).transpose()?.unwrap_or_default();
         let licence = match self.licence {
             LicenceArg::Open => Wanted::Open,
             LicenceArg::Any => Wanted::Any,
@@ -77,7 +90,7 @@ impl ImportArgs {
         let paths =
             |paths: &[PathBuf]| paths.iter().map(|path| from_where_npm_was_called(path)).collect();
         let (sources, also) = (paths(&self.sources), paths(&self.also));
-        let job = Import { sources, licence, also, overrides };
+        let job = Import { sources, licence, also, providers, overrides };
         let folder = Folder(self.out.clone());
         let progress = Progress::default();
         let summary = import(&job, &folder, &progress);
@@ -252,7 +265,11 @@ impl ShowArgs {
         let folder = Folder(self.catalog.clone());
         let opened = check::Opened::new(&folder)?;
         let entries = opened.connectors()?;
-        let wanted = fold(&self.platform);
+        let mut details = opened.details()?;
+        let mut wanted = fold(&self.platform);
+        if let Some(platform) = details.platform(&wanted) {
+            wanted = platform.to_owned();
+        }
         let Some(entry) = entries.iter().find(|entry| entry.connector.platform == wanted) else {
             let known = entries.iter().map(|entry| entry.connector.platform.as_str());
             let nearest = nearest(&wanted, known, 3).join(", ");
@@ -264,7 +281,8 @@ impl ShowArgs {
             );
             return Ok(ExitCode::FAILURE);
         };
-        say(&show::platform(entry, &opened.actions(&wanted)?));
+        let (detail, aliases) = details.take(&wanted);
+        say(&show::platform(entry, &detail, &aliases, &opened.actions(&wanted)?));
         Ok(ExitCode::SUCCESS)
     }
 }

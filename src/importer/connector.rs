@@ -4,10 +4,13 @@ use sha2::{Digest, Sha256};
 
 use super::document::Document;
 use super::overrides::Override;
+use super::providers::Provider;
 use super::text::{self, MAX_DESCRIPTION, MAX_NAME};
 use super::{category, hash, image, version};
+use crate::catalog::detail::{AuthMethod, ConnectorDetail};
 use crate::catalog::key::ConnectorKey;
 use crate::catalog::model::{Action, Connector, Status};
+use crate::catalog::write::Platform;
 
 /// The most characters of a version.
 pub const MAX_VERSION: usize = 100;
@@ -24,7 +27,8 @@ pub struct Draft {
     category: String,
     tags: Vec<String>,
     logo: Option<String>,
-    oauth: bool,
+    /// How one connects, and where the API is.
+    pub detail: ConnectorDetail,
     /// The actions, without their platform.
     pub actions: Vec<Action>,
 }
@@ -32,14 +36,11 @@ pub struct Draft {
 impl Draft {
     /// A draft from what a document says about itself.
     #[must_use]
-    pub fn of<F>(document: &Document<F>, actions: Vec<Action>) -> Self {
+    pub fn of<F>(document: &Document<F>, detail: ConnectorDetail, actions: Vec<Action>) -> Self {
         let Some(info) = &document.info else {
-            return Self::empty(actions);
+            return Self { detail, actions, ..Self::empty() };
         };
         let (category, tags) = category::of(info);
-        let is_oauth = |kind: &str| {
-            kind.eq_ignore_ascii_case("oauth2") || kind.eq_ignore_ascii_case("openIdConnect")
-        };
         Self {
             name: text::line(info.title.as_str(), MAX_NAME),
             description: text::line(info.description.as_str(), MAX_DESCRIPTION),
@@ -48,12 +49,14 @@ impl Draft {
             category,
             tags,
             logo: info.logo.0.as_deref().and_then(image::https),
-            oauth: document.schemes().any(|scheme| is_oauth(scheme.r#type.as_str().trim())),
+            detail,
             actions,
         }
     }
 
-    fn empty(actions: Vec<Action>) -> Self {
+    /// A draft of a platform without a document.
+    #[must_use]
+    pub fn empty() -> Self {
         Self {
             name: String::new(),
             description: String::new(),
@@ -62,8 +65,8 @@ impl Draft {
             category: category::UNKNOWN.to_owned(),
             tags: Vec::new(),
             logo: None,
-            oauth: false,
-            actions,
+            detail: ConnectorDetail::default(),
+            actions: Vec::new(),
         }
     }
 
@@ -82,7 +85,9 @@ impl Draft {
         {
             put(text);
         }
-        put(if self.oauth { "oauth" } else { "" });
+        // Copies often differ in nothing but whether they state their licence.
+        let detail = ConnectorDetail { license: None, ..self.detail.clone() };
+        put(&serde_json::to_string(&detail).unwrap_or_default());
         put(&format!("{:?}", self.status));
         for action in &self.actions {
             for text in [action.method.as_str(), &action.title, &action.key, &action.model_name] {
@@ -92,10 +97,25 @@ impl Draft {
         hash::number(&digest.finalize())
     }
 
-    /// The connector row with the operator's overrides, and the actions of its platform. The `id` is assigned later:
+    /// The platform, with what is known of it and the operator's overrides. The `id` of its connector is assigned later:
     /// see [`number`].
     #[must_use]
-    pub fn finish(self, platform: String, wishes: &Override) -> (Connector, Vec<Action>) {
+    pub fn finish(
+        mut self,
+        platform: String,
+        known: Option<&Provider>,
+        wishes: &Override,
+    ) -> Platform {
+        if let Some(known) = known {
+            self.name.clone_from(&known.name);
+            if let Some(description) = &known.description {
+                self.description.clone_from(description);
+            }
+            if let Some(category) = &known.category {
+                self.category.clone_from(category);
+            }
+            self.detail = known.complete(self.detail);
+        }
         let name = wishes.name.clone().unwrap_or_else(|| {
             if self.name.is_empty() { text::title_case(&platform) } else { self.name }
         });
@@ -118,12 +138,18 @@ impl Draft {
             category: wishes.category.clone().unwrap_or(self.category),
             image,
             tags: wishes.tags.clone().unwrap_or(self.tags),
-            oauth: self.oauth,
+            oauth: self.detail.auth_methods.iter().any(AuthMethod::is_oauth2),
             tools: u32::try_from(actions.len()).unwrap_or(u32::MAX),
             version: self.version,
             active: wishes.active.unwrap_or(true),
         };
-        (connector, actions)
+        Platform {
+            connector,
+            detail: self.detail,
+            authkit: wishes.authkit,
+            aliases: Vec::new(),
+            actions,
+        }
     }
 }
 

@@ -6,8 +6,10 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 
+use super::auth::scheme::Scheme;
 use super::paths::{Entries, PathItem, Paths};
-use super::scalar::{FirstText, Format, Logo, Map, Servers, Spare, Text, Texts};
+use super::scalar::{FirstText, Format, Logo, Map, Spare, Text, Texts};
+use super::server::Servers;
 
 /// What has been read of a document. It is filled while reading, so that everything before a fault is known.
 #[derive(Default)]
@@ -20,6 +22,12 @@ pub struct Document<F> {
     pub servers: Option<Servers>,
     /// `host` of 2.0
     pub host: Option<FirstText>,
+    /// `basePath` of 2.0
+    pub base_path: Option<FirstText>,
+    /// `schemes` of 2.0
+    pub protocols: Option<Texts>,
+    /// `externalDocs`
+    pub documentation: Option<Spare<ExternalDocs>>,
     /// `paths`
     pub paths: Option<Paths<F>>,
     /// `components`
@@ -35,7 +43,8 @@ impl<F> Document<F> {
     /// `host`, or else the URL of the first server.
     #[must_use]
     pub fn server(&self) -> Option<&str> {
-        let mut urls = self.servers.iter().flat_map(|servers| &servers.urls).map(String::as_str);
+        let servers = self.servers.iter().flat_map(|servers| &servers.list);
+        let mut urls = servers.map(|server| server.url.as_str());
         let host = self.host.as_ref().and_then(FirstText::filled);
         host.or_else(|| urls.find(|url| !url.trim().is_empty()))
     }
@@ -46,11 +55,12 @@ impl<F> Document<F> {
         self.components.as_ref().and_then(Spare::get)
     }
 
-    /// All security schemes.
-    pub fn schemes(&self) -> impl Iterator<Item = &Scheme> {
+    /// All security schemes, each with its name.
+    pub fn schemes(&self) -> impl Iterator<Item = (&str, &Scheme)> {
         let shared = self.components().map(|components| &components.security_schemes);
         let given = shared.into_iter().chain(&self.security).filter_map(Spare::get);
-        given.flat_map(|schemes| &schemes.0).filter_map(|(_, scheme)| scheme.get())
+        let schemes = given.flat_map(|schemes| &schemes.0);
+        schemes.filter_map(|(name, scheme)| Some((name.as_str(), scheme.get()?)))
     }
 
     /// The malformed parts that were left out, as far as rows may lack something for it.
@@ -93,6 +103,9 @@ pub struct Info<F> {
     /// Such as `ec2`
     #[serde(rename = "x-serviceName")]
     pub service: FirstText,
+    /// Amazon's name of the service in signatures, such as `ses`
+    #[serde(rename = "x-aws-signingName")]
+    pub signing_name: FirstText,
     // Marks of the API's maturity; documents use several spellings.
     /// The first spelling
     #[serde(rename = "x-stability")]
@@ -175,12 +188,12 @@ pub struct Components<F> {
     pub path_items: Option<Entries<PathItem<F>>>,
 }
 
-/// A security scheme.
+/// `externalDocs`
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub struct Scheme {
-    /// Such as `oauth2`
-    pub r#type: FirstText,
+pub struct ExternalDocs {
+    /// Where the documentation is.
+    pub url: FirstText,
 }
 
 #[derive(Deserialize)]
@@ -191,6 +204,9 @@ enum Field {
     Info,
     Servers,
     Host,
+    BasePath,
+    Schemes,
+    ExternalDocs,
     Paths,
     Components,
     SecurityDefinitions,
@@ -229,6 +245,11 @@ impl<'de, F: Format> Visitor<'de> for Reader<'_, F> {
                 }
                 Field::Servers => once(&mut document.servers, "servers", map.next_value()?)?,
                 Field::Host => once(&mut document.host, "host", map.next_value()?)?,
+                Field::BasePath => once(&mut document.base_path, "basePath", map.next_value()?)?,
+                Field::Schemes => once(&mut document.protocols, "schemes", map.next_value()?)?,
+                Field::ExternalDocs => {
+                    once(&mut document.documentation, "externalDocs", map.next_value()?)?;
+                }
                 Field::Paths => {
                     once(
                         &mut document.paths,

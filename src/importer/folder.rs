@@ -189,11 +189,7 @@ pub fn lay_out(
     let lists = parallel::map(platforms, weigh, u64::MAX, |platform| {
         write::actions(&platform.actions, sizes)
     });
-    let parts: Vec<(_, _, LaidOut)> = platforms
-        .iter()
-        .zip(lists)
-        .map(|(platform, list)| (&platform.connector, platform.authkit, list))
-        .collect();
+    let parts: Vec<(&Platform, LaidOut)> = platforms.iter().zip(lists).collect();
     write::catalog(&parts, sizes, put)
 }
 

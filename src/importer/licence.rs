@@ -1,6 +1,7 @@
 //! Which licences are open. `info.license` names a licence by SPDX identifier, name or URL.
 
 use super::document::Licence;
+use crate::catalog::detail::License;
 
 /// Which documents an import takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -120,6 +121,15 @@ fn is_short_name(text: &str) -> bool {
 pub fn described(licence: &Licence) -> Option<String> {
     let text = licence.identifier.filled().or(licence.name.filled()).or(licence.url.filled())?;
     Some(super::text::verbatim(text, 80))
+}
+
+/// The licence as a connector's detail shows it. Returns `None` when the document states none.
+#[must_use]
+pub fn shown(licence: &Licence) -> Option<License> {
+    let name = licence.identifier.filled().or_else(|| licence.name.filled());
+    let url = super::image::https(licence.url.as_str());
+    let name = name.map(|name| super::text::verbatim(name, 80));
+    (name.is_some() || url.is_some()).then_some(License { name, url })
 }
 
 /// Lower case, single spaces instead of punctuation, a space at both ends: `CC-BY 4.0` → ` cc by 4 0 `.

@@ -1,11 +1,13 @@
 //! Turns `OpenAPI` documents into a catalog folder. Knows the catalog's layout, and nothing of storage at Cloudflare.
 //!
 //! [`source`] finds the files, [`read`] parses each into a `document` that holds only what rows need, and [`connector`]
-//! and [`action`] make the rows. Then [`platform`] names the platforms, [`overrides`] applies the operator's
+//! and [`action`] make the rows, [`auth`] and [`server`] what a connector's detail shows. Then [`platform`] names the
+//! platforms, [`providers`] adds what is known of the well-known ones, [`overrides`] applies the operator's
 //! `catalog.toml`, and [`folder`] writes the result. [`report`] describes the outcome. [`check`] reads a folder back,
 //! [`find`] searches it, and [`show`] prints a platform.
 
 pub mod action;
+pub mod auth;
 pub mod category;
 pub mod check;
 mod clash;
@@ -22,9 +24,11 @@ pub mod overrides;
 mod parallel;
 mod paths;
 pub mod platform;
+pub mod providers;
 pub mod read;
 pub mod report;
 mod scalar;
+pub mod server;
 pub mod show;
 pub mod source;
 pub mod text;
@@ -43,11 +47,13 @@ use folder::Folder;
 use licence::Wanted;
 use overrides::{Override, Overrides};
 use platform::Naming;
+use providers::Providers;
 use read::Parsed;
 use report::{Reason, Summary};
-use scalar::Format;
+use scalar::{Format, Spare};
 use source::{MAX_BYTES, Source, Sources};
 
+use crate::catalog::detail::ConnectorDetail;
 use crate::catalog::write::Platform;
 
 /// What to import.
@@ -59,6 +65,8 @@ pub struct Import {
     pub licence: Wanted,
     /// Files and folders whose documents are taken whatever their licence.
     pub also: Vec<PathBuf>,
+    /// What is known of well-known platforms.
+    pub providers: Providers,
     /// The operator's overrides.
     pub overrides: Overrides,
 }
@@ -77,7 +85,7 @@ const IN_WORK: u64 = 2 * MAX_BYTES;
 /// The outcome of reading one file.
 enum Outcome {
     /// Its rows.
-    Rows { naming: Naming, draft: Draft, warnings: Vec<String> },
+    Rows { naming: Naming, draft: Box<Draft>, warnings: Vec<String> },
     /// Only what names it: its licence is not open.
     Closed { naming: Naming, content: u64, licence: Option<String> },
     /// No document.
@@ -128,7 +136,7 @@ fn read_all(job: &Import, sources: Sources, watch: &dyn Watch) -> Result<(Summar
     let weigh = |file: &Source| file.bytes;
     let mut outcomes = parallel::map(&sources.files, weigh, IN_WORK, |file| {
         let outcome = match source::bytes(&file.path) {
-            Ok(bytes) => outcome(&bytes, job.wanted(&file.path)),
+            Ok(bytes) => outcome(&bytes, job.wanted(&file.path), &job.providers),
             Err(e) => Outcome::Nothing(Reason::Unreadable(e.to_string())),
         };
         watch.read(file.bytes);
@@ -141,8 +149,7 @@ fn read_all(job: &Import, sources: Sources, watch: &dyn Watch) -> Result<(Summar
     let paths: Vec<PathBuf> = sources.files.into_iter().map(|file| file.path).collect();
     tell_apart(&mut outcomes);
     drop_copies(&mut outcomes, &paths);
-    let mut platforms =
-        name(paths.into_iter().zip(outcomes).collect(), &job.overrides, &mut summary)?;
+    let mut platforms = name(paths.into_iter().zip(outcomes).collect(), job, &mut summary)?;
     finish(&mut platforms)?;
     summary.skipped.sort_by(|a, b| a.0.cmp(&b.0));
     summary.connectors = platforms.len();
@@ -153,47 +160,55 @@ fn read_all(job: &Import, sources: Sources, watch: &dyn Watch) -> Result<(Summar
     Ok((summary, platforms))
 }
 
-/// Names what was read and applies the operator's overrides. Documents without an open licence take part in the naming,
-/// so that a platform has the same name, and `catalog.toml` matches, whatever `--licence` says.
+/// Names what was read, and applies what is known of the platforms and the operator's overrides. Documents without an
+/// open licence take part in the naming, so that a platform has the same name, and `catalog.toml` matches, whatever
+/// `--licence` says.
 fn name(
     outcomes: Vec<(PathBuf, Outcome)>,
-    overrides: &Overrides,
+    job: &Import,
     summary: &mut Summary,
 ) -> Result<Vec<Platform>> {
+    let Import { providers, overrides, .. } = job;
     let namings: Vec<&Naming> =
         outcomes.iter().filter_map(|(_, outcome)| outcome.naming()).collect();
-    let names = clash::names(&namings);
+    let names = names(&namings, providers);
     // When nothing could be read, that is the error to report, not a mismatch of `catalog.toml`.
     let (wishes, absent) =
-        if names.is_empty() { (Vec::new(), Vec::new()) } else { overrides.pair(&names)? };
+        if namings.is_empty() { (Vec::new(), Vec::new()) } else { overrides.pair(&names)? };
     let mut pairs = names.into_iter().zip(wishes);
     let mut platforms = Vec::new();
     let mut closed_wishes = Vec::new();
+    let mut alone = Vec::new();
     for (path, outcome) in outcomes {
-        let (name, wishes) = if outcome.naming().is_some() {
-            pairs.next().unwrap_or_default()
-        } else {
-            <(String, Override)>::default()
-        };
+        let (names, wishes) =
+            if outcome.naming().is_some() { pairs.next() } else { None }.unwrap_or_default();
         match outcome {
             Outcome::Rows { draft, warnings, .. } => {
                 summary.warnings.extend(
                     warnings.iter().map(|warning| format!("{}: {warning}", path.display())),
                 );
-                let (connector, actions) =
-                    draft.finish(wishes.rename.clone().unwrap_or(name), &wishes);
-                summary.actions = summary.actions.saturating_add(actions.len());
-                platforms.push(Platform { connector, authkit: wishes.authkit, actions });
+                platforms.push(platform(*draft, names, providers, &wishes));
             }
             Outcome::Closed { licence, .. } => {
-                if wishes != Override::default() {
-                    closed_wishes.push(name);
+                let entry = names.first().filter(|name| providers.0.contains_key(*name));
+                if entry.is_some() {
+                    alone.push((names, wishes));
+                } else if wishes != Override::default() {
+                    closed_wishes.extend(names.into_iter().next());
                 }
                 summary.skipped.push((path, Reason::Licence(licence)));
             }
             Outcome::Nothing(reason) => summary.skipped.push((path, reason)),
         }
     }
+    // Without documents, nothing was imported.
+    if !platforms.is_empty() {
+        let without = alone.into_iter().chain(pairs);
+        platforms.extend(
+            without.map(|(names, wishes)| platform(Draft::empty(), names, providers, &wishes)),
+        );
+    }
+    summary.actions = platforms.iter().map(|platform| platform.actions.len()).sum();
     let absent: Vec<String> = absent.into_iter().map(|wishes| wishes.platform.clone()).collect();
     note(
         summary,
@@ -206,6 +221,46 @@ fn name(
         &absent,
     );
     Ok(platforms)
+}
+
+/// The names of the documents' platforms, then those of the entries without a document: for each the name that it gets,
+/// and the one that its document gave it.
+fn names(namings: &[&Naming], providers: &Providers) -> Vec<Vec<String>> {
+    let given = clash::names(namings);
+    let entries = providers.pair(&given);
+    let found: HashSet<&str> = entries.values().copied().collect();
+    // A document that is not the entry's may have the entry's name already.
+    let is_alone = |name: &&String| !found.contains(name.as_str()) && !given.contains(name);
+    let alone = providers.0.keys().filter(is_alone).map(|name| vec![name.clone()]);
+    let own = given.iter().map(|given| {
+        let entry = entries.get(given).map(|entry| (*entry).to_owned());
+        let mut names = vec![entry.unwrap_or_else(|| given.clone()), given.clone()];
+        names.dedup();
+        names
+    });
+    own.chain(alone).collect()
+}
+
+/// The platform of a draft; `names` are those that [`names`] gives.
+fn platform(
+    draft: Draft,
+    names: Vec<String>,
+    providers: &Providers,
+    wishes: &Override,
+) -> Platform {
+    let mut names = names.into_iter();
+    let own = names.next().unwrap_or_default();
+    let known = providers.0.get(&own);
+    let claimed = known.into_iter().flat_map(|known| &known.documents);
+    let mut aliases: Vec<String> = names.chain(claimed.cloned()).collect();
+    let platform = match &wishes.rename {
+        Some(wanted) => {
+            aliases.push(own);
+            wanted.clone()
+        }
+        None => own,
+    };
+    Platform { aliases, ..draft.finish(platform, known, wishes) }
 }
 
 /// The most names that a note lists.
@@ -231,6 +286,13 @@ fn finish(platforms: &mut [Platform]) -> Result<()> {
         bail!("catalog.toml: `rename` gives two platforms the name `{}`", twice.connector.platform);
     }
     connector::number(platforms.iter_mut().map(|platform| &mut platform.connector));
+    let names: HashSet<String> =
+        platforms.iter().map(|platform| platform.connector.platform.clone()).collect();
+    let mut taken = HashSet::new();
+    for platform in platforms {
+        // The name of a platform that is there leads to that platform.
+        platform.aliases.retain(|alias| !names.contains(alias) && taken.insert(alias.clone()));
+    }
     Ok(())
 }
 
@@ -288,15 +350,15 @@ impl Outcome {
     }
 }
 
-fn outcome(bytes: &[u8], wanted: Wanted) -> Outcome {
+fn outcome(bytes: &[u8], wanted: Wanted, providers: &Providers) -> Outcome {
     match read::read(bytes) {
-        Ok(Parsed::Json(document)) => rows(&document, wanted),
-        Ok(Parsed::Yaml(document)) => rows(&document, wanted),
+        Ok(Parsed::Json(document)) => rows(&document, wanted, providers),
+        Ok(Parsed::Yaml(document)) => rows(&document, wanted, providers),
         Err(refusal) => Outcome::Nothing(Reason::Refused(refusal)),
     }
 }
 
-fn rows<F: Format>(document: &Document<F>, wanted: Wanted) -> Outcome {
+fn rows<F: Format>(document: &Document<F>, wanted: Wanted, providers: &Providers) -> Outcome {
     let untitled = Info::default();
     let info = document.info.as_ref().unwrap_or(&untitled);
     let naming = Naming::new(
@@ -307,7 +369,9 @@ fn rows<F: Format>(document: &Document<F>, wanted: Wanted) -> Outcome {
         info.version.as_str(),
     );
     let (actions, mut warnings) = action::of(document);
-    let draft = Draft::of(document, actions);
+    let (detail, left_out) = detail(document, providers);
+    warnings.extend(left_out);
+    let draft = Box::new(Draft::of(document, detail, actions));
     if wanted == Wanted::Open && !licence::is_open(&info.license) {
         let content = draft.content();
         return Outcome::Closed { naming, content, licence: licence::described(&info.license) };
@@ -318,4 +382,30 @@ fn rows<F: Format>(document: &Document<F>, wanted: Wanted) -> Outcome {
             .map(|name| format!("`{name}` is not what it should be and was left out")),
     );
     Outcome::Rows { naming, draft, warnings }
+}
+
+/// The detail of a document's connector, and a warning for each part that cannot be used.
+fn detail<F>(document: &Document<F>, providers: &Providers) -> (ConnectorDetail, Vec<String>) {
+    let servers = server::of(document);
+    let methods = auth::of(document, &servers, &|url| providers.server(url));
+    let mut left_out = methods.left_out;
+    // Relative addresses are normal where the document was found; they matter when they are all there is.
+    if servers.servers.is_empty() && !servers.left_out.is_empty() {
+        let urls = servers.left_out.join("`, `");
+        left_out.push(format!("no server has an absolute URL: `{urls}`"));
+    }
+    let documentation = document.documentation.as_ref().and_then(|spare| match spare {
+        Spare::Given(documentation) => image::https(documentation.url.as_str()),
+        Spare::Absent | Spare::Text(_) | Spare::Other => None,
+    });
+    let license = document.info.as_ref().and_then(|info| licence::shown(&info.license));
+    let detail = ConnectorDetail {
+        auth_methods: methods.methods,
+        servers: servers.servers,
+        documentation_url: documentation,
+        license,
+        verify: None,
+        account: None,
+    };
+    (detail, left_out)
 }

@@ -114,14 +114,17 @@ impl Overrides {
         Ok(Self { file: file.to_owned(), platforms })
     }
 
-    /// Pairs the overrides with the documents' platforms: one entry for each of `names`. Optional overrides of
-    /// platforms that no document has are returned separately.
+    /// Pairs the overrides with the platforms: one entry for each of `names`, which has a platform's names, any of which
+    /// an override may use. Optional overrides of platforms that are not there are returned separately.
     ///
     /// # Errors
     /// When an override that is not optional names a platform that no document has.
-    pub fn pair(&self, names: &[String]) -> Result<(Vec<Override>, Vec<&Override>)> {
-        let places: std::collections::HashMap<&str, usize> =
-            names.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
+    pub fn pair(&self, names: &[Vec<String>]) -> Result<(Vec<Override>, Vec<&Override>)> {
+        let places: std::collections::HashMap<&str, usize> = names
+            .iter()
+            .enumerate()
+            .flat_map(|(at, names)| names.iter().map(move |name| (name.as_str(), at)))
+            .collect();
         let mut paired = vec![Override::default(); names.len()];
         let mut absent = Vec::new();
         let mut faults = Vec::new();
@@ -133,7 +136,8 @@ impl Overrides {
                 absent.push(wishes);
             } else {
                 let (line, column) = wishes.place;
-                let near = nearest(&wishes.platform, names.iter().map(String::as_str), 1).concat();
+                let near = nearest(&wishes.platform, names.iter().flatten().map(String::as_str), 1)
+                    .concat();
                 faults.push(format!(
                     "{}:{line}:{column}: no document is about the platform `{}`; did you mean `{near}`?",
                     self.file, wishes.platform
@@ -246,7 +250,7 @@ impl Parser<'_> {
 
     fn line(&mut self, value: &Spanned<DeValue<'_>>, max: usize) -> Option<String> {
         self.text(value, &format!("one line of 1 to {max} characters"), |text| {
-            is_line(text, max).then(|| text.to_owned())
+            text::is_line(text, max).then(|| text.to_owned())
         })
     }
 
@@ -268,13 +272,6 @@ impl Parser<'_> {
         }
         items.iter().map(|item| self.line(item, category::MAX_CHARS)).collect()
     }
-}
-
-fn is_line(text: &str, max: usize) -> bool {
-    !text.is_empty()
-        && text.trim() == text
-        && !text.contains(char::is_control)
-        && text.chars().nth(max).is_none()
 }
 
 fn status(text: &str) -> Result<Status, serde::de::value::Error> {

@@ -80,8 +80,7 @@ pub struct Texts(pub Vec<String>);
 
 impl<'de> Deserialize<'de> for Texts {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let found = deserializer.deserialize_any(Loose { lists: true, fields: &[] })?;
-        Ok(Self(found.texts))
+        deserializer.deserialize_any(Loose { lists: true, fields: &[] }).map(Self)
     }
 }
 
@@ -92,23 +91,7 @@ pub struct Logo(pub Option<String>);
 impl<'de> Deserialize<'de> for Logo {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let found = deserializer.deserialize_any(Loose { lists: false, fields: &["url"] })?;
-        Ok(Self(found.texts.into_iter().next()))
-    }
-}
-
-/// `servers`: the URLs of `[{ "url": … }]`, or of what stands in its place.
-#[derive(Default)]
-pub struct Servers {
-    /// In order; some may be empty.
-    pub urls: Vec<String>,
-    /// Whether a map without a URL stands in its place.
-    pub is_wrong: bool,
-}
-
-impl<'de> Deserialize<'de> for Servers {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let found = deserializer.deserialize_any(Loose { lists: true, fields: &["url"] })?;
-        Ok(Self { is_wrong: found.is_map && found.texts.is_empty(), urls: found.texts })
+        Ok(Self(found.into_iter().next()))
     }
 }
 
@@ -133,7 +116,7 @@ impl FirstText {
 impl<'de> Deserialize<'de> for FirstText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let found = deserializer.deserialize_any(Loose { lists: true, fields: &[] })?;
-        Ok(Self(found.texts.into_iter().next()))
+        Ok(Self(found.into_iter().next()))
     }
 }
 
@@ -143,63 +126,50 @@ struct Loose {
     fields: &'static [&'static str],
 }
 
-/// What [`Loose`] found.
-#[derive(Default)]
-struct Found {
-    texts: Vec<String>,
-    is_map: bool,
-}
-
-impl Found {
-    fn text(text: String) -> Self {
-        Self { texts: vec![text], is_map: false }
-    }
-}
-
 /// The most strings that are kept of a list, more than any row shows.
 const MAX_TEXTS: usize = 100;
 
 impl<'de> Visitor<'de> for Loose {
-    type Value = Found;
+    type Value = Vec<String>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("text")
     }
 
     fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Found::text(text.to_owned()))
+        Ok(vec![text.to_owned()])
     }
 
     fn visit_bool<E>(self, value: bool) -> Result<Self::Value, E> {
-        Ok(Found::text(value.to_string()))
+        Ok(vec![value.to_string()])
     }
 
     fn visit_i64<E>(self, value: i64) -> Result<Self::Value, E> {
-        Ok(Found::text(value.to_string()))
+        Ok(vec![value.to_string()])
     }
 
     fn visit_u64<E>(self, value: u64) -> Result<Self::Value, E> {
-        Ok(Found::text(value.to_string()))
+        Ok(vec![value.to_string()])
     }
 
     fn visit_i128<E>(self, value: i128) -> Result<Self::Value, E> {
-        Ok(Found::text(value.to_string()))
+        Ok(vec![value.to_string()])
     }
 
     fn visit_u128<E>(self, value: u128) -> Result<Self::Value, E> {
-        Ok(Found::text(value.to_string()))
+        Ok(vec![value.to_string()])
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<Self::Value, E> {
-        Ok(Found::text(value.to_string()))
+        Ok(vec![value.to_string()])
     }
 
     fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(Found::default())
+        Ok(Vec::new())
     }
 
     fn visit_none<E>(self) -> Result<Self::Value, E> {
-        Ok(Found::default())
+        Ok(Vec::new())
     }
 
     fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
@@ -211,13 +181,13 @@ impl<'de> Visitor<'de> for Loose {
         if self.lists {
             while texts.len() < MAX_TEXTS {
                 let Some(item) = seq.next_element_seed(Item(self.fields))? else {
-                    return Ok(Found { texts, is_map: false });
+                    return Ok(texts);
                 };
                 texts.extend(item);
             }
         }
         while seq.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Found { texts, is_map: false })
+        Ok(texts)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
@@ -229,7 +199,7 @@ impl<'de> Visitor<'de> for Loose {
                 map.next_value::<IgnoredAny>()?;
             }
         }
-        Ok(Found { texts, is_map: true })
+        Ok(texts)
     }
 }
 
@@ -241,7 +211,7 @@ impl<'de> DeserializeSeed<'de> for Item {
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         let found = deserializer.deserialize_any(Loose { lists: false, fields: self.0 })?;
-        Ok(found.texts.into_iter().next())
+        Ok(found.into_iter().next())
     }
 }
 

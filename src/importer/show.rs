@@ -3,15 +3,21 @@
 use std::fmt::Write as _;
 
 use super::check::ConnectorEntry;
+use crate::catalog::detail::{AuthMethod, ConnectorDetail, Grant, Kind};
 use crate::catalog::model::Action;
 use crate::terms::Method;
 
 /// How many actions of a platform are shown.
 const SHOWN: usize = 10;
 
-/// The connector's fields, the number of its actions by method, and its first actions in list order.
+/// The connector's fields, how one connects, the number of its actions by method, and its first actions in list order.
 #[must_use]
-pub fn platform(entry: &ConnectorEntry, actions: &[Action]) -> String {
+pub fn platform(
+    entry: &ConnectorEntry,
+    detail: &ConnectorDetail,
+    aliases: &[String],
+    actions: &[Action],
+) -> String {
     let row = &entry.connector;
     let mut text = String::new();
     let status = serde_json::to_value(row.status).unwrap_or_default();
@@ -28,6 +34,14 @@ pub fn platform(entry: &ConnectorEntry, actions: &[Action]) -> String {
         ("oauth", yes(row.oauth)),
         ("authkit", yes(entry.authkit)),
         ("active", yes(row.active)),
+        ("known as", aliases.join(", ")),
+        ("docs", detail.documentation_url.clone().unwrap_or_default()),
+        ("licence", licence(detail)),
+        (
+            "servers",
+            detail.servers.iter().map(|server| server.url.clone()).collect::<Vec<_>>().join(", "),
+        ),
+        ("connect by", methods(&detail.auth_methods)),
         ("actions", by_method(actions)),
     ] {
         let _ = writeln!(text, "{field:<12} {value}");
@@ -40,6 +54,35 @@ pub fn platform(entry: &ConnectorEntry, actions: &[Action]) -> String {
         let _ = writeln!(text, "  … and {more} more");
     }
     text
+}
+
+fn licence(detail: &ConnectorDetail) -> String {
+    let license = detail.license.as_ref();
+    let texts = license.map(|license| [license.name.as_deref(), license.url.as_deref()]);
+    texts.into_iter().flatten().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// The methods with their fields, as `oauth2 (oauth2), token (bearer: token)`.
+fn methods(methods: &[AuthMethod]) -> String {
+    if methods.is_empty() {
+        return "none known".to_owned();
+    }
+    let method = |method: &AuthMethod| {
+        let kind = match &method.kind {
+            Kind::OAuth2(oauth) => match oauth.grant {
+                Grant::AuthorizationCode => "oauth2",
+                Grant::ClientCredentials => "oauth2 for clients",
+            },
+            Kind::ApiKey(_) => "api_key",
+            Kind::Basic { .. } => "basic",
+            Kind::Bearer { .. } => "bearer",
+            Kind::AwsSigv4 { .. } => "aws_sigv4",
+        };
+        let fields: Vec<&str> = method.fields.iter().map(|field| field.name.as_str()).collect();
+        let colon = if fields.is_empty() { "" } else { ": " };
+        format!("{} ({kind}{colon}{})", method.id, fields.join(", "))
+    };
+    methods.iter().map(method).collect::<Vec<_>>().join("; ")
 }
 
 fn yes(flag: bool) -> String {

@@ -164,3 +164,12 @@ fn push_capitalized(to: &mut String, word: &str) {
     to.extend(chars.next().into_iter().flat_map(char::to_uppercase));
     to.push_str(chars.as_str());
 }
+
+/// Whether a text is one clean line of 1 to `max` characters.
+#[must_use]
+pub fn is_line(text: &str, max: usize) -> bool {
+    !text.is_empty()
+        && text.trim() == text
+        && !text.contains(char::is_control)
+        && text.chars().nth(max).is_none()
+}

@@ -11,9 +11,10 @@ use connector_vault::access::key::ApiKey;
 use connector_vault::api::config::Variables;
 use connector_vault::api::message::Body;
 use connector_vault::api::{Config, Request, Response, Service, handle};
+use connector_vault::catalog::detail::ConnectorDetail;
 use connector_vault::catalog::model::{Action, Connector, Status};
 use connector_vault::catalog::stored::{CURRENT_KEY, SegmentId};
-use connector_vault::catalog::write::{self, Sizes};
+use connector_vault::catalog::write::{self, Platform, Sizes};
 use connector_vault::ports::{
     Blob, Blobs, Clock, Db, Param, Random, RateLimit, ResultSet, RetryAfter, Statement,
     StorageError,
@@ -134,9 +135,21 @@ impl World {
         sizes: Sizes,
         catalog: &[(Connector, bool, Vec<Action>)],
     ) -> Vec<SegmentId> {
-        let parts: Vec<_> = catalog
+        let platform = |(connector, authkit, actions): &(Connector, bool, Vec<Action>)| Platform {
+            connector: connector.clone(),
+            detail: ConnectorDetail::default(),
+            authkit: *authkit,
+            aliases: Vec::new(),
+            actions: actions.clone(),
+        };
+        self.publish_platforms(sizes, &catalog.iter().map(platform).collect::<Vec<_>>())
+    }
+
+    /// Publishes platforms with all that is stored about them. Returns the segments.
+    pub fn publish_platforms(&self, sizes: Sizes, platforms: &[Platform]) -> Vec<SegmentId> {
+        let parts: Vec<_> = platforms
             .iter()
-            .map(|(connector, authkit, rows)| (connector, *authkit, write::actions(rows, sizes)))
+            .map(|platform| (platform, write::actions(&platform.actions, sizes)))
             .collect();
         let put = |id: SegmentId, bytes: &[u8]| {
             self.blobs.borrow_mut().insert(id.key(), bytes.to_vec());

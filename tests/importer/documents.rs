@@ -120,10 +120,10 @@ fn what_rows_can_do_without_breaks_no_document() {
         ("", "components: []", false, wrong("components")),
         ("", "components: none", false, wrong("components")),
         ("", "components: {securitySchemes: []}", false, wrong("components/securitySchemes")),
-        ("", "components: {securitySchemes: {a: b, c: [], d: {type: [oauth2]}}}", true, vec![]),
-        ("", "components: {securitySchemes: {a: {type: oauth2}}, schemas: []}", true, vec![]),
+        ("", "components: {securitySchemes: {a: b, c: [], d: {type: [oauth2], flow: [application], tokenUrl: ['https://t.example/token']}}}", true, vec![]),
+        ("", "components: {securitySchemes: {a: {type: oauth2, flow: application, tokenUrl: https://t.example/token, scopes: []}}, schemas: []}", true, vec![]),
         ("", "securityDefinitions: []", false, wrong("securityDefinitions")),
-        ("", "securityDefinitions: {a: 5, b: {type: oauth2}}", true, vec![]),
+        ("", "securityDefinitions: {a: 5, b: {type: oauth2, flow: application, tokenUrl: https://t.example/token}}", true, vec![]),
     ]
     .iter()
     .enumerate()

@@ -5,6 +5,7 @@
 
 mod actions;
 mod command;
+mod connecting;
 mod connectors;
 mod documents;
 mod folder;

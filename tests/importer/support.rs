@@ -73,10 +73,13 @@ pub fn platforms_of(platforms: &[Platform]) -> Vec<&str> {
     names
 }
 
+/// Runs `catalog` with these arguments. Imports read documents only, whatever `providers.toml` says.
 pub fn run(arguments: &[&str]) -> Output {
+    let documents_only = arguments.first().filter(|command| **command == "import");
     Command::new(env!("CARGO_BIN_EXE_connector-vault"))
         .arg("catalog")
         .args(arguments)
+        .args(documents_only.map(|_| "--no-providers"))
         .env_remove("INIT_CWD")
         .output()
         .unwrap()

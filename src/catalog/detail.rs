@@ -1,0 +1,305 @@
+//! What a connector's detail adds to its row: how to connect to the platform, and where its API is.
+
+use serde::{Deserialize, Serialize};
+
+/// The detail of a connector.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ConnectorDetail {
+    /// The ways to connect, the preferred one first.
+    pub auth_methods: Vec<AuthMethod>,
+    /// The base addresses of the API, the default one first.
+    pub servers: Vec<Server>,
+    /// The platform's own documentation: an `https` URL.
+    pub documentation_url: Option<String>,
+    /// The licence of the document from which the actions were imported.
+    pub license: Option<License>,
+    /// A request that succeeds only with good credentials.
+    pub verify: Option<Request>,
+    /// How to find out whose account it is.
+    pub account: Option<Account>,
+}
+
+/// A base address of an API.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Server {
+    /// An absolute URL without a slash at its end. Each `{name}` in it stands for the field of that name.
+    pub url: String,
+    /// One line; `None` when the platform does not describe it.
+    pub description: Option<String>,
+}
+
+/// The licence of a document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct License {
+    /// Its name, or its SPDX identifier.
+    pub name: Option<String>,
+    /// Where its text is.
+    pub url: Option<String>,
+}
+
+/// A request to the platform, without input.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    /// The HTTP method.
+    pub method: crate::terms::Method,
+    /// The path and query below the first server, or an absolute `https` URL.
+    pub path: String,
+}
+
+/// How to find out whose account a connection leads to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Account {
+    /// The request whose answer describes the account.
+    #[serde(flatten)]
+    pub request: Request,
+    /// The JSON Pointer (RFC 6901) of the account's stable id in the answer.
+    pub id: String,
+    /// The JSON Pointer of the account's name in the answer.
+    pub name: Option<String>,
+}
+
+/// A way to connect to a platform.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AuthMethod {
+    /// Unique within the connector: 1 to 64 of a-z, 0-9 and -.
+    pub id: String,
+    /// What the method is, and what it needs.
+    #[serde(flatten)]
+    pub kind: Kind,
+    /// What the user is asked for, the variables of URLs included.
+    pub fields: Vec<Field>,
+}
+
+/// The kinds of methods, each with what it needs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Kind {
+    /// OAuth 2.0 (RFC 6749).
+    #[serde(rename = "oauth2")]
+    OAuth2(Box<OAuth2>),
+    /// A key in a header, the query or a cookie.
+    ApiKey(ApiKey),
+    /// A user name and a password in the header `Authorization` (RFC 7617).
+    #[serde(rename_all = "camelCase")]
+    Basic {
+        /// What the platform calls the user name.
+        username_label: String,
+        /// What the platform calls the password.
+        password_label: String,
+    },
+    /// A token in the header `Authorization` (RFC 6750).
+    Bearer {
+        /// The word before the token; a space stands between them.
+        prefix: String,
+    },
+    /// Requests signed with AWS Signature Version 4.
+    AwsSigv4 {
+        /// The name of the service in signatures.
+        service: String,
+        /// The regions in which the service is; empty when they are not known.
+        regions: Vec<String>,
+    },
+}
+
+/// OAuth 2.0 as a platform speaks it. URLs may contain variables in braces.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OAuth2 {
+    /// Which grant is used.
+    pub grant: Grant,
+    /// The issuer that the platform names in its answers (RFC 9207).
+    pub issuer: Option<String>,
+    /// Where the user is sent; `None` for client credentials.
+    pub authorization_url: Option<String>,
+    /// Where codes and refresh tokens are exchanged.
+    pub token_url: String,
+    /// Where refresh tokens are exchanged, when that is not `token_url`.
+    pub refresh_url: Option<String>,
+    /// Where tokens are revoked (RFC 7009).
+    pub revocation_url: Option<String>,
+    /// The scopes that may be asked for.
+    pub scopes: Vec<Scope>,
+    /// What stands between scopes.
+    pub scope_separator: String,
+    /// Whether the platform takes PKCE (RFC 7636).
+    pub pkce: Pkce,
+    /// How the client authenticates at `token_url`.
+    pub token_auth: TokenAuth,
+    /// More parameters of the authorization request.
+    pub authorization_parameters: Parameters,
+    /// More parameters of the token request.
+    pub token_parameters: Parameters,
+    /// The form of the token request's body.
+    pub token_body: TokenBody,
+    /// The JSON Pointer of the object that has the tokens, when they are nested in the token answer.
+    pub token_pointer: Option<String>,
+    /// The members of the token answer that are kept with the credentials.
+    pub token_members: Vec<String>,
+}
+
+/// Names and values, in order.
+pub type Parameters = std::collections::BTreeMap<String, String>;
+
+/// The grants that a connection can be made with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Grant {
+    /// The user agrees in a browser.
+    AuthorizationCode,
+    /// The client acts for itself.
+    ClientCredentials,
+}
+
+/// Methods of PKCE.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Pkce {
+    /// A SHA-256 of the verifier.
+    S256,
+    /// The platform refuses PKCE, or is not known to take it.
+    #[default]
+    #[serde(rename = "none")]
+    None,
+}
+
+/// How a client authenticates in a token request.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TokenAuth {
+    /// In the body.
+    #[default]
+    ClientSecretPost,
+    /// In the header `Authorization`.
+    ClientSecretBasic,
+    /// Not at all: a public client.
+    None,
+}
+
+/// The form of a token request's body.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TokenBody {
+    /// `application/x-www-form-urlencoded`, as RFC 6749 says.
+    #[default]
+    Form,
+    /// `application/json`
+    Json,
+}
+
+/// A scope of OAuth 2.0.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scope {
+    /// What is asked for.
+    pub name: String,
+    /// What it allows, in one line; possibly empty.
+    #[serde(default)]
+    pub description: String,
+}
+
+/// A key that is sent with each request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ApiKey {
+    /// Where it is sent.
+    pub r#in: In,
+    /// The name of the header, parameter or cookie.
+    pub name: String,
+    /// The word before the key, with a space between them; possibly empty.
+    #[serde(default)]
+    pub prefix: String,
+}
+
+/// Where a key is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum In {
+    /// In a header.
+    Header,
+    /// In the query.
+    Query,
+    /// In a cookie.
+    Cookie,
+}
+
+/// Something that a user is asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Field {
+    /// Its name in requests to connect.
+    pub name: String,
+    /// Its name for people.
+    pub label: String,
+    /// One line that helps to fill it in.
+    #[serde(default)]
+    pub description: Option<String>,
+    /// Whether it must not be shown.
+    #[serde(default)]
+    pub secret: bool,
+    /// Whether it must be filled in.
+    #[serde(default)]
+    pub required: bool,
+    /// A regular expression that the whole value matches.
+    #[serde(default)]
+    pub pattern: Option<String>,
+    /// All values that it may have.
+    #[serde(default)]
+    pub r#enum: Option<Vec<String>>,
+    /// The value when it is left empty.
+    #[serde(default)]
+    pub default: Option<String>,
+}
+
+impl Field {
+    /// A field that must be filled in.
+    #[must_use]
+    pub fn required(name: &str, label: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            label: label.to_owned(),
+            description: None,
+            secret: false,
+            required: true,
+            pattern: None,
+            r#enum: None,
+            default: None,
+        }
+    }
+
+    /// A field that must be filled in and must not be shown.
+    #[must_use]
+    pub fn secret(name: &str, label: &str) -> Self {
+        Self { secret: true, ..Self::required(name, label) }
+    }
+}
+
+impl AuthMethod {
+    /// Whether the method is OAuth 2.0.
+    #[must_use]
+    pub const fn is_oauth2(&self) -> bool {
+        matches!(self.kind, Kind::OAuth2(_))
+    }
+}
+
+/// The URLs to which a method of this kind sends users and the vault.
+pub fn urls(kind: &Kind) -> impl Iterator<Item = &str> {
+    let oauth = match kind {
+        Kind::OAuth2(oauth) => Some(oauth),
+        _ => None,
+    };
+    oauth.into_iter().flat_map(|oauth| {
+        let optional = [&oauth.authorization_url, &oauth.refresh_url, &oauth.revocation_url];
+        let optional = optional.into_iter().flatten().map(String::as_str);
+        optional.chain([oauth.token_url.as_str()])
+    })
+}
+
+/// The names of the variables in a URL, in order.
+pub fn variables(url: &str) -> impl Iterator<Item = &str> {
+    url.split('{').skip(1).filter_map(|part| part.split_once('}')).map(|(name, _)| name)
+}

@@ -1,0 +1,186 @@
+//! What is known of three providers with hundreds of documents, which name endpoints that no longer work or do not say
+//! how to sign a request.
+//!
+//! | provider | source of the facts |
+//! |---|---|
+//! | Google | `https://accounts.google.com/.well-known/openid-configuration`, "Using OAuth 2.0 for Web Server Applications" |
+//! | Microsoft | "Microsoft identity platform and OAuth 2.0 authorization code flow" |
+//! | Amazon | "AWS Signature Version 4 for API requests" |
+
+use super::scheme::Scheme;
+use super::{Found, Kind, scopes};
+use crate::catalog::detail::{
+    Field, Grant, OAuth2, Parameters, Pkce, Scope, TokenAuth, TokenBody, variables,
+};
+use crate::importer::document::Document;
+use crate::importer::scalar::FirstText;
+
+/// A provider whose documents do not say enough.
+#[derive(Debug)]
+pub enum Family {
+    /// Google's APIs.
+    Google,
+    /// Microsoft's; `resource` is what stands before the names of scopes.
+    Microsoft {
+        /// Such as `https://management.azure.com/`
+        resource: String,
+    },
+    /// Amazon's.
+    Amazon {
+        /// The service's name in signatures.
+        service: String,
+        /// Its regions.
+        regions: Vec<String>,
+    },
+}
+
+/// The family of a document. Returns `None` when it belongs to none.
+#[must_use]
+pub fn of<F>(document: &Document<F>, servers: &Found) -> Option<Family> {
+    let info = document.info.as_ref()?;
+    match info.provider.as_str().trim().to_lowercase().as_str() {
+        "googleapis.com" | "google.com" => Some(Family::Google),
+        "azure.com" | "microsoft.com" | "windows.net" => {
+            Some(Family::Microsoft { resource: resource(servers) })
+        }
+        "amazonaws.com" => {
+            let said = info.signing_name.filled().or_else(|| info.service.filled())?;
+            let service = said.trim().to_lowercase();
+            Some(Family::Amazon { service, regions: regions(servers) })
+        }
+        _ => None,
+    }
+}
+
+impl Family {
+    /// What a scheme of this family means. Returns `None` when the document says enough.
+    #[must_use]
+    pub fn kind(&self, scheme: &Scheme) -> Option<Kind> {
+        let kind = scheme.r#type.as_str().trim().to_lowercase();
+        match self {
+            Self::Google if kind == "oauth2" => {
+                Some(Kind::OAuth2(Box::new(google(declared(scheme)))))
+            }
+            Self::Microsoft { resource } if kind == "oauth2" => {
+                let scopes = declared(scheme).into_iter().map(|scope| full(scope, resource));
+                Some(Kind::OAuth2(Box::new(microsoft(scopes.collect()))))
+            }
+            Self::Amazon { service, regions } if is_signed(scheme) => {
+                let (service, regions) = (service.clone(), regions.clone());
+                Some(Kind::AwsSigv4 { service, regions })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Whether a scheme stands for signed requests. Some documents describe them as a key in the header of signatures.
+fn is_signed(scheme: &Scheme) -> bool {
+    let is = |text: &FirstText, wanted: &str| text.as_str().trim().eq_ignore_ascii_case(wanted);
+    is(&scheme.amazon, "awsSigv4")
+        || (is(&scheme.r#in, "header") && is(&scheme.name, "Authorization"))
+}
+
+/// All scopes of a scheme, whatever the flow.
+fn declared(scheme: &Scheme) -> Vec<Scope> {
+    let mut all = scopes(&scheme.scopes);
+    if let Some(flows) = scheme.flows.get() {
+        for flow in [&flows.authorization_code, &flows.implicit, &flows.client_credentials] {
+            let more = flow.get().map(|flow| scopes(&flow.scopes)).unwrap_or_default();
+            for scope in more {
+                if !all.iter().any(|known| known.name == scope.name) {
+                    all.push(scope);
+                }
+            }
+        }
+    }
+    all
+}
+
+/// Google's OAuth. Without offline access and consent, Google gives no refresh token when a user connects again.
+#[must_use]
+pub fn google(scopes: Vec<Scope>) -> OAuth2 {
+    let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    OAuth2 {
+        grant: Grant::AuthorizationCode,
+        issuer: Some("https://accounts.google.com".to_owned()),
+        authorization_url: Some("https://accounts.google.com/o/oauth2/v2/auth".to_owned()),
+        token_url: "https://oauth2.googleapis.com/token".to_owned(),
+        refresh_url: None,
+        revocation_url: Some("https://oauth2.googleapis.com/revoke".to_owned()),
+        scopes,
+        scope_separator: " ".to_owned(),
+        pkce: Pkce::S256,
+        token_auth: TokenAuth::ClientSecretPost,
+        authorization_parameters: Parameters::from([
+            pair("access_type", "offline"),
+            pair("prompt", "consent"),
+        ]),
+        token_parameters: Parameters::new(),
+        token_body: TokenBody::Form,
+        token_pointer: None,
+        token_members: Vec::new(),
+    }
+}
+
+/// The variable of Microsoft's URLs that names the directory whose accounts may connect.
+#[must_use]
+pub fn tenant() -> Field {
+    Field {
+        required: false,
+        description: Some("The directory's ID or domain; `common` for any account.".to_owned()),
+        default: Some("common".to_owned()),
+        ..Field::required("tenant", "Tenant")
+    }
+}
+
+/// Microsoft's OAuth, version 2.
+#[must_use]
+pub fn microsoft(mut scopes: Vec<Scope>) -> OAuth2 {
+    let base = "https://login.microsoftonline.com/{tenant}/oauth2/v2.0";
+    if !scopes.iter().any(|scope| scope.name == "offline_access") {
+        let description = "Keep the access when you are not there".to_owned();
+        scopes.push(Scope { name: "offline_access".to_owned(), description });
+    }
+    OAuth2 {
+        grant: Grant::AuthorizationCode,
+        issuer: None,
+        authorization_url: Some(format!("{base}/authorize")),
+        token_url: format!("{base}/token"),
+        refresh_url: None,
+        revocation_url: None,
+        scopes,
+        scope_separator: " ".to_owned(),
+        pkce: Pkce::S256,
+        token_auth: TokenAuth::ClientSecretPost,
+        authorization_parameters: Parameters::new(),
+        token_parameters: Parameters::new(),
+        token_body: TokenBody::Form,
+        token_pointer: None,
+        token_members: Vec::new(),
+    }
+}
+
+/// What stands before the names of Microsoft's scopes: the address of the API that they are for.
+fn resource(servers: &Found) -> String {
+    let host = |url: &str| {
+        let rest = url.split_once("://")?.1;
+        let host = rest.split('/').next()?;
+        variables(host).next().is_none().then(|| host.to_owned())
+    };
+    // An API whose host differs for each customer names its resource nowhere; most belong to the management of Azure.
+    let host = servers.servers.iter().find_map(|server| host(&server.url));
+    format!("https://{}/", host.unwrap_or_else(|| "management.azure.com".to_owned()))
+}
+
+/// A scope as version 2 names it: `https://management.azure.com/user_impersonation`.
+fn full(scope: Scope, resource: &str) -> Scope {
+    let is_full = scope.name.contains("://") || scope.name == "offline_access";
+    if is_full { scope } else { Scope { name: format!("{resource}{}", scope.name), ..scope } }
+}
+
+/// The regions that the servers' variable has.
+fn regions(servers: &Found) -> Vec<String> {
+    let region = servers.fields.iter().find(|field| field.name == "region");
+    region.and_then(|field| field.r#enum.clone()).unwrap_or_default()
+}

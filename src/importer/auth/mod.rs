@@ -1,0 +1,373 @@
+//! How one connects to a platform: turns a document's security schemes into methods.
+//!
+//! [`scheme`] is what documents say, [`family`] what is known of providers with hundreds of documents that do not say
+//! enough.
+
+pub mod family;
+pub mod scheme;
+
+use std::collections::HashSet;
+
+use super::document::Document;
+use super::paths::Entries;
+use super::scalar::{FirstText, Spare};
+use super::server::{self, Found};
+use super::text;
+use crate::catalog::detail::{
+    ApiKey, AuthMethod, Field, Grant, In, Kind, OAuth2, Parameters, Pkce, Scope, TokenAuth,
+    TokenBody, urls, variables,
+};
+use scheme::{Flow, Flows, Scheme};
+
+/// The most methods of a connector.
+const MAX_METHODS: usize = 20;
+/// The most scopes of a method.
+const MAX_SCOPES: usize = 1000;
+/// The most characters of a scope's description.
+const MAX_DESCRIPTION: usize = 300;
+/// The most characters of a scope's name, or of a header's.
+const MAX_NAME: usize = 200;
+/// The longest URL, in bytes.
+const MAX_URL: usize = 2048;
+
+/// What is known of authorization servers from elsewhere: given where users are sent, returns the server's facts.
+pub type Known<'a> = &'a dyn Fn(&str) -> Option<OAuth2>;
+
+/// The methods of a document, and what its schemes say that cannot be used.
+#[derive(Debug, Default)]
+pub struct Methods {
+    /// The preferred one first.
+    pub methods: Vec<AuthMethod>,
+    /// One line for each scheme that is left out, or was not understood whole.
+    pub left_out: Vec<String>,
+}
+
+/// The methods of a document whose servers have been found.
+#[must_use]
+pub fn of<F>(document: &Document<F>, servers: &Found, known: Known<'_>) -> Methods {
+    let mut methods = Methods::default();
+    let family = family::of(document, servers);
+    for (name, scheme) in document.schemes() {
+        let kinds = family
+            .as_ref()
+            .and_then(|family| family.kind(scheme))
+            .map_or_else(|| kinds(scheme, known), |kind| Ok(vec![kind]));
+        match kinds {
+            Ok(kinds) => methods.add(name, scheme, kinds, servers),
+            Err(why) => {
+                let name = text::verbatim(name, 100);
+                methods.left_out.push(format!("the security scheme `{name}` was left out: {why}"));
+            }
+        }
+    }
+    methods.methods.sort_by_key(|method| rank(&method.kind));
+    methods.methods.truncate(MAX_METHODS);
+    methods
+}
+
+/// Users come before clients, and what can be revoked before what cannot.
+const fn rank(kind: &Kind) -> u8 {
+    match kind {
+        Kind::OAuth2(oauth) if matches!(oauth.grant, Grant::AuthorizationCode) => 0,
+        Kind::Bearer { .. } => 1,
+        Kind::ApiKey(_) => 2,
+        Kind::Basic { .. } => 3,
+        Kind::AwsSigv4 { .. } => 4,
+        Kind::OAuth2(_) => 5,
+    }
+}
+
+impl Methods {
+    fn add(&mut self, name: &str, scheme: &Scheme, kinds: Vec<Kind>, servers: &Found) {
+        for kind in kinds {
+            // Several schemes often say the same, for example one for each set of scopes.
+            if let Some(same) = self.methods.iter_mut().find(|known| is_same(&known.kind, &kind)) {
+                merge_scopes(&mut same.kind, kind);
+                continue;
+            }
+            let suffix = match &kind {
+                Kind::OAuth2(oauth) if oauth.grant == Grant::ClientCredentials => "-client",
+                _ => "",
+            };
+            let id = self.unique_id(&format!("{}{suffix}", slug(name)));
+            let help = text::line(scheme.description.as_str(), MAX_DESCRIPTION);
+            let fields = fields(&kind, Some(help).filter(|help| !help.is_empty()), servers);
+            self.methods.push(AuthMethod { id, kind, fields });
+        }
+    }
+
+    fn unique_id(&self, wanted: &str) -> String {
+        let taken: HashSet<&str> = self.methods.iter().map(|method| method.id.as_str()).collect();
+        let numbered = (2_u32..).map(|number| format!("{wanted}-{number}"));
+        let mut ids = std::iter::once(wanted.to_owned()).chain(numbered);
+        ids.find(|id| !taken.contains(id.as_str())).unwrap_or_default()
+    }
+}
+
+/// A scheme's name as an id of 1 to 60 characters of a-z, 0-9 and -.
+#[must_use]
+pub fn slug(name: &str) -> String {
+    let words = text::words(text::head(name, 200)).join("-").to_lowercase();
+    let clean = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+    let slug: String = words.chars().map(clean).take(50).collect();
+    let slug = slug.trim_matches('-');
+    if slug.is_empty() { "auth".to_owned() } else { slug.to_owned() }
+}
+
+/// Whether two methods differ in nothing but their scopes.
+fn is_same(one: &Kind, other: &Kind) -> bool {
+    match (one, other) {
+        (Kind::OAuth2(one), Kind::OAuth2(other)) => {
+            let bare = |oauth: &OAuth2| OAuth2 { scopes: Vec::new(), ..oauth.clone() };
+            bare(one) == bare(other)
+        }
+        _ => one == other,
+    }
+}
+
+/// Adds the scopes of a method to another one that is like it.
+pub fn merge_scopes(into: &mut Kind, from: Kind) {
+    if let (Kind::OAuth2(into), Kind::OAuth2(from)) = (into, from) {
+        for scope in from.scopes {
+            if !into.scopes.iter().any(|known| known.name == scope.name) {
+                into.scopes.push(scope);
+            }
+        }
+        into.scopes.truncate(MAX_SCOPES);
+    }
+}
+
+/// What a user is asked for, and the variables of the method's and the servers' URLs.
+#[must_use]
+pub fn fields(kind: &Kind, help: Option<String>, servers: &Found) -> Vec<Field> {
+    let mut fields = default_fields(kind);
+    if let Some(first) = fields.iter_mut().find(|field| field.secret) {
+        first.description = help;
+    }
+    for name in urls(kind).flat_map(variables) {
+        if !fields.iter().chain(&servers.fields).any(|field| field.name == name) {
+            let field = match name {
+                "tenant" => family::tenant(),
+                _ => Field::required(name, &server::label(name)),
+            };
+            fields.push(field);
+        }
+    }
+    for field in &servers.fields {
+        match fields.iter_mut().find(|known| known.name == field.name) {
+            // The document knows its regions better.
+            Some(known) => known.clone_from(field),
+            None => fields.push(field.clone()),
+        }
+    }
+    fields
+}
+
+/// What a user is asked for when nothing more is known.
+#[must_use]
+pub fn default_fields(kind: &Kind) -> Vec<Field> {
+    match kind {
+        Kind::OAuth2(_) => Vec::new(),
+        Kind::ApiKey(_) => vec![Field::secret("apiKey", "API key")],
+        Kind::Basic { username_label, password_label } => {
+            // Many platforms take a key as the user name and nothing as the password.
+            let password = Field { required: false, ..Field::secret("password", password_label) };
+            vec![Field::required("username", username_label), password]
+        }
+        Kind::Bearer { .. } => vec![Field::secret("token", "Access token")],
+        Kind::AwsSigv4 { regions, .. } => {
+            let session = Field {
+                required: false,
+                description: Some("Only for temporary credentials.".to_owned()),
+                ..Field::secret("sessionToken", "Session token")
+            };
+            let region = Field {
+                r#enum: Some(regions.clone()).filter(|regions| !regions.is_empty()),
+                ..Field::required("region", "Region")
+            };
+            let secret = Field::secret("secretAccessKey", "Secret access key");
+            vec![Field::required("accessKeyId", "Access key ID"), secret, session, region]
+        }
+    }
+}
+
+/// What a scheme means, or why it cannot be used.
+fn kinds(scheme: &Scheme, known: Known<'_>) -> Result<Vec<Kind>, String> {
+    let kind = scheme.r#type.as_str().trim().to_lowercase();
+    match kind.as_str() {
+        "apikey" => api_key(scheme).map(|kind| vec![kind]),
+        "basic" => Ok(vec![basic()]),
+        "http" => http(scheme).map(|kind| vec![kind]),
+        "oauth2" => oauth2(scheme, known),
+        "openidconnect" => Err("its endpoints stand in a file on its server".to_owned()),
+        "" => Err("it has no `type`".to_owned()),
+        other => Err(format!("its type `{}` is not supported", text::verbatim(other, 40))),
+    }
+}
+
+fn basic() -> Kind {
+    Kind::Basic { username_label: "User name".to_owned(), password_label: "Password".to_owned() }
+}
+
+fn http(scheme: &Scheme) -> Result<Kind, String> {
+    match scheme.scheme.as_str().trim().to_lowercase().as_str() {
+        "basic" => Ok(basic()),
+        "bearer" => Ok(Kind::Bearer { prefix: "Bearer".to_owned() }),
+        other => Err(format!("its scheme `{}` is not supported", text::verbatim(other, 40))),
+    }
+}
+
+fn api_key(scheme: &Scheme) -> Result<Kind, String> {
+    let name = text::verbatim(scheme.name.as_str(), MAX_NAME);
+    let r#in = match scheme.r#in.as_str().trim().to_lowercase().as_str() {
+        "header" => In::Header,
+        "query" => In::Query,
+        "cookie" => In::Cookie,
+        other => return Err(format!("`in: {}` is not supported", text::verbatim(other, 40))),
+    };
+    if name.is_empty() || (r#in != In::Query && !name.chars().all(is_token)) {
+        return Err("its `name` cannot be that of a header or parameter".to_owned());
+    }
+    if r#in == In::Header && name.eq_ignore_ascii_case("authorization") {
+        if let Some(prefix) = prefix(scheme.description.as_str()) {
+            return Ok(if prefix == "Bearer" {
+                Kind::Bearer { prefix }
+            } else {
+                Kind::ApiKey(ApiKey { r#in, name, prefix })
+            });
+        }
+    }
+    Ok(Kind::ApiKey(ApiKey { r#in, name, prefix: String::new() }))
+}
+
+/// Whether a character may be part of a header's name (RFC 9110, 5.6.2).
+fn is_token(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c)
+}
+
+/// The word that a description puts before the key.
+fn prefix(description: &str) -> Option<String> {
+    let words = ["Bearer", "Token", "ApiKey", "Api-Key", "Key"];
+    let said = |word: &str| {
+        let starts = [" ", "\"", "'", "`", ": ", ":"].map(|before| format!("{before}{word} "));
+        let description = format!(" {description}");
+        starts.iter().any(|start| {
+            description.split(start.as_str()).skip(1).any(|rest| {
+                rest.starts_with(['{', '<', '[', '$', '`'])
+                    || rest.to_lowercase().starts_with("your")
+            })
+        })
+    };
+    words.into_iter().find(|word| said(word)).map(str::to_owned)
+}
+
+/// OAuth with the facts of one flow.
+fn oauth(grant: Grant, flow: &Flow, token_url: String) -> OAuth2 {
+    OAuth2 {
+        grant,
+        issuer: None,
+        authorization_url: None,
+        token_url,
+        refresh_url: url(&flow.refresh_url),
+        revocation_url: None,
+        scopes: scopes(&flow.scopes),
+        scope_separator: " ".to_owned(),
+        pkce: Pkce::None,
+        token_auth: TokenAuth::ClientSecretPost,
+        authorization_parameters: Parameters::new(),
+        token_parameters: Parameters::new(),
+        token_body: TokenBody::Form,
+        token_pointer: None,
+        token_members: Vec::new(),
+    }
+}
+
+fn oauth2(scheme: &Scheme, known: Known<'_>) -> Result<Vec<Kind>, String> {
+    let of_2 = flows_of_2(scheme);
+    let flows = scheme.flows.get().unwrap_or(&of_2);
+    let mut kinds = Vec::new();
+    let mut why = "it has no flow that can be used".to_owned();
+    for flow in [&flows.authorization_code, &flows.implicit].into_iter().filter_map(Spare::get) {
+        match with_user(flow, flows, known) {
+            Ok(oauth) => {
+                kinds.push(Kind::OAuth2(Box::new(oauth)));
+                break;
+            }
+            Err(reason) => why = reason,
+        }
+    }
+    if let Some(flow) = flows.client_credentials.get() {
+        match url(&flow.token_url) {
+            Some(token_url) => {
+                let oauth = oauth(Grant::ClientCredentials, flow, token_url);
+                kinds.push(Kind::OAuth2(Box::new(oauth)));
+            }
+            None if kinds.is_empty() => "its token URL is not absolute".clone_into(&mut why),
+            None => {}
+        }
+    }
+    if kinds.is_empty() { Err(why) } else { Ok(kinds) }
+}
+
+/// The authorization code grant of a flow. An implicit flow becomes one when its token URL is known from elsewhere.
+fn with_user(flow: &Flow, flows: &Flows, known: Known<'_>) -> Result<OAuth2, String> {
+    let authorization_url =
+        url(&flow.authorization_url).ok_or("its authorization URL is not absolute")?;
+    let elsewhere = flows.client_credentials.get().and_then(|flow| url(&flow.token_url));
+    if let Some(oauth) = known(&authorization_url) {
+        return Ok(OAuth2 { scopes: scopes(&flow.scopes), ..oauth });
+    }
+    let token_url = url(&flow.token_url).or(elsewhere);
+    let token_url =
+        token_url.ok_or("its token URL is not known, and the implicit flow is unsafe")?;
+    let oauth = oauth(Grant::AuthorizationCode, flow, token_url);
+    Ok(OAuth2 { authorization_url: Some(authorization_url), ..oauth })
+}
+
+/// The flow of Swagger 2 as OpenAPI 3 writes it.
+fn flows_of_2(scheme: &Scheme) -> Flows {
+    let text = |text: &FirstText| FirstText(text.0.clone());
+    let scopes = scheme.scopes.get().map(|scopes| {
+        Entries(scopes.0.iter().map(|(name, about)| (name.clone(), text(about))).collect())
+    });
+    let flow = Spare::Given(Flow {
+        authorization_url: text(&scheme.authorization_url),
+        token_url: text(&scheme.token_url),
+        refresh_url: FirstText::default(),
+        scopes: scopes.map_or(Spare::Absent, Spare::Given),
+    });
+    match scheme.flow.as_str().trim() {
+        "accessCode" => Flows { authorization_code: flow, ..Flows::default() },
+        "implicit" => Flows { implicit: flow, ..Flows::default() },
+        "application" => Flows { client_credentials: flow, ..Flows::default() },
+        _ => Flows::default(),
+    }
+}
+
+/// An absolute URL of an authorization server. Returns `None` for any other text.
+fn url(text: &FirstText) -> Option<String> {
+    let url = text.as_str().trim();
+    let (scheme, rest) = url.split_once("://")?;
+    let is_good = matches!(scheme, "https" | "http")
+        && !rest.is_empty()
+        && rest.chars().all(|c| c.is_ascii_graphic() && !matches!(c, '"' | '<' | '>' | '\\' | '`'))
+        && variables(rest).all(server::is_name)
+        && url.len() <= MAX_URL;
+    is_good.then(|| url.to_owned())
+}
+
+/// The scopes of a flow, with their descriptions.
+#[must_use]
+pub fn scopes(given: &Spare<Entries<FirstText>>) -> Vec<Scope> {
+    let entries = given.get().map_or(&[][..], |entries| &entries.0);
+    let is_scope = |name: &str| {
+        (1..=MAX_NAME).contains(&name.len())
+            && name.chars().all(|c| c.is_ascii_graphic() && !matches!(c, '"' | '\\'))
+    };
+    let entries = entries.iter().filter(|(name, _)| is_scope(name)).take(MAX_SCOPES);
+    let scope = |(name, about): &(String, FirstText)| Scope {
+        name: name.clone(),
+        description: text::line(about.as_str(), MAX_DESCRIPTION),
+    };
+    entries.map(scope).collect()
+}

@@ -1,0 +1,409 @@
+//! How users connect to a platform: what documents say, the rules for large providers, and `providers.toml`.
+
+use std::fs;
+use std::path::PathBuf;
+
+use connector_vault::catalog::detail::ConnectorDetail;
+use connector_vault::catalog::write::Platform;
+use connector_vault::importer::folder::Folder;
+use connector_vault::importer::licence::Wanted;
+use connector_vault::importer::overrides::Overrides;
+use connector_vault::importer::providers::Providers;
+use connector_vault::importer::{Import, check, gather};
+use serde_json::{Value, json};
+
+use super::support::{FIXTURES, Silent, folder, run, stderr, written};
+
+/// The detail of a document with these members besides `info` and `paths`, and the import's warnings.
+fn detail(name: &str, members: &str) -> (ConnectorDetail, Vec<String>) {
+    let document =
+        format!("openapi: 3.0.0\ninfo: {{title: T, version: 1}}\npaths: {{}}\n{members}\n");
+    let (summary, mut platforms) = written(name, &[&document]);
+    assert!(summary.skipped.is_empty(), "{}", summary.full());
+    let warnings = summary.warnings.iter();
+    let warnings = warnings.map(|line| line.split_once(": ").unwrap().1.to_owned()).collect();
+    (platforms.remove(0).detail, warnings)
+}
+
+fn method(name: &str, scheme: &str) -> (Vec<Value>, Vec<String>) {
+    let (detail, warnings) =
+        detail(name, &format!("components: {{securitySchemes: {{My_Scheme: {scheme}}}}}"));
+    let methods = detail.auth_methods.iter().map(|method| serde_json::to_value(method).unwrap());
+    (methods.collect(), warnings)
+}
+
+/// A method without what every method of its type has.
+fn short(method: &Value) -> Value {
+    let mut method = method.clone();
+    let members = method.as_object_mut().unwrap();
+    members.retain(|_, value| !value.is_null() && *value != json!([]) && *value != json!({}));
+    for usual in ["scopeSeparator", "tokenAuth", "tokenBody", "pkce", "fields"] {
+        members.remove(usual);
+    }
+    method
+}
+
+#[test]
+#[rustfmt::skip] // a case a line
+fn schemes_become_methods() {
+    let oauth = |more: &Value| {
+        let mut method = json!({"id": "my-scheme", "type": "oauth2", "grant": "authorization_code", "authorizationUrl": "https://a.example/auth", "tokenUrl": "https://a.example/token"});
+        method.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        method
+    };
+    for (at, (scheme, expected)) in [
+        ("{type: http, scheme: Bearer}", json!({"id": "my-scheme", "type": "bearer", "prefix": "Bearer"})),
+        ("{type: http, scheme: basic}", json!({"id": "my-scheme", "type": "basic", "usernameLabel": "User name", "passwordLabel": "Password"})),
+        ("{type: basic}", json!({"id": "my-scheme", "type": "basic", "usernameLabel": "User name", "passwordLabel": "Password"})),
+        ("{type: apiKey, in: header, name: X-Key}", json!({"id": "my-scheme", "type": "api_key", "in": "header", "name": "X-Key", "prefix": ""})),
+        ("{type: apiKey, in: query, name: api key}", json!({"id": "my-scheme", "type": "api_key", "in": "query", "name": "api key", "prefix": ""})),
+        ("{type: apiKey, in: cookie, name: sid}", json!({"id": "my-scheme", "type": "api_key", "in": "cookie", "name": "sid", "prefix": ""})),
+        ("{type: apiKey, in: header, name: Authorization, description: 'Send `Bearer <token>`.'}", json!({"id": "my-scheme", "type": "bearer", "prefix": "Bearer"})),
+        ("{type: apiKey, in: header, name: Authorization, description: 'Token YOUR_KEY'}", json!({"id": "my-scheme", "type": "api_key", "in": "header", "name": "Authorization", "prefix": "Token"})),
+        ("{type: oauth2, flows: {authorizationCode: {authorizationUrl: https://a.example/auth, tokenUrl: https://a.example/token, refreshUrl: https://a.example/again, scopes: {read: Read all, write: ''}}}}",
+            oauth(&json!({"refreshUrl": "https://a.example/again", "scopes": [{"name": "read", "description": "Read all"}, {"name": "write", "description": ""}]}))),
+        ("{type: oauth2, flow: accessCode, authorizationUrl: https://a.example/auth, tokenUrl: https://a.example/token, scopes: {read: Read}}",
+            oauth(&json!({"scopes": [{"name": "read", "description": "Read"}]}))),
+        ("{type: oauth2, flows: {implicit: {authorizationUrl: https://a.example/auth}, clientCredentials: {tokenUrl: https://a.example/token}}}",
+            oauth(&json!({}))),
+        ("{type: oauth2, flows: {clientCredentials: {tokenUrl: https://a.example/token}}}",
+            json!({"id": "my-scheme-client", "type": "oauth2", "grant": "client_credentials", "tokenUrl": "https://a.example/token"})),
+        ("{type: oauth2, flow: application, tokenUrl: https://a.example/token}",
+            json!({"id": "my-scheme-client", "type": "oauth2", "grant": "client_credentials", "tokenUrl": "https://a.example/token"})),
+    ].into_iter().enumerate() {
+        let (methods, warnings) = method(&format!("scheme{at}"), scheme);
+        assert_eq!(short(&methods[0]), expected, "{scheme}");
+        assert!(warnings.is_empty(), "{scheme}: {warnings:?}");
+    }
+}
+
+#[test]
+#[rustfmt::skip] // a case a line
+fn schemes_that_cannot_be_used_are_reported() {
+    for (at, (scheme, why)) in [
+        ("{type: openIdConnect, openIdConnectUrl: https://a.example/.well-known}", "its endpoints stand in a file on its server"),
+        ("{type: http, scheme: digest}", "its scheme `digest` is not supported"),
+        ("{type: mutualTLS}", "its type `mutualtls` is not supported"),
+        ("{}", "it has no `type`"),
+        ("{type: apiKey, in: body, name: key}", "`in: body` is not supported"),
+        ("{type: apiKey, in: header, name: 'a b'}", "its `name` cannot be that of a header or parameter"),
+        ("{type: apiKey, in: query}", "its `name` cannot be that of a header or parameter"),
+        ("{type: oauth2, flows: {password: {tokenUrl: https://a.example/token}}}", "it has no flow that can be used"),
+        ("{type: oauth2, flows: {implicit: {authorizationUrl: https://a.example/auth}}}", "its token URL is not known, and the implicit flow is unsafe"),
+        ("{type: oauth2, flows: {authorizationCode: {authorizationUrl: /auth, tokenUrl: https://a.example/token}}}", "its authorization URL is not absolute"),
+        ("{type: oauth2, flows: {clientCredentials: {tokenUrl: /token}}}", "its token URL is not absolute"),
+    ].into_iter().enumerate() {
+        let (methods, warnings) = method(&format!("unusable{at}"), scheme);
+        assert_eq!(methods, Vec::<Value>::new(), "{scheme}");
+        assert_eq!(warnings, [format!("the security scheme `My_Scheme` was left out: {why}")], "{scheme}");
+    }
+}
+
+#[test]
+fn users_are_asked_for_what_a_method_and_its_urls_need() {
+    let (detail, warnings) = detail(
+        "fields",
+        "servers:
+- {url: 'https://{subdomain}.acme.example/v{version}/', description: Production, variables: {subdomain: {description: Your *own*, default: ''}, version: {default: 2, enum: [1, 2]}}}
+- {url: 'http://acme.example'}
+components: {securitySchemes: {key: {type: apiKey, in: header, name: X-Key, description: From the settings}, oauth: {type: oauth2, flows: {authorizationCode: {authorizationUrl: 'https://{subdomain}.acme.example/auth', tokenUrl: 'https://{site}.acme.example/token'}}}}}",
+    );
+    assert!(warnings.is_empty(), "{warnings:?}");
+    assert_eq!(
+        serde_json::to_value(&detail.servers).unwrap(),
+        json!([{"url": "https://{subdomain}.acme.example/v{version}", "description": "Production"}]),
+        "addresses without https are left out when there are others"
+    );
+    let fields = |nth: usize| {
+        let fields = detail.auth_methods[nth].fields.iter();
+        let fact = |field: &connector_vault::catalog::detail::Field| {
+            (field.name.clone(), field.label.clone(), field.secret, field.required)
+        };
+        fields.map(fact).collect::<Vec<_>>()
+    };
+    let field = |name: &str, label: &str, secret, required| {
+        (name.to_owned(), label.to_owned(), secret, required)
+    };
+    let subdomain = field("subdomain", "Subdomain", false, true);
+    let version = field("version", "Version", false, false);
+    let site = field("site", "Site", false, true);
+    assert_eq!(fields(0), [site, subdomain.clone(), version.clone()], "OAuth comes first");
+    assert_eq!(fields(1), [field("apiKey", "API key", true, true), subdomain, version]);
+    let key = &detail.auth_methods[1].fields;
+    assert_eq!(key[0].description.as_deref(), Some("From the settings"));
+    assert_eq!(key[1].description.as_deref(), Some("Your own"));
+    assert_eq!(key[2].r#enum, Some(vec!["1".to_owned(), "2".to_owned()]));
+    assert_eq!(key[2].default.as_deref(), Some("2"));
+}
+
+#[test]
+fn servers_are_absolute_urls() {
+    let urls = |name: &str, members: &str| {
+        let (detail, warnings) = detail(name, members);
+        let urls = detail.servers.into_iter().map(|server| server.url).collect::<Vec<_>>();
+        (urls.join(" "), warnings.join(" "))
+    };
+    for (at, (members, expected)) in [
+        (
+            "servers: [{url: 'HTTPS://a.example/v1/'}, {url: 'https://a.example/v1'}]",
+            "https://a.example/v1",
+        ),
+        ("servers: [{url: 'http://a.example'}]", "http://a.example"),
+        ("servers: {url: 'https://a.example'}", "https://a.example"),
+        ("servers: https://a.example", "https://a.example"),
+        ("servers: [{url: /v1}, {url: 'https://a.example'}]", "https://a.example"),
+        ("host: a.example\nbasePath: v1", "https://a.example/v1"),
+        ("host: a.example\nbasePath: /v1\nschemes: [http, https]", "https://a.example/v1"),
+        ("host: a.example\nschemes: [http]", "http://a.example"),
+        ("servers: []", ""),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        assert_eq!(
+            urls(&format!("server{at}"), members),
+            (expected.to_owned(), String::new()),
+            "{members}"
+        );
+    }
+    for (at, url) in
+        ["/v1", "ftp://a.example", "https://", "https://user@a.example", "https://a.example/{a"]
+            .into_iter()
+            .enumerate()
+    {
+        let (urls, warning) =
+            urls(&format!("relative{at}"), &format!("servers: [{{url: '{url}'}}]"));
+        assert_eq!(urls, "", "{url}");
+        assert_eq!(warning, format!("no server has an absolute URL: `{url}`"));
+    }
+}
+
+/// The platform of a document by a provider with rules of its own.
+fn of_family(name: &str, info: &str, servers: &str, scheme: &str) -> Platform {
+    let document = format!(
+        "openapi: 3.0.0\ninfo: {{title: T, version: 1, {info}}}\npaths: {{}}\nservers: [{servers}]\ncomponents: {{securitySchemes: {{auth: {scheme}}}}}\n"
+    );
+    written(name, &[&document]).1.remove(0)
+}
+
+#[test]
+fn google_has_its_current_endpoints() {
+    let platform = of_family(
+        "google",
+        "x-providerName: googleapis.com",
+        "{url: 'https://gmail.googleapis.com/'}",
+        "{type: oauth2, flows: {implicit: {authorizationUrl: https://accounts.google.com/o/oauth2/auth, scopes: {'https://mail.google.com/': All mail}}}}",
+    );
+    let method = serde_json::to_value(&platform.detail.auth_methods[0]).unwrap();
+    assert_eq!(method["authorizationUrl"], "https://accounts.google.com/o/oauth2/v2/auth");
+    assert_eq!(method["tokenUrl"], "https://oauth2.googleapis.com/token");
+    assert_eq!(
+        method["authorizationParameters"],
+        json!({"access_type": "offline", "prompt": "consent"})
+    );
+    assert_eq!(method["scopes"][0]["name"], "https://mail.google.com/");
+    assert!(platform.connector.oauth);
+}
+
+#[test]
+fn microsoft_has_version_2_with_full_scopes() {
+    let platform = of_family(
+        "microsoft",
+        "x-providerName: azure.com",
+        "{url: 'https://management.azure.com'}",
+        "{type: oauth2, flows: {implicit: {authorizationUrl: https://login.microsoftonline.com/common/oauth2/authorize, scopes: {user_impersonation: Act for you}}}}",
+    );
+    let method = serde_json::to_value(&platform.detail.auth_methods[0]).unwrap();
+    assert_eq!(method["tokenUrl"], "https://login.microsoftonline.com/{tenant}/oauth2/v2.0/token");
+    let scopes: Vec<_> =
+        method["scopes"].as_array().unwrap().iter().map(|one| &one["name"]).collect();
+    assert_eq!(scopes, ["https://management.azure.com/user_impersonation", "offline_access"]);
+    assert_eq!(method["fields"][0]["name"], "tenant");
+    assert_eq!(method["fields"][0]["default"], "common");
+}
+
+#[test]
+fn amazon_signs_its_requests() {
+    let platform = of_family(
+        "amazon",
+        "x-providerName: amazonaws.com, x-serviceName: email, x-aws-signingName: ses",
+        "{url: 'https://email.{region}.amazonaws.com', variables: {region: {enum: [us-east-1, eu-west-1], default: us-east-1}}}",
+        "{type: apiKey, in: header, name: Authorization, x-amazon-apigateway-authtype: awsSigv4}",
+    );
+    let method = serde_json::to_value(&platform.detail.auth_methods[0]).unwrap();
+    assert_eq!(method["type"], "aws_sigv4");
+    assert_eq!(
+        (&method["service"], &method["regions"]),
+        (&json!("ses"), &json!(["us-east-1", "eu-west-1"]))
+    );
+    let names: Vec<_> =
+        method["fields"].as_array().unwrap().iter().map(|one| &one["name"]).collect();
+    assert_eq!(names, ["accessKeyId", "secretAccessKey", "sessionToken", "region"]);
+    assert_eq!(method["fields"][3]["default"], "us-east-1");
+    assert!(!platform.connector.oauth);
+}
+
+const ACME: &str = r#"
+[platforms.acme]
+name = "Acme"
+description = "Everything, delivered."
+category = "Commerce"
+documents = ["acme-store", "acme-old"]
+documentation = "https://docs.acme.example"
+servers = ["https://{shop}.acme.example/"]
+verify = "GET /me"
+account = { request = "GET /me", id = "/id" }
+
+[[platforms.acme.auth]]
+id = "oauth2"
+type = "oauth2"
+grant = "authorization_code"
+authorizationUrl = "https://{shop}.acme.example/auth"
+tokenUrl = "https://{shop}.acme.example/token"
+scopes = [{ name = "orders" }]
+fields = [{ name = "shop", label = "Shop", description = "As in its address." }]
+source = "https://docs.acme.example/oauth"
+read = "2026-11-22"
+
+[platforms.alone]
+name = "Alone"
+
+[[platforms.alone.auth]]
+id = "key"
+type = "api_key"
+in = "header"
+name = "X-Key"
+source = "https://docs.alone.example"
+read = "2026-11-22"
+"#;
+
+/// The import of the good fixtures with these providers and overrides.
+fn with_providers(providers: &str, overrides: &str) -> Import {
+    Import {
+        sources: vec![PathBuf::from(format!("{FIXTURES}/good/acme-3.0.json"))],
+        licence: Wanted::Any,
+        providers: Providers::parse("providers.toml", providers).unwrap(),
+        overrides: Overrides::parse("catalog.toml", overrides).unwrap(),
+        ..Import::default()
+    }
+}
+
+#[test]
+fn an_entry_of_providers_adds_to_its_document_and_stands_alone() {
+    let (summary, platforms) = gather(&with_providers(ACME, ""), &Silent).unwrap();
+    assert_eq!(summary.connectors, 2);
+    let acme = &platforms[0];
+    assert_eq!(acme.connector.key, "api::acme::v2");
+    assert_eq!(
+        (acme.connector.name.as_str(), acme.connector.category.as_str()),
+        ("Acme", "Commerce")
+    );
+    assert_eq!((acme.connector.tools, acme.actions[0].platform.as_str()), (8, "acme"));
+    assert_eq!(acme.aliases, ["acme-store", "acme-old"]);
+    assert_eq!(acme.detail.servers[0].url, "https://{shop}.acme.example");
+    assert_eq!(acme.detail.verify.as_ref().unwrap().path, "/me");
+    assert_eq!(acme.detail.account.as_ref().unwrap().id, "/id");
+    let oauth = &acme.detail.auth_methods[0];
+    assert_eq!((oauth.id.as_str(), oauth.fields[0].name.as_str()), ("oauth2", "shop"));
+    let alone = &platforms[1];
+    assert_eq!((alone.connector.key.as_str(), alone.connector.tools), ("api::alone::v1", 0));
+    assert_eq!(alone.detail.auth_methods[0].fields[0].name, "apiKey");
+}
+
+#[test]
+fn overrides_know_a_platform_by_both_of_its_names() {
+    for name in ["acme", "acme-store"] {
+        let wishes = format!("[platforms.{name}]\nname = \"Ours\"\nauthkit = true");
+        let (_, platforms) = gather(&with_providers(ACME, &wishes), &Silent).unwrap();
+        let acme = platforms.iter().find(|one| one.connector.platform == "acme").unwrap();
+        assert_eq!((acme.connector.name.as_str(), acme.authkit), ("Ours", true), "{name}");
+    }
+    let wishes = "[platforms.acme]\nrename = \"ours\"";
+    let (_, platforms) = gather(&with_providers(ACME, wishes), &Silent).unwrap();
+    let ours = platforms.iter().find(|one| one.connector.platform == "ours").unwrap();
+    assert_eq!(ours.aliases, ["acme-store", "acme-old", "acme"]);
+}
+
+#[test]
+#[rustfmt::skip] // a case a line
+fn faults_of_providers_are_named() {
+    let method = |lines: &str| format!("[platforms.a]\nname = \"A\"\n[[platforms.a.auth]]\nid = \"x\"\nsource = \"s\"\nread = \"2026-11-22\"\n{lines}");
+    for (text, fault) in [
+        ("[platforms.a]\nnme = \"A\"".to_owned(), "unknown field `nme`"),
+        ("[platforms.A]\nname = \"A\"".to_owned(), "[platforms.A]: the name must be 1–64 of a-z, 0-9 and -"),
+        ("[platforms.a]\nname = \" A\"".to_owned(), "[platforms.a]: `name` must be one line of 1 to 120 characters"),
+        ("[platforms.a]\nname = \"A\"\nverify = \"/me\"".to_owned(), "`/me` is not a method and a path, such as `GET /user`"),
+        ("[platforms.a]\nname = \"A\"\nservers = [\"http://a.example\"]".to_owned(), "`servers`: `http://a.example` is not an `https` URL"),
+        ("[platforms.a]\nname = \"A\"\nservers = [\"https://{x}.example\"]".to_owned(), "no field stands for `{x}`"),
+        ("[platforms.a]\nname = \"A\"\ndocuments = [\"d\"]\n[platforms.b]\nname = \"B\"\ndocuments = [\"d\"]".to_owned(), "[platforms.b]: `documents` has `d`, as a has"),
+        (method("type = \"api_key\"\nname = \"k\""), "the method `x`: `in` is missing"),
+        (method("type = \"oauth2\"\ngrant = \"authorization_code\"\ntokenUrl = \"https://t.example\""), "`authorizationUrl` belongs to the grant authorization_code"),
+        (method("type = \"oauth2\"\ngrant = \"client_credentials\"\ntokenUrl = \"http://t.example\""), "`http://t.example` is not an `https` URL"),
+        (method("type = \"bearer\"\nfields = [{ name = \"other\" }]"), "the field `other` stands in no URL"),
+        (method("type = \"bearer\"").replace("2026-11-22", "soon"), "`source` and `read` say where and on which day it was read"),
+        (method("type = \"bearer\"").replace("id = \"x\"", "id = \"X!\""), "its id must be 1 to 50 of a-z, 0-9 and -"),
+    ] {
+        let error = format!("{:#}", Providers::parse("providers.toml", &text).unwrap_err());
+        assert!(error.contains(fault), "{text}\n{error}");
+    }
+}
+
+/// An import of documents that finds none leaves the catalog as it is.
+#[test]
+fn entries_of_providers_need_a_document_beside_them() {
+    let folder = folder("no-document");
+    fs::write(folder.join("a.yaml"), "not: a document").unwrap();
+    let job = Import { sources: vec![folder], ..with_providers(ACME, "") };
+    let (summary, platforms) = gather(&job, &Silent).unwrap();
+    assert_eq!((summary.connectors, platforms.len()), (0, 0));
+}
+
+/// The file of the project is what it should be.
+#[test]
+fn the_projects_own_providers_can_be_connected() {
+    let providers = Providers::read("providers.toml".as_ref()).unwrap();
+    assert!(providers.0.len() >= 150, "{}", providers.0.len());
+    for (name, provider) in &providers.0 {
+        assert!(!provider.detail.auth_methods.is_empty(), "{name}");
+        assert!(provider.category.is_some() && provider.description.is_some(), "{name}");
+    }
+}
+
+/// What is written is read back, former names too.
+#[test]
+fn details_survive_the_folder() {
+    let folder = Folder(folder("details"));
+    let (_, platforms) = gather(&with_providers(ACME, ""), &Silent).unwrap();
+    let _lock = folder.lock().unwrap();
+    folder.write(&platforms).unwrap();
+    assert_eq!(check::faults(&folder), Vec::<String>::new());
+    let mut details = check::Opened::new(&folder).unwrap().details().unwrap();
+    for platform in &platforms {
+        let (detail, mut aliases) = details.take(&platform.connector.platform);
+        let mut expected = platform.aliases.clone();
+        aliases.sort();
+        expected.sort();
+        assert_eq!((detail, aliases), (platform.detail.clone(), expected));
+    }
+}
+
+#[test]
+fn check_finds_what_users_could_not_connect_to() {
+    let folder = folder("unconnectable");
+    let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    fs::write(folder.join("a.yaml"), "openapi: 3.0.0\ninfo: {title: Acme, version: 1}\npaths: {}\nservers: [{url: 'http://acme.example'}]\n").unwrap();
+    fs::write(folder.join("c.toml"), "[platforms.acme]\nauthkit = true\n").unwrap();
+    let out = path("catalog");
+    let (document, config) = (path("a.yaml"), path("c.toml"));
+    let import = ["import", &document, "--licence", "any", "--config", &config, "--out", &out];
+    let imported = run(&import);
+    assert!(imported.status.success(), "{}", stderr(&imported));
+    let checked = run(&["check", &out]);
+    assert!(!checked.status.success());
+    let faults = stderr(&checked);
+    assert!(
+        faults.contains("api::acme::v1: it is enabled (`authkit`) without a usable auth method"),
+        "{faults}"
+    );
+    assert!(faults.contains("its server http://acme.example is not https"), "{faults}");
+}
