@@ -1,8 +1,9 @@
 // The catalog: connectors, and the actions of each platform.
 import { Call } from "glue";
 import { queryOf, text } from "./arguments.js";
-import type { CallOptions } from "./call.js";
+import { type CallOptions, callOptions } from "./call.js";
 import type { Caller, MakeList } from "./caller.js";
+import type { ConnectorDetail } from "./connecting.js";
 import type { Fault } from "./errors.js";
 import type { ConnectorKey, PlatformVersion } from "./keys.js";
 import type { Names } from "./names.js";
@@ -97,6 +98,12 @@ export interface Connectors {
   list(filters?: ConnectorFilters, options?: CallOptions): List<Connector>;
   /** The errors that `list` would find in these filters, without a request. If there are none, the array is empty. */
   validateList(filters?: ConnectorFilters): readonly Fault[];
+  /**
+   * Retrieves a connector with how users connect to its platform.
+   *
+   * @throws {NotFoundError} if the catalog has no such platform
+   */
+  get(platform: string, options?: CallOptions): Promise<ConnectorDetail>;
 }
 
 /** The actions of each platform. Needs the scope `catalog:read`. */
@@ -116,6 +123,12 @@ export function connectors(caller: Caller): Connectors {
   return {
     list: (filters, options) => caller.list(listing, filters, options),
     validateList: (filters) => caller.faultsOfList(listing, filters),
+    get: async (platform, options) =>
+      caller.one(
+        () => Call.getConnector(text(platform, "platform")),
+        callOptions(options),
+        (json) => Array.isArray((json as Partial<ConnectorDetail> | null)?.authMethods),
+      ),
   };
 }
 

@@ -16,6 +16,18 @@ export type {
 } from "./catalog.js";
 export { ConnectorVault } from "./client.js";
 export type {
+  ApiKeyMethod,
+  AuthField,
+  AuthMethod,
+  AwsMethod,
+  BasicMethod,
+  BearerMethod,
+  ConnectorDetail,
+  ConnectorServer,
+  OAuth2Method,
+  PlatformRequest,
+} from "./connecting.js";
+export type {
   Connection,
   ConnectionChanges,
   ConnectionFilters,

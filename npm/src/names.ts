@@ -21,11 +21,21 @@ export interface Names {
   Environment:
     | "test"
     | "live";
+  Grant:
+    | "authorization_code"
+    | "client_credentials";
   IdentityType:
     | "user"
     | "team"
     | "organization"
     | "project";
+  KeyPlace:
+    | "header"
+    | "query"
+    | "cookie";
+  Pkce:
+    | "S256"
+    | "none";
   ProblemCode:
     | "unknown_parameter"
     | "repeated_parameter"
@@ -55,4 +65,11 @@ export interface Names {
     | "catalog:read"
     | "connections:read"
     | "connections:write";
+  TokenAuth:
+    | "client_secret_post"
+    | "client_secret_basic"
+    | "none";
+  TokenBody:
+    | "form"
+    | "json";
 }

@@ -37,11 +37,21 @@ export type Enumerations = Check<{
     | "ConnectionState"
     | "ConnectorStatus"
     | "Environment"
+    | "Grant"
     | "IdentityType"
+    | "KeyPlace"
+    | "Pkce"
     | "ProblemCode"
     | "Scope"
     | "SessionScope"
+    | "TokenAuth"
+    | "TokenBody"
   >;
+  Grant: SameNames<declared.OAuth2Method["grant"], Names["Grant"]>;
+  KeyPlace: SameNames<declared.ApiKeyMethod["in"], Names["KeyPlace"]>;
+  Pkce: SameNames<declared.OAuth2Method["pkce"], Names["Pkce"]>;
+  TokenAuth: SameNames<declared.OAuth2Method["tokenAuth"], Names["TokenAuth"]>;
+  TokenBody: SameNames<declared.OAuth2Method["tokenBody"], Names["TokenBody"]>;
   apart: SameNames<declared.ClientCode & declared.ProblemCode, never>;
 }>;
 
@@ -177,6 +187,7 @@ type SameObject<Declared, Objects> =
 type Row<Interface extends keyof typeof rows> = (typeof rows)[Interface][number];
 type Document<Interface extends keyof typeof documents> = (typeof documents)[Interface][number];
 type WhoamiOfToken = { [Name in keyof declared.Whoami]-?: Exclude<declared.Whoami[Name], undefined> };
+type Method = Document<"ConnectorDetail">["authMethods"][number];
 type Problem = (typeof problems)[number];
 type Fault = Extract<Problem, { errors: unknown }>["errors"][number];
 /** The names of members that any of several shapes has. */
@@ -196,6 +207,15 @@ export type Answered = Check<{
     Omit<Document<"WhoamiOfToken">, "expiresAt" | "scopes">
   >;
   whoamiIsEither: SameNames<keyof declared.Whoami, keyof Document<"WhoamiOfToken">>;
+  ConnectorDetail: SameNames<keyof declared.ConnectorDetail, keyof Document<"ConnectorDetail">>;
+  ConnectorServer: SameNames<keyof declared.ConnectorServer, keyof Document<"ConnectorDetail">["servers"][number]>;
+  AuthField: SameNames<keyof declared.AuthField, keyof Method["fields"][number]>;
+  OAuth2Method: SameNames<keyof declared.OAuth2Method, keyof Extract<Method, { type: "oauth2" }>>;
+  ApiKeyMethod: SameNames<keyof declared.ApiKeyMethod, keyof Extract<Method, { type: "api_key" }>>;
+  BasicMethod: SameNames<keyof declared.BasicMethod, keyof Extract<Method, { type: "basic" }>>;
+  BearerMethod: SameNames<keyof declared.BearerMethod, keyof Extract<Method, { type: "bearer" }>>;
+  AwsMethod: SameNames<keyof declared.AwsMethod, keyof Extract<Method, { type: "aws_sigv4" }>>;
+  authTypes: SameNames<declared.AuthMethod["type"], Method["type"]>;
   // The cursor is in a header.
   Page: SameNames<
     Exclude<keyof declared.Page<unknown>, "after" | "next" | "toArray" | typeof Symbol.asyncIterator>,
@@ -203,7 +223,7 @@ export type Answered = Check<{
   >;
   allDocuments: SameNames<
     keyof typeof documents,
-    "ConnectionSummary" | "Page" | "Session" | "Whoami" | "WhoamiOfToken"
+    "ConnectionSummary" | "ConnectorDetail" | "Page" | "Session" | "Whoami" | "WhoamiOfToken"
   >;
 
   // Texts of few values, and of a pattern, are declared as such.

@@ -141,6 +141,14 @@ endpoints! {
             body: None,
             if_match: false,
         };
+        /// A connector: how one connects to its platform, and where its API is.
+        GetConnector(Access::Catalog): Facts {
+            method: Method::Get,
+            path: "/v1/available-connectors/{platform}",
+            query: &[],
+            body: None,
+            if_match: false,
+        };
         /// The actions of a platform.
         ListActions(Access::Catalog): Facts {
             method: Method::Get,

@@ -185,9 +185,9 @@ async fn answer<P: Ports>(
             let sets = sets.get(1..).unwrap_or_default();
             render(&Results { sets, repeated: metered.was_repeated() }, &principal)
         }
-        Ok(Plan::Catalog(list)) => {
+        Ok(Plan::Catalog(answer)) => {
             door.pass().await?;
-            list.answer(&service.catalog, metered).await
+            answer.answer(&service.catalog, metered).await
         }
         Ok(Plan::Session(new)) => {
             let (principal, _) = door.admit(Statements::default()).await?;
@@ -212,6 +212,7 @@ async fn plan<'a, P: Ports>(
 ) -> Result<Plan<'a>, Problem> {
     match context.endpoint {
         Keyed::ListConnectors => catalog::connectors::plan(context),
+        Keyed::GetConnector => catalog::connector::plan(context),
         Keyed::ListActions => catalog::actions::plan(context),
         Keyed::ListConnections => vault::list::plan(context),
         Keyed::CreateConnection => vault::create::plan(context, &service.catalog, ports).await,

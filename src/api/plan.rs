@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use serde::de::DeserializeOwned;
 
 use super::body::BodyReader;
-use super::catalog::list::CatalogList;
+use super::catalog::answer::CatalogAnswer;
 use super::config::Config;
 use super::endpoint::Keyed;
 use super::message::{Request, Response};
@@ -21,8 +21,8 @@ use crate::vault::model::ConnectionId;
 
 /// What an endpoint needs from storage.
 pub enum Plan<'a> {
-    /// A list of the catalog, read once the caller has been let in.
-    Catalog(CatalogList<'a>),
+    /// An answer of the catalog, read once the caller has been let in.
+    Catalog(CatalogAnswer<'a>),
     /// A token, made once its key has turned out to be valid.
     Session(NewSession<'a>),
     /// A refusal: the catalog does not have the platform of a new connection. What may have been meant is looked up once

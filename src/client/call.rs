@@ -53,6 +53,15 @@ fn checked(endpoint: Keyed, body: String, parsed: &JsValue) -> Result<String, Fa
     Ok(body)
 }
 
+/// A platform as a segment of a path. Fails with what would lead to another path.
+fn segment(platform: &str) -> Result<&str, Failure> {
+    if ["", ".", ".."].contains(&platform) || platform.contains('\0') {
+        let detail = format!("The catalog has no platform `{}`.", shown(platform));
+        return Err(Problem::new(Code::PlatformNotFound, detail).into());
+    }
+    Ok(platform)
+}
+
 /// Reads a query against the endpoint's parameters.
 fn read(endpoint: Keyed, query: &str) -> QueryReader<'_> {
     QueryReader::new(query, endpoint.facts().query)
@@ -102,11 +111,16 @@ impl Call {
     pub fn list_actions(platform: &str, query: &str) -> Result<Call, JsValue> {
         let endpoint = Keyed::ListActions;
         read(endpoint, query).finish().map_err(Failure::from)?;
-        if ["", ".", ".."].contains(&platform) || platform.contains('\0') {
-            let detail = format!("The catalog has no platform `{}`.", shown(platform));
-            return Err(Failure::from(Problem::new(Code::PlatformNotFound, detail)).into());
-        }
-        Ok(Self::to(endpoint, &[platform]).with_query(query))
+        Ok(Self::to(endpoint, &[segment(platform)?]).with_query(query))
+    }
+
+    /// `GET /v1/available-connectors/{platform}`. Only the service knows which platforms exist.
+    ///
+    /// # Errors
+    /// When the text can't be a platform's path segment.
+    #[wasm_bindgen(js_name = getConnector)]
+    pub fn get_connector(platform: &str) -> Result<Call, JsValue> {
+        Ok(Self::to(Keyed::GetConnector, &[segment(platform)?]))
     }
 
     /// `GET /v1/vault/connections`

@@ -59,6 +59,7 @@ fn curl(endpoint: Keyed, about: &About) -> String {
     let precondition = match endpoint {
         Keyed::UpdateConnection => " \\\n  -H \"if-match: $ETAG\"",
         Keyed::ListConnectors
+        | Keyed::GetConnector
         | Keyed::ListActions
         | Keyed::ListConnections
         | Keyed::CreateConnection

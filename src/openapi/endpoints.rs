@@ -104,6 +104,19 @@ const page = await vault.connectors.list({ q: \"git\", limit: 5 });
 for (const { platform, name } of page.rows) console.log(platform, name);
 ",
         },
+        Keyed::GetConnector => About {
+            tag: CATALOG,
+            summary: "Retrieve a connector",
+            description: "Returns a connector with how users connect to its platform, and where the platform's API is. A former name of a platform leads to it too.",
+            answer: "The connector.",
+            schema: Some("ConnectorDetail"),
+            body: None,
+            address: "/v1/available-connectors/github",
+            script: "\
+const connector = await vault.connectors.get(\"github\");
+for (const { id, type, fields } of connector.authMethods) console.log(id, type, fields.length);
+",
+        },
         Keyed::ListActions => About {
             tag: CATALOG,
             summary: "List the actions of a platform",

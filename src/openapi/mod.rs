@@ -5,6 +5,7 @@
 pub mod answers;
 mod bodies;
 mod code;
+mod details;
 pub mod endpoints;
 pub mod node;
 mod operation;

@@ -56,6 +56,7 @@ pub fn keyed(endpoint: Keyed, answers: &Answers, shared: &mut Shared) -> Node {
             ("token", "With a token", answers.whoami_of_token.document()),
         ]),
         Keyed::ListConnectors
+        | Keyed::GetConnector
         | Keyed::ListActions
         | Keyed::ListConnections
         | Keyed::ReadConnection

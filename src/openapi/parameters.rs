@@ -32,7 +32,8 @@ pub fn query(endpoint: Keyed) -> Vec<Node> {
         Keyed::ListConnectors => connectors(),
         Keyed::ListActions => actions(),
         Keyed::ListConnections => connections(),
-        Keyed::CreateConnection
+        Keyed::GetConnector
+        | Keyed::CreateConnection
         | Keyed::ReadConnection
         | Keyed::UpdateConnection
         | Keyed::DeleteConnection

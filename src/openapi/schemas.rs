@@ -10,7 +10,7 @@ use super::endpoints::about;
 use super::node::{Node, object};
 use super::parameters::platform;
 use super::texts::said;
-use super::{bodies, texts};
+use super::{bodies, details, texts};
 use crate::access::token::MAX_TOKEN;
 use crate::api::endpoint::{Endpoint, Keyed, Open};
 use crate::api::paging::MAX_LIMIT;
@@ -34,6 +34,9 @@ pub fn all(answers: &Answers) -> Node {
     let schemas = object! {
         "ConnectorPage": page("Connector", "connectors"),
         "Connector": connector(),
+        "ConnectorDetail": details::connector(connector()),
+        "AuthMethod": details::auth_method(),
+        "AuthField": details::field(),
         "ActionPage": page("Action", "actions"),
         "Action": action(),
         "ConnectionPage": page("Connection", "connections"),
@@ -100,7 +103,7 @@ fn assert_alike(name: &str, schemas: &Node, answer: &Node) {
 }
 
 /// An object of which every member is always there.
-fn record(description: &str, members: Vec<(&str, Node)>) -> Node {
+pub(super) fn record(description: &str, members: Vec<(&str, Node)>) -> Node {
     let required = Node::texts(members.iter().map(|(name, _)| *name));
     object! {
         "type": "object",
@@ -110,7 +113,7 @@ fn record(description: &str, members: Vec<(&str, Node)>) -> Node {
     }
 }
 
-fn string(description: &str) -> Node {
+pub(super) fn string(description: &str) -> Node {
     said(description, object! {"type": "string"})
 }
 
@@ -122,11 +125,11 @@ fn count(description: &str) -> Node {
     said(description, object! {"type": "integer", "minimum": 0})
 }
 
-fn names<T: AsRef<str>>(description: &str, names: impl IntoIterator<Item = T>) -> Node {
+pub(super) fn names<T: AsRef<str>>(description: &str, names: impl IntoIterator<Item = T>) -> Node {
     said(description, object! {"type": "string", "enum": Node::texts(names)})
 }
 
-fn strings(description: &str) -> Node {
+pub(super) fn strings(description: &str) -> Node {
     said(description, object! {"type": "array", "items": object! {"type": "string"}})
 }
 

@@ -13,6 +13,7 @@ mod answers;
 mod broad;
 mod chance;
 mod connections;
+mod connector_detail;
 mod connectors;
 mod counted;
 mod create;

@@ -12,8 +12,10 @@ use connector_vault::api::paging::{DEFAULT_LIMIT, MAX_LIMIT};
 use connector_vault::api::problem::Code;
 use connector_vault::api::query::{Check, Parameter};
 use connector_vault::api::session::new::DEFAULT_TTL;
-use connector_vault::catalog::model::{Action, Connector, Status};
+use connector_vault::catalog::detail::{ConnectorDetail, Grant, In, Pkce, TokenAuth, TokenBody};
+use connector_vault::catalog::model::Status;
 use connector_vault::catalog::search::MAX_CHARS;
+use connector_vault::catalog::write::{Platform, Sizes};
 use connector_vault::openapi::endpoints::about;
 use connector_vault::openapi::schemas::variants;
 use connector_vault::terms::{Environment, IdentityType, Method, Scope, State};
@@ -85,10 +87,15 @@ fn names() -> String {
         ("ConnectionState", State::ALL.map(State::as_str).to_vec()),
         ("ConnectorStatus", variants::<Status>()),
         ("Environment", Environment::ALL.map(Environment::as_str).to_vec()),
+        ("Grant", variants::<Grant>()),
         ("IdentityType", IdentityType::ALL.map(IdentityType::as_str).to_vec()),
+        ("KeyPlace", variants::<In>()),
+        ("Pkce", variants::<Pkce>()),
         ("ProblemCode", Code::ALL.map(Code::as_str).to_vec()),
         ("Scope", Scope::ALL.map(Scope::as_str).to_vec()),
         ("SessionScope", Scope::OF_TOKENS.map(Scope::as_str).to_vec()),
+        ("TokenAuth", variants::<TokenAuth>()),
+        ("TokenBody", variants::<TokenBody>()),
     ];
     let member = |(name, values): (&str, Vec<&str>)| {
         let values = values.iter().map(|value| format!("\n    | \"{value}\"")).collect::<String>();
@@ -101,7 +108,7 @@ fn names() -> String {
 /// The source text of [`FACTS`].
 fn facts() -> String {
     let api = Api::new(config(&[("SESSION_SECRET", &"a secret ".repeat(4))]));
-    api.world.publish(catalog());
+    api.world.publish_platforms(Sizes::PUBLISHED, &catalog());
     let requests = Requests::made(&api);
     let constants = [
         ("parameters", parameters()),
@@ -195,7 +202,7 @@ fn fields() -> Value {
 }
 
 /// A connector for each status, with an action for each method.
-fn catalog() -> Vec<(Connector, bool, Vec<Action>)> {
+fn catalog() -> Vec<Platform> {
     let statuses = variants::<Status>();
     let connectors = statuses.iter().enumerate().map(|(nth, status)| {
         let platform = if nth == 0 { "alpha".into() } else { format!("alpha-{nth}") };
@@ -217,9 +224,37 @@ fn catalog() -> Vec<(Connector, bool, Vec<Action>)> {
             })
             .collect();
         connector.tools = u32::try_from(actions.len()).unwrap();
-        (connector, false, actions)
+        let detail = if nth == 0 { detail() } else { ConnectorDetail::default() };
+        Platform { connector, detail, authkit: false, aliases: Vec::new(), actions }
     });
     connectors.collect()
+}
+
+/// A detail with a method of each type.
+fn detail() -> ConnectorDetail {
+    let field = json!({"name": "apiKey", "label": "API key"});
+    let url = "https://alpha.example";
+    let mut oauth = json!({
+        "id": "oauth2", "type": "oauth2", "grant": "authorization_code", "authorizationUrl": url, "tokenUrl": url,
+        "scopes": [{"name": "read"}], "scopeSeparator": " ", "pkce": "S256", "tokenAuth": "none", "tokenBody": "form",
+        "authorizationParameters": {}, "tokenParameters": {}, "tokenMembers": [], "fields": [],
+    });
+    oauth["authorizationParameters"] = json!({"prompt": "consent"});
+    let detail = json!({
+        "authMethods": [
+            oauth,
+            {"id": "key", "type": "api_key", "in": "header", "name": "x-key", "prefix": "", "fields": [field]},
+            {"id": "basic", "type": "basic", "usernameLabel": "User", "passwordLabel": "Password", "fields": [field]},
+            {"id": "bearer", "type": "bearer", "prefix": "Bearer", "fields": [field]},
+            {"id": "aws", "type": "aws_sigv4", "service": "s3", "regions": ["eu-west-1"], "fields": [field]},
+        ],
+        "servers": [{"url": url, "description": null}],
+        "documentationUrl": url,
+        "license": {"name": "MIT", "url": url},
+        "verify": {"method": "GET", "path": "/me"},
+        "account": {"method": "GET", "path": "/me", "id": "/id", "name": "/name"},
+    });
+    serde_json::from_value(detail).unwrap()
 }
 
 /// Answers of the service, with each shape of an answer at least once.
@@ -277,6 +312,7 @@ impl Requests {
             }),
             documents: json!({
                 "ConnectionSummary": [body(&api.get(SUMMARY))],
+                "ConnectorDetail": [body(&api.get(&format!("{CONNECTORS}/alpha")))],
                 "Whoami": keys.iter().chain([&api.key]).map(|key| body(&get(key, "/v1/whoami"))).collect::<Vec<_>>(),
                 "WhoamiOfToken": sessions.iter().map(|session| whoami_of(api, session)).collect::<Vec<_>>(),
                 "Session": sessions,

@@ -1,6 +1,6 @@
 //! `GET /v1/available-actions/{platform}` (specification, part 4.1).
 
-use super::list::{CatalogList, RowsOf};
+use super::answer::{Asked, CatalogAnswer};
 use crate::api::paging::Paging;
 use crate::api::plan::{Context, Plan};
 use crate::api::problem::Problem;
@@ -24,8 +24,8 @@ pub fn plan<'a>(context: &Context<'a>) -> Result<Plan<'a>, Problem> {
     };
     let (request, paging) = (context.request, Paging::read(&query));
     let platforms = context.caller.platforms();
-    let rows = RowsOf::Actions { platform: context.argument, filter };
-    Ok(Plan::Catalog(CatalogList { request, platforms, paging, rows }))
+    let asked = Asked::Actions { platform: context.argument, filter, paging };
+    Ok(Plan::Catalog(CatalogAnswer { request, platforms, asked }))
 }
 
 fn method(text: &str) -> Wish<Method> {

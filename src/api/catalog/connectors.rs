@@ -1,6 +1,6 @@
 //! `GET /v1/available-connectors` (specification, part 4.2).
 
-use super::list::{CatalogList, RowsOf};
+use super::answer::{Asked, CatalogAnswer};
 use crate::api::paging::Paging;
 use crate::api::plan::{Context, Plan};
 use crate::api::problem::Problem;
@@ -27,6 +27,6 @@ pub fn plan<'a>(context: &Context<'a>) -> Result<Plan<'a>, Problem> {
         platforms: platforms.cloned(),
     };
     let (request, paging) = (context.request, Paging::read(&query));
-    let rows = RowsOf::Connectors(filter);
-    Ok(Plan::Catalog(CatalogList { request, platforms, paging, rows }))
+    let asked = Asked::Connectors { filter, paging };
+    Ok(Plan::Catalog(CatalogAnswer { request, platforms, asked }))
 }

@@ -25,6 +25,7 @@ const DEFAULT_LABEL: &str = "default";
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Connector {
+    platform: String,
     platform_version: String,
     description: String,
 }
@@ -126,13 +127,16 @@ fn read(
             return Err(Problem::new(Code::InsufficientScope, detail));
         }
     }
-    let (Some(platform), Some(connector), Some(identity), Some(identity_type)) =
+    let (Some(asked), Some(connector), Some(identity), Some(identity_type)) =
         (platform, connector, identity, identity_type)
     else {
         // A missing field was noted as a fault before.
         let detail = "Something went wrong in the service: it did not report the missing field.";
         return Err(Problem::new(Code::Internal, detail));
     };
+    // A former name leads to the platform's own, unless the token knows it by the former one only.
+    let is_seen = confinement.is_none_or(|seen| seen.has_platform(&connector.platform));
+    let platform = if is_seen { connector.platform } else { asked };
     let state = body.text("state").and_then(|text| text.parse().ok());
     Ok(NewConnection {
         id,

@@ -7,7 +7,9 @@ use connector_vault::api::endpoint::{Endpoint, Keyed, Open};
 use connector_vault::api::message::Body;
 use connector_vault::api::problem::Code;
 use connector_vault::api::{Config, Request, Response, Service};
+use connector_vault::catalog::detail::ConnectorDetail;
 use connector_vault::catalog::model::{Action, Connector};
+use connector_vault::catalog::write::{Platform, Sizes};
 use connector_vault::openapi::answers::{Answer, Answers, Recorded};
 use connector_vault::openapi::endpoints::{CHANGING, CREATING, NAMING, OPENING, SETTING};
 use connector_vault::terms::{Environment, Method, Scope};
@@ -28,7 +30,7 @@ struct Scene {
 impl Scene {
     fn new() -> Self {
         let api = Api::new(config(&[("SESSION_SECRET", &"an example ".repeat(3))]));
-        api.world.publish(catalog());
+        api.world.publish_platforms(Sizes::PUBLISHED, &catalog());
         let create = |(platform, identity, tags): (&str, &str, &[&str])| {
             api.world.wait(1_234_567);
             let document = json!({
@@ -66,6 +68,7 @@ impl Scene {
                 with_body(self.api.request("POST", "/v1/sessions"), whole)
             }
             Keyed::ListConnectors => get("/v1/available-connectors?limit=2"),
+            Keyed::GetConnector => get("/v1/available-connectors/github"),
             Keyed::ListActions => get("/v1/available-actions/github?limit=2"),
             Keyed::ListConnections => get(&format!("{CONNECTIONS}?limit=2")),
             Keyed::CreateConnection => {
@@ -220,8 +223,8 @@ fn set_key(request: &mut Request, secret: &str) {
     }
 }
 
-/// Three connectors; the first has three actions.
-fn catalog() -> Vec<(Connector, bool, Vec<Action>)> {
+/// Three connectors; the first has three actions, and two ways to connect.
+fn catalog() -> Vec<Platform> {
     let of = |model: &str, title, key, method| Action {
         model_name: model.into(),
         ..action("github", title, key, method)
@@ -239,5 +242,46 @@ fn catalog() -> Vec<(Connector, bool, Vec<Action>)> {
     let github = named("github", "GitHub", "Developer Tools", 3, "Code hosting and reviews.");
     let gmail = named("googleapis-gmail", "Gmail API", "Email", 0, "Mail, threads and labels.");
     let jira = named("atlassian-jira", "Jira", "Developer Tools", 0, "Issues and projects.");
-    vec![(github, true, actions), (gmail, true, Vec::new()), (jira, false, Vec::new())]
+    let platform = |connector, detail, authkit, actions| Platform {
+        connector,
+        detail,
+        authkit,
+        aliases: Vec::new(),
+        actions,
+    };
+    let none = ConnectorDetail::default;
+    vec![
+        platform(github, detail(), true, actions),
+        platform(gmail, none(), true, Vec::new()),
+        platform(jira, none(), false, Vec::new()),
+    ]
+}
+
+/// Two ways to connect to GitHub, with all that a detail can say.
+fn detail() -> ConnectorDetail {
+    let detail = json!({
+        "authMethods": [
+            {
+                "id": "oauth2", "type": "oauth2", "grant": "authorization_code", "issuer": null,
+                "authorizationUrl": "https://github.com/login/oauth/authorize",
+                "tokenUrl": "https://github.com/login/oauth/access_token", "refreshUrl": null, "revocationUrl": null,
+                "scopes": [{"name": "repo", "description": "Full control of repositories"}], "scopeSeparator": " ",
+                "pkce": "S256", "tokenAuth": "client_secret_post", "authorizationParameters": {}, "tokenParameters": {},
+                "tokenBody": "form", "tokenPointer": null, "tokenMembers": [], "fields": [],
+            },
+            {
+                "id": "token", "type": "bearer", "prefix": "Bearer",
+                "fields": [{
+                    "name": "token", "label": "Personal access token", "description": "From the developer settings.",
+                    "secret": true, "required": true, "pattern": null, "enum": null, "default": null,
+                }],
+            },
+        ],
+        "servers": [{"url": "https://api.github.com", "description": null}],
+        "documentationUrl": "https://docs.github.com/rest",
+        "license": {"name": "MIT", "url": "https://spdx.org/licenses/MIT"},
+        "verify": {"method": "GET", "path": "/user"},
+        "account": {"method": "GET", "path": "/user", "id": "/id", "name": "/login"},
+    });
+    serde_json::from_value(detail).unwrap()
 }

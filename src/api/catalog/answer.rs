@@ -1,4 +1,4 @@
-//! A page of the catalog: read, and rendered. An answer that the caller or the isolate has already is not read again.
+//! An answer of the catalog: read, and rendered. One that the caller or the isolate has already is not read again.
 
 use std::rc::Rc;
 
@@ -11,6 +11,7 @@ use crate::api::problem::{Code, Extension, Problem};
 use crate::catalog::cache::CatalogCache;
 use crate::catalog::filter::{ActionFilter, ConnectorFilter};
 use crate::catalog::reader::Catalog;
+use crate::catalog::stored::SegmentId;
 use crate::fold::fold;
 use crate::names::Names;
 use crate::nearest::{nearest, shown};
@@ -19,35 +20,45 @@ use crate::ports::{Blob, Blobs, Ports};
 /// How many platforms are suggested for an unknown one.
 const NEAREST_PLATFORMS: usize = 3;
 
-/// A request for a list of the catalog.
+/// A request to the catalog.
 #[derive(Debug)]
-pub struct CatalogList<'a> {
+pub struct CatalogAnswer<'a> {
     /// The request.
     pub request: &'a Request,
     /// The platforms that the token may see; `None` for all of them.
     pub platforms: Option<&'a Names>,
-    /// Which page of them.
-    pub paging: Paging,
-    /// Which rows.
-    pub rows: RowsOf<'a>,
+    /// What is asked for.
+    pub asked: Asked<'a>,
 }
 
-/// Which rows are listed.
+/// What is asked for.
 #[derive(Debug)]
-pub enum RowsOf<'a> {
+pub enum Asked<'a> {
     /// Connectors that match a filter.
-    Connectors(ConnectorFilter),
+    Connectors {
+        /// What they match.
+        filter: ConnectorFilter,
+        /// Which page of them.
+        paging: Paging,
+    },
+    /// A connector with its detail.
+    Connector {
+        /// As sent, percent-decoded.
+        platform: &'a str,
+    },
     /// Actions of a platform.
     Actions {
         /// As sent, percent-decoded.
         platform: &'a str,
         /// What they match.
         filter: ActionFilter,
+        /// Which page of them.
+        paging: Paging,
     },
 }
 
-impl CatalogList<'_> {
-    /// Reads the page and renders the response.
+impl CatalogAnswer<'_> {
+    /// Reads what is asked for and renders the response.
     ///
     /// # Errors
     /// `platform_not_found` when the caller sees no such platform; `unavailable` when storage can't answer.
@@ -56,38 +67,59 @@ impl CatalogList<'_> {
         cache: &CatalogCache,
         ports: &Metered<'_, P>,
     ) -> Result<Response, Problem> {
-        let Self { request, platforms, paging, rows } = self;
+        let Self { request, platforms, asked } = self;
         let catalog = open(cache, ports).await?;
-        let positions = |total| paging.positions(total);
-        let (tag, page) = match rows {
-            RowsOf::Connectors(filter) => {
+        let (tag, body) = match asked {
+            Asked::Connectors { filter, paging } => {
                 let tag = etag::of_query(catalog.connectors_id()?, &request.query, platforms);
                 if let Some(response) = known(request, cache, &tag) {
                     return Ok(response);
                 }
-                (tag, catalog.connectors(&filter, &positions).await?)
+                let page = catalog.connectors(&filter, &|total| paging.positions(total)).await?;
+                (tag, paging.envelope(&page.rows, page.total as u64))
             }
-            RowsOf::Actions { platform, filter } => {
-                let folded = fold(platform);
-                let actions = if has_platform(platforms, &folded) {
-                    catalog.find_actions(&folded).await?
-                } else {
-                    None
+            Asked::Connector { platform } => {
+                let folded = seen(platform, platforms);
+                let connector = match &folded {
+                    Some(folded) => catalog.detail(folded).await?,
+                    None => None,
                 };
-                let Some(actions) = actions else {
+                let Some(connector) = connector else {
+                    return Err(no_platform(platform, &catalog.platforms().await?, platforms));
+                };
+                let tag = etag::of_query(SegmentId::of(&connector), "", None);
+                if let Some(response) = known(request, cache, &tag) {
+                    return Ok(response);
+                }
+                (tag, connector)
+            }
+            Asked::Actions { platform, filter, paging } => {
+                let folded = seen(platform, platforms);
+                let actions = match &folded {
+                    Some(folded) => catalog.find_actions(folded).await?,
+                    None => None,
+                };
+                let (Some(actions), Some(folded)) = (actions, folded) else {
                     return Err(no_platform(platform, &catalog.platforms().await?, platforms));
                 };
                 let tag = etag::of_query(actions.id, &request.query, None);
                 if let Some(response) = known(request, cache, &tag) {
                     return Ok(response);
                 }
-                (tag, catalog.actions(actions, &folded, &filter, &positions).await?)
+                let positions = |total| paging.positions(total);
+                let page = catalog.actions(actions, &folded, &filter, &positions).await?;
+                (tag, paging.envelope(&page.rows, page.total as u64))
             }
         };
-        let body = ports.keep(paging.envelope(&page.rows, page.total as u64));
+        let body = ports.keep(body);
         cache.remember_body(name_of(request, &tag), &body);
-        Ok(list(body, tag))
+        Ok(ok(body, tag))
     }
+}
+
+/// A platform's name in lower case. Returns `None` when the caller may not see the platform.
+fn seen(platform: &str, platforms: Option<&Names>) -> Option<String> {
+    Some(fold(platform)).filter(|folded| has_platform(platforms, folded))
 }
 
 /// Opens the catalog that is served, and has the response say when it should be published again.
@@ -125,7 +157,7 @@ fn known(request: &Request, cache: &CatalogCache, tag: &str) -> Option<Response>
         return Some(response);
     }
     let body = cache.body(&name_of(request, tag))?;
-    Some(list(body, tag.to_owned()))
+    Some(ok(body, tag.to_owned()))
 }
 
 /// The name under which an isolate remembers a body. The tag alone won't do: it holds only a checksum of the query.
@@ -133,7 +165,7 @@ fn name_of(request: &Request, tag: &str) -> String {
     [tag, &request.query].concat()
 }
 
-fn list(body: Rc<dyn Blob>, tag: String) -> Response {
+fn ok(body: Rc<dyn Blob>, tag: String) -> Response {
     let mut response = Response { kept: Some(body), ..Response::json(Vec::new(), NO_CACHE) };
     response.add("etag", tag);
     response

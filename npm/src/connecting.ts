@@ -1,0 +1,132 @@
+// How users connect to a platform.
+import type { ActionMethod, Connector } from "./catalog.js";
+
+/** A connector with how users connect to its platform, and where the platform's API is. */
+export interface ConnectorDetail extends Connector {
+  /** The ways to connect, the preferred one first. */
+  authMethods: AuthMethod[];
+  /** The base addresses of the API, the default one first. */
+  servers: ConnectorServer[];
+  /** The platform's documentation; null if unknown. */
+  documentationUrl: string | null;
+  /** The licence of the imported OpenAPI document; null if unknown. */
+  license: { name: string | null; url: string | null } | null;
+  /** A request that succeeds only with good credentials; null if unknown. */
+  verify: PlatformRequest | null;
+  /** How to find out whose account it is; null if unknown. `id` and `name` are JSON Pointers into the answer. */
+  account: (PlatformRequest & { id: string; name: string | null }) | null;
+}
+
+/** A base address of a platform's API. */
+export interface ConnectorServer {
+  /** An absolute URL. Each `{name}` in it stands for the field of that name. */
+  url: string;
+  /** What the server is for. */
+  description: string | null;
+}
+
+/** A request to the platform. */
+export interface PlatformRequest {
+  /** The HTTP method. */
+  method: ActionMethod;
+  /** The path below the first server, or an absolute URL. */
+  path: string;
+}
+
+/** A way to connect to a platform. */
+export type AuthMethod = OAuth2Method | ApiKeyMethod | BasicMethod | BearerMethod | AwsMethod;
+
+interface MethodOf<Type extends string> {
+  /** Unique within the connector. */
+  id: string;
+  /** The type of the method. */
+  type: Type;
+  /** What the user is asked for. */
+  fields: AuthField[];
+}
+
+/** OAuth 2.0 (RFC 6749). URLs may contain variables in braces. */
+export interface OAuth2Method extends MethodOf<"oauth2"> {
+  /** The grant type. */
+  grant: "authorization_code" | "client_credentials";
+  /** The issuer (RFC 9207); null if unknown. */
+  issuer: string | null;
+  /** Where users are sent; null for client credentials. */
+  authorizationUrl: string | null;
+  /** Where codes and refresh tokens are exchanged. */
+  tokenUrl: string;
+  /** Where refresh tokens are exchanged, if not at `tokenUrl`. */
+  refreshUrl: string | null;
+  /** Where tokens are revoked (RFC 7009); null if unknown. */
+  revocationUrl: string | null;
+  /** The scopes that can be asked for. */
+  scopes: { name: string; description: string }[];
+  /** What stands between scopes. */
+  scopeSeparator: string;
+  /** The method of PKCE (RFC 7636). */
+  pkce: "S256" | "none";
+  /** How the client authenticates at `tokenUrl`. */
+  tokenAuth: "client_secret_post" | "client_secret_basic" | "none";
+  /** More parameters of the authorization request. */
+  authorizationParameters: Record<string, string>;
+  /** More parameters of the token request. */
+  tokenParameters: Record<string, string>;
+  /** The form of the token request. */
+  tokenBody: "form" | "json";
+  /** The JSON Pointer of the object with the tokens; null for the whole answer. */
+  tokenPointer: string | null;
+  /** The members of the token answer that are kept. */
+  tokenMembers: string[];
+}
+
+/** A key that is sent with each request. */
+export interface ApiKeyMethod extends MethodOf<"api_key"> {
+  /** Where it is sent. */
+  in: "header" | "query" | "cookie";
+  /** The name of the header, parameter or cookie. */
+  name: string;
+  /** The word before the key, with a space between them. Can be empty. */
+  prefix: string;
+}
+
+/** A user name and a password (RFC 7617). */
+export interface BasicMethod extends MethodOf<"basic"> {
+  /** What the platform calls the user name. */
+  usernameLabel: string;
+  /** What the platform calls the password. */
+  passwordLabel: string;
+}
+
+/** A token in the header `Authorization` (RFC 6750). */
+export interface BearerMethod extends MethodOf<"bearer"> {
+  /** The word before the token, with a space between them. */
+  prefix: string;
+}
+
+/** Requests signed with AWS Signature Version 4. */
+export interface AwsMethod extends MethodOf<"aws_sigv4"> {
+  /** The name of the service in signatures. */
+  service: string;
+  /** Its regions; empty if unknown. */
+  regions: string[];
+}
+
+/** Something that the user is asked for. */
+export interface AuthField {
+  /** Its name in requests to connect. */
+  name: string;
+  /** Its name for people. */
+  label: string;
+  /** Help with filling it in. */
+  description: string | null;
+  /** Whether it must not be shown. */
+  secret: boolean;
+  /** Whether it must be filled in. */
+  required: boolean;
+  /** A regular expression that the whole value matches. */
+  pattern: string | null;
+  /** All values that it may have; null for any. */
+  enum: string[] | null;
+  /** The value if it is left empty. */
+  default: string | null;
+}

@@ -1,0 +1,16 @@
+//! `GET /v1/available-connectors/{platform}`: a connector with how one connects to its platform.
+
+use super::answer::{Asked, CatalogAnswer};
+use crate::api::plan::{Context, Plan};
+use crate::api::problem::Problem;
+
+/// Plans the request.
+///
+/// # Errors
+/// When the request has a query.
+pub fn plan<'a>(context: &Context<'a>) -> Result<Plan<'a>, Problem> {
+    context.no_query()?;
+    let (request, platforms) = (context.request, context.caller.platforms());
+    let asked = Asked::Connector { platform: context.argument };
+    Ok(Plan::Catalog(CatalogAnswer { request, platforms, asked }))
+}

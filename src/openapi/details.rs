@@ -1,0 +1,234 @@
+//! The schemas of a connector's detail.
+
+use super::node::{Node, object};
+use super::schemas::{names, record, reference, string, strings, variants};
+use super::texts::said;
+use crate::catalog::detail::{Grant, In, Pkce, TokenAuth, TokenBody};
+use crate::terms::Method;
+
+/// A connector's row with what its detail adds.
+#[must_use]
+pub fn connector(row: Node) -> Node {
+    let detail = record(
+        "",
+        vec![
+            (
+                "authMethods",
+                list("The ways to connect, the preferred one first.", reference("AuthMethod")),
+            ),
+            ("servers", list("The base addresses of the API, the default one first.", server())),
+            ("documentationUrl", url("The platform's documentation; null if unknown.")),
+            (
+                "license",
+                nullable(
+                    "The licence of the imported OpenAPI document; null if unknown.",
+                    license(),
+                ),
+            ),
+            (
+                "verify",
+                nullable(
+                    "A request that succeeds only with good credentials; null if unknown.",
+                    request(),
+                ),
+            ),
+            (
+                "account",
+                nullable("How to find out whose account it is; null if unknown.", account()),
+            ),
+        ],
+    );
+    let joined = |name: &str| match (row.get(name), detail.get(name)) {
+        (Some(Node::Array(own)), Some(Node::Array(more))) => {
+            Node::Array(own.iter().chain(more).cloned().collect())
+        }
+        (Some(own), Some(more)) => own.clone().with(more.clone()),
+        _ => Node::Null,
+    };
+    object! {
+        "type": "object",
+        "description": "A connector, how users connect to its platform, and where the platform's API is.",
+        "required": joined("required"),
+        "properties": joined("properties"),
+    }
+}
+
+fn list(description: &str, items: Node) -> Node {
+    said(description, object! {"type": "array", "items": items})
+}
+
+fn nullable(description: &str, schema: Node) -> Node {
+    said(description, object! {"oneOf": Node::Array(vec![schema, object! {"type": "null"}])})
+}
+
+fn text_or_null(description: &str) -> Node {
+    said(description, object! {"type": Node::texts(["string", "null"])})
+}
+
+/// A URL that may have variables in braces, so it is not always a URI.
+fn url(description: &str) -> Node {
+    text_or_null(description)
+}
+
+fn texts_by_name(description: &str) -> Node {
+    said(
+        description,
+        object! {"type": "object", "additionalProperties": object! {"type": "string"}},
+    )
+}
+
+fn server() -> Node {
+    record(
+        "A base address of the API.",
+        vec![
+            (
+                "url",
+                string("An absolute URL. Each `{name}` in it stands for the field of that name."),
+            ),
+            ("description", text_or_null("What the server is for.")),
+        ],
+    )
+}
+
+fn license() -> Node {
+    record(
+        "A licence.",
+        vec![
+            ("name", text_or_null("Its name, or its SPDX identifier.")),
+            ("url", url("Where its text is.")),
+        ],
+    )
+}
+
+fn request_members() -> Vec<(&'static str, Node)> {
+    vec![
+        ("method", names("The HTTP method.", Method::NAMES)),
+        ("path", string("The path below the first server, or an absolute URL.")),
+    ]
+}
+
+fn request() -> Node {
+    record("A request to the platform.", request_members())
+}
+
+fn account() -> Node {
+    let mut members = request_members();
+    members.push(("id", string("The JSON Pointer of the account's id in the answer.")));
+    members.push(("name", text_or_null("The JSON Pointer of the account's name in the answer.")));
+    record("A request to the platform that says whose account it is.", members)
+}
+
+/// A way to connect: one schema for each type.
+#[must_use]
+pub fn auth_method() -> Node {
+    let of = |kind: &'static str, description: &str, own: Vec<(&'static str, Node)>| {
+        let mut members = vec![
+            ("id", string("Unique within the connector.")),
+            ("type", object! {"type": "string", "const": kind}),
+        ];
+        members.extend(own);
+        members.push(("fields", list("What the user is asked for.", reference("AuthField"))));
+        record(description, members)
+    };
+    let methods = vec![
+        of("oauth2", "OAuth 2.0 (RFC 6749). URLs may contain variables in braces.", oauth2()),
+        of(
+            "api_key",
+            "A key that is sent with each request.",
+            vec![
+                ("in", names("Where it is sent.", variants::<In>())),
+                ("name", string("The name of the header, parameter or cookie.")),
+                (
+                    "prefix",
+                    string("The word before the key, with a space between them; can be empty."),
+                ),
+            ],
+        ),
+        of(
+            "basic",
+            "A user name and a password (RFC 7617).",
+            vec![
+                ("usernameLabel", string("What the platform calls the user name.")),
+                ("passwordLabel", string("What the platform calls the password.")),
+            ],
+        ),
+        of(
+            "bearer",
+            "A token in the header `Authorization` (RFC 6750).",
+            vec![("prefix", string("The word before the token, with a space between them."))],
+        ),
+        of(
+            "aws_sigv4",
+            "Requests signed with AWS Signature Version 4.",
+            vec![
+                ("service", string("The name of the service in signatures.")),
+                ("regions", strings("Its regions; empty if unknown.")),
+            ],
+        ),
+    ];
+    object! {
+        "description": "A way to connect to a platform.",
+        "oneOf": Node::Array(methods),
+    }
+}
+
+fn oauth2() -> Vec<(&'static str, Node)> {
+    let scope = record(
+        "A scope.",
+        vec![
+            ("name", string("What is asked for.")),
+            ("description", string("What it allows; can be empty.")),
+        ],
+    );
+    vec![
+        ("grant", names("The grant type.", variants::<Grant>())),
+        ("issuer", text_or_null("The issuer (RFC 9207); null if unknown.")),
+        ("authorizationUrl", url("Where users are sent; null for client credentials.")),
+        ("tokenUrl", string("Where codes and refresh tokens are exchanged.")),
+        ("refreshUrl", url("Where refresh tokens are exchanged, if not at `tokenUrl`.")),
+        ("revocationUrl", url("Where tokens are revoked (RFC 7009); null if unknown.")),
+        ("scopes", list("The scopes that can be asked for.", scope)),
+        ("scopeSeparator", string("What stands between scopes.")),
+        ("pkce", names("The method of PKCE (RFC 7636).", variants::<Pkce>())),
+        (
+            "tokenAuth",
+            names("How the client authenticates at `tokenUrl`.", variants::<TokenAuth>()),
+        ),
+        ("authorizationParameters", texts_by_name("More parameters of the authorization request.")),
+        ("tokenParameters", texts_by_name("More parameters of the token request.")),
+        ("tokenBody", names("The form of the token request.", variants::<TokenBody>())),
+        (
+            "tokenPointer",
+            text_or_null(
+                "The JSON Pointer of the object with the tokens; null for the whole answer.",
+            ),
+        ),
+        ("tokenMembers", strings("The members of the token answer that are kept.")),
+    ]
+}
+
+/// Something that a user is asked for.
+#[must_use]
+pub fn field() -> Node {
+    record(
+        "Something that the user is asked for.",
+        vec![
+            ("name", string("Its name in requests to connect.")),
+            ("label", string("Its name for people.")),
+            ("description", text_or_null("Help with filling it in.")),
+            ("secret", said("Whether it must not be shown.", object! {"type": "boolean"})),
+            ("required", said("Whether it must be filled in.", object! {"type": "boolean"})),
+            ("pattern", text_or_null("A regular expression that the whole value matches.")),
+            (
+                "enum",
+                said(
+                    "All values that it may have; null for any.",
+                    object! {
+                        "type": Node::texts(["array", "null"]), "items": object! {"type": "string"},
+                    },
+                ),
+            ),
+            ("default", text_or_null("The value if it is left empty.")),
+        ],
+    )
+}

@@ -1,0 +1,135 @@
+//! A connector with its detail: contract, part 7.
+
+use connector_vault::api::Config;
+use connector_vault::catalog::detail::ConnectorDetail;
+use connector_vault::catalog::stored::CURRENT_KEY;
+use connector_vault::catalog::write::{Platform, Sizes};
+use connector_vault::terms::Method;
+use serde_json::{Value, json};
+
+use crate::support::{Api, action, body, connector, with_header};
+
+fn detail() -> ConnectorDetail {
+    serde_json::from_value(json!({
+        "authMethods": [{
+            "id": "key", "type": "api_key", "in": "header", "name": "X-Key", "prefix": "",
+            "fields": [{"name": "apiKey", "label": "API key", "secret": true, "required": true}],
+        }],
+        "servers": [{"url": "https://api.acme.example", "description": null}],
+        "documentationUrl": "https://docs.acme.example",
+        "license": null, "verify": null, "account": null,
+    }))
+    .unwrap()
+}
+
+/// A catalog of two platforms; `gmail` was called `googleapis-gmail` and `mail`.
+fn api(sizes: Sizes) -> Api {
+    let api = Api::new(Config::default());
+    let platform = |name: &str, detail, aliases: &[&str], actions| Platform {
+        connector: connector(name, name, "Email", 0),
+        detail,
+        authkit: true,
+        aliases: aliases.iter().map(|alias| (*alias).to_owned()).collect(),
+        actions,
+    };
+    let actions = vec![action("gmail", "Send a message", "send", Method::Post)];
+    api.world.publish_platforms(
+        sizes,
+        &[
+            platform("gmail", detail(), &["googleapis-gmail", "mail"], actions),
+            platform("acme", ConnectorDetail::default(), &[], Vec::new()),
+        ],
+    );
+    api
+}
+
+const PATH: &str = "/v1/available-connectors";
+
+#[test]
+fn the_detail_is_the_row_and_more() {
+    let api = api(Sizes::PUBLISHED);
+    let row = body(&api.get(&format!("{PATH}?platform=gmail")))["rows"][0].clone();
+    let response = api.get(&format!("{PATH}/gmail"));
+    assert_eq!(response.status, 200);
+    let answer = body(&response);
+    for (name, value) in row.as_object().unwrap() {
+        assert_eq!(&answer[name], value, "{name}");
+    }
+    let more: Vec<&String> = answer
+        .as_object()
+        .unwrap()
+        .keys()
+        .filter(|name| row.get(name.as_str()).is_none())
+        .collect();
+    let mut expected =
+        ["authMethods", "servers", "documentationUrl", "license", "verify", "account"];
+    expected.sort_unstable();
+    let mut more: Vec<&str> = more.into_iter().map(String::as_str).collect();
+    more.sort_unstable();
+    assert_eq!(more, expected);
+    assert_eq!(answer["authMethods"][0]["in"], "header");
+    assert_eq!(answer["authMethods"][0]["fields"][0]["pattern"], Value::Null);
+    let bare = body(&api.get(&format!("{PATH}/acme")));
+    assert_eq!((&bare["authMethods"], &bare["servers"]), (&json!([]), &json!([])));
+    // No database, and two values: the record and the pack.
+    assert_eq!(api.get(&format!("{PATH}/GMAIL")).body, response.body, "case does not matter");
+}
+
+#[test]
+fn a_former_name_leads_to_the_platform() {
+    for sizes in [Sizes::PUBLISHED, Sizes { packed: 0, ..Sizes::PUBLISHED }] {
+        let api = api(sizes);
+        let own = api.get(&format!("{PATH}/gmail")).body;
+        for name in ["googleapis-gmail", "mail", "MAIL"] {
+            assert_eq!(api.get(&format!("{PATH}/{name}")).body, own, "{name}");
+            let rows = body(&api.get(&format!("{PATH}?platform={name}")));
+            assert_eq!(rows["rows"][0]["platform"], "gmail", "{name}");
+            let actions = body(&api.get(&format!("/v1/available-actions/{name}")));
+            assert_eq!(actions["rows"][0]["key"], "send", "{name}");
+        }
+        let new = json!({"platform": "mail", "identity": "ann", "identityType": "user"});
+        assert_eq!(api.create(&new)["platform"], "gmail");
+        let unknown = body(&api.get(&format!("{PATH}/gmial")));
+        assert_eq!(
+            (&unknown["code"], &unknown["suggestions"]),
+            (&json!("platform_not_found"), &json!(["gmail"]))
+        );
+    }
+}
+
+#[test]
+fn a_copy_is_answered_with_304_until_the_detail_changes() {
+    let api = api(Sizes::PUBLISHED);
+    let first = api.get(&format!("{PATH}/gmail"));
+    let tag = first.header("etag").unwrap().to_owned();
+    let asked = with_header(api.request("GET", &format!("{PATH}/gmail")), "if-none-match", &tag);
+    assert_eq!(api.send(&asked).status, 304);
+    let asked = with_header(api.request("GET", &format!("{PATH}/acme")), "if-none-match", &tag);
+    assert_eq!(api.send(&asked).status, 200, "another connector's");
+}
+
+#[test]
+fn a_query_is_refused() {
+    let api = api(Sizes::PUBLISHED);
+    let refused = api.get(&format!("{PATH}/gmail?include=all"));
+    assert_eq!((refused.status, body(&refused)["code"].as_str()), (400, Some("unknown_parameter")));
+}
+
+#[test]
+fn damage_is_no_answer() {
+    let api = api(Sizes::PUBLISHED);
+    let keys: Vec<String> = api.world.blobs.borrow().keys().cloned().collect();
+    for key in keys.iter().filter(|key| *key != CURRENT_KEY) {
+        let fresh = self::api(Sizes::PUBLISHED);
+        if let Some(value) = fresh.world.blobs.borrow_mut().get_mut(key) {
+            let last = value.len() / 2;
+            value[last] ^= 1;
+        }
+        let response = fresh.get(&format!("{PATH}/gmail"));
+        assert!(
+            response.status == 503 || response.body == api.get(&format!("{PATH}/gmail")).body,
+            "{key}: {}",
+            response.status
+        );
+    }
+}
