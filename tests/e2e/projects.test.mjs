@@ -358,7 +358,7 @@ describe("the packed package", () => {
       };
       assert.deepEqual(hover(".connections.list"), [
         "(method) Connections.list(filters?: ConnectionFilters, options?: CallOptions): List<Connection>",
-        "Lists connections, the newest first.",
+        "Lists connections, newest first.",
       ]);
       assert.deepEqual(hover("tagsMatch"), [
         '(property) ConnectionFilters.tagsMatch?: "all" | "any" | undefined',

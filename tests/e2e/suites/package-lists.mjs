@@ -190,7 +190,7 @@ export function lists(world) {
     });
 
     test("a list is sent when it is awaited, and then once", async () => {
-      const { recorder, client } = recorded(world.keys.full);
+      const { recorder, client } = recorded(world, world.keys.full);
       const list = client.connectors.list({ limit: 2 });
       await new Promise(setImmediate);
       await new Promise(setImmediate);
@@ -224,7 +224,7 @@ export function lists(world) {
     });
 
     test("a list that nobody awaits does nothing, and fails nobody", async () => {
-      const { recorder, client } = recorded(world.keys.full);
+      const { recorder, client } = recorded(world, world.keys.full);
       for (const list of [
         client.connectors.list({ limit: 0 }),
         client.actions.list("nothing"),

@@ -107,7 +107,7 @@ export function walks(world) {
     });
 
     test("iterating over a page goes on from it, and sends nothing for the page itself", async () => {
-      const { recorder, client } = recorded(world.keys.many);
+      const { recorder, client } = recorded(world, world.keys.many);
       const page = await client.connections.list({ limit: 500 });
       assert.deepEqual(await rowsOf(page), connections);
       assert.equal(recorder.calls, Math.ceil(connections.length / 500));
@@ -134,7 +134,7 @@ export function walks(world) {
         (list) => list.toArray({ max: 1 }),
         (list) => list[Symbol.asyncIterator]().next(),
       ]) {
-        const { recorder, client } = recorded(world.keys.many);
+        const { recorder, client } = recorded(world, world.keys.many);
         const list = client.connections.list({ tags: ["third"] });
         await before(list);
         recorder.requests.length = 0;
@@ -145,7 +145,7 @@ export function walks(world) {
     });
 
     test("who stops early sends no more", async () => {
-      const { recorder, client } = recorded(world.keys.many);
+      const { recorder, client } = recorded(world, world.keys.many);
       for (const [stop, requests] of [
         [1, 1],
         [100, 1],
@@ -176,7 +176,7 @@ export function walks(world) {
     });
 
     test("an iterator that is returned or that failed is done", async () => {
-      const { recorder, client } = recorded(world.keys.many);
+      const { recorder, client } = recorded(world, world.keys.many);
       const iterator = client.connections.list()[Symbol.asyncIterator]();
       assert.deepEqual(await iterator.next(), { done: false, value: connections[0] });
       await iterator.return();
@@ -188,7 +188,7 @@ export function walks(world) {
     });
 
     test("a filter without rows takes one request", async () => {
-      const { recorder, client } = recorded(world.keys.many);
+      const { recorder, client } = recorded(world, world.keys.many);
       assert.deepEqual(await rowsOf(client.connections.list({ identity: "nobody" })), []);
       assert.equal(recorder.calls, 1);
       assert.deepEqual(await client.connections.list({ tags: ["nothing"] }).toArray(), []);
@@ -198,7 +198,7 @@ export function walks(world) {
     });
 
     test("a walk ends where its signal says so", async () => {
-      const { recorder, client } = recorded(world.keys.many);
+      const { recorder, client } = recorded(world, world.keys.many);
       const controller = new AbortController();
       const reason = new Error("enough");
       let met = 0;
