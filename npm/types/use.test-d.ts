@@ -160,6 +160,9 @@ export async function sources(bytes: Uint8Array, buffer: ArrayBuffer, response: 
   slim.initSync(buffer);
 }
 
+/** An object can stand in for a client, as in tests of whoever uses one. */
+export const standIn = (vault: ConnectorVault): ConnectorVault => ({ ...vault, whoami: () => vault.whoami() });
+
 export async function refused(page: Page<Connection>) {
   // @ts-expect-error no such filter
   vault.connections.list({ platfrm: "github" });
