@@ -12,7 +12,7 @@ use connector_vault::catalog::cache::CURRENT_MS;
 use serde_json::Value;
 
 use crate::support::{Api, as_key, as_secret, body, connector, small_catalog, with_body};
-use crate::vault::{at, code};
+use crate::vault::code;
 
 pub const SESSIONS: &str = "/v1/sessions";
 const CONNECTORS: &str = "/v1/available-connectors";

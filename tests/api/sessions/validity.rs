@@ -1,7 +1,6 @@
 //! Which tokens are valid: signatures, expiry, keys, origins.
 
 use base64ct::{Base64UrlUnpadded, Encoding as _};
-use connector_vault::access::key::ApiKey;
 use connector_vault::api::{Response, Service};
 use connector_vault::terms::{Environment, Scope};
 use serde_json::json;

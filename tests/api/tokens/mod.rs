@@ -13,7 +13,7 @@ use crate::chance::Chance;
 use crate::model::{Filter, Row, Tenant};
 use crate::sessions::{SECRET, asking};
 use crate::support::{Api, as_secret, body, with_body, with_header};
-use crate::vault::{UNKNOWN_ID, at, code, cursor};
+use crate::vault::{UNKNOWN_ID, code};
 
 const REQUESTS: usize = 100_000;
 /// The approximate number of connections per tenant.
