@@ -45,7 +45,20 @@ const BUNDLES = [
 // The sources whose declarations are published: those of the entries, and those that they name.
 const DECLARED = [
   ...["index", "slim", WASM],
-  ...["call", "catalog", "client", "connections", "errors", "keys", "loaded", "names", "options", "pages", "secret"],
+  ...[
+    "call",
+    "catalog",
+    "client",
+    "connecting",
+    "connections",
+    "errors",
+    "keys",
+    "loaded",
+    "names",
+    "options",
+    "pages",
+    "secret",
+  ],
   "sessions",
 ];
 const FILES = [

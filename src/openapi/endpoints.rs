@@ -51,7 +51,7 @@ pub const CREATING: [(&str, &str, &str); 2] = [
     (
         "whole",
         "All fields",
-        r#"{"platform":"atlassian-jira","platformVersion":"v1","identity":"team-42","identityType":"team","name":"Jira of the team",
+        r#"{"platform":"jira","platformVersion":"v1","identity":"team-42","identityType":"team","name":"Jira of the team",
             "label":"work","tags":["eu","billing"],"state":"operational","active":true}"#,
     ),
 ];
@@ -83,7 +83,7 @@ pub const OPENING: [(&str, &str, &str); 2] = [
         "whole",
         "All fields",
         r#"{"identity":"team-42","identityType":"team","scopes":["connections:read","connections:write"],
-            "platforms":["github","atlassian-jira"],"origins":["https://app.example.com"],"ttlSeconds":3600}"#,
+            "platforms":["github","jira"],"origins":["https://app.example.com"],"ttlSeconds":3600}"#,
     ),
 ];
 

@@ -41,9 +41,9 @@ impl Scene {
         };
         let rows: [(&str, &str, &[&str]); 4] = [
             ("github", "bob@example.com", &["eu"]),
-            ("googleapis-gmail", "bob@example.com", &[]),
+            ("gmail", "bob@example.com", &[]),
             ("github", "eve@example.com", &["us", "billing"]),
-            ("atlassian-jira", "eve@example.com", &["eu", "billing"]),
+            ("jira", "eve@example.com", &["eu", "billing"]),
         ];
         let ids = rows.into_iter().map(create).collect();
         Self { api, ids }
@@ -240,8 +240,8 @@ fn catalog() -> Vec<Platform> {
         Connector { description, image, ..connector(platform, name, category, tools) }
     };
     let github = named("github", "GitHub", "Developer Tools", 3, "Code hosting and reviews.");
-    let gmail = named("googleapis-gmail", "Gmail API", "Email", 0, "Mail, threads and labels.");
-    let jira = named("atlassian-jira", "Jira", "Developer Tools", 0, "Issues and projects.");
+    let gmail = named("gmail", "Gmail", "Email", 0, "Mail, threads and labels.");
+    let jira = named("jira", "Jira", "Developer Tools", 0, "Issues and projects.");
     let platform = |connector, detail, authkit, actions| Platform {
         connector,
         detail,

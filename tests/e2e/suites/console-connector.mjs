@@ -7,7 +7,7 @@ import { describe, test } from "node:test";
 import { promisify } from "node:util";
 import { root } from "../../../scripts/lib/paths.mjs";
 import { catalogOf } from "../support/console-catalog.mjs";
-import { readCopied } from "../support/console.mjs";
+import { expectAccessible, readCopied } from "../support/console.mjs";
 
 const execute = promisify(execFile);
 
@@ -41,6 +41,25 @@ export function consoleConnector(world) {
         assert.equal(await readCopied(facts), row.key);
         await facts.getByRole("link", { name: row.category }).click();
         await expectCards(page, { category: row.category });
+      }));
+
+    test("how users connect, and where its API is", () =>
+      visit("/connectors/acme-store", async (page) => {
+        const section = page.getByRole("region", { name: "How users connect" });
+        const oauth = section.getByRole("listitem").filter({ has: page.getByRole("heading", { name: "OAuth 2.0" }) });
+        await oauth.getByText("https://acme.com/token", { exact: true }).waitFor();
+        await oauth.getByText("1 scope").click();
+        await oauth.getByText("Read orders").waitFor();
+        await oauth.getByRole("button", { name: "Copy the token URL" }).click();
+        assert.equal(await readCopied(oauth), "https://acme.com/token");
+        const key = section.getByRole("listitem").filter({ has: page.getByRole("heading", { name: "API key" }) });
+        await key.getByText("X-Acme-Key", { exact: true }).waitFor();
+        await expectAccessible(page, "a connector with auth methods");
+      }));
+
+    test("a connector without a way to connect says so", () =>
+      visit("/connectors/github", async (page) => {
+        await page.getByText("The catalog knows no way to connect to GitHub v3 REST API.").waitFor();
       }));
 
     test("its actions, by method and text, page by page", () =>
@@ -136,9 +155,9 @@ export function consoleConnector(world) {
           "/connectors/github",
           async (page) => {
             await expectActions(page, {});
-            const facts = await page.locator(".connector-facts").boundingBox();
+            const before = await page.getByRole("region", { name: "How users connect" }).boundingBox();
             const heading = await page.getByRole("heading", { name: "Connections" }).boundingBox();
-            const gap = heading.y - (facts.y + facts.height);
+            const gap = heading.y - (before.y + before.height);
             assert.ok(gap >= 0 && gap < 48, `${width}: ${gap} px of nothing`);
           },
           { width },

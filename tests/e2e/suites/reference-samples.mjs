@@ -57,7 +57,7 @@ export function referenceSamples(world) {
     });
 
     test("the introduction's commands work", async () => {
-      const blocks = [...description.document.info.description.matchAll(/^```(\w*)\n(.*?)^```$/gms)];
+      const blocks = [...world.reference.description.document.info.description.matchAll(/^```(\w*)\n(.*?)^```$/gms)];
       assert.ok(blocks.length > 0);
       for (const [, language, source] of blocks) {
         assert.equal(language, "sh");

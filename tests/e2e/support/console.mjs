@@ -57,7 +57,7 @@ export class Console {
       ...keys,
     };
     const catalog = { path: join(folder, `${name}-catalog`) };
-    await cli("catalog", "import", ...documents, "--licence", "any", "--out", catalog.path);
+    await cli("catalog", "import", ...documents, "--licence", "any", "--no-providers", "--out", catalog.path);
     const state = new State(`${name}-state`);
     await state.migrate();
     await state.publish(catalog);

@@ -59,7 +59,7 @@ export async function build() {
 /** Imports documents into a catalog folder. */
 async function importCatalog(name, documents) {
   const out = join(folder, name);
-  await cli("catalog", "import", ...documents, "--licence", "any", "--out", out);
+  await cli("catalog", "import", ...documents, "--licence", "any", "--no-providers", "--out", out);
   return new Catalog(out);
 }
 

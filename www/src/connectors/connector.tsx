@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/preact-query";
-import { NotFoundError, type Connector } from "connector-vault/slim";
+import { type ConnectorDetail, NotFoundError } from "connector-vault/slim";
 import { Link } from "wouter-preact";
 import { Answer } from "../parts/answer";
 import { StatusBadge } from "../parts/badge";
@@ -9,32 +9,35 @@ import { Logo } from "../parts/logo";
 import { Page } from "../parts/page";
 import { CATALOG_FRESH_MS, useSession } from "../session/session";
 import { Actions } from "./actions";
+import { Connecting } from "./connecting";
 import { ConnectionsOf } from "./connections-of";
 import "./connectors.css";
 
-/** One platform: what is known of it, what it can do, and who is connected to it. */
+/** One platform: what is known of it, how users connect, what it can do, and who is connected to it. */
 export function ConnectorView({ platform }: { platform: string }) {
   const { vault } = useSession();
   const query = useQuery({
     queryKey: ["connector", platform],
-    queryFn: async ({ signal }) => (await vault.connectors.list({ platform }, { signal })).rows,
+    queryFn: ({ signal }) =>
+      vault.connectors.get(platform, { signal }).catch((error: unknown) => {
+        if (error instanceof NotFoundError) return { suggestions: error.suggestions };
+        throw error;
+      }),
     staleTime: CATALOG_FRESH_MS,
   });
+  const name = query.data && "name" in query.data ? query.data.name : platform;
   return (
-    <Page title={query.data?.[0]?.name ?? platform} above={<Link href="/connectors">Connectors</Link>}>
+    <Page title={name} above={<Link href="/connectors">Connectors</Link>}>
       <Answer query={query} what="the connector">
-        {(connectors) =>
-          connectors.length === 0 ? (
-            <Unknown platform={platform} />
+        {(found) =>
+          "suggestions" in found ? (
+            <Unknown platform={platform} suggestions={found.suggestions} />
           ) : (
             <div class="connector-page">
-              <div class="connector-facts">
-                {connectors.map((connector) => (
-                  <Facts key={connector.key} connector={connector} />
-                ))}
-              </div>
-              <ConnectionsOf platform={platform} />
-              <Actions platform={platform} />
+              <Facts connector={found} />
+              <Connecting connector={found} />
+              <ConnectionsOf platform={found.platform} />
+              <Actions platform={found.platform} />
             </div>
           )
         }
@@ -43,23 +46,13 @@ export function ConnectorView({ platform }: { platform: string }) {
   );
 }
 
-/** The service knows which platforms have a name like this. */
-function Unknown({ platform }: { platform: string }) {
-  const { vault } = useSession();
-  const { data = [] } = useQuery({
-    queryKey: ["nearest", platform],
-    queryFn: ({ signal }) =>
-      vault.actions.list(platform, { limit: 1 }, { signal }).then(
-        () => [] as readonly string[],
-        (error: unknown) => (error instanceof NotFoundError ? error.suggestions : []),
-      ),
-  });
+function Unknown({ platform, suggestions }: { platform: string; suggestions: readonly string[] }) {
   return (
     <Empty title={`The catalog has no platform “${platform}”`}>
-      {data.length > 0 && (
+      {suggestions.length > 0 && (
         <p>
           Did you mean{" "}
-          {data.map((name, at) => (
+          {suggestions.map((name, at) => (
             <span key={name}>
               {at > 0 && ", "}
               <Link href={`/connectors/${name}`}>{name}</Link>
@@ -72,7 +65,7 @@ function Unknown({ platform }: { platform: string }) {
   );
 }
 
-function Facts({ connector }: { connector: Connector }) {
+function Facts({ connector }: { connector: ConnectorDetail }) {
   const {
     id,
     name,
@@ -88,6 +81,9 @@ function Facts({ connector }: { connector: Connector }) {
     oauth,
     active,
     tools,
+    servers,
+    documentationUrl,
+    license,
   } = connector;
   return (
     <section class="card facts-card" aria-label={`${name} ${platformVersion}`}>
@@ -137,10 +133,49 @@ function Facts({ connector }: { connector: Connector }) {
         <dd>{oauth ? "Yes" : "No"}</dd>
         <dt>API version</dt>
         <dd>
-          {platformVersion} <span class="muted">({version})</span>
+          {platformVersion} {version && <span class="muted">({version})</span>}
         </dd>
         <dt>Actions</dt>
         <dd>{tools.toLocaleString("en")}</dd>
+        <dt>API server</dt>
+        <dd>
+          {servers.length === 0 ? (
+            <span class="muted">unknown</span>
+          ) : (
+            <ul class="plain">
+              {servers.map(({ url, description }) => (
+                <li key={url}>
+                  <code>{url}</code>
+                  {description && <span class="muted"> – {description}</span>}
+                </li>
+              ))}
+            </ul>
+          )}
+        </dd>
+        {documentationUrl && (
+          <>
+            <dt>Documentation</dt>
+            <dd>
+              <a href={documentationUrl} rel="noreferrer">
+                {new URL(documentationUrl).host}
+              </a>
+            </dd>
+          </>
+        )}
+        {license && (
+          <>
+            <dt>License</dt>
+            <dd>
+              {license.url ? (
+                <a href={license.url} rel="noreferrer">
+                  {license.name ?? license.url}
+                </a>
+              ) : (
+                license.name
+              )}
+            </dd>
+          </>
+        )}
       </dl>
     </section>
   );

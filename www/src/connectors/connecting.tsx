@@ -1,0 +1,156 @@
+import type { AuthField, AuthMethod, ConnectorDetail, OAuth2Method } from "connector-vault/slim";
+import type { ComponentChildren } from "preact";
+import { CopyButton } from "../parts/copy";
+
+/** How users connect to a platform, and where its API is. */
+export function Connecting({ connector }: { connector: ConnectorDetail }) {
+  const { authMethods, name } = connector;
+  return (
+    <section class="section connecting" aria-labelledby="connecting">
+      <h2 id="connecting">How users connect</h2>
+      {authMethods.length === 0 ? (
+        <p class="muted">
+          The catalog knows no way to connect to {name}. Its OpenAPI document declares no security scheme that can be
+          used.
+        </p>
+      ) : (
+        <ul class="methods">
+          {authMethods.map((method) => (
+            <li key={method.id} class="card method">
+              <h3>{titleOf(method)}</h3>
+              <dl class="facts">
+                <Fact name="ID">
+                  <code>{method.id}</code>
+                </Fact>
+                <Particulars method={method} />
+                {method.fields.length > 0 && (
+                  <Fact name="User enters">
+                    <Fields fields={method.fields} />
+                  </Fact>
+                )}
+              </dl>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function titleOf(method: AuthMethod): string {
+  switch (method.type) {
+    case "oauth2":
+      return method.grant === "client_credentials" ? "OAuth 2.0, client credentials" : "OAuth 2.0";
+    case "api_key":
+      return "API key";
+    case "basic":
+      return `${method.usernameLabel} and ${method.passwordLabel.toLowerCase()}`;
+    case "bearer":
+      return "Access token";
+    case "aws_sigv4":
+      return "AWS access key";
+  }
+}
+
+function Fact({ name, children }: { name: string; children: ComponentChildren }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </>
+  );
+}
+
+function Particulars({ method }: { method: AuthMethod }) {
+  switch (method.type) {
+    case "oauth2":
+      return <OAuth2 method={method} />;
+    case "api_key":
+      return (
+        <Fact name="Sent in">
+          {PLACES[method.in]} <code>{method.name}</code>
+          {method.prefix && (
+            <>
+              , after <code>{method.prefix}</code>
+            </>
+          )}
+        </Fact>
+      );
+    case "basic":
+      return (
+        <Fact name="Sent in">
+          header <code>Authorization</code>, after <code>Basic</code>
+        </Fact>
+      );
+    case "bearer":
+      return (
+        <Fact name="Sent in">
+          header <code>Authorization</code>, after <code>{method.prefix}</code>
+        </Fact>
+      );
+    case "aws_sigv4":
+      return (
+        <Fact name="Signature">
+          Version 4 for the service <code>{method.service}</code>
+        </Fact>
+      );
+  }
+}
+
+const PLACES = { header: "header", query: "query parameter", cookie: "cookie" } as const;
+
+function OAuth2({ method }: { method: OAuth2Method }) {
+  const { authorizationUrl, tokenUrl, scopes, pkce } = method;
+  return (
+    <>
+      {authorizationUrl && (
+        <Fact name="Authorization URL">
+          <Url url={authorizationUrl} what="authorization URL" />
+        </Fact>
+      )}
+      <Fact name="Token URL">
+        <Url url={tokenUrl} what="token URL" />
+      </Fact>
+      <Fact name="PKCE">{pkce === "none" ? "No" : pkce}</Fact>
+      {scopes.length > 0 && (
+        <Fact name="Scopes">
+          <details>
+            <summary>{scopes.length === 1 ? "1 scope" : `${scopes.length.toLocaleString("en")} scopes`}</summary>
+            <dl class="scopes">
+              {scopes.map(({ name, description }) => (
+                <div key={name}>
+                  <dt>
+                    <code>{name}</code>
+                  </dt>
+                  <dd class="muted">{description}</dd>
+                </div>
+              ))}
+            </dl>
+          </details>
+        </Fact>
+      )}
+    </>
+  );
+}
+
+function Url({ url, what }: { url: string; what: string }) {
+  return (
+    <span class="copied">
+      <code>{url}</code> <CopyButton text={url} label={`Copy the ${what}`} />
+    </span>
+  );
+}
+
+function Fields({ fields }: { fields: readonly AuthField[] }) {
+  return (
+    <ul class="plain">
+      {fields.map(({ name, label, description, required }) => (
+        <li key={name}>
+          {label}
+          {!required && <span class="muted"> (optional)</span>}
+          {description && <span class="muted"> – {description}</span>}
+        </li>
+      ))}
+    </ul>
+  );
+}
