@@ -1,172 +1,107 @@
 //! Converts Markdown and HTML to plain text. The result is one line of a list, so whatever a line cannot show is
 //! dropped: headings (unless there is nothing else), code blocks, tables, images.
 
+use html_escape::decode_html_entities;
+use pulldown_cmark::{BrokenLink, CowStr, Event, LinkType, Options, Parser, Tag, TagEnd};
+
 /// The words of a text, without its markup.
 #[must_use]
 pub fn plain(text: &str) -> String {
-    let without_tags = strip_tags(text);
-    let mut blocks = Blocks::default();
-    for line in without_tags.lines() {
-        blocks.take(line);
+    let markdown = evened(&strip_tags(text));
+    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
+    // Of `[label][reference]`, the label is shown even if nothing defines the reference.
+    let undefined = |link: BrokenLink<'_>| {
+        let is_reference = link.link_type == LinkType::Reference;
+        is_reference.then_some((CowStr::Borrowed(""), CowStr::Borrowed("")))
+    };
+    let mut words = Words::default();
+    for event in Parser::new_with_broken_link_callback(&markdown, options, Some(undefined)) {
+        words.take(event);
     }
-    let text = if blocks.body.trim().is_empty() { blocks.headings } else { blocks.body };
-    decode_entities(&text)
+    if words.body.trim().is_empty() { words.headings } else { words.body }
 }
 
-/// Sorts the lines of a Markdown text into body and headings.
+/// Evens out what documents write in another way than Markdown has it: lines are indented without being code, headings
+/// have no space behind their marks, bullets are `•`, and tables follow a paragraph at once.
+fn evened(text: &str) -> String {
+    let mut markdown = String::with_capacity(text.len());
+    for line in text.lines().map(str::trim) {
+        let heading = line.strip_prefix("##").map(|rest| rest.trim_start_matches('#'));
+        if let Some(item) = line.strip_prefix("• ") {
+            markdown.extend(["- ", item]);
+        } else if let Some(heading) = heading {
+            markdown.extend(["## ", heading]);
+        } else if !line.starts_with('|') {
+            markdown.push_str(line);
+        }
+        markdown.push('\n');
+    }
+    markdown
+}
+
+/// The words of a Markdown text as they are met.
 #[derive(Default)]
-struct Blocks {
+struct Words {
     body: String,
     headings: String,
-    fenced: bool,
-    /// Where the last line of the body begins, as long as it may turn out to be an underlined heading.
-    underlinable: Option<usize>,
-    in_list: bool,
+    in_heading: bool,
+    /// How many of the parts around the current place are dropped.
+    dropped: usize,
+    /// How many items the current place is in.
+    items: usize,
+    /// Whether the last words were those of an item.
+    after_item: bool,
 }
 
-impl Blocks {
-    fn take(&mut self, line: &str) {
-        let line = line.trim().trim_start_matches(['>', ' ']);
-        if line.starts_with("```") || line.starts_with("~~~") {
-            self.fenced = !self.fenced;
-            self.underlinable = None;
-        } else if self.fenced || line.is_empty() || line.starts_with('|') {
-            self.underlinable = None;
-        } else if is_rule(line) {
-            if let Some(start) = self.underlinable.take() {
-                let heading = self.body.split_off(start);
-                self.headings.push_str(&heading);
+impl Words {
+    fn take(&mut self, event: Event<'_>) {
+        match event {
+            Event::Start(Tag::CodeBlock(_) | Tag::Table(_) | Tag::Image { .. }) => {
+                self.dropped = self.dropped.saturating_add(1);
             }
-        } else if let Some(heading) = heading(line) {
-            push_inline(&mut self.headings, heading);
-            self.underlinable = None;
-        } else {
-            self.paragraph(line);
+            Event::End(TagEnd::CodeBlock | TagEnd::Table | TagEnd::Image) => {
+                self.dropped = self.dropped.saturating_sub(1);
+            }
+            Event::Start(Tag::Heading { .. }) => self.in_heading = true,
+            Event::End(TagEnd::Heading(_)) => {
+                self.push(" ");
+                self.in_heading = false;
+            }
+            Event::Start(Tag::Item) => {
+                self.push(" ");
+                if self.after_item || self.items > 0 {
+                    self.separate();
+                }
+                self.items = self.items.saturating_add(1);
+            }
+            Event::End(TagEnd::Item) => {
+                self.push(" ");
+                self.items = self.items.saturating_sub(1);
+                self.after_item = true;
+            }
+            Event::Start(Tag::Paragraph) if self.items == 0 => self.after_item = false,
+            Event::End(TagEnd::Paragraph) | Event::SoftBreak | Event::HardBreak => self.push(" "),
+            Event::Text(text) => self.push(&text),
+            Event::Code(code) => self.push(&decode_html_entities(&code)),
+            _ => {}
         }
     }
 
-    fn paragraph(&mut self, line: &str) {
-        let item = ["- ", "* ", "+ ", "• "].iter().find_map(|bullet| line.strip_prefix(bullet));
-        let open = self.body.trim_end().ends_with(|c: char| c.is_alphanumeric() || c == ')');
-        if item.is_some() && self.in_list && open {
-            self.body.truncate(self.body.trim_end().len());
+    fn push(&mut self, text: &str) {
+        if self.dropped == 0 {
+            let to = if self.in_heading { &mut self.headings } else { &mut self.body };
+            to.push_str(text);
+        }
+    }
+
+    /// Separates the items of a list, unless one ends with a mark.
+    fn separate(&mut self) {
+        let body = self.body.trim_end();
+        if body.ends_with(|c: char| c.is_alphanumeric() || c == ')') {
+            self.body.truncate(body.len());
             self.body.push_str("; ");
         }
-        let first_of_paragraph = self.underlinable.is_none() && item.is_none();
-        let start = self.body.len();
-        push_inline(&mut self.body, item.unwrap_or(line));
-        self.underlinable = first_of_paragraph.then_some(start);
-        self.in_list = item.is_some();
     }
-}
-
-/// Whether a line is a rule or the underline of a heading: `---`, `===`, `***`.
-fn is_rule(line: &str) -> bool {
-    line.len() >= 3
-        && ["-", "=", "*", "_"].iter().any(|mark| line.replace(mark, "").trim().is_empty())
-}
-
-/// The text of `## Heading`. Returns `None` when the line is not a heading.
-fn heading(line: &str) -> Option<&str> {
-    let text = line.trim_start_matches('#');
-    let level = line.len().saturating_sub(text.len());
-    // `##Heading` is meant as a heading, `#tag` is not.
-    ((1..=6).contains(&level) && (level > 1 || text.is_empty() || text.starts_with(' ')))
-        .then(|| text.trim().trim_end_matches('#'))
-}
-
-/// Appends a line's text and a space, without emphasis, code marks, link targets and images.
-fn push_inline(to: &mut String, line: &str) {
-    inline(to, line, 0);
-    to.push(' ');
-}
-
-fn inline(to: &mut String, mut rest: &str, depth: u8) {
-    while let Some(c) = rest.chars().next() {
-        let after = rest.strip_prefix(c).unwrap_or_default();
-        rest = after;
-        match c {
-            '\\' => {
-                if let Some(escaped) = after.chars().next().filter(char::is_ascii_punctuation) {
-                    to.push(escaped);
-                    rest = after.strip_prefix(escaped).unwrap_or(after);
-                } else {
-                    to.push(c);
-                }
-            }
-            '`' => {}
-            '!' if after.starts_with('[') => match after.strip_prefix('[').and_then(link) {
-                Some((_, after)) => rest = after,
-                None => to.push(c),
-            },
-            '[' => match link(after) {
-                Some((label, after)) if depth < 3 => {
-                    inline(to, label, depth.saturating_add(1));
-                    rest = after;
-                }
-                _ => to.push(c),
-            },
-            '*' | '_' | '~' => rest = emphasis(to, c, after),
-            _ => to.push(c),
-        }
-    }
-}
-
-/// Parses `label](target)` or `label][reference]`, after the opening `[`. Returns the label and what follows the link.
-fn link(label: &str) -> Option<(&str, &str)> {
-    let end = matching(label, '[', ']')?;
-    let (label, after) = label.split_at_checked(end)?;
-    let after = after.strip_prefix(']')?;
-    let (open, close) = if after.starts_with('(') { ('(', ')') } else { ('[', ']') };
-    let target = after.strip_prefix(open)?;
-    let end = matching(target, open, close)?;
-    Some((label, target.split_at_checked(end)?.1.strip_prefix(close)?))
-}
-
-/// How far the end of a link is searched for, in characters. Without a limit, a row of brackets would take quadratic
-/// time.
-const MAX_LINK: usize = 1000;
-
-/// The position at which an already open bracket closes. Returns `None` when it does not, within [`MAX_LINK`].
-fn matching(text: &str, open: char, close: char) -> Option<usize> {
-    let mut depth = 0_u32;
-    for (at, c) in text.char_indices().take(MAX_LINK) {
-        if c == open {
-            depth = depth.saturating_add(1);
-        } else if c == close {
-            if depth == 0 {
-                return Some(at);
-            }
-            depth = depth.saturating_sub(1);
-        }
-    }
-    None
-}
-
-/// Drops a run of emphasis marks unless it stands for itself: `5 * 3`, `snake_case`, `*.example.com`, `~5`. Returns
-/// what follows the run.
-fn emphasis<'a>(to: &mut String, mark: char, after: &'a str) -> &'a str {
-    let rest = after.trim_start_matches(mark);
-    let length = after.len().saturating_sub(rest.len()).saturating_add(1);
-    let word_before = to.ends_with(char::is_alphanumeric);
-    let word_after = rest.starts_with(char::is_alphanumeric);
-    let space_before = to.is_empty() || to.ends_with(char::is_whitespace);
-    let space_after = rest.is_empty() || rest.starts_with(char::is_whitespace);
-    let touches = !(space_before && space_after);
-    let drop = match (mark, length) {
-        ('~', 2) | ('*', 2..) => touches,
-        ('~', _) => false,
-        ('_', _) if word_before && word_after => false,
-        // An opening mark needs a closing one; a closing mark follows a word.
-        (_, _) if space_before || !word_before => {
-            !space_after && rest.contains(mark) && !rest.starts_with(['.', '/'])
-        }
-        (_, _) => !word_after,
-    };
-    if !drop {
-        (0..length).for_each(|_| to.push(mark));
-    }
-    rest
 }
 
 /// Tags whose content is dropped too.
@@ -217,7 +152,8 @@ const INLINE: [&str; 23] = [
     "important",
 ];
 
-/// The text without HTML tags and comments. Anything else in angle brackets, such as `<id>`, is kept.
+/// The text without HTML tags and comments. Anything else in angle brackets, such as `<id>`, is kept: as entities, so
+/// that it is no HTML to Markdown either.
 fn strip_tags(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -230,7 +166,7 @@ fn strip_tags(text: &str) -> String {
         }
         let Some((tag, after)) = tagged.split_once('>').filter(|(tag, _)| !tag.contains('<'))
         else {
-            out.push('<');
+            out.push_str("&lt;");
             continue;
         };
         let closing = tag.starts_with('/');
@@ -260,7 +196,7 @@ fn strip_tags(text: &str) -> String {
         } else if INLINE.contains(&name.as_str()) {
             rest = after;
         } else {
-            out.push('<');
+            out.push_str("&lt;");
         }
     }
     out.push_str(rest);
@@ -271,55 +207,4 @@ fn find_ignoring_case(text: &str, ascii: &str) -> Option<usize> {
     text.as_bytes()
         .windows(ascii.len())
         .position(|window| window.eq_ignore_ascii_case(ascii.as_bytes()))
-}
-
-/// Decodes the entities that occur in prose.
-fn decode_entities(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once('&') {
-        out.push_str(before);
-        let decoded = after
-            .split_once(';')
-            .filter(|(name, _)| name.len() <= 8)
-            .and_then(|(name, after)| Some((entity(name)?, after)));
-        if let Some((c, after)) = decoded {
-            out.push(c);
-            rest = after;
-        } else {
-            out.push('&');
-            rest = after;
-        }
-    }
-    out.push_str(rest);
-    out
-}
-
-fn entity(name: &str) -> Option<char> {
-    Some(match name {
-        "amp" => '&',
-        "lt" => '<',
-        "gt" => '>',
-        "quot" => '"',
-        "apos" => '\'',
-        "nbsp" => ' ',
-        "ndash" => '–',
-        "mdash" => '—',
-        "hellip" => '…',
-        "lsquo" => '‘',
-        "rsquo" => '’',
-        "ldquo" => '“',
-        "rdquo" => '”',
-        "copy" => '©',
-        "reg" => '®',
-        "trade" => '™',
-        _ => {
-            let number = name.strip_prefix('#')?;
-            let code = match number.strip_prefix(['x', 'X']) {
-                Some(hex) => u32::from_str_radix(hex, 16).ok()?,
-                None => number.parse().ok()?,
-            };
-            char::from_u32(code)?
-        }
-    })
 }

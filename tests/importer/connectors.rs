@@ -96,6 +96,12 @@ fn descriptions_are_one_plain_line() {
         ("**bold**, _em_, `code`, snake_case_name, 5 * 3 * 2", "bold, em, code, snake_case_name, 5 * 3 * 2"),
         ("Text\\n```\\ncode\\n```\\nmore\\n| a | b |\\n|---|---|", "Text more"),
         ("> quoted\\n- one\\n- two", "quoted one; two"),
+        ("- one\\n  - two\\n- three\\n\\nText", "one; two; three Text"),
+        ("1. First.\\n2. Second", "First. Second"),
+        ("##Title\\nBody", "Body"),
+        ("    indented\\n\\n    text", "indented text"),
+        ("See `GET /users/<id>` &amp; `&lt;b&gt;`", "See GET /users/<id> & <b>"),
+        ("The [UK][1] standard, [Getting\\nstarted](https://x.y)", "The UK standard, Getting started"),
         ("zero\\u200bwidth \\u202eand\\u0000 control", "zerowidth and control"),
         ("bl\\u2800ank, ⚠\\ufe0f, علی\\u200cرضا", "blank, ⚠\u{fe0f}, علی\u{200c}رضا"),
     ]
