@@ -38,7 +38,7 @@ const FILTERS = {
 const INVALID = [
   ["Search", fill("Search", "x".repeat(101)), "Must have 1 to 100 characters."],
   ["Tags", fill("Tags", "a,,b"), "Contains an empty item."],
-  ["Tags", fill("Tags", Array(21).fill("t").join()), "May name 20 at most."],
+  ["Tags", fill("Tags", Array(21).fill("t").join()), "Can have at most 20 items."],
   ["Keys", more("Keys", "a,,b"), "Contains an empty item."],
 ];
 

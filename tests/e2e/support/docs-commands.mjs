@@ -6,6 +6,8 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { program } from "../../../scripts/lib/native-cli.mjs";
 import { root, wrangler } from "../../../scripts/lib/paths.mjs";
+import { environment } from "../../../scripts/lib/run.mjs";
+import { wranglerEnvironment } from "./workspace.mjs";
 
 const TIMEOUT_MS = 300_000;
 /** The scripts of package.json. */
