@@ -45,21 +45,8 @@ const BUNDLES = [
 // The sources whose declarations are published: those of the entries, and those that they name.
 const DECLARED = [
   ...["index", "slim", WASM],
-  ...[
-    "call",
-    "catalog",
-    "client",
-    "connecting",
-    "connections",
-    "errors",
-    "keys",
-    "loaded",
-    "names",
-    "options",
-    "pages",
-    "secret",
-  ],
-  "sessions",
+  ...["call", "catalog", "client", "connecting", "connection", "connections", "errors", "keys", "loaded", "module"],
+  ...["names", "options", "pages", "secret", "sessions"],
 ];
 const FILES = [
   ...BUNDLES.map(({ file }) => file),

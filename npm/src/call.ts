@@ -1,6 +1,6 @@
 // The options that calls take.
 import { Faults, membersOf } from "./arguments.js";
-import type { Connection } from "./connections.js";
+import type { Connection } from "./connection.js";
 
 /** Options of every call. */
 export interface CallOptions {

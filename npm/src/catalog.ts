@@ -3,7 +3,7 @@ import { Call } from "glue";
 import { queryOf, text } from "./arguments.js";
 import { type CallOptions, callOptions } from "./call.js";
 import type { Caller, MakeList } from "./caller.js";
-import type { ConnectorDetail } from "./connecting.js";
+import type { AuthMethod, ConnectorServer, PlatformRequest } from "./connecting.js";
 import type { Fault } from "./errors.js";
 import type { ConnectorKey, PlatformVersion } from "./keys.js";
 import type { Names } from "./names.js";
@@ -45,6 +45,22 @@ export interface Connector {
   version: string;
   /** Whether the operator offers the connector. */
   active: boolean;
+}
+
+/** A connector with how users connect to its platform, and where the platform's API is. */
+export interface ConnectorDetail extends Connector {
+  /** The ways to connect, the preferred one first. */
+  authMethods: AuthMethod[];
+  /** The base addresses of the API, the default one first. */
+  servers: ConnectorServer[];
+  /** The platform's documentation; null if unknown. */
+  documentationUrl: string | null;
+  /** The licence of the imported OpenAPI document; null if unknown. */
+  license: { name: string | null; url: string | null } | null;
+  /** A request that succeeds only with good credentials; null if unknown. */
+  verify: PlatformRequest | null;
+  /** How to find out whose account it is; null if unknown. `id` and `name` are JSON Pointers into the answer. */
+  account: (PlatformRequest & { id: string; name: string | null }) | null;
 }
 
 /** Something that a platform can do. */

@@ -1,21 +1,5 @@
 // How users connect to a platform.
-import type { ActionMethod, Connector } from "./catalog.js";
-
-/** A connector with how users connect to its platform, and where the platform's API is. */
-export interface ConnectorDetail extends Connector {
-  /** The ways to connect, the preferred one first. */
-  authMethods: AuthMethod[];
-  /** The base addresses of the API, the default one first. */
-  servers: ConnectorServer[];
-  /** The platform's documentation; null if unknown. */
-  documentationUrl: string | null;
-  /** The licence of the imported OpenAPI document; null if unknown. */
-  license: { name: string | null; url: string | null } | null;
-  /** A request that succeeds only with good credentials; null if unknown. */
-  verify: PlatformRequest | null;
-  /** How to find out whose account it is; null if unknown. `id` and `name` are JSON Pointers into the answer. */
-  account: (PlatformRequest & { id: string; name: string | null }) | null;
-}
+import type { Names } from "./names.js";
 
 /** A base address of a platform's API. */
 export interface ConnectorServer {
@@ -28,7 +12,7 @@ export interface ConnectorServer {
 /** A request to the platform. */
 export interface PlatformRequest {
   /** The HTTP method. */
-  method: ActionMethod;
+  method: Names["ActionMethod"];
   /** The path below the first server, or an absolute URL. */
   path: string;
 }

@@ -2,7 +2,7 @@
 // `loaded.ts` or `compiled.ts`, and the function `ready` there makes sure that the module runs.
 import { initSync } from "glue";
 import { ValidationError, VaultError } from "./errors.js";
-import type { LoadedModule } from "./loaded.js";
+import type { LoadedModule } from "./module.js";
 
 export let isStarted = false;
 

@@ -10,6 +10,7 @@ export type {
   ActionMethod,
   Actions,
   Connector,
+  ConnectorDetail,
   ConnectorFilters,
   Connectors,
   ConnectorStatus,
@@ -22,19 +23,16 @@ export type {
   AwsMethod,
   BasicMethod,
   BearerMethod,
-  ConnectorDetail,
   ConnectorServer,
   OAuth2Method,
   PlatformRequest,
 } from "./connecting.js";
+export type { Connection, ConnectionState, IdentityType } from "./connection.js";
 export type {
-  Connection,
   ConnectionChanges,
   ConnectionFilters,
   Connections,
-  ConnectionState,
   ConnectionSummary,
-  IdentityType,
   NewConnection,
   StateChange,
 } from "./connections.js";

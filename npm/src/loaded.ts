@@ -1,13 +1,6 @@
 // Whoever uses `connector-vault/slim` loads the module.
 import { isStarted, noModule, start } from "./core.js";
-
-/** A compiled module. Node's types don't declare one. */
-type CompiledModule = typeof globalThis extends { WebAssembly: { Module: { prototype: infer Module } } }
-  ? Module & object
-  : never;
-
-/** The bytes of the module, or the compiled module. */
-export type LoadedModule = ArrayBuffer | ArrayBufferView | CompiledModule;
+import type { LoadedModule } from "./module.js";
 
 /** Where the module comes from: its URL, a response, its bytes, or the compiled module. */
 export type ModuleSource = string | URL | Request | Response | LoadedModule;

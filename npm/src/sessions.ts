@@ -3,7 +3,7 @@ import { Call } from "glue";
 import { jsonOf } from "./arguments.js";
 import { type CallOptions, callOptions } from "./call.js";
 import type { Caller } from "./caller.js";
-import type { IdentityType } from "./connections.js";
+import type { IdentityType } from "./connection.js";
 import type { Fault } from "./errors.js";
 import type { Environment } from "./keys.js";
 import type { Names } from "./names.js";

@@ -5,4 +5,5 @@
  */
 export * from "./index.js";
 export { init, initSync } from "./loaded.js";
-export type { LoadedModule, ModuleSource } from "./loaded.js";
+export type { ModuleSource } from "./loaded.js";
+export type { LoadedModule } from "./module.js";

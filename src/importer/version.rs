@@ -3,6 +3,15 @@
 use super::document::Info;
 use crate::catalog::model::Status;
 
+/// The version as a document states it. What JavaScript makes of a date in YAML becomes that date again.
+#[must_use]
+pub fn stated(version: &str) -> String {
+    // `Wed Oct 15 2025 13:53:19 GMT+0000 (Coordinated Universal Time)`
+    let date: Vec<&str> = version.split_whitespace().take(4).collect();
+    jiff::civil::Date::strptime("%a %b %d %Y", date.join(" "))
+        .map_or_else(|_| version.to_owned(), |date| date.to_string())
+}
+
 /// `v<number>`: the number after a `v`, or else the first number. A date gives its year; without a number, it is `v1`.
 #[must_use]
 pub fn platform_version(version: &str) -> String {

@@ -1,14 +1,14 @@
 //! The schemas of a connector's detail.
 
 use super::node::{Node, object};
-use super::schemas::{names, record, reference, string, strings, variants};
+use super::schema::{boolean, names, record, reference, string, strings, variants};
 use super::texts::said;
 use crate::catalog::detail::{Grant, In, Pkce, TokenAuth, TokenBody};
 use crate::terms::Method;
 
 /// A connector's row with what its detail adds.
 #[must_use]
-pub fn connector(row: Node) -> Node {
+pub fn connector(row: &Node) -> Node {
     let detail = record(
         "",
         vec![
@@ -216,8 +216,8 @@ pub fn field() -> Node {
             ("name", string("Its name in requests to connect.")),
             ("label", string("Its name for people.")),
             ("description", text_or_null("Help with filling it in.")),
-            ("secret", said("Whether it must not be shown.", object! {"type": "boolean"})),
-            ("required", said("Whether it must be filled in.", object! {"type": "boolean"})),
+            ("secret", boolean("Whether it must not be shown.")),
+            ("required", boolean("Whether it must be filled in.")),
             ("pattern", text_or_null("A regular expression that the whole value matches.")),
             (
                 "enum",

@@ -12,6 +12,7 @@ mod operation;
 pub mod pages;
 mod parameters;
 mod responses;
+pub mod schema;
 pub mod schemas;
 mod texts;
 

@@ -6,7 +6,7 @@ use super::answers::{Answer, Answers, Recorded};
 use super::endpoints::{About, Body, CREATING, SERVICE, about};
 use super::node::{Node, object};
 use super::responses::{self, Examples, Shared};
-use super::{code, parameters, schemas};
+use super::{code, parameters, schema};
 use crate::api::endpoint::{Endpoint, Keyed, Open};
 use crate::api::message::{MAX_BODY, NO_STORE};
 use crate::api::problem::{Code, Problem};
@@ -125,7 +125,7 @@ fn request_body(body: &Body) -> Node {
         (*name, object! {"summary": *summary, "value": Node::parse(value)})
     });
     let content = object! {
-        "schema": schemas::reference(body.schema),
+        "schema": schema::reference(body.schema),
         "examples": Node::members(examples),
     };
     let most = MAX_BODY >> 10;

@@ -131,7 +131,7 @@ fn connectors() -> Vec<About> {
         plain("platform", "The platform: exact, ignoring case. For example, `github`."),
         ("authkit", false.into(), "`true`: only connectors that the operator has enabled for hosted authorization. `false`: all connectors.".into()),
         plain("key", "The connector's key: exact, case-sensitive. For example, `api::github::v1`."),
-        plain("name", "The display name: exact, ignoring case. For example, `GitHub v3 REST API`."),
+        plain("name", "The display name: exact, ignoring case. For example, `GitHub`."),
         plain("category", "The category: exact, ignoring case. For example, `Developer Tools`."),
         plain("q", "Ranked search, ignoring case: every word must occur in the name, key, platform, category, tags or description. Must not be only white space. For example, `rest api`."),
     ];

@@ -2,7 +2,7 @@
 
 use super::answers::Answer;
 use super::node::{Node, object};
-use super::schemas;
+use super::schema;
 use crate::api::problem::Code;
 
 /// Answers that several operations have, by name.
@@ -26,7 +26,7 @@ pub fn success(
                     ))}
                 }
             };
-            let content = object! {"schema": schemas::reference(schema)}.with(examples);
+            let content = object! {"schema": schema::reference(schema)}.with(examples);
             node.with(object! {"content": Node::members([(media_type, content)])})
         }
         (None, None) => node,
@@ -75,7 +75,7 @@ pub fn problems(status: u16, problems: &[(Code, &Answer)], shared: &mut Shared) 
         (code.as_str(), example)
     });
     let content = object! {
-        "schema": object! {"allOf": vec![schemas::reference("Problem"), own]},
+        "schema": object! {"allOf": vec![schema::reference("Problem"), own]},
         "examples": Node::members(examples),
     };
     let (_, response) = &problems[0];

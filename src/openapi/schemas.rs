@@ -1,14 +1,10 @@
 //! The schemas of what is sent and answered.
 
-use serde::Deserialize;
-use serde::de::value::Error;
-use serde::de::{Deserializer, Visitor};
-use serde::forward_to_deserialize_any;
-
 use super::answers::{Answer, Answers};
 use super::endpoints::about;
 use super::node::{Node, object};
 use super::parameters::platform;
+use super::schema::{boolean, count, names, record, reference, string, strings, variants};
 use super::texts::said;
 use super::{bodies, details, texts};
 use crate::access::token::MAX_TOKEN;
@@ -22,19 +18,13 @@ use crate::vault::statements::summary::PLATFORMS;
 /// Greatest whole number that JavaScript's numbers hold.
 const MAX_SAFE: u64 = (1 << 53) - 1;
 
-/// Where a schema is, as a reference.
-#[must_use]
-pub fn reference(name: &str) -> Node {
-    object! {"$ref": format!("#/components/schemas/{name}")}
-}
-
 /// All schemas by name, compared with what the service answers.
 #[must_use]
 pub fn all(answers: &Answers) -> Node {
     let schemas = object! {
         "ConnectorPage": page("Connector", "connectors"),
         "Connector": connector(),
-        "ConnectorDetail": details::connector(connector()),
+        "ConnectorDetail": details::connector(&connector()),
         "AuthMethod": details::auth_method(),
         "AuthField": details::field(),
         "ActionPage": page("Action", "actions"),
@@ -100,37 +90,6 @@ fn assert_alike(name: &str, schemas: &Node, answer: &Node) {
             assert_eq!(own.names(), inner.names(), "members of {name}, {part}");
         }
     }
-}
-
-/// An object of which every member is always there.
-pub(super) fn record(description: &str, members: Vec<(&str, Node)>) -> Node {
-    let required = Node::texts(members.iter().map(|(name, _)| *name));
-    object! {
-        "type": "object",
-        "description": description,
-        "required": required,
-        "properties": Node::members(members),
-    }
-}
-
-pub(super) fn string(description: &str) -> Node {
-    said(description, object! {"type": "string"})
-}
-
-fn boolean(description: &str) -> Node {
-    said(description, object! {"type": "boolean"})
-}
-
-fn count(description: &str) -> Node {
-    said(description, object! {"type": "integer", "minimum": 0})
-}
-
-pub(super) fn names<T: AsRef<str>>(description: &str, names: impl IntoIterator<Item = T>) -> Node {
-    said(description, object! {"type": "string", "enum": Node::texts(names)})
-}
-
-pub(super) fn strings(description: &str) -> Node {
-    said(description, object! {"type": "array", "items": object! {"type": "string"}})
 }
 
 fn page(row: &str, what: &str) -> Node {
@@ -367,38 +326,4 @@ fn fault() -> Node {
             object! {"required": Node::texts(["pointer"])},
         ]),
     }
-}
-
-/// The names that serde has for the variants of an enumeration.
-#[must_use]
-pub fn variants<'de, T: Deserialize<'de>>() -> Vec<&'static str> {
-    struct Asked<'a>(&'a mut Vec<&'static str>);
-
-    impl<'de> Deserializer<'de> for Asked<'_> {
-        type Error = Error;
-
-        fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Error> {
-            Err(serde::de::Error::custom("asked for something else than an enumeration"))
-        }
-
-        fn deserialize_enum<V: Visitor<'de>>(
-            self,
-            _: &'static str,
-            names: &'static [&'static str],
-            _: V,
-        ) -> Result<V::Value, Error> {
-            self.0.extend(names);
-            Err(serde::de::Error::custom("all that was wanted is the names"))
-        }
-
-        forward_to_deserialize_any! {
-            bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 char str string bytes byte_buf option unit unit_struct
-            newtype_struct seq tuple tuple_struct map struct identifier ignored_any
-        }
-    }
-
-    let mut names = Vec::new();
-    assert!(T::deserialize(Asked(&mut names)).is_err());
-    assert!(!names.is_empty());
-    names
 }

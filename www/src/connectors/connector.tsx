@@ -164,7 +164,7 @@ function Facts({ connector }: { connector: ConnectorDetail }) {
         )}
         {license && (
           <>
-            <dt>License</dt>
+            <dt>Licence</dt>
             <dd>
               {license.url ? (
                 <a href={license.url} rel="noreferrer">

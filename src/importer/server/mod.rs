@@ -1,120 +1,21 @@
-//! The base addresses of an API: `servers`, or `host`, `basePath` and `schemes` of 2.0.
+//! The base addresses of an API: `servers`, or `host`, `basePath` and `schemes` of 2.0. [`entry`] is what documents say.
+
+pub mod entry;
 
 use std::collections::BTreeMap;
-use std::fmt;
-
-use serde::Deserialize;
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::document::Document;
-use super::paths::Entries;
-use super::scalar::{FirstText, Spare, Texts};
+use super::scalar::FirstText;
 use super::text;
 use crate::catalog::detail::{Field, Server, variables};
+use entry::{Entry, Variable};
 
-/// The most servers that are kept.
-const MAX_SERVERS: usize = 50;
 /// The most values of a variable that are kept.
 const MAX_VALUES: usize = 200;
 /// The longest URL, in bytes.
 const MAX_URL: usize = 2048;
 /// The most characters of a description.
 const MAX_DESCRIPTION: usize = 200;
-
-/// `servers`, or what stands in its place.
-#[derive(Default)]
-pub struct Servers {
-    /// In order; some may have an empty URL.
-    pub list: Vec<Entry>,
-    /// Whether a map without a URL stands in its place.
-    pub is_wrong: bool,
-}
-
-/// A server as it is written.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub struct Entry {
-    /// Absolute, or relative to where the document was found.
-    pub url: FirstText,
-    description: FirstText,
-    variables: Spare<Entries<Spare<Variable>>>,
-}
-
-/// A variable of a URL.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Variable {
-    default: FirstText,
-    description: FirstText,
-    r#enum: Texts,
-}
-
-impl<'de> Deserialize<'de> for Servers {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(ServersVisitor)
-    }
-}
-
-struct ServersVisitor;
-
-impl<'de> Visitor<'de> for ServersVisitor {
-    type Value = Servers;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("servers")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Servers, A::Error> {
-        let mut list = Vec::new();
-        while list.len() < MAX_SERVERS {
-            match seq.next_element()? {
-                Some(Spare::Given(entry)) => list.push(entry),
-                Some(Spare::Text(url)) => list.push(Entry::at(url)),
-                Some(Spare::Absent | Spare::Other) => {}
-                None => return Ok(Servers { list, is_wrong: false }),
-            }
-        }
-        while seq.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Servers { list, is_wrong: false })
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Servers, A::Error> {
-        let entry = Entry::deserialize(MapAccessDeserializer::new(map))?;
-        let is_wrong = entry.url.0.is_none();
-        Ok(Servers { list: vec![entry], is_wrong })
-    }
-
-    fn visit_str<E>(self, url: &str) -> Result<Servers, E> {
-        Ok(Servers { list: vec![Entry::at(url.to_owned())], is_wrong: false })
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Servers, E> {
-        Ok(Servers::default())
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Servers, E> {
-        Ok(Servers::default())
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Servers, E> {
-        Ok(Servers::default())
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Servers, E> {
-        Ok(Servers::default())
-    }
-
-    fn visit_unit<E>(self) -> Result<Servers, E> {
-        Ok(Servers::default())
-    }
-}
-
-impl Entry {
-    fn at(url: String) -> Self {
-        Self { url: FirstText(Some(url)), ..Self::default() }
-    }
-}
 
 /// The servers of a document, and the fields that their variables need.
 #[derive(Debug, Default)]

@@ -1,0 +1,9 @@
+// The WebAssembly module, before it is started.
+
+/** A compiled module. Node's types don't declare one. */
+type CompiledModule = typeof globalThis extends { WebAssembly: { Module: { prototype: infer Module } } }
+  ? Module & object
+  : never;
+
+/** The bytes of the module, or the compiled module. */
+export type LoadedModule = ArrayBuffer | ArrayBufferView | CompiledModule;

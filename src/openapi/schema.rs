@@ -1,0 +1,91 @@
+//! The building blocks of schemas.
+
+use serde::Deserialize;
+use serde::de::value::Error;
+use serde::de::{Deserializer, Visitor};
+use serde::forward_to_deserialize_any;
+
+use super::node::{Node, object};
+use super::texts::said;
+
+/// Where a schema is, as a reference.
+#[must_use]
+pub fn reference(name: &str) -> Node {
+    object! {"$ref": format!("#/components/schemas/{name}")}
+}
+
+/// An object of which every member is always there.
+#[must_use]
+pub fn record(description: &str, members: Vec<(&str, Node)>) -> Node {
+    let required = Node::texts(members.iter().map(|(name, _)| *name));
+    object! {
+        "type": "object",
+        "description": description,
+        "required": required,
+        "properties": Node::members(members),
+    }
+}
+
+/// A text.
+#[must_use]
+pub fn string(description: &str) -> Node {
+    said(description, object! {"type": "string"})
+}
+
+/// True or false.
+#[must_use]
+pub fn boolean(description: &str) -> Node {
+    said(description, object! {"type": "boolean"})
+}
+
+/// A number of things.
+#[must_use]
+pub fn count(description: &str) -> Node {
+    said(description, object! {"type": "integer", "minimum": 0})
+}
+
+/// One of these names.
+#[must_use]
+pub fn names<T: AsRef<str>>(description: &str, names: impl IntoIterator<Item = T>) -> Node {
+    said(description, object! {"type": "string", "enum": Node::texts(names)})
+}
+
+/// A list of texts.
+#[must_use]
+pub fn strings(description: &str) -> Node {
+    said(description, object! {"type": "array", "items": object! {"type": "string"}})
+}
+
+/// The names that serde has for the variants of an enumeration.
+#[must_use]
+pub fn variants<'de, T: Deserialize<'de>>() -> Vec<&'static str> {
+    struct Asked<'a>(&'a mut Vec<&'static str>);
+
+    impl<'de> Deserializer<'de> for Asked<'_> {
+        type Error = Error;
+
+        fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Error> {
+            Err(serde::de::Error::custom("asked for something else than an enumeration"))
+        }
+
+        fn deserialize_enum<V: Visitor<'de>>(
+            self,
+            _: &'static str,
+            names: &'static [&'static str],
+            _: V,
+        ) -> Result<V::Value, Error> {
+            self.0.extend(names);
+            Err(serde::de::Error::custom("all that was wanted is the names"))
+        }
+
+        forward_to_deserialize_any! {
+            bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 char str string bytes byte_buf option unit unit_struct
+            newtype_struct seq tuple tuple_struct map struct identifier ignored_any
+        }
+    }
+
+    let mut names = Vec::new();
+    assert!(T::deserialize(Asked(&mut names)).is_err());
+    assert!(!names.is_empty());
+    names
+}
