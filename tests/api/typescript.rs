@@ -98,8 +98,7 @@ fn names() -> String {
         ("TokenBody", variants::<TokenBody>()),
     ];
     let member = |(name, values): (&str, Vec<&str>)| {
-        let values: Vec<_> =
-            values.iter().map(|value| format!("\n    | \"{value}\"")).collect();
+        let values: Vec<_> = values.iter().map(|value| format!("\n    | \"{value}\"")).collect();
         format!("  {name}:{};\n", values.concat())
     };
     let members: String = all.into_iter().map(member).collect();
