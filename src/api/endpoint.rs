@@ -141,7 +141,7 @@ endpoints! {
             body: None,
             if_match: false,
         };
-        /// A connector: how one connects to its platform, and where its API is.
+        /// A connector: how users connect to its platform, and where its API is.
         GetConnector(Access::Catalog): Facts {
             method: Method::Get,
             path: "/v1/available-connectors/{platform}",

@@ -46,7 +46,8 @@ pub struct License {
 pub struct Request {
     /// The HTTP method.
     pub method: crate::terms::Method,
-    /// The path and query below the first server, or an absolute `https` URL.
+    /// The path and query below the first server whose variables are all among the method's fields, or an absolute `https`
+    /// URL.
     pub path: String,
 }
 

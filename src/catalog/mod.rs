@@ -7,7 +7,7 @@
 //! |---|---|
 //! | [`reader`] | what the service asks: a page of a list, a platform's connector |
 //! | [`model`], [`row`], [`key`] | a connector, an action; what filters see of a row; connector keys |
-//! | [`detail`] | how one connects to a platform, and where its API is |
+//! | [`detail`] | how users connect to a platform, and where its API is |
 //! | [`filter`], [`search`], [`index`] | which rows match a request; the rank of a row; where words occur |
 //! | [`current`], [`pack`], [`list`] | the stored layout, from the record that names everything down to the rows |
 //! | [`section`], [`layout`], [`stored`] | verified pieces of a value, numbers and texts in it, the keys of values |

@@ -22,7 +22,6 @@ pub const ENTRY_BYTES: usize = 36;
 pub const AUTHKIT: usize = 1;
 /// The flag of a platform whose action list has segments of its own, which `current` names.
 pub const LIST_APART: usize = 2;
-
 /// The flag of a former name of a platform.
 pub const ALIAS: usize = 4;
 
@@ -73,7 +72,12 @@ pub fn names(pack: &Section) -> Result<Texts<'_>, StorageError> {
     let cut = || pack.damaged("its list of names is cut short");
     let count = read_number(pack.rest(), 0).ok_or_else(cut)?;
     let names_at = count.saturating_mul(ENTRY_BYTES).saturating_add(4);
-    pack.rest().get(names_at..).and_then(Texts::open).ok_or_else(cut)
+    let names = pack.rest().get(names_at..).and_then(Texts::open).ok_or_else(cut)?;
+    // The first builds with this format stored one block per name.
+    if pack.len() != names.len().saturating_mul(2) {
+        return Err(pack.damaged("it has no details: import and publish again"));
+    }
+    Ok(names)
 }
 
 /// What the nth name of a pack stands for.

@@ -45,6 +45,8 @@ pub struct Catalog<'a, P> {
 pub struct Actions {
     /// Lists with the same id give the same answers.
     pub id: SegmentId,
+    /// The platform's own name, which may be another one than was asked for.
+    platform: String,
     at: ActionsAt,
 }
 
@@ -144,19 +146,24 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
                 let connectors = self.cache.old_list(self.ports, Kind::Connector, *id).await?;
                 let row = connectors.row_of_platform(platform);
                 let id = row.and_then(|row| connectors.actions_of(row));
-                return Ok(id.map(|id| Actions { id, at: ActionsAt::Format1(id) }));
+                let platform = platform.to_owned();
+                return Ok(id.map(|id| Actions { id, platform, at: ActionsAt::Format1(id) }));
             }
         };
         // The empty name belongs to the connector list.
         let known = Some(platform).filter(|platform| !platform.is_empty());
-        let list = match known.and_then(|platform| current.list(platform)) {
-            Some(list) => Some(list),
-            None => self.connector_row(current, platform).await?.and_then(|row| {
+        let (platform, list) = match known.and_then(|platform| current.list(platform)) {
+            Some(list) => (platform.to_owned(), Some(list)),
+            None => match self.connector_row(current, platform).await? {
                 // A former name leads to a list that may have its own segments under the platform's name.
-                row.actions.or_else(|| current.list(&row.platform))
-            }),
+                Some(ConnectorRow { platform, actions, .. }) => {
+                    let list = actions.or_else(|| current.list(&platform));
+                    (platform, list)
+                }
+                None => return Ok(None),
+            },
         };
-        Ok(list.map(|list| Actions { id: list.id, at: ActionsAt::List(list) }))
+        Ok(list.map(|list| Actions { id: list.id, platform, at: ActionsAt::List(list) }))
     }
 
     /// A page of the actions that match a filter.
@@ -166,12 +173,11 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
     pub async fn actions(
         &self,
         actions: Actions,
-        platform: &str,
         filter: &ActionFilter,
         positions: Positions<'_>,
     ) -> Result<Page, StorageError> {
         let wanted = Wanted::from(filter);
-        let shared = format!("{platform}\n");
+        let shared = format!("{}\n", actions.platform);
         let list = match actions.at {
             ActionsAt::List(list) => list,
             ActionsAt::Format1(id) => {

@@ -39,7 +39,7 @@ pub struct ConnectorEntry {
 pub struct Details(HashMap<String, (ConnectorDetail, Vec<String>)>);
 
 impl Details {
-    /// The platform that was called `name`. Returns `None` when there is none.
+    /// The platform that was formerly called `name`. Returns `None` when there is none.
     #[must_use]
     pub fn platform(&self, name: &str) -> Option<&str> {
         let mut known = self.0.iter();
@@ -249,6 +249,10 @@ fn detail_faults(connector: &Connector, authkit: bool, detail: &ConnectorDetail)
     if connector.oauth != detail.auth_methods.iter().any(AuthMethod::is_oauth2) {
         faults.push("oauth does not say whether a method is OAuth".to_owned());
     }
+    let mut ids = HashSet::new();
+    if let Some(twice) = detail.auth_methods.iter().find(|method| !ids.insert(&method.id)) {
+        faults.push(format!("two methods have the id `{}`", twice.id));
+    }
     // What is not enabled may be incomplete: many documents are.
     if !authkit {
         return faults;
@@ -261,11 +265,14 @@ fn detail_faults(connector: &Connector, authkit: bool, detail: &ConnectorDetail)
             .push(format!("it is enabled (`authkit`), and its server {} is not https", server.url));
     }
     for method in &detail.auth_methods {
+        let has = |name: &str| method.fields.iter().any(|field| field.name == name);
+        if !detail.servers.iter().any(|server| variables(&server.url).all(has)) {
+            faults.push(format!("no server can be used with its method `{}`", method.id));
+        }
         for url in urls(&method.kind) {
             if !url.starts_with("https://") {
                 faults.push(format!("the URL {url} of its method `{}` is not https", method.id));
             }
-            let has = |name: &str| method.fields.iter().any(|field| field.name == name);
             if let Some(name) = variables(url).find(|name| !has(name)) {
                 faults.push(format!("no field of its method `{}` fills `{{{name}}}`", method.id));
             }

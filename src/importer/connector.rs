@@ -27,7 +27,7 @@ pub struct Draft {
     category: String,
     tags: Vec<String>,
     logo: Option<String>,
-    /// How one connects, and where the API is.
+    /// How users connect, and where the API is.
     pub detail: ConnectorDetail,
     /// The actions, without their platform.
     pub actions: Vec<Action>,
@@ -48,7 +48,7 @@ impl Draft {
             status: version::status(info),
             category,
             tags,
-            logo: info.logo.0.as_deref().and_then(image::https),
+            logo: info.logo.0.as_deref().and_then(image::logo),
             detail,
             actions,
         }

@@ -228,17 +228,18 @@ fn name(
 fn names(namings: &[&Naming], providers: &Providers) -> Vec<Vec<String>> {
     let given = clash::names(namings);
     let entries = providers.pair(&given);
-    let found: HashSet<&str> = entries.values().copied().collect();
-    // A document that is not the entry's may have the entry's name already.
-    let is_alone = |name: &&String| !found.contains(name.as_str()) && !given.contains(name);
-    let alone = providers.0.keys().filter(is_alone).map(|name| vec![name.clone()]);
     let own = given.iter().map(|given| {
         let entry = entries.get(given).map(|entry| (*entry).to_owned());
         let mut names = vec![entry.unwrap_or_else(|| given.clone()), given.clone()];
         names.dedup();
         names
     });
-    own.chain(alone).collect()
+    let mut names: Vec<Vec<String>> = own.collect();
+    // A document of no entry may keep an entry's name.
+    let kept: HashSet<String> = names.iter().filter_map(|names| names.first().cloned()).collect();
+    let alone = providers.0.keys().filter(|name| !kept.contains(*name));
+    names.extend(alone.map(|name| vec![name.clone()]));
+    names
 }
 
 /// The platform of a draft; `names` are those that [`names`] gives.
@@ -283,7 +284,10 @@ fn finish(platforms: &mut [Platform]) -> Result<()> {
     if let Some(twice) =
         platforms.iter().find(|platform| !seen.insert(platform.connector.platform.as_str()))
     {
-        bail!("catalog.toml: `rename` gives two platforms the name `{}`", twice.connector.platform);
+        bail!(
+            "two platforms have the name `{}`: give one another with `rename` in catalog.toml",
+            twice.connector.platform
+        );
     }
     connector::number(platforms.iter_mut().map(|platform| &mut platform.connector));
     let names: HashSet<String> =

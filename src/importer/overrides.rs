@@ -120,17 +120,31 @@ impl Overrides {
     /// # Errors
     /// When an override that is not optional names a platform that no document has.
     pub fn pair(&self, names: &[Vec<String>]) -> Result<(Vec<Override>, Vec<&Override>)> {
-        let places: std::collections::HashMap<&str, usize> = names
+        let own = |(at, names)| {
+            let names: &Vec<String> = names;
+            Some((names.first()?.as_str(), at))
+        };
+        let former = names
             .iter()
             .enumerate()
-            .flat_map(|(at, names)| names.iter().map(move |name| (name.as_str(), at)))
-            .collect();
+            .flat_map(|(at, names)| names.iter().skip(1).map(move |name| (name.as_str(), at)));
+        // The name that a platform has comes before one that another platform had.
+        let places: std::collections::HashMap<&str, usize> =
+            former.chain(names.iter().enumerate().filter_map(own)).collect();
         let mut paired = vec![Override::default(); names.len()];
         let mut absent = Vec::new();
         let mut faults = Vec::new();
         for wishes in &self.platforms {
             let slot = places.get(wishes.platform.as_str()).and_then(|at| paired.get_mut(*at));
             if let Some(slot) = slot {
+                if !slot.platform.is_empty() {
+                    let (line, column) = wishes.place;
+                    let (name, other) = (&wishes.platform, &slot.platform);
+                    faults.push(format!(
+                        "{}:{line}:{column}: `{name}` is the platform of `{other}`, which has a table already",
+                        self.file
+                    ));
+                }
                 *slot = wishes.clone();
             } else if wishes.optional {
                 absent.push(wishes);

@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::auth;
 use super::server::{self, Found};
-use super::{category, platform, text};
+use super::{category, image, platform, text};
 use crate::catalog::detail::{
     Account, ApiKey, AuthMethod, ConnectorDetail, Field, Grant, In, Kind, OAuth2, Parameters, Pkce,
     Request, Scope, Server, TokenAuth, TokenBody, urls, variables,
@@ -32,7 +32,7 @@ pub struct Provider {
     pub category: Option<String>,
     /// The names that the documents about the platform give it; the first that is imported becomes this platform.
     pub documents: Vec<String>,
-    /// How one connects, and where the API is.
+    /// How users connect, and where the API is.
     pub detail: ConnectorDetail,
 }
 
@@ -209,7 +209,8 @@ impl Providers {
         let mut pairs = HashMap::new();
         for (name, provider) in &self.0 {
             let own = Some(name.as_str()).filter(|name| !claimed.contains(name));
-            let mut claims = provider.documents.iter().map(String::as_str).chain(own);
+            let documents = provider.documents.iter().map(String::as_str);
+            let mut claims = own.into_iter().chain(documents);
             if let Some(document) = claims.find(|document| present.contains(document)) {
                 pairs.insert(document.to_owned(), name.as_str());
             }
@@ -268,10 +269,28 @@ impl Entry {
                 check_url(url, std::slice::from_ref(method), &format!("`{}`", method.id), fault);
             }
         }
+        if documentation.as_deref().is_some_and(|url| image::https(url).is_none()) {
+            fault("`documentation` is not an `https` URL".to_owned());
+        }
+        if let Some(account) = &account
+            && [Some(&account.id), account.name.as_ref()]
+                .into_iter()
+                .flatten()
+                .any(|pointer| !pointer.starts_with('/'))
+        {
+            fault("`account`: `id` and `name` are JSON Pointers, such as `/id`".to_owned());
+        }
         let mut request = |text: &str| {
             let request = request(text);
             if request.is_none() {
                 fault(format!("`{text}` is not a method and a path, such as `GET /user`"));
+            }
+            let has = |name: &str| {
+                let mut fields = auth_methods.iter().flat_map(|method| &method.fields);
+                fields.any(|field| field.name == name)
+            };
+            if let Some(name) = variables(text).find(|name| !has(name)) {
+                fault(format!("no field stands for `{{{name}}}` in `{text}`"));
             }
             request
         };
@@ -367,7 +386,7 @@ impl AuthEntry {
             },
         };
         let given: Vec<Field> = fields.into_iter().flatten().map(FieldEntry::field).collect();
-        let mut all = auth::fields(&kind, None, &Found { fields: given, ..Found::default() });
+        let all = auth::fields(&kind, None, &Found { fields: given, ..Found::default() });
         let is_url = |name: &str| {
             urls(&kind)
                 .chain(addresses.iter().map(String::as_str))
@@ -382,7 +401,9 @@ impl AuthEntry {
         {
             return Err(format!("the field `{}` stands in no URL", field.name));
         }
-        all.retain(|field| server::is_name(&field.name));
+        if let Some(field) = all.iter().find(|field| !server::is_name(&field.name)) {
+            return Err(format!("`{}` cannot be the name of a field", field.name));
+        }
         Ok(AuthMethod { id: self.id, kind, fields: all })
     }
 }
@@ -408,28 +429,36 @@ impl Provider {
     #[must_use]
     pub fn complete(&self, document: ConnectorDetail) -> ConnectorDetail {
         let known = &self.detail;
+        let servers =
+            if known.servers.is_empty() { document.servers } else { known.servers.clone() };
         let mut methods = known.auth_methods.clone();
+        let ours = methods.len();
         for mut method in document.auth_methods {
-            let same = methods.iter_mut().find(|known| is_alike(&known.kind, &method.kind));
+            let same =
+                methods.iter_mut().take(ours).find(|known| is_alike(&known.kind, &method.kind));
             if let Some(same) = same {
                 auth::merge_scopes(&mut same.kind, method.kind);
                 continue;
             }
-            if methods.iter().any(|known| known.id == method.id) {
-                method.id.push_str("-2");
-            }
+            method.id = auth::unique_id(&methods, &method.id);
             // The addresses may be others than the document's.
-            for name in known.servers.iter().flat_map(|server| variables(&server.url)) {
-                let fields = known.auth_methods.iter().flat_map(|known| &known.fields);
-                let field = fields.into_iter().find(|field| field.name == name);
+            let first = servers.first().map(|server| server.url.as_str()).unwrap_or_default();
+            let own = auth::default_fields(&method.kind);
+            method.fields.retain(|field| {
+                let is_used = |url| variables(url).any(|name| name == field.name);
+                own.iter().any(|own| own.name == field.name)
+                    || urls(&method.kind).any(is_used)
+                    || servers.iter().any(|server| is_used(&server.url))
+            });
+            for name in variables(first) {
+                let mut fields = known.auth_methods.iter().flat_map(|known| &known.fields);
+                let field = fields.find(|field| field.name == name);
                 if !method.fields.iter().any(|known| known.name == name) {
                     method.fields.extend(field.cloned());
                 }
             }
             methods.push(method);
         }
-        let servers =
-            if known.servers.is_empty() { document.servers } else { known.servers.clone() };
         ConnectorDetail {
             auth_methods: methods,
             servers,

@@ -10,7 +10,7 @@ use crate::terms::Method;
 /// How many actions of a platform are shown.
 const SHOWN: usize = 10;
 
-/// The connector's fields, how one connects, the number of its actions by method, and its first actions in list order.
+/// The connector's fields, how users connect, the number of its actions by method, and its first actions in list order.
 #[must_use]
 pub fn platform(
     entry: &ConnectorEntry,

@@ -103,7 +103,12 @@ fn license() -> Node {
 fn request_members() -> Vec<(&'static str, Node)> {
     vec![
         ("method", names("The HTTP method.", Method::NAMES)),
-        ("path", string("The path below the first server, or an absolute URL.")),
+        (
+            "path",
+            string(
+                "The path below the first server whose variables are all among the method's fields, or an absolute URL.",
+            ),
+        ),
     ]
 }
 

@@ -97,6 +97,24 @@ fn a_former_name_leads_to_the_platform() {
     }
 }
 
+/// Words are searched in the platform's own name, whatever name was asked for, so both names share their answers.
+#[test]
+fn a_former_name_gives_the_answers_of_the_own_one() {
+    for first in ["mail", "gmail"] {
+        let api = api(Sizes::PUBLISHED);
+        for name in [first, "mail", "gmail"] {
+            let total = |q: &str| {
+                body(&api.get(&format!("/v1/available-actions/{name}?q={q}")))["total"].clone()
+            };
+            assert_eq!(
+                (total("gmail"), total("googleapis")),
+                (json!(1), json!(0)),
+                "{first}, {name}"
+            );
+        }
+    }
+}
+
 #[test]
 fn a_copy_is_answered_with_304_until_the_detail_changes() {
     let api = api(Sizes::PUBLISHED);

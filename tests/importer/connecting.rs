@@ -217,7 +217,7 @@ fn microsoft_has_version_2_with_full_scopes() {
     assert_eq!(method["tokenUrl"], "https://login.microsoftonline.com/{tenant}/oauth2/v2.0/token");
     let scopes: Vec<_> =
         method["scopes"].as_array().unwrap().iter().map(|one| &one["name"]).collect();
-    assert_eq!(scopes, ["https://management.azure.com/user_impersonation", "offline_access"]);
+    assert_eq!(scopes, ["offline_access", "https://management.azure.com/user_impersonation"]);
     assert_eq!(method["fields"][0]["name"], "tenant");
     assert_eq!(method["fields"][0]["default"], "common");
 }
@@ -324,6 +324,49 @@ fn overrides_know_a_platform_by_both_of_its_names() {
     assert_eq!(ours.aliases, ["acme-store", "acme-old", "acme"]);
 }
 
+/// A document that has an entry's name may belong to another entry.
+#[test]
+fn an_entry_whose_name_another_one_claims_is_a_connector_of_its_own() {
+    let providers = "[platforms.acme-store]\nname = \"The real one\"\n[platforms.other]\nname = \"Other\"\ndocuments = [\"acme-store\"]\n";
+    let (_, platforms) = gather(&with_providers(providers, ""), &Silent).unwrap();
+    let told: Vec<_> = platforms
+        .iter()
+        .map(|one| (one.connector.platform.as_str(), one.connector.tools, one.aliases.len()))
+        .collect();
+    assert_eq!(told, [("acme-store", 0, 0), ("other", 8, 0)]);
+    let wishes = "[platforms.acme-store]\nname = \"Mine\"";
+    let (_, platforms) = gather(&with_providers(providers, wishes), &Silent).unwrap();
+    assert_eq!(platforms[0].connector.name, "Mine", "its own name comes before a former one");
+    let twice = "[platforms.acme]\nauthkit = true\n[platforms.acme-store]\nauthkit = true";
+    let error = gather(&with_providers(ACME, twice), &Silent).unwrap_err().to_string();
+    assert!(
+        error.contains("`acme-store` is the platform of `acme`, which has a table already"),
+        "{error}"
+    );
+}
+
+/// What an entry does not say of its document's methods, it does not take away.
+#[test]
+fn methods_of_a_document_are_not_merged_with_each_other() {
+    let folder = folder("both-secrets");
+    fs::write(
+        folder.join("a.yaml"),
+        "openapi: 3.0.0\ninfo: {title: Acme, version: 1}\npaths: {}\nservers: [{url: 'https://a.example'}]\ncomponents: {securitySchemes: {oauth2: {type: http, scheme: bearer}, key: {type: apiKey, in: query, name: key}}}\n",
+    )
+    .unwrap();
+    let job = Import {
+        sources: vec![folder],
+        ..with_providers(&ACME.replace("\"acme-store\"", "\"a\""), "")
+    };
+    let (_, platforms) = gather(&job, &Silent).unwrap();
+    let acme = platforms.iter().find(|one| one.connector.platform == "acme").unwrap();
+    let ids: Vec<_> = acme.detail.auth_methods.iter().map(|method| method.id.as_str()).collect();
+    assert_eq!(ids, ["oauth2", "oauth2-2", "key"]);
+    for method in &acme.detail.auth_methods {
+        assert!(method.fields.iter().any(|field| field.name == "shop"), "{}", method.id);
+    }
+}
+
 #[test]
 #[rustfmt::skip] // a case a line
 fn faults_of_providers_are_named() {
@@ -333,6 +376,9 @@ fn faults_of_providers_are_named() {
         ("[platforms.A]\nname = \"A\"".to_owned(), "[platforms.A]: the name must be 1–64 of a-z, 0-9 and -"),
         ("[platforms.a]\nname = \" A\"".to_owned(), "[platforms.a]: `name` must be one line of 1 to 120 characters"),
         ("[platforms.a]\nname = \"A\"\nverify = \"/me\"".to_owned(), "`/me` is not a method and a path, such as `GET /user`"),
+        ("[platforms.a]\nname = \"A\"\nverify = \"GET /{x}\"".to_owned(), "no field stands for `{x}` in `GET /{x}`"),
+        ("[platforms.a]\nname = \"A\"\naccount = { request = \"GET /\", id = \"id\" }".to_owned(), "`id` and `name` are JSON Pointers"),
+        ("[platforms.a]\nname = \"A\"\ndocumentation = \"javascript:x\"".to_owned(), "`documentation` is not an `https` URL"),
         ("[platforms.a]\nname = \"A\"\nservers = [\"http://a.example\"]".to_owned(), "`servers`: `http://a.example` is not an `https` URL"),
         ("[platforms.a]\nname = \"A\"\nservers = [\"https://{x}.example\"]".to_owned(), "no field stands for `{x}`"),
         ("[platforms.a]\nname = \"A\"\ndocuments = [\"d\"]\n[platforms.b]\nname = \"B\"\ndocuments = [\"d\"]".to_owned(), "[platforms.b]: `documents` has `d`, as a has"),

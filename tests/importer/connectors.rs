@@ -137,7 +137,7 @@ fn categories_tags_and_images() {
         let connector = with_info(&format!("category-{at}"), info);
         assert_eq!((connector.category.as_str(), connector.tags.iter().map(String::as_str).collect::<Vec<_>>()), (*category, tags.to_vec()));
     }
-    for (at, logo) in ["{url: 'http://a.b/c.png'}", "{url: 'javascript:alert(1)'}", "{url: \"https://a.b/'><script>\"}", "5", "[]"].iter().enumerate() {
+    for (at, logo) in ["{url: 'http://a.b/c.png'}", "{url: 'https://twitter.com/acme/profile_image?size=original'}", "{url: 'javascript:alert(1)'}", "{url: \"https://a.b/'><script>\"}", "5", "[]"].iter().enumerate() {
         let connector = with_info(&format!("image-{at}"), &format!("title: Über & Co\nx-logo: {logo}"));
         assert!(connector.image.starts_with("data:image/svg+xml,%3Csvg"), "{logo}: {}", connector.image);
         assert!(connector.image.contains("%3E%C3%9CC%3C/text"), "{}", connector.image);

@@ -1,4 +1,4 @@
-//! An answer of the catalog: read, and rendered. One that the caller or the isolate has already is not read again.
+//! An answer of the catalog: read, and rendered. A list that the caller or the isolate has already is not read again.
 
 use std::rc::Rc;
 
@@ -99,7 +99,7 @@ impl CatalogAnswer<'_> {
                     Some(folded) => catalog.find_actions(folded).await?,
                     None => None,
                 };
-                let (Some(actions), Some(folded)) = (actions, folded) else {
+                let Some(actions) = actions else {
                     return Err(no_platform(platform, &catalog.platforms().await?, platforms));
                 };
                 let tag = etag::of_query(actions.id, &request.query, None);
@@ -107,7 +107,7 @@ impl CatalogAnswer<'_> {
                     return Ok(response);
                 }
                 let positions = |total| paging.positions(total);
-                let page = catalog.actions(actions, &folded, &filter, &positions).await?;
+                let page = catalog.actions(actions, &filter, &positions).await?;
                 (tag, paging.envelope(&page.rows, page.total as u64))
             }
         };

@@ -1,4 +1,4 @@
-//! `GET /v1/available-connectors/{platform}`: a connector with how one connects to its platform.
+//! `GET /v1/available-connectors/{platform}`: a connector with how users connect to its platform.
 
 use super::answer::{Asked, CatalogAnswer};
 use crate::api::plan::{Context, Plan};

@@ -140,7 +140,7 @@ pub fn microsoft(mut scopes: Vec<Scope>) -> OAuth2 {
     let base = "https://login.microsoftonline.com/{tenant}/oauth2/v2.0";
     if !scopes.iter().any(|scope| scope.name == "offline_access") {
         let description = "Keep the access when you are not there".to_owned();
-        scopes.push(Scope { name: "offline_access".to_owned(), description });
+        scopes.insert(0, Scope { name: "offline_access".to_owned(), description });
     }
     OAuth2 {
         grant: Grant::AuthorizationCode,
@@ -175,7 +175,9 @@ fn resource(servers: &Found) -> String {
 
 /// A scope as version 2 names it: `https://management.azure.com/user_impersonation`.
 fn full(scope: Scope, resource: &str) -> Scope {
-    let is_full = scope.name.contains("://") || scope.name == "offline_access";
+    let is_of_openid =
+        ["offline_access", "openid", "profile", "email"].contains(&scope.name.as_str());
+    let is_full = is_of_openid || scope.name.contains("://");
     if is_full { scope } else { Scope { name: format!("{resource}{}", scope.name), ..scope } }
 }
 

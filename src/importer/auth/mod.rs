@@ -1,4 +1,4 @@
-//! How one connects to a platform: turns a document's security schemes into methods.
+//! How users connect to a platform: turns a document's security schemes into methods.
 //!
 //! [`scheme`] is what documents say, [`family`] what is known of providers with hundreds of documents that do not say
 //! enough.
@@ -89,19 +89,21 @@ impl Methods {
                 Kind::OAuth2(oauth) if oauth.grant == Grant::ClientCredentials => "-client",
                 _ => "",
             };
-            let id = self.unique_id(&format!("{}{suffix}", slug(name)));
+            let id = unique_id(&self.methods, &format!("{}{suffix}", slug(name)));
             let help = text::line(scheme.description.as_str(), MAX_DESCRIPTION);
             let fields = fields(&kind, Some(help).filter(|help| !help.is_empty()), servers);
             self.methods.push(AuthMethod { id, kind, fields });
         }
     }
+}
 
-    fn unique_id(&self, wanted: &str) -> String {
-        let taken: HashSet<&str> = self.methods.iter().map(|method| method.id.as_str()).collect();
-        let numbered = (2_u32..).map(|number| format!("{wanted}-{number}"));
-        let mut ids = std::iter::once(wanted.to_owned()).chain(numbered);
-        ids.find(|id| !taken.contains(id.as_str())).unwrap_or_default()
-    }
+/// An id that none of these methods has: the wanted one, or that with a number.
+#[must_use]
+pub fn unique_id(methods: &[AuthMethod], wanted: &str) -> String {
+    let taken: HashSet<&str> = methods.iter().map(|method| method.id.as_str()).collect();
+    let numbered = (2_u32..).map(|number| format!("{wanted}-{number}"));
+    let mut ids = std::iter::once(wanted.to_owned()).chain(numbered);
+    ids.find(|id| !taken.contains(id.as_str())).unwrap_or_default()
 }
 
 /// A scheme's name as an id of 1 to 60 characters of a-z, 0-9 and -.

@@ -9,10 +9,7 @@ export function Connecting({ connector }: { connector: ConnectorDetail }) {
     <section class="section connecting" aria-labelledby="connecting">
       <h2 id="connecting">How users connect</h2>
       {authMethods.length === 0 ? (
-        <p class="muted">
-          The catalog knows no way to connect to {name}. Its OpenAPI document declares no security scheme that can be
-          used.
-        </p>
+        <p class="muted">The catalog knows no way to connect to {name}.</p>
       ) : (
         <ul class="methods">
           {authMethods.map((method) => (

@@ -157,7 +157,7 @@ function Facts({ connector }: { connector: ConnectorDetail }) {
             <dt>Documentation</dt>
             <dd>
               <a href={documentationUrl} rel="noreferrer">
-                {new URL(documentationUrl).host}
+                {URL.canParse(documentationUrl) ? new URL(documentationUrl).host : documentationUrl}
               </a>
             </dd>
           </>
