@@ -4,7 +4,7 @@ use sha2::{Digest, Sha256};
 
 use super::document::Document;
 use super::overrides::Override;
-use super::providers::Provider;
+use super::providers::provider::Provider;
 use super::text::{self, MAX_DESCRIPTION, MAX_NAME};
 use super::{category, hash, image, version};
 use crate::catalog::detail::{AuthMethod, ConnectorDetail};

@@ -1,51 +1,31 @@
-//! `providers.toml`: what is known of well-known platforms that no document says.
-//!
-//! An entry adds to the document about its platform, and makes a connector also where there is none.
+//! `providers.toml` as it is written: read, and checked.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::Path;
+use std::collections::{BTreeMap, HashSet};
 
-use anyhow::{Context as _, Result, bail};
 use serde::Deserialize;
 
-use super::auth;
-use super::server::{self, Found};
-use super::{category, image, platform, text};
+use super::provider::Provider;
 use crate::catalog::detail::{
     Account, ApiKey, AuthMethod, ConnectorDetail, Field, Grant, In, Kind, OAuth2, Parameters, Pkce,
     Request, Scope, Server, TokenAuth, TokenBody, urls, variables,
 };
+use crate::importer::server::{self, Found};
+use crate::importer::{auth, category, image, platform, text};
 use crate::terms::Method;
 
-/// All entries, by the name of the platform.
-#[derive(Debug, Clone, Default)]
-pub struct Providers(pub BTreeMap<String, Provider>);
-
-/// What is known of a platform.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Provider {
-    /// Display name.
-    pub name: String,
-    /// One line.
-    pub description: Option<String>,
-    /// In words.
-    pub category: Option<String>,
-    /// The names that the documents about the platform give it; the first that is imported becomes this platform.
-    pub documents: Vec<String>,
-    /// How users connect, and where the API is.
-    pub detail: ConnectorDetail,
-}
-
+/// The file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+pub struct File {
+    /// By the name of the platform.
     #[serde(default)]
-    platforms: BTreeMap<String, Entry>,
+    pub platforms: BTreeMap<String, Entry>,
 }
 
+/// The table of a platform.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Entry {
+pub struct Entry {
     name: String,
     description: Option<String>,
     category: Option<String>,
@@ -140,87 +120,9 @@ struct FieldEntry {
     default: Option<String>,
 }
 
-impl Providers {
-    /// Reads the file.
-    ///
-    /// # Errors
-    /// When it cannot be read, or contains anything unknown or invalid.
-    pub fn read(path: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(path)
-            .with_context(|| format!("cannot read {}", path.display()))?;
-        Self::parse(&path.display().to_string(), &text)
-    }
-
-    /// Reads the content of a file that is called `file`.
-    ///
-    /// # Errors
-    /// As [`read`](Self::read), with all faults.
-    pub fn parse(file: &str, text: &str) -> Result<Self> {
-        let read: File = toml::from_str(text).with_context(|| file.to_owned())?;
-        let mut faults = Vec::new();
-        let mut providers = BTreeMap::new();
-        for (name, entry) in read.platforms {
-            let mut fault =
-                |what: String| faults.push(format!("{file}: [platforms.{name}]: {what}"));
-            let provider = entry.provider(&name, &mut fault);
-            providers.insert(name, provider);
-        }
-        let mut claimed: HashMap<&str, &str> = HashMap::new();
-        for (name, provider) in &providers {
-            for document in &provider.documents {
-                if let Some(other) = claimed.insert(document, name) {
-                    faults.push(format!(
-                        "{file}: [platforms.{name}]: `documents` has `{document}`, as {other} has"
-                    ));
-                }
-            }
-        }
-        if !faults.is_empty() {
-            bail!("{}", faults.join("\n"));
-        }
-        Ok(Self(providers))
-    }
-
-    /// The facts of the authorization server to which this URL leads. Returns `None` when no entry knows it, or when
-    /// its URLs differ for each customer.
-    #[must_use]
-    pub fn server(&self, authorization_url: &str) -> Option<OAuth2> {
-        let plain = |url: &str| url.trim_end_matches('/').to_ascii_lowercase();
-        let wanted = plain(authorization_url);
-        let methods = self.0.values().flat_map(|provider| &provider.detail.auth_methods);
-        let known = methods.filter_map(|method| match &method.kind {
-            Kind::OAuth2(oauth) => Some(oauth.as_ref()),
-            _ => None,
-        });
-        let is_wanted = |oauth: &&OAuth2| {
-            oauth.authorization_url.as_ref().is_some_and(|url| plain(url) == wanted)
-                && variables(&oauth.token_url).next().is_none()
-        };
-        known.into_iter().find(is_wanted).cloned()
-    }
-
-    /// Which entry each imported platform belongs to, by the names that documents give. A document that has the name of
-    /// an entry belongs to it, unless another entry claims that document.
-    #[must_use]
-    pub fn pair(&self, names: &[String]) -> HashMap<String, &str> {
-        let present: HashSet<&str> = names.iter().map(String::as_str).collect();
-        let claimed: HashSet<&str> =
-            self.0.values().flat_map(|provider| &provider.documents).map(String::as_str).collect();
-        let mut pairs = HashMap::new();
-        for (name, provider) in &self.0 {
-            let own = Some(name.as_str()).filter(|name| !claimed.contains(name));
-            let documents = provider.documents.iter().map(String::as_str);
-            let mut claims = own.into_iter().chain(documents);
-            if let Some(document) = claims.find(|document| present.contains(document)) {
-                pairs.insert(document.to_owned(), name.as_str());
-            }
-        }
-        pairs
-    }
-}
-
 impl Entry {
-    fn provider(self, platform: &str, fault: &mut dyn FnMut(String)) -> Provider {
+    /// What the entry says of `platform`. Passes each fault to `fault`.
+    pub fn provider(self, platform: &str, fault: &mut dyn FnMut(String)) -> Provider {
         let Self {
             name,
             description,
@@ -421,61 +323,5 @@ impl FieldEntry {
             r#enum,
             default,
         }
-    }
-}
-
-impl Provider {
-    /// The detail of the platform: what the document says, and what is known besides, which wins.
-    #[must_use]
-    pub fn complete(&self, document: ConnectorDetail) -> ConnectorDetail {
-        let known = &self.detail;
-        let servers =
-            if known.servers.is_empty() { document.servers } else { known.servers.clone() };
-        let mut methods = known.auth_methods.clone();
-        let ours = methods.len();
-        for mut method in document.auth_methods {
-            let same =
-                methods.iter_mut().take(ours).find(|known| is_alike(&known.kind, &method.kind));
-            if let Some(same) = same {
-                auth::merge_scopes(&mut same.kind, method.kind);
-                continue;
-            }
-            method.id = auth::unique_id(&methods, &method.id);
-            // The addresses may be others than the document's.
-            let first = servers.first().map(|server| server.url.as_str()).unwrap_or_default();
-            let own = auth::default_fields(&method.kind);
-            method.fields.retain(|field| {
-                let is_used = |url| variables(url).any(|name| name == field.name);
-                own.iter().any(|own| own.name == field.name)
-                    || urls(&method.kind).any(is_used)
-                    || servers.iter().any(|server| is_used(&server.url))
-            });
-            for name in variables(first) {
-                let mut fields = known.auth_methods.iter().flat_map(|known| &known.fields);
-                let field = fields.find(|field| field.name == name);
-                if !method.fields.iter().any(|known| known.name == name) {
-                    method.fields.extend(field.cloned());
-                }
-            }
-            methods.push(method);
-        }
-        ConnectorDetail {
-            auth_methods: methods,
-            servers,
-            documentation_url: known.documentation_url.clone().or(document.documentation_url),
-            license: document.license,
-            verify: known.verify.clone(),
-            account: known.account.clone(),
-        }
-    }
-}
-
-/// Whether two methods serve the same purpose, so that one of them is enough.
-fn is_alike(one: &Kind, other: &Kind) -> bool {
-    match (one, other) {
-        (Kind::OAuth2(one), Kind::OAuth2(other)) => one.grant == other.grant,
-        // Both are a secret that the user pastes.
-        (Kind::Bearer { .. } | Kind::ApiKey(_), Kind::Bearer { .. } | Kind::ApiKey(_)) => true,
-        _ => std::mem::discriminant(one) == std::mem::discriminant(other),
     }
 }

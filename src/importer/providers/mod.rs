@@ -1,0 +1,99 @@
+//! `providers.toml`: what is known of well-known platforms that no document says.
+//!
+//! An entry adds to the document about its platform, and makes a connector also where there is none. [`entry`] is the
+//! file, [`provider`] what it says of a platform.
+
+mod entry;
+pub mod provider;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::Path;
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::catalog::detail::{Kind, OAuth2, variables};
+use entry::File;
+use provider::Provider;
+
+/// All entries, by the name of the platform.
+#[derive(Debug, Clone, Default)]
+pub struct Providers(pub BTreeMap<String, Provider>);
+
+impl Providers {
+    /// Reads the file.
+    ///
+    /// # Errors
+    /// When it cannot be read, or contains anything unknown or invalid.
+    pub fn read(path: &Path) -> Result<Self> {
+        let text = std::fs::read_to_string(path)
+            .with_context(|| format!("cannot read {}", path.display()))?;
+        Self::parse(&path.display().to_string(), &text)
+    }
+
+    /// Reads the content of a file that is called `file`.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read), with all faults.
+    pub fn parse(file: &str, text: &str) -> Result<Self> {
+        let read: File = toml::from_str(text).with_context(|| file.to_owned())?;
+        let mut faults = Vec::new();
+        let mut providers = BTreeMap::new();
+        for (name, entry) in read.platforms {
+            let mut fault =
+                |what: String| faults.push(format!("{file}: [platforms.{name}]: {what}"));
+            let provider = entry.provider(&name, &mut fault);
+            providers.insert(name, provider);
+        }
+        let mut claimed: HashMap<&str, &str> = HashMap::new();
+        for (name, provider) in &providers {
+            for document in &provider.documents {
+                if let Some(other) = claimed.insert(document, name) {
+                    faults.push(format!(
+                        "{file}: [platforms.{name}]: `documents` has `{document}`, as {other} has"
+                    ));
+                }
+            }
+        }
+        if !faults.is_empty() {
+            bail!("{}", faults.join("\n"));
+        }
+        Ok(Self(providers))
+    }
+
+    /// The facts of the authorization server to which this URL leads. Returns `None` when no entry knows it, or when
+    /// its URLs differ for each customer.
+    #[must_use]
+    pub fn server(&self, authorization_url: &str) -> Option<OAuth2> {
+        let plain = |url: &str| url.trim_end_matches('/').to_ascii_lowercase();
+        let wanted = plain(authorization_url);
+        let methods = self.0.values().flat_map(|provider| &provider.detail.auth_methods);
+        let known = methods.filter_map(|method| match &method.kind {
+            Kind::OAuth2(oauth) => Some(oauth.as_ref()),
+            _ => None,
+        });
+        let is_wanted = |oauth: &&OAuth2| {
+            oauth.authorization_url.as_ref().is_some_and(|url| plain(url) == wanted)
+                && variables(&oauth.token_url).next().is_none()
+        };
+        known.into_iter().find(is_wanted).cloned()
+    }
+
+    /// Which entry each imported platform belongs to, by the names that documents give. A document that has the name of
+    /// an entry belongs to it, unless another entry claims that document.
+    #[must_use]
+    pub fn pair(&self, names: &[String]) -> HashMap<String, &str> {
+        let present: HashSet<&str> = names.iter().map(String::as_str).collect();
+        let claimed: HashSet<&str> =
+            self.0.values().flat_map(|provider| &provider.documents).map(String::as_str).collect();
+        let mut pairs = HashMap::new();
+        for (name, provider) in &self.0 {
+            let own = Some(name.as_str()).filter(|name| !claimed.contains(name));
+            let documents = provider.documents.iter().map(String::as_str);
+            let mut claims = own.into_iter().chain(documents);
+            if let Some(document) = claims.find(|document| present.contains(document)) {
+                pairs.insert(document.to_owned(), name.as_str());
+            }
+        }
+        pairs
+    }
+}

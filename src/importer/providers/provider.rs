@@ -1,0 +1,75 @@
+//! What is known of one platform, and how it completes what a document says.
+
+use crate::catalog::detail::{ConnectorDetail, Kind, urls, variables};
+use crate::importer::auth;
+
+/// What is known of a platform.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Provider {
+    /// Display name.
+    pub name: String,
+    /// One line.
+    pub description: Option<String>,
+    /// In words.
+    pub category: Option<String>,
+    /// The names that the documents about the platform give it; the first that is imported becomes this platform.
+    pub documents: Vec<String>,
+    /// How users connect, and where the API is.
+    pub detail: ConnectorDetail,
+}
+
+impl Provider {
+    /// The detail of the platform: what the document says, and what is known besides, which wins.
+    #[must_use]
+    pub fn complete(&self, document: ConnectorDetail) -> ConnectorDetail {
+        let known = &self.detail;
+        let servers =
+            if known.servers.is_empty() { document.servers } else { known.servers.clone() };
+        let mut methods = known.auth_methods.clone();
+        let ours = methods.len();
+        for mut method in document.auth_methods {
+            let same =
+                methods.iter_mut().take(ours).find(|known| is_alike(&known.kind, &method.kind));
+            if let Some(same) = same {
+                auth::merge_scopes(&mut same.kind, method.kind);
+                continue;
+            }
+            method.id = auth::unique_id(&methods, &method.id);
+            // The addresses may be others than the document's.
+            let first = servers.first().map(|server| server.url.as_str()).unwrap_or_default();
+            let own = auth::default_fields(&method.kind);
+            method.fields.retain(|field| {
+                let is_used = |url| variables(url).any(|name| name == field.name);
+                own.iter().any(|own| own.name == field.name)
+                    || urls(&method.kind).any(is_used)
+                    || servers.iter().any(|server| is_used(&server.url))
+            });
+            for name in variables(first) {
+                let mut fields = known.auth_methods.iter().flat_map(|known| &known.fields);
+                let field = fields.find(|field| field.name == name);
+                if !method.fields.iter().any(|known| known.name == name) {
+                    method.fields.extend(field.cloned());
+                }
+            }
+            methods.push(method);
+        }
+        ConnectorDetail {
+            auth_methods: methods,
+            servers,
+            documentation_url: known.documentation_url.clone().or(document.documentation_url),
+            license: document.license,
+            verify: known.verify.clone(),
+            account: known.account.clone(),
+        }
+    }
+}
+
+/// Whether two methods serve the same purpose, so that one of them is enough.
+fn is_alike(one: &Kind, other: &Kind) -> bool {
+    match (one, other) {
+        (Kind::OAuth2(one), Kind::OAuth2(other)) => one.grant == other.grant,
+        // Both are a secret that the user pastes.
+        (Kind::Bearer { .. } | Kind::ApiKey(_), Kind::Bearer { .. } | Kind::ApiKey(_)) => true,
+        _ => std::mem::discriminant(one) == std::mem::discriminant(other),
+    }
+}
