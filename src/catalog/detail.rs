@@ -144,6 +144,30 @@ pub struct OAuth2 {
     pub token_members: Vec<String>,
 }
 
+impl OAuth2 {
+    /// OAuth as most platforms speak it.
+    #[must_use]
+    pub fn usual(grant: Grant, authorization_url: Option<String>, token_url: String) -> Self {
+        Self {
+            grant,
+            issuer: None,
+            authorization_url,
+            token_url,
+            refresh_url: None,
+            revocation_url: None,
+            scopes: Vec::new(),
+            scope_separator: " ".to_owned(),
+            pkce: Pkce::default(),
+            token_auth: TokenAuth::default(),
+            authorization_parameters: Parameters::new(),
+            token_parameters: Parameters::new(),
+            token_body: TokenBody::default(),
+            token_pointer: None,
+            token_members: Vec::new(),
+        }
+    }
+}
+
 /// Names and values, in order.
 pub type Parameters = std::collections::BTreeMap<String, String>;
 

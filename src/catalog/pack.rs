@@ -39,12 +39,22 @@ pub enum Found<'a> {
 pub struct Packed<'a> {
     /// The connector's row.
     pub connector: &'a [u8],
-    /// What its detail adds: a JSON object.
-    pub detail: &'a [u8],
     /// Whether it is enabled for hosted authorization.
     pub authkit: bool,
     /// Its action list; `None` when that is not in the pack.
     pub actions: Option<ListRef>,
+    pack: &'a Section,
+    nth: usize,
+}
+
+impl<'a> Packed<'a> {
+    /// What its detail adds: a JSON object. Most requests don't need it, so it is read when asked for.
+    ///
+    /// # Errors
+    /// When the pack is damaged.
+    pub fn detail(&self) -> Result<&'a [u8], StorageError> {
+        self.pack.block(self.nth.saturating_mul(2).saturating_add(1))
+    }
 }
 
 /// Finds a name in a pack; `segment` is the pack's segment. Returns `None` when the pack does not contain it.
@@ -89,17 +99,17 @@ pub fn get(pack: &Section, segment: SegmentId, nth: usize) -> Result<Found<'_>, 
     let entry = nth.saturating_mul(ENTRY_BYTES).saturating_add(4);
     let entry = pack.rest().get(entry..).ok_or_else(cut)?;
     let (flags, actions) = read_entry(entry, segment).ok_or_else(cut)?;
-    let block = nth.saturating_mul(2);
-    let connector = pack.block(block)?;
+    let connector = pack.block(nth.saturating_mul(2))?;
     if flags & ALIAS != 0 {
         let name = std::str::from_utf8(connector).map_err(|_| cut())?;
         return Ok(Found::Alias(name));
     }
     Ok(Found::Platform(Packed {
         connector,
-        detail: pack.block(block.saturating_add(1))?,
         authkit: flags & AUTHKIT != 0,
         actions: Some(actions).filter(|_| flags & LIST_APART == 0),
+        pack,
+        nth,
     }))
 }
 

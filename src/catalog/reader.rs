@@ -13,7 +13,7 @@ use super::format1::OldList;
 use super::key::ConnectorKey;
 use super::layout::DamagedError;
 use super::list::{List, ListRef, PartRef};
-use super::pack;
+use super::pack::{self, Found, Packed};
 use super::row::{Facts, Kind};
 use super::search::Search;
 use super::section::Section;
@@ -54,17 +54,6 @@ pub struct Actions {
 enum ActionsAt {
     List(ListRef),
     Format1(SegmentId),
-}
-
-/// A connector's row.
-struct ConnectorRow {
-    /// The platform's name, which may be another one than was asked for.
-    platform: String,
-    json: Vec<u8>,
-    /// The members that its detail adds, as a JSON object.
-    detail: Vec<u8>,
-    authkit: bool,
-    actions: Option<ListRef>,
 }
 
 fn damaged_current(DamagedError(what): DamagedError) -> StorageError {
@@ -115,16 +104,17 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
             let list = current.connectors().map_err(damaged_current)?;
             return self.page(list, Kind::Connector, &wanted, "", positions).await;
         };
-        let rows = platforms.iter().map(|platform| self.connector_row(current, platform));
+        let read = |_: &str, found: Packed<'_>| Ok((found.connector.to_vec(), found.authkit));
+        let rows = platforms.iter().map(|platform| self.platform(current, platform, read));
         let rows = all(rows.collect()).await?;
         let search = wanted.q.as_ref().map(|query| Search::new(query, ""));
         let mut found = Vec::new();
-        for row in rows.into_iter().flatten() {
-            let facts = Facts::read(Kind::Connector, &row.json, row.authkit)
+        for (json, authkit) in rows.into_iter().flatten() {
+            let facts = Facts::read(Kind::Connector, &json, authkit)
                 .ok_or_else(|| StorageError::new("a connector's row is not what it should be"))?;
             let is_asked = filter.key.as_ref().is_none_or(|key| *key == facts.key);
             if let Some(rank) = wanted.rank(&facts, search.as_ref()).filter(|_| is_asked) {
-                found.push((rank, facts.title, facts.key, row.json));
+                found.push((rank, facts.title, facts.key, json));
             }
         }
         found.sort();
@@ -152,16 +142,16 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
         };
         // The empty name belongs to the connector list.
         let known = Some(platform).filter(|platform| !platform.is_empty());
-        let (platform, list) = match known.and_then(|platform| current.list(platform)) {
-            Some(list) => (platform.to_owned(), Some(list)),
-            None => match self.connector_row(current, platform).await? {
-                // A former name leads to a list that may have its own segments under the platform's name.
-                Some(ConnectorRow { platform, actions, .. }) => {
-                    let list = actions.or_else(|| current.list(&platform));
-                    (platform, list)
-                }
-                None => return Ok(None),
-            },
+        let apart = known.and_then(|platform| current.list(platform));
+        let (platform, list) = if apart.is_some() {
+            (platform.to_owned(), apart)
+        } else {
+            let read = |own: &str, found: Packed<'_>| Ok((own.to_owned(), found.actions));
+            let found = self.platform(current, platform, read).await?;
+            let Some((own, list)) = found else { return Ok(None) };
+            // A former name leads to a list that may have its own segments under the platform's name.
+            let list = list.or_else(|| current.list(&own));
+            (own, list)
         };
         Ok(list.map(|list| Actions { id: list.id, platform, at: ActionsAt::List(list) }))
     }
@@ -211,7 +201,8 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
     pub async fn connector(&self, platform: &str) -> Result<Option<Vec<u8>>, StorageError> {
         match &self.served {
             Served::Current(current) => {
-                Ok(self.connector_row(current, platform).await?.map(|row| row.json))
+                let read = |_: &str, found: Packed<'_>| Ok(found.connector.to_vec());
+                self.platform(current, platform, read).await
             }
             Served::Format1(id) => {
                 let list = self.cache.old_list(self.ports, Kind::Connector, *id).await?;
@@ -227,10 +218,15 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
     /// When storage can't answer, or a value is damaged.
     pub async fn detail(&self, platform: &str) -> Result<Option<Vec<u8>>, StorageError> {
         let (row, detail) = match &self.served {
-            Served::Current(current) => match self.connector_row(current, platform).await? {
-                Some(row) => (row.json, row.detail),
-                None => return Ok(None),
-            },
+            Served::Current(current) => {
+                let read = |_: &str, found: Packed<'_>| {
+                    Ok((found.connector.to_vec(), found.detail()?.to_vec()))
+                };
+                match self.platform(current, platform, read).await? {
+                    Some(found) => found,
+                    None => return Ok(None),
+                }
+            }
             Served::Format1(_) => match self.connector(platform).await? {
                 // Format 1 has no details.
                 Some(row) => (row, crate::json::text(&ConnectorDetail::default()).into_bytes()),
@@ -269,28 +265,22 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
         String::from_utf8(text).map_err(|_| StorageError::new("a platform's name is not UTF-8"))
     }
 
-    /// The connector of a name, which may be a former one.
-    async fn connector_row(
+    /// Reads something of the platform of a name, which may be a former one: `read` gets its own name, and what is stored
+    /// about it. Returns `None` when there is no such platform.
+    async fn platform<T>(
         &self,
         current: &Current,
         name: &str,
-    ) -> Result<Option<ConnectorRow>, StorageError> {
+        read: impl Fn(&str, Packed<'_>) -> Result<T, StorageError>,
+    ) -> Result<Option<T>, StorageError> {
         let mut platform = name.to_owned();
         // An alias leads to a platform, never to another alias.
         for _ in 0..2 {
             let Some(place) = current.pack(&platform) else { return Ok(None) };
             let section = self.cache.section(self.ports, place).await?;
             match pack::find(&section, place.segment, &platform)? {
-                Some(pack::Found::Platform(found)) => {
-                    return Ok(Some(ConnectorRow {
-                        platform,
-                        json: found.connector.to_vec(),
-                        detail: found.detail.to_vec(),
-                        authkit: found.authkit,
-                        actions: found.actions,
-                    }));
-                }
-                Some(pack::Found::Alias(own)) => platform = own.to_owned(),
+                Some(Found::Platform(found)) => return read(&platform, found).map(Some),
+                Some(Found::Alias(own)) => platform = own.to_owned(),
                 None => return Ok(None),
             }
         }

@@ -137,7 +137,7 @@ impl<'a> Opened<'a> {
                 let name = String::from_utf8_lossy(names.get(nth)).into_owned();
                 match pack::get(&pack, place.segment, nth).map_err(said)? {
                     Found::Platform(found) => {
-                        let detail = serde_json::from_slice(found.detail)
+                        let detail = serde_json::from_slice(found.detail().map_err(said)?)
                             .with_context(|| format!("{name}: its detail cannot be read"))?;
                         details.0.entry(name).or_default().0 = detail;
                     }

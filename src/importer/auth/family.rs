@@ -8,10 +8,8 @@
 //! | Amazon | "AWS Signature Version 4 for API requests" |
 
 use super::scheme::Scheme;
-use super::{Found, Kind, scopes};
-use crate::catalog::detail::{
-    Field, Grant, OAuth2, Parameters, Pkce, Scope, TokenAuth, TokenBody, variables,
-};
+use super::{Found, Kind, add_scopes, scopes};
+use crate::catalog::detail::{Field, Grant, OAuth2, Parameters, Pkce, Scope, variables};
 use crate::importer::document::Document;
 use crate::importer::scalar::FirstText;
 
@@ -86,12 +84,7 @@ fn declared(scheme: &Scheme) -> Vec<Scope> {
     let mut all = scopes(&scheme.scopes);
     if let Some(flows) = scheme.flows.get() {
         for flow in [&flows.authorization_code, &flows.implicit, &flows.client_credentials] {
-            let more = flow.get().map(|flow| scopes(&flow.scopes)).unwrap_or_default();
-            for scope in more {
-                if !all.iter().any(|known| known.name == scope.name) {
-                    all.push(scope);
-                }
-            }
+            add_scopes(&mut all, flow.get().map(|flow| scopes(&flow.scopes)).unwrap_or_default());
         }
     }
     all
@@ -101,25 +94,18 @@ fn declared(scheme: &Scheme) -> Vec<Scope> {
 #[must_use]
 pub fn google(scopes: Vec<Scope>) -> OAuth2 {
     let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    let authorization_url = "https://accounts.google.com/o/oauth2/v2/auth".to_owned();
+    let token_url = "https://oauth2.googleapis.com/token".to_owned();
     OAuth2 {
-        grant: Grant::AuthorizationCode,
         issuer: Some("https://accounts.google.com".to_owned()),
-        authorization_url: Some("https://accounts.google.com/o/oauth2/v2/auth".to_owned()),
-        token_url: "https://oauth2.googleapis.com/token".to_owned(),
-        refresh_url: None,
         revocation_url: Some("https://oauth2.googleapis.com/revoke".to_owned()),
         scopes,
-        scope_separator: " ".to_owned(),
         pkce: Pkce::S256,
-        token_auth: TokenAuth::ClientSecretPost,
         authorization_parameters: Parameters::from([
             pair("access_type", "offline"),
             pair("prompt", "consent"),
         ]),
-        token_parameters: Parameters::new(),
-        token_body: TokenBody::Form,
-        token_pointer: None,
-        token_members: Vec::new(),
+        ..OAuth2::usual(Grant::AuthorizationCode, Some(authorization_url), token_url)
     }
 }
 
@@ -142,22 +128,11 @@ pub fn microsoft(mut scopes: Vec<Scope>) -> OAuth2 {
         let description = "Keep the access when you are not there".to_owned();
         scopes.insert(0, Scope { name: "offline_access".to_owned(), description });
     }
+    let (authorization_url, token_url) = (format!("{base}/authorize"), format!("{base}/token"));
     OAuth2 {
-        grant: Grant::AuthorizationCode,
-        issuer: None,
-        authorization_url: Some(format!("{base}/authorize")),
-        token_url: format!("{base}/token"),
-        refresh_url: None,
-        revocation_url: None,
         scopes,
-        scope_separator: " ".to_owned(),
         pkce: Pkce::S256,
-        token_auth: TokenAuth::ClientSecretPost,
-        authorization_parameters: Parameters::new(),
-        token_parameters: Parameters::new(),
-        token_body: TokenBody::Form,
-        token_pointer: None,
-        token_members: Vec::new(),
+        ..OAuth2::usual(Grant::AuthorizationCode, Some(authorization_url), token_url)
     }
 }
 

@@ -14,8 +14,7 @@ use super::scalar::{FirstText, Spare};
 use super::server::{self, Found};
 use super::text;
 use crate::catalog::detail::{
-    ApiKey, AuthMethod, Field, Grant, In, Kind, OAuth2, Parameters, Pkce, Scope, TokenAuth,
-    TokenBody, urls, variables,
+    ApiKey, AuthMethod, Field, Grant, In, Kind, OAuth2, Scope, urls, variables,
 };
 use scheme::{Flow, Flows, Scheme};
 
@@ -106,7 +105,7 @@ pub fn unique_id(methods: &[AuthMethod], wanted: &str) -> String {
     ids.find(|id| !taken.contains(id.as_str())).unwrap_or_default()
 }
 
-/// A scheme's name as an id of 1 to 60 characters of a-z, 0-9 and -.
+/// A scheme's name as an id of 1 to 50 characters of a-z, 0-9 and -.
 #[must_use]
 pub fn slug(name: &str) -> String {
     let words = text::words(text::head(name, 200)).join("-").to_lowercase();
@@ -130,12 +129,17 @@ fn is_same(one: &Kind, other: &Kind) -> bool {
 /// Adds the scopes of a method to another one that is like it.
 pub fn merge_scopes(into: &mut Kind, from: Kind) {
     if let (Kind::OAuth2(into), Kind::OAuth2(from)) = (into, from) {
-        for scope in from.scopes {
-            if !into.scopes.iter().any(|known| known.name == scope.name) {
-                into.scopes.push(scope);
-            }
-        }
+        add_scopes(&mut into.scopes, from.scopes);
         into.scopes.truncate(MAX_SCOPES);
+    }
+}
+
+/// Adds the scopes that are not there yet.
+fn add_scopes(into: &mut Vec<Scope>, from: Vec<Scope>) {
+    for scope in from {
+        if !into.iter().any(|known| known.name == scope.name) {
+            into.push(scope);
+        }
     }
 }
 
@@ -267,21 +271,9 @@ fn prefix(description: &str) -> Option<String> {
 /// OAuth with the facts of one flow.
 fn oauth(grant: Grant, flow: &Flow, token_url: String) -> OAuth2 {
     OAuth2 {
-        grant,
-        issuer: None,
-        authorization_url: None,
-        token_url,
         refresh_url: url(&flow.refresh_url),
-        revocation_url: None,
         scopes: scopes(&flow.scopes),
-        scope_separator: " ".to_owned(),
-        pkce: Pkce::None,
-        token_auth: TokenAuth::ClientSecretPost,
-        authorization_parameters: Parameters::new(),
-        token_parameters: Parameters::new(),
-        token_body: TokenBody::Form,
-        token_pointer: None,
-        token_members: Vec::new(),
+        ..OAuth2::usual(grant, None, token_url)
     }
 }
 
