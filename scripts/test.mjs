@@ -35,9 +35,12 @@ const LONG = [
 ];
 // How many steps, and in the longest of them how many files of tests, go on at once.
 const AT_ONCE = Math.min(4, Math.max(2, availableParallelism()));
+// What takes longer hangs: a slow machine with empty caches needs a third of it for a step, and a minute for a test.
+const STEP_MS = 40 * 60_000;
+const TEST_MS = 10 * 60_000;
 const lintOnly = process.argv.includes("--only") && process.argv.includes("lint");
 
-const cargo = (label, args, env) => task(label, (detail) => run("cargo", args, { detail, env }));
+const cargo = (label, args, env) => task(label, (detail) => run("cargo", args, { detail, env, timeout: STEP_MS }));
 
 async function formatting(wasm) {
   for (const cwd of [root, join(root, "tools", "bindgen")]) {
@@ -119,7 +122,7 @@ async function clientTests(wasm) {
     ["a browser", "1"],
   ]) {
     const output = await task(`client in ${place}`, (detail) =>
-      run("cargo", args, { detail, env: { ...env, WASM_BINDGEN_USE_BROWSER } }),
+      run("cargo", args, { detail, env: { ...env, WASM_BINDGEN_USE_BROWSER }, timeout: STEP_MS }),
     );
     const passed = /test result: ok\. (\d+) passed/.exec(output)?.[1] ?? 0;
     if (Number(passed) === 0) throw new Problem(`No test of the client ran in ${place}.`, { output });
@@ -135,7 +138,9 @@ async function endToEnd(detail) {
   ]);
   // Every file would build first, to be run alone; here all is built.
   const env = { CONNECTOR_VAULT_BUILT: "1" };
-  await run("node", ["--test", `--test-concurrency=${AT_ONCE}`, ...reporters, ...files], { show: true, env, detail });
+  const limits = [`--test-timeout=${TEST_MS}`, "--import", join(root, E2E, "support", "ends.mjs")];
+  const args = ["--test", `--test-concurrency=${AT_ONCE}`, ...limits, ...reporters, ...files];
+  await run("node", args, { show: true, env, detail, timeout: STEP_MS });
 }
 
 /** The published declarations against the service's own types, with a browser's globals and with Node's. */
@@ -170,7 +175,8 @@ await main(async () => {
     steps.add(npmPackage, () => buildPackage({ wasm }), setUp);
     steps.add(site, () => buildSite({ wasm }), { needs: ["set-up", npmPackage] });
     steps.add("end-to-end tests", endToEnd, { needs: ["set-up", cli, worker, npmPackage, site] });
-    steps.add("native tests", () => run("cargo", ["test", "--quiet", "--features", "cli"], { show: true }), {
+    const nativeTests = ["test", "--quiet", "--features", "cli"];
+    steps.add("native tests", () => run("cargo", nativeTests, { show: true, timeout: STEP_MS }), {
       ...setUp,
       uses: "target/debug",
     });

@@ -12,6 +12,7 @@ import { isGathered, say } from "./status.mjs";
 // Of a failed program's output: its first lines often name the fault, its last ones the place.
 const HEAD_LINES = 20;
 const TAIL_LINES = 40;
+const DRAIN_MS = 2000;
 
 // A program that is asked to stop takes along what it started; Ctrl-C in a terminal would reach both anyway.
 const running = new Set();
@@ -86,6 +87,10 @@ export function run(command, args, { env, cwd = root, show, timeout, hint, detai
       unwatch(child);
       const why = error.code === "ENOENT" ? "was not found" : `could not be started: ${error.message}`;
       reject(new Problem(`\`${command}\` ${why}.`, { hint }));
+    });
+    // What an ended program leaves running may hold its output open.
+    child.on("exit", (_, signal) => {
+      if (signal) setTimeout(() => child.stdio.forEach((stream) => stream?.destroy()), DRAIN_MS).unref();
     });
     child.on("close", (code, signal) => {
       unwatch(child);

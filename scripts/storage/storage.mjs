@@ -12,11 +12,8 @@ import { spawn } from "node:child_process";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { createRequire, enableCompileCache } from "node:module";
 import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
+import { whenNotBusy } from "./busy.mjs";
 
-// The service writes to the same files, each time for some milliseconds.
-const ATTEMPTS = 100;
-const PAUSE_MS = 100;
 /** So many values are written or read at once. */
 const AT_ONCE = 50;
 
@@ -72,18 +69,6 @@ async function forEach(items, work) {
     for (const item of rest) await work(item);
   };
   await Promise.all(Array.from({ length: Math.min(AT_ONCE, items.length) }, worker));
-}
-
-async function whenNotBusy(work) {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await work();
-    } catch (error) {
-      // Whoever finds the file taken has done nothing yet.
-      if (attempt === ATTEMPTS || !error.message.includes("SQLITE_BUSY")) throw error;
-      await pause(PAUSE_MS);
-    }
-  }
 }
 
 async function keysOf(namespace) {

@@ -136,13 +136,10 @@ describe("the package's README", () => {
     await cli("catalog", "import", ...DOCUMENTS, "--licence", "any", "--out", catalog.path);
     await state.migrate();
     await state.publish(catalog);
-    const database = await state.open();
-    try {
-      await store(database.vault, [caller]);
-      await seed(database.vault, caller.row.account, [...CONNECTIONS, ...ANNS]);
-    } finally {
-      await database.close();
-    }
+    await state.use(async ({ vault }) => {
+      await store(vault, [caller]);
+      await seed(vault, caller.row.account, [...CONNECTIONS, ...ANNS]);
+    });
     [pagePort, appPort] = [await freePort(), await freePort()];
     const origins = [`http://127.0.0.1:${pagePort}`, `http://localhost:${appPort}`];
     server = await Server.start(state, { name: "readme", variables: { ALLOWED_ORIGINS: origins.join() } });

@@ -64,9 +64,7 @@ describe("the npm package and the service", { timeout: 300_000 }, () => {
       readingMaker: key({ account: "sessions", scopes: `connections:read ${MAKES}` }),
     };
     const rows = Object.values(world.keys).filter((made) => made.row);
-    opened = await state.open();
-    await store(opened.vault, rows);
-    await opened.close();
+    await state.use(({ vault }) => store(vault, rows));
     const limited = state.copy("package-limited");
     opened = await state.open();
     world.database = opened.vault;

@@ -99,9 +99,7 @@ describe("the packed package", () => {
     const state = new State("projects-state");
     await state.migrate();
     await state.publish(await smallCatalog());
-    const database = await state.open();
-    await store(database.vault, [caller]);
-    await database.close();
+    await state.use(({ vault }) => store(vault, [caller]));
     tarball = await pack();
     browser = await launch();
     service = await Server.start(state, { name: "projects", variables: { ALLOWED_ORIGINS: "*" } });

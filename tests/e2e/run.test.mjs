@@ -50,13 +50,13 @@ describe("the service on the real runtime", () => {
     };
     // A live key whose row says test.
     world.keys.otherWorld.row.environment = "test";
-    const database = await empty.open();
-    await store(
-      database.vault,
-      Object.values(world.keys).filter((made) => made.row),
-    );
-    const tables = await database.vault.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
-    await database.close();
+    const tables = await empty.use(async ({ vault }) => {
+      await store(
+        vault,
+        Object.values(world.keys).filter((made) => made.row),
+      );
+      return vault.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
+    });
     const own = tables.results.map(({ name }) => name).filter((name) => !/^(_cf_|sqlite_|d1_)/.test(name));
     world.migrated = {
       tables: own,

@@ -20,9 +20,7 @@ function npmSeed(...args) {
 
 /** The rows of a query on a storage folder. */
 async function query(state, sql) {
-  const { vault, close } = await state.open();
-  const { results } = await vault.prepare(sql).all();
-  await close();
+  const { results } = await state.use(({ vault }) => vault.prepare(sql).all());
   return results;
 }
 
@@ -155,13 +153,16 @@ describe("seed", () => {
     });
     const closed = once(child, "close");
     // The storage is open here too, as it is while `npm start` runs.
-    const { vault, close } = await state.open();
-    const count = async () => (await vault.prepare("SELECT count(*) AS n FROM connections").first()).n;
-    while ((await count()) === 0 && child.exitCode === null) await pause(20);
-    child.kill("SIGINT");
-    const [code] = await closed;
-    const n = await count();
-    await close();
+    const [code, n] = await state.use(async ({ vault }) => {
+      const count = async () => (await vault.prepare("SELECT count(*) AS n FROM connections").first()).n;
+      try {
+        while ((await count()) === 0 && child.exitCode === null) await pause(20);
+      } finally {
+        child.kill("SIGINT");
+      }
+      const [code] = await closed;
+      return [code, await count()];
+    });
     assert.equal(code, 130, said);
     assert.ok(n > 0 && n % 5000 === 0, `${n}`);
     assert.ok(said.includes(`Stopped: ${n.toLocaleString("en")} connections made`), said);

@@ -103,22 +103,23 @@ describe("the helper for local storage", { timeout: 600_000 }, () => {
       said += text;
     });
     const closed = once(seed, "close");
-    const { vault, close } = await state.open();
-    const count = async () => (await vault.prepare("SELECT count(*) AS n FROM connections").first()).n;
-    await until("connections are in", async () => (await count()) > 0);
-    const { pid } = record(state);
-    const started = childrenOf(pid);
-    assert.ok(started.length > 0);
-    process.kill(pid, "SIGKILL");
-    const [code] = await closed;
-    assert.equal(code, 1, said);
-    assert.match(
-      said,
-      /stopped with [\d,]+ connections made: the helper for this machine's storage ended before it answered/,
-    );
-    await until("nothing of the helper runs", () => !started.some(isAlive));
-    assert.equal((await count()) % 5000, 0);
-    await close();
+    let pid;
+    await state.use(async ({ vault }) => {
+      const count = async () => (await vault.prepare("SELECT count(*) AS n FROM connections").first()).n;
+      await until("connections are in", async () => (await count()) > 0);
+      ({ pid } = record(state));
+      const started = childrenOf(pid);
+      assert.ok(started.length > 0);
+      process.kill(pid, "SIGKILL");
+      const [code] = await closed;
+      assert.equal(code, 1, said);
+      assert.match(
+        said,
+        /stopped with [\d,]+ connections made: the helper for this machine's storage ended before it answered/,
+      );
+      await until("nothing of the helper runs", () => !started.some(isAlive));
+      assert.equal((await count()) % 5000, 0);
+    });
     assert.equal((await createKey(state, "after")).account, "after");
     assert.notEqual(record(state).pid, pid);
     assert.deepEqual(await accounts(state), ["after"]);
@@ -319,17 +320,16 @@ describe("the commands through wrangler, as they reach Cloudflare's storage", { 
       (await versions(...how)).map(({ id }) => id),
       [other.version, small.version],
     );
-    const { catalog: kv, close } = await state.open();
-    // All that was long ago.
-    for (const [{ version }, publishedAt] of [
-      [small, "2019-01-01T00:00:00.000Z"],
-      [other, "2020-01-01T00:00:00.000Z"],
-    ]) {
-      await kv.put(`version:${version}`, await kv.get(`version:${version}`, "arrayBuffer"), {
-        metadata: { publishedAt },
-      });
-    }
-    await close();
+    await state.use(async ({ catalog: kv }) => {
+      // All that was long ago.
+      for (const [{ version }, publishedAt] of [
+        [small, "2019-01-01T00:00:00.000Z"],
+        [other, "2020-01-01T00:00:00.000Z"],
+      ]) {
+        const record = await kv.get(`version:${version}`, "arrayBuffer");
+        await kv.put(`version:${version}`, record, { metadata: { publishedAt } });
+      }
+    });
     await catalog("prune", "--keep", "1", "--yes", ...how);
     assert.deepEqual(
       (await versions()).map(({ id }) => id),

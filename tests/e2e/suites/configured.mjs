@@ -26,9 +26,7 @@ export function configured(world) {
   describe("as configured", () => {
     before(async () => {
       const state = (world.states.configured = world.states.small.copy("configured"));
-      const database = await state.open();
-      await store(database.vault, Object.values(keys));
-      await database.close();
+      await state.use(({ vault }) => store(vault, Object.values(keys)));
       server = await Server.start(state, {
         name: "configured",
         byWrangler: true,

@@ -42,13 +42,10 @@ export function backupAndRestore() {
 
     /** What a whole database holds, and what is right about it. */
     async function look(from) {
-      const { vault, close } = await from.open();
-      try {
+      return from.use(async ({ vault }) => {
         await expectTrueCounts(vault);
-        return await tables(vault);
-      } finally {
-        await close();
-      }
+        return tables(vault);
+      });
     }
 
     /** Runs wrangler on the new database's place; gives what it says when it fails. */
@@ -76,40 +73,40 @@ export function backupAndRestore() {
         copyFileSync(join(root, "wrangler.toml"), join(path, "wrangler.toml"));
       }
       await old.migrate();
-      const { vault, close } = await old.open();
-      await store(vault, [caller, revoked]);
-      await seeded(vault, "many", 300);
-      // What an SQL file has to write with care.
-      const hard = {
-        platform: "github",
-        platformVersion: "v1",
-        identityType: "user",
-        state: "unknown",
-        active: true,
-        createdAt: Date.UTC(2026, 5, 1),
-      };
-      const names = [
-        "O'Brien; DROP TABLE connections;--",
-        'say "hi"',
-        "two\nlines\r\n",
-        "\\n is no line",
-        "größer 🌍 \u0001",
-        "%s ? ?1 :a @b $c",
-        "x".repeat(128),
-      ];
-      await seed(
-        vault,
-        "many",
-        names.map((name, n) => ({
-          ...hard,
-          id: crypto.randomUUID(),
-          identity: `hard ${n} ${name}`,
-          name,
-          tags: [name, "hard"],
-          description: name,
-        })),
-      );
-      await close();
+      await old.use(async ({ vault }) => {
+        await store(vault, [caller, revoked]);
+        await seeded(vault, "many", 300);
+        // What an SQL file has to write with care.
+        const hard = {
+          platform: "github",
+          platformVersion: "v1",
+          identityType: "user",
+          state: "unknown",
+          active: true,
+          createdAt: Date.UTC(2026, 5, 1),
+        };
+        const names = [
+          "O'Brien; DROP TABLE connections;--",
+          'say "hi"',
+          "two\nlines\r\n",
+          "\\n is no line",
+          "größer 🌍 \u0001",
+          "%s ? ?1 :a @b $c",
+          "x".repeat(128),
+        ];
+        await seed(
+          vault,
+          "many",
+          names.map((name, n) => ({
+            ...hard,
+            id: crypto.randomUUID(),
+            identity: `hard ${n} ${name}`,
+            name,
+            tags: [name, "hard"],
+            description: name,
+          })),
+        );
+      });
     });
 
     test("the copy, put into a new database, is the same: connections, tags, counters, keys", async () => {
@@ -147,12 +144,12 @@ export function backupAndRestore() {
     });
 
     test("the restored vault counts on as before", async () => {
-      const { vault, close } = await restored.open();
-      await vault.batch([
-        vault.prepare("DELETE FROM connections WHERE seq % 3 = 0"),
-        vault.prepare("UPDATE connections SET tags = '[\"other\"]', version = version + 1 WHERE seq % 3 = 1"),
-      ]);
-      await close();
+      await restored.use(({ vault }) =>
+        vault.batch([
+          vault.prepare("DELETE FROM connections WHERE seq % 3 = 0"),
+          vault.prepare("UPDATE connections SET tags = '[\"other\"]', version = version + 1 WHERE seq % 3 = 1"),
+        ]),
+      );
       await look(restored);
     });
 

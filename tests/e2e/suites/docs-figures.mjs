@@ -48,13 +48,9 @@ export function figures(world) {
       await sized.migrate();
       /** Bytes of the database, as D1 tells them, and what its connections are like. */
       const look = async () => {
-        const { vault, close } = await sized.open();
-        const { meta, results } = await vault
-          .prepare(
-            "SELECT count(*) AS n, avg(json_array_length(tags)) AS tags, avg(length(description)) AS text FROM connections",
-          )
-          .run();
-        await close();
+        const query =
+          "SELECT count(*) AS n, avg(json_array_length(tags)) AS tags, avg(length(description)) AS text FROM connections";
+        const { meta, results } = await sized.use(({ vault }) => vault.prepare(query).run());
         return { bytes: meta.size_after, ...results[0] };
       };
       const empty = await look();

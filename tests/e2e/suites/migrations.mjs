@@ -49,9 +49,7 @@ export function migrations(world) {
       const older = new State("older");
       await older.migrateByWrangler(FIRST);
       const before = key({ account: "older" });
-      let opened = await older.open();
-      await store(opened.vault, [before]);
-      await opened.close();
+      await older.use(({ vault }) => store(vault, [before]));
       const place = ["--local", "--persist-to", older.path];
       const [listed] = JSON.parse(await cli("keys", "list", "--json", ...place));
       assert.deepEqual(
@@ -59,9 +57,9 @@ export function migrations(world) {
         [before.row.id, null, null, []],
       );
       assert.match(await cli("keys", "list", ...place), / unknown /);
-      opened = await older.open();
-      const { results } = await opened.vault.prepare("SELECT name FROM d1_migrations ORDER BY id").all();
-      await opened.close();
+      const { results } = await older.use(({ vault }) =>
+        vault.prepare("SELECT name FROM d1_migrations ORDER BY id").all(),
+      );
       assert.deepEqual(
         results.map(({ name }) => name),
         readdirSync(join(root, "migrations")).sort(),

@@ -293,9 +293,7 @@ export function sessions(world) {
 
     before(async () => {
       state = world.states.small.copy("sessions");
-      const database = await state.open();
-      await store(database.vault, Object.values(keys));
-      await database.close();
+      await state.use(({ vault }) => store(vault, Object.values(keys)));
       const signs = { SESSION_SECRET: NEXT_SECRET, SESSION_SECRET_PREVIOUS: SESSION_SECRET };
       servers.next = await Server.start(state, {
         name: "sessions-next",

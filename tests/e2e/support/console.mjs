@@ -62,12 +62,17 @@ export class Console {
     await state.migrate();
     await state.publish(catalog);
     world.opened = await state.open();
-    await store(world.database, Object.values(world.keys));
-    await seed(world.database, world.keys.full.row.account, connections);
-    world.server = await Server.start(state);
-    world.baseUrl = `http://127.0.0.1:${world.server.port}`;
-    world.browser = await launch();
-    return world;
+    try {
+      await store(world.database, Object.values(world.keys));
+      await seed(world.database, world.keys.full.row.account, connections);
+      world.server = await Server.start(state);
+      world.baseUrl = `http://127.0.0.1:${world.server.port}`;
+      world.browser = await launch();
+      return world;
+    } catch (error) {
+      await world.stop();
+      throw error;
+    }
   }
 
   async stop() {

@@ -63,12 +63,7 @@ export class Reference {
     await cli("catalog", "import", ...DOCUMENTS, "--licence", "any", "--out", catalog.path);
     await state.migrate();
     await state.publish(catalog);
-    const database = await state.open();
-    try {
-      await store(database.vault, Object.values(keys));
-    } finally {
-      await database.close();
-    }
+    await state.use(({ vault }) => store(vault, Object.values(keys)));
     const copy = state.copy("reference-strict");
     const reference = new Reference();
     reference.server = await Server.start(state);

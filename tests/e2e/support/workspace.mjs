@@ -16,6 +16,7 @@ import { getPlatformProxy } from "wrangler";
 import { nativeCli, program as builtProgram } from "../../../scripts/lib/native-cli.mjs";
 import { openapiDirectory, root, wrangler } from "../../../scripts/lib/paths.mjs";
 import { run } from "../../../scripts/lib/run.mjs";
+import { whenNotBusy } from "../../../scripts/storage/busy.mjs";
 import { secrets } from "./http.mjs";
 
 const FIXTURES = join(root, "tests", "fixtures", "openapi", "good");
@@ -144,10 +145,27 @@ export class State {
     return copy;
   }
 
-  /** Opens the storage directly: { catalog, vault, close() }. */
+  /** Opens the storage directly: { catalog, vault, close() }. Who does not close it keeps this process alive. */
   async open() {
     const persist = { path: join(this.path, "v3") };
     const { env, dispose } = await getPlatformProxy({ configPath: join(root, "wrangler.toml"), persist });
-    return { catalog: env.CATALOG, vault: env.VAULT, close: dispose };
+    const opened = { catalog: env.CATALOG, vault: env.VAULT, close: dispose };
+    try {
+      await whenNotBusy(() => opened.vault.prepare("SELECT 1").run());
+      return opened;
+    } catch (error) {
+      await dispose();
+      throw error;
+    }
+  }
+
+  /** Opens the storage for `work`, and closes it whatever comes of that; gives what `work` gives. */
+  async use(work) {
+    const opened = await this.open();
+    try {
+      return await work(opened);
+    } finally {
+      await opened.close();
+    }
   }
 }

@@ -1,0 +1,17 @@
+// Ends a file of tests that goes on when its last test is over, as a server does that nobody stopped: the run would wait
+// for it for ever. `npm test` imports this into every file.
+import { after } from "node:test";
+
+const GRACE_MS = 30_000;
+
+// Only a file's own process has this; the one that runs the files does not end with a test.
+if (process.env.NODE_TEST_CONTEXT) {
+  after(() => {
+    const end = () => {
+      const held = [...new Set(process.getActiveResourcesInfo())].join(", ");
+      process.stderr.write(`Still open ${GRACE_MS / 1000} s after the last test: ${held}.\n`);
+      process.exit(1);
+    };
+    setTimeout(end, GRACE_MS).unref();
+  });
+}
