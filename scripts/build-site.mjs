@@ -20,10 +20,12 @@ const INPUTS = [
   "www/docs.html",
   "www/src",
   "www/public",
+  "www/logos.ts",
   "www/vite.config.ts",
   "www/tsconfig.json",
   "npm/dist",
   "package-lock.json",
+  "providers.toml",
   "scripts/build-site.mjs",
 ];
 const built = join(root, "target", "site.built-from");

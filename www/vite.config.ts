@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { defineConfig, type Plugin } from "vite";
+import { logos } from "./logos";
 
 /** The licence texts of Swagger UI and its parts, which must go wherever its code goes. */
 function licences(): Plugin {
@@ -45,7 +46,7 @@ function preloadWasm(): Plugin {
 
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [licences(), preloadWasm()],
+  plugins: [licences(), logos(), preloadWasm()],
   // Where wrangler.toml says that the assets are.
   build: {
     outDir: "dist",

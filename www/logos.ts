@@ -1,0 +1,58 @@
+// The icons of well-known brands: the site has logos/<slug>.svg for each slug that providers.toml names.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import * as icons from "simple-icons";
+import type { SimpleIcon } from "simple-icons";
+import type { Plugin } from "vite";
+
+const PROVIDERS = join(import.meta.dirname, "..", "providers.toml");
+// What WCAG 2 (1.4.11) asks for: at least 3 : 1 between an icon and what is behind it.
+const BRIGHTEST = 1.05 / 3 - 0.05;
+
+export function logos(): Plugin {
+  return {
+    name: "logos",
+    generateBundle() {
+      for (const [slug, source] of logosOf(readFileSync(PROVIDERS, "utf8")))
+        this.emitFile({ type: "asset", fileName: `logos/${slug}.svg`, source });
+    },
+  };
+}
+
+/** The logos that a `providers.toml` names, by slug. Throws if a slug has no icon that may be used. */
+export function logosOf(providers: string): Map<string, string> {
+  // Its types know a default export besides, which is not there.
+  const all = Object.values(icons) as SimpleIcon[];
+  const known = new Map(all.map((icon) => [icon.slug, icon]));
+  const found = new Map<string, string>();
+  const faults = [];
+  for (const [, slug = ""] of providers.matchAll(/^\s*logo\s*=\s*["'](.*?)["']/gm)) {
+    const icon = known.get(slug);
+    if (!icon) faults.push(`the package simple-icons has no icon \`${slug}\``);
+    // The package is CC0; the licences of some icons ask for more.
+    else if (icon.license && icon.license.type !== "CC0-1.0")
+      faults.push(`the icon \`${slug}\` has a licence of its own, ${icon.license.type}`);
+    else found.set(slug, tile(icon));
+  }
+  if (faults.length > 0)
+    throw new Error(`providers.toml: ${faults.join("; ")}: name another \`logo\`, or leave it out.`);
+  return found;
+}
+
+/** The icon on a tile of the brand's colour: white, or black where the colour is too bright for that. */
+function tile({ hex, path }: SimpleIcon) {
+  const ink = luminance(hex) > BRIGHTEST ? "#000" : "#fff";
+  return (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="-7 -7 38 38">' +
+    `<rect x="-7" y="-7" width="38" height="38" rx="7" fill="#${hex}"/><path fill="${ink}" d="${path}"/></svg>`
+  );
+}
+
+/** The relative luminance of a colour, as WCAG 2 defines it. */
+function luminance(hex: string) {
+  const [red = 0, green = 0, blue = 0] = [0, 2, 4].map((at) => {
+    const value = Number.parseInt(hex.slice(at, at + 2), 16) / 255;
+    return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
