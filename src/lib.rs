@@ -37,6 +37,7 @@ pub mod fold;
 pub mod importer;
 pub mod invisible;
 pub mod json;
+pub mod logos;
 pub mod names;
 pub mod nearest;
 pub mod nfc;

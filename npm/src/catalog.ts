@@ -33,7 +33,7 @@ export interface Connector {
   description: string;
   /** The category, such as `Developer Tools`. `Other` if unknown. */
   category: string;
-  /** The logo: an `https:` or `data:` URL. */
+  /** The logo's absolute URL: of a well-known brand on the service's own origin, else an `https:` or `data:` URL. */
   image: string;
   /** Free-form tags. */
   tags: string[];

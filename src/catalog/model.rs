@@ -38,7 +38,7 @@ pub struct Connector {
     pub description: String,
     /// In words; `Other` when unknown.
     pub category: String,
-    /// An `https:` or `data:` URL.
+    /// An `https:` or `data:` URL, or the path of a logo of the site.
     pub image: String,
     /// Free-form tags.
     pub tags: Vec<String>,

@@ -11,6 +11,7 @@ use crate::catalog::detail::{AuthMethod, ConnectorDetail};
 use crate::catalog::key::ConnectorKey;
 use crate::catalog::model::{Action, Connector, Status};
 use crate::catalog::write::Platform;
+use crate::logos;
 
 /// The most characters of a version.
 pub const MAX_VERSION: usize = 100;
@@ -26,6 +27,7 @@ pub struct Draft {
     status: Status,
     category: String,
     tags: Vec<String>,
+    /// An `https` URL, or a path of the service's own site.
     logo: Option<String>,
     /// How users connect, and where the API is.
     pub detail: ConnectorDetail,
@@ -115,6 +117,9 @@ impl Draft {
                 self.category.clone_from(category);
             }
             self.detail = known.complete(self.detail);
+            if let Some(logo) = &known.logo {
+                self.logo = Some(logos::path(logo));
+            }
         }
         let name = wishes.name.clone().unwrap_or_else(|| {
             if self.name.is_empty() { text::title_case(&platform) } else { self.name }

@@ -1,4 +1,4 @@
-//! The image of a connector: the document's own logo, or a monogram.
+//! The image of a connector without a known brand: the document's own logo, or a monogram.
 
 use std::fmt::Write as _;
 

@@ -119,7 +119,13 @@ fn connector() -> Node {
             ("status", names("The release stage of the connector.", variants::<Status>())),
             ("description", string("A description in one line.")),
             ("category", string("The category; `Other` if unknown.")),
-            ("image", said("The logo: an `https:` or `data:` URL.", image)),
+            (
+                "image",
+                said(
+                    "The logo's absolute URL: of a well-known brand on the service's own origin, else an `https:` or `data:` URL.",
+                    image,
+                ),
+            ),
             ("tags", strings("Free-form tags.")),
             ("oauth", boolean("Whether the platform offers OAuth.")),
             ("tools", count("How many actions the platform has.")),

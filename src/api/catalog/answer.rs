@@ -13,6 +13,7 @@ use crate::catalog::filter::{ActionFilter, ConnectorFilter};
 use crate::catalog::reader::Catalog;
 use crate::catalog::stored::SegmentId;
 use crate::fold::fold;
+use crate::logos;
 use crate::names::Names;
 use crate::nearest::{nearest, shown};
 use crate::ports::{Blob, Blobs, Ports};
@@ -71,12 +72,13 @@ impl CatalogAnswer<'_> {
         let catalog = open(cache, ports).await?;
         let (tag, body) = match asked {
             Asked::Connectors { filter, paging } => {
-                let tag = etag::of_query(catalog.connectors_id()?, &request.query, platforms);
+                let tag = etag::of_query(catalog.connectors_id()?, &place(request), platforms);
                 if let Some(response) = known(request, cache, &tag) {
                     return Ok(response);
                 }
                 let page = catalog.connectors(&filter, &|total| paging.positions(total)).await?;
-                (tag, paging.envelope(&page.rows, page.total as u64))
+                let rows = logos::absolute(page.rows, &request.origin);
+                (tag, paging.envelope(&rows, page.total as u64))
             }
             Asked::Connector { platform } => {
                 let folded = seen(platform, platforms);
@@ -87,11 +89,11 @@ impl CatalogAnswer<'_> {
                 let Some(connector) = connector else {
                     return Err(no_platform(platform, &catalog.platforms().await?, platforms));
                 };
-                let tag = etag::of_query(SegmentId::of(&connector), "", None);
+                let tag = etag::of_query(SegmentId::of(&connector), &request.origin, None);
                 if let Some(response) = known(request, cache, &tag) {
                     return Ok(response);
                 }
-                (tag, connector)
+                (tag, logos::absolute(connector, &request.origin))
             }
             Asked::Actions { platform, filter, paging } => {
                 let folded = seen(platform, platforms);
@@ -162,7 +164,12 @@ fn known(request: &Request, cache: &CatalogCache, tag: &str) -> Option<Response>
 
 /// The name under which an isolate remembers a body. The tag alone won't do: it holds only a checksum of the query.
 fn name_of(request: &Request, tag: &str) -> String {
-    [tag, &request.query].concat()
+    [tag, &place(request)].concat()
+}
+
+/// All that a list of connectors depends on besides what is stored: the URLs of logos begin with the service's origin.
+fn place(request: &Request) -> String {
+    [&request.origin, "?", &request.query].concat()
 }
 
 fn ok(body: Rc<dyn Blob>, tag: String) -> Response {

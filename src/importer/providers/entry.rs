@@ -29,9 +29,7 @@ pub struct Entry {
     name: String,
     description: Option<String>,
     category: Option<String>,
-    /// The name of the brand's logo in the npm package `simple-icons`.
-    #[serde(rename = "logo")]
-    _logo: Option<String>,
+    logo: Option<String>,
     #[serde(default)]
     documents: Vec<String>,
     documentation: Option<String>,
@@ -127,13 +125,13 @@ impl Entry {
             name,
             description,
             category,
+            logo,
             documents,
             servers,
             documentation,
             verify,
             account,
             auth,
-            ..
         } = self;
         if !platform::is_valid(platform) {
             fault("the name must be 1–64 of a-z, 0-9 and -".to_owned());
@@ -146,6 +144,10 @@ impl Entry {
             if text.is_some_and(|text| !text::is_line(text, max)) {
                 fault(format!("`{what}` must be one line of 1 to {max} characters"));
             }
+        }
+        let is_slug = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+        if logo.as_deref().is_some_and(|logo| logo.is_empty() || !logo.chars().all(is_slug)) {
+            fault("`logo` must be a slug of simple-icons: a-z, 0-9 and _".to_owned());
         }
         // Where the variables of fields may stand, besides a method's own URLs.
         let mut addresses = servers.clone();
@@ -211,7 +213,7 @@ impl Entry {
             verify,
             account,
         };
-        Provider { name, description, category, documents, detail }
+        Provider { name, description, category, logo, documents, detail }
     }
 }
 

@@ -12,6 +12,8 @@ pub struct Provider {
     pub description: Option<String>,
     /// In words.
     pub category: Option<String>,
+    /// The name of the brand's logo in the npm package `simple-icons`; the site has it.
+    pub logo: Option<String>,
     /// The names that the documents about the platform give it; the first that is imported becomes this platform.
     pub documents: Vec<String>,
     /// How users connect, and where the API is.
