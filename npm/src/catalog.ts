@@ -33,7 +33,7 @@ export interface Connector {
   description: string;
   /** The category, such as `Developer Tools`. `Other` if unknown. */
   category: string;
-  /** The logo's absolute URL: of a well-known brand on the service's own origin, else an `https:` or `data:` URL. */
+  /** The logo's absolute URL. Logos of well-known brands are on the service's own origin. */
   image: string;
   /** Free-form tags. */
   tags: string[];

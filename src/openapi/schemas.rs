@@ -122,7 +122,7 @@ fn connector() -> Node {
             (
                 "image",
                 said(
-                    "The logo's absolute URL: of a well-known brand on the service's own origin, else an `https:` or `data:` URL.",
+                    "The logo's absolute URL. Logos of well-known brands are on the service's own origin.",
                     image,
                 ),
             ),
