@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { decode } from "../../npm/src/decode.ts";
+import { logosOf } from "../../www/logos.ts";
 import { encode } from "../lib/encode.mjs";
 import { locked } from "../lib/lock.mjs";
 import { root, state } from "../lib/paths.mjs";
@@ -272,3 +273,39 @@ describe("steps", () => {
     assert.equal(code, 1);
   });
 });
+
+describe("the logos of providers.toml", () => {
+  const file = readFileSync(join(root, "providers.toml"), "utf8");
+
+  test("are there, all of them, and stand out from their tiles", () => {
+    const logos = logosOf(file);
+    const named = file.split("\n").filter((line) => line.startsWith("logo = "));
+    assert.ok(logos.size > 200 && named.every((line) => logos.has(line.slice(8, -1))), `${logos.size}`);
+    for (const [slug, svg] of logos) {
+      const [, tile, ink] = svg.match(
+        /^<svg [^>]*><rect [^>]*fill="#(\w{6})"\/><path fill="#(\w{3})" d="[Mm][^"]+"\/><\/svg>$/,
+      );
+      assert.ok(contrast(tile, ink.repeat(2)) >= 3, `${slug}: ${tile}, ${ink}`);
+    }
+  });
+
+  test("that can't be used are named", () => {
+    assert.throws(() => logosOf('logo = "slack"\nlogo = "slakc"\n  logo="sanity"\n# logo = "not-meant"\n'), {
+      message:
+        "providers.toml: the package simple-icons has no icon `slakc`; the icon `sanity` has a licence of its own, MIT: name another `logo`, or leave it out.",
+    });
+  });
+});
+
+/** The contrast of two colours, as WCAG 2 defines it. */
+function contrast(...colours) {
+  const luminance = (hex) => {
+    const [red, green, blue] = hex
+      .match(/../g)
+      .map((two) => Number.parseInt(two, 16) / 255)
+      .map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  };
+  const [dark, light] = colours.map(luminance).sort((a, b) => a - b);
+  return (light + 0.05) / (dark + 0.05);
+}

@@ -20,6 +20,7 @@ mod create;
 mod derived;
 mod format1;
 mod keys;
+mod logos;
 mod migrations;
 mod model;
 #[cfg(feature = "cli")]

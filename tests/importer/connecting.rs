@@ -311,6 +311,23 @@ fn an_entry_of_providers_adds_to_its_document_and_stands_alone() {
 }
 
 #[test]
+fn a_brands_logo_comes_before_the_documents_and_after_the_operators() {
+    let image = |providers: &str, wishes: &str, platform: &str| {
+        let (_, platforms) = gather(&with_providers(providers, wishes), &Silent).unwrap();
+        let found = platforms.into_iter().find(|one| one.connector.platform == platform);
+        found.unwrap().connector.image
+    };
+    let branded = ACME.replace("category = \"Commerce\"", "logo = \"acme\"");
+    let branded = branded.replace("name = \"Alone\"", "name = \"Alone\"\nlogo = \"alone\"");
+    let ours = "[platforms.acme]\nimage = \"https://ours.example/logo.png\"";
+    assert_eq!(image(&branded, ours, "acme"), "https://ours.example/logo.png");
+    assert_eq!(image(&branded, "", "acme"), "/logos/acme.svg");
+    assert_eq!(image(&branded, "", "alone"), "/logos/alone.svg", "without a document");
+    assert_eq!(image(ACME, "", "acme"), "https://acme.com/logo.svg", "the document's own");
+    assert!(image(ACME, "", "alone").starts_with("data:image/svg+xml,"));
+}
+
+#[test]
 fn overrides_know_a_platform_by_both_of_its_names() {
     for name in ["acme", "acme-store"] {
         let wishes = format!("[platforms.{name}]\nname = \"Ours\"\nauthkit = true");
@@ -379,6 +396,7 @@ fn faults_of_providers_are_named() {
         ("[platforms.a]\nname = \"A\"\nverify = \"GET /{x}\"".to_owned(), "no field stands for `{x}` in `GET /{x}`"),
         ("[platforms.a]\nname = \"A\"\naccount = { request = \"GET /\", id = \"id\" }".to_owned(), "`id` and `name` are JSON Pointers"),
         ("[platforms.a]\nname = \"A\"\ndocumentation = \"javascript:x\"".to_owned(), "`documentation` is not an `https` URL"),
+        ("[platforms.a]\nname = \"A\"\nlogo = \"../a\"".to_owned(), "`logo` must be a slug of simple-icons: a-z, 0-9 and _"),
         ("[platforms.a]\nname = \"A\"\nservers = [\"http://a.example\"]".to_owned(), "`servers`: `http://a.example` is not an `https` URL"),
         ("[platforms.a]\nname = \"A\"\nservers = [\"https://{x}.example\"]".to_owned(), "no field stands for `{x}`"),
         ("[platforms.a]\nname = \"A\"\ndocuments = [\"d\"]\n[platforms.b]\nname = \"B\"\ndocuments = [\"d\"]".to_owned(), "[platforms.b]: `documents` has `d`, as a has"),

@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { root } from "../../../scripts/lib/paths.mjs";
+import { logosOf } from "../../../www/logos.ts";
 import { page } from "../support/docs.mjs";
 import { CODES } from "../support/expect.mjs";
 import { cli, State } from "../support/workspace.mjs";
@@ -19,6 +21,13 @@ export function figures(world) {
       const report = readFileSync(join(world.catalog, "report.txt"), "utf8");
       const [, files] = report.match(/ from (\d+) files$/m);
       assert.ok(page("README.md").prose.includes(`all ${Number(files).toLocaleString("en")} documents`), files);
+    });
+
+    test("how many platforms have the logo of their brand", () => {
+      const file = readFileSync(join(root, "providers.toml"), "utf8");
+      const [platforms, branded] = [/^\[platforms\./gm, /^logo = /gm].map((line) => file.match(line).length);
+      const told = `${logosOf(file).size} icons, for ${branded} of its ${platforms} platforms`;
+      assert.ok(page("docs/catalog.md").prose.includes(told), told);
     });
 
     test("a month's costs add up", () => {

@@ -43,10 +43,17 @@ function prepare(secret) {
 /** A service with a catalog, keys and connections, and a browser. */
 export class Console {
   /**
-   * @param {{ name: string, documents?: string[], connections?: object[], keys?: object }} options `documents`: what the
-   *   catalog is made from; `keys` come besides `full`, `reader`, `catalogOnly` and `maker`
+   * @param {{ name: string, documents?: string[], providers?: string[], connections?: object[], keys?: object }} options
+   *   `documents`: what the catalog is made from; `providers`: the import's option for providers.toml; `keys` come besides
+   *   `full`, `reader`, `catalogOnly` and `maker`
    */
-  static async start({ name, documents = DOCUMENTS, connections = CONNECTIONS, keys = {} }) {
+  static async start({
+    name,
+    documents = DOCUMENTS,
+    providers = ["--no-providers"],
+    connections = CONNECTIONS,
+    keys = {},
+  }) {
     await build();
     const world = new Console();
     world.keys = {
@@ -57,7 +64,7 @@ export class Console {
       ...keys,
     };
     const catalog = { path: join(folder, `${name}-catalog`) };
-    await cli("catalog", "import", ...documents, "--licence", "any", "--no-providers", "--out", catalog.path);
+    await cli("catalog", "import", ...documents, "--licence", "any", ...providers, "--out", catalog.path);
     const state = new State(`${name}-state`);
     await state.migrate();
     await state.publish(catalog);

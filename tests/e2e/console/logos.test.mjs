@@ -1,0 +1,18 @@
+// The console with the platforms of providers.toml.
+import { after, before, describe } from "node:test";
+import { join } from "node:path";
+import { root } from "../../../scripts/lib/paths.mjs";
+import { Console } from "../support/console.mjs";
+import { consoleLogos } from "../suites/console-logos.mjs";
+
+const world = {};
+
+describe("the console: logos", () => {
+  before(async () => {
+    const providers = ["--providers", join(root, "providers.toml")];
+    world.console = await Console.start({ name: "console-logos", connections: [], providers });
+  });
+  after(() => world.console?.stop());
+
+  consoleLogos(world);
+});

@@ -1,0 +1,71 @@
+// The logos of well-known brands: the service itself has them, so that nobody else learns which ones are looked at.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+
+/** @param {{ console: import("../support/console.mjs").Console }} world */
+export function consoleLogos(world) {
+  describe("logos of well-known brands", () => {
+    const file = (slug) => `${world.console.baseUrl}/logos/${slug}.svg`;
+    /** Opens a page, and asserts that it asks no other host, not even for images. */
+    const visit = (path, use, options) =>
+      world.console.visit(
+        path,
+        async (page) => {
+          const strangers = [];
+          page.on("request", (request) => {
+            const { protocol, origin } = new URL(request.url());
+            if (protocol !== "data:" && origin !== world.console.baseUrl) strangers.push(request.url());
+          });
+          await page.reload();
+          await use(page);
+          await page.waitForLoadState("networkidle");
+          assert.deepEqual(strangers, []);
+        },
+        options,
+      );
+    /** Waits until a logo is shown. */
+    const shown = async (page, slug) => {
+      const image = page.locator(`img.logo[src="${file(slug)}"]`).first();
+      await image.scrollIntoViewIfNeeded();
+      await image.evaluate((element) => element.decode());
+      assert.ok((await image.evaluate((element) => element.naturalWidth)) > 0, slug);
+    };
+
+    for (const theme of ["light", "dark"]) {
+      test(`are shown from the console's own origin: ${theme}`, () =>
+        visit(
+          "/connectors?q=amazon",
+          async (page) => {
+            for (const slug of ["amazons3", "amazondynamodb"]) await shown(page, slug);
+            await page.goto(`${world.console.baseUrl}/connectors/slack`);
+            await page.getByRole("heading", { level: 1, name: "Slack" }).waitFor();
+            await shown(page, "slack");
+          },
+          { theme },
+        ));
+    }
+
+    test("are short absolute URLs in responses", async () => {
+      const ask = async (path) => (await world.console.caller().send("GET", path)).json;
+      const { rows } = await ask("/v1/available-connectors?limit=500");
+      const own = rows.filter(({ image }) => image.startsWith(`${world.console.baseUrl}/logos/`));
+      assert.ok(own.length > 200, `${own.length}`);
+      for (const { image } of rows)
+        assert.match(image, /^(http:\/\/127\.0\.0\.1:\d+\/logos\/\w+\.svg|https:|data:image\/)/);
+      assert.equal((await ask("/v1/available-connectors/slack")).image, file("slack"));
+      assert.ok(own.every(({ image }) => image.length < 100));
+    });
+
+    test("are files that caches keep and pages of every origin may show", async () => {
+      const response = await fetch(file("slack"));
+      assert.equal(response.status, 200);
+      assert.match(await response.text(), /^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg".*<\/svg>$/);
+      const { headers } = response;
+      assert.deepEqual(
+        ["content-type", "cache-control", "cross-origin-resource-policy"].map((name) => headers.get(name)),
+        ["image/svg+xml", "public, max-age=604800", "cross-origin"],
+      );
+      assert.equal((await fetch(file("no-such-brand"))).status, 404);
+    });
+  });
+}
