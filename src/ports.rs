@@ -127,6 +127,12 @@ pub trait Blobs {
     /// The value of `key`. Returns `None` when there is no such key.
     fn get(&self, key: &str) -> impl Future<Output = Result<Option<Rc<dyn Blob>>, StorageError>>;
 
+    /// Inflates bytes that were deflated (RFC 1951). Returns `None` when they are damaged.
+    fn inflate(
+        &self,
+        bytes: Vec<u8>,
+    ) -> impl Future<Output = Result<Option<Vec<u8>>, StorageError>>;
+
     /// Moves bytes to where the store's values live, so that they can be sent repeatedly without being copied.
     fn keep(&self, bytes: Vec<u8>) -> Rc<dyn Blob> {
         Rc::new(bytes)

@@ -170,6 +170,11 @@ impl<P: Blobs> Blobs for Metered<'_, P> {
             }
         }
     }
+
+    async fn inflate(&self, bytes: Vec<u8>) -> Result<Option<Vec<u8>>, StorageError> {
+        self.ports.inflate(bytes).await
+    }
+
     fn keep(&self, bytes: Vec<u8>) -> Rc<dyn Blob> {
         self.ports.keep(bytes)
     }

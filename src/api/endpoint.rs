@@ -3,7 +3,9 @@
 
 use super::body::Field;
 use super::fields::{CREATE_FIELDS, NAME_FIELDS, SESSION_FIELDS, STATE_FIELDS, UPDATE_FIELDS};
-use super::parameters::{ACTION_PARAMETERS, CONNECTION_PARAMETERS, CONNECTOR_PARAMETERS};
+use super::parameters::{
+    ACTION_DETAIL_PARAMETERS, ACTION_PARAMETERS, CONNECTION_PARAMETERS, CONNECTOR_PARAMETERS,
+};
 use super::percent::encode;
 use super::query::Parameter;
 use crate::terms::{Method, Scope};
@@ -154,6 +156,14 @@ endpoints! {
             method: Method::Get,
             path: "/v1/available-actions/{platform}",
             query: &ACTION_PARAMETERS,
+            body: None,
+            if_match: false,
+        };
+        /// An action: what it takes and answers.
+        GetAction(Access::Catalog): Facts {
+            method: Method::Get,
+            path: "/v1/available-actions/{platform}/{key}",
+            query: &ACTION_DETAIL_PARAMETERS,
             body: None,
             if_match: false,
         };

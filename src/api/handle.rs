@@ -165,7 +165,7 @@ async fn answer<P: Ports>(
     let context = allowed.map(|endpoint| Context {
         request,
         endpoint,
-        argument: resource.map(Resource::argument).unwrap_or_default(),
+        arguments: resource.map(Resource::arguments).unwrap_or_default(),
         caller: &caller,
         config: &service.config,
         now,
@@ -214,6 +214,7 @@ async fn plan<'a, P: Ports>(
         Keyed::ListConnectors => catalog::connectors::plan(context),
         Keyed::GetConnector => catalog::connector::plan(context),
         Keyed::ListActions => catalog::actions::plan(context),
+        Keyed::GetAction => catalog::action::plan(context),
         Keyed::ListConnections => vault::list::plan(context),
         Keyed::CreateConnection => vault::create::plan(context, &service.catalog, ports).await,
         Keyed::ReadConnection => vault::read::plan(context),

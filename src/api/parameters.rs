@@ -38,6 +38,10 @@ pub const ACTION_PARAMETERS: [Parameter; 6] = [
     PAGE,
 ];
 
+/// The parameters of an action's detail.
+pub const ACTION_DETAIL_PARAMETERS: [Parameter; 1] =
+    [parameter("include", Check::OneOf(&["responses"]))];
+
 /// The parameters of the connection list.
 pub const CONNECTION_PARAMETERS: [Parameter; 14] = [
     parameter("key", Check::Items(MAX_KEYS, MAX_KEY)),

@@ -120,8 +120,8 @@ pub struct Context<'a> {
     pub request: &'a Request,
     /// The requested endpoint.
     pub endpoint: Keyed,
-    /// The value of the path's parameter; empty when it has none.
-    pub argument: &'a str,
+    /// The values of the path's parameters, percent-decoded, in order.
+    pub arguments: &'a [String],
     /// The holder of a well-formed key, or of a token signed here. Whether the key is valid is not yet known.
     pub caller: &'a Caller,
     /// The operator's settings.
@@ -153,10 +153,16 @@ impl<'a> Context<'a> {
         BodyReader::new(self.request, self.endpoint.facts().body.unwrap_or_default())
     }
 
+    /// The value of the path's parameter with this number; empty when it has no such parameter.
+    #[must_use]
+    pub fn argument(&self, nth: usize) -> &'a str {
+        self.arguments.get(nth).map(String::as_str).unwrap_or_default()
+    }
+
     /// The connection that the path names; one that does not exist when that cannot be an id.
     #[must_use]
     pub fn connection_id(&self) -> ConnectionId {
-        ConnectionId::parse(self.argument).unwrap_or_default()
+        ConnectionId::parse(self.argument(0)).unwrap_or_default()
     }
 
     /// Refuses every query parameter, for endpoints without any.

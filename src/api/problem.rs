@@ -31,6 +31,8 @@ pub enum Code {
     RouteNotFound,
     /// The catalog has no such platform.
     PlatformNotFound,
+    /// The platform has no such action.
+    ActionNotFound,
     /// The caller sees no such connection.
     ConnectionNotFound,
     /// The path exists, but not with this method.
@@ -53,7 +55,7 @@ pub enum Code {
 
 impl Code {
     /// All codes.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::UnknownParameter,
         Self::RepeatedParameter,
         Self::InvalidParameter,
@@ -64,6 +66,7 @@ impl Code {
         Self::InsufficientScope,
         Self::RouteNotFound,
         Self::PlatformNotFound,
+        Self::ActionNotFound,
         Self::ConnectionNotFound,
         Self::MethodNotAllowed,
         Self::ConnectionExists,
@@ -96,6 +99,7 @@ impl Code {
             Self::InsufficientScope => (403, "insufficient_scope"),
             Self::RouteNotFound => (404, "route_not_found"),
             Self::PlatformNotFound => (404, "platform_not_found"),
+            Self::ActionNotFound => (404, "action_not_found"),
             Self::ConnectionNotFound => (404, "connection_not_found"),
             Self::MethodNotAllowed => (405, "method_not_allowed"),
             Self::ConnectionExists => (409, "connection_exists"),
@@ -120,6 +124,7 @@ impl Code {
             Self::InsufficientScope => "Insufficient scope",
             Self::RouteNotFound => "Route not found",
             Self::PlatformNotFound => "Platform not found",
+            Self::ActionNotFound => "Action not found",
             Self::ConnectionNotFound => "Connection not found",
             Self::MethodNotAllowed => "Method not allowed",
             Self::ConnectionExists => "Connection exists",

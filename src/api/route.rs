@@ -104,10 +104,10 @@ impl Resource {
         })
     }
 
-    /// The value of the path's first parameter; empty when it has none.
+    /// The values of the path's parameters, in order.
     #[must_use]
-    pub fn argument(&self) -> &str {
-        self.arguments.first().map(String::as_str).unwrap_or_default()
+    pub fn arguments(&self) -> &[String] {
+        &self.arguments
     }
 
     /// The path's methods, as the value of the `Allow` header.

@@ -9,12 +9,14 @@ use std::rc::Rc;
 
 use lru::LruCache;
 
+use super::action::unit::UnitRef;
 use super::current::Current;
 use super::filter::{Selection, Wanted};
 use super::format1::{self, OldList};
 use super::row::Kind;
 use super::section::{Section, SectionRef};
 use super::stored::{CURRENT_KEY, SegmentId};
+use crate::crc32::crc32;
 use crate::ports::{Blob, Blobs, Clock, StorageError, is_recent};
 
 /// Milliseconds for which the `current` record is trusted.
@@ -25,6 +27,8 @@ pub const DEFAULT_SEGMENT_BYTES: usize = 32 << 20;
 const ANSWER_BYTES: usize = 4 << 20;
 /// Remembered bodies may take this part of what segments may take, besides it.
 const BODY_SHARE: usize = 8;
+/// Inflated units of actions' details may take this part, besides it.
+const UNIT_SHARE: usize = 4;
 /// The approximate cost of an entry besides its own bytes.
 const ENTRY_BYTES: usize = 256;
 
@@ -35,7 +39,11 @@ pub struct CatalogCache {
     segments: RefCell<Budgeted<SegmentId, Rc<Segment>>>,
     answers: RefCell<Budgeted<(SegmentId, Wanted), Selection>>,
     bodies: RefCell<Budgeted<String, Rc<dyn Blob>>>,
+    units: RefCell<Units>,
 }
+
+/// Inflated units, by their segments and where they begin there.
+type Units = Budgeted<(SegmentId, u32), Rc<Vec<u8>>>;
 
 /// The version of the catalog that is served.
 #[derive(Debug, Clone)]
@@ -119,6 +127,7 @@ impl CatalogCache {
             segments: RefCell::new(Budgeted::new(segment_bytes)),
             answers: RefCell::new(Budgeted::new(ANSWER_BYTES)),
             bodies: RefCell::new(Budgeted::new(segment_bytes / BODY_SHARE)),
+            units: RefCell::new(Budgeted::new(segment_bytes / UNIT_SHARE)),
         }
     }
 
@@ -192,6 +201,33 @@ impl CatalogCache {
         let list = Rc::new(list);
         self.hold(id, Segment::Old(Rc::clone(&list)));
         Ok(list)
+    }
+
+    /// An inflated unit of actions' details, from the cache or from storage.
+    ///
+    /// # Errors
+    /// As [`Self::section`].
+    pub async fn unit<P: Blobs>(
+        &self,
+        ports: &P,
+        place: &UnitRef,
+    ) -> Result<Rc<Vec<u8>>, StorageError> {
+        let name = (place.segment, place.base);
+        let known = self.units.try_borrow_mut().ok().and_then(|mut units| units.get(&name));
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let damaged = || StorageError::new(format!("`{}` is damaged", place.segment.key()));
+        let blob = fetch(ports, place.segment).await?;
+        let bytes = place.range().and_then(|range| blob.read(range)).ok_or_else(damaged)?;
+        if crc32(&bytes) != place.crc {
+            return Err(damaged());
+        }
+        let unit = Rc::new(ports.inflate(bytes).await?.ok_or_else(damaged)?);
+        if let Ok(mut units) = self.units.try_borrow_mut() {
+            units.put(name, Rc::clone(&unit), unit.len());
+        }
+        Ok(unit)
     }
 
     fn held(&self, id: SegmentId) -> Option<Rc<Segment>> {

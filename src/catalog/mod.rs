@@ -15,6 +15,7 @@
 //! | [`write`](mod@write) | writing all of that |
 //! | [`format1`] | what earlier releases published |
 
+pub mod action;
 pub mod cache;
 pub mod current;
 pub mod detail;

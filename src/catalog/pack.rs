@@ -1,8 +1,9 @@
 //! A pack: the connector rows and details of some platforms, and those of their action lists that are small enough to
 //! share a segment.
 //!
-//! It is a [`Section`] with two blocks per name: the connector's row, and the members that its detail adds. Of an alias,
-//! the first is the platform's name and the second is empty. The rest of the section's head:
+//! It is a [`Section`] with three blocks per name: the connector's row, the members that its detail adds, and the
+//! [`UnitTable`] of its actions' details. Of an alias, the first is the platform's name and the others are empty. The rest
+//! of the section's head:
 //!
 //! | bytes | meaning |
 //! |---|---|
@@ -10,12 +11,15 @@
 //! | 36 per name | flags; its action list: 16 bytes of id, its start, its head's length and CRC-32, its rows |
 //! | … | [`Texts`]: the names, in order |
 
+use super::action::unit::UnitTable;
 use super::layout::{Texts, first_where, read_number};
 use super::list::ListRef;
 use super::section::{Section, SectionRef};
 use super::stored::SegmentId;
 use crate::ports::StorageError;
 
+/// Blocks per name.
+const BLOCKS: usize = 3;
 /// Bytes of a platform's entry.
 pub const ENTRY_BYTES: usize = 36;
 /// The flag of a connector that is enabled for hosted authorization.
@@ -53,7 +57,16 @@ impl<'a> Packed<'a> {
     /// # Errors
     /// When the pack is damaged.
     pub fn detail(&self) -> Result<&'a [u8], StorageError> {
-        self.pack.block(self.nth.saturating_mul(2).saturating_add(1))
+        self.pack.block(self.nth.saturating_mul(BLOCKS).saturating_add(1))
+    }
+
+    /// Where the details of its actions are.
+    ///
+    /// # Errors
+    /// When the pack is damaged.
+    pub fn units(&self) -> Result<UnitTable, StorageError> {
+        let block = self.pack.block(self.nth.saturating_mul(BLOCKS).saturating_add(2))?;
+        serde_json::from_slice(block).map_err(|_| self.pack.damaged("a table of units is no JSON"))
     }
 }
 
@@ -83,8 +96,8 @@ pub fn names(pack: &Section) -> Result<Texts<'_>, StorageError> {
     let count = read_number(pack.rest(), 0).ok_or_else(cut)?;
     let names_at = count.saturating_mul(ENTRY_BYTES).saturating_add(4);
     let names = pack.rest().get(names_at..).and_then(Texts::open).ok_or_else(cut)?;
-    // The first builds with this format stored one block per name.
-    if pack.len() != names.len().saturating_mul(2) {
+    // The first builds with this format stored less about a name.
+    if pack.len() != names.len().saturating_mul(BLOCKS) {
         return Err(pack.damaged("it has no details: import and publish again"));
     }
     Ok(names)
@@ -99,7 +112,7 @@ pub fn get(pack: &Section, segment: SegmentId, nth: usize) -> Result<Found<'_>, 
     let entry = nth.saturating_mul(ENTRY_BYTES).saturating_add(4);
     let entry = pack.rest().get(entry..).ok_or_else(cut)?;
     let (flags, actions) = read_entry(entry, segment).ok_or_else(cut)?;
-    let connector = pack.block(nth.saturating_mul(2))?;
+    let connector = pack.block(nth.saturating_mul(BLOCKS))?;
     if flags & ALIAS != 0 {
         let name = std::str::from_utf8(connector).map_err(|_| cut())?;
         return Ok(Found::Alias(name));

@@ -5,6 +5,8 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::task::Poll;
 
+use super::action::answer::answer;
+use super::action::unit::Unit;
 use super::cache::{CatalogCache, Served};
 use super::current::Current;
 use super::detail::ConnectorDetail;
@@ -38,6 +40,17 @@ pub struct Catalog<'a, P> {
     cache: &'a CatalogCache,
     ports: &'a P,
     served: Served,
+}
+
+/// What is found of an action.
+#[derive(Debug)]
+pub enum FoundAction {
+    /// Its row and its detail, as JSON.
+    Found(Vec<u8>),
+    /// The platform has no action of this key; these are some that stand near it.
+    NoAction(Vec<String>),
+    /// The catalog has no such platform.
+    NoPlatform,
 }
 
 /// Where the actions of a platform are.
@@ -238,6 +251,42 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
         json.push(b',');
         json.extend_from_slice(detail.strip_prefix(b"{").ok_or_else(damaged)?);
         Ok(Some(json))
+    }
+
+    /// Finds the detail of an action of a platform, both named as they are stored.
+    ///
+    /// # Errors
+    /// When storage can't answer, or a value is damaged.
+    pub async fn action(
+        &self,
+        platform: &str,
+        key: &str,
+        with_responses: bool,
+    ) -> Result<FoundAction, StorageError> {
+        let Served::Current(current) = &self.served else {
+            return Err(StorageError::new("format 1 has no details: import and publish again"));
+        };
+        let read = |own: &str, found: Packed<'_>| {
+            Ok((own.to_owned(), found.detail()?.to_vec(), found.units()?))
+        };
+        let Some((own, detail, table)) = self.platform(current, platform, read).await? else {
+            return Ok(FoundAction::NoPlatform);
+        };
+        let Some(place) = table.unit(key).or_else(|| table.units.first()) else {
+            return Ok(FoundAction::NoAction(Vec::new()));
+        };
+        let bytes = self.cache.unit(self.ports, place).await?;
+        let damaged = || StorageError::new(format!("`{}` is damaged", place.segment.key()));
+        let unit = Unit::open(&bytes).ok_or_else(damaged)?;
+        let Some(action) = unit.action(key) else {
+            let keys = (0..unit.keys.len()).map(|nth| unit.keys.get(nth));
+            let keys = keys.map(|key| String::from_utf8_lossy(key).into_owned());
+            return Ok(FoundAction::NoAction(keys.collect()));
+        };
+        let connector = serde_json::from_slice(&detail)
+            .map_err(|_| StorageError::new("a connector's detail is not what it should be"))?;
+        let json = answer(&unit, &action, &own, &connector, &table.schemes, with_responses);
+        json.map(FoundAction::Found).map_err(|_| damaged())
     }
 
     /// The names of all platforms, each followed by a line feed.

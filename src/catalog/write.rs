@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use super::action::unit::{Deflated, UnitRef, UnitTable, Units, compare};
 use super::current::{pack_of, write_current};
 use super::detail::ConnectorDetail;
 use super::index::write_index;
@@ -35,6 +36,10 @@ pub struct Sizes {
     pub part: usize,
     /// The number of entries per block of a search index.
     pub block: usize,
+    /// The largest segment with several units of actions' details.
+    pub units: usize,
+    /// The number of groups of platforms that share such segments.
+    pub unit_groups: usize,
 }
 
 impl Sizes {
@@ -48,6 +53,8 @@ impl Sizes {
         bucket: 8 << 10,
         part: 1 << 20,
         block: 4096,
+        units: 64 << 10,
+        unit_groups: 16,
     };
 }
 
@@ -64,6 +71,8 @@ pub struct Platform {
     pub aliases: Vec<String>,
     /// The rows of its action list.
     pub actions: Vec<Action>,
+    /// The details of these actions.
+    pub units: Units,
 }
 
 /// A version of the catalog, ready to be stored.
@@ -146,8 +155,9 @@ pub fn catalog<E>(
             put_in(alias, Entry::Alias(name));
         }
     }
+    let tables = store_units(platforms, sizes, &mut store)?;
     let mut places = Vec::with_capacity(packs.len());
-    for pack in packs.iter().map(Pack::write) {
+    for pack in packs.iter().map(|pack| pack.write(&tables)) {
         places.push(match pack {
             Some(pack) => reference(&pack, store(&pack.bytes)?),
             None => [0; REF_BYTES],
@@ -212,10 +222,13 @@ enum Entry<'a> {
 }
 
 impl Entry<'_> {
-    fn blocks(&self) -> [Vec<u8>; 2] {
+    fn blocks(&self, tables: &Tables<'_>) -> [Vec<u8>; 3] {
         match self {
-            Self::Platform(platform, _) => [json(&platform.connector), json(&platform.detail)],
-            Self::Alias(name) => [name.as_bytes().to_vec(), Vec::new()],
+            Self::Platform(platform, _) => {
+                let units = tables.get(platform.connector.platform.as_str());
+                [json(&platform.connector), json(&platform.detail), json(&units)]
+            }
+            Self::Alias(name) => [name.as_bytes().to_vec(), Vec::new(), Vec::new()],
         }
     }
 
@@ -238,6 +251,70 @@ impl Entry<'_> {
     }
 }
 
+/// Where the units of each platform are.
+type Tables<'a> = BTreeMap<&'a str, UnitTable>;
+
+/// Stores the units of all platforms, several in a segment. Only platforms of the same group share segments, so that a
+/// changed platform changes few of them.
+fn store_units<'a, E>(
+    platforms: &[(&'a Platform, LaidOut)],
+    sizes: Sizes,
+    store: &mut impl FnMut(&[u8]) -> Result<SegmentId, E>,
+) -> Result<Tables<'a>, E> {
+    let mut tables = Tables::new();
+    let mut groups: Vec<Vec<(&'a str, &'a Deflated)>> = vec![Vec::new(); sizes.unit_groups.max(1)];
+    for (platform, _) in platforms {
+        let name = platform.connector.platform.as_str();
+        let Units { schemes, units } = &platform.units;
+        tables.insert(name, UnitTable { schemes: schemes.clone(), units: Vec::new() });
+        if let Some(group) = pack_of(name, groups.len()).and_then(|nth| groups.get_mut(nth)) {
+            group.extend(units.iter().map(|unit| (name, unit)));
+        }
+    }
+    for group in groups {
+        for segment in filled(group, sizes.units) {
+            let bytes: Vec<&[u8]> = segment.iter().map(|(_, unit)| unit.bytes.as_slice()).collect();
+            let id = store(&bytes.concat())?;
+            let mut base = 0_u32;
+            for (name, Deflated { first, bytes }) in segment {
+                let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+                let place =
+                    UnitRef { first: first.clone(), segment: id, base, length, crc: crc32(bytes) };
+                tables.entry(name).or_default().units.push(place);
+                base = base.saturating_add(length);
+            }
+        }
+    }
+    for table in tables.values_mut() {
+        table.units.sort_by(|a, b| compare(&a.first, &b.first));
+    }
+    Ok(tables)
+}
+
+/// Distributes units over segments of at most `most` bytes: each, the largest first, into the first that has room.
+fn filled<'a>(
+    mut units: Vec<(&'a str, &'a Deflated)>,
+    most: usize,
+) -> Vec<Vec<(&'a str, &'a Deflated)>> {
+    units.sort_by(|(a, one), (b, other)| {
+        let key =
+            |name, unit: &'a Deflated| (std::cmp::Reverse(unit.bytes.len()), name, &unit.first);
+        key(*a, one).cmp(&key(*b, other))
+    });
+    let mut segments: Vec<(usize, Vec<(&str, &Deflated)>)> = Vec::new();
+    for (name, unit) in units {
+        let fits = |used: &usize| used.saturating_add(unit.bytes.len()) <= most;
+        match segments.iter_mut().find(|(used, _)| fits(used)) {
+            Some((used, held)) => {
+                *used = used.saturating_add(unit.bytes.len());
+                held.push((name, unit));
+            }
+            None => segments.push((unit.bytes.len(), vec![(name, unit)])),
+        }
+    }
+    segments.into_iter().map(|(_, held)| held).collect()
+}
+
 /// The names of a pack.
 #[derive(Default)]
 struct Pack<'a> {
@@ -246,9 +323,10 @@ struct Pack<'a> {
 
 impl Pack<'_> {
     /// The pack's section, followed by the lists. Returns `None` when it has no names.
-    fn write(&self) -> Option<Written> {
+    fn write(&self, tables: &Tables<'_>) -> Option<Written> {
         let names = write_texts(self.names.keys());
-        let blocks: Vec<Vec<u8>> = self.names.values().flat_map(Entry::blocks).collect();
+        let blocks = self.names.values().flat_map(|entry| entry.blocks(tables));
+        let blocks: Vec<Vec<u8>> = blocks.collect();
         let rows: usize = blocks.iter().map(Vec::len).sum();
         let entries = self.names.len().saturating_mul(super::pack::ENTRY_BYTES);
         let table = blocks.len().saturating_mul(12).saturating_add(4);

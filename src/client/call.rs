@@ -114,6 +114,17 @@ impl Call {
         Ok(Self::to(endpoint, &[segment(platform)?]).with_query(query))
     }
 
+    /// `GET /v1/available-actions/{platform}/{key}`. Only the service knows which actions exist.
+    ///
+    /// # Errors
+    /// When a text can't be a path segment, or with all faults of the query.
+    #[wasm_bindgen(js_name = getAction)]
+    pub fn get_action(platform: &str, key: &str, query: &str) -> Result<Call, JsValue> {
+        let endpoint = Keyed::GetAction;
+        read(endpoint, query).finish().map_err(Failure::from)?;
+        Ok(Self::to(endpoint, &[segment(platform)?, segment(key)?]).with_query(query))
+    }
+
     /// `GET /v1/available-connectors/{platform}`. Only the service knows which platforms exist.
     ///
     /// # Errors

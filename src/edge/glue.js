@@ -54,6 +54,18 @@ export async function body(request, most) {
   return bytes;
 }
 
+/** What deflated bytes, a view into WebAssembly's memory, were before; null when they are damaged. */
+export async function inflate(bytes) {
+  // A copy: what is in that memory may change while the stream is read.
+  const stream = new Blob([bytes.slice()]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  try {
+    return new Uint8Array(await new Response(stream).arrayBuffer());
+  } catch (error) {
+    if (error instanceof TypeError) return null;
+    throw error;
+  }
+}
+
 /** A promise that is kept after `milliseconds`. */
 export function sleep(milliseconds) {
   return new Promise((done) => setTimeout(done, milliseconds));

@@ -24,6 +24,9 @@ extern "C" {
     fn file(request: &web_sys::Request, env: &JsValue) -> Result<Promise, JsValue>;
     #[wasm_bindgen(catch)]
     fn body(request: &web_sys::Request, most: u32) -> Result<Promise, JsValue>;
+    /// A promise of the inflated bytes; of null when they are damaged.
+    #[wasm_bindgen(catch)]
+    pub fn inflate(bytes: &[u8]) -> Result<Promise, JsValue>;
     /// A promise that resolves after this many milliseconds.
     #[wasm_bindgen(catch)]
     pub fn sleep(milliseconds: u32) -> Result<Promise, JsValue>;

@@ -68,6 +68,14 @@ impl Blobs for EdgePorts<'_> {
             .map_err(|error| StorageError::new(format!("KV, `{key}`: {}", describe(&error))))
     }
 
+    async fn inflate(&self, bytes: Vec<u8>) -> Result<Option<Vec<u8>>, StorageError> {
+        let inflated = async { JsFuture::from(http::inflate(&bytes)?).await };
+        match inflated.await {
+            Ok(inflated) => Ok(inflated.dyn_ref::<Uint8Array>().map(Uint8Array::to_vec)),
+            Err(error) => Err(StorageError::new(format!("inflate: {}", describe(&error)))),
+        }
+    }
+
     fn keep(&self, bytes: Vec<u8>) -> Rc<dyn Blob> {
         Rc::new(Buffer(Uint8Array::from(bytes.as_slice())))
     }

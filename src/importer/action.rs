@@ -18,34 +18,52 @@ pub const MAX_MODEL: usize = 100;
 /// The most references that a path may lead through.
 const MAX_REFERENCES: usize = 16;
 
-/// The action rows of a document, without their platform, and a warning for each reference that leads nowhere.
+/// The actions of a document.
+pub struct Actions<'a, F> {
+    /// Their rows, without their platform.
+    pub rows: Vec<Action>,
+    /// The operation of each row.
+    pub found: Vec<Found<'a, F>>,
+    /// A warning for each reference that leads nowhere.
+    pub unresolved: Vec<String>,
+}
+
+/// An operation, and where it stands.
+pub struct Found<'a, F> {
+    /// The path, as the document writes it.
+    pub path: &'a str,
+    /// The method.
+    pub method: Method,
+    /// The operation.
+    pub operation: &'a Operation<F>,
+    /// What it has in common with the others of its path.
+    pub item: &'a PathItem<F>,
+}
+
+/// The actions of a document.
 #[must_use]
-pub fn of<F>(document: &Document<F>) -> (Vec<Action>, Vec<String>) {
+pub fn of<F>(document: &Document<F>) -> Actions<'_, F> {
     let mut unresolved = Vec::new();
-    let mut operations = operations(document, &mut unresolved);
-    operations.sort_by_key(|(path, method, _)| (*path, *method));
-    without_twins(&mut operations);
-    let keys = unique(
-        operations.iter().map(|(path, method, operation)| key(*method, path, operation)).collect(),
-    );
-    let mut titled: Vec<Titled<'_>> = operations.iter().map(titled).collect();
+    let mut found = operations(document, &mut unresolved);
+    found.sort_by_key(|found| (found.path, found.method));
+    without_twins(&mut found);
+    let keys = found.iter().map(|found| key(found.method, found.path, found.operation)).collect();
+    let keys = unique(keys);
+    let mut titled: Vec<Titled<'_>> = found.iter().map(titled).collect();
     distinguish(&mut titled);
-    let rows = operations.iter().zip(titled).zip(keys);
-    let row = |((found, titled), key): ((&Found<'_, F>, Titled<'_>), String)| {
-        let (path, method, operation) = *found;
-        Action {
-            title: titled.title,
-            key,
-            method,
-            platform: String::new(),
-            model_name: model_name(path, operation),
-        }
+    let row = |((found, titled), key): ((&Found<'_, F>, Titled<'_>), String)| Action {
+        title: titled.title,
+        key,
+        method: found.method,
+        platform: String::new(),
+        model_name: model_name(found.path, found.operation),
     };
-    (rows.map(row).collect(), unresolved)
+    let rows = found.iter().zip(titled).zip(keys).map(row).collect();
+    Actions { rows, found, unresolved }
 }
 
 fn titled<'a, F>(found: &Found<'a, F>) -> Titled<'a> {
-    let (path, method, operation) = *found;
+    let Found { path, method, operation, .. } = *found;
     let id = bare_id(path, operation);
     let said = Said {
         method,
@@ -68,10 +86,10 @@ fn is_query_protocol(path: &str) -> bool {
 fn without_twins<F>(operations: &mut Vec<Found<'_, F>>) {
     let posted: HashSet<&str> = operations
         .iter()
-        .filter(|(path, method, _)| *method == Method::Post && is_query_protocol(path))
-        .map(|(path, ..)| *path)
+        .filter(|found| found.method == Method::Post && is_query_protocol(found.path))
+        .map(|found| found.path)
         .collect();
-    operations.retain(|(path, method, _)| *method != Method::Get || !posted.contains(path));
+    operations.retain(|found| found.method != Method::Get || !posted.contains(found.path));
 }
 
 /// The operation's id, without the prefix by which Amazon's query protocol distinguishes its two forms.
@@ -80,8 +98,6 @@ fn bare_id<'a, F>(path: &str, operation: &'a Operation<F>) -> &'a str {
     let bare = id.strip_prefix("POST_").or_else(|| id.strip_prefix("GET_"));
     bare.filter(|_| is_query_protocol(path)).unwrap_or(id)
 }
-
-type Found<'a, F> = (&'a str, Method, &'a Operation<F>);
 
 fn operations<'a, F>(document: &'a Document<F>, unresolved: &mut Vec<String>) -> Vec<Found<'a, F>> {
     let paths = document.paths.as_ref().map(|paths| paths.0.as_slice()).unwrap_or_default();
@@ -105,7 +121,7 @@ fn operations<'a, F>(document: &'a Document<F>, unresolved: &mut Vec<String>) ->
             for (method, operation) in &item.operations {
                 if !given.contains(method) {
                     given.push(*method);
-                    found.push((path, *method, operation));
+                    found.push(Found { path, method: *method, operation, item });
                 }
             }
             if let Some(reference) = &item.reference {
@@ -143,7 +159,9 @@ fn target(reference: &str) -> Option<(bool, String)> {
     Some((shared, percent_decoded(pointer).replace("~1", "/").replace("~0", "~")))
 }
 
-fn percent_decoded(text: &str) -> String {
+/// The text with its percent-encoded bytes decoded.
+#[must_use]
+pub fn percent_decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut parts = text.split('%');
     bytes.extend_from_slice(parts.next().unwrap_or_default().as_bytes());

@@ -8,6 +8,8 @@ use serde::de::DeserializeOwned;
 
 use super::folder::{Folder, lay_out};
 use super::{platform, server};
+use crate::catalog::action::answer::answer;
+use crate::catalog::action::unit::{Deflated, Unit, UnitRef, UnitTable, Units, compare, inflate};
 use crate::catalog::current::Current;
 use crate::catalog::detail::{AuthMethod, ConnectorDetail, urls, variables};
 use crate::catalog::key::ConnectorKey;
@@ -34,21 +36,32 @@ pub struct ConnectorEntry {
     pub authkit: bool,
 }
 
-/// What the details add to the connectors' rows, and the platforms' former names.
+/// What is known of the platforms besides their connectors' rows.
 #[derive(Debug, Default)]
-pub struct Details(HashMap<String, (ConnectorDetail, Vec<String>)>);
+pub struct Details(HashMap<String, Known>);
+
+/// What is known of a platform besides its connector's row.
+#[derive(Debug, Default)]
+pub struct Known {
+    /// What the detail adds to the row.
+    pub detail: ConnectorDetail,
+    /// Its former names.
+    pub aliases: Vec<String>,
+    /// Where its actions' details are.
+    pub units: UnitTable,
+}
 
 impl Details {
     /// The platform that was formerly called `name`. Returns `None` when there is none.
     #[must_use]
     pub fn platform(&self, name: &str) -> Option<&str> {
         let mut known = self.0.iter();
-        let found = known.find(|(_, (_, aliases))| aliases.iter().any(|alias| alias == name));
+        let found = known.find(|(_, known)| known.aliases.iter().any(|alias| alias == name));
         found.map(|(platform, _)| platform.as_str())
     }
 
-    /// The detail of a platform, and its former names. Each is given once.
-    pub fn take(&mut self, platform: &str) -> (ConnectorDetail, Vec<String>) {
+    /// What is known of a platform. It is given once.
+    pub fn take(&mut self, platform: &str) -> Known {
         self.0.remove(platform).unwrap_or_default()
     }
 }
@@ -139,13 +152,33 @@ impl<'a> Opened<'a> {
                     Found::Platform(found) => {
                         let detail = serde_json::from_slice(found.detail().map_err(said)?)
                             .with_context(|| format!("{name}: its detail cannot be read"))?;
-                        details.0.entry(name).or_default().0 = detail;
+                        let units = found.units().map_err(said)?;
+                        let known = details.0.entry(name).or_default();
+                        (known.detail, known.units) = (detail, units);
                     }
-                    Found::Alias(of) => details.0.entry(of.to_owned()).or_default().1.push(name),
+                    Found::Alias(of) => {
+                        details.0.entry(of.to_owned()).or_default().aliases.push(name);
+                    }
                 }
             }
         }
         Ok(details)
+    }
+
+    /// The details of a platform's actions, as they are stored.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    fn units(&self, table: UnitTable) -> Result<Units> {
+        let unit = |place: &UnitRef| {
+            let segment = self.folder.read_segment(place.segment)?;
+            let bytes = place.bytes(&segment).map(<[u8]>::to_vec);
+            let bytes =
+                bytes.with_context(|| format!("the segment {} has no such unit", place.segment))?;
+            Ok(Deflated { first: place.first.clone(), bytes })
+        };
+        let units = table.units.iter().map(unit).collect::<Result<_>>()?;
+        Ok(Units { schemes: table.schemes, units })
     }
 }
 
@@ -187,11 +220,18 @@ pub fn faults(folder: &Folder) -> Vec<String> {
         for what in action_faults(&connector, &actions) {
             fault(&what);
         }
-        let (detail, aliases) = details.take(&connector.platform);
+        let Known { detail, aliases, units } = details.take(&connector.platform);
         for what in detail_faults(&connector, authkit, &detail) {
             fault(&what);
         }
-        platforms.push(Platform { connector, detail, authkit, aliases, actions });
+        let units = opened.units(units).unwrap_or_else(|e| {
+            fault(&format!("{e:#}"));
+            Units::default()
+        });
+        for what in unit_faults(&actions, &detail, &units) {
+            fault(&what);
+        }
+        platforms.push(Platform { connector, detail, authkit, aliases, actions, units });
     }
     if faults.is_empty()
         && let Err(e) = is_laid_out(&opened, &platforms)
@@ -278,6 +318,37 @@ fn detail_faults(connector: &Connector, authkit: bool, detail: &ConnectorDetail)
             }
         }
     }
+    faults
+}
+
+/// What would keep the details of actions from being shown.
+fn unit_faults(rows: &[Action], connector: &ConnectorDetail, units: &Units) -> Vec<String> {
+    let mut faults = Vec::new();
+    let mut keys: Vec<&str> = rows.iter().map(|row| row.key.as_str()).collect();
+    keys.sort_unstable_by(|a, b| compare(a, b));
+    let mut missing = keys.into_iter();
+    for stored in &units.units {
+        let inflated = inflate(&stored.bytes).unwrap_or_default();
+        let Some(unit) = Unit::open(&inflated) else {
+            faults.push(format!("the details from {} on are damaged", stored.first));
+            continue;
+        };
+        for nth in 0..unit.keys.len() {
+            let key = String::from_utf8_lossy(unit.keys.get(nth)).into_owned();
+            if missing.next() != Some(&*key) {
+                faults.push(format!("the detail of {key} is not in the place of its row"));
+            }
+            let Some(action) = unit.action(&key) else {
+                faults.push(format!("the detail of {key} cannot be read"));
+                continue;
+            };
+            let schemes = &units.schemes;
+            if answer(&unit, &action, "", connector, schemes, true).is_err() {
+                faults.push(format!("the detail of {key} lacks a definition"));
+            }
+        }
+    }
+    faults.extend(missing.map(|key| format!("the action {key} has no detail")));
     faults
 }
 

@@ -281,7 +281,7 @@ impl ShowArgs {
             );
             return Ok(ExitCode::FAILURE);
         };
-        let (detail, aliases) = details.take(&wanted);
+        let check::Known { detail, aliases, .. } = details.take(&wanted);
         say(&show::platform(entry, &detail, &aliases, &opened.actions(&wanted)?));
         Ok(ExitCode::SUCCESS)
     }

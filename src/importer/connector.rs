@@ -6,8 +6,9 @@ use super::document::Document;
 use super::overrides::Override;
 use super::providers::provider::Provider;
 use super::text::{self, MAX_DESCRIPTION, MAX_NAME};
-use super::{category, hash, image, version};
-use crate::catalog::detail::{AuthMethod, ConnectorDetail};
+use super::{auth, category, hash, image, version};
+use crate::catalog::action::unit::{Deflated, Units};
+use crate::catalog::detail::{AuthMethod, ConnectorDetail, Kind};
 use crate::catalog::key::ConnectorKey;
 use crate::catalog::model::{Action, Connector, Status};
 use crate::catalog::write::Platform;
@@ -33,6 +34,10 @@ pub struct Draft {
     pub detail: ConnectorDetail,
     /// The actions, without their platform.
     pub actions: Vec<Action>,
+    /// Their details.
+    pub units: Vec<Deflated>,
+    /// The methods that the document's security schemes are, by the schemes' names.
+    pub schemes: Vec<(String, Kind)>,
 }
 
 impl Draft {
@@ -53,6 +58,8 @@ impl Draft {
             logo: info.logo.0.as_deref().and_then(image::logo),
             detail,
             actions,
+            units: Vec::new(),
+            schemes: Vec::new(),
         }
     }
 
@@ -69,6 +76,8 @@ impl Draft {
             logo: None,
             detail: ConnectorDetail::default(),
             actions: Vec::new(),
+            units: Vec::new(),
+            schemes: Vec::new(),
         }
     }
 
@@ -121,6 +130,7 @@ impl Draft {
                 self.logo = Some(logos::path(logo));
             }
         }
+        let schemes = auth::satisfied(&self.schemes, &self.detail.auth_methods);
         let name = wishes.name.clone().unwrap_or_else(|| {
             if self.name.is_empty() { text::title_case(&platform) } else { self.name }
         });
@@ -154,6 +164,7 @@ impl Draft {
             authkit: wishes.authkit,
             aliases: Vec::new(),
             actions,
+            units: Units { schemes, units: self.units },
         }
     }
 }

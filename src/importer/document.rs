@@ -8,7 +8,7 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 
 use super::auth::scheme::Scheme;
 use super::paths::{Entries, PathItem, Paths};
-use super::scalar::{FirstText, Format, Logo, Map, Spare, Text, Texts};
+use super::scalar::{FirstText, Format, Logo, Map, Raw, Spare, Text, Texts};
 use super::server::entry::Servers;
 
 /// What has been read of a document. It is filled while reading, so that everything before a fault is known.
@@ -34,6 +34,18 @@ pub struct Document<F> {
     pub components: Option<Spare<Components<F>>>,
     /// `securityDefinitions` of 2.0
     pub security: Option<Spare<Schemes>>,
+    /// `security`
+    pub requirements: Raw<F>,
+    /// `definitions` of 2.0
+    pub definitions: Raw<F>,
+    /// `parameters` of 2.0
+    pub parameters: Raw<F>,
+    /// `responses` of 2.0
+    pub responses: Raw<F>,
+    /// `consumes` of 2.0
+    pub consumes: Texts,
+    /// `produces` of 2.0
+    pub produces: Texts,
 }
 
 /// Security schemes by name.
@@ -186,6 +198,18 @@ pub struct Components<F> {
     pub security_schemes: Spare<Schemes>,
     /// Path items for reference, since 3.1
     pub path_items: Option<Entries<PathItem<F>>>,
+    /// Schemas for reference
+    #[serde(default)]
+    pub schemas: Raw<F>,
+    /// Parameters for reference
+    #[serde(default)]
+    pub parameters: Raw<F>,
+    /// Bodies for reference
+    #[serde(default)]
+    pub request_bodies: Raw<F>,
+    /// Responses for reference
+    #[serde(default)]
+    pub responses: Raw<F>,
 }
 
 /// `externalDocs`
@@ -210,6 +234,12 @@ enum Field {
     Paths,
     Components,
     SecurityDefinitions,
+    Security,
+    Definitions,
+    Parameters,
+    Responses,
+    Consumes,
+    Produces,
     #[serde(other)]
     Other,
 }
@@ -263,6 +293,12 @@ impl<'de, F: Format> Visitor<'de> for Reader<'_, F> {
                 Field::SecurityDefinitions => {
                     once(&mut document.security, "securityDefinitions", map.next_value()?)?;
                 }
+                Field::Security => document.requirements = map.next_value()?,
+                Field::Definitions => document.definitions = map.next_value()?,
+                Field::Parameters => document.parameters = map.next_value()?,
+                Field::Responses => document.responses = map.next_value()?,
+                Field::Consumes => document.consumes = map.next_value()?,
+                Field::Produces => document.produces = map.next_value()?,
                 Field::Other => drop(map.next_value::<IgnoredAny>()?),
             }
         }

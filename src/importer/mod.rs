@@ -13,6 +13,7 @@ pub mod check;
 mod clash;
 pub mod cli;
 pub mod connector;
+mod detail;
 mod document;
 pub mod find;
 pub mod folder;
@@ -53,7 +54,7 @@ use report::{Reason, Summary};
 use scalar::{Format, Spare};
 use source::{MAX_BYTES, Source, Sources};
 
-use crate::catalog::detail::ConnectorDetail;
+use crate::catalog::detail::{ConnectorDetail, Kind};
 use crate::catalog::write::Platform;
 
 /// What to import.
@@ -372,14 +373,19 @@ fn rows<F: Format>(document: &Document<F>, wanted: Wanted, providers: &Providers
         info.title.as_str(),
         info.version.as_str(),
     );
-    let (actions, mut warnings) = action::of(document);
-    let (detail, left_out) = detail(document, providers);
+    let mut actions = action::of(document);
+    let mut warnings = std::mem::take(&mut actions.unresolved);
+    let (detail, schemes, left_out) = detail(document, providers);
     warnings.extend(left_out);
-    let draft = Box::new(Draft::of(document, detail, actions));
+    let mut draft = Box::new(Draft::of(document, detail, actions.rows.clone()));
+    draft.schemes = schemes;
     if wanted == Wanted::Open && !licence::is_open(&info.license) {
         let content = draft.content();
         return Outcome::Closed { naming, content, licence: licence::described(&info.license) };
     }
+    let details = detail::of(document, &actions);
+    draft.units = details.units;
+    warnings.extend(details.left_out);
     warnings.extend(
         document
             .left_out()
@@ -388,8 +394,11 @@ fn rows<F: Format>(document: &Document<F>, wanted: Wanted, providers: &Providers
     Outcome::Rows { naming, draft, warnings }
 }
 
-/// The detail of a document's connector, and a warning for each part that cannot be used.
-fn detail<F>(document: &Document<F>, providers: &Providers) -> (ConnectorDetail, Vec<String>) {
+/// The detail of a document's connector, what its security schemes mean, and a warning for each part that cannot be used.
+fn detail<F>(
+    document: &Document<F>,
+    providers: &Providers,
+) -> (ConnectorDetail, Vec<(String, Kind)>, Vec<String>) {
     let servers = server::of(document);
     let methods = auth::of(document, &servers, &|url| providers.server(url));
     let mut left_out = methods.left_out;
@@ -411,5 +420,5 @@ fn detail<F>(document: &Document<F>, providers: &Providers) -> (ConnectorDetail,
         verify: None,
         account: None,
     };
-    (detail, left_out)
+    (detail, methods.schemes, left_out)
 }

@@ -7,7 +7,9 @@ use std::marker::PhantomData;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 
-use super::scalar::{FirstText, Format, Map, Text};
+use super::document::ExternalDocs;
+use super::scalar::{FirstText, Format, Map, Raw, Spare, Text, Texts};
+use super::server::entry::Servers;
 use crate::terms::Method;
 
 /// `paths`, without extensions
@@ -28,6 +30,10 @@ pub struct PathItem<F> {
     pub reference: Option<String>,
     /// The operations with a method that actions may have.
     pub operations: Vec<(Method, Operation<F>)>,
+    /// The parameters of all of them.
+    pub parameters: Raw<F>,
+    /// Where all of them are, instead of the document's servers.
+    pub servers: Servers,
 }
 
 /// The parts of an operation from which an action's row is made.
@@ -43,8 +49,24 @@ pub struct Operation<F> {
     pub id: Text<F>,
     /// The first of its tags.
     pub tags: FirstText,
-    #[serde(skip)]
-    format: PhantomData<F>,
+    /// Whether its maker advises against it.
+    pub deprecated: FirstText,
+    /// Its documentation.
+    pub external_docs: Spare<ExternalDocs>,
+    /// What it takes.
+    pub parameters: Raw<F>,
+    /// The body that it takes, since 3.0.
+    pub request_body: Raw<F>,
+    /// What it answers.
+    pub responses: Raw<F>,
+    /// The security schemes that it needs, instead of the document's.
+    pub security: Raw<F>,
+    /// Where it is, instead of the document's servers.
+    pub servers: Servers,
+    /// The media types that it takes, of 2.0.
+    pub consumes: Texts,
+    /// The media types that it answers, of 2.0.
+    pub produces: Texts,
 }
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Entries<T> {
@@ -141,12 +163,19 @@ fn path_item<'de, F: Format, A: MapAccess<'de>>(mut map: A) -> Result<PathItem<F
         Put,
         Patch,
         Delete,
+        Parameters,
+        Servers,
         #[serde(rename = "$ref")]
         Reference,
         #[serde(other)]
         Other,
     }
-    let mut item = PathItem { reference: None, operations: Vec::new() };
+    let mut item = PathItem {
+        reference: None,
+        operations: Vec::new(),
+        parameters: Raw::default(),
+        servers: Servers::default(),
+    };
     while let Some(key) = map.next_key()? {
         let method = match key {
             Key::Get => Method::Get,
@@ -156,6 +185,14 @@ fn path_item<'de, F: Format, A: MapAccess<'de>>(mut map: A) -> Result<PathItem<F
             Key::Delete => Method::Delete,
             Key::Reference => {
                 item.reference = map.next_value::<Text<F>>()?.filled().map(str::to_owned);
+                continue;
+            }
+            Key::Parameters => {
+                item.parameters = map.next_value()?;
+                continue;
+            }
+            Key::Servers => {
+                item.servers = map.next_value()?;
                 continue;
             }
             Key::Other => {

@@ -8,7 +8,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{
     DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
 };
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 
 /// How a format writes scalars, so that `version: 1.10` stays `1.10` and does not become the number 1.1.
 pub trait Format: Default {
@@ -17,6 +17,12 @@ pub trait Format: Default {
     /// # Errors
     /// When the value is a map or a list.
     fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error>;
+
+    /// Any value, as JSON.
+    ///
+    /// # Errors
+    /// When the value is broken.
+    fn raw<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Box<RawValue>, D::Error>;
 }
 
 /// JSON
@@ -39,11 +45,41 @@ impl Format for Json {
             _ => Ok(Some(raw.to_owned())),
         }
     }
+
+    fn raw<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Box<RawValue>, D::Error> {
+        <&RawValue>::deserialize(deserializer).map(ToOwned::to_owned)
+    }
 }
 
 impl Format for Yaml {
     fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
         Option::deserialize(deserializer)
+    }
+
+    fn raw<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Box<RawValue>, D::Error> {
+        let value = serde_json::Value::deserialize(deserializer)?;
+        to_raw_value(&value).map_err(D::Error::custom)
+    }
+}
+
+/// Any value, kept as JSON until it is needed.
+#[derive(Default)]
+pub struct Raw<F> {
+    value: Option<Box<RawValue>>,
+    format: PhantomData<F>,
+}
+
+impl<F> Raw<F> {
+    /// The value. Returns `None` when it is missing.
+    #[must_use]
+    pub fn get(&self) -> Option<&RawValue> {
+        self.value.as_deref()
+    }
+}
+
+impl<'de, F: Format> Deserialize<'de> for Raw<F> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self { value: Some(F::raw(deserializer)?), format: PhantomData })
     }
 }
 

@@ -61,6 +61,7 @@ fn curl(endpoint: Keyed, about: &About) -> String {
         Keyed::ListConnectors
         | Keyed::GetConnector
         | Keyed::ListActions
+        | Keyed::GetAction
         | Keyed::ListConnections
         | Keyed::CreateConnection
         | Keyed::ReadConnection

@@ -1,8 +1,9 @@
-//! The schemas of a connector's detail.
+//! The schemas of the details of a connector and of an action.
 
 use super::node::{Node, object};
 use super::schema::{boolean, names, record, reference, string, strings, variants};
 use super::texts::said;
+use crate::catalog::action::stored::Place;
 use crate::catalog::detail::{Grant, In, Pkce, TokenAuth, TokenBody};
 use crate::terms::Method;
 
@@ -38,7 +39,14 @@ pub fn connector(row: &Node) -> Node {
             ),
         ],
     );
-    let joined = |name: &str| match (row.get(name), detail.get(name)) {
+    let description =
+        "A connector, how users connect to its platform, and where the platform's API is.";
+    joined(description, row, &detail, object! {})
+}
+
+/// A row with what its detail adds, and members that are not always there.
+fn joined(description: &str, row: &Node, detail: &Node, optional: Node) -> Node {
+    let both = |name: &str| match (row.get(name), detail.get(name)) {
         (Some(Node::Array(own)), Some(Node::Array(more))) => {
             Node::Array(own.iter().chain(more).cloned().collect())
         }
@@ -47,10 +55,83 @@ pub fn connector(row: &Node) -> Node {
     };
     object! {
         "type": "object",
-        "description": "A connector, how users connect to its platform, and where the platform's API is.",
-        "required": joined("required"),
-        "properties": joined("properties"),
+        "description": description,
+        "required": both("required"),
+        "properties": both("properties").with(optional),
     }
+}
+
+/// An action's row with what its detail adds.
+#[must_use]
+pub fn action(row: &Node) -> Node {
+    let schema = |description: &str| said(description, object! {"type": "object"});
+    let parameter = record(
+        "A parameter.",
+        vec![
+            ("name", string("As the platform names it.")),
+            ("in", names("Where it is sent.", variants::<Place>())),
+            ("required", boolean("Whether the platform needs it.")),
+            ("schema", any_schema("Its values. References lead into this answer.")),
+            ("style", string("How a list or an object is written, as in OpenAPI.")),
+            ("explode", boolean("Whether its values stand for themselves, as in OpenAPI.")),
+        ],
+    );
+    let body = record(
+        "The body of a request.",
+        vec![
+            ("required", boolean("Whether the platform needs it.")),
+            ("contentTypes", strings("The media types; the schema describes the first.")),
+            ("schema", any_schema("Its content. References lead into this answer.")),
+        ],
+    );
+    let auth = record(
+        "A way to authorize the action.",
+        vec![
+            ("method", string("The id of one of the connector's auth methods.")),
+            ("scopes", strings("The scopes that are needed; empty if none are known.")),
+        ],
+    );
+    let detail = record(
+        "",
+        vec![
+            ("path", string("The path below the server; a part in braces is a parameter.")),
+            ("server", text_or_null("The base address; null if unknown.")),
+            ("description", string("What the action does; can be empty.")),
+            ("deprecated", boolean("Whether the platform advises against it.")),
+            ("documentationUrl", url("The platform's documentation of it; null if unknown.")),
+            ("parameters", list("What is sent besides the body.", parameter)),
+            ("requestBody", nullable("The body; null if there is none.", body)),
+            ("auth", list("The ways to authorize it; any one is enough.", auth)),
+            (
+                "input",
+                schema(
+                    "A JSON Schema (2020-12) with the members `path`, `query`, `header` and `body`, as far as the action has them.",
+                ),
+            ),
+        ],
+    );
+    let response = record(
+        "What is answered with one status.",
+        vec![
+            ("status", string("Such as `200`, `4XX` or `default`.")),
+            ("description", string("When it is answered; can be empty.")),
+            ("contentType", text_or_null("The media type; null without a body.")),
+            (
+                "schema",
+                said(
+                    "A JSON Schema (2020-12) of the content; null if unknown.",
+                    object! {"type": Node::texts(["object", "boolean", "null"])},
+                ),
+            ),
+        ],
+    );
+    let responses = list("What the action answers; only with `include=responses`.", response);
+    let optional = object! {"responses": responses};
+    joined("An action, and what it takes and answers.", row, &detail, optional)
+}
+
+fn any_schema(description: &str) -> Node {
+    said(description, object! {"type": Node::texts(["object", "boolean"])})
 }
 
 fn list(description: &str, items: Node) -> Node {

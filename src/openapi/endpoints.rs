@@ -130,6 +130,19 @@ const page = await vault.actions.list(\"github\", { method: \"GET\", limit: 5 })
 for (const { key, title } of page.rows) console.log(key, title);
 ",
         },
+        Keyed::GetAction => About {
+            tag: CATALOG,
+            summary: "Retrieve an action",
+            description: "Returns an action with its address, its parameters, its body and how it is authorized. `input` is one JSON Schema (2020-12) of everything that the action takes. Definitions that would make it too large allow anything; their description says so.",
+            answer: "The action.",
+            schema: Some("ActionDetail"),
+            body: None,
+            address: "/v1/available-actions/github/issuesCreate",
+            script: "\
+const action = await vault.actions.get(\"github\", \"issuesCreate\");
+console.log(action.method, action.path, Object.keys(action.input.properties));
+",
+        },
         Keyed::ListConnections => About {
             tag: VAULT,
             summary: "List connections",

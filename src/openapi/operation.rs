@@ -58,6 +58,7 @@ pub fn keyed(endpoint: Keyed, answers: &Answers, shared: &mut Shared) -> Node {
         Keyed::ListConnectors
         | Keyed::GetConnector
         | Keyed::ListActions
+        | Keyed::GetAction
         | Keyed::ListConnections
         | Keyed::ReadConnection
         | Keyed::UpdateConnection

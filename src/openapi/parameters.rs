@@ -31,6 +31,9 @@ pub fn query(endpoint: Keyed) -> Vec<Node> {
     let about = match endpoint {
         Keyed::ListConnectors => connectors(),
         Keyed::ListActions => actions(),
+        Keyed::GetAction => {
+            vec![plain("include", "`responses` adds what the action answers.")]
+        }
         Keyed::ListConnections => connections(),
         Keyed::GetConnector
         | Keyed::CreateConnection
@@ -188,6 +191,10 @@ fn path(path: &str) -> impl Iterator<Item = Node> {
                 platform_in_any_case().with(object! {"examples": Node::texts(["github"])}),
                 "The platform, ignoring case. For example, `github`.",
             ),
+            "key" => {
+                let schema = object! {"type": "string", "examples": Node::texts(["issuesCreate"])};
+                (schema, "The action's key, exactly. For example, `issuesCreate`.")
+            }
             "id" => {
                 let schema = object! {"type": "string", "format": "uuid"};
                 (schema, "The connection's id, ignoring case.")

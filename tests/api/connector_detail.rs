@@ -1,6 +1,7 @@
 //! A connector with its detail: contract, part 7.
 
 use connector_vault::api::Config;
+use connector_vault::catalog::action::unit::Units;
 use connector_vault::catalog::detail::ConnectorDetail;
 use connector_vault::catalog::stored::CURRENT_KEY;
 use connector_vault::catalog::write::{Platform, Sizes};
@@ -31,6 +32,7 @@ fn api(sizes: Sizes) -> Api {
         authkit: true,
         aliases: aliases.iter().map(|alias| (*alias).to_owned()).collect(),
         actions,
+        units: Units::default(),
     };
     let actions = vec![action("gmail", "Send a message", "send", Method::Post)];
     api.world.publish_platforms(

@@ -8,6 +8,7 @@
 )]
 
 mod access;
+mod action_detail;
 mod actions;
 mod answers;
 mod broad;

@@ -47,7 +47,7 @@ fn sizes() -> impl Strategy<Value = Sizes> {
     let pieces = (1_usize..500, 1_usize..500, 1_usize..40);
     let small =
         (small, pieces).prop_map(|((packs, packed, whole, group, rows), (bucket, part, block))| {
-            Sizes { packs, packed, whole, group, rows, bucket, part, block }
+            Sizes { packs, packed, whole, group, rows, bucket, part, block, ..Sizes::PUBLISHED }
         });
     prop_oneof![4 => small, 1 => Just(Sizes::PUBLISHED)]
 }

@@ -41,6 +41,8 @@ const SIZES: Sizes = Sizes {
     bucket: 1 << 10,
     part: 4 << 10,
     block: 256,
+    units: 4 << 10,
+    unit_groups: 4,
 };
 
 fn published() -> Api {

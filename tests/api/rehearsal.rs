@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use connector_vault::access::key::ApiKey;
 use connector_vault::api::{Config, Request, Service, handle};
+use connector_vault::catalog::action::unit;
 use connector_vault::ports::{
     Blob, Blobs, Clock, Db, Random, RateLimit, ResultSet, RetryAfter, Statement, StorageError,
 };
@@ -120,6 +121,10 @@ impl Blobs for AtStart<'_, World> {
     async fn get(&self, key: &str) -> Result<Option<Rc<dyn Blob>>, StorageError> {
         self.storage.get(key).await
     }
+
+    async fn inflate(&self, bytes: Vec<u8>) -> Result<Option<Vec<u8>>, StorageError> {
+        self.storage.inflate(bytes).await
+    }
 }
 
 impl Db for AtStart<'_, Recording> {
@@ -134,6 +139,10 @@ impl Blobs for AtStart<'_, Recording> {
     async fn get(&self, key: &str) -> Result<Option<Rc<dyn Blob>>, StorageError> {
         let value = self.storage.values.get(key).map(|digits| from_hex(digits));
         Ok(value.map(|bytes| Rc::new(bytes) as Rc<dyn Blob>))
+    }
+
+    async fn inflate(&self, bytes: Vec<u8>) -> Result<Option<Vec<u8>>, StorageError> {
+        Ok(unit::inflate(&bytes))
     }
 }
 

@@ -78,6 +78,8 @@ const PIECES: [Sizes; 2] = [
         bucket: 200,
         part: 400,
         block: 16,
+        units: 100,
+        unit_groups: 1,
     },
 ];
 

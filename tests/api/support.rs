@@ -11,6 +11,7 @@ use connector_vault::access::key::ApiKey;
 use connector_vault::api::config::Variables;
 use connector_vault::api::message::Body;
 use connector_vault::api::{Config, Request, Response, Service, handle};
+use connector_vault::catalog::action::unit::{self, Deflated, Units};
 use connector_vault::catalog::detail::ConnectorDetail;
 use connector_vault::catalog::model::{Action, Connector, Status};
 use connector_vault::catalog::stored::{CURRENT_KEY, SegmentId};
@@ -141,6 +142,7 @@ impl World {
             authkit: *authkit,
             aliases: Vec::new(),
             actions: actions.clone(),
+            units: Units::default(),
         };
         self.publish_platforms(sizes, &catalog.iter().map(platform).collect::<Vec<_>>())
     }
@@ -299,6 +301,10 @@ impl Blobs for World {
         }
         let value = self.blobs.borrow().get(key).cloned();
         Ok(value.map(|bytes| Rc::new(bytes) as Rc<dyn Blob>))
+    }
+
+    async fn inflate(&self, bytes: Vec<u8>) -> Result<Option<Vec<u8>>, StorageError> {
+        Ok(unit::inflate(&bytes))
     }
 }
 
@@ -479,4 +485,16 @@ pub fn small_catalog() -> Vec<(Connector, bool, Vec<Action>)> {
         (connector("epsilon", "Émile & Co", "Ämter", 1), false, one("epsilon")),
         (connector("empty", "Nothing yet", "Other", 0), false, Vec::new()),
     ]
+}
+
+/// Units with these actions, as [`connector_vault::catalog::action::stored`] writes them, in order of their keys, and with
+/// these definitions.
+pub fn units(schemes: Value, actions: &[Value], definitions: &[(&str, &str)]) -> Units {
+    let key = |action: &Value| action["key"].as_str().unwrap().to_owned();
+    let keys: Vec<String> = actions.iter().map(key).collect();
+    let written: Vec<(&str, String)> =
+        keys.iter().map(String::as_str).zip(actions.iter().map(Value::to_string)).collect();
+    let bytes = unit::deflate(&unit::write_unit(&written, definitions));
+    let schemes = serde_json::from_value(schemes).unwrap();
+    Units { schemes, units: vec![Deflated { first: keys[0].clone(), bytes }] }
 }

@@ -12,6 +12,7 @@ use connector_vault::api::paging::{DEFAULT_LIMIT, MAX_LIMIT};
 use connector_vault::api::problem::Code;
 use connector_vault::api::query::{Check, Parameter};
 use connector_vault::api::session::new::DEFAULT_TTL;
+use connector_vault::catalog::action::unit::Units;
 use connector_vault::catalog::detail::{ConnectorDetail, Grant, In, Pkce, TokenAuth, TokenBody};
 use connector_vault::catalog::model::Status;
 use connector_vault::catalog::search::MAX_CHARS;
@@ -225,7 +226,14 @@ fn catalog() -> Vec<Platform> {
             .collect();
         connector.tools = u32::try_from(actions.len()).unwrap();
         let detail = if nth == 0 { detail() } else { ConnectorDetail::default() };
-        Platform { connector, detail, authkit: false, aliases: Vec::new(), actions }
+        Platform {
+            connector,
+            detail,
+            authkit: false,
+            aliases: Vec::new(),
+            actions,
+            units: Units::default(),
+        }
     });
     connectors.collect()
 }

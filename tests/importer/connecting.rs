@@ -443,7 +443,7 @@ fn details_survive_the_folder() {
     assert_eq!(check::faults(&folder), Vec::<String>::new());
     let mut details = check::Opened::new(&folder).unwrap().details().unwrap();
     for platform in &platforms {
-        let (detail, mut aliases) = details.take(&platform.connector.platform);
+        let check::Known { detail, mut aliases, .. } = details.take(&platform.connector.platform);
         let mut expected = platform.aliases.clone();
         aliases.sort();
         expected.sort();

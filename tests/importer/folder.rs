@@ -125,8 +125,8 @@ fn check_names_each_fault() {
         });
         ids.concat()
     };
-    // The names, the connectors, the pack; the manifest, the record.
-    let [names, connectors, pack, version, record] = import().try_into().unwrap();
+    // The names, the connectors, the actions' details, the pack; the manifest, the record.
+    let [names, connectors, details, pack, version, record] = import().try_into().unwrap();
     let output = run(&["check", folder]);
     assert_eq!(String::from_utf8(output.stdout).unwrap(), format!("1 connector, 8 actions in {folder}: no faults\n"));
     assert_eq!(output.status.code(), Some(0));
@@ -141,9 +141,11 @@ fn check_names_each_fault() {
         (Box::new(|| fs::write(out.join("current.json"), "{\"format\": 9, \"connectors\": \"00000000000000000000000000000000\"}").unwrap()), "import again"),
         (Box::new(|| fs::remove_file(&names).unwrap()), "No such file"),
         (Box::new(|| fs::remove_file(&connectors).unwrap()), "No such file"),
+        (Box::new(|| fs::remove_file(&details).unwrap()), "No such file"),
         (Box::new(|| fs::remove_file(&pack).unwrap()), "No such file"),
         (Box::new(|| flip(&names)), "its content is not what its name says"),
         (Box::new(|| flip(&connectors)), "its content is not what its name says"),
+        (Box::new(|| flip(&details)), "its content is not what its name says"),
         (Box::new(|| flip(&pack)), "its content is not what its name says"),
         (Box::new(|| flip(&record)), "its content is not what its name says"),
         (Box::new(|| fs::remove_file(&record).unwrap()), "No such file"),

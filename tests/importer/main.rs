@@ -7,6 +7,7 @@ mod actions;
 mod command;
 mod connecting;
 mod connectors;
+mod details;
 mod documents;
 mod folder;
 mod licences;

@@ -24,7 +24,7 @@ pub fn plan<'a>(context: &Context<'a>) -> Result<Plan<'a>, Problem> {
     };
     let (request, paging) = (context.request, Paging::read(&query));
     let platforms = context.caller.platforms();
-    let asked = Asked::Actions { platform: context.argument, filter, paging };
+    let asked = Asked::Actions { platform: context.argument(0), filter, paging };
     Ok(Plan::Catalog(CatalogAnswer { request, platforms, asked }))
 }
 

@@ -10,7 +10,7 @@ use crate::api::paging::Paging;
 use crate::api::problem::{Code, Extension, Problem};
 use crate::catalog::cache::CatalogCache;
 use crate::catalog::filter::{ActionFilter, ConnectorFilter};
-use crate::catalog::reader::Catalog;
+use crate::catalog::reader::{Catalog, FoundAction};
 use crate::catalog::stored::SegmentId;
 use crate::fold::fold;
 use crate::logos;
@@ -18,8 +18,8 @@ use crate::names::Names;
 use crate::nearest::{nearest, shown};
 use crate::ports::{Blob, Blobs, Ports};
 
-/// How many platforms are suggested for an unknown one.
-const NEAREST_PLATFORMS: usize = 3;
+/// How many names are suggested for an unknown one.
+const NEAREST: usize = 3;
 
 /// A request to the catalog.
 #[derive(Debug)]
@@ -47,6 +47,15 @@ pub enum Asked<'a> {
         /// As sent, percent-decoded.
         platform: &'a str,
     },
+    /// An action with its detail.
+    Action {
+        /// As sent, percent-decoded.
+        platform: &'a str,
+        /// As sent, percent-decoded.
+        key: &'a str,
+        /// Whether what it answers belongs to the answer.
+        with_responses: bool,
+    },
     /// Actions of a platform.
     Actions {
         /// As sent, percent-decoded.
@@ -62,7 +71,8 @@ impl CatalogAnswer<'_> {
     /// Reads what is asked for and renders the response.
     ///
     /// # Errors
-    /// `platform_not_found` when the caller sees no such platform; `unavailable` when storage can't answer.
+    /// `platform_not_found` when the caller sees no such platform, `action_not_found` when the platform has no such action;
+    /// `unavailable` when storage can't answer.
     pub async fn answer<P: Ports>(
         self,
         cache: &CatalogCache,
@@ -94,6 +104,24 @@ impl CatalogAnswer<'_> {
                     return Ok(response);
                 }
                 (tag, logos::absolute(connector, &request.origin))
+            }
+            Asked::Action { platform, key, with_responses } => {
+                let found = match seen(platform, platforms) {
+                    Some(folded) => catalog.action(&folded, key, with_responses).await?,
+                    None => FoundAction::NoPlatform,
+                };
+                let action = match found {
+                    FoundAction::Found(action) => action,
+                    FoundAction::NoAction(near) => return Err(no_action(platform, key, &near)),
+                    FoundAction::NoPlatform => {
+                        return Err(no_platform(platform, &catalog.platforms().await?, platforms));
+                    }
+                };
+                let tag = etag::of_query(SegmentId::of(&action), "", None);
+                if let Some(response) = known(request, cache, &tag) {
+                    return Ok(response);
+                }
+                (tag, action)
             }
             Asked::Actions { platform, filter, paging } => {
                 let folded = seen(platform, platforms);
@@ -136,12 +164,22 @@ async fn open<'a, P: Ports>(
 
 fn no_platform(platform: &str, known: &str, platforms: Option<&Names>) -> Problem {
     let known = known.lines().filter(|known| has_platform(platforms, known));
-    let suggestions = nearest(platform, known, NEAREST_PLATFORMS);
+    let detail = format!("The catalog has no platform `{}`", shown(platform));
+    not_found(Code::PlatformNotFound, &detail, nearest(platform, known, NEAREST))
+}
+
+fn no_action(platform: &str, key: &str, near: &[String]) -> Problem {
+    let near = near.iter().map(String::as_str);
+    let (platform, shown) = (shown(platform), shown(key));
+    let detail = format!("The platform `{platform}` has no action `{shown}`");
+    not_found(Code::ActionNotFound, &detail, nearest(key, near, NEAREST))
+}
+
+fn not_found(code: Code, what: &str, suggestions: Vec<String>) -> Problem {
     let names: Vec<String> = suggestions.iter().map(|known| format!("`{known}`")).collect();
     let meant =
         if names.is_empty() { String::new() } else { format!("; nearest: {}", names.join(", ")) };
-    let detail = format!("The catalog has no platform `{}`{meant}.", shown(platform));
-    let mut problem = Problem::new(Code::PlatformNotFound, detail);
+    let mut problem = Problem::new(code, format!("{what}{meant}."));
     if !suggestions.is_empty() {
         problem.extension = Extension::Suggestions(suggestions);
     }

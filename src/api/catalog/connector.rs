@@ -11,6 +11,6 @@ use crate::api::problem::Problem;
 pub fn plan<'a>(context: &Context<'a>) -> Result<Plan<'a>, Problem> {
     context.no_query()?;
     let (request, platforms) = (context.request, context.caller.platforms());
-    let asked = Asked::Connector { platform: context.argument };
+    let asked = Asked::Connector { platform: context.argument(0) };
     Ok(Plan::Catalog(CatalogAnswer { request, platforms, asked }))
 }

@@ -6,7 +6,7 @@
 pub mod family;
 pub mod scheme;
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use super::document::Document;
 use super::paths::Entries;
@@ -37,6 +37,8 @@ pub type Known<'a> = &'a dyn Fn(&str) -> Option<OAuth2>;
 pub struct Methods {
     /// The preferred one first.
     pub methods: Vec<AuthMethod>,
+    /// What each scheme means, by its name.
+    pub schemes: Vec<(String, Kind)>,
     /// One line for each scheme that is left out, or was not understood whole.
     pub left_out: Vec<String>,
 }
@@ -79,6 +81,7 @@ const fn rank(kind: &Kind) -> u8 {
 impl Methods {
     fn add(&mut self, name: &str, scheme: &Scheme, kinds: Vec<Kind>, servers: &Found) {
         for kind in kinds {
+            self.schemes.push((name.to_owned(), kind.clone()));
             // Several schemes often say the same, for example one for each set of scopes.
             if let Some(same) = self.methods.iter_mut().find(|known| is_same(&known.kind, &kind)) {
                 merge_scopes(&mut same.kind, kind);
@@ -124,6 +127,37 @@ fn is_same(one: &Kind, other: &Kind) -> bool {
         }
         _ => one == other,
     }
+}
+
+/// Whether two methods serve the same purpose, so that one of them is enough.
+#[must_use]
+pub fn is_alike(one: &Kind, other: &Kind) -> bool {
+    match (one, other) {
+        (Kind::OAuth2(one), Kind::OAuth2(other)) => one.grant == other.grant,
+        // Both are a secret that the user pastes.
+        (Kind::Bearer { .. } | Kind::ApiKey(_), Kind::Bearer { .. } | Kind::ApiKey(_)) => true,
+        _ => std::mem::discriminant(one) == std::mem::discriminant(other),
+    }
+}
+
+/// The ids of the methods that satisfy each of the document's schemes: those that are the scheme, or else those that
+/// serve the same purpose.
+#[must_use]
+pub fn satisfied(
+    schemes: &[(String, Kind)],
+    methods: &[AuthMethod],
+) -> BTreeMap<String, Vec<String>> {
+    let mut satisfied: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (scheme, kind) in schemes {
+        let ids = |fits: fn(&Kind, &Kind) -> bool| -> Vec<String> {
+            let fitting = methods.iter().filter(|method| fits(&method.kind, kind));
+            fitting.map(|method| method.id.clone()).collect()
+        };
+        let exact = ids(is_same);
+        let found = if exact.is_empty() { ids(is_alike) } else { exact };
+        satisfied.entry(scheme.clone()).or_default().extend(found);
+    }
+    satisfied
 }
 
 /// Adds the scopes of a method to another one that is like it.

@@ -1,6 +1,6 @@
 //! What is known of one platform, and how it completes what a document says.
 
-use crate::catalog::detail::{ConnectorDetail, Kind, urls, variables};
+use crate::catalog::detail::{ConnectorDetail, urls, variables};
 use crate::importer::auth;
 
 /// What is known of a platform.
@@ -30,8 +30,10 @@ impl Provider {
         let mut methods = known.auth_methods.clone();
         let ours = methods.len();
         for mut method in document.auth_methods {
-            let same =
-                methods.iter_mut().take(ours).find(|known| is_alike(&known.kind, &method.kind));
+            let same = methods
+                .iter_mut()
+                .take(ours)
+                .find(|known| auth::is_alike(&known.kind, &method.kind));
             if let Some(same) = same {
                 auth::merge_scopes(&mut same.kind, method.kind);
                 continue;
@@ -63,15 +65,5 @@ impl Provider {
             verify: known.verify.clone(),
             account: known.account.clone(),
         }
-    }
-}
-
-/// Whether two methods serve the same purpose, so that one of them is enough.
-fn is_alike(one: &Kind, other: &Kind) -> bool {
-    match (one, other) {
-        (Kind::OAuth2(one), Kind::OAuth2(other)) => one.grant == other.grant,
-        // Both are a secret that the user pastes.
-        (Kind::Bearer { .. } | Kind::ApiKey(_), Kind::Bearer { .. } | Kind::ApiKey(_)) => true,
-        _ => std::mem::discriminant(one) == std::mem::discriminant(other),
     }
 }

@@ -8,7 +8,7 @@ use super::document::Document;
 use super::scalar::FirstText;
 use super::text;
 use crate::catalog::detail::{Field, Server, variables};
-use entry::{Entry, Variable};
+use entry::{Entry, Servers, Variable};
 
 /// The most values of a variable that are kept.
 const MAX_VALUES: usize = 200;
@@ -63,6 +63,15 @@ pub fn of<F>(document: &Document<F>) -> Found {
     };
     found.fields = fields.into_values().filter(|field| is_used(&field.name)).collect();
     found
+}
+
+/// The first absolute URL of these servers, encrypted if any is.
+#[must_use]
+pub fn first(servers: &Servers) -> Option<String> {
+    let mut urls = servers.list.iter().filter_map(|entry| absolute(entry.url.as_str()));
+    let first = urls.next()?;
+    let is_secure = |url: &String| url.starts_with("https://");
+    if is_secure(&first) { Some(first) } else { urls.find(is_secure).or(Some(first)) }
 }
 
 /// Whether requests to a server are encrypted.

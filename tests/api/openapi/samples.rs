@@ -7,6 +7,7 @@ use connector_vault::api::endpoint::{Endpoint, Keyed, Open};
 use connector_vault::api::message::Body;
 use connector_vault::api::problem::Code;
 use connector_vault::api::{Config, Request, Response, Service};
+use connector_vault::catalog::action::unit::Units;
 use connector_vault::catalog::detail::ConnectorDetail;
 use connector_vault::catalog::model::{Action, Connector};
 use connector_vault::catalog::write::{Platform, Sizes};
@@ -16,7 +17,7 @@ use connector_vault::terms::{Environment, Method, Scope};
 use serde_json::json;
 
 use crate::support::{
-    Api, action, anonymous, as_key, body, config, connector, with_body, with_header,
+    Api, action, anonymous, as_key, body, config, connector, units, with_body, with_header,
 };
 use crate::vault::{CONNECTIONS, SUMMARY, UNKNOWN_ID, at, code};
 
@@ -69,6 +70,7 @@ impl Scene {
             }
             Keyed::ListConnectors => get("/v1/available-connectors?limit=2"),
             Keyed::GetConnector => get("/v1/available-connectors/github"),
+            Keyed::GetAction => get("/v1/available-actions/github/issuesCreate?include=responses"),
             Keyed::ListActions => get("/v1/available-actions/github?limit=2"),
             Keyed::ListConnections => get(&format!("{CONNECTIONS}?limit=2")),
             Keyed::CreateConnection => {
@@ -192,6 +194,7 @@ fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
             set_key(&mut request, key.reveal());
         }
         Code::PlatformNotFound => request.path = request.path.replace("github", "githb"),
+        Code::ActionNotFound => request.path = request.path.replace("issuesCreate", "issuesCraete"),
         Code::ConnectionNotFound => request.path = request.path.replace(&scene.ids[2], UNKNOWN_ID),
         Code::ConnectionExists => {
             let taken = json!({"platform": "github", "identity": "bob@example.com", "identityType": "user"});
@@ -242,19 +245,74 @@ fn catalog() -> Vec<Platform> {
     let github = named("github", "GitHub", "Developer Tools", 3, "Code hosting and reviews.");
     let gmail = named("gmail", "Gmail", "Email", 0, "Mail, threads and labels.");
     let jira = named("jira", "Jira", "Developer Tools", 0, "Issues and projects.");
-    let platform = |connector, detail, authkit, actions| Platform {
+    let platform = |connector, detail, authkit, actions, units| Platform {
         connector,
         detail,
         authkit,
         aliases: Vec::new(),
         actions,
+        units,
     };
     let none = ConnectorDetail::default;
     vec![
-        platform(github, detail(), true, actions),
-        platform(gmail, none(), true, Vec::new()),
-        platform(jira, none(), false, Vec::new()),
+        platform(github, detail(), true, actions, github_units()),
+        platform(gmail, none(), true, Vec::new(), Units::default()),
+        platform(jira, none(), false, Vec::new(), Units::default()),
     ]
+}
+
+/// The detail of one action, with all that it can say.
+fn github_units() -> Units {
+    let text = |about: &str| json!({"type": "string", "description": about});
+    let of_path = |name: &str, about: &str| {
+        json!({
+            "name": name, "in": "path", "required": true, "schema": text(about), "style": "simple", "explode": false,
+        })
+    };
+    let create = json!({
+        "title": "Create an issue", "key": "issuesCreate", "method": "POST", "modelName": "Issues",
+        "facts": {
+            "path": "/repos/{owner}/{repo}/issues",
+            "description": "Any user with pull access to a repository can create an issue.",
+            "documentationUrl": "https://docs.github.com/rest/issues/issues#create-an-issue",
+        },
+        "parameters": [
+            of_path("owner", "The account owner of the repository."),
+            of_path("repo", "The name of the repository."),
+        ],
+        "requestBody": {
+            "required": true,
+            "contentTypes": ["application/json"],
+            "schema": {
+                "type": "object",
+                "properties": {
+                    "title": text("The title of the issue."),
+                    "labels": {"type": "array", "items": {"$ref": "#/$defs/label"}},
+                },
+                "required": ["title"],
+            },
+        },
+        "security": [{"scheme": "oauth", "scopes": ["repo"]}, {"scheme": "token"}],
+        "reached": {"whole": [0]},
+        "responses": [
+            {
+                "status": "201",
+                "description": "Created",
+                "contentType": "application/json",
+                "schema": {"$ref": "#/$defs/issue"},
+                "reached": {"whole": [1]},
+            },
+            {"status": "410", "description": "Gone", "contentType": null, "schema": null},
+        ],
+    });
+    let definitions = [
+        ("label", r#"{"type":"string"}"#),
+        (
+            "issue",
+            r#"{"type":"object","properties":{"number":{"type":"integer"}},"required":["number"]}"#,
+        ),
+    ];
+    units(json!({"oauth": ["oauth2"], "token": ["token"]}), &[create], &definitions)
 }
 
 /// Two ways to connect to GitHub, with all that a detail can say.

@@ -1,0 +1,21 @@
+//! `GET /v1/available-actions/{platform}/{key}`: an action with what it takes and answers.
+
+use super::answer::{Asked, CatalogAnswer};
+use crate::api::plan::{Context, Plan};
+use crate::api::problem::Problem;
+
+/// Plans the request.
+///
+/// # Errors
+/// With all faults of the query.
+pub fn plan<'a>(context: &Context<'a>) -> Result<Plan<'a>, Problem> {
+    let mut query = context.query();
+    query.finish()?;
+    let (request, platforms) = (context.request, context.caller.platforms());
+    let asked = Asked::Action {
+        platform: context.argument(0),
+        key: context.argument(1),
+        with_responses: query.text("include").is_some(),
+    };
+    Ok(Plan::Catalog(CatalogAnswer { request, platforms, asked }))
+}

@@ -1,0 +1,267 @@
+//! The answer about an action: its row and its detail.
+
+use std::collections::{BTreeMap, HashSet};
+
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+
+use super::stored::{Parameter, Place, Reached, RequestBody, StoredAction, StoredResponse};
+use super::unit::Unit;
+use crate::catalog::detail::ConnectorDetail;
+use crate::catalog::model::Action;
+
+const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
+/// What stands for a definition that would make the answer too large: anything is valid.
+const CUT: &str = r#"{"description":"Left out, since the schema would be too large."}"#;
+
+/// An action with its detail.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ActionDetail<'a> {
+    #[serde(flatten)]
+    row: Action,
+    path: &'a str,
+    server: Option<&'a str>,
+    description: &'a str,
+    deprecated: bool,
+    documentation_url: Option<&'a str>,
+    parameters: Vec<Parameter<Box<RawValue>>>,
+    request_body: Option<RequestBody<Box<RawValue>>>,
+    auth: Vec<Auth>,
+    input: Input<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    responses: Option<Vec<Response<'a>>>,
+}
+
+/// A way to authorize the action.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+struct Auth {
+    /// The id of the connector's auth method.
+    method: String,
+    scopes: Vec<String>,
+}
+
+/// What the action takes, as one JSON Schema.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Input<'a> {
+    #[serde(rename = "$schema")]
+    dialect: &'static str,
+    r#type: &'static str,
+    properties: Members<'a>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    required: Vec<&'static str>,
+    additional_properties: bool,
+    #[serde(rename = "$defs", skip_serializing_if = "BTreeMap::is_empty")]
+    definitions: BTreeMap<&'a str, &'a RawValue>,
+}
+
+#[derive(Debug, Default, Serialize)]
+struct Members<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<Object<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    query: Option<Object<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    header: Option<Object<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    body: Option<&'a RawValue>,
+}
+
+/// The parameters of one place.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Object<'a> {
+    r#type: &'static str,
+    properties: BTreeMap<&'a str, &'a RawValue>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    required: Vec<&'a str>,
+    additional_properties: bool,
+}
+
+/// What the action answers with one status.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Response<'a> {
+    status: &'a str,
+    description: &'a str,
+    content_type: Option<&'a str>,
+    schema: Option<Box<RawValue>>,
+}
+
+/// A damaged unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BrokenUnit;
+
+/// The answer about an action of a unit, as JSON. `platform` is the platform's own name, `connector` its detail and
+/// `schemes` the methods that satisfy its document's security schemes.
+///
+/// # Errors
+/// When the unit lacks a definition, or one of its schemas is not JSON.
+pub fn answer(
+    unit: &Unit<'_>,
+    action: &StoredAction<&RawValue>,
+    platform: &str,
+    connector: &ConnectorDetail,
+    schemes: &BTreeMap<String, Vec<String>>,
+    with_responses: bool,
+) -> Result<Vec<u8>, BrokenUnit> {
+    let body = action.request_body.as_ref();
+    let parameter = |one: &Parameter<&RawValue>| {
+        Ok(Parameter {
+            name: one.name.clone(),
+            r#in: one.r#in,
+            required: one.required,
+            schema: within_input(one.schema)?,
+            style: one.style.clone(),
+            explode: one.explode,
+            content_type: one.content_type.clone(),
+        })
+    };
+    let owned = |body: &RequestBody<&RawValue>| {
+        Ok(RequestBody {
+            required: body.required,
+            content_types: body.content_types.clone(),
+            schema: within_input(body.schema)?,
+        })
+    };
+    let responses = action.responses.iter().map(|one| response(unit, one));
+    let detail = ActionDetail {
+        row: Action {
+            title: action.title.clone(),
+            key: action.key.clone(),
+            method: action.method,
+            platform: platform.to_owned(),
+            model_name: action.model_name.clone(),
+        },
+        path: &action.facts.path,
+        server: action.facts.server.as_deref().or_else(|| first_server(connector)),
+        description: &action.facts.description,
+        deprecated: action.facts.deprecated,
+        documentation_url: action.facts.documentation_url.as_deref(),
+        parameters: action.parameters.iter().map(parameter).collect::<Result<_, _>>()?,
+        request_body: body.map(owned).transpose()?,
+        auth: auth(action, connector, schemes),
+        input: input(unit, action)?,
+        responses: with_responses.then(|| responses.collect::<Result<_, _>>()).transpose()?,
+    };
+    serde_json::to_vec(&detail).map_err(|_| BrokenUnit)
+}
+
+fn first_server(connector: &ConnectorDetail) -> Option<&str> {
+    connector.servers.first().map(|server| server.url.as_str())
+}
+
+/// A schema of parameters or body, whose references lead into the answer's `input`.
+fn within_input(schema: &RawValue) -> Result<Box<RawValue>, BrokenUnit> {
+    let text = schema.get().replace(r##""$ref":"#/$defs/"##, r##""$ref":"#/input/$defs/"##);
+    RawValue::from_string(text).map_err(|_| BrokenUnit)
+}
+
+fn input<'a>(
+    unit: &Unit<'a>,
+    action: &'a StoredAction<&RawValue>,
+) -> Result<Input<'a>, BrokenUnit> {
+    let of = |place: Place| {
+        let given = action.parameters.iter().filter(|one| one.r#in == place);
+        let given: Vec<&Parameter<&RawValue>> = given.collect();
+        let required = given.iter().filter(|one| one.required);
+        let object = Object {
+            r#type: "object",
+            properties: given.iter().map(|one| (one.name.as_str(), one.schema)).collect(),
+            required: required.map(|one| one.name.as_str()).collect(),
+            additional_properties: false,
+        };
+        Some(object).filter(|object| !object.properties.is_empty())
+    };
+    let properties = Members {
+        path: of(Place::Path),
+        query: of(Place::Query),
+        header: of(Place::Header),
+        body: action.request_body.as_ref().map(|body| body.schema),
+    };
+    let needs = |object: &Option<Object<'_>>| {
+        object.as_ref().is_some_and(|object| !object.required.is_empty())
+    };
+    let mut required = Vec::new();
+    for (name, is_needed) in [
+        ("path", needs(&properties.path)),
+        ("query", needs(&properties.query)),
+        ("header", needs(&properties.header)),
+        ("body", action.request_body.as_ref().is_some_and(|body| body.required)),
+    ] {
+        required.extend(is_needed.then_some(name));
+    }
+    Ok(Input {
+        dialect: DIALECT,
+        r#type: "object",
+        properties,
+        required,
+        additional_properties: false,
+        definitions: definitions(unit, &action.reached)?,
+    })
+}
+
+fn definitions<'a>(
+    unit: &Unit<'a>,
+    reached: &Reached,
+) -> Result<BTreeMap<&'a str, &'a RawValue>, BrokenUnit> {
+    let whole = reached.whole.iter().map(|number| unit.definition(*number));
+    let cut =
+        reached.cut.iter().map(|number| unit.definition(*number).map(|(name, _)| (name, CUT)));
+    let parse = |found: Option<(&'a str, &'a str)>| {
+        let (name, text) = found.ok_or(BrokenUnit)?;
+        Ok((name, serde_json::from_str(text).map_err(|_| BrokenUnit)?))
+    };
+    whole.chain(cut).map(parse).collect()
+}
+
+/// A response, whose schema has its own definitions.
+fn response<'a>(
+    unit: &Unit<'a>,
+    response: &'a StoredResponse<&RawValue>,
+) -> Result<Response<'a>, BrokenUnit> {
+    let schema = match response.schema {
+        Some(schema) if response.reached.is_empty() => Some(schema.to_owned()),
+        Some(schema) => {
+            let definitions = definitions(unit, &response.reached)?;
+            let definitions = to_raw_value(&definitions).map_err(|_| BrokenUnit)?;
+            // A schema that refers is an object with at least that member.
+            let rest = schema.get().strip_prefix('{').ok_or(BrokenUnit)?;
+            let text = format!(r#"{{"$defs":{definitions},{rest}"#);
+            Some(RawValue::from_string(text).map_err(|_| BrokenUnit)?)
+        }
+        None => None,
+    };
+    Ok(Response {
+        status: &response.status,
+        description: &response.description,
+        content_type: response.content_type.as_deref(),
+        schema,
+    })
+}
+
+/// The connector's methods that authorize the action. A document that does not say which means all of them.
+fn auth(
+    action: &StoredAction<&RawValue>,
+    connector: &ConnectorDetail,
+    schemes: &BTreeMap<String, Vec<String>>,
+) -> Vec<Auth> {
+    let all = || {
+        let ids = connector.auth_methods.iter().map(|method| method.id.clone());
+        ids.map(|method| Auth { method, scopes: Vec::new() }).collect()
+    };
+    let Some(security) = &action.security else { return all() };
+    let mut found: Vec<Auth> = Vec::new();
+    let mut seen = HashSet::new();
+    for requirement in security {
+        for method in schemes.get(&requirement.scheme).into_iter().flatten() {
+            let scopes = requirement.scopes.clone();
+            if seen.insert((method, scopes.clone())) {
+                found.push(Auth { method: method.clone(), scopes });
+            }
+        }
+    }
+    // A scheme that the connector has no method for says no more than a document without any.
+    if found.is_empty() && !security.is_empty() { all() } else { found }
+}

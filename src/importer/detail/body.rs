@@ -1,0 +1,133 @@
+//! What an action takes in its body, and what it answers.
+
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+use super::definitions::Definitions;
+use super::{Reaching, media, parameters};
+use crate::catalog::action::stored::RequestBody;
+use crate::importer::scalar::Texts;
+use crate::importer::text;
+
+/// The most answers of an action.
+const MAX_RESPONSES: usize = 20;
+/// The most characters of a description.
+const MAX_DESCRIPTION: usize = 300;
+
+/// The body of an operation since 3.0.
+pub fn of_3<F>(
+    given: &RawValue,
+    definitions: &mut Definitions<'_, F>,
+    reaching: &mut Reaching,
+) -> Option<RequestBody<Box<RawValue>>> {
+    let body = definitions.sources.resolved(serde_json::from_str(given.get()).ok()?)?;
+    let (content_types, schema) = media::content(body.get("content")?.as_object()?);
+    let schema = reaching.convert(schema.unwrap_or(&Value::Null), definitions);
+    (!content_types.is_empty()).then_some(RequestBody {
+        required: body.get("required").and_then(Value::as_bool) == Some(true),
+        content_types,
+        schema,
+    })
+}
+
+/// The body of an operation of 2.0: one parameter, or the fields of a form.
+pub fn of_2<F>(
+    given: &parameters::Given,
+    consumes: &[&Texts],
+    definitions: &mut Definitions<'_, F>,
+    reaching: &mut Reaching,
+) -> Option<RequestBody<Box<RawValue>>> {
+    let consumes = consumes.iter().find(|texts| !texts.0.is_empty());
+    let consumes = consumes.map_or(&[][..], |texts| &texts.0);
+    let mut content_types: Vec<String> = consumes.iter().map(|media| media::clean(media)).collect();
+    if let Some(body) = &given.body {
+        if content_types.is_empty() {
+            content_types.push("application/json".to_owned());
+        }
+        media::sort(&mut content_types);
+        let schema = body.get("schema").unwrap_or(&Value::Null);
+        return Some(RequestBody {
+            required: body.get("required").and_then(Value::as_bool) == Some(true),
+            content_types,
+            schema: reaching.convert(schema, definitions),
+        });
+    }
+    if given.form.is_empty() {
+        return None;
+    }
+    let is = |field: &Map<String, Value>, key: &str, value: &Value| field.get(key) == Some(value);
+    let has_file = given.form.iter().any(|field| is(field, "type", &json!("file")));
+    let form = if has_file { "multipart/form-data" } else { "application/x-www-form-urlencoded" };
+    content_types
+        .retain(|media| media == form || (!has_file && media.starts_with("multipart/form-data")));
+    if content_types.is_empty() {
+        content_types.push(form.to_owned());
+    }
+    media::sort(&mut content_types);
+    let name = |field: &Map<String, Value>| field.get("name").cloned().unwrap_or_default();
+    let required: Vec<Value> =
+        given.form.iter().filter(|field| is(field, "required", &json!(true))).map(name).collect();
+    let properties: Map<String, Value> = given
+        .form
+        .iter()
+        .filter_map(|field| {
+            Some((field.get("name")?.as_str()?.to_owned(), parameters::inline(field)))
+        })
+        .collect();
+    let is_required = !required.is_empty();
+    let schema = json!({ "type": "object", "properties": properties, "required": required });
+    let schema = reaching.convert(&schema, definitions);
+    Some(RequestBody { required: is_required, content_types, schema })
+}
+
+/// An answer, whose schema leads to these definitions.
+pub struct Answer {
+    /// The status, as `200`, `4XX` or `default`.
+    pub status: String,
+    /// When it is answered.
+    pub description: String,
+    /// The media type.
+    pub content_type: Option<String>,
+    /// The content.
+    pub schema: Option<Box<RawValue>>,
+    /// What the schema refers to.
+    pub reaching: Reaching,
+}
+
+/// The answers of an operation.
+pub fn answers<F>(
+    given: &RawValue,
+    produces: &[&Texts],
+    definitions: &mut Definitions<'_, F>,
+) -> Vec<Answer> {
+    let Ok(Value::Object(responses)) = serde_json::from_str(given.get()) else { return Vec::new() };
+    let produces = produces.iter().find(|texts| !texts.0.is_empty());
+    let mut produces: Vec<String> = produces.map_or(&[][..], |texts| &texts.0).to_vec();
+    media::sort(&mut produces);
+    let mut answers = Vec::new();
+    for (status, value) in responses {
+        if status.starts_with("x-") || status.len() > 10 || answers.len() >= MAX_RESPONSES {
+            continue;
+        }
+        let Some(response) = definitions.sources.resolved(value) else { continue };
+        let content = response.get("content").and_then(Value::as_object).map(media::content);
+        let (content_type, schema) = content.map_or_else(
+            || {
+                let schema = response.get("schema");
+                let usual = produces.first().map_or("application/json", String::as_str);
+                (schema.map(|_| media::clean(usual)), schema)
+            },
+            |(types, schema)| (types.into_iter().next(), schema),
+        );
+        let mut reaching = Reaching::default();
+        let description = response.get("description").and_then(Value::as_str).unwrap_or_default();
+        answers.push(Answer {
+            status,
+            description: text::verbatim(description, MAX_DESCRIPTION),
+            content_type,
+            schema: schema.map(|schema| reaching.convert(schema, definitions)),
+            reaching,
+        });
+    }
+    answers
+}

@@ -1,0 +1,225 @@
+//! What a document's references lead to, and the definitions that become part of the catalog.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::schema;
+use crate::catalog::action::stored::Reached;
+use crate::importer::action::percent_decoded;
+use crate::importer::document::Document;
+use crate::importer::paths::PathItem;
+use crate::terms::Method;
+
+/// The most references that lead from one to the next.
+const MAX_CHAIN: usize = 16;
+/// The most characters of a definition's name.
+const MAX_NAME: usize = 120;
+
+type Named<'d> = HashMap<String, &'d RawValue>;
+
+/// Everything in a document that a reference can name.
+pub struct Sources<'d, F> {
+    kinds: HashMap<&'static str, Named<'d>>,
+    paths: HashMap<&'d str, &'d PathItem<F>>,
+}
+
+impl<'d, F> Sources<'d, F> {
+    /// The sources of a document.
+    #[must_use]
+    pub fn of(document: &'d Document<F>) -> Self {
+        let named = |raw: Option<&'d RawValue>| -> Named<'d> {
+            raw.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default()
+        };
+        let shared = document.components();
+        let kinds = HashMap::from([
+            ("components/schemas", named(shared.and_then(|shared| shared.schemas.get()))),
+            ("components/parameters", named(shared.and_then(|shared| shared.parameters.get()))),
+            ("components/requestBodies", named(shared.and_then(|all| all.request_bodies.get()))),
+            ("components/responses", named(shared.and_then(|shared| shared.responses.get()))),
+            ("definitions", named(document.definitions.get())),
+            ("parameters", named(document.parameters.get())),
+            ("responses", named(document.responses.get())),
+        ]);
+        let paths = document.paths.iter().flat_map(|paths| &paths.0);
+        Self { kinds, paths: paths.map(|(path, item)| (path.as_str(), item)).collect() }
+    }
+
+    /// What a reference leads to. Returns `None` when it leads out of what is kept of the document.
+    #[must_use]
+    pub fn value(&self, reference: &str) -> Option<Value> {
+        let steps = steps(reference)?;
+        let (raw, rest) = self.find(&steps)?;
+        let value: Value = serde_json::from_str(raw.get()).ok()?;
+        rest.iter().try_fold(value, |value, step| match value {
+            Value::Object(mut map) => map.remove(step),
+            Value::Array(mut list) => {
+                let at = step.parse::<usize>().ok().filter(|at| *at < list.len())?;
+                Some(list.swap_remove(at))
+            }
+            _ => None,
+        })
+    }
+
+    /// The kept value that a path of steps begins with, and the steps that are left.
+    fn find<'s>(&self, steps: &'s [String]) -> Option<(&'d RawValue, &'s [String])> {
+        let text = |nth: usize| steps.get(nth).map(String::as_str).unwrap_or_default();
+        match text(0) {
+            "components" => {
+                let kind = format!("components/{}", text(1));
+                Some((*self.kinds.get(kind.as_str())?.get(text(2))?, steps.get(3..)?))
+            }
+            "paths" => {
+                let item = self.paths.get(text(1))?;
+                if text(2) == "parameters" {
+                    return Some((item.parameters.get()?, steps.get(3..)?));
+                }
+                let method = Method::ALL.into_iter();
+                let method =
+                    method.into_iter().find(|one| one.as_str().eq_ignore_ascii_case(text(2)))?;
+                let (_, operation) = item.operations.iter().find(|(one, _)| *one == method)?;
+                let raw = match text(3) {
+                    "parameters" => &operation.parameters,
+                    "requestBody" => &operation.request_body,
+                    "responses" => &operation.responses,
+                    _ => return None,
+                };
+                Some((raw.get()?, steps.get(4..)?))
+            }
+            kind => Some((*self.kinds.get(kind)?.get(text(1))?, steps.get(2..)?)),
+        }
+    }
+
+    /// An object of the document, or what it refers to. Returns `None` when it is no object.
+    #[must_use]
+    pub fn resolved(&self, mut value: Value) -> Option<serde_json::Map<String, Value>> {
+        for _ in 0..MAX_CHAIN {
+            let Value::Object(map) = value else { return None };
+            match map.get("$ref").and_then(Value::as_str) {
+                Some(reference) => value = self.value(reference)?,
+                None => return Some(map),
+            }
+        }
+        None
+    }
+}
+
+/// `#/a/b~1c` → `["a", "b/c"]`. Returns `None` for a reference to another file.
+fn steps(reference: &str) -> Option<Vec<String>> {
+    let pointer = reference.strip_prefix("#/")?;
+    let step = |step: &str| percent_decoded(step).replace("~1", "/").replace("~0", "~");
+    Some(pointer.split('/').map(step).collect())
+}
+
+/// A definition, converted.
+#[derive(Debug, Default)]
+pub struct Definition {
+    /// Unique in its document.
+    pub name: String,
+    /// JSON Schema 2020-12.
+    pub schema: String,
+    /// The definitions that it refers to.
+    pub reaches: Vec<u32>,
+}
+
+/// The definitions of a document that its actions reach.
+pub struct Definitions<'d, F> {
+    /// Where references lead.
+    pub sources: Sources<'d, F>,
+    numbers: HashMap<String, Option<u32>>,
+    names: HashSet<String>,
+    waiting: VecDeque<Value>,
+    found: Vec<Definition>,
+    /// References that lead nowhere.
+    pub lost: Vec<String>,
+}
+
+impl<'d, F> Definitions<'d, F> {
+    /// No definitions of a document yet.
+    #[must_use]
+    pub fn new(sources: Sources<'d, F>) -> Self {
+        Self {
+            sources,
+            numbers: HashMap::new(),
+            names: HashSet::new(),
+            waiting: VecDeque::new(),
+            found: Vec::new(),
+            lost: Vec::new(),
+        }
+    }
+
+    /// The number of the definition that a reference leads to. Returns `None` when it leads nowhere.
+    pub fn number(&mut self, reference: &str) -> Option<u32> {
+        if let Some(known) = self.numbers.get(reference) {
+            return *known;
+        }
+        let value = self.sources.value(reference);
+        let number = u32::try_from(self.found.len()).ok();
+        let number = value.and_then(|value| {
+            let name = self.name(reference);
+            self.found.push(Definition { name, ..Definition::default() });
+            self.waiting.push_back(value);
+            number
+        });
+        if number.is_none() {
+            self.lost.push(reference.to_owned());
+        }
+        self.numbers.insert(reference.to_owned(), number);
+        number
+    }
+
+    /// The last step of a reference, made of letters, digits and `._-`, and unique.
+    fn name(&mut self, reference: &str) -> String {
+        let last = steps(reference).and_then(|steps| steps.into_iter().next_back());
+        let clean = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
+        let bare: String = last.unwrap_or_default().chars().map(clean).take(MAX_NAME).collect();
+        let numbered = (2_u32..).map(|number| format!("{bare}_{number}"));
+        let mut names = std::iter::once(bare.clone()).chain(numbered);
+        let name = names.find(|name| !self.names.contains(name)).unwrap_or_default();
+        self.names.insert(name.clone());
+        name
+    }
+
+    /// The definition with a number.
+    #[must_use]
+    pub fn get(&self, number: u32) -> Option<&Definition> {
+        self.found.get(usize::try_from(number).ok()?)
+    }
+
+    /// Converts every definition that is referred to, and those to which they refer.
+    pub fn convert(&mut self) {
+        let mut next = self.found.len().saturating_sub(self.waiting.len());
+        while let Some(value) = self.waiting.pop_front() {
+            let (schema, reaches) = schema::convert(&value, self);
+            if let Some(definition) = self.found.get_mut(next) {
+                definition.schema = schema;
+                definition.reaches = reaches;
+            }
+            next = next.saturating_add(1);
+        }
+    }
+
+    /// The definitions that lead from `roots`, the nearest first, as far as all of them together have at most `most`
+    /// bytes.
+    #[must_use]
+    pub fn reach(&self, roots: &[u32], most: usize) -> Reached {
+        let mut reached = Reached::default();
+        let mut seen: HashSet<u32> = HashSet::new();
+        let mut queue: VecDeque<u32> =
+            roots.iter().copied().filter(|root| seen.insert(*root)).collect();
+        let mut bytes = 0_usize;
+        while let Some(number) = queue.pop_front() {
+            let Some(definition) = self.get(number) else { continue };
+            let size = bytes.saturating_add(definition.schema.len());
+            if size > most {
+                reached.cut.push(number);
+                continue;
+            }
+            bytes = size;
+            reached.whole.push(number);
+            queue.extend(definition.reaches.iter().copied().filter(|next| seen.insert(*next)));
+        }
+        reached
+    }
+}

@@ -1,0 +1,177 @@
+//! The details of a document's actions: what each takes and answers, as JSON Schema.
+//!
+//! [`definitions`] follows references, [`schema`] converts schemas, [`parameters`], [`body`] and [`media`] read the parts
+//! of an operation, and [`units`] packs what they find.
+
+pub mod body;
+pub mod definitions;
+pub mod media;
+pub mod parameters;
+pub mod schema;
+pub mod units;
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::action::Actions;
+use super::document::{Document, ExternalDocs};
+use super::{image, server, text};
+use crate::catalog::action::stored::{Facts, Requirement, StoredAction};
+use crate::catalog::action::unit::{self, Deflated};
+use definitions::{Definitions, Sources};
+
+/// The most characters of an action's description.
+const MAX_DESCRIPTION: usize = 1000;
+/// The most bytes of a schema that is written where it is used.
+const MAX_SCHEMA: usize = 96 << 10;
+/// The most alternatives of security schemes, and of scopes of each.
+const MAX_SECURITY: usize = 20;
+/// The most references that a warning names.
+const LOST_SHOWN: usize = 3;
+/// What stands for a schema that is too large: anything is valid.
+const TOO_LARGE: &str = r#"{"description":"Left out, since the schema would be too large."}"#;
+
+/// The details of a document's actions.
+#[derive(Debug, Default)]
+pub struct Details {
+    /// Ready to be stored.
+    pub units: Vec<Deflated>,
+    /// What the document says that cannot be used.
+    pub left_out: Vec<String>,
+}
+
+/// The definitions that some schemas of an action refer to.
+#[derive(Debug, Default)]
+pub struct Reaching {
+    /// By number.
+    pub roots: Vec<u32>,
+    is_too_large: bool,
+}
+
+impl Reaching {
+    /// Converts a schema, and remembers what it refers to.
+    pub fn convert<F>(
+        &mut self,
+        schema: &Value,
+        definitions: &mut Definitions<'_, F>,
+    ) -> Box<RawValue> {
+        let (mut text, reaches) = schema::convert(schema, definitions);
+        if text.len() > MAX_SCHEMA {
+            self.is_too_large = true;
+            TOO_LARGE.clone_into(&mut text);
+        } else {
+            self.roots.extend(reaches);
+        }
+        RawValue::from_string(text).unwrap_or_else(|_| RawValue::NULL.to_owned())
+    }
+}
+
+/// An action whose schemas have been converted.
+pub struct Draft {
+    /// Everything but the definitions and the answers.
+    pub action: StoredAction<Box<RawValue>>,
+    /// What its parameters and its body refer to.
+    pub input: Reaching,
+    /// What it answers.
+    pub answers: Vec<body::Answer>,
+}
+
+/// The details of a document's actions.
+#[must_use]
+pub fn of<F>(document: &Document<F>, actions: &Actions<'_, F>) -> Details {
+    let mut definitions = Definitions::new(Sources::of(document));
+    let everywhere = security(document.requirements.get());
+    let mut drafts: Vec<Draft> = Vec::with_capacity(actions.rows.len());
+    for (found, row) in actions.found.iter().zip(&actions.rows) {
+        let operation = found.operation;
+        let mut input = Reaching::default();
+        let given = parameters::of(
+            operation.parameters.get(),
+            found.item.parameters.get(),
+            found.path,
+            &mut definitions,
+            &mut input,
+        );
+        let body = if let Some(body) = operation.request_body.get() {
+            body::of_3(body, &mut definitions, &mut input)
+        } else {
+            let consumes = [&operation.consumes, &document.consumes];
+            body::of_2(&given, &consumes, &mut definitions, &mut input)
+        };
+        let produces = [&operation.produces, &document.produces];
+        let answers = operation.responses.get();
+        let answers = answers.map(|given| body::answers(given, &produces, &mut definitions));
+        let action = StoredAction {
+            title: row.title.clone(),
+            key: row.key.clone(),
+            method: row.method,
+            model_name: row.model_name.clone(),
+            facts: facts(found),
+            parameters: given.parameters,
+            request_body: body,
+            security: security(operation.security.get()).or_else(|| everywhere.clone()),
+            reached: crate::catalog::action::stored::Reached::default(),
+            responses: Vec::new(),
+        };
+        drafts.push(Draft { action, input, answers: answers.unwrap_or_default() });
+    }
+    definitions.convert();
+    drafts.sort_by(|a, b| unit::compare(&a.action.key, &b.action.key));
+    let left_out = left_out(&definitions, &drafts);
+    Details { units: units::of(drafts, &definitions), left_out }
+}
+
+fn facts<F>(found: &super::action::Found<'_, F>) -> Facts {
+    let operation = found.operation;
+    let said = [operation.description.as_str(), operation.summary.as_str()];
+    let said = said.into_iter().find(|said| !said.trim().is_empty()).unwrap_or_default();
+    let docs = operation.external_docs.get();
+    let docs = docs.and_then(|ExternalDocs { url }| image::https(url.as_str()));
+    Facts {
+        path: found.path.to_owned(),
+        server: [&operation.servers, &found.item.servers].into_iter().find_map(server::first),
+        description: text::line(said, MAX_DESCRIPTION),
+        deprecated: operation.deprecated.0.as_deref() == Some("true"),
+        documentation_url: docs,
+    }
+}
+
+/// The alternatives of a `security`. Returns `None` when there is none.
+fn security(given: Option<&RawValue>) -> Option<Vec<Requirement>> {
+    let Ok(Value::Array(given)) = serde_json::from_str(given?.get()) else { return None };
+    let mut requirements: Vec<Requirement> = Vec::new();
+    for (scheme, scopes) in given.iter().filter_map(Value::as_object).flatten() {
+        let scopes = scopes.as_array().map_or(&[][..], Vec::as_slice);
+        let scopes = scopes.iter().filter_map(Value::as_str).take(MAX_SECURITY);
+        let scopes = scopes.map(str::to_owned).collect();
+        let requirement = Requirement { scheme: scheme.clone(), scopes };
+        if !requirements.contains(&requirement) && requirements.len() < MAX_SECURITY {
+            requirements.push(requirement);
+        }
+    }
+    Some(requirements)
+}
+
+fn left_out<F>(definitions: &Definitions<'_, F>, drafts: &[Draft]) -> Vec<String> {
+    let mut left_out = Vec::new();
+    let lost = &definitions.lost;
+    if !lost.is_empty() {
+        let shown = lost.iter().take(LOST_SHOWN).map(|one| text::verbatim(one, 100));
+        let shown = shown.collect::<Vec<_>>().join("`, `");
+        let more = lost.len().saturating_sub(LOST_SHOWN);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        left_out.push(format!("references that lead to nothing allow anything: `{shown}`{more}"));
+    }
+    let is_too_large = |draft: &&Draft| {
+        draft.input.is_too_large || draft.answers.iter().any(|one| one.reaching.is_too_large)
+    };
+    let large: Vec<&str> =
+        drafts.iter().filter(is_too_large).map(|draft| draft.action.key.as_str()).collect();
+    if let Some(first) = large.first() {
+        let count = large.len();
+        left_out.push(format!(
+            "{count} actions have a schema of over 96 KB, which allows anything: {first}"
+        ));
+    }
+    left_out
+}

@@ -1,0 +1,178 @@
+//! The parameters of an action, in `OpenAPI` 3 and Swagger 2.
+
+use std::collections::HashSet;
+
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::definitions::Definitions;
+use super::{Reaching, media};
+use crate::catalog::action::stored::{Parameter, Place};
+
+/// The most parameters of an action.
+const MAX_PARAMETERS: usize = 300;
+/// Headers that follow from the body and from how the connection is authorized.
+const OWN_HEADERS: [&str; 3] = ["accept", "content-type", "authorization"];
+
+/// What an operation takes, as its document lists it.
+#[derive(Default)]
+pub struct Given {
+    /// All but the body.
+    pub parameters: Vec<Parameter<Box<RawValue>>>,
+    /// The body of Swagger 2: the parameter with `in: body`.
+    pub body: Option<Map<String, Value>>,
+    /// The fields of the body of Swagger 2: the parameters with `in: formData`.
+    pub form: Vec<Map<String, Value>>,
+}
+
+/// The parameters of an operation: its own, and those of its path.
+pub fn of<F>(
+    own: Option<&RawValue>,
+    of_path: Option<&RawValue>,
+    path: &str,
+    definitions: &mut Definitions<'_, F>,
+    reaching: &mut Reaching,
+) -> Given {
+    let mut given = Given::default();
+    let mut seen: HashSet<(String, String)> = HashSet::new();
+    let lists = [own, of_path].into_iter().flatten();
+    let lists = lists.map(|raw| serde_json::from_str::<Value>(raw.get()).unwrap_or_default());
+    for value in lists.flat_map(|list| if let Value::Array(list) = list { list } else { vec![] }) {
+        let Some(map) = definitions.sources.resolved(value) else { continue };
+        let text = |key: &str| map.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let (name, r#in) = (text("name"), text("in"));
+        if name.is_empty() || !seen.insert((name, r#in.clone())) {
+            continue;
+        }
+        match r#in.as_str() {
+            "body" => given.body = Some(map),
+            "formData" => given.form.push(map),
+            _ if given.parameters.len() < MAX_PARAMETERS => {
+                given.parameters.extend(parameter(&map, path, definitions, reaching));
+            }
+            _ => {}
+        }
+    }
+    undeclared(path, &mut given.parameters);
+    given
+}
+
+/// Adds the parts of the path that the document forgot to declare.
+fn undeclared(path: &str, parameters: &mut Vec<Parameter<Box<RawValue>>>) {
+    for name in names(path) {
+        let is_known = parameters.iter().any(|one| one.r#in == Place::Path && one.name == name);
+        let schema = RawValue::from_string(r#"{"type":"string"}"#.to_owned());
+        if let Some(schema) = schema.ok().filter(|_| !is_known) {
+            parameters.push(Parameter {
+                name: name.to_owned(),
+                r#in: Place::Path,
+                required: true,
+                schema,
+                style: "simple".to_owned(),
+                explode: false,
+                content_type: None,
+            });
+        }
+    }
+}
+
+/// The names in the braces of a path.
+fn names(path: &str) -> impl Iterator<Item = &str> {
+    let path = path.split('#').next().unwrap_or_default();
+    let parts = path.split('{').skip(1).filter_map(|part| Some(part.split_once('}')?.0));
+    parts.filter(|name| !name.is_empty())
+}
+
+fn parameter<F>(
+    map: &Map<String, Value>,
+    path: &str,
+    definitions: &mut Definitions<'_, F>,
+    reaching: &mut Reaching,
+) -> Option<Parameter<Box<RawValue>>> {
+    let text = |key: &str| map.get(key).and_then(Value::as_str).unwrap_or_default();
+    let name = text("name").to_owned();
+    let r#in = match text("in") {
+        "path" => Place::Path,
+        "query" => Place::Query,
+        "header" => Place::Header,
+        "cookie" => Place::Cookie,
+        _ => return None,
+    };
+    let is_own = OWN_HEADERS.contains(&name.to_ascii_lowercase().as_str());
+    if (r#in == Place::Header && is_own)
+        || (r#in == Place::Path && !names(path).any(|one| one == name))
+    {
+        return None;
+    }
+    let content = map.get("content").and_then(Value::as_object).and_then(|content| {
+        let (content_type, media) = content.iter().next()?;
+        Some((media::clean(content_type), media.get("schema")))
+    });
+    let (schema, content_type) = match (map.get("schema"), content) {
+        (Some(schema), _) => (described(schema, map), None),
+        (None, Some((content_type, schema))) => {
+            (described(schema.unwrap_or(&Value::Null), map), Some(content_type))
+        }
+        // Swagger 2 has the schema's keywords beside the parameter's own.
+        (None, None) => (inline(map), None),
+    };
+    let (style, explode) = style(map, r#in);
+    Some(Parameter {
+        name,
+        r#in,
+        required: r#in == Place::Path || map.get("required").and_then(Value::as_bool) == Some(true),
+        schema: reaching.convert(&schema, definitions),
+        style,
+        explode,
+        content_type,
+    })
+}
+
+/// A schema with what its parameter says about it.
+fn described(schema: &Value, parameter: &Map<String, Value>) -> Value {
+    let Value::Object(schema) = schema else { return Value::Object(aside(parameter)) };
+    let mut schema = schema.clone();
+    for (key, value) in aside(parameter) {
+        if key != "deprecated" || value == Value::Bool(true) {
+            schema.entry(key).or_insert(value);
+        }
+    }
+    Value::Object(schema)
+}
+
+fn aside(parameter: &Map<String, Value>) -> Map<String, Value> {
+    let keys = ["description", "deprecated", "example"];
+    let given =
+        keys.iter().filter_map(|key| Some(((*key).to_owned(), parameter.get(*key)?.clone())));
+    given.collect()
+}
+
+/// The schema that a parameter of Swagger 2 is.
+#[must_use]
+pub fn inline(parameter: &Map<String, Value>) -> Value {
+    let mut schema = parameter.clone();
+    for key in ["name", "in", "required", "collectionFormat", "allowEmptyValue"] {
+        schema.remove(key);
+    }
+    Value::Object(schema)
+}
+
+/// How a list or an object is written: `style` and `explode` of 3, or `collectionFormat` of 2.
+fn style(map: &Map<String, Value>, r#in: Place) -> (String, bool) {
+    let usual = if matches!(r#in, Place::Query | Place::Cookie) { "form" } else { "simple" };
+    let is_list_of_2 = map.get("type").and_then(Value::as_str) == Some("array");
+    let collection = map.get("collectionFormat").and_then(Value::as_str);
+    match collection.or(Some("csv").filter(|_| is_list_of_2)) {
+        Some("multi") => return ("form".to_owned(), true),
+        Some("ssv") => return ("spaceDelimited".to_owned(), false),
+        Some("pipes") => return ("pipeDelimited".to_owned(), false),
+        Some(_) => return (usual.to_owned(), false),
+        None => {}
+    }
+    let style = map.get("style").and_then(Value::as_str);
+    let known =
+        ["matrix", "label", "simple", "form", "spaceDelimited", "pipeDelimited", "deepObject"];
+    let style = style.filter(|style| known.contains(style)).unwrap_or(usual);
+    let explode = map.get("explode").and_then(Value::as_bool).unwrap_or(style == "form");
+    (style.to_owned(), explode)
+}

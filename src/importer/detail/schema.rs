@@ -1,0 +1,308 @@
+//! Turns a document's schemas into JSON Schema 2020-12: those of Swagger 2 and `OpenAPI` 3.0, which have a dialect of
+//! their own, and those of 3.1, which are meant as such and may be faulty.
+
+use regress::{Flags, Regex};
+use serde_json::{Map, Value, json};
+
+use super::definitions::Definitions;
+use crate::importer::text;
+
+/// The most characters of a description.
+const MAX_DESCRIPTION: usize = 300;
+/// The most characters of a title.
+const MAX_TITLE: usize = 200;
+/// The longest default or example, in bytes of JSON.
+const MAX_VALUE: usize = 500;
+/// The longest pattern that is kept, in bytes.
+const MAX_PATTERN: usize = 1000;
+
+/// A schema as JSON, and the numbers of the definitions to which it refers.
+pub fn convert<F>(schema: &Value, definitions: &mut Definitions<'_, F>) -> (String, Vec<u32>) {
+    let mut conversion = Conversion { definitions, reaches: Vec::new() };
+    let converted = conversion.schema(schema);
+    (converted.to_string(), conversion.reaches)
+}
+
+struct Conversion<'c, 'd, F> {
+    definitions: &'c mut Definitions<'d, F>,
+    reaches: Vec<u32>,
+}
+
+impl<F> Conversion<'_, '_, F> {
+    /// A schema. What is none allows anything.
+    fn schema(&mut self, given: &Value) -> Value {
+        match given {
+            Value::Bool(allows) => Value::Bool(*allows),
+            Value::Object(map) => match map.get("$ref").and_then(Value::as_str) {
+                Some(reference) => self.reference(reference, map),
+                None => Value::Object(self.object(map)),
+            },
+            _ => json!({}),
+        }
+    }
+
+    fn reference(&mut self, reference: &str, map: &Map<String, Value>) -> Value {
+        let mut converted = Map::new();
+        if let Some(number) = self.definitions.number(reference) {
+            if !self.reaches.contains(&number) {
+                self.reaches.push(number);
+            }
+            let name = self.definitions.get(number).map(|one| one.name.as_str());
+            let name = format!("#/$defs/{}", name.unwrap_or_default());
+            converted.insert("$ref".to_owned(), Value::String(name));
+        }
+        for (key, value) in map {
+            if matches!(key.as_str(), "description" | "deprecated" | "default") {
+                self.keyword(key, value, &mut converted);
+            }
+        }
+        if is_true(map, &["nullable", "x-nullable"]) {
+            return json!({ "anyOf": [converted, { "type": "null" }] });
+        }
+        Value::Object(converted)
+    }
+
+    fn object(&mut self, map: &Map<String, Value>) -> Map<String, Value> {
+        let mut converted = Map::new();
+        for (key, value) in map {
+            self.keyword(key, value, &mut converted);
+        }
+        exclusive(map, &mut converted, "exclusiveMinimum", "minimum");
+        exclusive(map, &mut converted, "exclusiveMaximum", "maximum");
+        // What only the platform sets need not be sent.
+        let properties = map.get("properties").and_then(Value::as_object);
+        if let Some(Value::Array(required)) = converted.get_mut("required") {
+            required.retain(|name| {
+                let property = properties.zip(name.as_str()).and_then(|(all, name)| all.get(name));
+                !property.and_then(Value::as_object).is_some_and(|one| is_true(one, &["readOnly"]))
+            });
+            if required.is_empty() {
+                converted.remove("required");
+            }
+        }
+        if is_true(map, &["nullable", "x-nullable"]) { nullable(converted) } else { converted }
+    }
+
+    /// Adds a keyword, as far as it means something.
+    fn keyword(&mut self, key: &str, value: &Value, into: &mut Map<String, Value>) {
+        let converted = match key {
+            "type" => kinds(value, into),
+            "properties" | "patternProperties" | "dependentSchemas" => self.each(key, value),
+            "additionalProperties"
+            | "not"
+            | "contains"
+            | "propertyNames"
+            | "if"
+            | "then"
+            | "else"
+            | "unevaluatedProperties"
+            | "unevaluatedItems" => self.one(value),
+            "items" => match value {
+                Value::Array(_) => {
+                    into.extend(self.list(value).map(|list| ("prefixItems".to_owned(), list)));
+                    None
+                }
+                _ => self.one(value),
+            },
+            "prefixItems" | "allOf" | "anyOf" | "oneOf" => self.list(value),
+            "required" => names(value),
+            "enum" => values(value),
+            "const" => Some(value.clone()),
+            "minimum" | "maximum" => number(value),
+            "exclusiveMinimum" | "exclusiveMaximum" if !value.is_boolean() => number(value),
+            "multipleOf" => number(value).filter(|value| value.as_f64().is_some_and(|n| n > 0.0)),
+            "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties"
+            | "maxProperties" | "minContains" | "maxContains" => count(value),
+            "uniqueItems" | "deprecated" | "readOnly" | "writeOnly" => {
+                Some(Value::Bool(true)).filter(|_| value.as_bool() == Some(true))
+            }
+            "pattern" => pattern(value),
+            "format" | "contentMediaType" | "contentEncoding" => {
+                value.as_str().filter(|text| !text.is_empty()).map(|text| shown(text, MAX_TITLE))
+            }
+            "title" => value.as_str().map(|text| shown(text, MAX_TITLE)),
+            "description" => value.as_str().map(|text| shown(text, MAX_DESCRIPTION)),
+            "default" => small(value),
+            "example" => {
+                let example = small(value).map(|value| Value::Array(vec![value]));
+                into.extend(example.map(|example| ("examples".to_owned(), example)));
+                None
+            }
+            "examples" => {
+                let first = value.as_array().and_then(|values| small(values.first()?));
+                first.map(|first| Value::Array(vec![first]))
+            }
+            _ => None,
+        };
+        let converted = converted.filter(|value| value.as_str() != Some(""));
+        into.extend(converted.map(|value| (key.to_owned(), value)));
+    }
+
+    fn one(&mut self, value: &Value) -> Option<Value> {
+        matches!(value, Value::Bool(_) | Value::Object(_)).then(|| self.schema(value))
+    }
+
+    /// A map of schemas.
+    fn each(&mut self, key: &str, value: &Value) -> Option<Value> {
+        let map = value.as_object()?;
+        let mut converted = Map::new();
+        for (name, value) in map {
+            let is_fit = key != "patternProperties" || is_pattern(name);
+            let value = Some(value).filter(|_| is_fit).and_then(|value| self.one(value));
+            converted.extend(value.map(|value| (name.clone(), value)));
+        }
+        Some(Value::Object(converted))
+    }
+
+    /// A list of schemas, at least one.
+    fn list(&mut self, value: &Value) -> Option<Value> {
+        let given = value.as_array()?;
+        let list: Vec<Value> = given.iter().filter_map(|value| self.one(value)).collect();
+        Some(Value::Array(list)).filter(|list| *list != json!([]))
+    }
+}
+
+fn is_true(map: &Map<String, Value>, keys: &[&str]) -> bool {
+    keys.iter().any(|key| map.get(*key).and_then(Value::as_bool) == Some(true))
+}
+
+/// `exclusiveMinimum: true` of 3.0 makes the minimum itself exclusive.
+fn exclusive(map: &Map<String, Value>, converted: &mut Map<String, Value>, key: &str, of: &str) {
+    if is_true(map, &[key])
+        && let Some(limit) = converted.remove(of)
+    {
+        converted.insert(key.to_owned(), limit);
+    }
+}
+
+/// The same schema, which allows null as well.
+fn nullable(mut schema: Map<String, Value>) -> Map<String, Value> {
+    let null = Value::String("null".to_owned());
+    if let Some(Value::Array(values)) = schema.get_mut("enum")
+        && !values.contains(&Value::Null)
+    {
+        values.push(Value::Null);
+    }
+    let combines = ["allOf", "anyOf", "oneOf", "not"].iter().any(|key| schema.contains_key(*key));
+    match schema.get_mut("type") {
+        Some(Value::Array(kinds)) => {
+            if !kinds.contains(&null) {
+                kinds.push(null);
+            }
+            schema
+        }
+        Some(kind) => {
+            let kinds = vec![kind.take(), null];
+            *kind = Value::Array(kinds);
+            schema
+        }
+        None if combines => {
+            let either = json!([schema, { "type": "null" }]);
+            Map::from_iter([("anyOf".to_owned(), either)])
+        }
+        None => schema,
+    }
+}
+
+/// The types that JSON has, whatever documents call them.
+fn kinds(value: &Value, into: &mut Map<String, Value>) -> Option<Value> {
+    let given = match value {
+        Value::Array(list) => list.as_slice(),
+        one => std::slice::from_ref(one),
+    };
+    let mut kinds: Vec<Value> = Vec::new();
+    for kind in given.iter().filter_map(Value::as_str) {
+        let kind = match kind.to_ascii_lowercase().as_str() {
+            "string" | "date" | "datetime" | "date-time" | "uuid" | "text" => "string",
+            "number" | "float" | "double" | "decimal" => "number",
+            "integer" | "int" | "int32" | "int64" | "long" => "integer",
+            "boolean" | "bool" => "boolean",
+            "array" | "list" => "array",
+            "object" | "map" => "object",
+            "null" => "null",
+            "file" => {
+                into.insert("format".to_owned(), Value::String("binary".to_owned()));
+                "string"
+            }
+            // Anything goes.
+            _ => return None,
+        };
+        let kind = Value::String(kind.to_owned());
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    match kinds.len() {
+        0 => None,
+        1 => kinds.pop(),
+        _ => Some(Value::Array(kinds)),
+    }
+}
+
+/// A list of distinct names, at least one.
+fn names(value: &Value) -> Option<Value> {
+    let mut names: Vec<Value> = Vec::new();
+    for name in value.as_array()?.iter().filter(|name| name.is_string()) {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    Some(Value::Array(names)).filter(|names| *names != json!([]))
+}
+
+/// The values of an enumeration, at least one, each once.
+fn values(value: &Value) -> Option<Value> {
+    let given = value.as_array()?;
+    let mut seen = std::collections::HashSet::new();
+    let values = given.iter().filter(|value| seen.insert(value.to_string()));
+    let values: Vec<Value> = values.cloned().collect();
+    Some(Value::Array(values)).filter(|values| *values != json!([]))
+}
+
+fn number(value: &Value) -> Option<Value> {
+    match value {
+        Value::Number(_) => Some(value.clone()),
+        Value::String(text) => {
+            let number = text.trim().parse::<serde_json::Number>().ok()?;
+            Some(Value::Number(number))
+        }
+        _ => None,
+    }
+}
+
+/// A non-negative whole number.
+fn count(value: &Value) -> Option<Value> {
+    let number = number(value)?;
+    let whole = number.as_f64().filter(|number| *number >= 0.0 && number.fract() == 0.0)?;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "whole and positive"
+    )]
+    let whole = whole as u64;
+    Some(Value::from(whole))
+}
+
+/// A pattern that JavaScript's engines read.
+fn pattern(value: &Value) -> Option<Value> {
+    value.as_str().filter(|pattern| is_pattern(pattern)).map(|text| Value::String(text.to_owned()))
+}
+
+fn is_pattern(pattern: &str) -> bool {
+    let flags = Flags { unicode: true, ..Flags::default() };
+    pattern.len() <= MAX_PATTERN && Regex::with_flags(pattern, flags).is_ok()
+}
+
+fn shown(text: &str, most: usize) -> Value {
+    Value::String(text::verbatim(text, most))
+}
+
+/// A value that is worth its room.
+fn small(value: &Value) -> Option<Value> {
+    let is_small = match value {
+        Value::String(text) => text.len() <= MAX_VALUE,
+        Value::Array(_) | Value::Object(_) => value.to_string().len() <= MAX_VALUE,
+        _ => true,
+    };
+    is_small.then(|| value.clone())
+}

@@ -1,0 +1,119 @@
+//! Packs actions and the definitions that they share into units.
+
+use std::collections::{HashMap, HashSet};
+
+use super::Draft;
+use super::definitions::Definitions;
+use crate::catalog::action::stored::{Reached, StoredResponse};
+use crate::catalog::action::unit::{Deflated, deflate, write_unit};
+
+/// The most bytes of definitions that belong to what an action takes.
+const INPUT_BYTES: usize = 64 << 10;
+/// The most bytes of definitions that belong to one of its answers.
+const ANSWER_BYTES: usize = 20 << 10;
+/// The most bytes of a unit before it is deflated, unless it is a single action's.
+const UNIT_BYTES: usize = 576 << 10;
+/// The most bytes of a unit.
+pub const MAX_DEFLATED: usize = 64 << 10;
+
+/// An action and what it reaches.
+struct Whole {
+    draft: Draft,
+    input: Reached,
+    answers: Vec<Reached>,
+    bytes: usize,
+}
+
+impl Whole {
+    fn numbers(&self) -> impl Iterator<Item = u32> {
+        let all = std::iter::once(&self.input).chain(&self.answers);
+        all.flat_map(|reached| reached.whole.iter().chain(&reached.cut)).copied()
+    }
+}
+
+/// The units of actions that are sorted by key.
+#[must_use]
+pub fn of<F>(drafts: Vec<Draft>, definitions: &Definitions<'_, F>) -> Vec<Deflated> {
+    let whole = |draft: Draft| {
+        let input = definitions.reach(&draft.input.roots, INPUT_BYTES);
+        let answers = draft.answers.iter();
+        let answers = answers.map(|one| definitions.reach(&one.reaching.roots, ANSWER_BYTES));
+        let answers: Vec<Reached> = answers.collect();
+        let schemas = draft.answers.iter().filter_map(|one| one.schema.as_ref());
+        let schemas: usize = schemas.map(|schema| schema.get().len()).sum();
+        let own = serde_json::to_string(&draft.action).map_or(0, |text| text.len());
+        Whole { draft, input, answers, bytes: own.saturating_add(schemas) }
+    };
+    let actions: Vec<Whole> = drafts.into_iter().map(whole).collect();
+    let mut units = Vec::new();
+    let (mut start, mut bytes) = (0, 0_usize);
+    let mut held: HashSet<u32> = HashSet::new();
+    for (at, action) in actions.iter().enumerate() {
+        let size = |number: u32| definitions.get(number).map_or(0, |one| one.schema.len());
+        let mut more = action.bytes;
+        for number in action.numbers() {
+            if !held.contains(&number) {
+                more = more.saturating_add(size(number));
+            }
+        }
+        if at > start && bytes.saturating_add(more) > UNIT_BYTES {
+            write(actions.get(start..at).unwrap_or_default(), definitions, &mut units);
+            (start, bytes) = (at, 0);
+            held.clear();
+            more = action.numbers().map(size).fold(action.bytes, usize::saturating_add);
+        }
+        bytes = bytes.saturating_add(more);
+        held.extend(action.numbers());
+    }
+    write(actions.get(start..).unwrap_or_default(), definitions, &mut units);
+    units
+}
+
+/// Writes a unit, or several when one would be too large.
+fn write<F>(actions: &[Whole], definitions: &Definitions<'_, F>, units: &mut Vec<Deflated>) {
+    let Some(first) = actions.first() else { return };
+    let bytes = deflate(&unit(actions, definitions));
+    if bytes.len() > MAX_DEFLATED && actions.len() > 1 {
+        let (left, right) = actions.split_at(actions.len() / 2);
+        write(left, definitions, units);
+        write(right, definitions, units);
+        return;
+    }
+    units.push(Deflated { first: first.draft.action.key.clone(), bytes });
+}
+
+fn unit<F>(actions: &[Whole], definitions: &Definitions<'_, F>) -> Vec<u8> {
+    let mut numbers: HashMap<u32, u32> = HashMap::new();
+    let mut shared: Vec<(&str, &str)> = Vec::new();
+    let mut within = |reached: &Reached| {
+        let mut number = |number: &u32| {
+            *numbers.entry(*number).or_insert_with(|| {
+                let own = u32::try_from(shared.len()).unwrap_or(u32::MAX);
+                let definition = definitions.get(*number);
+                let text = definition.map(|one| (one.name.as_str(), one.schema.as_str()));
+                shared.push(text.unwrap_or_default());
+                own
+            })
+        };
+        Reached {
+            whole: reached.whole.iter().map(&mut number).collect(),
+            cut: reached.cut.iter().map(&mut number).collect(),
+        }
+    };
+    let mut written: Vec<(&str, String)> = Vec::with_capacity(actions.len());
+    for Whole { draft, input, answers, .. } in actions {
+        let mut action = draft.action.clone();
+        action.reached = within(input);
+        let answers = draft.answers.iter().zip(answers);
+        let answers = answers.map(|(answer, reached)| StoredResponse {
+            status: answer.status.clone(),
+            description: answer.description.clone(),
+            content_type: answer.content_type.clone(),
+            schema: answer.schema.clone(),
+            reached: within(reached),
+        });
+        action.responses = answers.collect();
+        written.push((&draft.action.key, serde_json::to_string(&action).unwrap_or_default()));
+    }
+    write_unit(&written, &shared)
+}

@@ -1,0 +1,308 @@
+//! What an action takes and answers, from documents of every version.
+
+use connector_vault::catalog::action::answer::answer;
+use connector_vault::catalog::action::unit::{Unit, inflate};
+use connector_vault::catalog::write::Platform;
+use serde_json::{Value, json};
+
+use super::support::{gathered, written};
+use connector_vault::importer::licence::Wanted;
+
+/// The answer about an action, with what it answers.
+fn shown(platform: &Platform, key: &str) -> Value {
+    let found = platform.units.units.iter().find_map(|unit| {
+        let bytes = inflate(&unit.bytes).unwrap();
+        let unit = Unit::open(&bytes).unwrap();
+        let action = unit.action(key)?;
+        let name = &platform.connector.platform;
+        let schemes = &platform.units.schemes;
+        let json = answer(&unit, &action, name, &platform.detail, schemes, true).unwrap();
+        Some(serde_json::from_slice(&json).unwrap())
+    });
+    found.unwrap()
+}
+
+/// The answer about `GET /a` or whatever has the key `getA` in a document with these lines, and the warnings.
+fn of(name: &str, version: &str, lines: &str) -> (Value, Vec<String>) {
+    let document = format!("{version}\ninfo: {{title: T, version: 1}}\n{lines}\n");
+    let (summary, platforms) = written(name, &[&document]);
+    assert!(summary.skipped.is_empty(), "{}", summary.full());
+    let warnings = summary.warnings.iter();
+    let warnings = warnings.map(|line| line.split_once(": ").unwrap().1.to_owned()).collect();
+    (shown(&platforms[0], "getA"), warnings)
+}
+
+/// A property of the body as JSON Schema, from this schema of 3.0.
+fn converted(name: &str, schema: &str) -> Value {
+    let schemas = "components: {schemas: {Other: {type: string}}}";
+    let lines = format!(
+        "{schemas}\npaths: {{/a: {{get: {{requestBody: {{content: {{application/json: {{schema: {{properties: {{p: {schema}}}}}}}}}}}}}}}}}"
+    );
+    let (answer, _) = of(name, "openapi: 3.0.0", &lines);
+    assert_eq!(answer["requestBody"]["schema"]["properties"].as_object().unwrap().len(), 1);
+    answer["input"]["properties"]["body"]["properties"]["p"].clone()
+}
+
+#[test]
+#[rustfmt::skip] // a case a line
+fn schemas_become_json_schema() {
+    for (at, (schema, expected)) in [
+        ("{type: string, maxLength: 5.0, pattern: '^a+$', x-more: 1, xml: {name: a}}", json!({"type": "string", "maxLength": 5, "pattern": "^a+$"})),
+        ("{type: string, nullable: true, enum: [a, b, a]}", json!({"type": ["string", "null"], "enum": ["a", "b", null]})),
+        ("{$ref: '#/components/schemas/Other', nullable: true}", json!({"anyOf": [{"$ref": "#/$defs/Other"}, {"type": "null"}]})),
+        ("{allOf: [{$ref: '#/components/schemas/Other'}], nullable: true}", json!({"anyOf": [{"allOf": [{"$ref": "#/$defs/Other"}]}, {"type": "null"}]})),
+        ("{type: integer, minimum: 1, exclusiveMinimum: true, maximum: 9, exclusiveMaximum: false}", json!({"type": "integer", "exclusiveMinimum": 1, "maximum": 9})),
+        ("{type: number, minimum: '1.5', multipleOf: 0, format: float}", json!({"type": "number", "minimum": 1.5, "format": "float"})),
+        ("{type: float}", json!({"type": "number"})),
+        ("{type: any, required: true, enum: []}", json!({})),
+        ("{type: file}", json!({"type": "string", "format": "binary"})),
+        ("{type: array, items: [{type: string}, {type: integer}]}", json!({"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}]})),
+        ("{type: object, required: [id, name, name], properties: {id: {type: string, readOnly: true}, name: {}}}", json!({"type": "object", "required": ["name"], "properties": {"id": {"type": "string", "readOnly": true}, "name": {}}})),
+        ("{type: string, pattern: '(?i)[', example: x, description: ' a   b '}", json!({"type": "string", "examples": ["x"], "description": "a b"})),
+        ("{additionalProperties: true, oneOf: [{type: string}], anyOf: [], not: 1}", json!({"additionalProperties": true, "oneOf": [{"type": "string"}]})),
+        ("{$ref: other.yaml#/x, description: D}", json!({"description": "D"})),
+        ("17", json!(null)),
+    ].into_iter().enumerate() {
+        if expected.is_null() { continue }
+        assert_eq!(converted(&format!("schema-{at}"), schema), expected, "{schema}");
+    }
+}
+
+/// The document's own types of 3.1 stay, and what is next to a reference.
+#[test]
+fn schemas_of_3_1_stay_what_they_are() {
+    let lines = "components:
+  schemas:
+    Node:
+      type: [object, 'null']
+      properties:
+        next: {$ref: '#/components/schemas/Node', description: The next one}
+        kind: {const: node}
+        at: {exclusiveMinimum: 0, type: number}
+paths: {/a: {get: {requestBody: {required: true, content: {application/json: {schema: {$ref: '#/components/schemas/Node'}}}}}}}";
+    let (answer, warnings) = of("three-one", "openapi: 3.1.0", lines);
+    let node = json!({
+        "type": ["object", "null"],
+        "properties": {
+            "next": {"$ref": "#/$defs/Node", "description": "The next one"},
+            "kind": {"const": "node"},
+            "at": {"exclusiveMinimum": 0, "type": "number"},
+        },
+    });
+    assert_eq!(answer["input"]["$defs"], json!({"Node": node}));
+    assert_eq!(answer["input"]["properties"]["body"], json!({"$ref": "#/$defs/Node"}));
+    assert_eq!(answer["input"]["required"], json!(["body"]));
+    assert_eq!(warnings, Vec::<String>::new());
+}
+
+#[test]
+fn parameters_come_from_the_path_and_the_operation() {
+    let lines = "components:
+  parameters:
+    Page: {name: page, in: query, schema: {type: integer}, description: Which page}
+paths:
+  /a/{id}/{other}:
+    parameters:
+      - {name: id, in: path, required: true, schema: {type: string}}
+      - {name: limit, in: query, schema: {type: integer}}
+    get:
+      operationId: getA
+      deprecated: true
+      servers: [{url: 'https://elsewhere.example/v2/'}]
+      externalDocs: {url: 'https://docs.example/a'}
+      parameters:
+        - {$ref: '#/components/parameters/Page'}
+        - {name: limit, in: query, required: true, schema: {type: integer, maximum: 10}}
+        - {name: ids, in: query, style: pipeDelimited, explode: false, schema: {type: array, items: {type: string}}}
+        - {name: filter, in: query, content: {application/json: {schema: {type: object}}}}
+        - {name: Authorization, in: header, schema: {type: string}}
+        - {name: X-Trace, in: header, schema: {type: string}}
+        - {name: gone, in: path, required: true, schema: {type: string}}";
+    let (answer, _) =
+        of("parameters", "openapi: 3.0.3\nservers: [{url: 'https://a.example'}]", lines);
+    let named =
+        |one: &Value| format!("{} {}", one["in"].as_str().unwrap(), one["name"].as_str().unwrap());
+    let names: Vec<String> = answer["parameters"].as_array().unwrap().iter().map(named).collect();
+    let expected = [
+        "query page",
+        "query limit",
+        "query ids",
+        "query filter",
+        "header X-Trace",
+        "path id",
+        "path other",
+    ];
+    assert_eq!(names, expected);
+    let [page, limit, ids, filter, ..] = answer["parameters"].as_array().unwrap().as_slice() else {
+        panic!("{answer}")
+    };
+    assert_eq!(page["schema"], json!({"type": "integer", "description": "Which page"}));
+    assert_eq!((&limit["required"], &limit["schema"]["maximum"]), (&json!(true), &json!(10)));
+    assert_eq!((&ids["style"], &ids["explode"]), (&json!("pipeDelimited"), &json!(false)));
+    assert_eq!(filter["contentType"], "application/json");
+    assert_eq!((&page["style"], &page["explode"]), (&json!("form"), &json!(true)));
+    assert_eq!(answer["input"]["properties"]["query"]["required"], json!(["limit"]));
+    assert_eq!(answer["server"], "https://elsewhere.example/v2");
+    assert_eq!(answer["deprecated"], true);
+    assert_eq!(answer["documentationUrl"], "https://docs.example/a");
+}
+
+#[test]
+fn swagger_2_says_the_same() {
+    let lines = "host: api.example
+basePath: /v1
+consumes: [application/xml, application/json]
+produces: [application/json]
+definitions:
+  Pet: {type: object, required: [name], properties: {name: {type: string}, tag: {type: string, x-nullable: true}}}
+responses:
+  Missing: {description: Not there, schema: {$ref: '#/definitions/Pet'}}
+paths:
+  /a:
+    get:
+      operationId: getA
+      parameters:
+        - {name: tags, in: query, type: array, items: {type: string}, collectionFormat: multi}
+        - {name: ids, in: query, type: array, items: {type: string}}
+        - {name: body, in: body, required: true, schema: {$ref: '#/definitions/Pet'}}
+      responses:
+        200: {description: OK, schema: {type: array, items: {$ref: '#/definitions/Pet'}}}
+        '404': {$ref: '#/responses/Missing'}
+        default: {description: Oops}
+  /b:
+    post:
+      operationId: upload
+      parameters:
+        - {name: file, in: formData, type: file, required: true, description: The file}
+        - {name: note, in: formData, type: string}";
+    let document = format!("swagger: '2.0'\ninfo: {{title: T, version: 1}}\n{lines}\n");
+    let (_, platforms) = written("swagger", &[&document]);
+    let answer = shown(&platforms[0], "getA");
+    assert_eq!(answer["server"], "https://api.example/v1");
+    let style = |nth: usize| {
+        let one = &answer["parameters"][nth];
+        (one["style"].clone(), one["explode"].clone(), one["schema"]["items"].clone())
+    };
+    let items = || json!({"type": "string"});
+    assert_eq!(style(0), (json!("form"), json!(true), items()));
+    assert_eq!(style(1), (json!("form"), json!(false), items()));
+    assert_eq!(
+        answer["requestBody"]["contentTypes"],
+        json!(["application/json", "application/xml"])
+    );
+    assert_eq!(
+        answer["input"]["$defs"]["Pet"]["properties"]["tag"]["type"],
+        json!(["string", "null"])
+    );
+    let responses = answer["responses"].as_array().unwrap();
+    let statuses: Vec<&str> = responses.iter().map(|one| one["status"].as_str().unwrap()).collect();
+    assert_eq!(statuses, ["200", "404", "default"]);
+    assert_eq!(responses[0]["schema"]["items"]["$ref"], "#/$defs/Pet");
+    assert!(responses[0]["schema"]["$defs"]["Pet"].is_object());
+    assert_eq!(responses[1]["description"], "Not there");
+    assert_eq!(
+        (&responses[2]["contentType"], &responses[2]["schema"]),
+        (&Value::Null, &Value::Null)
+    );
+    let upload = shown(&platforms[0], "upload");
+    let file = json!({"type": "string", "format": "binary", "description": "The file"});
+    assert_eq!(
+        upload["requestBody"],
+        json!({
+            "required": true, "contentTypes": ["multipart/form-data"],
+            "schema": {
+                "type": "object", "properties": {"file": file, "note": {"type": "string"}}, "required": ["file"],
+            },
+        })
+    );
+}
+
+#[test]
+fn references_lead_anywhere_in_the_document() {
+    let lines = "components:
+  schemas:
+    A/B: {type: object, properties: {inner: {type: string, maxLength: 3}}}
+paths:
+  /b: {post: {requestBody: {content: {application/json: {schema: {type: object, title: Of b}}}}}}
+  /a:
+    get:
+      requestBody:
+        content:
+          application/json:
+            schema:
+              properties:
+                deep: {$ref: '#/components/schemas/A~1B/properties/inner'}
+                path: {$ref: '#/paths/~1b/post/requestBody/content/application~1json/schema'}
+                lost: {$ref: '#/components/schemas/Nowhere'}
+                far: {$ref: 'https://a.example/schema.json'}";
+    let (answer, warnings) = of("references", "openapi: 3.0.0", lines);
+    let definitions = json!({
+        "inner": {"type": "string", "maxLength": 3}, "schema": {"type": "object", "title": "Of b"},
+    });
+    assert_eq!(answer["input"]["$defs"], definitions);
+    assert_eq!(answer["input"]["properties"]["body"]["properties"]["lost"], json!({}));
+    let expected = "references that lead to nothing allow anything: `#/components/schemas/Nowhere`, `https://a.example/schema.json`";
+    assert_eq!(warnings, [expected]);
+}
+
+/// Everything refers to everything: what is near is shown, the rest allows anything, and the whole stays small.
+#[test]
+fn an_answer_stays_small() {
+    let all: Vec<String> = (0..400).map(|n| format!("D{n}")).collect();
+    let schema = |name: &String| {
+        let text = "x".repeat(250);
+        let properties: Vec<String> = all
+            .iter()
+            .map(|other| format!("{other}: {{$ref: '#/components/schemas/{other}'}}"))
+            .collect();
+        format!("    {name}: {{description: {text}, properties: {{{}}}}}", properties.join(", "))
+    };
+    let schemas: Vec<String> = all.iter().map(schema).collect();
+    let body = "{content: {application/json: {schema: {$ref: '#/components/schemas/D0'}}}}";
+    let lines = format!(
+        "components:\n  schemas:\n{}\npaths: {{/a: {{get: {{requestBody: {body}, responses: {{'200': {body}}}}}}}}}",
+        schemas.join("\n")
+    );
+    let (answer, _) = of("large", "openapi: 3.0.0", &lines);
+    let definitions = answer["input"]["$defs"].as_object().unwrap();
+    assert_eq!(definitions.len(), 400, "every reference leads somewhere");
+    let is_whole = |name: &str| definitions[name].get("properties").is_some();
+    assert!(is_whole("D0") && !is_whole("D399"));
+    assert!(answer.to_string().len() < 200_000, "{}", answer.to_string().len());
+}
+
+#[test]
+fn security_names_the_connectors_methods() {
+    let schemes = "components: {securitySchemes: {Key: {type: apiKey, in: header, name: X-Key}, Login: {type: oauth2, flows: {authorizationCode: {authorizationUrl: 'https://a.example/a', tokenUrl: 'https://a.example/t', scopes: {read: R, write: W}}}}}}";
+    for (at, (everywhere, own, expected)) in [
+        ("[{Key: []}]", "", json!([{"method": "key", "scopes": []}])),
+        ("[{Key: []}]", "security: [{Login: [write]}, {Login: [read]}]", json!([{"method": "login", "scopes": ["write"]}, {"method": "login", "scopes": ["read"]}])),
+        ("[{Key: []}]", "security: []", json!([])),
+        ("[]", "security: [{}]", json!([])),
+        ("[{Other: []}]", "", json!([{"method": "login", "scopes": []}, {"method": "key", "scopes": []}])),
+        ("null", "", json!([{"method": "login", "scopes": []}, {"method": "key", "scopes": []}])),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let lines = format!("{schemes}\nsecurity: {everywhere}\npaths: {{/a: {{get: {{{own}}}}}}}");
+        let (answer, _) = of(&format!("security-{at}"), "openapi: 3.0.0", &lines);
+        assert_eq!(answer["auth"], expected, "{everywhere} {own}");
+    }
+}
+
+/// JSON and YAML give the same, and every action of the fixtures has a detail.
+#[test]
+fn every_action_has_a_detail() {
+    let (_, platforms) = gathered(&["tests/fixtures/openapi/good"], Wanted::Any, "");
+    let mut count = 0;
+    for platform in &platforms {
+        for action in &platform.actions {
+            let answer = shown(platform, &action.key);
+            assert_eq!(answer["title"], action.title);
+            assert_eq!(answer["input"]["type"], "object");
+            count += 1;
+        }
+    }
+    assert!(count > 10, "{count}");
+}
