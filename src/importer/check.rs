@@ -322,8 +322,10 @@ fn detail_faults(connector: &Connector, authkit: bool, detail: &ConnectorDetail)
 }
 
 /// What would keep the details of actions from being shown.
-fn unit_faults(rows: &[Action], connector: &ConnectorDetail, units: &Units) -> Vec<String> {
+fn unit_faults(rows: &[Action], detail: &ConnectorDetail, units: &Units) -> Vec<String> {
     let mut faults = Vec::new();
+    let facts = serde_json::to_value(detail).and_then(serde_json::from_value);
+    let Ok(connector) = facts else { return vec!["its detail cannot be read".to_owned()] };
     let mut keys: Vec<&str> = rows.iter().map(|row| row.key.as_str()).collect();
     keys.sort_unstable_by(|a, b| compare(a, b));
     let mut missing = keys.into_iter();
@@ -343,7 +345,7 @@ fn unit_faults(rows: &[Action], connector: &ConnectorDetail, units: &Units) -> V
                 continue;
             };
             let schemes = &units.schemes;
-            if answer(&unit, &action, "", connector, schemes, true).is_err() {
+            if answer(&unit, &action, "", &connector, schemes, true).is_err() {
                 faults.push(format!("the detail of {key} lacks a definition"));
             }
         }

@@ -16,7 +16,9 @@ fn shown(platform: &Platform, key: &str) -> Value {
         let action = unit.action(key)?;
         let name = &platform.connector.platform;
         let schemes = &platform.units.schemes;
-        let json = answer(&unit, &action, name, &platform.detail, schemes, true).unwrap();
+        let connector = serde_json::to_value(&platform.detail).unwrap();
+        let connector = serde_json::from_value(connector).unwrap();
+        let json = answer(&unit, &action, name, &connector, schemes, true).unwrap();
         Some(serde_json::from_slice(&json).unwrap())
     });
     found.unwrap()

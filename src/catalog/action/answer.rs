@@ -2,17 +2,34 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::stored::{Parameter, Place, Reached, RequestBody, StoredAction, StoredResponse};
 use super::unit::Unit;
-use crate::catalog::detail::ConnectorDetail;
 use crate::catalog::model::Action;
 
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 /// What stands for a definition that would make the answer too large: anything is valid.
 const CUT: &str = r#"{"description":"Left out, since the schema would be too large."}"#;
+
+/// What an action's answer needs of its connector's [detail](crate::catalog::detail::ConnectorDetail).
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ConnectorFacts {
+    auth_methods: Vec<MethodId>,
+    servers: Vec<ServerUrl>,
+}
+
+#[derive(Debug, Deserialize)]
+struct MethodId {
+    id: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct ServerUrl {
+    url: String,
+}
 
 /// An action with its detail.
 #[derive(Debug, Serialize)]
@@ -102,7 +119,7 @@ pub fn answer(
     unit: &Unit<'_>,
     action: &StoredAction<&RawValue>,
     platform: &str,
-    connector: &ConnectorDetail,
+    connector: &ConnectorFacts,
     schemes: &BTreeMap<String, Vec<String>>,
     with_responses: bool,
 ) -> Result<Vec<u8>, BrokenUnit> {
@@ -148,7 +165,7 @@ pub fn answer(
     serde_json::to_vec(&detail).map_err(|_| BrokenUnit)
 }
 
-fn first_server(connector: &ConnectorDetail) -> Option<&str> {
+fn first_server(connector: &ConnectorFacts) -> Option<&str> {
     connector.servers.first().map(|server| server.url.as_str())
 }
 
@@ -244,7 +261,7 @@ fn response<'a>(
 /// The connector's methods that authorize the action. A document that does not say which means all of them.
 fn auth(
     action: &StoredAction<&RawValue>,
-    connector: &ConnectorDetail,
+    connector: &ConnectorFacts,
     schemes: &BTreeMap<String, Vec<String>>,
 ) -> Vec<Auth> {
     let all = || {
