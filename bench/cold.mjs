@@ -25,6 +25,11 @@ const cases = ({ actions }) => [
     limit: FREE_PLAN,
     slower: 0,
   },
+  {
+    name: "one action of the largest list",
+    path: `${ACTIONS}/${LARGE}/${actions[Math.floor(actions.length / 3)].key}`,
+    limit: FREE_PLAN,
+  },
   { name: "largest list, `q` of two words", path: `${ACTIONS}/${LARGE}?q=list+calendars` },
   { name: "connections, first page", path: "/v1/vault/connections", limit: FREE_PLAN, slower: 0 },
   { name: "one connection", path: "/v1/vault/connections/00000000-0000-4000-8000-000000000007", limit: FREE_PLAN },
