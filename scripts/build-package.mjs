@@ -45,8 +45,8 @@ const BUNDLES = [
 // The sources whose declarations are published: those of the entries, and those that they name.
 const DECLARED = [
   ...["index", "slim", WASM],
-  ...["call", "catalog", "client", "connecting", "connection", "connections", "errors", "keys", "loaded", "module"],
-  ...["names", "options", "pages", "secret", "sessions"],
+  ...["action", "call", "catalog", "client", "connecting", "connection", "connections", "errors", "keys", "loaded"],
+  ...["module", "names", "options", "pages", "secret", "sessions"],
 ];
 const FILES = [
   ...BUNDLES.map(({ file }) => file),

@@ -70,6 +70,11 @@ fn calls_become_requests() {
             "/v1/available-actions/a%20b%2F%C3%BC?method=get",
         ),
         (
+            Call::get_action(&platform, "orders/list", "include=responses"),
+            "GET",
+            "/v1/available-actions/a%20b%2F%C3%BC/orders%2Flist?include=responses",
+        ),
+        (
             Call::list_connections("tags=a,b&tagsMatch=any"),
             "GET",
             "/v1/vault/connections?tags=a,b&tagsMatch=any",
@@ -144,6 +149,9 @@ fn what_the_service_would_refuse_makes_no_call() {
         ),
         (refusal(Call::list_actions("github", "q=%20")), "400 invalid_parameter q"),
         (refusal(Call::list_actions("..", "")), "404 platform_not_found"),
+        (refusal(Call::get_action("..", "..", "")), "404 platform_not_found"),
+        (refusal(Call::get_action("github", "..", "")), "404 action_not_found"),
+        (refusal(Call::get_action("github", "x", "include=all")), "400 invalid_parameter include"),
         (list("identityType=users"), "400 invalid_parameter identityType>user"),
         (list("after=x&page=2"), "400 invalid_parameter after after"),
         (list("tagsMatch=any"), "400 invalid_parameter tagsMatch"),

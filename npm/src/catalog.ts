@@ -1,6 +1,7 @@
 // The catalog: connectors, and the actions of each platform.
 import { Call } from "glue";
-import { queryOf, text } from "./arguments.js";
+import type { ActionDetail, ActionQuery, ActionResponse } from "./action.js";
+import { copyOf, queryOf, text } from "./arguments.js";
 import { type CallOptions, callOptions } from "./call.js";
 import type { Caller, MakeList } from "./caller.js";
 import type { AuthMethod, ConnectorServer, PlatformRequest } from "./connecting.js";
@@ -131,6 +132,18 @@ export interface Actions {
    * the service knows whether the platform exists.
    */
   validateList(platform: string, filters?: ActionFilters): readonly Fault[];
+  /**
+   * Retrieves an action with what it takes and how it is authorized.
+   *
+   * @throws {NotFoundError} if there is no such platform, or if the platform has no such action
+   */
+  get(
+    platform: string,
+    key: string,
+    query: ActionQuery & { include: "responses" },
+    options?: CallOptions,
+  ): Promise<ActionDetail & { responses: ActionResponse[] }>;
+  get(platform: string, key: string, query?: ActionQuery, options?: CallOptions): Promise<ActionDetail>;
 }
 
 /** @internal */
@@ -159,5 +172,14 @@ export function actions(caller: Caller): Actions {
   return {
     list: (platform, filters, options) => caller.list(listing(platform), filters, options),
     validateList: (platform, filters) => caller.faultsOfList(listing(platform), filters),
+    get: async (platform: string, key: string, query?: ActionQuery, options?: CallOptions) =>
+      caller.one<ActionDetail & { responses: ActionResponse[] }>(
+        () => {
+          const asked = queryOf(copyOf(query, "query"), []);
+          return Call.getAction(text(platform, "platform"), text(key, "key"), asked);
+        },
+        callOptions(options),
+        (json) => Array.isArray((json as Partial<ActionDetail> | null)?.parameters),
+      ),
   };
 }

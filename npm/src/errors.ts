@@ -108,9 +108,9 @@ export class ValidationError extends VaultError {}
 export class AuthenticationError extends VaultError {}
 /** The key or the token lacks a scope (403). */
 export class PermissionError extends VaultError {}
-/** The connection or the platform does not exist (404). */
+/** The connection, the platform or the action does not exist (404). */
 export class NotFoundError extends VaultError {
-  /** For an unknown platform: those that you may have meant. */
+  /** For an unknown platform or action: those that you may have meant. */
   readonly suggestions: readonly string[];
 
   /** @internal */

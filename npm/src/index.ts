@@ -3,6 +3,17 @@
  *
  * @packageDocumentation
  */
+export type {
+  ActionAuth,
+  ActionDetail,
+  ActionParameter,
+  ActionQuery,
+  ActionResponse,
+  JsonSchema,
+  JsonSchemaObject,
+  JsonType,
+  RequestBody,
+} from "./action.js";
 export type { CallOptions, ChangeOptions } from "./call.js";
 export type {
   Action,

@@ -33,6 +33,11 @@ export interface Names {
     | "header"
     | "query"
     | "cookie";
+  ParameterPlace:
+    | "path"
+    | "query"
+    | "header"
+    | "cookie";
   Pkce:
     | "S256"
     | "none";
@@ -47,6 +52,7 @@ export interface Names {
     | "insufficient_scope"
     | "route_not_found"
     | "platform_not_found"
+    | "action_not_found"
     | "connection_not_found"
     | "method_not_allowed"
     | "connection_exists"

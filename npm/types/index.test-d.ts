@@ -40,6 +40,7 @@ export type Enumerations = Check<{
     | "Grant"
     | "IdentityType"
     | "KeyPlace"
+    | "ParameterPlace"
     | "Pkce"
     | "ProblemCode"
     | "Scope"
@@ -49,6 +50,7 @@ export type Enumerations = Check<{
   >;
   Grant: SameNames<declared.OAuth2Method["grant"], Names["Grant"]>;
   KeyPlace: SameNames<declared.ApiKeyMethod["in"], Names["KeyPlace"]>;
+  ParameterPlace: SameNames<declared.ActionParameter["in"], Names["ParameterPlace"]>;
   Pkce: SameNames<declared.OAuth2Method["pkce"], Names["Pkce"]>;
   TokenAuth: SameNames<declared.OAuth2Method["tokenAuth"], Names["TokenAuth"]>;
   TokenBody: SameNames<declared.OAuth2Method["tokenBody"], Names["TokenBody"]>;
@@ -188,6 +190,7 @@ type Row<Interface extends keyof typeof rows> = (typeof rows)[Interface][number]
 type Document<Interface extends keyof typeof documents> = (typeof documents)[Interface][number];
 type WhoamiOfToken = { [Name in keyof declared.Whoami]-?: Exclude<declared.Whoami[Name], undefined> };
 type Method = Document<"ConnectorDetail">["authMethods"][number];
+type Action = Document<"ActionDetail">;
 type Problem = (typeof problems)[number];
 type Fault = Extract<Problem, { errors: unknown }>["errors"][number];
 /** The names of members that any of several shapes has. */
@@ -216,6 +219,13 @@ export type Answered = Check<{
   BearerMethod: SameNames<keyof declared.BearerMethod, keyof Extract<Method, { type: "bearer" }>>;
   AwsMethod: SameNames<keyof declared.AwsMethod, keyof Extract<Method, { type: "aws_sigv4" }>>;
   authTypes: SameNames<declared.AuthMethod["type"], Method["type"]>;
+  ActionDetail: SameNames<keyof declared.ActionDetail, keyof Action>;
+  onlyResponsesAreAskedFor: SameNames<keyof declared.ActionDetail, Required<declared.ActionDetail> | "responses">;
+  ActionParameter: SameNames<keyof declared.ActionParameter, AnyName<Action["parameters"][number]>>;
+  parameterAlwaysHas: SameNames<Required<declared.ActionParameter>, keyof Action["parameters"][number]>;
+  RequestBody: SameObject<Omit<declared.RequestBody, "schema">, Omit<NonNullable<Action["requestBody"]>, "schema">>;
+  ActionAuth: SameObject<declared.ActionAuth, Action["auth"][number]>;
+  ActionResponse: SameObject<Omit<declared.ActionResponse, "schema">, Omit<Action["responses"][number], "schema">>;
   // The cursor is in a header.
   Page: SameNames<
     Exclude<keyof declared.Page<unknown>, "after" | "next" | "toArray" | typeof Symbol.asyncIterator>,
@@ -223,7 +233,7 @@ export type Answered = Check<{
   >;
   allDocuments: SameNames<
     keyof typeof documents,
-    "ConnectionSummary" | "ConnectorDetail" | "Page" | "Session" | "Whoami" | "WhoamiOfToken"
+    "ActionDetail" | "ConnectionSummary" | "ConnectorDetail" | "Page" | "Session" | "Whoami" | "WhoamiOfToken"
   >;
 
   // Texts of few values, and of a pattern, are declared as such.
@@ -246,7 +256,7 @@ export type Answered = Check<{
     AnyName<Problem>
   >;
   code: Same<declared.VaultError["code"], declared.ProblemCode | declared.ClientCode>;
-  suggestions: Same<Extract<Problem, { suggestions: unknown }>["code"], "platform_not_found">;
+  suggestions: Same<Extract<Problem, { suggestions: unknown }>["code"], "platform_not_found" | "action_not_found">;
   connectionId: Same<Extract<Problem, { connectionId: unknown }>["code"], "connection_exists">;
   fault: SameNames<keyof declared.Fault, AnyName<Fault>>;
   faultAlwaysHas: SameNames<Required<declared.Fault>, keyof Fault>;

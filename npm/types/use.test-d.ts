@@ -9,12 +9,15 @@ import {
 } from "connector-vault";
 import type {
   Action,
+  ActionDetail,
+  ActionResponse,
   Connection,
   ConnectionSummary,
   Connector,
   Environment,
   ErrorCode,
   Fault,
+  JsonSchema,
   NewConnection,
   Page,
   Scope,
@@ -56,6 +59,20 @@ export async function lists(signal: AbortSignal, limit?: number) {
     is<Connection>(connection);
   for await (const connection of page) is<`${Environment}::${string}`>(connection.key);
   for await (const action of await vault.actions.list("github")) is<Action>(action);
+}
+
+export async function action() {
+  const action = await vault.actions.get("github", "issuesCreate");
+  is<ActionDetail>(action);
+  is<ActionResponse[] | undefined>(action.responses);
+  is<JsonSchema | undefined>(action.requestBody?.schema);
+  const { responses } = await vault.actions.get("github", "issuesCreate", { include: "responses" }, {});
+  is<ActionResponse[]>(responses);
+  const { properties } = action.input;
+  is<JsonSchema | undefined>(properties?.["body"]);
+  if (typeof properties?.["body"] === "object") is<unknown>(properties["body"]["x-anything"]);
+  // @ts-expect-error nothing else can be included
+  await vault.actions.get("github", "issuesCreate", { include: "examples" });
 }
 
 export async function changes(connection: Connection) {

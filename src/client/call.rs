@@ -53,13 +53,24 @@ fn checked(endpoint: Keyed, body: String, parsed: &JsValue) -> Result<String, Fa
     Ok(body)
 }
 
-/// A platform as a segment of a path. Fails with what would lead to another path.
-fn segment(platform: &str) -> Result<&str, Failure> {
-    if ["", ".", ".."].contains(&platform) || platform.contains('\0') {
+/// A text as a segment of a path. Fails with what would lead to another path; `absent` is what the service would answer.
+fn segment(text: &str, absent: impl FnOnce() -> Problem) -> Result<&str, Failure> {
+    let leads_elsewhere = ["", ".", ".."].contains(&text) || text.contains('\0');
+    if leads_elsewhere { Err(absent().into()) } else { Ok(text) }
+}
+
+fn platform_segment(platform: &str) -> Result<&str, Failure> {
+    segment(platform, || {
         let detail = format!("The catalog has no platform `{}`.", shown(platform));
-        return Err(Problem::new(Code::PlatformNotFound, detail).into());
-    }
-    Ok(platform)
+        Problem::new(Code::PlatformNotFound, detail)
+    })
+}
+
+fn action_segment<'a>(platform: &str, key: &'a str) -> Result<&'a str, Failure> {
+    segment(key, || {
+        let detail = format!("The platform `{}` has no action `{}`.", shown(platform), shown(key));
+        Problem::new(Code::ActionNotFound, detail)
+    })
 }
 
 /// Reads a query against the endpoint's parameters.
@@ -111,7 +122,7 @@ impl Call {
     pub fn list_actions(platform: &str, query: &str) -> Result<Call, JsValue> {
         let endpoint = Keyed::ListActions;
         read(endpoint, query).finish().map_err(Failure::from)?;
-        Ok(Self::to(endpoint, &[segment(platform)?]).with_query(query))
+        Ok(Self::to(endpoint, &[platform_segment(platform)?]).with_query(query))
     }
 
     /// `GET /v1/available-actions/{platform}/{key}`. Only the service knows which actions exist.
@@ -122,7 +133,8 @@ impl Call {
     pub fn get_action(platform: &str, key: &str, query: &str) -> Result<Call, JsValue> {
         let endpoint = Keyed::GetAction;
         read(endpoint, query).finish().map_err(Failure::from)?;
-        Ok(Self::to(endpoint, &[segment(platform)?, segment(key)?]).with_query(query))
+        let arguments = [platform_segment(platform)?, action_segment(platform, key)?];
+        Ok(Self::to(endpoint, &arguments).with_query(query))
     }
 
     /// `GET /v1/available-connectors/{platform}`. Only the service knows which platforms exist.
@@ -131,7 +143,7 @@ impl Call {
     /// When the text can't be a platform's path segment.
     #[wasm_bindgen(js_name = getConnector)]
     pub fn get_connector(platform: &str) -> Result<Call, JsValue> {
-        Ok(Self::to(Keyed::GetConnector, &[segment(platform)?]))
+        Ok(Self::to(Keyed::GetConnector, &[platform_segment(platform)?]))
     }
 
     /// `GET /v1/vault/connections`

@@ -12,6 +12,7 @@ use connector_vault::api::paging::{DEFAULT_LIMIT, MAX_LIMIT};
 use connector_vault::api::problem::Code;
 use connector_vault::api::query::{Check, Parameter};
 use connector_vault::api::session::new::DEFAULT_TTL;
+use connector_vault::catalog::action::stored::Place;
 use connector_vault::catalog::action::unit::Units;
 use connector_vault::catalog::detail::{ConnectorDetail, Grant, In, Pkce, TokenAuth, TokenBody};
 use connector_vault::catalog::model::Status;
@@ -26,7 +27,7 @@ use serde_json::{Value, json};
 
 use crate::derived::assert_current;
 use crate::support::{
-    Api, action, anonymous, as_key, body, config, connector, with_body, with_header,
+    Api, action, anonymous, as_key, body, config, connector, units, with_body, with_header,
 };
 use crate::vault::{CONNECTIONS, SUMMARY, UNKNOWN_ID, at, post_as};
 
@@ -91,6 +92,7 @@ fn names() -> String {
         ("Grant", variants::<Grant>()),
         ("IdentityType", IdentityType::ALL.map(IdentityType::as_str).to_vec()),
         ("KeyPlace", variants::<In>()),
+        ("ParameterPlace", variants::<Place>()),
         ("Pkce", variants::<Pkce>()),
         ("ProblemCode", Code::ALL.map(Code::as_str).to_vec()),
         ("Scope", Scope::ALL.map(Scope::as_str).to_vec()),
@@ -120,6 +122,7 @@ fn facts() -> String {
     ];
     let constants = constants.map(|(name, mut value)| {
         settle(&mut value);
+        value.sort_all_objects();
         format!("\nexport const {name} = {} as const;\n", source(&value, 0))
     });
     format!("{FACTS_HEAD}\n{WRITTEN_BY}\n{}", constants.concat())
@@ -232,7 +235,7 @@ fn catalog() -> Vec<Platform> {
             authkit: false,
             aliases: Vec::new(),
             actions,
-            units: Units::default(),
+            units: if nth == 0 { details() } else { Units::default() },
         }
     });
     connectors.collect()
@@ -263,6 +266,28 @@ fn detail() -> ConnectorDetail {
         "account": {"method": "GET", "path": "/me", "id": "/id", "name": "/name"},
     });
     serde_json::from_value(detail).unwrap()
+}
+
+/// The detail of one action, with all that it can say.
+fn details() -> Units {
+    let create = json!({
+        "title": "POST a user", "key": "postUser", "method": "POST", "modelName": "Model",
+        "facts": {"path": "/users/{id}", "documentationUrl": "https://alpha.example/docs"},
+        "parameters": [
+            {"name": "id", "in": "path", "required": true, "schema": {}, "style": "simple", "explode": false},
+            {
+                "name": "filter", "in": "query", "required": false, "schema": {}, "style": "form", "explode": true,
+                "contentType": "application/json",
+            },
+        ],
+        "requestBody": {"required": true, "contentTypes": ["application/json"], "schema": {}},
+        "security": [{"scheme": "login", "scopes": ["read"]}],
+        "responses": [
+            {"status": "200", "description": "Created", "contentType": "application/json", "schema": {}},
+            {"status": "204", "description": "", "contentType": null, "schema": null},
+        ],
+    });
+    units(json!({"login": ["oauth2"]}), &[create], &[])
 }
 
 /// Answers of the service, with each shape of an answer at least once.
@@ -310,6 +335,7 @@ impl Requests {
             api.send(&post_as(&api.key, &json!({"platfrm": "alpha"}))),
             api.send(&post_as(&api.key, &repeated)),
             api.get(&format!("{ACTIONS}/alhpa")),
+            api.get(&format!("{ACTIONS}/alpha/postUsr")),
             api.get(&at(UNKNOWN_ID)),
             api.on("DELETE", id, Some("\"other\"")),
             get(&scopeless, CONNECTIONS),
@@ -319,6 +345,7 @@ impl Requests {
                 "Connector": rows(CONNECTORS), "Action": rows(&format!("{ACTIONS}/alpha")), "Connection": connections,
             }),
             documents: json!({
+                "ActionDetail": [body(&api.get(&format!("{ACTIONS}/alpha/postUser?include=responses")))],
                 "ConnectionSummary": [body(&api.get(SUMMARY))],
                 "ConnectorDetail": [body(&api.get(&format!("{CONNECTORS}/alpha")))],
                 "Whoami": keys.iter().chain([&api.key]).map(|key| body(&get(key, "/v1/whoami"))).collect::<Vec<_>>(),

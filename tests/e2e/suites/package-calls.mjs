@@ -87,6 +87,30 @@ export function calls(world) {
       assert.equal(summary.total, world.seeded.length);
     });
 
+    test("an action is what plain HTTP reads, its responses only when asked for", async () => {
+      const { actions } = vault(world.keys.full);
+      for (const key of ["issuesCreate", "reposListBranches", "usersGetAuthenticated"]) {
+        const path = `/v1/available-actions/github/${key}`;
+        const action = await actions.get("GitHub", key);
+        assert.deepEqual(action, (await world.plain(world.keys.full, path)).json);
+        assert.equal("responses" in action, false);
+        const whole = await actions.get("github", key, { include: "responses" });
+        assert.deepEqual(whole, (await world.plain(world.keys.full, `${path}?include=responses`)).json);
+        assert.ok(whole.responses.length > 0);
+      }
+      for (const query of [{}, undefined, { include: undefined }])
+        assert.equal((await actions.get("github", "issuesCreate", query)).responses, undefined);
+      for (const [query, parameter, code] of [
+        [{ include: "all" }, "include", "invalid_parameter"],
+        [{ includes: "responses" }, "includes", "unknown_parameter"],
+        [{ include: ["responses"] }, "include", "invalid_parameter"],
+      ]) {
+        const error = await failure(() => actions.get("github", "issuesCreate", query));
+        expectError(error, "ValidationError", { code });
+        assert.equal(error.errors[0].parameter, parameter);
+      }
+    });
+
     test("a connection is read by any spelling of its id, active or not", async () => {
       const client = vault(world.keys.many);
       for (const { id, active } of [...world.seeded.slice(0, 8), world.seeded.find((row) => !row.active)]) {

@@ -99,6 +99,24 @@ export function errors(world) {
       }
     });
 
+    test("404: an action that is none, with those that may have been meant", async () => {
+      const { full } = world.keys;
+      for (const [platform, key, meant, code = "action_not_found"] of [
+        ["github", "issuesCraete", "issuesCreate"],
+        ["GITHUB", "issues/create%"],
+        ["github", "x".repeat(500)],
+        ["gitub", "issuesCreate", "github", "platform_not_found"],
+      ]) {
+        const path = `/v1/available-actions/${platform}/${encodeURIComponent(key)}`;
+        const answer = await world.plain(full, path);
+        const error = expectAnswered(await failure(vault(full).actions.get(platform, key)), "NotFoundError", answer, {
+          status: 404,
+          code,
+        });
+        if (meant) assert.ok(error.suggestions.includes(meant), `${meant} in ${error.suggestions}`);
+      }
+    });
+
     test("409 and 412 tell what is in the way", async () => {
       const { full } = world.keys;
       const wish = { platform: "github", identity: "errors-409", identityType: "user" };

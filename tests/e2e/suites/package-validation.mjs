@@ -103,6 +103,25 @@ export function validation(world) {
       }
     });
 
+    test("an action's key never leads to another path", async () => {
+      for (const key of [...NO_SEGMENTS, "a\u0000b"]) {
+        const { recorder, client } = counted();
+        const error = await failure(() => client.actions.get("github", key));
+        expectUnanswered(error, "ValidationError", {
+          status: 404,
+          code: "action_not_found",
+          message: `The platform \`github\` has no action \`${key}\`.`,
+        });
+        assert.equal(recorder.calls, 0, JSON.stringify(key));
+      }
+      for (const key of ["../../whoami", "a/b", "a?x=1", "a#x", "%2e%2e", "\ttab"]) {
+        const { recorder, client } = counted();
+        const error = await failure(() => client.actions.get("github", key));
+        assert.equal(error.code, "action_not_found", key);
+        assert.equal(recorder.requests[0].path, `/v1/available-actions/github/${encodeURIComponent(key)}`);
+      }
+    });
+
     test("keys are refused as the service refuses them", async () => {
       const good = world.keys.full.secret;
       const made = (text) => text + checksum(text);

@@ -7,6 +7,18 @@ export const UNKNOWN = "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa";
 export const EVERY = {
   "connectors.list": [(client) => client.connectors.list(), "GET", "/v1/available-connectors", "catalog:read"],
   "actions.list": [(client) => client.actions.list("github"), "GET", "/v1/available-actions/github", "catalog:read"],
+  "connectors.get": [
+    (client) => client.connectors.get("github"),
+    "GET",
+    "/v1/available-connectors/github",
+    "catalog:read",
+  ],
+  "actions.get": [
+    (client) => client.actions.get("github", "issuesCreate"),
+    "GET",
+    "/v1/available-actions/github/issuesCreate",
+    "catalog:read",
+  ],
   "connections.list": [(client) => client.connections.list(), "GET", CONNECTIONS, "connections:read"],
   "connections.get": [(client) => client.connections.get(UNKNOWN), "GET", one(UNKNOWN), "connections:read"],
   "connections.update": [
