@@ -1,4 +1,5 @@
 import { Redirect, Route, Switch, useLocation } from "wouter-preact";
+import { ActionView } from "./actions/view";
 import { ConnectionsView } from "./connections/view";
 import { ConnectorView } from "./connectors/connector";
 import { ConnectorsView } from "./connectors/view";
@@ -60,6 +61,13 @@ const OperatorViews = () => (
       {({ platform }) => (
         <Needs view={platform} scope="catalog:read">
           <ConnectorView key={platform} platform={platform} />
+        </Needs>
+      )}
+    </Route>
+    <Route path="/connectors/:platform/actions/:key">
+      {({ platform, key }) => (
+        <Needs view={key} scope="catalog:read">
+          <ActionView key={`${platform}/${key}`} platform={platform} action={key} />
         </Needs>
       )}
     </Route>

@@ -97,11 +97,13 @@ function Nothing({ total, first }: { total: number; first: string }) {
 }
 
 function Row({ action }: { action: Action }) {
-  const { title, key, method, modelName } = action;
+  const { title, key, method, modelName, platform } = action;
   return (
     <li class="action">
       <MethodBadge method={method} />
-      <span class="action-title">{title}</span>
+      <Link class="action-title" href={`/connectors/${platform}/actions/${encodeURIComponent(key)}`}>
+        {title}
+      </Link>
       <span class="action-key">
         <code class="muted">{key}</code> <CopyButton text={key} label={`Copy the key ${key}`} />
       </span>

@@ -34,7 +34,8 @@ export function Connecting({ connector }: { connector: ConnectorDetail }) {
   );
 }
 
-function titleOf(method: AuthMethod): string {
+/** An auth method's name for people. */
+export function titleOf(method: AuthMethod): string {
   switch (method.type) {
     case "oauth2":
       return method.grant === "client_credentials" ? "OAuth 2.0, client credentials" : "OAuth 2.0";

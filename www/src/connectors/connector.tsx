@@ -1,37 +1,31 @@
-import { useQuery } from "@tanstack/preact-query";
-import { type ConnectorDetail, NotFoundError } from "connector-vault/slim";
+import type { ConnectorDetail } from "connector-vault/slim";
 import { Link } from "wouter-preact";
 import { Answer } from "../parts/answer";
 import { StatusBadge } from "../parts/badge";
 import { CopyButton } from "../parts/copy";
-import { Empty } from "../parts/empty";
 import { Logo } from "../parts/logo";
 import { Page } from "../parts/page";
-import { CATALOG_FRESH_MS, useSession } from "../session/session";
+import { Suggestions } from "../parts/suggestions";
 import { Actions } from "./actions";
 import { Connecting } from "./connecting";
 import { ConnectionsOf } from "./connections-of";
+import { useConnector } from "./details";
 import "./connectors.css";
 
 /** One platform: what is known of it, how users connect, what it can do, and who is connected to it. */
 export function ConnectorView({ platform }: { platform: string }) {
-  const { vault } = useSession();
-  const query = useQuery({
-    queryKey: ["connector", platform],
-    queryFn: ({ signal }) =>
-      vault.connectors.get(platform, { signal }).catch((error: unknown) => {
-        if (error instanceof NotFoundError) return { suggestions: error.suggestions };
-        throw error;
-      }),
-    staleTime: CATALOG_FRESH_MS,
-  });
+  const query = useConnector(platform);
   const name = query.data && "name" in query.data ? query.data.name : platform;
   return (
     <Page title={name} above={<Link href="/connectors">Connectors</Link>}>
       <Answer query={query} what="the connector">
         {(found) =>
           "suggestions" in found ? (
-            <Unknown platform={platform} suggestions={found.suggestions} />
+            <Suggestions
+              title={`The catalog has no platform “${platform}”`}
+              suggestions={found.suggestions}
+              hrefOf={(name) => `/connectors/${name}`}
+            />
           ) : (
             <div class="connector-page">
               <Facts connector={found} />
@@ -43,25 +37,6 @@ export function ConnectorView({ platform }: { platform: string }) {
         }
       </Answer>
     </Page>
-  );
-}
-
-function Unknown({ platform, suggestions }: { platform: string; suggestions: readonly string[] }) {
-  return (
-    <Empty title={`The catalog has no platform “${platform}”`}>
-      {suggestions.length > 0 && (
-        <p>
-          Did you mean{" "}
-          {suggestions.map((name, at) => (
-            <span key={name}>
-              {at > 0 && ", "}
-              <Link href={`/connectors/${name}`}>{name}</Link>
-            </span>
-          ))}
-          ?
-        </p>
-      )}
-    </Empty>
   );
 }
 

@@ -12,7 +12,7 @@ export interface Call {
 }
 
 /** Quotes a text for a shell. */
-const quoted = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+export const quoted = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 /** The call in a shell; the key is in `$KEY`. */
 export function curl({ method, path, body }: Call): string {

@@ -1,0 +1,87 @@
+import type { ActionParameter } from "connector-vault/slim";
+import { About, More, Required } from "./schema-view";
+import { type Definitions, flatten, inWords } from "./schema";
+
+const PLACES = [
+  ["path", "In the path"],
+  ["query", "In the query"],
+  ["header", "In headers"],
+  ["cookie", "In cookies"],
+] as const;
+const COLUMNS = ["Name", "Type", "Description"];
+
+/** What is sent besides the body, by where it is sent. */
+export function Parameters({ parameters, definitions }: { parameters: ActionParameter[]; definitions: Definitions }) {
+  return (
+    <section class="section" aria-labelledby="parameters">
+      <h2 id="parameters">Parameters</h2>
+      {parameters.length === 0 && <p class="muted">None.</p>}
+      {PLACES.map(([place, title]) => {
+        const here = parameters.filter((parameter) => parameter.in === place);
+        if (here.length === 0) return null;
+        const inOrder = here.sort((a, b) => Number(b.required) - Number(a.required));
+        return (
+          <div key={place} class="table parameters">
+            <table role="table">
+              <caption>{title}</caption>
+              <thead role="rowgroup">
+                <tr role="row">
+                  {COLUMNS.map((name) => (
+                    <th key={name} scope="col" role="columnheader">
+                      {name}
+                    </th>
+                  ))}
+                </tr>
+              </thead>
+              <tbody role="rowgroup">
+                {inOrder.map((parameter) => (
+                  <Row key={parameter.name} parameter={parameter} definitions={definitions} />
+                ))}
+              </tbody>
+            </table>
+          </div>
+        );
+      })}
+    </section>
+  );
+}
+
+function Row({ parameter, definitions }: { parameter: ActionParameter; definitions: Definitions }) {
+  const { name, required, schema, contentType } = parameter;
+  const flat = flatten(schema, definitions);
+  return (
+    <tr role="row">
+      <td role="cell">
+        <code class="property-name">{name}</code> {required && <Required />}
+        {flat.keywords.deprecated && (
+          <>
+            {" "}
+            <span class="badge" data-tone="warn">
+              deprecated
+            </span>
+          </>
+        )}
+      </td>
+      <td role="cell">
+        <span class="type">{inWords(schema, definitions)}</span>
+        {contentType && <span class="muted small">, as {contentType}</span>}
+        <Style parameter={parameter} type={flat.keywords.type} />
+      </td>
+      <td role="cell">
+        <div class="schema">
+          <About flat={flat} />
+          <More flat={flat} what={name} definitions={definitions} />
+        </div>
+      </td>
+    </tr>
+  );
+}
+
+/** How a list is written, if not as usual. */
+function Style({ parameter: { in: place, style, explode }, type }: { parameter: ActionParameter; type: unknown }) {
+  if (type === "object" && style === "deepObject") return <p class="small muted">name[member]=value</p>;
+  if (type !== "array" || place === "header" || place === "cookie") return null;
+  const separator = { spaceDelimited: "spaces", pipeDelimited: "|" }[style] ?? "commas";
+  const isRepeated = explode && place === "query";
+  return <p class="small muted">{isRepeated ? "repeated for each item" : `items between ${separator}`}</p>;
+}

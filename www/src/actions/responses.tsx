@@ -1,0 +1,64 @@
+import type { ActionResponse } from "connector-vault/slim";
+import { useState } from "preact/hooks";
+import { useResponses } from "../connectors/details";
+import { Answer } from "../parts/answer";
+import { Prose } from "../parts/prose";
+import { definitionsOf } from "./schema";
+import { Schema } from "./schema-view";
+
+/** What an action answers, asked for when somebody opens it. */
+export function Responses({ platform, action }: { platform: string; action: string }) {
+  const [isOpen, setOpen] = useState(false);
+  const query = useResponses(platform, action, isOpen);
+  return (
+    <section class="section" aria-labelledby="responses">
+      <details class="responses" onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary>
+          <h2 id="responses">Responses</h2>
+        </summary>
+        {isOpen && (
+          <Answer query={query} what="the responses" rows={3}>
+            {(responses) =>
+              responses.length === 0 ? (
+                <p class="muted">The catalog knows none.</p>
+              ) : (
+                <ul class="response-list">
+                  {responses.map((response) => (
+                    <Response key={response.status} response={response} />
+                  ))}
+                </ul>
+              )
+            }
+          </Answer>
+        )}
+      </details>
+    </section>
+  );
+}
+
+const TONES: Record<string, string> = { 2: "good", 3: "calm", 4: "warn", 5: "bad" };
+
+function Response({ response: { status, description, contentType, schema } }: { response: ActionResponse }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <li class="response">
+      <p class="property-head">
+        <span class="badge method" data-tone={TONES[status.charAt(0)] ?? ""}>
+          {status}
+        </span>
+        <span>
+          <Prose text={description} />
+        </span>
+        {contentType && <span class="muted small">{contentType}</span>}
+      </p>
+      {schema !== null && (
+        <details class="more" onToggle={(event) => setOpen(event.currentTarget.open)}>
+          <summary>
+            Content<span class="visually-hidden"> of {status}</span>
+          </summary>
+          {isOpen && <Schema schema={schema} definitions={definitionsOf(schema)} />}
+        </details>
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,259 @@
+// Shows a JSON Schema as a tree, of which only what somebody opens is drawn.
+import type { JsonSchema } from "connector-vault/slim";
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { Prose } from "../parts/prose";
+import {
+  type Choice,
+  type Definitions,
+  type Flat,
+  choicesOf,
+  flatten,
+  formsOf,
+  inWords,
+  innerOf,
+  isConditional,
+  patternsOf,
+  valuesOf,
+  written,
+} from "./schema";
+
+/** Values that are shown at once. */
+const VALUES = 12;
+
+/** A schema: what it is, and all that is directly below it. */
+export function Schema({ schema, definitions }: { schema: JsonSchema; definitions: Definitions }) {
+  const flat = flatten(schema, definitions);
+  const inner = innerOf(flat, definitions);
+  return (
+    <div class="schema">
+      <p>
+        <span class="type">{inWords(schema, definitions)}</span>
+      </p>
+      <About flat={flat} />
+      {inner && <Content flat={inner.flat} isItem={inner.isItem} definitions={definitions} />}
+    </div>
+  );
+}
+
+/** What a schema says about its values: description, default and the like. */
+export function About({ flat }: { flat: Flat }) {
+  const { description, default: usual, examples, pattern } = flat.keywords;
+  const values = valuesOf(flat);
+  return (
+    <>
+      {description && (
+        <p class="muted">
+          <Prose text={description} />
+        </p>
+      )}
+      {values && <Values values={values} />}
+      {usual !== undefined && (
+        <p class="small">
+          Default: <code>{written(usual)}</code>
+        </p>
+      )}
+      {values === undefined && examples && examples.length > 0 && (
+        <p class="small">
+          Example: <code>{written(examples[0])}</code>
+        </p>
+      )}
+      {pattern && (
+        <p class="small">
+          Pattern: <code>{pattern}</code>
+        </p>
+      )}
+    </>
+  );
+}
+
+function Values({ values }: { values: unknown[] }) {
+  const [isOpen, setOpen] = useState(false);
+  const shown = isOpen ? values : values.slice(0, VALUES);
+  return (
+    <p class="small values">
+      {values.length === 1 ? "Always" : "One of"}{" "}
+      {shown.map((value, at) => (
+        <span key={at}>
+          <code>{written(value)}</code>{" "}
+        </span>
+      ))}
+      {shown.length < values.length && (
+        <button type="button" class="link" onClick={() => setOpen(true)}>
+          and {(values.length - shown.length).toLocaleString("en")} more
+        </button>
+      )}
+    </p>
+  );
+}
+
+interface ContentProps {
+  flat: Flat;
+  isItem: boolean;
+  /** What the title above has said. */
+  said?: string;
+  definitions: Definitions;
+}
+
+/** What is below a level: properties, alternatives, items or members. */
+function Content({ flat, isItem, said, definitions }: ContentProps) {
+  const { properties, required, keywords } = flat;
+  const { items, prefixItems, additionalProperties } = keywords;
+  const inOrder = [...properties].sort(([a], [b]) => Number(required.has(b)) - Number(required.has(a)));
+  const choices = choicesOf(flat, definitions);
+  const listed = inOrder.length + patternsOf(flat).length > 0;
+  const hasMembers = typeof additionalProperties === "object" && Object.keys(additionalProperties).length > 0;
+  return (
+    <div class="schema">
+      {isItem && (
+        <>
+          <p class="small muted">Each item:</p>
+          <About flat={flat} />
+        </>
+      )}
+      {(listed || hasMembers) && (
+        <ul class="properties">
+          {inOrder.map(([name, property]) => (
+            <Member
+              key={name}
+              name={<code class="property-name">{name}</code>}
+              what={name}
+              schema={property}
+              isRequired={required.has(name)}
+              definitions={definitions}
+            />
+          ))}
+          {patternsOf(flat).map(([pattern, property]) => (
+            <Member
+              key={pattern}
+              name={
+                <span>
+                  names that match <code>{pattern}</code>
+                </span>
+              }
+              what={pattern}
+              schema={property}
+              definitions={definitions}
+            />
+          ))}
+          {hasMembers && (
+            <Member
+              name={<span>{listed ? "each other member" : "each member"}</span>}
+              what="each member"
+              schema={additionalProperties}
+              definitions={definitions}
+            />
+          )}
+        </ul>
+      )}
+      {choices.map((choice, at) => (
+        <Choices key={at} choice={choice} isTitled={formsOf(choice) !== said} definitions={definitions} />
+      ))}
+      {(prefixItems || (isItem && typeof items === "object")) && (
+        <ul class="properties">
+          {prefixItems?.map((schema, at) => (
+            <Member
+              key={at}
+              name={<span>item {at + 1}</span>}
+              what={`item ${at + 1}`}
+              schema={schema}
+              definitions={definitions}
+            />
+          ))}
+          {typeof items === "object" && (
+            <Member
+              name={<span>{prefixItems ? "each other item" : "each item"}</span>}
+              what="each item"
+              schema={items}
+              definitions={definitions}
+            />
+          )}
+        </ul>
+      )}
+      {isConditional(flat) && <p class="small muted">The schema has further conditions, which are not shown here.</p>}
+    </div>
+  );
+}
+
+interface ChoicesProps {
+  choice: Choice;
+  isTitled: boolean;
+  definitions: Definitions;
+}
+
+function Choices({ choice: { isExclusive, schemas }, isTitled, definitions }: ChoicesProps) {
+  return (
+    <>
+      {isTitled && <p class="small muted">{isExclusive ? "One of:" : "At least one of:"}</p>}
+      <ul class="properties">
+        {schemas.map((schema, at) => {
+          const { name, keywords } = flatten(schema, definitions);
+          const title = keywords.title ?? name;
+          return (
+            <Member
+              key={at}
+              name={<span class="property-name">{title ?? `form ${at + 1}`}</span>}
+              what={title ?? `form ${at + 1}`}
+              schema={schema}
+              definitions={definitions}
+            />
+          );
+        })}
+      </ul>
+    </>
+  );
+}
+
+interface MemberProps {
+  name: ComponentChildren;
+  /** What screen readers say that can be opened. */
+  what: string;
+  schema: JsonSchema;
+  isRequired?: boolean;
+  definitions: Definitions;
+}
+
+function Member({ name, what, schema, isRequired = false, definitions }: MemberProps) {
+  const flat = flatten(schema, definitions);
+  const { deprecated, readOnly, writeOnly } = flat.keywords;
+  return (
+    <li class="property">
+      <p class="property-head">
+        {name} <span class="type">{inWords(schema, definitions)}</span>
+        {isRequired && <Required />}
+        {deprecated && (
+          <span class="badge" data-tone="warn">
+            deprecated
+          </span>
+        )}
+        {readOnly && <span class="badge">read-only</span>}
+        {writeOnly && <span class="badge">write-only</span>}
+      </p>
+      <About flat={flat} />
+      <More flat={flat} what={what} definitions={definitions} />
+    </li>
+  );
+}
+
+export const Required = () => (
+  <span class="badge" data-tone="calm">
+    required
+  </span>
+);
+
+/** What is below a level, once somebody opens it. */
+export function More({ flat, what, definitions }: { flat: Flat; what: string; definitions: Definitions }) {
+  const [isOpen, setOpen] = useState(false);
+  const inner = innerOf(flat, definitions);
+  if (!inner) return null;
+  return (
+    <details class="more" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>
+        {inner.title.charAt(0).toUpperCase() + inner.title.slice(1)}
+        <span class="visually-hidden"> of {what}</span>
+        {inner.flat.name && <code class="muted">{inner.flat.name}</code>}
+      </summary>
+      {isOpen && <Content flat={inner.flat} isItem={inner.isItem} said={inner.title} definitions={definitions} />}
+    </details>
+  );
+}
