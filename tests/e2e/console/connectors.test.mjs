@@ -1,6 +1,7 @@
 // The console's views of the catalog: what they show is what the API answers.
 import { after, before, describe } from "node:test";
 import { Console, MANY_DOCUMENTS } from "../support/console.mjs";
+import { consoleAction } from "../suites/console-action.mjs";
 import { consoleConnector } from "../suites/console-connector.mjs";
 import { consoleConnectors } from "../suites/console-connectors.mjs";
 
@@ -14,4 +15,5 @@ describe("the console: connectors", () => {
 
   consoleConnectors(world);
   consoleConnector(world);
+  consoleAction(world);
 });

@@ -14,6 +14,7 @@ import { State, build, cli, folder } from "./workspace.mjs";
 
 const DOCUMENTS = [
   join(root, "tests", "fixtures", "openapi", "good"),
+  join(root, "tests", "fixtures", "planner.json"),
   join(openapiDirectory, "api", "github.com", "api.github.com.json"),
 ];
 /** The same, and those of a provider with hundreds of services. */
