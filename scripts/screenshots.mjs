@@ -27,6 +27,7 @@ const VIEWS = {
   overview: { path: "/" },
   connectors: { path: "/connectors" },
   connector: { path: "/connectors/github?method=POST&q=pull+request" },
+  action: { path: "/connectors/github/actions/pullsCreate" },
   connections: { path: "/connections?platform=github" },
   connection: { path: "/connections?platform=github", then: (page) => page.locator("tbody a").first().click() },
   "new-connection": {
