@@ -3,6 +3,7 @@
 use sha2::{Digest, Sha256};
 
 use super::document::Document;
+use super::name::Names;
 use super::overrides::Override;
 use super::providers::provider::Provider;
 use super::text::{self, MAX_DESCRIPTION, MAX_NAME};
@@ -20,13 +21,14 @@ pub const MAX_VERSION: usize = 100;
 /// A connector whose platform has no name yet.
 #[derive(Debug, Clone)]
 pub struct Draft {
-    /// The display name; empty when the document has no title.
-    pub name: String,
+    title: String,
     description: String,
     /// The document's own version.
     pub version: String,
     status: Status,
     category: String,
+    /// The category that is known for the service, which wins.
+    service_category: Option<&'static str>,
     tags: Vec<String>,
     /// An `https` URL, or a path of the service's own site.
     logo: Option<String>,
@@ -43,17 +45,23 @@ pub struct Draft {
 impl Draft {
     /// A draft from what a document says about itself.
     #[must_use]
-    pub fn of<F>(document: &Document<F>, detail: ConnectorDetail, actions: Vec<Action>) -> Self {
+    pub fn of<F>(
+        document: &Document<F>,
+        names: &Names,
+        detail: ConnectorDetail,
+        actions: Vec<Action>,
+    ) -> Self {
         let Some(info) = &document.info else {
             return Self { detail, actions, ..Self::empty() };
         };
         let (category, tags) = category::of(info);
         Self {
-            name: text::line(info.title.as_str(), MAX_NAME),
+            title: text::line(info.title.as_str(), MAX_NAME),
             description: text::line(info.description.as_str(), MAX_DESCRIPTION),
             version: text::verbatim(&version::stated(info.version.as_str()), MAX_VERSION),
             status: version::status(info),
             category,
+            service_category: category::service::of(info.provider.as_str(), names.shortest()),
             tags,
             logo: info.logo.0.as_deref().and_then(image::logo),
             detail,
@@ -67,11 +75,12 @@ impl Draft {
     #[must_use]
     pub fn empty() -> Self {
         Self {
-            name: String::new(),
+            title: String::new(),
             description: String::new(),
             version: String::new(),
             status: Status::GenerallyAvailable,
             category: category::UNKNOWN.to_owned(),
+            service_category: None,
             tags: Vec::new(),
             logo: None,
             detail: ConnectorDetail::default(),
@@ -89,7 +98,7 @@ impl Draft {
             digest.update(text.len().to_le_bytes());
             digest.update(text);
         };
-        for text in [&self.name, &self.description, &self.version, &self.category]
+        for text in [&self.title, &self.description, &self.version, &self.category]
             .into_iter()
             .chain(&self.tags)
             .chain(&self.logo)
@@ -108,17 +117,20 @@ impl Draft {
         hash::number(&digest.finalize())
     }
 
-    /// The platform, with what is known of it and the operator's overrides. The `id` of its connector is assigned later:
+    /// The platform with this display name, with what is known of it and the operator's overrides. The `id` of its connector is assigned later:
     /// see [`number`].
     #[must_use]
     pub fn finish(
         mut self,
         platform: String,
+        name: String,
         known: Option<&Provider>,
         wishes: &Override,
     ) -> Platform {
+        if let Some(category) = self.service_category {
+            category.clone_into(&mut self.category);
+        }
         if let Some(known) = known {
-            self.name.clone_from(&known.name);
             if let Some(description) = &known.description {
                 self.description.clone_from(description);
             }
@@ -131,9 +143,6 @@ impl Draft {
             }
         }
         let schemes = auth::satisfied(&self.schemes, &self.detail.auth_methods);
-        let name = wishes.name.clone().unwrap_or_else(|| {
-            if self.name.is_empty() { text::title_case(&platform) } else { self.name }
-        });
         let platform_version = version::platform_version(&self.version);
         let image =
             wishes.image.clone().or(self.logo).unwrap_or_else(|| image::monogram(&name, &platform));

@@ -2,7 +2,7 @@
 //!
 //! [`source`] finds the files, [`read`] parses each into a `document` that holds only what rows need, and [`connector`]
 //! and [`action`] make the rows, [`auth`] and [`server`] what a connector's detail shows. Then [`platform`] names the
-//! platforms, [`providers`] adds what is known of the well-known ones, [`overrides`] applies the operator's
+//! platforms and [`name`] says what people call them, [`providers`] adds what is known of the well-known ones, [`overrides`] applies the operator's
 //! `catalog.toml`, and [`folder`] writes the result. [`report`] describes the outcome. [`check`] reads a folder back,
 //! [`find`] searches it, and [`show`] prints a platform.
 
@@ -21,6 +21,7 @@ mod hash;
 pub mod image;
 pub mod licence;
 mod markup;
+pub mod name;
 pub mod overrides;
 mod parallel;
 mod paths;
@@ -46,6 +47,7 @@ use connector::Draft;
 use document::{Document, Info};
 use folder::Folder;
 use licence::Wanted;
+use name::{Names, Said};
 use overrides::{Override, Overrides};
 use platform::Naming;
 use providers::Providers;
@@ -86,9 +88,9 @@ const IN_WORK: u64 = 2 * MAX_BYTES;
 /// The outcome of reading one file.
 enum Outcome {
     /// Its rows.
-    Rows { naming: Naming, draft: Box<Draft>, warnings: Vec<String> },
+    Rows { naming: Naming, names: Names, draft: Box<Draft>, warnings: Vec<String> },
     /// Only what names it: its licence is not open.
-    Closed { naming: Naming, content: u64, licence: Option<String> },
+    Closed { naming: Naming, names: Names, content: u64, licence: Option<String> },
     /// No document.
     Nothing(Reason),
 }
@@ -176,24 +178,25 @@ fn name(
     // When nothing could be read, that is the error to report, not a mismatch of `catalog.toml`.
     let (wishes, absent) =
         if namings.is_empty() { (Vec::new(), Vec::new()) } else { overrides.pair(&names)? };
-    let mut pairs = names.into_iter().zip(wishes);
+    let shown = display_names(&outcomes, &names, &wishes, providers);
+    let mut pairs = names.into_iter().zip(wishes).zip(shown);
     let mut platforms = Vec::new();
     let mut closed_wishes = Vec::new();
     let mut alone = Vec::new();
     for (path, outcome) in outcomes {
-        let (names, wishes) =
+        let ((names, wishes), shown) =
             if outcome.naming().is_some() { pairs.next() } else { None }.unwrap_or_default();
         match outcome {
             Outcome::Rows { draft, warnings, .. } => {
                 summary.warnings.extend(
                     warnings.iter().map(|warning| format!("{}: {warning}", path.display())),
                 );
-                platforms.push(platform(*draft, names, providers, &wishes));
+                platforms.push(platform(*draft, names, shown, providers, &wishes));
             }
             Outcome::Closed { licence, .. } => {
                 let entry = names.first().filter(|name| providers.0.contains_key(*name));
                 if entry.is_some() {
-                    alone.push((names, wishes));
+                    alone.push(((names, wishes), shown));
                 } else if wishes != Override::default() {
                     closed_wishes.extend(names.into_iter().next());
                 }
@@ -205,9 +208,9 @@ fn name(
     // Without documents, nothing was imported.
     if !platforms.is_empty() {
         let without = alone.into_iter().chain(pairs);
-        platforms.extend(
-            without.map(|(names, wishes)| platform(Draft::empty(), names, providers, &wishes)),
-        );
+        platforms.extend(without.map(|((names, wishes), shown)| {
+            platform(Draft::empty(), names, shown, providers, &wishes)
+        }));
     }
     summary.actions = platforms.iter().map(|platform| platform.actions.len()).sum();
     let absent: Vec<String> = absent.into_iter().map(|wishes| wishes.platform.clone()).collect();
@@ -243,10 +246,36 @@ fn names(namings: &[&Naming], providers: &Providers) -> Vec<Vec<String>> {
     names
 }
 
-/// The platform of a draft; `names` are those that [`names`] gives.
+/// The display names, one for each of `names`, which has the platforms' names.
+fn display_names(
+    outcomes: &[(PathBuf, Outcome)],
+    names: &[Vec<String>],
+    wishes: &[Override],
+    providers: &Providers,
+) -> Vec<String> {
+    let said = outcomes.iter().filter_map(|(_, outcome)| outcome.names());
+    let mut said = said.map(Some).chain(std::iter::repeat(None));
+    let possible = |(names, wishes): (&Vec<String>, &Override)| {
+        let said = said.next().flatten();
+        let own = names.first().map_or("", String::as_str);
+        let known = providers.0.get(own).map(|known| &known.name);
+        let platform = wishes.rename.clone().unwrap_or_else(|| own.to_owned());
+        let possible = match (wishes.name.as_ref().or(known), said) {
+            (Some(chosen), _) => Names::fixed(chosen),
+            (None, Some(said)) if !said.shortest().is_empty() => said.clone(),
+            (None, _) => Names::of_platform(&platform),
+        };
+        (platform, possible)
+    };
+    let possible: Vec<(String, Names)> = names.iter().zip(wishes).map(possible).collect();
+    name::tell_apart(&possible)
+}
+
+/// The platform of a draft; `names` are those that [`names`] gives, `shown` is the display name.
 fn platform(
     draft: Draft,
     names: Vec<String>,
+    shown: String,
     providers: &Providers,
     wishes: &Override,
 ) -> Platform {
@@ -262,7 +291,7 @@ fn platform(
         }
         None => own,
     };
-    Platform { aliases, ..draft.finish(platform, known, wishes) }
+    Platform { aliases, ..draft.finish(platform, shown, known, wishes) }
 }
 
 /// The most names that a note lists.
@@ -353,6 +382,13 @@ impl Outcome {
             Self::Nothing(_) => None,
         }
     }
+
+    const fn names(&self) -> Option<&Names> {
+        match self {
+            Self::Rows { names, .. } | Self::Closed { names, .. } => Some(names),
+            Self::Nothing(_) => None,
+        }
+    }
 }
 
 fn outcome(bytes: &[u8], wanted: Wanted, providers: &Providers) -> Outcome {
@@ -373,15 +409,28 @@ fn rows<F: Format>(document: &Document<F>, wanted: Wanted, providers: &Providers
         info.title.as_str(),
         info.version.as_str(),
     );
+    let owner = naming.owner();
+    let names = Names::of(Said {
+        provider: &naming.provider,
+        service: info.service.as_str(),
+        label: &owner,
+        title: info.title.as_str(),
+        version: &version::stated(info.version.as_str()),
+    });
     let mut actions = action::of(document);
     let mut warnings = std::mem::take(&mut actions.unresolved);
     let (detail, schemes, left_out) = detail(document, providers);
     warnings.extend(left_out);
-    let mut draft = Box::new(Draft::of(document, detail, actions.rows.clone()));
+    let mut draft = Box::new(Draft::of(document, &names, detail, actions.rows.clone()));
     draft.schemes = schemes;
     if wanted == Wanted::Open && !licence::is_open(&info.license) {
         let content = draft.content();
-        return Outcome::Closed { naming, content, licence: licence::described(&info.license) };
+        return Outcome::Closed {
+            naming,
+            names,
+            content,
+            licence: licence::described(&info.license),
+        };
     }
     let details = detail::of(document, &actions);
     draft.units = details.units;
@@ -391,7 +440,7 @@ fn rows<F: Format>(document: &Document<F>, wanted: Wanted, providers: &Providers
             .left_out()
             .map(|name| format!("`{name}` is not what it should be and was left out")),
     );
-    Outcome::Rows { naming, draft, warnings }
+    Outcome::Rows { naming, names, draft, warnings }
 }
 
 /// The detail of a document's connector, what its security schemes mean, and a warning for each part that cannot be used.

@@ -73,6 +73,17 @@ impl Naming {
         }
     }
 
+    /// The words of the domain that somebody registered: `paypal` of `api-m.sandbox.paypal.com`.
+    #[must_use]
+    pub fn owner(&self) -> Vec<String> {
+        let (labels, _) = own_labels(&self.provider);
+        match labels.last().filter(|label| !GENERIC.contains(label)) {
+            Some(label) => plain_words(label),
+            // `api.video`
+            None => plain_words(&self.provider),
+        }
+    }
+
     /// The platform's name when it does not clash with another one.
     #[must_use]
     pub fn plain(&self) -> String {
@@ -106,16 +117,7 @@ fn labels(provider: &str) -> (Vec<String>, Vec<String>) {
     if !provider.contains('.') || provider.contains(char::is_whitespace) {
         return (slug_words(provider), Vec::new());
     }
-    let host = provider.trim_matches('.');
-    let suffix = psl::suffix_str(host).unwrap_or_default();
-    let own = host
-        .strip_suffix(suffix)
-        .map(|own| own.trim_end_matches('.'))
-        .filter(|own| !own.is_empty());
-    // `googleapis.com` is itself a public suffix, under which other names are registered.
-    let own = own.or_else(|| host.rsplit_once('.').map(|(own, _)| own)).unwrap_or(host);
-    let suffix = host.strip_prefix(own).unwrap_or_default();
-    let mut labels: Vec<&str> = own.split('.').collect();
+    let (mut labels, suffix) = own_labels(provider);
     while labels.len() > 1
         && labels.first().is_some_and(|label| GENERIC.contains(label) || is_version(label))
     {
@@ -128,6 +130,19 @@ fn labels(provider: &str) -> (Vec<String>, Vec<String>) {
         return (words, Vec::new());
     }
     (words, plain_words(suffix))
+}
+
+/// The labels of a provider before the public suffix, and the suffix.
+fn own_labels(provider: &str) -> (Vec<&str>, &str) {
+    let host = provider.trim_matches('.');
+    let suffix = psl::suffix_str(host).unwrap_or_default();
+    let own = host
+        .strip_suffix(suffix)
+        .map(|own| own.trim_end_matches('.'))
+        .filter(|own| !own.is_empty());
+    // `googleapis.com` is itself a public suffix, under which other names are registered.
+    let own = own.or_else(|| host.rsplit_once('.').map(|(own, _)| own)).unwrap_or(host);
+    (own.split('.').collect(), host.strip_prefix(own).unwrap_or_default())
 }
 
 fn is_version(label: &str) -> bool {

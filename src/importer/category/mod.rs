@@ -1,4 +1,7 @@
-//! The category and the tags of a connector, from what the document says about itself.
+//! The category and the tags of a connector, from what the document says about itself; [`service`] knows better for three
+//! large providers.
+
+pub mod service;
 
 use std::collections::HashSet;
 

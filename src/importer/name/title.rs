@@ -1,0 +1,188 @@
+//! Titles without what every API's title says: `GitHub v3 REST API` → `GitHub`.
+
+/// Words that a title may end in and that name no product.
+#[rustfmt::skip]
+const NOISE: &[&str] = &[
+    "api", "apis", "rest", "restful", "swagger", "openapi", "oas", "oas2", "oas3", "documentation", "doc", "docs", "reference",
+    "specification", "spec", "schema", "definition", "endpoint", "endpoints", "version", "deprecated",
+];
+/// Words that stand before "API" and say what kind it is: `Slack Web API`.
+#[rustfmt::skip]
+const KINDS: &[&str] = &["public", "web", "http", "https", "json", "rest", "restful", "private", "open"];
+/// Words that stand behind "API" and say no more: `Exude API Service`.
+#[rustfmt::skip]
+const FORMS: &[&str] = &["service", "services", "server", "suite", "application", "client", "console", "interface", "explorer"];
+/// Words that name no product when nothing else is said.
+#[rustfmt::skip]
+const EMPTY: &[&str] = &[
+    "a", "active", "and", "beta", "alpha", "data", "default", "defaulttitle", "developer", "developers", "fastapi", "for",
+    "gateway", "interactive", "live", "net", "of", "plan", "platform", "premium", "preview", "prod", "production", "public",
+    "quick", "stable", "start", "the", "ui", "unofficial", "user", "web", "with", "your",
+];
+
+/// The parts of a title, such as `Api2Pdf` and `PDF Generation`, each without noise; none when it names no product.
+/// `own` has the ways to write the provider's name in small letters and digits: noise in it stays, as in `PDF Generator
+/// API` of `pdfgeneratorapi.com`.
+#[must_use]
+pub fn parts(title: &str, own: &[String]) -> Vec<String> {
+    let title = without_remarks(title);
+    let mut parts = vec![String::new()];
+    for token in title.split_whitespace() {
+        if matches!(token, "-" | "–" | "—" | "|") {
+            parts.push(String::new());
+            continue;
+        }
+        let ends = token.ends_with(':') && token.len() > 1;
+        let token = if ends { token.trim_end_matches(':') } else { token };
+        if let Some(part) = parts.last_mut() {
+            if !part.is_empty() {
+                part.push(' ');
+            }
+            part.push_str(token);
+        }
+        if ends {
+            parts.push(String::new());
+        }
+    }
+    parts.iter().filter_map(|part| clean(part, own)).collect()
+}
+
+/// Letters and digits, in small letters.
+#[must_use]
+pub fn squash(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// Whether a word is a version: `v3`, `V2.0`, `1.0.0`.
+#[must_use]
+pub fn is_version(word: &str) -> bool {
+    let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+    let number = word.strip_prefix(['v', 'V']);
+    let digits = number.unwrap_or(word);
+    let is_number = digits.starts_with(|c: char| c.is_ascii_digit())
+        && digits.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | 'x'));
+    is_number && (number.is_some() || digits.contains('.'))
+}
+
+/// Whether every word of a text is noise, or too general to name a product.
+fn is_empty(text: &str) -> bool {
+    text.split(|c: char| c.is_whitespace() || matches!(c, ':' | '/' | '-' | ',')).all(|word| {
+        let plain = squash(word);
+        let is_address = word.contains('.') && word.contains('/');
+        plain.is_empty()
+            || is_address
+            || is_version(word)
+            || NOISE.contains(&plain.as_str())
+            || EMPTY.contains(&plain.as_str())
+            || matches!(plain.as_str(), "http" | "https")
+    })
+}
+
+/// Drops what stands in brackets and is noise: `(Deprecated)`, `[v2]`, `(1.0.0)`.
+fn without_remarks(title: &str) -> String {
+    let mut kept = String::new();
+    let mut rest = title;
+    while let Some(start) = rest.find(['(', '[', '{']) {
+        let (before, from) = rest.split_at_checked(start).unwrap_or((rest, ""));
+        kept.push_str(before);
+        let Some((inner, after)) = from.split_once([')', ']', '}']) else {
+            rest = from;
+            break;
+        };
+        let content = inner.get(1..).unwrap_or_default();
+        if !is_empty(content) {
+            kept.push_str(from.strip_suffix(after).unwrap_or(from));
+        }
+        rest = after;
+    }
+    kept.push_str(rest);
+    kept
+}
+
+/// One part without noise. Returns `None` when nothing is left that names a product.
+fn clean(part: &str, own: &[String]) -> Option<String> {
+    let is_own = |words: &[&str]| own.contains(&squash(&words.concat()));
+    let all: Vec<&str> = part.split_whitespace().map(without_host_parts).collect();
+    let words = without_inner_noise(&all);
+    let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let starts_own = |word: &str| own.iter().any(|own| own.starts_with(&squash(word)));
+    while let [first, rest @ ..] = words.as_slice()
+        && !rest.is_empty()
+        && !is_own(&words)
+        && !starts_own(first)
+        && (matches!(squash(first).as_str(), "the" | "swagger" | "openapi")
+            || (squash(first) == "api" && is_own(rest)))
+    {
+        words.remove(0);
+    }
+    while let Some(last) = words.pop() {
+        let before = words.last().map(|word| squash(word)).unwrap_or_default();
+        let with_last = [words.as_slice(), &[last]].concat();
+        let plain = squash(last);
+        let is_form =
+            matches!(before.as_str(), "api" | "apis" | "rest") && FORMS.contains(&plain.as_str());
+        let is_number = before == "version" && plain.chars().all(|c| c.is_ascii_digit());
+        let is_noise =
+            (NOISE.contains(&plain.as_str()) || is_version(last) || is_form || is_number)
+                && last.contains('(') == last.contains(')');
+        if !is_noise || is_own(&with_last) {
+            words.push(last);
+            break;
+        }
+        if matches!(plain.as_str(), "api" | "apis") {
+            while words.len() > 1
+                && !is_own(&words)
+                && words.last().is_some_and(|word| KINDS.contains(&squash(word).as_str()))
+            {
+                words.pop();
+            }
+        }
+    }
+    let name = words.join(" ");
+    let name = name.trim_matches(|c: char| {
+        c.is_whitespace() || matches!(c, ',' | ':' | '-' | '–' | '|' | ';')
+    });
+    let name = name.strip_suffix('.').unwrap_or(name);
+    let lower = name.to_lowercase();
+    let end = ["-api", "_api", ".api"].iter().find(|end| lower.ends_with(*end) && !is_own(&[name]));
+    let name = end.and_then(|end| name.get(..name.len().saturating_sub(end.len()))).unwrap_or(name);
+    (!name.is_empty() && (is_own(&[name]) || !is_empty(name))).then(|| name.to_owned())
+}
+
+/// `api.clarify.io` → `clarify.io`: where an API is served is not what it is called. `api.video` is.
+fn without_host_parts(word: &str) -> &str {
+    let host = word.split_once(':').filter(|(host, port)| {
+        host.contains('.') && !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit())
+    });
+    let word = host.map_or(word, |(host, _)| host);
+    let rest = word.strip_prefix("api.").or_else(|| word.strip_prefix("www."));
+    rest.filter(|rest| rest.contains('.')).unwrap_or(word)
+}
+
+/// Drops repeated words, versions after a `v`, and "API" with what it is an API for: `PandaScore REST API for All
+/// Videogames` → `PandaScore REST`, `LetMC Api V2, Basic` → `LetMC, Basic`.
+fn without_inner_noise(all: &[&str]) -> Vec<String> {
+    let mut words: Vec<String> = Vec::with_capacity(all.len());
+    let mut rest = all;
+    while let [word, after @ ..] = rest {
+        rest = after;
+        let next = after.first().copied().unwrap_or_default();
+        let is_api = matches!(squash(word).as_str(), "api" | "apis");
+        if is_api && matches!(next, "for" | "with" | "by" | "to") {
+            if !words.is_empty() {
+                break;
+            }
+            rest = after.get(1..).unwrap_or_default();
+            continue;
+        }
+        let is_dropped = (is_api && (is_version(next) || next.starts_with('(')))
+            || (word.starts_with(['v', 'V']) && is_version(word));
+        match words.last_mut() {
+            Some(last) if is_dropped && word.ends_with(',') => last.push(','),
+            Some(last) if last == word => {}
+            _ if is_dropped => {}
+            _ => words.push((*word).to_owned()),
+        }
+    }
+    words
+}
