@@ -3,11 +3,13 @@
 #![cfg(feature = "cli")]
 #![expect(clippy::unwrap_used, reason = "test helpers fail by panicking too")]
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use connector_vault::fold::fold;
 use connector_vault::importer::licence::Wanted;
 use connector_vault::importer::overrides::Overrides;
 use connector_vault::importer::providers::Providers;
@@ -107,6 +109,31 @@ fn the_shipped_files_fit_the_sample_catalog() {
     }
     let with_actions = platforms.iter().filter(|platform| platform.connector.tools > 0).count();
     assert!(with_actions > 2_600, "{with_actions}");
+    let names: BTreeSet<String> =
+        platforms.iter().map(|platform| fold(&platform.connector.name)).collect();
+    assert_eq!(names.len(), platforms.len(), "every name is a connector's own");
+    let says_api = |name: &&String| {
+        name.split(' ').any(|word| ["api", "apis", "rest", "swagger"].contains(&word))
+    };
+    let with_noise: Vec<&String> = names.iter().filter(says_api).collect();
+    // Products such as Azure API Management.
+    let is_product = |name: &&&String| {
+        ["api management", "api gateway", "api keys", "(first api)"]
+            .iter()
+            .any(|part| name.contains(part))
+    };
+    let others = with_noise.iter().filter(|name| !is_product(name)).count();
+    assert!(others < 25, "{with_noise:?}");
+    for provider in ["amazonaws-", "googleapis-", "azure-"] {
+        let mut categories = BTreeMap::<&str, usize>::new();
+        let own =
+            platforms.iter().filter(|platform| platform.connector.platform.starts_with(provider));
+        for platform in own {
+            *categories.entry(&platform.connector.category).or_default() += 1;
+        }
+        assert!(categories.len() > 15, "{provider}: {categories:?}");
+    }
+    assert!(of("github-ghes-3-8").is_some_and(|platform| !platform.connector.active));
     let github = of("github").unwrap();
     assert!(github.authkit && github.connector.oauth && github.connector.tools > 800);
     assert!(of("gmail").unwrap().aliases.contains(&"googleapis-gmail".to_owned()));

@@ -11,7 +11,7 @@ fn every_field_of_a_connector() {
     let (_, platforms) = gathered(&["tests/fixtures/openapi/good/acme-3.0.json"], Wanted::Open, "");
     let connector = Connector {
         id: platforms[0].connector.id,
-        name: "Acme Store API".into(),
+        name: "Acme Store".into(),
         key: "api::acme-store::v2".into(),
         platform: "acme-store".into(),
         platform_version: "v2".into(),

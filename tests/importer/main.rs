@@ -8,6 +8,7 @@ mod command;
 mod connecting;
 mod connectors;
 mod details;
+mod display_names;
 mod documents;
 mod folder;
 mod licences;

@@ -15,7 +15,7 @@ pub fn of(provider: &str, name: &str) -> Option<&'static str> {
     }
     let name = format!(" {} ", name.to_lowercase());
     let says = |start: &&str| name.contains(&format!(" {start}"));
-    let row = CATEGORIES.iter().find(|(_, starts)| starts.iter().any(|start| says(start)));
+    let row = CATEGORIES.iter().find(|(_, starts)| starts.iter().any(says));
     Some(row.map_or(OTHERS, |(category, _)| category))
 }
 

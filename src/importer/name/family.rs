@@ -9,8 +9,7 @@ pub fn names(said: Said<'_>) -> Option<Vec<String>> {
     match said.provider.trim().to_ascii_lowercase().as_str() {
         "amazonaws.com" => Some(vec![amazon(said)]),
         "googleapis.com" => Some(vec![google(said)]),
-        "azure.com" => Some(azure::names(said, "Azure")),
-        "windows.net" => Some(azure::names(said, "Azure")),
+        "azure.com" | "windows.net" => Some(azure::names(said, "Azure")),
         "microsoft.com" => Some(azure::names(said, "Microsoft")),
         _ => None,
     }

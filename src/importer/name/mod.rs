@@ -33,14 +33,17 @@ pub struct Said<'a> {
     pub version: &'a str,
 }
 
+/// The most characters of a version in a name.
+const MAX_VERSION: usize = 32;
+
 /// The names that a connector can have.
 #[derive(Debug, Clone, Default)]
 pub struct Names {
     /// The shortest first: each says more than the one before it.
     ever_longer: Vec<String>,
-    /// The version of the API, such as `V2`; a year; or empty.
-    version: String,
-    /// The same as numbers, for comparison.
+    /// The version of the API: in short, such as `V2` or a year, and as stated.
+    versions: [String; 2],
+    /// The stated one as numbers, for comparison.
     numbers: Vec<u64>,
     /// Whether somebody chose the name, so that others give way.
     is_fixed: bool,
@@ -64,10 +67,11 @@ impl Names {
         let stated = service_version(said.service).unwrap_or_else(|| said.version.to_owned());
         let version = platform_version(&stated);
         let year = version.strip_prefix('v').filter(|number| number.len() == 4);
-        let version = year.map_or_else(|| version.to_uppercase(), str::to_owned);
+        let short = year.map_or_else(|| version.to_uppercase(), str::to_owned);
         let numbers = stated.split(|c: char| !c.is_ascii_digit());
         let numbers = numbers.filter_map(|number| number.parse().ok()).collect();
-        Self { ever_longer: names, version, numbers, is_fixed: false }
+        let versions = [short, text::verbatim(&stated, MAX_VERSION)];
+        Self { ever_longer: names, versions, numbers, is_fixed: false }
     }
 
     /// The shortest name, which follows from the document alone; empty when it says none.
@@ -114,11 +118,14 @@ fn plain(said: Said<'_>) -> Vec<String> {
     };
     let all = parts.join(" - ");
     let shortest = if said.service.is_empty() { first.clone() } else { all.clone() };
-    let mut names = vec![shortest, all.clone()];
-    if !title::squash(&all).contains(&said.label.concat()) {
-        names.push(format!("{label} {all}"));
-    }
-    names
+    let with_owner = if title::squash(&all).contains(&said.label.concat()) {
+        all.clone()
+    } else {
+        format!("{label} {all}")
+    };
+    let unsaid = unsaid(&service_words(said), &with_owner).join(" ");
+    let with_service = format!("{with_owner} {unsaid}").trim().to_owned();
+    vec![shortest, all, with_owner, with_service]
 }
 
 /// The brand, then what the title says besides, or else the service: `Adyen`, `Adyen Checkout`.
@@ -210,7 +217,9 @@ pub fn tell_apart(names: &[(String, Names)]) -> Vec<String> {
         if groups.is_empty() {
             return rivals.into_iter().map(|rival| rival.given).collect();
         }
-        groups.iter().for_each(|group| lengthen(&mut rivals, group));
+        for group in &groups {
+            lengthen(&mut rivals, group);
+        }
     }
 }
 
@@ -285,13 +294,18 @@ fn lengthen(rivals: &mut [Rival<'_>], group: &[usize]) {
             .get(*at)
             .map(|rival| (!rival.names.is_fixed, Reverse(&rival.names.numbers), rival.platform))
     });
+    let newest = order.first().and_then(|at| rivals.get(*at));
+    let newest = newest.map(|rival| rival.names.versions.clone()).unwrap_or_default();
     for at in order.into_iter().skip(1) {
         if let Some(rival) = rivals.get_mut(at).filter(|rival| !rival.names.is_fixed) {
-            if rival.has_version || rival.names.version.is_empty() {
-                rival.add(&format!(" ({})", rival.platform));
-            } else {
-                rival.add(&format!(" {}", rival.names.version));
-            }
+            let mut versions = rival.names.versions.iter().zip(&newest);
+            let differs =
+                |(version, newest): &(&String, &String)| !version.is_empty() && version != newest;
+            let more = match versions.find(differs).filter(|_| !rival.has_version) {
+                Some((version, _)) => format!(" {version}"),
+                None => format!(" ({})", rival.platform),
+            };
+            rival.add(&more);
             rival.has_version = true;
         }
     }

@@ -249,7 +249,7 @@ export function changedInConsole(world) {
       const connection = await edit(async (page, parts, { key, identity, id }) => {
         await ask(page, parts);
         // The platform's name comes from the catalog, which is asked last.
-        await question(page).getByText("GitHub v3 REST API", { exact: true }).waitFor();
+        await question(page).getByText("GitHub", { exact: true }).waitFor();
         for (const part of [identity, key]) assert.ok((await question(page).innerText()).includes(part), part);
         for (const leave of [
           () => page.keyboard.press("Escape"),
@@ -264,7 +264,7 @@ export function changedInConsole(world) {
         await parts.closed();
         await page
           .getByRole("status")
-          .filter({ hasText: `The connection of ${identity} to GitHub v3 REST API was deleted.` })
+          .filter({ hasText: `The connection of ${identity} to GitHub was deleted.` })
           .waitFor();
         await page.getByText("No connection matches").waitFor();
         assert.equal(asked(page).connection, undefined);

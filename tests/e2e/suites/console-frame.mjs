@@ -89,7 +89,7 @@ export function consoleFrame(world) {
               await page.getByRole("alert").getByText("Enter an API key.").waitFor();
               await fits("the sign-in");
               await signIn(page, world.console.keys.full);
-              await chart(page, "platform").getByRole("link", { name: "GitHub v3 REST API" }).waitFor();
+              await chart(page, "platform").getByRole("link", { name: "GitHub", exact: true }).waitFor();
               await page.getByRole("button", { name: "Show the first 50" }).click();
               await page.getByText("API request").click();
               await fits("the overview");

@@ -75,7 +75,7 @@ export function consoleOverview(world) {
       visit("/", async (page) => {
         const { total, platforms, otherPlatforms } = await summaryOf();
         const of = (rows) => Object.fromEntries(rows.map((row) => [row.platform, row.total]));
-        await chart(page, "platform").getByRole("link", { name: "GitHub v3 REST API" }).waitFor();
+        await chart(page, "platform").getByRole("link", { name: "GitHub", exact: true }).waitFor();
         const first = platforms.slice(0, FIRST);
         assert.deepEqual(await told(page, "platform", total), {
           ...of(first),
@@ -144,7 +144,7 @@ export function consoleOverview(world) {
             (row) => row.active && row.state === state,
           ]),
           [
-            chart(page, "platform").getByRole("link", { name: "GitHub v3 REST API" }),
+            chart(page, "platform").getByRole("link", { name: "GitHub", exact: true }),
             (row) => row.active && row.platform === "github",
           ],
         ];
@@ -181,7 +181,7 @@ export function consoleOverview(world) {
     test("asks for nothing but the session, the summary, and then the platforms", () =>
       visit("/", async (page) => {
         // All that the first visit asks has been asked.
-        await chart(page, "platform").getByRole("link", { name: "GitHub v3 REST API" }).waitFor();
+        await chart(page, "platform").getByRole("link", { name: "GitHub", exact: true }).waitFor();
         const asked = [];
         page.on(
           "request",
@@ -200,7 +200,7 @@ export function consoleOverview(world) {
         await summary;
         assert.deepEqual(asked, ["/v1/whoami", "/v1/vault/summary"]);
         release();
-        await chart(page, "platform").getByRole("link", { name: "GitHub v3 REST API" }).waitFor();
+        await chart(page, "platform").getByRole("link", { name: "GitHub", exact: true }).waitFor();
         assert.equal(await page.getByText("Loading the numbers…").count(), 0);
         assert.deepEqual(asked, ["/v1/whoami", "/v1/vault/summary", "/v1/available-connectors"]);
       }));

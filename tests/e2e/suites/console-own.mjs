@@ -7,7 +7,7 @@ import { newConnection, tagsOf } from "../support/console-connections.mjs";
 import { linkFor } from "../support/console-session.mjs";
 
 const STATES = { operational: "Working", degraded: "Interrupted", failed: "Stopped working", unknown: "Not checked" };
-const GITHUB = "GitHub v3 REST API";
+const GITHUB = "GitHub";
 
 /** @param {{ console: import("../support/console.mjs").Console }} world */
 export function consoleOwn(world) {

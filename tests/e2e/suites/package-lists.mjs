@@ -19,7 +19,7 @@ const CONNECTOR_FILTERS = [
   { authkit: false },
   { key: "api::github::v1" },
   { key: "API::GITHUB::V1" },
-  { name: "github v3 REST api" },
+  { name: "github" },
   { name: "%" },
   { category: "other" },
   { category: "OTHER", limit: 2, page: 2 },
@@ -29,7 +29,7 @@ const CONNECTOR_FILTERS = [
   { q: "Ünïcödé 😀" },
   {
     platform: "github",
-    name: "GitHub v3 REST API",
+    name: "GitHub",
     key: "api::github::v1",
     q: "git",
     authkit: false,
