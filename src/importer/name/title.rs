@@ -68,17 +68,14 @@ pub fn is_version(word: &str) -> bool {
 fn is_empty(text: &str) -> bool {
     text.split(|c: char| c.is_whitespace() || matches!(c, ':' | '/' | '-' | ',')).all(|word| {
         let plain = squash(word);
-        let is_address = word.contains('.') && word.contains('/');
         plain.is_empty()
-            || is_address
             || is_version(word)
             || NOISE.contains(&plain.as_str())
             || EMPTY.contains(&plain.as_str())
-            || matches!(plain.as_str(), "http" | "https")
     })
 }
 
-/// Drops what stands in brackets and is noise: `(Deprecated)`, `[v2]`, `(1.0.0)`.
+/// Drops what stands in brackets and is noise: `(Deprecated)`, `[v2]`, `(1.0.0)`, a URL.
 fn without_remarks(title: &str) -> String {
     let mut kept = String::new();
     let mut rest = title;
@@ -90,7 +87,7 @@ fn without_remarks(title: &str) -> String {
             break;
         };
         let content = inner.get(1..).unwrap_or_default();
-        if !is_empty(content) {
+        if !is_empty(content) && !content.contains("://") {
             kept.push_str(from.strip_suffix(after).unwrap_or(from));
         }
         rest = after;
