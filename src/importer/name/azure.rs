@@ -142,6 +142,7 @@ const TITLES: &[(&str, &str)] = &[
     ("azsadmin-Backups", "Stack Backups"),
     ("cognitiveservices-LUIS-Runtime", "LUIS Runtime"),
     ("compute-swagger", "Compute Convenience"),
+    ("containerservices-containerService", "Container Services"),
     ("cost-management-costmanagement", "Cost Management"),
     ("deviceprovisioningservices-iotdps", "IoT Device Provisioning"),
     ("eventhub-EventHub-preview", "Event Hubs Preview"),

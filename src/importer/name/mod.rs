@@ -294,15 +294,19 @@ fn lengthen(rivals: &mut [Rival<'_>], group: &[usize]) {
             .get(*at)
             .map(|rival| (!rival.names.is_fixed, Reverse(&rival.names.numbers), rival.platform))
     });
-    let newest = order.first().and_then(|at| rivals.get(*at));
-    let newest = newest.map(|rival| rival.names.versions.clone()).unwrap_or_default();
+    let versions: Vec<[String; 2]> =
+        order.iter().filter_map(|at| Some(rivals.get(*at)?.names.versions.clone())).collect();
+    // In short, if that is enough.
+    let is_alone = |kind: usize, version: &String| {
+        let same = versions.iter().filter(|given| given.get(kind) == Some(version)).count();
+        same == 1 && !version.is_empty()
+    };
     for at in order.into_iter().skip(1) {
         if let Some(rival) = rivals.get_mut(at).filter(|rival| !rival.names.is_fixed) {
-            let mut versions = rival.names.versions.iter().zip(&newest);
-            let differs =
-                |(version, newest): &(&String, &String)| !version.is_empty() && version != newest;
-            let more = match versions.find(differs).filter(|_| !rival.has_version) {
-                Some((version, _)) => format!(" {version}"),
+            let mut versions = rival.names.versions.iter().enumerate();
+            let version = versions.find(|(kind, version)| is_alone(*kind, version));
+            let more = match version.filter(|_| !rival.has_version) {
+                Some((_, version)) => format!(" {version}"),
                 None => format!(" ({})", rival.platform),
             };
             rival.add(&more);
