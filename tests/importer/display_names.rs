@@ -94,7 +94,7 @@ fn parts_of_a_provider() {
         ("adyen.com", "CheckoutService-v71", "Adyen Checkout API", "Adyen Checkout"),
         ("ebay.com", "sell-account", "Account API", "eBay Account"),
         ("ote-godaddy.com", "domains", "", "GoDaddy Domains"),
-        ("import.io", "rss", "import.io", "import.io Rss"),
+        ("import.io", "rss", "import.io", "import.io RSS"),
         ("sportsdata.io", "nba-v3-stats", "NBA v3 Stats", "SportsDataIO NBA Stats"),
         ("hubapi.com", "files", "Files Files", "HubSpot Files"),
         ("amazonaws.com", "ec2", "Amazon Elastic Compute Cloud", "Amazon EC2"),

@@ -108,12 +108,21 @@ const BRANDS: &[Brand] = &[
 /// A word of a service's or client's name as people write it: `sql` → `SQL`, `elastic` → `Elastic`.
 #[must_use]
 pub fn word(word: &str) -> String {
+    written(word).map_or_else(
+        || {
+            let mut letters = word.chars();
+            letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
+        },
+        str::to_owned,
+    )
+}
+
+/// How people write a word. Returns `None` when it has no spelling of its own.
+#[must_use]
+pub fn written(word: &str) -> Option<&'static str> {
     let lower = word.to_lowercase();
-    if let Ok(at) = WORDS.binary_search_by_key(&lower.as_str(), |(word, _)| *word) {
-        return WORDS.get(at).map_or_else(|| word.to_owned(), |(_, written)| (*written).to_owned());
-    }
-    let mut letters = word.chars();
-    letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
+    let at = WORDS.binary_search_by_key(&lower.as_str(), |(word, _)| *word).ok()?;
+    WORDS.get(at).map(|(_, written)| *written)
 }
 
 /// In the order of the alphabet.
@@ -125,6 +134,7 @@ const WORDS: &[(&str, &str)] = &[
     ("api", "API"),
     ("apis", "APIs"),
     ("ats", "ATS"),
+    ("bulkexports", "Bulk Exports"),
     ("by", "by"),
     ("cdn", "CDN"),
     ("cms", "CMS"),
@@ -146,16 +156,21 @@ const WORDS: &[(&str, &str)] = &[
     ("mac", "MAC"),
     ("ml", "ML"),
     ("nat", "NAT"),
+    ("oauth", "OAuth"),
     ("ocr", "OCR"),
     ("of", "of"),
     ("pos", "POS"),
     ("qrcode", "QR Code"),
+    ("rss", "RSS"),
     ("sap", "SAP"),
     ("skus", "SKUs"),
     ("slb", "SLB"),
     ("sms", "SMS"),
     ("sql", "SQL"),
+    ("supersim", "Super SIM"),
+    ("taskrouter", "TaskRouter"),
     ("tde", "TDE"),
+    ("trusthub", "Trust Hub"),
     ("uuid", "UUID"),
     ("vm", "VM"),
     ("vmss", "VM Scale Set"),

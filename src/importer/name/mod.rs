@@ -138,10 +138,13 @@ fn branded(said: Said<'_>, brand: &Brand) -> Vec<String> {
         *first = without_start(first, &own);
     }
     parts.retain(|part| !part.is_empty());
-    let mut rest = parts.join(" - ");
-    if rest.contains('_') {
-        rest = rest.split('_').map(brand::word).collect::<Vec<_>>().join(" ");
-    }
+    let rest = parts.join(" - ");
+    let rest = if rest.contains('_') {
+        rest.split('_').map(brand::word).collect::<Vec<_>>().join(" ")
+    } else {
+        let words = rest.split(' ').map(|word| brand::written(word).unwrap_or(word));
+        words.collect::<Vec<_>>().join(" ")
+    };
     let service = service_words(said).join(" ");
     let says_brand = own.iter().any(|own| title::squash(&rest).contains(own));
     let short = match (rest.is_empty(), says_brand) {
