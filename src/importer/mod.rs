@@ -268,7 +268,7 @@ fn display_names(
         (platform, possible)
     };
     let possible: Vec<(String, Names)> = names.iter().zip(wishes).map(possible).collect();
-    name::tell_apart(&possible)
+    name::apart::tell_apart(&possible)
 }
 
 /// The platform of a draft; `names` are those that [`names`] gives, `shown` is the display name.
