@@ -47,7 +47,7 @@ export function walks(world) {
       const { full, many } = world.keys;
       for (const [key, path, filter, list] of [
         [full, CONNECTORS, { q: "google", limit: 60 }, (client, given) => client.connectors.list(given)],
-        [full, CONNECTORS, { category: "Other", authkit: false }, (client, given) => client.connectors.list(given)],
+        [full, CONNECTORS, { category: "Cloud", authkit: false }, (client, given) => client.connectors.list(given)],
         [
           full,
           `${ACTIONS}/github`,
