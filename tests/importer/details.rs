@@ -31,7 +31,7 @@ fn of(name: &str, version: &str, lines: &str) -> (Value, Vec<String>) {
     assert!(summary.skipped.is_empty(), "{}", summary.full());
     let warnings = summary.warnings.iter();
     let warnings = warnings.map(|line| line.split_once(": ").unwrap().1.to_owned()).collect();
-    (shown(&platforms[0], "getA"), warnings)
+    (shown(platforms.first().unwrap(), "getA"), warnings)
 }
 
 /// A property of the body as JSON Schema, from this schema of 3.0.
@@ -41,8 +41,7 @@ fn converted(name: &str, schema: &str) -> Value {
         "{schemas}\npaths: {{/a: {{get: {{requestBody: {{content: {{application/json: {{schema: {{properties: {{p: {schema}}}}}}}}}}}}}}}}}"
     );
     let (answer, _) = of(name, "openapi: 3.0.0", &lines);
-    assert_eq!(answer["requestBody"]["schema"]["properties"].as_object().unwrap().len(), 1);
-    answer["input"]["properties"]["body"]["properties"]["p"].clone()
+    answer.pointer("/input/properties/body/properties/p").unwrap().clone()
 }
 
 #[test]
@@ -63,9 +62,7 @@ fn schemas_become_json_schema() {
         ("{type: string, pattern: '(?i)[', example: x, description: ' a   b '}", json!({"type": "string", "examples": ["x"], "description": "a b"})),
         ("{additionalProperties: true, oneOf: [{type: string}], anyOf: [], not: 1}", json!({"additionalProperties": true, "oneOf": [{"type": "string"}]})),
         ("{$ref: other.yaml#/x, description: D}", json!({"description": "D"})),
-        ("17", json!(null)),
     ].into_iter().enumerate() {
-        if expected.is_null() { continue }
         assert_eq!(converted(&format!("schema-{at}"), schema), expected, "{schema}");
     }
 }
@@ -122,9 +119,9 @@ paths:
         - {name: gone, in: path, required: true, schema: {type: string}}";
     let (answer, _) =
         of("parameters", "openapi: 3.0.3\nservers: [{url: 'https://a.example'}]", lines);
-    let named =
+    let place =
         |one: &Value| format!("{} {}", one["in"].as_str().unwrap(), one["name"].as_str().unwrap());
-    let names: Vec<String> = answer["parameters"].as_array().unwrap().iter().map(named).collect();
+    let names: Vec<String> = answer["parameters"].as_array().unwrap().iter().map(place).collect();
     let expected = [
         "query page",
         "query limit",
