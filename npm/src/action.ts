@@ -65,7 +65,7 @@ export interface ActionParameter {
   /** Whether each value of a list or an object stands for itself: `explode` of OpenAPI. */
   explode: boolean;
   /** The media type of the value, for a parameter that has one instead of a style. */
-  contentType?: string;
+  contentType: string | null;
 }
 
 /** The body of a request to the platform. */

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::builder::{Resettable, StyledStr};
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
-use connector_vault::importer::cli::{CheckArgs, FindArgs, ImportArgs, ShowArgs};
+use connector_vault::importer::cli::{CheckArgs, DiffArgs, FindArgs, ImportArgs, ShowArgs};
 use connector_vault::openapi::{Answers, document};
 use connector_vault::operator;
 
@@ -39,6 +39,7 @@ enum Command {
 enum Catalog {
     Import(ImportArgs),
     Check(CheckArgs),
+    Diff(DiffArgs),
     Find(FindArgs),
     Show(ShowArgs),
     #[command(flatten)]
@@ -71,6 +72,7 @@ fn main() -> ExitCode {
     let done = match cli.command {
         Command::Catalog(Catalog::Import(args)) => args.run(),
         Command::Catalog(Catalog::Check(args)) => args.run(),
+        Command::Catalog(Catalog::Diff(args)) => args.run(),
         Command::Catalog(Catalog::Find(args)) => args.run(),
         Command::Catalog(Catalog::Show(args)) => args.run(),
         Command::Catalog(Catalog::Stored(command)) => operator::run_catalog(&command),

@@ -165,6 +165,30 @@ impl<'a> Opened<'a> {
         Ok(details)
     }
 
+    /// An action of a platform with what it takes and answers, as indented JSON. Returns `None` when there is none of this
+    /// key.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn action(
+        &self,
+        platform: &str,
+        key: &str,
+        detail: &ConnectorDetail,
+        table: &UnitTable,
+    ) -> Result<Option<String>> {
+        let Some(place) = table.unit(key) else { return Ok(None) };
+        let segment = self.folder.read_segment(place.segment)?;
+        let inflated = place.bytes(&segment).and_then(inflate).unwrap_or_default();
+        let damaged = || anyhow!("the details from {} on are damaged", place.first);
+        let unit = Unit::open(&inflated).ok_or_else(damaged)?;
+        let Some(action) = unit.action(key) else { return Ok(None) };
+        let connector = serde_json::from_value(serde_json::to_value(detail)?)?;
+        let json = answer(&unit, &action, platform, &connector, &table.schemes, true);
+        let value: serde_json::Value = serde_json::from_slice(&json.map_err(|_| damaged())?)?;
+        Ok(Some(serde_json::to_string_pretty(&value)?))
+    }
+
     /// The details of a platform's actions, as they are stored.
     ///
     /// # Errors

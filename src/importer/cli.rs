@@ -1,4 +1,4 @@
-//! `connector-vault catalog import | check | find | show`.
+//! `connector-vault catalog import | check | diff | find | show`.
 
 use std::fmt::Write as _;
 use std::io::{IsTerminal as _, Write as _};
@@ -15,7 +15,7 @@ use super::licence::Wanted;
 use super::overrides::Overrides;
 use super::providers::Providers;
 use super::report::{Reason, Summary, counted};
-use super::{Import, Watch, check, find, import, show};
+use super::{Import, Watch, check, diff, find, import, show};
 use crate::fold::fold;
 use crate::nearest::nearest;
 
@@ -246,18 +246,44 @@ impl FindArgs {
     }
 }
 
-/// Print a platform of the catalog
+/// Say what a catalog changes in another one
+#[derive(Debug, Args)]
+pub struct DiffArgs {
+    /// The folder of the catalog that is replaced
+    #[arg(value_name = "OLD")]
+    old: PathBuf,
+    /// The folder of the catalog that replaces it
+    #[arg(value_name = "NEW", default_value = DEFAULT_OUT)]
+    new: PathBuf,
+}
+
+impl DiffArgs {
+    /// Prints a line for each platform that differs.
+    ///
+    /// # Errors
+    /// When a catalog cannot be read.
+    pub fn run(&self) -> Result<ExitCode> {
+        let (old, new) = (Folder(self.old.clone()), Folder(self.new.clone()));
+        say(&diff::diff(&check::Opened::new(&old)?, &check::Opened::new(&new)?)?);
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Print a platform of the catalog, or one of its actions
 #[derive(Debug, Args)]
 pub struct ShowArgs {
     /// Its name, such as `github`
     platform: String,
+    /// The key of an action, to print as JSON what it takes and answers
+    #[arg(value_name = "ACTION")]
+    action: Option<String>,
     /// The catalog folder
     #[arg(long, value_name = "DIR", default_value = DEFAULT_OUT)]
     catalog: PathBuf,
 }
 
 impl ShowArgs {
-    /// Prints the platform.
+    /// Prints the platform, or the action.
     ///
     /// # Errors
     /// When the catalog cannot be read.
@@ -281,7 +307,17 @@ impl ShowArgs {
             );
             return Ok(ExitCode::FAILURE);
         };
-        let check::Known { detail, aliases, .. } = details.take(&wanted);
+        let check::Known { detail, aliases, units } = details.take(&wanted);
+        if let Some(key) = &self.action {
+            let Some(json) = opened.action(&wanted, key, &detail, &units)? else {
+                eprintln!(
+                    "error: {wanted} has no action `{key}`\nTo look for it: npm run catalog -- show {wanted}"
+                );
+                return Ok(ExitCode::FAILURE);
+            };
+            say(&format!("{json}\n"));
+            return Ok(ExitCode::SUCCESS);
+        }
         say(&show::platform(entry, &detail, &aliases, &opened.actions(&wanted)?));
         Ok(ExitCode::SUCCESS)
     }

@@ -4,7 +4,7 @@
 //! and [`action`] make the rows, [`auth`] and [`server`] what a connector's detail shows. Then [`platform`] names the
 //! platforms and [`name`] says what people call them, [`providers`] adds what is known of the well-known ones, [`overrides`] applies the operator's
 //! `catalog.toml`, and [`folder`] writes the result. [`report`] describes the outcome. [`check`] reads a folder back,
-//! [`find`] searches it, and [`show`] prints a platform.
+//! [`find`] searches it, [`show`] prints a platform, and [`diff`] compares two.
 
 pub mod action;
 pub mod auth;
@@ -14,6 +14,7 @@ mod clash;
 pub mod cli;
 pub mod connector;
 mod detail;
+pub mod diff;
 mod document;
 pub mod find;
 pub mod folder;

@@ -74,6 +74,12 @@ pub fn action(row: &Node) -> Node {
             ("schema", any_schema("Its values. References lead into this answer.")),
             ("style", string("How a list or an object is written, as in OpenAPI.")),
             ("explode", boolean("Whether its values stand for themselves, as in OpenAPI.")),
+            (
+                "contentType",
+                text_or_null(
+                    "The media type in which a value is written; null if `style` says it all.",
+                ),
+            ),
         ],
     );
     let body = record(

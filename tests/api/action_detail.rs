@@ -32,7 +32,7 @@ fn send() -> Value {
         "requestBody": {
             "required": true, "contentTypes": ["application/json", "text/xml"], "schema": {"$ref": "#/$defs/Message"},
         },
-        "security": [{"scheme": "Key", "scopes": []}, {"scheme": "OAuth", "scopes": ["mail.send"]}],
+        "security": [[{"scheme": "Key", "scopes": []}], [{"scheme": "OAuth", "scopes": ["mail.send"]}]],
         "reached": {"whole": [0, 1], "cut": [2]},
         "responses": [
             {"status": "200", "description": "Sent", "contentType": "application/json", "schema": {"$ref": "#/$defs/Message"}, "reached": {"whole": [1], "cut": [2]}},
@@ -108,9 +108,9 @@ fn the_answer_is_the_row_and_the_detail() {
         "path": "/users/{userId}/send", "server": "https://mail.example", "description": "Sends it.",
         "deprecated": true, "documentationUrl": null,
         "parameters": [
-            {"name": "userId", "in": "path", "required": true, "schema": {"type": "string"}, "style": "simple", "explode": false},
-            {"name": "alt", "in": "query", "required": false, "schema": {"$ref": "#/input/$defs/Alt"}, "style": "form", "explode": true},
-            {"name": "sid", "in": "cookie", "required": true, "schema": true, "style": "form", "explode": true},
+            {"name": "userId", "in": "path", "required": true, "schema": {"type": "string"}, "style": "simple", "explode": false, "contentType": null},
+            {"name": "alt", "in": "query", "required": false, "schema": {"$ref": "#/input/$defs/Alt"}, "style": "form", "explode": true, "contentType": null},
+            {"name": "sid", "in": "cookie", "required": true, "schema": true, "style": "form", "explode": true, "contentType": null},
         ],
         "requestBody": {
             "required": true, "contentTypes": ["application/json", "text/xml"],

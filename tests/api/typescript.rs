@@ -281,7 +281,7 @@ fn details() -> Units {
             },
         ],
         "requestBody": {"required": true, "contentTypes": ["application/json"], "schema": {}},
-        "security": [{"scheme": "login", "scopes": ["read"]}],
+        "security": [[{"scheme": "login", "scopes": ["read"]}]],
         "responses": [
             {"status": "200", "description": "Created", "contentType": "application/json", "schema": {}},
             {"status": "204", "description": "", "contentType": null, "schema": null},

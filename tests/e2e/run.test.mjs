@@ -7,6 +7,7 @@ import { secrets } from "./support/http.mjs";
 import { key, secret, store } from "./support/keys.mjs";
 import { Server, outputs, wranglerLogs } from "./support/server.mjs";
 import { State, build, largeCatalog, otherCatalog, smallCatalog } from "./support/workspace.mjs";
+import { actionDetails } from "./suites/action-details.mjs";
 import { bodies } from "./suites/bodies.mjs";
 import { catalogLists } from "./suites/catalog.mjs";
 import { changes } from "./suites/changes.mjs";
@@ -85,6 +86,7 @@ describe("the service on the real runtime", () => {
   parameters(world);
   catalogLists(world);
   largest(world);
+  actionDetails(world);
   hostile(world);
   connections(world);
   changes(world);

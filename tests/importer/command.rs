@@ -4,6 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use serde_json::{Value, json};
+
 use super::support::{FIXTURES, folder, run, stderr};
 
 #[test]
@@ -94,6 +96,74 @@ fn show_prints_a_platform() {
         assert_eq!(output.status.code(), Some(code), "{printed}");
         assert!(printed.contains(expected), "{printed}");
     }
+}
+
+#[test]
+fn show_prints_an_action() {
+    let out = folder("show-action");
+    let out = out.to_str().unwrap();
+    let imported =
+        run(&["import", "--config", "/dev/null", "--out", out, &format!("{FIXTURES}/good")]);
+    assert!(imported.status.success());
+    let output = run(&["show", "Acme-Store", "ordersListAll2", "--catalog", out]);
+    let printed: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&printed["title"], &printed["method"]), (&json!("List orders"), &json!("GET")));
+    assert_eq!(printed["input"]["type"], "object");
+    assert!(printed["responses"].is_array());
+    let output = run(&["show", "acme-store", "orders", "--catalog", out]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("acme-store has no action `orders`"), "{}", stderr(&output));
+}
+
+#[test]
+fn diff_says_what_a_publish_would_change() {
+    let folder = folder("diff");
+    let document = |name: &str, title: &str, version: &str, paths: &str| {
+        let text = format!(
+            "openapi: 3.0.0\ninfo: {{title: {title}, version: '{version}'}}\npaths: {{{paths}}}\n"
+        );
+        fs::write(folder.join(name), text).unwrap();
+    };
+    let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    let import = |out: &str, documents: &[&str]| {
+        let mut args = vec!["import", "--config", "/dev/null", "--licence", "any", "--out"];
+        let paths: Vec<String> =
+            std::iter::once(&out).chain(documents).map(|name| path(name)).collect();
+        args.extend(paths.iter().map(String::as_str));
+        let output = run(&args);
+        assert!(output.status.success(), "{}", stderr(&output));
+    };
+    document(
+        "a.yaml",
+        "Acme",
+        "1.1.0",
+        "/a: {get: {operationId: one}}, /b: {get: {operationId: two}}",
+    );
+    document("b.yaml", "Gone", "1", "");
+    import("old", &["a.yaml", "b.yaml"]);
+    document(
+        "a.yaml",
+        "Acme",
+        "1.2.0",
+        "/a: {get: {operationId: one, parameters: [{name: q, in: query, schema: {type: string}}]}}, /c: {get: {operationId: three}}",
+    );
+    document("c.yaml", "Come", "1", "/a: {get: {}}");
+    import("new", &["a.yaml", "c.yaml"]);
+    let told = |old: &str, new: &str| {
+        let output = run(&["diff", &path(old), &path(new)]);
+        assert!(output.status.success(), "{}", stderr(&output));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert_eq!(told("old", "old"), "The catalogs are the same.\n");
+    let expected = "~ acme: version 1.1.0 → 1.2.0; what actions take or answer; 1 action added (three); 1 action removed (two)
++ come: 1 action
+- gone
+1 platform added, 1 removed, 1 changed.
+";
+    assert_eq!(told("old", "new"), expected);
+    let output = run(&["diff", &path("none"), &path("new")]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("there is no catalog in"), "{}", stderr(&output));
 }
 
 #[test]

@@ -36,7 +36,8 @@ fn of(name: &str, version: &str, lines: &str) -> (Value, Vec<String>) {
 
 /// A property of the body as JSON Schema, from this schema of 3.0.
 fn converted(name: &str, schema: &str) -> Value {
-    let schemas = "components: {schemas: {Other: {type: string}}}";
+    let schemas =
+        "components: {schemas: {Other: {type: string}, Own: {type: string, readOnly: true}}}";
     let lines = format!(
         "{schemas}\npaths: {{/a: {{get: {{requestBody: {{content: {{application/json: {{schema: {{properties: {{p: {schema}}}}}}}}}}}}}}}}}"
     );
@@ -60,7 +61,16 @@ fn schemas_become_json_schema() {
         ("{type: array, items: [{type: string}, {type: integer}]}", json!({"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}]})),
         ("{type: object, required: [id, name, name], properties: {id: {type: string, readOnly: true}, name: {}}}", json!({"type": "object", "required": ["name"], "properties": {"id": {"type": "string", "readOnly": true}, "name": {}}})),
         ("{type: string, pattern: '(?i)[', example: x, description: ' a   b '}", json!({"type": "string", "examples": ["x"], "description": "a b"})),
-        ("{additionalProperties: true, oneOf: [{type: string}], anyOf: [], not: 1}", json!({"additionalProperties": true, "oneOf": [{"type": "string"}]})),
+        ("{additionalProperties: true, oneOf: [{type: string}], anyOf: [], not: 1}", json!({"additionalProperties": true, "anyOf": [{"type": "string"}]})),
+        ("{oneOf: [{type: string}, {type: null}], anyOf: [{}]}", json!({"anyOf": [{}], "allOf": [{"anyOf": [{"type": "string"}, {"type": "null"}]}]})),
+        ("{not: {$ref: '#/components/schemas/Other'}, unevaluatedProperties: false, if: {}}", json!({})),
+        ("{not: {type: string}}", json!({"not": {"type": "string"}})),
+        ("{type: string, enum: [true, 1]}", json!({"enum": [true, 1]})),
+        ("{type: object, nullable: true, anyOf: [{required: [a]}]}", json!({"anyOf": [{"type": "object", "anyOf": [{"required": ["a"]}]}, {"type": "null"}]})),
+        ("{type: 'null', nullable: true}", json!({"type": "null"})),
+        ("{type: object, required: [id], properties: {id: {$ref: '#/components/schemas/Own'}}}", json!({"type": "object", "properties": {"id": {"$ref": "#/$defs/Own"}}})),
+        ("{type: string, pattern: '(?i:a)'}", json!({"type": "string"})),
+        ("{type: string, const: '', default: ''}", json!({"type": "string", "const": "", "default": ""})),
         ("{$ref: other.yaml#/x, description: D}", json!({"description": "D"})),
     ].into_iter().enumerate() {
         assert_eq!(converted(&format!("schema-{at}"), schema), expected, "{schema}");
@@ -276,6 +286,8 @@ fn security_names_the_connectors_methods() {
     for (at, (everywhere, own, expected)) in [
         ("[{Key: []}]", "", json!([{"method": "key", "scopes": []}])),
         ("[{Key: []}]", "security: [{Login: [write]}, {Login: [read]}]", json!([{"method": "login", "scopes": ["write"]}, {"method": "login", "scopes": ["read"]}])),
+        // Both at once: no method is enough.
+        ("[{Key: [], Login: [read]}]", "", json!([{"method": "key", "scopes": ["read"]}, {"method": "login", "scopes": ["read"]}])),
         ("[{Key: []}]", "security: []", json!([])),
         ("[]", "security: [{}]", json!([])),
         ("[{Other: []}]", "", json!([{"method": "login", "scopes": []}, {"method": "key", "scopes": []}])),
@@ -304,4 +316,26 @@ fn every_action_has_a_detail() {
         }
     }
     assert!(count > 10, "{count}");
+}
+
+/// An optimizer would unroll these loops until memory ends.
+#[test]
+fn a_pattern_costs_no_more_than_its_length() {
+    let pattern = format!("{}a{}", "(?:".repeat(30), "){5}".repeat(30));
+    assert_eq!(
+        converted("pattern", &format!("{{pattern: '{pattern}'}}")),
+        json!({"pattern": pattern})
+    );
+}
+
+/// What is missing in another file is reported, and nothing that the platform takes is refused for it.
+#[test]
+fn parts_in_other_files_are_reported() {
+    let lines = "paths: {/a: {get: {parameters: [{$ref: 'p.yaml#/P'}], requestBody: {$ref: 'b.yaml#/B'}, responses: {'200': {$ref: 'r.yaml#/R'}}}}}";
+    let (answer, warnings) = of("elsewhere", "openapi: 3.0.0", lines);
+    assert_eq!(answer["requestBody"]["schema"], json!({}));
+    assert_eq!(answer["requestBody"]["required"], json!(false));
+    let expected =
+        "references that lead to nothing allow anything: `p.yaml#/P`, `b.yaml#/B`, `r.yaml#/R`";
+    assert_eq!(warnings, [expected]);
 }

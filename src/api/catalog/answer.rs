@@ -80,6 +80,8 @@ impl CatalogAnswer<'_> {
     ) -> Result<Response, Problem> {
         let Self { request, platforms, asked } = self;
         let catalog = open(cache, ports).await?;
+        // The tag of a list is known before its rows are read; that of a detail is made from what has been read.
+        let is_list = matches!(asked, Asked::Connectors { .. } | Asked::Actions { .. });
         let (tag, body) = match asked {
             Asked::Connectors { filter, paging } => {
                 let tag = etag::of_query(catalog.connectors_id()?, &place(request), platforms);
@@ -142,7 +144,9 @@ impl CatalogAnswer<'_> {
             }
         };
         let body = ports.keep(body);
-        cache.remember_body(name_of(request, &tag), &body);
+        if is_list {
+            cache.remember_body(name_of(request, &tag), &body);
+        }
         Ok(ok(body, tag))
     }
 }

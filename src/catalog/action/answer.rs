@@ -1,17 +1,17 @@
 //! The answer about an action: its row and its detail.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::stored::{Parameter, Place, Reached, RequestBody, StoredAction, StoredResponse};
+use super::stored::{
+    Parameter, Place, Reached, RequestBody, StoredAction, StoredResponse, TOO_LARGE,
+};
 use super::unit::Unit;
 use crate::catalog::model::Action;
 
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
-/// What stands for a definition that would make the answer too large: anything is valid.
-const CUT: &str = r#"{"description":"Left out, since the schema would be too large."}"#;
 
 /// What an action's answer needs of its connector's [detail](crate::catalog::detail::ConnectorDetail).
 #[derive(Debug, Deserialize)]
@@ -224,8 +224,10 @@ fn definitions<'a>(
     reached: &Reached,
 ) -> Result<BTreeMap<&'a str, &'a RawValue>, BrokenUnit> {
     let whole = reached.whole.iter().map(|number| unit.definition(*number));
-    let cut =
-        reached.cut.iter().map(|number| unit.definition(*number).map(|(name, _)| (name, CUT)));
+    let cut = reached
+        .cut
+        .iter()
+        .map(|number| unit.definition(*number).map(|(name, _)| (name, TOO_LARGE)));
     let parse = |found: Option<(&'a str, &'a str)>| {
         let (name, text) = found.ok_or(BrokenUnit)?;
         Ok((name, serde_json::from_str(text).map_err(|_| BrokenUnit)?))
@@ -269,16 +271,24 @@ fn auth(
         ids.map(|method| Auth { method, scopes: Vec::new() }).collect()
     };
     let Some(security) = &action.security else { return all() };
+    let ids = |scheme: &String| schemes.get(scheme).map_or(&[][..], Vec::as_slice);
     let mut found: Vec<Auth> = Vec::new();
-    let mut seen = HashSet::new();
-    for requirement in security {
-        for method in schemes.get(&requirement.scheme).into_iter().flatten() {
-            let scopes = requirement.scopes.clone();
-            if seen.insert((method, scopes.clone())) {
-                found.push(Auth { method: method.clone(), scopes });
+    for alternative in security {
+        let scopes: Vec<String> =
+            alternative.iter().flat_map(|one| one.scopes.iter().cloned()).collect();
+        let is_all = |id: &&String| alternative.iter().all(|one| ids(&one.scheme).contains(*id));
+        let any = || alternative.iter().flat_map(|one| ids(&one.scheme));
+        // Schemes that are needed together are one method here, or else several, all of which are named.
+        let whole: Vec<&String> = any().filter(is_all).collect();
+        let methods = if whole.is_empty() { any().collect() } else { whole };
+        for method in methods {
+            let auth = Auth { method: method.clone(), scopes: scopes.clone() };
+            if !found.contains(&auth) {
+                found.push(auth);
             }
         }
     }
     // A scheme that the connector has no method for says no more than a document without any.
-    if found.is_empty() && !security.is_empty() { all() } else { found }
+    let is_named = security.iter().any(|alternative| !alternative.is_empty());
+    if found.is_empty() && is_named { all() } else { found }
 }

@@ -3,6 +3,9 @@
 use crate::terms::Method;
 use serde::{Deserialize, Serialize};
 
+/// What stands for a schema that is too large: anything is valid.
+pub const TOO_LARGE: &str = r#"{"description":"Left out, since the schema would be too large."}"#;
+
 /// An action with its detail. Schemas, of the type `S`, are JSON Schema 2020-12; a `$ref` in them is `#/$defs/<name>`, the
 /// name of a definition in the same [unit](super::unit).
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -24,9 +27,9 @@ pub struct StoredAction<S> {
     /// The body.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_body: Option<RequestBody<S>>,
-    /// Alternatives of security schemes; `None` when the document does not say.
+    /// Alternatives of security schemes, each of schemes that are needed together; `None` when the document does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub security: Option<Vec<Requirement>>,
+    pub security: Option<Vec<Vec<Requirement>>>,
     /// The definitions that parameters and body lead to.
     #[serde(default, skip_serializing_if = "Reached::is_empty")]
     pub reached: Reached,
@@ -72,7 +75,6 @@ pub struct Parameter<S> {
     /// Whether each value of a list or an object stands for itself (`OpenAPI`'s `explode`).
     pub explode: bool,
     /// The media type in which a value is written, where that is not a matter of `style`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content_type: Option<String>,
 }
 

@@ -10,7 +10,7 @@ use crate::importer::scalar::Texts;
 use crate::importer::text;
 
 /// The most answers of an action.
-const MAX_RESPONSES: usize = 20;
+const MAX_RESPONSES: usize = 60;
 /// The most characters of a description.
 const MAX_DESCRIPTION: usize = 300;
 
@@ -20,7 +20,14 @@ pub fn of_3<F>(
     definitions: &mut Definitions<'_, F>,
     reaching: &mut Reaching,
 ) -> Option<RequestBody<Box<RawValue>>> {
-    let body = definitions.sources.resolved(serde_json::from_str(given.get()).ok()?)?;
+    let given: Value = serde_json::from_str(given.get()).ok()?;
+    let reference = given.get("$ref").and_then(Value::as_str).map(str::to_owned);
+    let Some(body) = definitions.sources.resolved(given) else {
+        definitions.lost.extend(reference);
+        let schema = reaching.convert(&Value::Null, definitions);
+        let content_types = vec!["application/json".to_owned()];
+        return Some(RequestBody { required: false, content_types, schema });
+    };
     let (content_types, schema) = media::content(body.get("content")?.as_object()?);
     let schema = reaching.convert(schema.unwrap_or(&Value::Null), definitions);
     (!content_types.is_empty()).then_some(RequestBody {
@@ -109,7 +116,11 @@ pub fn answers<F>(
         if status.starts_with("x-") || status.len() > 10 || answers.len() >= MAX_RESPONSES {
             continue;
         }
-        let Some(response) = definitions.sources.resolved(value) else { continue };
+        let reference = value.get("$ref").and_then(Value::as_str).map(str::to_owned);
+        let Some(response) = definitions.sources.resolved(value) else {
+            definitions.lost.extend(reference);
+            continue;
+        };
         let content = response.get("content").and_then(Value::as_object).map(media::content);
         let (content_type, schema) = content.map_or_else(
             || {

@@ -1,5 +1,6 @@
 //! What a document's references lead to, and the definitions that become part of the catalog.
 
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use serde_json::Value;
@@ -14,6 +15,9 @@ use crate::terms::Method;
 
 /// The most references that lead from one to the next.
 const MAX_CHAIN: usize = 16;
+/// The most bytes that are parsed to follow references, many times what the largest known document needs: a large value
+/// that is referred to everywhere would otherwise keep the import busy for hours.
+const MAX_PARSED: usize = 2 << 30;
 /// The most characters of a definition's name.
 const MAX_NAME: usize = 120;
 
@@ -23,6 +27,7 @@ type Named<'d> = HashMap<String, &'d RawValue>;
 pub struct Sources<'d, F> {
     kinds: HashMap<&'static str, Named<'d>>,
     paths: HashMap<&'d str, &'d PathItem<F>>,
+    parsed: Cell<usize>,
 }
 
 impl<'d, F> Sources<'d, F> {
@@ -43,7 +48,8 @@ impl<'d, F> Sources<'d, F> {
             ("responses", named(document.responses.get())),
         ]);
         let paths = document.paths.iter().flat_map(|paths| &paths.0);
-        Self { kinds, paths: paths.map(|(path, item)| (path.as_str(), item)).collect() }
+        let paths = paths.map(|(path, item)| (path.as_str(), item)).collect();
+        Self { kinds, paths, parsed: Cell::new(0) }
     }
 
     /// What a reference leads to. Returns `None` when it leads out of what is kept of the document.
@@ -51,6 +57,10 @@ impl<'d, F> Sources<'d, F> {
     pub fn value(&self, reference: &str) -> Option<Value> {
         let steps = steps(reference)?;
         let (raw, rest) = self.find(&steps)?;
+        self.parsed.set(self.parsed.get().saturating_add(raw.get().len()));
+        if self.parsed.get() > MAX_PARSED {
+            return None;
+        }
         let value: Value = serde_json::from_str(raw.get()).ok()?;
         rest.iter().try_fold(value, |value, step| match value {
             Value::Object(mut map) => map.remove(step),
@@ -129,10 +139,14 @@ pub struct Definitions<'d, F> {
     pub sources: Sources<'d, F>,
     numbers: HashMap<String, Option<u32>>,
     names: HashSet<String>,
+    /// How often a name was wanted.
+    wanted: HashMap<String, u32>,
     waiting: VecDeque<Value>,
     found: Vec<Definition>,
     /// References that lead nowhere.
     pub lost: Vec<String>,
+    /// Bytes of schemas that are written where they are used.
+    pub written: usize,
 }
 
 impl<'d, F> Definitions<'d, F> {
@@ -143,9 +157,11 @@ impl<'d, F> Definitions<'d, F> {
             sources,
             numbers: HashMap::new(),
             names: HashSet::new(),
+            wanted: HashMap::new(),
             waiting: VecDeque::new(),
             found: Vec::new(),
             lost: Vec::new(),
+            written: 0,
         }
     }
 
@@ -174,11 +190,14 @@ impl<'d, F> Definitions<'d, F> {
         let last = steps(reference).and_then(|steps| steps.into_iter().next_back());
         let clean = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
         let bare: String = last.unwrap_or_default().chars().map(clean).take(MAX_NAME).collect();
-        let numbered = (2_u32..).map(|number| format!("{bare}_{number}"));
-        let mut names = std::iter::once(bare.clone()).chain(numbered);
-        let name = names.find(|name| !self.names.contains(name)).unwrap_or_default();
-        self.names.insert(name.clone());
-        name
+        let count = self.wanted.entry(bare.clone()).or_default();
+        loop {
+            *count = count.saturating_add(1);
+            let name = if *count == 1 { bare.clone() } else { format!("{bare}_{count}") };
+            if self.names.insert(name.clone()) {
+                return name;
+            }
+        }
     }
 
     /// The definition with a number.
@@ -211,7 +230,8 @@ impl<'d, F> Definitions<'d, F> {
         let mut bytes = 0_usize;
         while let Some(number) = queue.pop_front() {
             let Some(definition) = self.get(number) else { continue };
-            let size = bytes.saturating_add(definition.schema.len());
+            let size = definition.name.len().saturating_add(definition.schema.len());
+            let size = bytes.saturating_add(size);
             if size > most {
                 reached.cut.push(number);
                 continue;

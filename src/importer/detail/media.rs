@@ -4,6 +4,8 @@ use serde_json::{Map, Value};
 
 use crate::importer::text;
 
+/// The most media types of a body.
+const MAX_TYPES: usize = 50;
 /// The longest media type, in characters.
 const MAX_TYPE: usize = 100;
 
@@ -37,5 +39,5 @@ pub fn content(content: &Map<String, Value>) -> (Vec<String>, Option<&Value>) {
     let mut media: Vec<(&String, &Value)> = content.iter().collect();
     media.sort_by_key(|(media, _)| rank(media));
     let schema = media.first().and_then(|(_, first)| first.get("schema"));
-    (media.iter().map(|(media, _)| clean(media)).collect(), schema)
+    (media.iter().take(MAX_TYPES).map(|(media, _)| clean(media)).collect(), schema)
 }

@@ -15,21 +15,24 @@ use serde_json::value::RawValue;
 
 use super::action::Actions;
 use super::document::{Document, ExternalDocs};
+use super::report::counted;
 use super::{image, server, text};
-use crate::catalog::action::stored::{Facts, Requirement, StoredAction};
+use crate::catalog::action::stored::{Facts, Reached, Requirement, StoredAction, TOO_LARGE};
 use crate::catalog::action::unit::{self, Deflated};
 use definitions::{Definitions, Sources};
 
 /// The most characters of an action's description.
 const MAX_DESCRIPTION: usize = 1000;
-/// The most bytes of a schema that is written where it is used.
+/// The most bytes of the schemas of all parameters and the body, or of an answer, without definitions.
 const MAX_SCHEMA: usize = 96 << 10;
-/// The most alternatives of security schemes, and of scopes of each.
+/// The most bytes of all such schemas of a document, many times what the largest known one has.
+const MAX_WRITTEN: usize = 1 << 30;
+/// The most alternatives of security schemes.
 const MAX_SECURITY: usize = 20;
+/// The most scopes of a scheme.
+const MAX_SCOPES: usize = 200;
 /// The most references that a warning names.
 const LOST_SHOWN: usize = 3;
-/// What stands for a schema that is too large: anything is valid.
-const TOO_LARGE: &str = r#"{"description":"Left out, since the schema would be too large."}"#;
 
 /// The details of a document's actions.
 #[derive(Debug, Default)]
@@ -45,6 +48,7 @@ pub struct Details {
 pub struct Reaching {
     /// By number.
     pub roots: Vec<u32>,
+    bytes: usize,
     is_too_large: bool,
 }
 
@@ -56,10 +60,13 @@ impl Reaching {
         definitions: &mut Definitions<'_, F>,
     ) -> Box<RawValue> {
         let (mut text, reaches) = schema::convert(schema, definitions);
-        if text.len() > MAX_SCHEMA {
+        definitions.written = definitions.written.saturating_add(text.len());
+        let bytes = self.bytes.saturating_add(text.len());
+        if bytes > MAX_SCHEMA || definitions.written > MAX_WRITTEN {
             self.is_too_large = true;
             TOO_LARGE.clone_into(&mut text);
         } else {
+            self.bytes = bytes;
             self.roots.extend(reaches);
         }
         RawValue::from_string(text).unwrap_or_else(|_| RawValue::NULL.to_owned())
@@ -110,7 +117,7 @@ pub fn of<F>(document: &Document<F>, actions: &Actions<'_, F>) -> Details {
             parameters: given.parameters,
             request_body: body,
             security: security(operation.security.get()).or_else(|| everywhere.clone()),
-            reached: crate::catalog::action::stored::Reached::default(),
+            reached: Reached::default(),
             responses: Vec::new(),
         };
         drafts.push(Draft { action, input, answers: answers.unwrap_or_default() });
@@ -128,7 +135,8 @@ fn facts<F>(found: &super::action::Found<'_, F>) -> Facts {
     let docs = operation.external_docs.get();
     let docs = docs.and_then(|ExternalDocs { url }| image::https(url.as_str()));
     Facts {
-        path: found.path.to_owned(),
+        // Amazon's documents tell operations apart by a fragment, which is never sent: a parameter says the same.
+        path: found.path.split('#').next().unwrap_or_default().to_owned(),
         server: [&operation.servers, &found.item.servers].into_iter().find_map(server::first),
         description: text::line(said, MAX_DESCRIPTION),
         deprecated: operation.deprecated.0.as_deref() == Some("true"),
@@ -136,20 +144,17 @@ fn facts<F>(found: &super::action::Found<'_, F>) -> Facts {
     }
 }
 
-/// The alternatives of a `security`. Returns `None` when there is none.
-fn security(given: Option<&RawValue>) -> Option<Vec<Requirement>> {
+/// The alternatives of a `security`, each of schemes that are needed together. Returns `None` when there is none.
+fn security(given: Option<&RawValue>) -> Option<Vec<Vec<Requirement>>> {
     let Ok(Value::Array(given)) = serde_json::from_str(given?.get()) else { return None };
-    let mut requirements: Vec<Requirement> = Vec::new();
-    for (scheme, scopes) in given.iter().filter_map(Value::as_object).flatten() {
+    let requirement = |(scheme, scopes): (&String, &Value)| {
         let scopes = scopes.as_array().map_or(&[][..], Vec::as_slice);
-        let scopes = scopes.iter().filter_map(Value::as_str).take(MAX_SECURITY);
-        let scopes = scopes.map(str::to_owned).collect();
-        let requirement = Requirement { scheme: scheme.clone(), scopes };
-        if !requirements.contains(&requirement) && requirements.len() < MAX_SECURITY {
-            requirements.push(requirement);
-        }
-    }
-    Some(requirements)
+        let scopes = scopes.iter().filter_map(Value::as_str).take(MAX_SCOPES);
+        Requirement { scheme: scheme.clone(), scopes: scopes.map(str::to_owned).collect() }
+    };
+    let alternatives = given.iter().filter_map(Value::as_object).take(MAX_SECURITY);
+    let alternatives = alternatives.map(|all| all.iter().map(requirement).collect());
+    Some(alternatives.collect())
 }
 
 fn left_out<F>(definitions: &Definitions<'_, F>, drafts: &[Draft]) -> Vec<String> {
@@ -168,10 +173,9 @@ fn left_out<F>(definitions: &Definitions<'_, F>, drafts: &[Draft]) -> Vec<String
     let large: Vec<&str> =
         drafts.iter().filter(is_too_large).map(|draft| draft.action.key.as_str()).collect();
     if let Some(first) = large.first() {
-        let count = large.len();
-        left_out.push(format!(
-            "{count} actions have a schema of over 96 KB, which allows anything: {first}"
-        ));
+        let count = counted(large.len(), "action");
+        left_out
+            .push(format!("{count} with a schema that is too large, and allows anything: {first}"));
     }
     left_out
 }

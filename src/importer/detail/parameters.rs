@@ -10,7 +10,9 @@ use super::{Reaching, media};
 use crate::catalog::action::stored::{Parameter, Place};
 
 /// The most parameters of an action.
-const MAX_PARAMETERS: usize = 300;
+const MAX_PARAMETERS: usize = 1000;
+/// The most bytes of a parameter's name.
+const MAX_NAME: usize = 300;
 /// Headers that follow from the body and from how the connection is authorized.
 const OWN_HEADERS: [&str; 3] = ["accept", "content-type", "authorization"];
 
@@ -36,12 +38,16 @@ pub fn of<F>(
     let mut given = Given::default();
     let mut seen: HashSet<(String, String)> = HashSet::new();
     let lists = [own, of_path].into_iter().flatten();
-    let lists = lists.map(|raw| serde_json::from_str::<Value>(raw.get()).unwrap_or_default());
-    for value in lists.flat_map(|list| if let Value::Array(list) = list { list } else { vec![] }) {
-        let Some(map) = definitions.sources.resolved(value) else { continue };
+    let lists = lists.map(|raw| serde_json::from_str::<Vec<Value>>(raw.get()).unwrap_or_default());
+    for value in lists.flatten() {
+        let reference = value.get("$ref").and_then(Value::as_str).map(str::to_owned);
+        let Some(map) = definitions.sources.resolved(value) else {
+            definitions.lost.extend(reference);
+            continue;
+        };
         let text = |key: &str| map.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         let (name, r#in) = (text("name"), text("in"));
-        if name.is_empty() || !seen.insert((name, r#in.clone())) {
+        if name.is_empty() || name.len() > MAX_NAME || !seen.insert((name, r#in.clone())) {
             continue;
         }
         match r#in.as_str() {
@@ -59,8 +65,10 @@ pub fn of<F>(
 
 /// Adds the parts of the path that the document forgot to declare.
 fn undeclared(path: &str, parameters: &mut Vec<Parameter<Box<RawValue>>>) {
-    for name in names(path) {
-        let is_known = parameters.iter().any(|one| one.r#in == Place::Path && one.name == name);
+    let of_path = parameters.iter().filter(|one| one.r#in == Place::Path);
+    let mut known: HashSet<String> = of_path.map(|one| one.name.clone()).collect();
+    for name in names(path).take(MAX_PARAMETERS) {
+        let is_known = !known.insert(name.to_owned());
         let schema = RawValue::from_string(r#"{"type":"string"}"#.to_owned());
         if let Some(schema) = schema.ok().filter(|_| !is_known) {
             parameters.push(Parameter {

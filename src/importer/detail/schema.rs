@@ -1,6 +1,8 @@
 //! Turns a document's schemas into JSON Schema 2020-12: those of Swagger 2 and `OpenAPI` 3.0, which have a dialect of
 //! their own, and those of 3.1, which are meant as such and may be faulty.
 
+use std::collections::HashSet;
+
 use regress::{Flags, Regex};
 use serde_json::{Map, Value, json};
 
@@ -18,7 +20,7 @@ const MAX_PATTERN: usize = 1000;
 
 /// A schema as JSON, and the numbers of the definitions to which it refers.
 pub fn convert<F>(schema: &Value, definitions: &mut Definitions<'_, F>) -> (String, Vec<u32>) {
-    let mut conversion = Conversion { definitions, reaches: Vec::new() };
+    let mut conversion = Conversion { definitions, reaches: Vec::new(), seen: HashSet::new() };
     let converted = conversion.schema(schema);
     (converted.to_string(), conversion.reaches)
 }
@@ -26,6 +28,7 @@ pub fn convert<F>(schema: &Value, definitions: &mut Definitions<'_, F>) -> (Stri
 struct Conversion<'c, 'd, F> {
     definitions: &'c mut Definitions<'d, F>,
     reaches: Vec<u32>,
+    seen: HashSet<u32>,
 }
 
 impl<F> Conversion<'_, '_, F> {
@@ -44,7 +47,7 @@ impl<F> Conversion<'_, '_, F> {
     fn reference(&mut self, reference: &str, map: &Map<String, Value>) -> Value {
         let mut converted = Map::new();
         if let Some(number) = self.definitions.number(reference) {
-            if !self.reaches.contains(&number) {
+            if self.seen.insert(number) {
                 self.reaches.push(number);
             }
             let name = self.definitions.get(number).map(|one| one.name.as_str());
@@ -69,18 +72,43 @@ impl<F> Conversion<'_, '_, F> {
         }
         exclusive(map, &mut converted, "exclusiveMinimum", "minimum");
         exclusive(map, &mut converted, "exclusiveMaximum", "maximum");
-        // What only the platform sets need not be sent.
+        // Which of several schemas holds must not depend on definitions that are left out, and allow anything.
+        if let Some(one_of) = converted.remove("oneOf") {
+            let has_both = converted.contains_key("anyOf");
+            match converted.get_mut("allOf") {
+                Some(Value::Array(all)) => all.push(json!({ "anyOf": one_of })),
+                _ if has_both => {
+                    converted.insert("allOf".to_owned(), json!([{ "anyOf": one_of }]));
+                }
+                _ => {
+                    converted.insert("anyOf".to_owned(), one_of);
+                }
+            }
+        }
+        self.relax(map, &mut converted);
+        fitting(&mut converted);
+        if is_true(map, &["nullable", "x-nullable"]) { nullable(converted) } else { converted }
+    }
+
+    /// What only the platform sets need not be sent.
+    fn relax(&self, map: &Map<String, Value>, converted: &mut Map<String, Value>) {
         let properties = map.get("properties").and_then(Value::as_object);
+        let is_read_only = |name: &Value| {
+            let property = properties.zip(name.as_str()).and_then(|(all, name)| all.get(name));
+            let own = property.and_then(Value::as_object);
+            if own.is_some_and(|own| own.contains_key("$ref") && !is_true(own, &["readOnly"])) {
+                let target =
+                    property.and_then(|own| self.definitions.sources.resolved(own.clone()));
+                return target.is_some_and(|target| is_true(&target, &["readOnly"]));
+            }
+            own.is_some_and(|own| is_true(own, &["readOnly"]))
+        };
         if let Some(Value::Array(required)) = converted.get_mut("required") {
-            required.retain(|name| {
-                let property = properties.zip(name.as_str()).and_then(|(all, name)| all.get(name));
-                !property.and_then(Value::as_object).is_some_and(|one| is_true(one, &["readOnly"]))
-            });
+            required.retain(|name| !is_read_only(name));
             if required.is_empty() {
                 converted.remove("required");
             }
         }
-        if is_true(map, &["nullable", "x-nullable"]) { nullable(converted) } else { converted }
     }
 
     /// Adds a keyword, as far as it means something.
@@ -88,15 +116,9 @@ impl<F> Conversion<'_, '_, F> {
         let converted = match key {
             "type" => kinds(value, into),
             "properties" | "patternProperties" | "dependentSchemas" => self.each(key, value),
-            "additionalProperties"
-            | "not"
-            | "contains"
-            | "propertyNames"
-            | "if"
-            | "then"
-            | "else"
-            | "unevaluatedProperties"
-            | "unevaluatedItems" => self.one(value),
+            "additionalProperties" | "contains" | "propertyNames" => self.one(value),
+            // With a definition that allows anything, it would forbid everything.
+            "not" if !refers(value) => self.one(value),
             "items" => match value {
                 Value::Array(_) => {
                     into.extend(self.list(value).map(|list| ("prefixItems".to_owned(), list)));
@@ -134,7 +156,8 @@ impl<F> Conversion<'_, '_, F> {
             }
             _ => None,
         };
-        let converted = converted.filter(|value| value.as_str() != Some(""));
+        let is_text = matches!(key, "title" | "description");
+        let converted = converted.filter(|value| !is_text || value.as_str() != Some(""));
         into.extend(converted.map(|value| (key.to_owned(), value)));
     }
 
@@ -162,6 +185,39 @@ impl<F> Conversion<'_, '_, F> {
     }
 }
 
+/// Whether a schema refers to another one anywhere.
+fn refers(schema: &Value) -> bool {
+    match schema {
+        Value::Object(map) => map.contains_key("$ref") || map.values().any(refers),
+        Value::Array(list) => list.iter().any(refers),
+        _ => false,
+    }
+}
+
+/// Drops a type that not all of the enumerated values have: documents write `type: string` beside numbers.
+fn fitting(converted: &mut Map<String, Value>) {
+    let Some(Value::Array(values)) = converted.get("enum") else { return };
+    let fits = |value: &Value| {
+        let kinds = match converted.get("type") {
+            Some(Value::Array(kinds)) => kinds.as_slice(),
+            Some(kind) => std::slice::from_ref(kind),
+            None => return true,
+        };
+        kinds.iter().filter_map(Value::as_str).any(|kind| match kind {
+            "string" => value.is_string(),
+            "number" => value.is_number(),
+            "integer" => value.as_f64().is_some_and(|number| number.fract() == 0.0),
+            "boolean" => value.is_boolean(),
+            "array" => value.is_array(),
+            "object" => value.is_object(),
+            _ => value.is_null(),
+        })
+    };
+    if !values.iter().all(|value| value.is_null() || fits(value)) {
+        converted.remove("type");
+    }
+}
+
 fn is_true(map: &Map<String, Value>, keys: &[&str]) -> bool {
     keys.iter().any(|key| map.get(*key).and_then(Value::as_bool) == Some(true))
 }
@@ -184,6 +240,10 @@ fn nullable(mut schema: Map<String, Value>) -> Map<String, Value> {
         values.push(Value::Null);
     }
     let combines = ["allOf", "anyOf", "oneOf", "not"].iter().any(|key| schema.contains_key(*key));
+    if combines {
+        let either = json!([schema, { "type": "null" }]);
+        return Map::from_iter([("anyOf".to_owned(), either)]);
+    }
     match schema.get_mut("type") {
         Some(Value::Array(kinds)) => {
             if !kinds.contains(&null) {
@@ -191,16 +251,12 @@ fn nullable(mut schema: Map<String, Value>) -> Map<String, Value> {
             }
             schema
         }
-        Some(kind) => {
+        Some(kind) if *kind != null => {
             let kinds = vec![kind.take(), null];
             *kind = Value::Array(kinds);
             schema
         }
-        None if combines => {
-            let either = json!([schema, { "type": "null" }]);
-            Map::from_iter([("anyOf".to_owned(), either)])
-        }
-        None => schema,
+        Some(_) | None => schema,
     }
 }
 
@@ -211,8 +267,10 @@ fn kinds(value: &Value, into: &mut Map<String, Value>) -> Option<Value> {
         one => std::slice::from_ref(one),
     };
     let mut kinds: Vec<Value> = Vec::new();
-    for kind in given.iter().filter_map(Value::as_str) {
-        let kind = match kind.to_ascii_lowercase().as_str() {
+    for kind in given {
+        // YAML reads an unquoted `null` as the value.
+        let kind = if kind.is_null() { Some("null") } else { kind.as_str() };
+        let kind = match kind.unwrap_or_default().to_ascii_lowercase().as_str() {
             "string" | "date" | "datetime" | "date-time" | "uuid" | "text" => "string",
             "number" | "float" | "double" | "decimal" => "number",
             "integer" | "int" | "int32" | "int64" | "long" => "integer",
@@ -241,19 +299,17 @@ fn kinds(value: &Value, into: &mut Map<String, Value>) -> Option<Value> {
 
 /// A list of distinct names, at least one.
 fn names(value: &Value) -> Option<Value> {
-    let mut names: Vec<Value> = Vec::new();
-    for name in value.as_array()?.iter().filter(|name| name.is_string()) {
-        if !names.contains(name) {
-            names.push(name.clone());
-        }
-    }
+    let mut seen = HashSet::new();
+    let given = value.as_array()?.iter();
+    let names = given.filter(|name| name.as_str().is_some_and(|one| seen.insert(one)));
+    let names: Vec<Value> = names.cloned().collect();
     Some(Value::Array(names)).filter(|names| *names != json!([]))
 }
 
 /// The values of an enumeration, at least one, each once.
 fn values(value: &Value) -> Option<Value> {
     let given = value.as_array()?;
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = HashSet::new();
     let values = given.iter().filter(|value| seen.insert(value.to_string()));
     let values: Vec<Value> = values.cloned().collect();
     Some(Value::Array(values)).filter(|values| *values != json!([]))
@@ -289,8 +345,17 @@ fn pattern(value: &Value) -> Option<Value> {
 }
 
 fn is_pattern(pattern: &str) -> bool {
-    let flags = Flags { unicode: true, ..Flags::default() };
-    pattern.len() <= MAX_PATTERN && Regex::with_flags(pattern, flags).is_ok()
+    // Optimizing unrolls loops: a short pattern of nested ones would take all memory.
+    let flags = Flags { unicode: true, no_opt: true, ..Flags::default() };
+    pattern.len() <= MAX_PATTERN
+        && !has_modifiers(pattern)
+        && Regex::with_flags(pattern, flags).is_ok()
+}
+
+/// Whether a pattern changes flags in its middle, as `(?i:a)`: not every engine knows that yet.
+fn has_modifiers(pattern: &str) -> bool {
+    let is_flag = |c: char| c.is_ascii_lowercase() || c == '-';
+    pattern.split("(?").skip(1).any(|rest| rest.starts_with(is_flag))
 }
 
 fn shown(text: &str, most: usize) -> Value {

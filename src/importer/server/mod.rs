@@ -65,10 +65,11 @@ pub fn of<F>(document: &Document<F>) -> Found {
     found
 }
 
-/// The first absolute URL of these servers, encrypted if any is.
+/// The first absolute URL without variables of these servers, encrypted if any is.
 #[must_use]
 pub fn first(servers: &Servers) -> Option<String> {
-    let mut urls = servers.list.iter().filter_map(|entry| absolute(entry.url.as_str()));
+    let urls = servers.list.iter().filter_map(|entry| absolute(entry.url.as_str()));
+    let mut urls = urls.filter(|url| variables(url).next().is_none());
     let first = urls.next()?;
     let is_secure = |url: &String| url.starts_with("https://");
     if is_secure(&first) { Some(first) } else { urls.find(is_secure).or(Some(first)) }

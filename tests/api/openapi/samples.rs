@@ -292,7 +292,7 @@ fn github_units() -> Units {
                 "required": ["title"],
             },
         },
-        "security": [{"scheme": "oauth", "scopes": ["repo"]}, {"scheme": "token"}],
+        "security": [[{"scheme": "oauth", "scopes": ["repo"]}], [{"scheme": "token"}]],
         "reached": {"whole": [0]},
         "responses": [
             {

@@ -13,6 +13,7 @@ const PATH = "/v1/openapi.json";
 const JSON_TYPE = ["content-type", "application/json"];
 const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 const PLATFORM = "github";
+const ACTION = "issuesCreate";
 /** What only a service with a rate limit, a fault or broken storage answers: other suites look at most of it. */
 const ELSEWHERE = ["429", "500", "503"];
 
@@ -49,7 +50,7 @@ export function openapi(world) {
       createSession: { identity: "ann", platforms: [PLATFORM], origins: ["https://a.example"] },
     };
     return {
-      path: path.replace("{id}", id).replace("{platform}", PLATFORM),
+      path: path.replace("{id}", id).replace("{platform}", PLATFORM).replace("{key}", ACTION),
       method,
       secret: security?.length === 0 ? undefined : keys.full.secret,
       headers: requestBody ? [JSON_TYPE] : [],
@@ -253,7 +254,7 @@ export function openapi(world) {
       for (const operation of description.operations.values()) {
         for (const { name, schema } of operation.parameters?.filter((parameter) => parameter.in === "query") ?? []) {
           const [taken, refused] = tried(schema);
-          const path = operation.path.replace("{platform}", PLATFORM);
+          const path = operation.path.replace("{platform}", PLATFORM).replace("{key}", ACTION);
           const status = async (value) => {
             const filter = query({ [name]: value, ...(name === "tagsMatch" && { tags: "x" }) });
             const answer = await send(`${path}?${filter}`, { secret: keys.full.secret });
@@ -265,7 +266,7 @@ export function openapi(world) {
           parameters += 1;
         }
       }
-      assert.equal(parameters, 8 + 6 + 14);
+      assert.equal(parameters, 8 + 6 + 1 + 14);
     });
 
     test("takes the bodies that the service takes, and no others", async () => {

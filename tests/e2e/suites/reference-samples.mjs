@@ -86,19 +86,20 @@ export function referenceSamples(world) {
       });
       let examples = 0;
       for (const [id, { path, parameters = [] }] of world.reference.description.operations) {
-        const [platform] = parameters.find(({ name }) => name === "platform")?.schema.examples ?? [];
+        const exampleOf = (wanted) => parameters.find(({ name }) => name === wanted)?.schema.examples[0];
+        const own = path.replace("{platform}", () => exampleOf("platform")).replace("{key}", () => exampleOf("key"));
         for (const parameter of parameters) {
           const [example] = parameter.schema?.examples ?? [];
           if (example === undefined) continue;
           const filter = parameter.in === "query" ? `?${query({ [parameter.name]: example })}` : "";
-          const answer = await send(path.replace("{platform}", platform) + filter);
+          const answer = await send(own + filter);
           assert.equal(answer.status, 200, `${id} ${parameter.name}: ${answer.text}`);
           const found = answer.json.rows ?? [answer.json];
           assert.ok(found.length > 0, `${id} ${parameter.name}=${example} finds nothing`);
           examples += 1;
         }
       }
-      assert.equal(examples, 5 + 1 + 5 + 7);
+      assert.equal(examples, 5 + 1 + 5 + 2 + 7);
     });
   });
 }

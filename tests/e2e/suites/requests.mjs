@@ -100,7 +100,7 @@ export function requests(world) {
       ["/v1/available-actions", "no platform"],
       ["/v1/available-actions/", "empty platform"],
       ["/v1/available-actions/github/", "trailing slash"],
-      ["/v1/available-actions/github/x", "one segment more"],
+      ["/v1/available-actions/github/x/y", "one segment more"],
       ["/v1//available-connectors", "empty segment"],
       ["/v1/Available-Connectors", "case"],
       ["/v1/available-actions/%zz", "not hexadecimal"],

@@ -14,6 +14,7 @@ const TITLES = {
   insufficient_scope: [403, "Insufficient scope"],
   route_not_found: [404, "Route not found"],
   platform_not_found: [404, "Platform not found"],
+  action_not_found: [404, "Action not found"],
   connection_not_found: [404, "Connection not found"],
   method_not_allowed: [405, "Method not allowed"],
   connection_exists: [409, "Connection exists"],

@@ -3,6 +3,10 @@ import type { ActionDetail, AuthMethod, JsonSchema } from "connector-vault/slim"
 import { quoted } from "../parts/snippet";
 import { type Definitions, definitionsOf, flatten, typesOf, valuesOf } from "./schema";
 
+/** Stands for the content of a file. */
+const FILE = "@<file>";
+/** Values of a body that are written out: objects may require objects like themselves. */
+const MAX_VALUES = 200;
 /** Objects in objects that are written out. */
 const MAX_DEPTH = 8;
 
@@ -19,7 +23,8 @@ export function curlOf(action: ActionDetail, method: AuthMethod | undefined): st
   const address = `${(server ?? "https://<server>").replace(/\/$/, "")}${place}`
     .replaceAll("{", "<")
     .replaceAll("}", ">");
-  const url = query.length > 0 ? `${address}?${query.join("&")}` : address;
+  // Some paths have a query already.
+  const url = query.length > 0 ? `${address}${address.includes("?") ? "&" : "?"}${query.join("&")}` : address;
   const cookies = needed.filter((one) => one.in === "cookie").map((one) => `${one.name}=${valueOf(one)}`);
   if (method?.type === "api_key" && method.in === "cookie") cookies.push(`${method.name}=<key>`);
   return [
@@ -70,7 +75,12 @@ function body({ requestBody }: ActionDetail, definitions: Definitions): string[]
   }
   if (media === "application/x-www-form-urlencoded")
     return fields.map(([name, field]) => `--data-urlencode ${quoted(`${name}=${textOf(field)}`)}`);
-  if (media.startsWith("multipart/")) return fields.map(([name, field]) => `-F ${quoted(`${name}=${textOf(field)}`)}`);
+  // With -F, a value that begins with @ or < would be read from a file: none but the reader's own is.
+  if (media.startsWith("multipart/"))
+    return fields.map(([name, field]) => {
+      const option = field === FILE ? "-F" : "--form-string";
+      return `${option} ${quoted(`${name}=${textOf(field)}`)}`;
+    });
   return [header("content-type", media), "--data-binary '@<file>'"];
 }
 
@@ -84,7 +94,14 @@ function known(schema: JsonSchema, definitions: Definitions): unknown {
 }
 
 /** A value with only what is required. */
-function skeleton(schema: JsonSchema, definitions: Definitions, name: string, depth: number): unknown {
+function skeleton(
+  schema: JsonSchema,
+  definitions: Definitions,
+  name: string,
+  depth: number,
+  budget = { values: MAX_VALUES },
+): unknown {
+  budget.values -= 1;
   const suggested = known(schema, definitions);
   if (suggested !== undefined) return suggested;
   const flat = flatten(schema, definitions);
@@ -92,17 +109,17 @@ function skeleton(schema: JsonSchema, definitions: Definitions, name: string, de
   const [type] = typesOf(flat);
   const [first] = choice?.schemas ?? [];
   if (type === undefined && first !== undefined && depth < MAX_DEPTH) {
-    return skeleton(first, definitions, name, depth + 1);
+    return skeleton(first, definitions, name, depth + 1, budget);
   }
   switch (type) {
     case "object": {
-      const members = [...flat.required].filter(() => depth < MAX_DEPTH);
-      const member = (one: string) => skeleton(flat.properties.get(one) ?? true, definitions, one, depth + 1);
+      const members = [...flat.required].filter(() => depth < MAX_DEPTH && budget.values > 0);
+      const member = (one: string) => skeleton(flat.properties.get(one) ?? true, definitions, one, depth + 1, budget);
       return Object.fromEntries(members.map((one) => [one, member(one)]));
     }
     case "array": {
       const { items = true, minItems = 0 } = flat.keywords;
-      return minItems > 0 && depth < MAX_DEPTH ? [skeleton(items, definitions, name, depth + 1)] : [];
+      return minItems > 0 && depth < MAX_DEPTH ? [skeleton(items, definitions, name, depth + 1, budget)] : [];
     }
     case "integer":
     case "number":
@@ -112,6 +129,6 @@ function skeleton(schema: JsonSchema, definitions: Definitions, name: string, de
     case "null":
       return null;
     default:
-      return flat.keywords.format === "binary" ? "@<file>" : `<${name}>`;
+      return flat.keywords.format === "binary" ? FILE : `<${name}>`;
   }
 }

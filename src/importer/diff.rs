@@ -1,0 +1,146 @@
+//! Tells two catalogs apart: what publishing the second one after the first would change.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use anyhow::Result;
+use serde_json::Value;
+
+use super::check::{ConnectorEntry, Details, Known, Opened};
+use super::report::counted;
+use crate::catalog::model::Action;
+
+/// How many keys of actions are named of each platform.
+const SHOWN: usize = 5;
+/// Fields that follow from others, so that they need not be named.
+const DERIVED: [&str; 3] = ["id", "key", "tools"];
+
+/// One line for each platform that differs, in order of their names, and a summary; one line when nothing differs.
+///
+/// # Errors
+/// When a catalog cannot be read.
+pub fn diff(old: &Opened<'_>, new: &Opened<'_>) -> Result<String> {
+    let (old_rows, new_rows) = (by_platform(old)?, by_platform(new)?);
+    let (mut old_details, mut new_details) = (old.details()?, new.details()?);
+    let mut text = String::new();
+    let (mut added, mut removed, mut changed) = (0_usize, 0_usize, 0_usize);
+    let mut names: Vec<&String> = old_rows.keys().chain(new_rows.keys()).collect();
+    names.sort();
+    names.dedup();
+    for name in names {
+        let line = match (old_rows.get(name), new_rows.get(name)) {
+            (Some(_), None) => {
+                removed = removed.saturating_add(1);
+                match new_details.platform(name) {
+                    Some(now) => format!("- {name}: it is called {now} now"),
+                    None => format!("- {name}"),
+                }
+            }
+            (None, Some(entry)) => {
+                added = added.saturating_add(1);
+                let actions = usize::try_from(entry.connector.tools).unwrap_or(usize::MAX);
+                format!("+ {name}: {}", counted(actions, "action"))
+            }
+            (Some(one), Some(other)) => {
+                let mut told = fields(one, other);
+                told.extend(details(name, &mut old_details, &mut new_details));
+                let (one, other) = (old.actions(name)?, new.actions(name)?);
+                told.extend(actions(&one, &other));
+                if told.is_empty() {
+                    continue;
+                }
+                changed = changed.saturating_add(1);
+                format!("~ {name}: {}", told.join("; "))
+            }
+            (None, None) => continue,
+        };
+        let _ = writeln!(text, "{line}");
+    }
+    let summary = match (added, removed, changed) {
+        (0, 0, 0) => "The catalogs are the same.".to_owned(),
+        _ => format!("{} added, {removed} removed, {changed} changed.", counted(added, "platform")),
+    };
+    Ok(text + &summary + "\n")
+}
+
+fn by_platform(opened: &Opened<'_>) -> Result<BTreeMap<String, ConnectorEntry>> {
+    let entries = opened.connectors()?.into_iter();
+    Ok(entries.map(|entry| (entry.connector.platform.clone(), entry)).collect())
+}
+
+/// The fields of a connector's row that differ, those of one word with their values.
+fn fields(old: &ConnectorEntry, new: &ConnectorEntry) -> Vec<String> {
+    let members = |entry: &ConnectorEntry| match serde_json::to_value(&entry.connector) {
+        Ok(Value::Object(members)) => members,
+        _ => serde_json::Map::new(),
+    };
+    let (one, other) = (members(old), members(new));
+    let mut changes = Vec::new();
+    for (name, was) in &one {
+        let is = other.get(name).unwrap_or(&Value::Null);
+        if was == is || DERIVED.contains(&name.as_str()) {
+            continue;
+        }
+        changes.push(match (was, is) {
+            (Value::String(was), Value::String(is)) if was.len().max(is.len()) <= 60 => {
+                format!("{name} {was} → {is}")
+            }
+            (Value::Bool(_), Value::Bool(_)) => format!("{name} {was} → {is}"),
+            _ => name.clone(),
+        });
+    }
+    if old.authkit != new.authkit {
+        changes.push(format!("authkit {} → {}", old.authkit, new.authkit));
+    }
+    changes
+}
+
+/// What differs besides the row and the actions' rows.
+fn details(name: &str, old: &mut Details, new: &mut Details) -> Vec<String> {
+    let (mut one, mut other) = (old.take(name), new.take(name));
+    let mut changes = Vec::new();
+    if one.detail.auth_methods != other.detail.auth_methods {
+        changes.push("how users connect".to_owned());
+    }
+    if one.detail.servers != other.detail.servers {
+        changes.push("servers".to_owned());
+    }
+    one.aliases.sort();
+    other.aliases.sort();
+    if one.aliases != other.aliases {
+        changes.push("former names".to_owned());
+    }
+    let units = |known: &Known| -> Vec<(String, u32)> {
+        known.units.units.iter().map(|unit| (unit.first.clone(), unit.crc)).collect()
+    };
+    if units(&one) != units(&other) {
+        changes.push("what actions take or answer".to_owned());
+    }
+    changes
+}
+
+/// The actions that came, went and changed.
+fn actions(old: &[Action], new: &[Action]) -> Vec<String> {
+    let by_key = |rows: &[Action]| -> BTreeMap<String, Action> {
+        rows.iter().map(|row| (row.key.clone(), row.clone())).collect()
+    };
+    let (old, new) = (by_key(old), by_key(new));
+    let gone = old.keys().filter(|key| !new.contains_key(*key));
+    let come = new.keys().filter(|key| !old.contains_key(*key));
+    let other = new.iter().filter(|(key, row)| old.get(*key).is_some_and(|was| was != *row));
+    let told = |what: &str, keys: Vec<&String>| {
+        let count = keys.len();
+        let shown: Vec<&str> = keys.into_iter().take(SHOWN).map(String::as_str).collect();
+        let more = if count > SHOWN { ", …" } else { "" };
+        (count > 0)
+            .then(|| format!("{} {what} ({}{more})", counted(count, "action"), shown.join(", ")))
+    };
+    [
+        told("added", come.collect()),
+        told("removed", gone.collect()),
+        told("changed", other.map(|(key, _)| key).collect()),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}

@@ -1,0 +1,70 @@
+// What actions take and answer, of the largest documents there are: schemas that a validator takes, in time and in size.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import addFormats from "ajv-formats";
+import Ajv2020 from "ajv/dist/2020.js";
+
+/** Every so many actions of a list are looked at. */
+const EVERY = 97;
+const MAX_BYTES = 400_000;
+
+export function actionDetails(world) {
+  const get = async (path) => {
+    const answer = await world.server.send(path, { secret: world.keys.full.secret });
+    assert.equal(answer.status, 200, `${path}: ${answer.text}`);
+    return answer;
+  };
+
+  /** Compiles a schema by itself, as somebody does who has only the answer. */
+  function compiled(schema, what) {
+    const ajv = new Ajv2020({ strict: false, logger: false, addUsedSchema: false });
+    addFormats(ajv);
+    try {
+      return ajv.compile(schema);
+    } catch (error) {
+      assert.fail(`${what}: ${error.message}`);
+    }
+  }
+
+  describe("an action's detail", () => {
+    for (const platform of ["github", "microsoft-graph-beta"]) {
+      test(`has schemas that a validator takes: ${platform}`, async () => {
+        const path = `/v1/available-actions/${platform}`;
+        const { total } = (await get(`${path}?limit=1`)).json;
+        let seen = 0;
+        for (let page = 1; page <= total && seen < 60; page += EVERY) {
+          const [row] = (await get(`${path}?limit=1&page=${page}`)).json.rows;
+          const answer = await get(`${path}/${encodeURIComponent(row.key)}?include=responses`);
+          const { input, requestBody, parameters, responses, ...detail } = answer.json;
+          for (const [name, value] of Object.entries(row)) assert.deepEqual(detail[name], value, row.key);
+          assert.ok(answer.body.length < MAX_BYTES, `${row.key}: ${answer.body.length} bytes`);
+          const takes = compiled(input, row.key);
+          assert.ok(!takes({ nothing: 1 }), `${row.key} takes what it does not know`);
+          const places = new Set(parameters.map((one) => one.in).filter((place) => place !== "cookie"));
+          if (requestBody) places.add("body");
+          assert.deepEqual(Object.keys(input.properties).toSorted(), [...places].toSorted(), row.key);
+          for (const { status, schema } of responses) if (schema) compiled(schema, `${row.key} ${status}`);
+          seen += 1;
+        }
+        assert.ok(seen > 5, `${seen}`);
+      });
+    }
+
+    test("takes what the document says, and nothing else", async () => {
+      const { input } = (await get("/v1/available-actions/github/issuesCreate")).json;
+      const takes = compiled(input, "issuesCreate");
+      const path = { owner: "octocat", repo: "hello" };
+      for (const [given, taken] of [
+        [{ path, body: { title: "Broken", labels: ["bug", { name: "urgent" }] } }, true],
+        [{ path, body: { title: 1 } }, true],
+        [{ path, body: { title: {} } }, false],
+        [{ path, body: {} }, false],
+        [{ path: { owner: "octocat" }, body: { title: "Broken" } }, false],
+        [{ path: { ...path, more: "x" }, body: { title: "Broken" } }, false],
+        [{ body: { title: "Broken" } }, false],
+      ]) {
+        assert.equal(takes(given), taken, JSON.stringify(given));
+      }
+    });
+  });
+}
