@@ -175,6 +175,10 @@ fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
     let mut request = scene.request(endpoint);
     match wanted {
         Code::UnknownParameter => request.query = "lmit=50".into(),
+        Code::RepeatedParameter | Code::InvalidParameter if endpoint == Keyed::GetAction => {
+            let query = ["include=request", "include=responses&include=responses"];
+            request.query = query[usize::from(wanted == Code::RepeatedParameter)].into();
+        }
         Code::RepeatedParameter => request.query = "limit=10&limit=50".into(),
         Code::InvalidParameter => request.query = "limit=1000&page=0".into(),
         Code::QueryTooBroad => {
