@@ -195,7 +195,7 @@ export function consoleLinks(world) {
         async (page) => {
           await heading(page, "Your connections").waitFor();
           // Everything has been answered: a request on its way would be refused, and end the session before the reload.
-          await page.getByText(/^\d+ connections?$/).waitFor();
+          await page.getByText(/^(\d+ connections?|Nothing is connected yet)$/).waitFor();
           await world.console.expire(short);
           await page.reload();
           await heading(page, "Your link has expired").waitFor();
