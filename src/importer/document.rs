@@ -1,5 +1,6 @@
-//! The parts of an `OpenAPI` 2.0, 3.0 or 3.1 document from which rows are made. Everything else is skipped while
-//! reading, so that a document is never held in memory as a tree.
+//! The parts of an `OpenAPI` 2.0, 3.0 or 3.1 document that the catalog is made from. Schemas are kept as texts until
+//! they are converted, and everything else is skipped while reading, so that a document is never held in memory as a
+//! tree.
 
 use std::fmt;
 

@@ -1,10 +1,11 @@
 //! Turns `OpenAPI` documents into a catalog folder. Knows the catalog's layout, and nothing of storage at Cloudflare.
 //!
-//! [`source`] finds the files, [`read`] parses each into a `document` that holds only what rows need, and [`connector`]
-//! and [`action`] make the rows, [`auth`] and [`server`] what a connector's detail shows. Then [`platform`] names the
-//! platforms and [`name`] says what people call them, [`providers`] adds what is known of the well-known ones, [`overrides`] applies the operator's
-//! `catalog.toml`, and [`folder`] writes the result. [`report`] describes the outcome. [`check`] reads a folder back,
-//! [`find`] searches it, [`show`] prints a platform, and [`diff`] compares two.
+//! [`source`] finds the files, and [`read`] parses each into a `document` that holds only what the catalog is made from.
+//! [`connector`] and [`action`] make the rows, [`auth`] and [`server`] what a connector's detail shows, `detail` what an
+//! action's does. Then [`platform`] names the platforms and [`name`] says what people call them, [`providers`] adds what is
+//! known of the well-known ones, [`overrides`] applies the operator's `catalog.toml`, and [`folder`] writes the result.
+//! [`report`] describes the outcome. [`check`] reads a folder back, [`find`] searches it, [`show`] prints a platform, and
+//! [`diff`] compares two.
 
 pub mod action;
 pub mod auth;
@@ -444,7 +445,8 @@ fn rows<F: Format>(document: &Document<F>, wanted: Wanted, providers: &Providers
     Outcome::Rows { naming, names, draft, warnings }
 }
 
-/// The detail of a document's connector, what its security schemes mean, and a warning for each part that cannot be used.
+/// The detail of a document's connector, what its security schemes mean, and a warning for each part that cannot be
+/// used.
 fn detail<F>(
     document: &Document<F>,
     providers: &Providers,

@@ -36,7 +36,7 @@ pub struct PathItem<F> {
     pub servers: Servers,
 }
 
-/// The parts of an operation from which an action's row is made.
+/// The parts of an operation from which an action is made.
 #[derive(Default, Deserialize)]
 #[serde(bound = "F: Format", rename_all = "camelCase", default)]
 pub struct Operation<F> {
