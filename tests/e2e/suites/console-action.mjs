@@ -131,7 +131,7 @@ export function consoleAction(world) {
         }
 
         const owner = property(body(page), "owner");
-        await owner.getByText("One of 2 forms").click();
+        await owner.getByText("Any of 2 forms").click();
         await property(owner, "A user").getByText("1 property of A user").click();
         assert.match(await head("email", owner).innerText(), /string, email\s+required/);
         const team = property(owner, "A team");
@@ -222,7 +222,7 @@ export function consoleAction(world) {
             CREATE,
             async (page) => {
               await body(page).getByText("7 properties of subtasks").click();
-              await body(page).getByText("One of 2 forms").first().click();
+              await body(page).getByText("Any of 2 forms").first().click();
               await page.getByRole("heading", { name: "Responses" }).click();
               await page.getByText("Content of 201").click();
               await page.getByText("7 properties of task").waitFor();
