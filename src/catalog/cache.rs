@@ -16,7 +16,6 @@ use super::format1::{self, OldList};
 use super::row::Kind;
 use super::section::{Section, SectionRef};
 use super::stored::{CURRENT_KEY, SegmentId};
-use crate::crc32::crc32;
 use crate::ports::{Blob, Blobs, Clock, StorageError, is_recent};
 
 /// Milliseconds for which the `current` record is trusted.
@@ -219,10 +218,7 @@ impl CatalogCache {
         }
         let damaged = || StorageError::new(format!("`{}` is damaged", place.segment.key()));
         let blob = fetch(ports, place.segment).await?;
-        let bytes = place.range().and_then(|range| blob.read(range)).ok_or_else(damaged)?;
-        if crc32(&bytes) != place.crc {
-            return Err(damaged());
-        }
+        let bytes = place.read(blob.as_ref()).ok_or_else(damaged)?;
         let unit = Rc::new(ports.inflate(bytes).await?.ok_or_else(damaged)?);
         if let Ok(mut units) = self.units.try_borrow_mut() {
             units.put(name, Rc::clone(&unit), unit.len());

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::action::unit::{Deflated, UnitRef, UnitTable, Units, compare};
+use super::action::store::{Tables, store_units};
+use super::action::unit::Units;
 use super::current::{pack_of, write_current};
 use super::detail::ConnectorDetail;
 use super::index::write_index;
@@ -155,7 +156,10 @@ pub fn catalog<E>(
             put_in(alias, Entry::Alias(name));
         }
     }
-    let tables = store_units(platforms, sizes, &mut store)?;
+    let units = platforms
+        .iter()
+        .map(|(platform, _)| (platform.connector.platform.as_str(), &platform.units));
+    let tables = store_units(units, sizes.units, sizes.unit_groups, &mut store)?;
     let mut places = Vec::with_capacity(packs.len());
     for pack in packs.iter().map(|pack| pack.write(&tables)) {
         places.push(match pack {
@@ -249,70 +253,6 @@ impl Entry<'_> {
             Self::Platform(..) | Self::Alias(_) => None,
         }
     }
-}
-
-/// Where the units of each platform are.
-type Tables<'a> = BTreeMap<&'a str, UnitTable>;
-
-/// Stores the units of all platforms, several in a segment. Only platforms of the same group share segments, so that a
-/// changed platform changes few of them.
-fn store_units<'a, E>(
-    platforms: &[(&'a Platform, LaidOut)],
-    sizes: Sizes,
-    store: &mut impl FnMut(&[u8]) -> Result<SegmentId, E>,
-) -> Result<Tables<'a>, E> {
-    let mut tables = Tables::new();
-    let mut groups: Vec<Vec<(&'a str, &'a Deflated)>> = vec![Vec::new(); sizes.unit_groups.max(1)];
-    for (platform, _) in platforms {
-        let name = platform.connector.platform.as_str();
-        let Units { schemes, units } = &platform.units;
-        tables.insert(name, UnitTable { schemes: schemes.clone(), units: Vec::new() });
-        if let Some(group) = pack_of(name, groups.len()).and_then(|nth| groups.get_mut(nth)) {
-            group.extend(units.iter().map(|unit| (name, unit)));
-        }
-    }
-    for group in groups {
-        for segment in filled(group, sizes.units) {
-            let bytes: Vec<&[u8]> = segment.iter().map(|(_, unit)| unit.bytes.as_slice()).collect();
-            let id = store(&bytes.concat())?;
-            let mut base = 0_u32;
-            for (name, Deflated { first, bytes }) in segment {
-                let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
-                let place =
-                    UnitRef { first: first.clone(), segment: id, base, length, crc: crc32(bytes) };
-                tables.entry(name).or_default().units.push(place);
-                base = base.saturating_add(length);
-            }
-        }
-    }
-    for table in tables.values_mut() {
-        table.units.sort_by(|a, b| compare(&a.first, &b.first));
-    }
-    Ok(tables)
-}
-
-/// Distributes units over segments of at most `most` bytes: each, the largest first, into the first that has room.
-fn filled<'a>(
-    mut units: Vec<(&'a str, &'a Deflated)>,
-    most: usize,
-) -> Vec<Vec<(&'a str, &'a Deflated)>> {
-    units.sort_by(|(a, one), (b, other)| {
-        let key =
-            |name, unit: &'a Deflated| (std::cmp::Reverse(unit.bytes.len()), name, &unit.first);
-        key(*a, one).cmp(&key(*b, other))
-    });
-    let mut segments: Vec<(usize, Vec<(&str, &Deflated)>)> = Vec::new();
-    for (name, unit) in units {
-        let fits = |used: &usize| used.saturating_add(unit.bytes.len()) <= most;
-        match segments.iter_mut().find(|(used, _)| fits(used)) {
-            Some((used, held)) => {
-                *used = used.saturating_add(unit.bytes.len());
-                held.push((name, unit));
-            }
-            None => segments.push((unit.bytes.len(), vec![(name, unit)])),
-        }
-    }
-    segments.into_iter().map(|(_, held)| held).collect()
 }
 
 /// The names of a pack.

@@ -179,7 +179,7 @@ impl<'a> Opened<'a> {
     ) -> Result<Option<String>> {
         let Some(place) = table.unit(key) else { return Ok(None) };
         let segment = self.folder.read_segment(place.segment)?;
-        let inflated = place.bytes(&segment).and_then(inflate).unwrap_or_default();
+        let inflated = place.read(&segment).and_then(|bytes| inflate(&bytes)).unwrap_or_default();
         let damaged = || anyhow!("the details from {} on are damaged", place.first);
         let unit = Unit::open(&inflated).ok_or_else(damaged)?;
         let Some(action) = unit.action(key) else { return Ok(None) };
@@ -196,9 +196,9 @@ impl<'a> Opened<'a> {
     fn units(&self, table: UnitTable) -> Result<Units> {
         let unit = |place: &UnitRef| {
             let segment = self.folder.read_segment(place.segment)?;
-            let bytes = place.bytes(&segment).map(<[u8]>::to_vec);
-            let bytes =
-                bytes.with_context(|| format!("the segment {} has no such unit", place.segment))?;
+            let bytes = place
+                .read(&segment)
+                .with_context(|| format!("the segment {} has no such unit", place.segment))?;
             Ok(Deflated { first: place.first.clone(), bytes })
         };
         let units = table.units.iter().map(unit).collect::<Result<_>>()?;

@@ -8,7 +8,8 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 
 use super::auth::scheme::Scheme;
-use super::paths::{Entries, PathItem, Paths};
+use super::entries::Entries;
+use super::paths::{ExternalDocs, PathItem, Paths};
 use super::scalar::{FirstText, Format, Logo, Map, Raw, Spare, Text, Texts};
 use super::server::entry::Servers;
 
@@ -211,14 +212,6 @@ pub struct Components<F> {
     /// Responses for reference
     #[serde(default)]
     pub responses: Raw<F>,
-}
-
-/// `externalDocs`
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub struct ExternalDocs {
-    /// Where the documentation is.
-    pub url: FirstText,
 }
 
 #[derive(Deserialize)]

@@ -17,6 +17,7 @@ pub mod connector;
 mod detail;
 pub mod diff;
 mod document;
+pub mod entries;
 pub mod find;
 pub mod folder;
 mod hash;

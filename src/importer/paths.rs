@@ -1,13 +1,12 @@
-//! The paths of a document, and maps in general.
+//! The paths of a document.
 
-use std::collections::HashSet;
 use std::fmt;
 use std::marker::PhantomData;
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 
-use super::document::ExternalDocs;
+use super::entries::entries;
 use super::scalar::{FirstText, Format, Map, Raw, Spare, Text, Texts};
 use super::server::entry::Servers;
 use crate::terms::Method;
@@ -20,9 +19,6 @@ impl<F> Default for Paths<F> {
         Self(Vec::new())
     }
 }
-
-/// A map in the order of the document. Duplicate keys are an error; null values are left out.
-pub struct Entries<T>(pub Vec<(String, T)>);
 
 /// The operations of one path.
 pub struct PathItem<F> {
@@ -69,22 +65,12 @@ pub struct Operation<F> {
     pub produces: Texts,
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Entries<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct EntriesVisitor<T>(PhantomData<T>);
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for EntriesVisitor<T> {
-            type Value = Vec<(String, T)>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a map")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-                entries(map, |_| true)
-            }
-        }
-        deserializer.deserialize_map(EntriesVisitor(PhantomData)).map(Self)
-    }
+/// `externalDocs`
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct ExternalDocs {
+    /// Where the documentation is.
+    pub url: FirstText,
 }
 
 impl<'de, F: Format> Deserialize<'de> for Paths<F> {
@@ -103,37 +89,6 @@ impl<'de, F: Format> Deserialize<'de> for Paths<F> {
         }
         deserializer.deserialize_map(PathsVisitor(PhantomData)).map(Self)
     }
-}
-
-/// The most entries of a map, more than twice what the largest known document has. Entries become rows, so there must
-/// be a limit.
-const MAX_ENTRIES: usize = 50_000;
-
-fn entries<'de, T: Deserialize<'de>, A: MapAccess<'de>>(
-    mut map: A,
-    wanted: fn(&str) -> bool,
-) -> Result<Vec<(String, T)>, A::Error> {
-    let mut entries = Vec::new();
-    let mut seen = HashSet::new();
-    while let Some(key) = map.next_key::<String>()? {
-        if !wanted(&key) {
-            map.next_value::<IgnoredAny>()?;
-            continue;
-        }
-        if !seen.insert(key.clone()) {
-            return Err(A::Error::custom(format_args!(
-                "duplicate key `{}`",
-                super::text::verbatim(&key, 100)
-            )));
-        }
-        if entries.len() >= MAX_ENTRIES {
-            return Err(A::Error::custom(format_args!("more than {MAX_ENTRIES} entries")));
-        }
-        if let Some(value) = map.next_value::<Option<T>>()? {
-            entries.push((key, value));
-        }
-    }
-    Ok(entries)
 }
 
 impl<'de, F: Format> Deserialize<'de> for PathItem<F> {

@@ -6,7 +6,6 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -15,6 +14,7 @@ use super::stored::StoredAction;
 use crate::catalog::layout::{Texts, first_where};
 use crate::catalog::stored::SegmentId;
 use crate::crc32::crc32;
+use crate::ports::Blob;
 
 /// The order of keys: a key that is written in another case stands beside the one that is meant.
 #[must_use]
@@ -60,16 +60,10 @@ impl UnitTable {
 impl UnitRef {
     /// The unit's bytes in its segment. Returns `None` when they are not the ones that are meant.
     #[must_use]
-    pub fn bytes<'s>(&self, segment: &'s [u8]) -> Option<&'s [u8]> {
-        let range = self.range()?;
-        segment.get(range).filter(|bytes| crc32(bytes) == self.crc)
-    }
-
-    /// Where the unit is in its segment.
-    #[must_use]
-    pub fn range(&self) -> Option<Range<usize>> {
+    pub fn read(&self, segment: &dyn Blob) -> Option<Vec<u8>> {
         let base = usize::try_from(self.base).ok()?;
-        Some(base..base.checked_add(usize::try_from(self.length).ok()?)?)
+        let end = base.checked_add(usize::try_from(self.length).ok()?)?;
+        segment.read(base..end).filter(|bytes| crc32(bytes) == self.crc)
     }
 }
 

@@ -9,7 +9,7 @@ pub mod scheme;
 use std::collections::{BTreeMap, HashSet};
 
 use super::document::Document;
-use super::paths::Entries;
+use super::entries::Entries;
 use super::scalar::{FirstText, Spare};
 use super::server::{self, Found};
 use super::text;

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::importer::paths::Entries;
+use crate::importer::entries::Entries;
 use crate::importer::scalar::{FirstText, Spare};
 
 /// A security scheme.

@@ -4,7 +4,8 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::definitions::Definitions;
-use super::{Reaching, media, parameters};
+use super::reaching::Reaching;
+use super::{media, parameters};
 use crate::catalog::action::stored::RequestBody;
 use crate::importer::scalar::Texts;
 use crate::importer::text;
@@ -21,9 +22,7 @@ pub fn of_3<F>(
     reaching: &mut Reaching,
 ) -> Option<RequestBody<Box<RawValue>>> {
     let given: Value = serde_json::from_str(given.get()).ok()?;
-    let reference = given.get("$ref").and_then(Value::as_str).map(str::to_owned);
-    let Some(body) = definitions.sources.resolved(given) else {
-        definitions.lost.extend(reference);
+    let Some(body) = definitions.resolved(given) else {
         let schema = reaching.convert(&Value::Null, definitions);
         let content_types = vec!["application/json".to_owned()];
         return Some(RequestBody { required: false, content_types, schema });
@@ -44,14 +43,11 @@ pub fn of_2<F>(
     definitions: &mut Definitions<'_, F>,
     reaching: &mut Reaching,
 ) -> Option<RequestBody<Box<RawValue>>> {
-    let consumes = consumes.iter().find(|texts| !texts.0.is_empty());
-    let consumes = consumes.map_or(&[][..], |texts| &texts.0);
-    let mut content_types: Vec<String> = consumes.iter().map(|media| media::clean(media)).collect();
+    let mut content_types = media::listed(consumes);
     if let Some(body) = &given.body {
         if content_types.is_empty() {
             content_types.push("application/json".to_owned());
         }
-        media::sort(&mut content_types);
         let schema = body.get("schema").unwrap_or(&Value::Null);
         return Some(RequestBody {
             required: body.get("required").and_then(Value::as_bool) == Some(true),
@@ -70,7 +66,6 @@ pub fn of_2<F>(
     if content_types.is_empty() {
         content_types.push(form.to_owned());
     }
-    media::sort(&mut content_types);
     let name = |field: &Map<String, Value>| field.get("name").cloned().unwrap_or_default();
     let required: Vec<Value> =
         given.form.iter().filter(|field| is(field, "required", &json!(true))).map(name).collect();
@@ -108,25 +103,19 @@ pub fn answers<F>(
     definitions: &mut Definitions<'_, F>,
 ) -> Vec<Answer> {
     let Ok(Value::Object(responses)) = serde_json::from_str(given.get()) else { return Vec::new() };
-    let produces = produces.iter().find(|texts| !texts.0.is_empty());
-    let mut produces: Vec<String> = produces.map_or(&[][..], |texts| &texts.0).to_vec();
-    media::sort(&mut produces);
+    let produces = media::listed(produces);
     let mut answers = Vec::new();
     for (status, value) in responses {
         if status.starts_with("x-") || status.len() > 10 || answers.len() >= MAX_RESPONSES {
             continue;
         }
-        let reference = value.get("$ref").and_then(Value::as_str).map(str::to_owned);
-        let Some(response) = definitions.sources.resolved(value) else {
-            definitions.lost.extend(reference);
-            continue;
-        };
+        let Some(response) = definitions.resolved(value) else { continue };
         let content = response.get("content").and_then(Value::as_object).map(media::content);
         let (content_type, schema) = content.map_or_else(
             || {
                 let schema = response.get("schema");
                 let usual = produces.first().map_or("application/json", String::as_str);
-                (schema.map(|_| media::clean(usual)), schema)
+                (schema.map(|_| usual.to_owned()), schema)
             },
             |(types, schema)| (types.into_iter().next(), schema),
         );

@@ -3,10 +3,9 @@
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
-use super::schema;
 use crate::catalog::action::stored::Reached;
 use crate::importer::action::percent_decoded;
 use crate::importer::document::Document;
@@ -85,9 +84,8 @@ impl<'d, F> Sources<'d, F> {
                 if text(2) == "parameters" {
                     return Some((item.parameters.get()?, steps.get(3..)?));
                 }
-                let method = Method::ALL.into_iter();
-                let method =
-                    method.into_iter().find(|one| one.as_str().eq_ignore_ascii_case(text(2)))?;
+                let mut methods = Method::ALL.into_iter();
+                let method = methods.find(|one| one.as_str().eq_ignore_ascii_case(text(2)))?;
                 let (_, operation) = item.operations.iter().find(|(one, _)| *one == method)?;
                 let raw = match text(3) {
                     "parameters" => &operation.parameters,
@@ -103,7 +101,7 @@ impl<'d, F> Sources<'d, F> {
 
     /// An object of the document, or what it refers to. Returns `None` when it is no object.
     #[must_use]
-    pub fn resolved(&self, mut value: Value) -> Option<serde_json::Map<String, Value>> {
+    pub fn resolved(&self, mut value: Value) -> Option<Map<String, Value>> {
         for _ in 0..MAX_CHAIN {
             let Value::Object(map) = value else { return None };
             match map.get("$ref").and_then(Value::as_str) {
@@ -185,6 +183,17 @@ impl<'d, F> Definitions<'d, F> {
         number
     }
 
+    /// An object of the document, or what it refers to. Returns `None` when it is neither; a reference that leads nowhere is
+    /// remembered as lost.
+    pub fn resolved(&mut self, value: Value) -> Option<Map<String, Value>> {
+        let reference = value.get("$ref").and_then(Value::as_str).map(str::to_owned);
+        let resolved = self.sources.resolved(value);
+        if resolved.is_none() {
+            self.lost.extend(reference);
+        }
+        resolved
+    }
+
     /// The last step of a reference, made of letters, digits and `._-`, and unique.
     fn name(&mut self, reference: &str) -> String {
         let last = steps(reference).and_then(|steps| steps.into_iter().next_back());
@@ -206,11 +215,12 @@ impl<'d, F> Definitions<'d, F> {
         self.found.get(usize::try_from(number).ok()?)
     }
 
-    /// Converts every definition that is referred to, and those to which they refer.
-    pub fn convert(&mut self) {
+    /// Converts every definition that is referred to, and those to which they refer: `convert` gives the schema and the
+    /// numbers of the definitions to which it refers.
+    pub fn convert(&mut self, convert: fn(&Value, &mut Self) -> (String, Vec<u32>)) {
         let mut next = self.found.len().saturating_sub(self.waiting.len());
         while let Some(value) = self.waiting.pop_front() {
-            let (schema, reaches) = schema::convert(&value, self);
+            let (schema, reaches) = convert(&value, self);
             if let Some(definition) = self.found.get_mut(next) {
                 definition.schema = schema;
                 definition.reaches = reaches;

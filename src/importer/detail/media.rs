@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::importer::scalar::Texts;
 use crate::importer::text;
 
 /// The most media types of a body.
@@ -28,9 +29,14 @@ fn rank(media: &str) -> u8 {
     }
 }
 
-/// Media types, the preferred one first.
-pub fn sort(media: &mut [String]) {
+/// The media types of the first of these lists that has any, the preferred one first.
+#[must_use]
+pub fn listed(lists: &[&Texts]) -> Vec<String> {
+    let given = lists.iter().find(|texts| !texts.0.is_empty());
+    let mut media: Vec<String> =
+        given.iter().flat_map(|texts| &texts.0).map(|one| clean(one)).collect();
     media.sort_by_key(|media| rank(media));
+    media
 }
 
 /// The media types of a `content`, the preferred one first, and its schema.

@@ -1,12 +1,13 @@
 //! The details of a document's actions: what each takes and answers, as JSON Schema.
 //!
 //! [`definitions`] follows references, [`schema`] converts schemas, [`parameters`], [`body`] and [`media`] read the parts
-//! of an operation, and [`units`] packs what they find.
+//! of an operation, [`reaching`] keeps count of what their schemas refer to, and [`units`] packs what they find.
 
 pub mod body;
 pub mod definitions;
 pub mod media;
 pub mod parameters;
+pub mod reaching;
 pub mod schema;
 pub mod units;
 
@@ -14,19 +15,18 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::action::Actions;
-use super::document::{Document, ExternalDocs};
+use super::document::Document;
+use super::paths::ExternalDocs;
 use super::report::counted;
 use super::{image, server, text};
-use crate::catalog::action::stored::{Facts, Reached, Requirement, StoredAction, TOO_LARGE};
+use crate::catalog::action::stored::{Facts, Reached, Requirement, StoredAction};
 use crate::catalog::action::unit::{self, Deflated};
 use definitions::{Definitions, Sources};
+use reaching::Reaching;
+use units::Draft;
 
 /// The most characters of an action's description.
 const MAX_DESCRIPTION: usize = 1000;
-/// The most bytes of the schemas of all parameters and the body, or of an answer, without definitions.
-const MAX_SCHEMA: usize = 96 << 10;
-/// The most bytes of all such schemas of a document, many times what the largest known one has.
-const MAX_WRITTEN: usize = 1 << 30;
 /// The most alternatives of security schemes.
 const MAX_SECURITY: usize = 20;
 /// The most scopes of a scheme.
@@ -41,46 +41,6 @@ pub struct Details {
     pub units: Vec<Deflated>,
     /// What the document says that cannot be used.
     pub left_out: Vec<String>,
-}
-
-/// The definitions that some schemas of an action refer to.
-#[derive(Debug, Default)]
-pub struct Reaching {
-    /// By number.
-    pub roots: Vec<u32>,
-    bytes: usize,
-    is_too_large: bool,
-}
-
-impl Reaching {
-    /// Converts a schema, and remembers what it refers to.
-    pub fn convert<F>(
-        &mut self,
-        schema: &Value,
-        definitions: &mut Definitions<'_, F>,
-    ) -> Box<RawValue> {
-        let (mut text, reaches) = schema::convert(schema, definitions);
-        definitions.written = definitions.written.saturating_add(text.len());
-        let bytes = self.bytes.saturating_add(text.len());
-        if bytes > MAX_SCHEMA || definitions.written > MAX_WRITTEN {
-            self.is_too_large = true;
-            TOO_LARGE.clone_into(&mut text);
-        } else {
-            self.bytes = bytes;
-            self.roots.extend(reaches);
-        }
-        RawValue::from_string(text).unwrap_or_else(|_| RawValue::NULL.to_owned())
-    }
-}
-
-/// An action whose schemas have been converted.
-pub struct Draft {
-    /// Everything but the definitions and the answers.
-    pub action: StoredAction<Box<RawValue>>,
-    /// What its parameters and its body refer to.
-    pub input: Reaching,
-    /// What it answers.
-    pub answers: Vec<body::Answer>,
 }
 
 /// The details of a document's actions.
@@ -122,7 +82,7 @@ pub fn of<F>(document: &Document<F>, actions: &Actions<'_, F>) -> Details {
         };
         drafts.push(Draft { action, input, answers: answers.unwrap_or_default() });
     }
-    definitions.convert();
+    definitions.convert(schema::convert);
     drafts.sort_by(|a, b| unit::compare(&a.action.key, &b.action.key));
     let left_out = left_out(&definitions, &drafts);
     Details { units: units::of(drafts, &definitions), left_out }

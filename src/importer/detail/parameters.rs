@@ -6,7 +6,8 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::definitions::Definitions;
-use super::{Reaching, media};
+use super::media;
+use super::reaching::Reaching;
 use crate::catalog::action::stored::{Parameter, Place};
 
 /// The most parameters of an action.
@@ -40,11 +41,7 @@ pub fn of<F>(
     let lists = [own, of_path].into_iter().flatten();
     let lists = lists.map(|raw| serde_json::from_str::<Vec<Value>>(raw.get()).unwrap_or_default());
     for value in lists.flatten() {
-        let reference = value.get("$ref").and_then(Value::as_str).map(str::to_owned);
-        let Some(map) = definitions.sources.resolved(value) else {
-            definitions.lost.extend(reference);
-            continue;
-        };
+        let Some(map) = definitions.resolved(value) else { continue };
         let text = |key: &str| map.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         let (name, r#in) = (text("name"), text("in"));
         if name.is_empty() || name.len() > MAX_NAME || !seen.insert((name, r#in.clone())) {

@@ -2,9 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::Draft;
+use serde_json::value::RawValue;
+
+use super::body::Answer;
 use super::definitions::Definitions;
-use crate::catalog::action::stored::{Reached, StoredResponse};
+use super::reaching::Reaching;
+use crate::catalog::action::stored::{Reached, StoredAction, StoredResponse};
 use crate::catalog::action::unit::{Deflated, deflate, write_unit};
 
 /// The most bytes of definitions that belong to what an action takes.
@@ -15,6 +18,16 @@ const ANSWER_BYTES: usize = 20 << 10;
 const UNIT_BYTES: usize = 576 << 10;
 /// The most bytes of a unit.
 pub const MAX_DEFLATED: usize = 64 << 10;
+
+/// An action whose schemas have been converted.
+pub struct Draft {
+    /// Everything but the definitions and the answers.
+    pub action: StoredAction<Box<RawValue>>,
+    /// What its parameters and its body refer to.
+    pub input: Reaching,
+    /// What it answers.
+    pub answers: Vec<Answer>,
+}
 
 /// An action and what it reaches.
 struct Whole {

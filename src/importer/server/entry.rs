@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use crate::importer::paths::Entries;
+use crate::importer::entries::Entries;
 use crate::importer::scalar::{FirstText, Spare, Texts};
 
 /// The most servers that are kept.

@@ -1,0 +1,74 @@
+//! Distributes units over segments, when a catalog is written.
+
+use std::collections::BTreeMap;
+
+use super::unit::{Deflated, UnitRef, UnitTable, Units, compare};
+use crate::catalog::current::pack_of;
+use crate::catalog::stored::SegmentId;
+use crate::crc32::crc32;
+
+/// Where the units of each platform are.
+pub type Tables<'a> = BTreeMap<&'a str, UnitTable>;
+
+/// Stores the units of all platforms, several in a segment. Only platforms of the same group share segments, so that a
+/// changed platform changes few of them. `most` is the largest segment with several units, in bytes.
+///
+/// # Errors
+/// When `store` fails, with its error.
+pub fn store_units<'a, E>(
+    platforms: impl Iterator<Item = (&'a str, &'a Units)>,
+    most: usize,
+    groups: usize,
+    store: &mut impl FnMut(&[u8]) -> Result<SegmentId, E>,
+) -> Result<Tables<'a>, E> {
+    let mut tables = Tables::new();
+    let mut groups: Vec<Vec<(&'a str, &'a Deflated)>> = vec![Vec::new(); groups.max(1)];
+    for (name, Units { schemes, units }) in platforms {
+        tables.insert(name, UnitTable { schemes: schemes.clone(), units: Vec::new() });
+        if let Some(group) = pack_of(name, groups.len()).and_then(|nth| groups.get_mut(nth)) {
+            group.extend(units.iter().map(|unit| (name, unit)));
+        }
+    }
+    for group in groups {
+        for segment in filled(group, most) {
+            let bytes: Vec<&[u8]> = segment.iter().map(|(_, unit)| unit.bytes.as_slice()).collect();
+            let id = store(&bytes.concat())?;
+            let mut base = 0_u32;
+            for (name, Deflated { first, bytes }) in segment {
+                let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+                let place =
+                    UnitRef { first: first.clone(), segment: id, base, length, crc: crc32(bytes) };
+                tables.entry(name).or_default().units.push(place);
+                base = base.saturating_add(length);
+            }
+        }
+    }
+    for table in tables.values_mut() {
+        table.units.sort_by(|a, b| compare(&a.first, &b.first));
+    }
+    Ok(tables)
+}
+
+/// Distributes units over segments of at most `most` bytes: each, the largest first, into the first that has room.
+fn filled<'a>(
+    mut units: Vec<(&'a str, &'a Deflated)>,
+    most: usize,
+) -> Vec<Vec<(&'a str, &'a Deflated)>> {
+    units.sort_by(|(a, one), (b, other)| {
+        let key =
+            |name, unit: &'a Deflated| (std::cmp::Reverse(unit.bytes.len()), name, &unit.first);
+        key(*a, one).cmp(&key(*b, other))
+    });
+    let mut segments: Vec<(usize, Vec<(&str, &Deflated)>)> = Vec::new();
+    for (name, unit) in units {
+        let fits = |used: &usize| used.saturating_add(unit.bytes.len()) <= most;
+        match segments.iter_mut().find(|(used, _)| fits(used)) {
+            Some((used, held)) => {
+                *used = used.saturating_add(unit.bytes.len());
+                held.push((name, unit));
+            }
+            None => segments.push((unit.bytes.len(), vec![(name, unit)])),
+        }
+    }
+    segments.into_iter().map(|(_, held)| held).collect()
+}

@@ -1,0 +1,44 @@
+//! What the schemas of an action refer to, and how much room they take.
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::definitions::Definitions;
+use super::schema;
+use crate::catalog::action::stored::TOO_LARGE;
+
+/// The most bytes of the schemas of all parameters and the body, or of an answer, without definitions.
+const MAX_SCHEMA: usize = 96 << 10;
+/// The most bytes of all such schemas of a document, many times what the largest known one has.
+const MAX_WRITTEN: usize = 1 << 30;
+
+/// The definitions that some schemas of an action refer to.
+#[derive(Debug, Default)]
+pub struct Reaching {
+    /// By number.
+    pub roots: Vec<u32>,
+    bytes: usize,
+    /// Whether a schema was left out, and allows anything.
+    pub is_too_large: bool,
+}
+
+impl Reaching {
+    /// Converts a schema, and remembers what it refers to.
+    pub fn convert<F>(
+        &mut self,
+        schema: &Value,
+        definitions: &mut Definitions<'_, F>,
+    ) -> Box<RawValue> {
+        let (mut text, reaches) = schema::convert(schema, definitions);
+        definitions.written = definitions.written.saturating_add(text.len());
+        let bytes = self.bytes.saturating_add(text.len());
+        if bytes > MAX_SCHEMA || definitions.written > MAX_WRITTEN {
+            self.is_too_large = true;
+            TOO_LARGE.clone_into(&mut text);
+        } else {
+            self.bytes = bytes;
+            self.roots.extend(reaches);
+        }
+        RawValue::from_string(text).unwrap_or_else(|_| RawValue::NULL.to_owned())
+    }
+}
