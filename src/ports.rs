@@ -9,6 +9,8 @@ use std::rc::Rc;
 
 use serde::de::DeserializeOwned;
 
+use crate::terms::Method;
+
 /// Storage could not do what it was asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StorageError {
@@ -178,6 +180,76 @@ pub trait RateLimit {
 /// Seconds to wait before asking again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetryAfter(pub u32);
+
+/// A request to another service. `Debug` shows no header values and no body, since both carry secrets, and no query.
+#[derive(Clone, PartialEq, Eq)]
+pub struct HttpRequest {
+    /// The method.
+    pub method: Method,
+    /// An absolute URL.
+    pub url: String,
+    /// Header names in lower case, with their values.
+    pub headers: Vec<(String, String)>,
+    /// The body; empty for none.
+    pub body: Vec<u8>,
+}
+
+impl fmt::Debug for HttpRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.headers.iter().map(|(name, _)| name.as_str()).collect();
+        let url = self.url.split('?').next().unwrap_or_default();
+        write!(f, "{} {url} {names:?}", self.method.as_str())
+    }
+}
+
+/// The answer of another service. `Debug` shows its status only.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct HttpResponse {
+    /// The HTTP status.
+    pub status: u16,
+    /// Header names in lower case, with their values.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+impl HttpResponse {
+    /// The value of a header. `name` must be in lower case. Returns `None` when the answer has no such header.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+}
+
+impl fmt::Debug for HttpResponse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "HttpResponse {}", self.status)
+    }
+}
+
+/// Another service gave no answer that can be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HttpError {
+    /// It can't be reached, or the connection broke. The request may or may not have arrived.
+    Unreachable,
+    /// It did not answer in time.
+    TimedOut,
+    /// Its answer is larger than [`MAX_ANSWER`].
+    TooLarge,
+}
+
+/// The most bytes of another service's answer that are read.
+pub const MAX_ANSWER: usize = 1 << 20;
+
+/// Other services.
+pub trait Http {
+    /// Sends a request and reads the whole answer. Follows no redirect.
+    fn send(
+        &self,
+        request: HttpRequest,
+        deadline_ms: u32,
+    ) -> impl Future<Output = Result<HttpResponse, HttpError>>;
+}
 
 /// All ports together.
 pub trait Ports: Db + Blobs + Clock + Random + RateLimit {}
