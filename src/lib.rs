@@ -8,6 +8,7 @@
 //! | [`catalog`] | connectors and actions: rows, stored segments, filters, search, what an isolate caches |
 //! | [`access`] | API keys, session tokens, scopes, what a token is confined to, the principal of a request |
 //! | [`vault`] | connections: fields and their rules, keys, filters, cursors, entity tags, their SQL |
+//! | [`connect`] | connecting accounts: methods and fields, attempts, their SQL |
 //! | [`api`] | the HTTP contract, pure: endpoints, query parameters, bodies, problems, [`api::handle()`] |
 //! | `edge` | feature `worker`: the Cloudflare Worker, the only code that uses the Workers API |
 //! | `client` | feature `client`: the core of the npm package, the only code that uses browser APIs |
@@ -29,6 +30,7 @@ pub mod catalog;
 #[cfg(feature = "client")]
 pub mod client;
 pub mod condition;
+pub mod connect;
 pub mod crc32;
 #[cfg(feature = "worker")]
 pub mod edge;

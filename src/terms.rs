@@ -87,6 +87,16 @@ named! {
     ConnectionsWrite = "connections:write",
     /// Create session tokens. A token can't have this scope.
     SessionsCreate = "sessions:create",
+    /// Connect accounts.
+    ConnectionsConnect = "connections:connect",
+    /// Read the credentials of connections. A token can't have this scope, and a key only if it is asked for.
+    CredentialsRead = "credentials:read",
+    /// Store credentials that another service holds. A token can't have this scope.
+    CredentialsWrite = "credentials:write",
+    /// Read OAuth clients. A token can't have this scope.
+    ClientsRead = "clients:read",
+    /// Set and delete OAuth clients. A token can't have this scope.
+    ClientsWrite = "clients:write",
 }
 
 named! {
@@ -116,6 +126,21 @@ named! {
 }
 
 named! {
+    /// A kind of credentials.
+    CredentialType:
+    /// Tokens of OAuth 2.0 (RFC 6749).
+    OAuth2 = "oauth2",
+    /// A key in a header, the query or a cookie.
+    ApiKey = "api_key",
+    /// A user name and a password (RFC 7617).
+    Basic = "basic",
+    /// A token in the header `Authorization` (RFC 6750).
+    Bearer = "bearer",
+    /// Keys that sign requests with AWS Signature Version 4.
+    AwsSigv4 = "aws_sigv4",
+}
+
+named! {
     /// An HTTP method: of an action, or of an endpoint.
     Method:
     /// Reads.
@@ -132,22 +157,38 @@ named! {
 
 impl Scope {
     /// The scopes that a token may have.
-    pub const OF_TOKENS: [Self; 3] =
-        [Self::CatalogRead, Self::ConnectionsRead, Self::ConnectionsWrite];
+    pub const OF_TOKENS: [Self; 4] = [
+        Self::CatalogRead,
+        Self::ConnectionsRead,
+        Self::ConnectionsWrite,
+        Self::ConnectionsConnect,
+    ];
 
-    const fn bit(self) -> u8 {
+    /// Whether a key has the scope when nobody says which scopes it has: whoever reads credentials acts as the user.
+    #[must_use]
+    pub const fn is_default(self) -> bool {
+        !matches!(self, Self::CredentialsRead)
+    }
+
+    /// Tokens carry the bits, so that they never change.
+    const fn bit(self) -> u16 {
         match self {
             Self::CatalogRead => 1,
             Self::ConnectionsRead => 2,
             Self::ConnectionsWrite => 4,
             Self::SessionsCreate => 8,
+            Self::ConnectionsConnect => 16,
+            Self::CredentialsRead => 32,
+            Self::CredentialsWrite => 64,
+            Self::ClientsRead => 128,
+            Self::ClientsWrite => 256,
         }
     }
 }
 
 /// A set of scopes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Scopes(u8);
+pub struct Scopes(u16);
 
 impl Scopes {
     /// Whether the set holds `scope`.
@@ -164,7 +205,7 @@ impl Scopes {
 
     /// The set as a bit mask, the form in which a token carries it.
     #[must_use]
-    pub const fn bits(self) -> u8 {
+    pub const fn bits(self) -> u16 {
         self.0
     }
 
@@ -172,7 +213,7 @@ impl Scopes {
     #[must_use]
     pub fn of_token(bits: u64) -> Self {
         let all = Scope::OF_TOKENS.into_iter().collect::<Self>();
-        Self(u8::try_from(bits).unwrap_or(0)).and(all)
+        Self(u16::try_from(bits).unwrap_or(0)).and(all)
     }
 
     /// The scopes of the set, in the order of [`Scope::ALL`].

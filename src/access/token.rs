@@ -100,7 +100,7 @@ struct Claims<'a> {
     #[serde(rename = "k")]
     key_id: Cow<'a, str>,
     #[serde(rename = "s")]
-    scopes: u8,
+    scopes: u16,
     #[serde(rename = "e")]
     expires_at: u64,
     #[serde(rename = "i")]

@@ -1,5 +1,7 @@
 //! JSON bodies: every fault of a body is found and named, and nothing is guessed.
 
+use std::collections::BTreeMap;
+
 use super::message::{Body, MAX_BODY, Request};
 use super::problem::{Code, Fault, MAX_FAULTS, Place, Problem, joined};
 use crate::json::{self, Value};
@@ -55,6 +57,9 @@ pub enum FieldCheck {
 
 /// Checks a field's value and notes its faults.
 pub type OwnCheck = fn(&mut BodyReader, &'static str, &Value);
+
+/// The most members of an object of strings.
+const MAX_MEMBERS: usize = 50;
 
 /// Reads one JSON object against an endpoint's fields, collecting all faults.
 #[derive(Debug)]
@@ -184,6 +189,35 @@ impl BodyReader {
         }
     }
 
+    /// Notes what is wrong with an object whose values are strings. The rule gets each name with its value.
+    pub fn check_texts(
+        &mut self,
+        field: &str,
+        value: &Value,
+        rule: fn(&str, &str) -> Option<&'static str>,
+    ) {
+        let Value::Object(members) = value else {
+            return self.invalid(&[field], "must be an object whose values are strings");
+        };
+        if members.len() > MAX_MEMBERS {
+            let what =
+                format!("has {} members, but at most {MAX_MEMBERS} are allowed", members.len());
+            return self.invalid(&[field], &what);
+        }
+        for (nth, (name, value)) in members.iter().enumerate() {
+            let objection = match value.as_text() {
+                None => Some("must be a string"),
+                Some(_) if members.iter().take(nth).any(|(other, _)| other == name) => {
+                    Some("is given more than once")
+                }
+                Some(text) => rule(name, text),
+            };
+            if let Some(what) = objection {
+                self.invalid(&[field, name], what);
+            }
+        }
+    }
+
     /// Notes a fault unless the value is a whole number from `least` to `most`.
     pub fn check_integer(&mut self, field: &str, value: &Value, least: u64, most: u64) {
         if !value.as_integer().is_some_and(|number| least <= number && number <= most) {
@@ -240,6 +274,19 @@ impl BodyReader {
         let Some((_, Value::Array(items))) = value else { return Vec::new() };
         let text = |(at, item): (usize, &Value)| Some((at, item.as_text()?.to_owned()));
         items.iter().enumerate().filter_map(text).collect()
+    }
+
+    /// Takes an object of strings out. Returns `None` when it was not sent.
+    pub fn text_members(&mut self, field: &str) -> Option<BTreeMap<String, String>> {
+        let Value::Object(members) = self.value(field)? else { return None };
+        let text = |(name, value): (String, Value)| Some((name, value.into_text()?));
+        Some(members.into_iter().filter_map(text).collect())
+    }
+
+    /// Whether a field was sent as null.
+    #[must_use]
+    pub fn is_null(&self, field: &str) -> bool {
+        self.fields.iter().any(|(name, value)| *name == field && *value == Value::Null)
     }
 
     /// Takes a whole number out. Returns `None` when it was not sent.

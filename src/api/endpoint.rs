@@ -2,9 +2,13 @@
 //! addresses and the `OpenAPI` document are derived from this table; a test compares the table in `docs/api.md` with it.
 
 use super::body::Field;
-use super::fields::{CREATE_FIELDS, NAME_FIELDS, SESSION_FIELDS, STATE_FIELDS, UPDATE_FIELDS};
+use super::fields::{
+    CLIENT_FIELDS, CONNECT_FIELDS, CREATE_FIELDS, CREDENTIALS_FIELDS, NAME_FIELDS, SESSION_FIELDS,
+    STATE_FIELDS, UPDATE_FIELDS,
+};
 use super::parameters::{
-    ACTION_DETAIL_PARAMETERS, ACTION_PARAMETERS, CONNECTION_PARAMETERS, CONNECTOR_PARAMETERS,
+    ACTION_DETAIL_PARAMETERS, ACTION_PARAMETERS, ATTEMPT_PARAMETERS, CLIENT_PARAMETERS,
+    CONNECTION_PARAMETERS, CONNECTOR_PARAMETERS, CREDENTIALS_PARAMETERS,
 };
 use super::percent::encode;
 use super::query::Parameter;
@@ -133,6 +137,16 @@ endpoints! {
         };
         /// The `OpenAPI` document, a static file of the site.
         Document: Facts { method: Method::Get, path: "/v1/openapi.json", query: &[], body: None, if_match: false };
+        /// The window in which users connect their accounts, a static file of the site.
+        ConnectWindow: Facts { method: Method::Get, path: "/connect", query: &[], body: None, if_match: false };
+        /// What the window shows of the app.
+        ConnectApp: Facts { method: Method::Get, path: "/connect/app.json", query: &[], body: None, if_match: false };
+        /// The link of an attempt to connect: asks whether its reader began it.
+        ConnectLink: Facts { method: Method::Get, path: "/connect/go/{secret}", query: &[], body: None, if_match: false };
+        /// The answer to that question: binds the attempt to the browser and leads to the platform.
+        ConnectGo: Facts { method: Method::Post, path: "/connect/go/{secret}", query: &[], body: None, if_match: false };
+        /// Where platforms send users back to.
+        ConnectCallback: Facts { method: Method::Get, path: "/connect/callback", query: &[], body: None, if_match: false };
     }
     keyed {
         /// The connectors of the catalog.
@@ -222,6 +236,78 @@ endpoints! {
             query: &[],
             body: Some(&NAME_FIELDS),
             if_match: true,
+        };
+        /// The health of a connection, with its reasons.
+        GetStatus(Access::Scope(Scope::ConnectionsRead)): Facts {
+            method: Method::Get,
+            path: "/v1/vault/connections/{id}/status",
+            query: &[],
+            body: None,
+            if_match: false,
+        };
+        /// The credentials of a connection, fresh and ready to use.
+        GetCredentials(Access::Scope(Scope::CredentialsRead)): Facts {
+            method: Method::Get,
+            path: "/v1/vault/connections/{id}/credentials",
+            query: &CREDENTIALS_PARAMETERS,
+            body: None,
+            if_match: false,
+        };
+        /// Stores the credentials of a connection that another service held.
+        SetCredentials(Access::Scope(Scope::CredentialsWrite)): Facts {
+            method: Method::Put,
+            path: "/v1/vault/connections/{id}/credentials",
+            query: &[],
+            body: Some(&CREDENTIALS_FIELDS),
+            if_match: false,
+        };
+        /// Connects an account.
+        Connect(Access::Scope(Scope::ConnectionsConnect)): Facts {
+            method: Method::Post,
+            path: "/v1/vault/connect",
+            query: &[],
+            body: Some(&CONNECT_FIELDS),
+            if_match: false,
+        };
+        /// What became of an attempt to connect.
+        GetAttempt(Access::Scope(Scope::ConnectionsConnect)): Facts {
+            method: Method::Get,
+            path: "/v1/vault/connect/{id}",
+            query: &ATTEMPT_PARAMETERS,
+            body: None,
+            if_match: false,
+        };
+        /// The OAuth clients of the environment.
+        ListOauthClients(Access::Scope(Scope::ClientsRead)): Facts {
+            method: Method::Get,
+            path: "/v1/oauth-clients",
+            query: &CLIENT_PARAMETERS,
+            body: None,
+            if_match: false,
+        };
+        /// The OAuth client for a platform.
+        GetOauthClient(Access::Scope(Scope::ClientsRead)): Facts {
+            method: Method::Get,
+            path: "/v1/oauth-clients/{platform}",
+            query: &[],
+            body: None,
+            if_match: false,
+        };
+        /// Sets the OAuth client for a platform.
+        SetOauthClient(Access::Scope(Scope::ClientsWrite)): Facts {
+            method: Method::Put,
+            path: "/v1/oauth-clients/{platform}",
+            query: &[],
+            body: Some(&CLIENT_FIELDS),
+            if_match: false,
+        };
+        /// Deletes the OAuth client for a platform.
+        DeleteOauthClient(Access::Scope(Scope::ClientsWrite)): Facts {
+            method: Method::Delete,
+            path: "/v1/oauth-clients/{platform}",
+            query: &[],
+            body: None,
+            if_match: false,
         };
         /// The counts of connections by state, identity type and platform.
         Summary(Access::Scope(Scope::ConnectionsRead)): Facts {

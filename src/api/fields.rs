@@ -2,8 +2,10 @@
 
 use super::body::{Field, FieldCheck, OwnCheck};
 use crate::catalog::key::{platform, platform_version};
+use crate::connect::rules as connect_rules;
 use crate::nearest::{nearest, shown};
-use crate::terms::{IdentityType, Scope, State};
+use crate::terms::{CredentialType, IdentityType, Scope, State};
+use crate::vault::model::ConnectionId;
 use crate::vault::rules;
 
 /// The shortest lifetime of a token, in seconds.
@@ -16,6 +18,11 @@ pub const MAX_PLATFORMS: usize = 20;
 pub const MAX_ORIGINS: usize = 10;
 /// The longest origin, in characters.
 pub const MAX_ORIGIN: usize = 253;
+
+/// The most scopes of a platform that a request may name.
+pub const MAX_SCOPES: usize = 200;
+
+const SCOPES: Field = optional("scopes", FieldCheck::Texts(MAX_SCOPES, connect_rules::scope));
 
 const TAGS: Field = optional("tags", FieldCheck::Texts(rules::MAX_TAGS, rules::tag));
 
@@ -57,6 +64,53 @@ pub const SESSION_FIELDS: [Field; 6] = [
     own("ttlSeconds", |body, name, value| body.check_integer(name, value, MIN_TTL, MAX_TTL)),
 ];
 
+/// An account to connect. What the platform takes is checked against its connector separately.
+pub const CONNECT_FIELDS: [Field; 12] = [
+    optional("platform", FieldCheck::Text(any)),
+    optional("connection", FieldCheck::Text(id)),
+    optional("authMethod", FieldCheck::Text(connect_rules::method_id)),
+    optional("identity", FieldCheck::Text(rules::identity)),
+    optional("identityType", FieldCheck::OneOf(&IdentityType::NAMES)),
+    optional("label", FieldCheck::Text(rules::label)),
+    optional("name", FieldCheck::TextOrNull(rules::name)),
+    TAGS,
+    own("fields", |body, name, value| body.check_texts(name, value, connect_rules::field)),
+    SCOPES,
+    optional("returnUrl", FieldCheck::Text(connect_rules::return_url)),
+    optional("allowOtherAccount", FieldCheck::Boolean),
+];
+
+/// An OAuth client.
+pub const CLIENT_FIELDS: [Field; 6] = [
+    optional("authMethod", FieldCheck::Text(connect_rules::method_id)),
+    required("clientId", FieldCheck::Text(connect_rules::client_id)),
+    optional("clientSecret", FieldCheck::TextOrNull(connect_rules::client_secret)),
+    SCOPES,
+    own("authorizationParameters", |body, name, value| {
+        body.check_texts(name, value, connect_rules::parameter);
+    }),
+    own("variables", |body, name, value| body.check_texts(name, value, connect_rules::field)),
+];
+
+/// Credentials that another service held. Which of them belong to the type is checked separately.
+pub const CREDENTIALS_FIELDS: [Field; 15] = [
+    required("type", FieldCheck::OneOf(&CredentialType::NAMES)),
+    optional("authMethod", FieldCheck::Text(connect_rules::method_id)),
+    optional("accessToken", FieldCheck::Text(connect_rules::secret)),
+    optional("refreshToken", FieldCheck::Text(connect_rules::secret)),
+    optional("expiresAt", FieldCheck::TextOrNull(connect_rules::moment)),
+    SCOPES,
+    optional("apiKey", FieldCheck::Text(connect_rules::secret)),
+    optional("username", FieldCheck::Text(connect_rules::secret)),
+    optional("password", FieldCheck::Text(connect_rules::secret)),
+    optional("token", FieldCheck::Text(connect_rules::secret)),
+    optional("accessKeyId", FieldCheck::Text(connect_rules::secret)),
+    optional("secretAccessKey", FieldCheck::Text(connect_rules::secret)),
+    optional("sessionToken", FieldCheck::Text(connect_rules::secret)),
+    optional("region", FieldCheck::Text(connect_rules::secret)),
+    own("fields", |body, name, value| body.check_texts(name, value, connect_rules::field)),
+];
+
 const fn required(name: &'static str, check: FieldCheck) -> Field {
     Field { name, check, required: true }
 }
@@ -67,6 +121,12 @@ const fn optional(name: &'static str, check: FieldCheck) -> Field {
 
 const fn own(name: &'static str, check: OwnCheck) -> Field {
     optional(name, FieldCheck::Own(check))
+}
+
+fn id(text: &str) -> Option<&'static str> {
+    ConnectionId::parse(text)
+        .is_none()
+        .then_some("must be the id of a connection: a hyphenated UUID")
 }
 
 const fn any(_: &str) -> Option<&'static str> {
@@ -91,7 +151,9 @@ pub(super) fn platform_in_any_case(text: &str) -> Option<&'static str> {
 
 fn scope(text: &str) -> Option<&'static str> {
     let known = Scope::OF_TOKENS.into_iter().any(|scope| scope.as_str() == text);
-    (!known).then_some("must be one of catalog:read, connections:read, connections:write")
+    (!known).then_some(
+        "must be one of catalog:read, connections:read, connections:write, connections:connect",
+    )
 }
 
 /// Checks a web origin in the form that browsers send: a scheme, a lower-case host, and a port unless it is the

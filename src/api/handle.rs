@@ -225,6 +225,7 @@ async fn plan<'a, P: Ports>(
         Keyed::Summary => vault::summary::plan(context),
         Keyed::Whoami => whoami::plan(context),
         Keyed::CreateSession => session::plan(context),
+        _ => Err(Problem::unavailable("being built")),
     }
 }
 

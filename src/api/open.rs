@@ -19,6 +19,10 @@ pub(super) fn answer(endpoint: Open, config: &Config, now: u64) -> Result<Respon
         Open::Health => Ok(Response::json(br#"{"status":"ok"}"#.to_vec(), NO_STORE)),
         Open::Document => Ok(Response { is_file: true, ..Response::empty(200) }),
         Open::SecurityTxt if config.security_contacts.is_empty() => Err(Problem::no_route()),
+        Open::ConnectWindow => Ok(Response { is_file: true, ..Response::empty(200) }),
+        Open::ConnectApp | Open::ConnectLink | Open::ConnectGo | Open::ConnectCallback => {
+            Err(Problem::no_route())
+        }
         Open::SecurityTxt => Ok(security_txt(&config.security_contacts, now)),
     }
 }

@@ -42,6 +42,18 @@ pub const ACTION_PARAMETERS: [Parameter; 6] = [
 pub const ACTION_DETAIL_PARAMETERS: [Parameter; 1] =
     [parameter("include", Check::OneOf(&["responses"]))];
 
+/// The parameters of an attempt to connect.
+pub const ATTEMPT_PARAMETERS: [Parameter; 1] = [parameter("wait", Check::Integer(1, MAX_WAIT))];
+
+/// The longest that an answer about an attempt waits, in seconds.
+pub const MAX_WAIT: u64 = 25;
+
+/// The parameters of a connection's credentials.
+pub const CREDENTIALS_PARAMETERS: [Parameter; 1] = [parameter("refresh", Check::Boolean)];
+
+/// The parameters of the list of OAuth clients.
+pub const CLIENT_PARAMETERS: [Parameter; 2] = [LIMIT, PAGE];
+
 /// The parameters of the connection list.
 pub const CONNECTION_PARAMETERS: [Parameter; 14] = [
     parameter("key", Check::Items(MAX_KEYS, MAX_KEY)),

@@ -35,16 +35,30 @@ pub enum Code {
     ActionNotFound,
     /// The caller sees no such connection.
     ConnectionNotFound,
+    /// The caller began no such attempt to connect.
+    AttemptNotFound,
+    /// The vault holds no credentials of the connection.
+    CredentialsNotFound,
+    /// The environment has no OAuth client for the platform.
+    OauthClientNotFound,
     /// The path exists, but not with this method.
     MethodNotAllowed,
     /// Another connection has the same key.
     ConnectionExists,
+    /// The connection has failed: somebody must reconnect it.
+    ConnectionFailed,
+    /// The vault holds the connection's credentials, so that nobody else determines its state.
+    CredentialsHeld,
+    /// Connecting needs an OAuth client, which the environment does not have.
+    OauthClientMissing,
     /// The resource is not at the version that `If-Match` names.
     PreconditionFailed,
     /// The body is too large.
     BodyTooLarge,
     /// The body is not declared as JSON.
     UnsupportedMediaType,
+    /// The platform rejects the credentials.
+    CredentialsRejected,
     /// The caller sends too many requests.
     TooManyRequests,
     /// The service has a fault.
@@ -55,7 +69,7 @@ pub enum Code {
 
 impl Code {
     /// All codes.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 27] = [
         Self::UnknownParameter,
         Self::RepeatedParameter,
         Self::InvalidParameter,
@@ -68,11 +82,18 @@ impl Code {
         Self::PlatformNotFound,
         Self::ActionNotFound,
         Self::ConnectionNotFound,
+        Self::AttemptNotFound,
+        Self::CredentialsNotFound,
+        Self::OauthClientNotFound,
         Self::MethodNotAllowed,
         Self::ConnectionExists,
+        Self::ConnectionFailed,
+        Self::CredentialsHeld,
+        Self::OauthClientMissing,
         Self::PreconditionFailed,
         Self::BodyTooLarge,
         Self::UnsupportedMediaType,
+        Self::CredentialsRejected,
         Self::TooManyRequests,
         Self::Internal,
         Self::Unavailable,
@@ -101,11 +122,18 @@ impl Code {
             Self::PlatformNotFound => (404, "platform_not_found"),
             Self::ActionNotFound => (404, "action_not_found"),
             Self::ConnectionNotFound => (404, "connection_not_found"),
+            Self::AttemptNotFound => (404, "attempt_not_found"),
+            Self::CredentialsNotFound => (404, "credentials_not_found"),
+            Self::OauthClientNotFound => (404, "oauth_client_not_found"),
             Self::MethodNotAllowed => (405, "method_not_allowed"),
             Self::ConnectionExists => (409, "connection_exists"),
+            Self::ConnectionFailed => (409, "connection_failed"),
+            Self::CredentialsHeld => (409, "credentials_held"),
+            Self::OauthClientMissing => (409, "oauth_client_missing"),
             Self::PreconditionFailed => (412, "precondition_failed"),
             Self::BodyTooLarge => (413, "body_too_large"),
             Self::UnsupportedMediaType => (415, "unsupported_media_type"),
+            Self::CredentialsRejected => (422, "credentials_rejected"),
             Self::TooManyRequests => (429, "too_many_requests"),
             Self::Internal => (500, "internal"),
             Self::Unavailable => (503, "unavailable"),
@@ -126,11 +154,18 @@ impl Code {
             Self::PlatformNotFound => "Platform not found",
             Self::ActionNotFound => "Action not found",
             Self::ConnectionNotFound => "Connection not found",
+            Self::AttemptNotFound => "Attempt not found",
+            Self::CredentialsNotFound => "Credentials not found",
+            Self::OauthClientNotFound => "OAuth client not found",
             Self::MethodNotAllowed => "Method not allowed",
             Self::ConnectionExists => "Connection exists",
+            Self::ConnectionFailed => "Connection failed",
+            Self::CredentialsHeld => "Credentials held",
+            Self::OauthClientMissing => "OAuth client missing",
             Self::PreconditionFailed => "Precondition failed",
             Self::BodyTooLarge => "Body too large",
             Self::UnsupportedMediaType => "Unsupported media type",
+            Self::CredentialsRejected => "Credentials rejected",
             Self::TooManyRequests => "Too many requests",
             Self::Internal => "Internal error",
             Self::Unavailable => "Temporarily unavailable",

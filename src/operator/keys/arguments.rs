@@ -28,11 +28,11 @@ pub fn scope(text: &str) -> Result<Scope, String> {
     named(text, &Scope::ALL.map(Scope::as_str))
 }
 
-/// The requested scopes; all when none is requested.
+/// The requested scopes; the default ones when none is requested.
 #[must_use]
 pub fn scopes(asked: &[Scope]) -> Scopes {
-    let all = Scope::ALL.iter();
-    all.filter(|scope| asked.is_empty() || asked.contains(scope)).copied().collect()
+    let is_default = |scope: &Scope| asked.is_empty() && scope.is_default();
+    Scope::ALL.into_iter().filter(|scope| is_default(scope) || asked.contains(scope)).collect()
 }
 
 /// Checks an account's name.

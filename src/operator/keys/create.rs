@@ -23,11 +23,16 @@ pub struct Create {
     /// The environment whose connections the key sees
     #[arg(long, value_parser = environment, value_name = "test|live")]
     environment: Environment,
-    /// A scope of the key; repeat it for more. Default: all of these:
-    ///   catalog:read       read connectors and their actions
-    ///   connections:read   read connections
-    ///   connections:write  create, change and delete connections
-    ///   sessions:create    create session tokens for browsers
+    /// A scope of the key; repeat it for more. Default: all of these but credentials:read:
+    ///   catalog:read         read connectors and their actions
+    ///   connections:read     read connections
+    ///   connections:write    create, change and delete connections
+    ///   sessions:create      create session tokens for browsers
+    ///   connections:connect  connect accounts
+    ///   credentials:read     read the credentials of connections
+    ///   credentials:write    store credentials that another service holds
+    ///   clients:read         read OAuth clients
+    ///   clients:write        set and delete OAuth clients
     #[arg(long = "scope", value_parser = scope, value_name = "SCOPE", verbatim_doc_comment)]
     scopes: Vec<Scope>,
     /// When the key expires: 30m, 12h, 90d, 2w, 2030-01-31 or 2030-01-31T12:00:00Z. Default: never

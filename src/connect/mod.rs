@@ -1,0 +1,3 @@
+//! Connecting accounts: which method, which fields, what an attempt is and what became of it.
+
+pub mod rules;

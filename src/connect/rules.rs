@@ -1,0 +1,177 @@
+//! Rules for the strings of requests that connect accounts. Each rule returns `None` for a valid value, else what is
+//! wrong, completing a sentence that begins with the field's name.
+
+/// The most characters of a secret or of a field's value.
+pub const MAX_SECRET: usize = 16_384;
+/// The most characters of a client's id, a scope or a parameter.
+pub const MAX_TEXT: usize = 1024;
+/// The most characters of a URL.
+pub const MAX_URL: usize = 2048;
+
+/// Checks the id of an authentication method.
+#[must_use]
+pub fn method_id(text: &str) -> Option<&'static str> {
+    let letter = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    let good = (1..=64).contains(&text.len()) && text.bytes().all(letter);
+    (!good).then_some(
+        "must be the id of one of the connector's `authMethods`: 1 to 64 of a-z, 0-9 and -",
+    )
+}
+
+/// Checks the id of an OAuth client (RFC 6749, appendix A.1).
+#[must_use]
+pub fn client_id(text: &str) -> Option<&'static str> {
+    (!is_visible(text, MAX_TEXT))
+        .then_some("must have 1 to 1024 ASCII characters and no control character")
+}
+
+/// Checks the secret of an OAuth client (RFC 6749, appendix A.2).
+#[must_use]
+pub fn client_secret(text: &str) -> Option<&'static str> {
+    let what = "must be null or have 1 to 16384 ASCII characters and no control character";
+    (!is_visible(text, MAX_SECRET)).then_some(what)
+}
+
+/// Checks a scope of a platform (RFC 6749, section 3.3), which some platforms separate by commas.
+#[must_use]
+pub fn scope(text: &str) -> Option<&'static str> {
+    let good = is_visible(text, MAX_TEXT) && !text.contains([' ', ',', '"', '\\']);
+    (!good).then_some(
+        "must be one scope: 1 to 1024 visible ASCII characters without comma, quote and backslash",
+    )
+}
+
+/// Checks a secret that is sent to a platform.
+#[must_use]
+pub fn secret(text: &str) -> Option<&'static str> {
+    (!is_value(text)).then_some("must have 1 to 16384 characters and no control character")
+}
+
+/// Checks the value of a field that a user fills in. A field may be sent empty, which means that it is not filled in.
+#[must_use]
+pub fn field(name: &str, value: &str) -> Option<&'static str> {
+    if !is_visible(name, 64) {
+        return Some("is not the name of a field");
+    }
+    (!value.is_empty()).then(|| secret(value)).flatten()
+}
+
+/// Checks a parameter of an authorization request.
+#[must_use]
+pub fn parameter(name: &str, value: &str) -> Option<&'static str> {
+    if !is_visible(name, 64) || name.contains([' ', '&', '=', '#']) {
+        return Some("is not the name of a parameter");
+    }
+    let is_own = OWN_PARAMETERS.contains(&name);
+    if is_own {
+        return Some("is set by the service and can't be overridden");
+    }
+    (!is_visible(value, MAX_TEXT))
+        .then_some("must have 1 to 1024 ASCII characters and no control character")
+}
+
+/// The parameters of an authorization request that decide about security (RFC 6749, RFC 7636, OpenID Connect).
+pub const OWN_PARAMETERS: [&str; 9] = [
+    "client_id",
+    "client_secret",
+    "code_challenge",
+    "code_challenge_method",
+    "redirect_uri",
+    "request",
+    "response_type",
+    "scope",
+    "state",
+];
+
+/// Checks the shape of an address to return to. Whether its origin is allowed is checked separately.
+#[must_use]
+pub fn return_url(text: &str) -> Option<&'static str> {
+    let what = "must be an absolute https URL, or an http one of this machine, without a user name";
+    let local = ["http://localhost", "http://127.0.0.1"].iter().any(|start| {
+        let rest = text.strip_prefix(start);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '/', '?', '#']))
+    });
+    let rest = if local { text.strip_prefix("http://") } else { text.strip_prefix("https://") };
+    let Some(rest) = rest else { return Some(what) };
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"-.:".contains(&byte);
+    let good = is_visible(text, MAX_URL)
+        && !text.contains([' ', '\\', '"', '<', '>', '`'])
+        && !authority.is_empty()
+        && authority.bytes().all(letter);
+    (!good).then_some(what)
+}
+
+/// The origin of an address that [`return_url`] accepts, as browsers send it.
+#[must_use]
+pub fn origin(url: &str) -> String {
+    let authority = url.find("://").map_or(0, |at| at.saturating_add(3));
+    let rest = url.get(authority..).unwrap_or_default();
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let origin = url.get(..authority.saturating_add(end)).unwrap_or_default().to_ascii_lowercase();
+    let default = if origin.starts_with("https://") { ":443" } else { ":80" };
+    origin.strip_suffix(default).map_or(origin.clone(), str::to_owned)
+}
+
+/// Checks a moment: RFC 3339, in UTC or with an offset.
+#[must_use]
+pub fn moment(text: &str) -> Option<&'static str> {
+    moment_ms(text)
+        .is_none()
+        .then_some("must be null or a time as in 2030-01-31T12:00:00Z (RFC 3339)")
+}
+
+/// Milliseconds since 1970-01-01 UTC. Returns `None` for a text that is not RFC 3339, or a time before 1970.
+#[must_use]
+pub fn moment_ms(text: &str) -> Option<u64> {
+    let moment: jiff::Timestamp = text.parse().ok()?;
+    u64::try_from(moment.as_millisecond()).ok()
+}
+
+/// Whether a text has 1 to `max` characters, all of them visible ASCII or spaces.
+fn is_visible(text: &str, max: usize) -> bool {
+    (1..=max).contains(&text.len()) && text.bytes().all(|byte| (0x20..0x7f).contains(&byte))
+}
+
+/// Whether a text can be sent to a platform: no control character, which would end a header.
+fn is_value(text: &str) -> bool {
+    (1..=MAX_SECRET).contains(&text.len()) && !text.chars().any(char::is_control)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{origin, return_url};
+
+    #[test]
+    fn addresses_to_return_to() {
+        for (url, expected) in [
+            ("https://app.example", "https://app.example"),
+            ("https://App.example/a?b=c#d", "https://app.example"),
+            ("https://app.example:443/", "https://app.example"),
+            ("https://app.example:8443/", "https://app.example:8443"),
+            ("http://localhost:5173/done", "http://localhost:5173"),
+            ("http://127.0.0.1", "http://127.0.0.1"),
+        ] {
+            assert_eq!(return_url(url), None, "{url}");
+            assert_eq!(origin(url), expected, "{url}");
+        }
+        for url in [
+            "",
+            "/done",
+            "//evil.example",
+            "javascript:alert(1)",
+            "data:text/html,x",
+            "http://app.example",
+            "http://localhost.evil.example",
+            "http://localhost@evil.example",
+            "https://",
+            "https://user@app.example",
+            "https://app.example\\@evil.example",
+            "https://app.example/\n",
+            "https://bücher.example",
+            "https://a b.example",
+        ] {
+            assert!(return_url(url).is_some(), "{url}");
+        }
+    }
+}
