@@ -194,7 +194,7 @@ await main(async () => {
     steps.add("client in Node and in a browser", () => clientTests(wasm), { ...setUp, uses: "target/wasm/debug" });
     steps.add(
       "tests of the scripts",
-      () => run("node", ["--test", join("scripts", "test", "scripts.test.mjs")]).then(() => {}),
+      () => run("node", ["--test", join("scripts", "test", "*.test.mjs")]).then(() => {}),
       setUp,
     );
     steps.add("types of the package", packageTypes, { needs: ["set-up", npmPackage] });

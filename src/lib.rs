@@ -7,6 +7,7 @@
 //! | [`ports`] | what the core needs from outside: a database, a value store, time, randomness, a rate limit |
 //! | [`catalog`] | connectors and actions: rows, stored segments, filters, search, what an isolate caches |
 //! | [`access`] | API keys, session tokens, scopes, what a token is confined to, the principal of a request |
+//! | [`credentials`] | the keys that seal credentials at rest, sealing, opening |
 //! | [`vault`] | connections: fields and their rules, keys, filters, cursors, entity tags, their SQL |
 //! | [`connect`] | connecting accounts: methods and fields, attempts, their SQL |
 //! | [`api`] | the HTTP contract, pure: endpoints, query parameters, bodies, problems, [`api::handle()`] |
@@ -32,6 +33,7 @@ pub mod client;
 pub mod condition;
 pub mod connect;
 pub mod crc32;
+pub mod credentials;
 #[cfg(feature = "worker")]
 pub mod edge;
 pub mod fold;

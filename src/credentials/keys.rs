@@ -1,0 +1,145 @@
+//! The operator's keys that seal credentials: the Worker secret `VAULT_KEYS`, `<id>:<32 bytes in base64>` separated by
+//! commas. The first seals, all open.
+
+use std::fmt;
+
+use base64ct::{Base64, Base64Unpadded, Encoding as _};
+use zeroize::Zeroizing;
+
+/// Bytes of a key.
+const KEY_LEN: usize = 32;
+/// The longest id of a key, in characters.
+const MAX_ID: usize = 32;
+
+/// The keys that seal and open. `Debug` and `Display` show their ids only. The bytes are erased from memory on drop.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct VaultKeys(Vec<VaultKey>);
+
+#[derive(Clone, PartialEq, Eq)]
+struct VaultKey {
+    id: String,
+    bytes: Zeroizing<[u8; KEY_LEN]>,
+}
+
+/// What is wrong with `VAULT_KEYS`. Shows no key, and no id: the text may be a key that was put in the wrong place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct VaultKeysError {
+    /// Which of the entries is wrong, from 1.
+    pub entry: usize,
+    /// What is wrong with it.
+    pub fault: Fault,
+}
+
+/// What is wrong with an entry of `VAULT_KEYS`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// It has no colon between an id and a key.
+    NoColon,
+    /// The id is not 1–32 of `a-z`, `0-9` and `-`.
+    Id,
+    /// Another entry before it has the same id.
+    SameId,
+    /// The key is not standard base64.
+    Base64,
+    /// The key does not have 32 bytes.
+    Length,
+}
+
+impl VaultKeys {
+    /// Reads the variable `VAULT_KEYS`. An empty text has no keys.
+    ///
+    /// # Errors
+    /// For the first entry that is not `<id>:<32 bytes in base64>`, or has the id of another one.
+    pub fn parse(text: &str) -> Result<Self, VaultKeysError> {
+        let mut keys = Self::default();
+        if text.trim().is_empty() {
+            return Ok(keys);
+        }
+        for (entry, text) in (1..).zip(text.split(',')) {
+            let key =
+                VaultKey::parse(text.trim()).map_err(|fault| VaultKeysError { entry, fault })?;
+            if keys.bytes(&key.id).is_some() {
+                return Err(VaultKeysError { entry, fault: Fault::SameId });
+            }
+            keys.0.push(key);
+        }
+        Ok(keys)
+    }
+
+    /// Whether there is no key, so that nothing can be sealed or opened.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The id of the key that seals.
+    #[must_use]
+    pub fn first(&self) -> Option<&str> {
+        self.ids().next()
+    }
+
+    /// The ids of all keys, that of the key that seals first.
+    pub fn ids(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|key| key.id.as_str())
+    }
+
+    /// The bytes of a key.
+    pub(super) fn bytes(&self, id: &str) -> Option<&[u8; KEY_LEN]> {
+        self.0.iter().find(|key| key.id == id).map(|key| &*key.bytes)
+    }
+}
+
+impl VaultKey {
+    fn parse(text: &str) -> Result<Self, Fault> {
+        let (id, key) = text.split_once(':').ok_or(Fault::NoColon)?;
+        if !is_id(id) {
+            return Err(Fault::Id);
+        }
+        let decode =
+            if key.ends_with('=') { Base64::decode_vec } else { Base64Unpadded::decode_vec };
+        let decoded = Zeroizing::new(decode(key).map_err(|_| Fault::Base64)?);
+        let mut bytes = Zeroizing::new([0; KEY_LEN]);
+        if decoded.len() != KEY_LEN {
+            return Err(Fault::Length);
+        }
+        bytes.copy_from_slice(&decoded);
+        Ok(Self { id: id.to_owned(), bytes })
+    }
+}
+
+/// Whether a text can be the id of a key.
+pub(super) fn is_id(text: &str) -> bool {
+    let is_allowed = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');
+    (1..=MAX_ID).contains(&text.len()) && text.bytes().all(is_allowed)
+}
+
+impl fmt::Display for VaultKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, id) in self.ids().enumerate() {
+            f.write_str(if at == 0 { "" } else { ", " })?;
+            f.write_str(id)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for VaultKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "VaultKeys({self})")
+    }
+}
+
+impl fmt::Display for VaultKeysError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let fault = match self.fault {
+            Fault::NoColon => "has no colon: write <id>:<key>",
+            Fault::Id => "has an id that is not 1–32 of a-z, 0-9 and -",
+            Fault::SameId => "has the id of an entry before it",
+            Fault::Base64 => "has a key that is not standard base64",
+            Fault::Length => "has a key that does not have 32 bytes",
+        };
+        write!(f, "entry {} of VAULT_KEYS {fault}", self.entry)
+    }
+}
+
+impl std::error::Error for VaultKeysError {}

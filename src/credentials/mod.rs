@@ -1,0 +1,10 @@
+//! Credentials at rest: the operator's keys, and texts that only these keys open, each in one place only. Uses nothing
+//! of `vault` or `api`.
+
+pub mod keys;
+pub mod seal;
+#[cfg(test)]
+mod tests;
+
+pub use keys::{VaultKeys, VaultKeysError};
+pub use seal::{Kind, OpenError, Place, SealError, Sealed};

@@ -1,0 +1,253 @@
+use std::cell::Cell;
+
+use base64ct::{Base64Unpadded, Encoding as _};
+use serde::Deserialize;
+
+use super::keys::{Fault, VaultKeys, VaultKeysError};
+use super::seal::{Kind, MAX_PLAIN, OpenError, Place, SealError, Sealed};
+use crate::ports::Random;
+use crate::terms::Environment;
+
+/// What `WebCrypto` seals and opens too: `scripts/test/sealing.test.mjs`.
+const AGREED: &str = include_str!("../../tests/fixtures/sealed.json");
+const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+const OTHER: &str = "ICECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+const PLACE: Place<'_> = Place {
+    account: "acme",
+    environment: Environment::Live,
+    kind: Kind::Connection,
+    id: "7a8e0d5c",
+};
+const SECRET: &[u8] = br#"{"token":"t0p"}"#;
+
+#[derive(Deserialize)]
+struct Agreed {
+    keys: String,
+    cases: Vec<Case>,
+}
+
+#[derive(Deserialize)]
+struct Case {
+    name: String,
+    key: String,
+    place: AgreedPlace,
+    nonce: String,
+    plain: String,
+    sealed: Sealed,
+}
+
+#[derive(Deserialize)]
+struct AgreedPlace {
+    account: String,
+    environment: Environment,
+    kind: String,
+    id: String,
+}
+
+/// Gives these bytes.
+struct Nonce(Vec<u8>);
+
+impl Random for Nonce {
+    fn fill(&self, bytes: &mut [u8]) {
+        bytes.copy_from_slice(&self.0);
+    }
+}
+
+/// Gives other bytes each time.
+#[derive(Default)]
+struct Counter(Cell<u8>);
+
+impl Random for Counter {
+    fn fill(&self, bytes: &mut [u8]) {
+        bytes.fill(self.0.replace(self.0.get().wrapping_add(1)));
+    }
+}
+
+fn keys(text: &str) -> VaultKeys {
+    VaultKeys::parse(text).unwrap()
+}
+
+fn seal(keys: &VaultKeys) -> Sealed {
+    keys.seal(&PLACE, SECRET, &Counter::default()).unwrap()
+}
+
+#[test]
+fn webcrypto_agrees() {
+    let agreed: Agreed = serde_json::from_str(AGREED).unwrap();
+    for Case { name, key, place, nonce, plain, sealed } in agreed.cases {
+        let place = Place {
+            account: &place.account,
+            environment: place.environment,
+            kind: Kind::ALL.into_iter().find(|kind| kind.as_str() == place.kind).unwrap(),
+            id: &place.id,
+        };
+        let opened = keys(&agreed.keys).open(&place, &sealed).unwrap();
+        assert_eq!(*opened, plain.as_bytes(), "{name}");
+        let entry = agreed.keys.split(',').find(|entry| entry.starts_with(&key)).unwrap();
+        let random = Nonce(Base64Unpadded::decode_vec(&nonce).unwrap());
+        let again = keys(entry).seal(&place, plain.as_bytes(), &random).unwrap();
+        assert_eq!(again.as_str(), sealed.as_str(), "{name}");
+        assert_eq!(again.key_id(), key, "{name}");
+    }
+}
+
+#[test]
+fn a_sealed_text_opens_where_it_was_sealed() {
+    let keys = keys(&format!("b:{OTHER},a:{KEY}"));
+    let random = Counter::default();
+    for (at, length) in [0, 1, 15, 16, 17, 4096, MAX_PLAIN].into_iter().enumerate() {
+        let place = Place { kind: Kind::ALL[at % Kind::ALL.len()], ..PLACE };
+        let plain = vec![7; length];
+        let sealed = keys.seal(&place, &plain, &random).unwrap();
+        assert_eq!(sealed.key_id(), "b");
+        assert!(*keys.open(&place, &sealed).unwrap() == plain, "{length} bytes, {place:?}");
+    }
+    assert_ne!(keys.seal(&PLACE, SECRET, &random), keys.seal(&PLACE, SECRET, &random));
+}
+
+#[test]
+fn too_much_is_refused() {
+    let plain = vec![7; MAX_PLAIN + 1];
+    let refused = keys(&format!("a:{KEY}")).seal(&PLACE, &plain, &Counter::default());
+    assert_eq!(refused, Err(SealError::TooLong));
+}
+
+#[test]
+fn every_flipped_bit_is_refused() {
+    let keys = keys(&format!("a:{KEY}"));
+    let sealed = seal(&keys);
+    for at in 0..sealed.as_str().len() {
+        for bit in 0..7 {
+            let mut bytes = sealed.as_str().as_bytes().to_vec();
+            bytes[at] ^= 1 << bit;
+            let changed = Sealed::from(String::from_utf8(bytes).unwrap());
+            let refused = keys.open(&PLACE, &changed).unwrap_err();
+            let expected = match changed.key_id() {
+                id if at == 0 && id.bytes().all(|byte| byte.is_ascii_lowercase()) => {
+                    OpenError::UnknownKey(id.to_owned())
+                }
+                _ => OpenError::Damaged,
+            };
+            assert_eq!(refused, expected, "bit {bit} of character {at}: {}", changed.as_str());
+        }
+    }
+}
+
+#[test]
+fn a_text_of_another_shape_is_refused() {
+    let keys = keys(&format!("a:{KEY}"));
+    let sealed = seal(&keys);
+    let text = sealed.as_str();
+    let shorter = text.char_indices().map(|(end, _)| text.split_at(end).0.to_owned());
+    let longer = ["A", "AAAA", "=", ".", " ", "\n", "é"].map(|more| format!("{text}{more}"));
+    let others = ["a.", "a", "", ".", "é.", "a..", "a.é", "A.AAAA", "a b.AAAA"].map(str::to_owned);
+    for changed in shorter.chain(longer).chain(others) {
+        let refused = keys.open(&PLACE, &Sealed::from(changed.clone()));
+        assert_eq!(refused.unwrap_err(), OpenError::Damaged, "{changed:?}");
+    }
+}
+
+#[test]
+fn a_moved_text_is_refused() {
+    let keys = keys(&format!("a:{KEY}"));
+    let sealed = seal(&keys);
+    let mut places = vec![
+        Place { account: "acm", ..PLACE },
+        Place { account: "", ..PLACE },
+        Place { environment: Environment::Test, ..PLACE },
+        Place { id: "7a8e0d5d", ..PLACE },
+        // The same bytes in all, divided otherwise.
+        Place { account: "acmel", id: "a8e0d5c7", ..PLACE },
+        Place { id: "connection7a8e0d5c", ..PLACE },
+    ];
+    places.extend(Kind::ALL.into_iter().skip(1).map(|kind| Place { kind, ..PLACE }));
+    for place in places {
+        assert_eq!(keys.open(&place, &sealed), Err(OpenError::Damaged), "{place:?}");
+    }
+}
+
+#[test]
+fn each_key_opens_only_what_it_sealed() {
+    let [old, new] = [format!("old:{KEY}"), format!("new:{OTHER}")];
+    let sealed = seal(&keys(&old));
+    let rotated = keys(&format!("{new},{old}"));
+    assert_eq!(*rotated.open(&PLACE, &sealed).unwrap(), SECRET);
+    assert_eq!(seal(&rotated).key_id(), "new");
+    assert_eq!(keys(&new).open(&PLACE, &sealed), Err(OpenError::UnknownKey("old".to_owned())));
+    // Another key under the same id; and a text that names the other of two equal keys.
+    let replaced = keys(&format!("old:{OTHER}"));
+    assert_eq!(replaced.open(&PLACE, &sealed), Err(OpenError::Damaged));
+    let same = keys(&format!("old:{KEY},new:{KEY}"));
+    let renamed = Sealed::from(sealed.as_str().replace("old.", "new."));
+    assert_eq!(same.open(&PLACE, &renamed), Err(OpenError::Damaged));
+}
+
+#[test]
+fn without_keys_nothing_is_sealed() {
+    let none = VaultKeys::default();
+    assert!(none.is_empty());
+    assert_eq!((none.first(), none.ids().count()), (None, 0));
+    assert_eq!(none.seal(&PLACE, SECRET, &Counter::default()), Err(SealError::NoKey));
+    let sealed = seal(&keys(&format!("a:{KEY}")));
+    assert_eq!(none.open(&PLACE, &sealed), Err(OpenError::UnknownKey("a".to_owned())));
+}
+
+#[test]
+fn keys_are_read() {
+    let longest = "a".repeat(32);
+    let unpadded = KEY.trim_end_matches('=');
+    for (text, ids) in [
+        ("", vec![]),
+        (" \n", vec![]),
+        (&format!("local-1:{KEY}"), vec!["local-1"]),
+        (&format!("local-1:{unpadded}"), vec!["local-1"]),
+        (&format!(" b:{OTHER} ,\na:{KEY}\n"), vec!["b", "a"]),
+        (&format!("{longest}:{KEY}"), vec![&longest]),
+    ] {
+        let keys = keys(text);
+        assert_eq!(keys.ids().collect::<Vec<_>>(), ids, "{text:?}");
+        assert_eq!(keys.first(), ids.first().copied(), "{text:?}");
+        assert_eq!(keys.is_empty(), ids.is_empty(), "{text:?}");
+    }
+}
+
+#[test]
+fn wrong_keys_are_refused() {
+    let long = "a".repeat(33);
+    for (text, entry, fault) in [
+        ("nonsense", 1, Fault::NoColon),
+        (KEY, 1, Fault::NoColon),
+        (&format!("a:{KEY},"), 2, Fault::NoColon),
+        (&format!("a:{KEY},,b:{OTHER}"), 2, Fault::NoColon),
+        (&format!(":{KEY}"), 1, Fault::Id),
+        (&format!("A:{KEY}"), 1, Fault::Id),
+        (&format!("a.b:{KEY}"), 1, Fault::Id),
+        (&format!("a b:{KEY}"), 1, Fault::Id),
+        (&format!("é:{KEY}"), 1, Fault::Id),
+        (&format!("{long}:{KEY}"), 1, Fault::Id),
+        (&format!("a:{KEY},b:{OTHER},a:{OTHER}"), 3, Fault::SameId),
+        (&format!("a:{KEY}="), 1, Fault::Base64),
+        (&format!("a: {KEY}"), 1, Fault::Base64),
+        (&format!("a:b:{KEY}"), 1, Fault::Base64),
+        ("a:____________________________________________", 1, Fault::Base64),
+        // The last character has bits of no byte.
+        ("a:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh9", 1, Fault::Base64),
+        ("a:", 1, Fault::Length),
+        ("a:AAECAwQFBgcICQoLDA0ODw==", 1, Fault::Length),
+        (&format!("a:AAAA{KEY}"), 1, Fault::Length),
+    ] {
+        assert_eq!(VaultKeys::parse(text), Err(VaultKeysError { entry, fault }), "{text:?}");
+    }
+}
+
+#[test]
+fn nothing_shows_a_key() {
+    let both = keys(&format!("b:{OTHER},a:{KEY}"));
+    assert_eq!(
+        (both.to_string().as_str(), format!("{both:?}").as_str()),
+        ("b, a", "VaultKeys(b, a)")
+    );
+    assert_eq!(format!("{:?}", seal(&both)), "Sealed(…)");
+    let refused = VaultKeys::parse(&format!("a:{KEY},secret:{KEY}AAAA")).unwrap_err();
+    assert_eq!(refused.to_string(), "entry 2 of VAULT_KEYS has a key that is not standard base64");
+}
