@@ -13,6 +13,6 @@ pub mod one;
 mod order;
 mod search;
 mod source;
-mod sql;
+pub(crate) mod sql;
 pub mod summary;
 mod ways;

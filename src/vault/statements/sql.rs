@@ -8,11 +8,11 @@ use crate::ports::{Param, Statement};
 use crate::terms::IdentityType;
 
 /// The columns of [`crate::vault::model::Connection`].
-pub(super) const COLUMNS: &str = "c.id, c.platform_version, c.name, c.environment, c.platform, c.label, c.identity, c.identity_type, c.description, c.state, c.tags, c.version, c.active, c.created_at, c.written_by";
+pub(crate) const COLUMNS: &str = "c.id, c.platform_version, c.name, c.environment, c.platform, c.label, c.identity, c.identity_type, c.description, c.state, c.tags, c.version, c.active, c.created_at, c.written_by";
 
 /// SQL under construction: text comes from this crate only, everything else becomes a parameter.
 #[derive(Debug, Clone)]
-pub(super) struct Sql<'a> {
+pub(crate) struct Sql<'a> {
     guard: &'a Guard<'a>,
     text: String,
     params: Vec<Param>,
@@ -20,17 +20,17 @@ pub(super) struct Sql<'a> {
 
 impl<'a> Sql<'a> {
     /// Starts with the guard's parameters.
-    pub(super) fn new(guard: &'a Guard<'a>) -> Self {
+    pub(crate) fn new(guard: &'a Guard<'a>) -> Self {
         Self { guard, text: String::new(), params: guard.params.clone() }
     }
 
     /// Adds the condition that the row `k` of `api_keys` belongs to a valid key with the scope.
-    pub(super) fn guard(&mut self) -> &mut Self {
+    pub(crate) fn guard(&mut self) -> &mut Self {
         self.push(self.guard.condition)
     }
 
     /// As [`Self::guard`], and that a token may see the connection `c`.
-    pub(super) fn guard_connection(&mut self) -> &mut Self {
+    pub(crate) fn guard_connection(&mut self) -> &mut Self {
         self.guard();
         let Some(confinement) = self.guard.confinement else { return self };
         self.of_identity(&confinement.identity).of_identity_type(confinement.identity_type);
@@ -38,13 +38,13 @@ impl<'a> Sql<'a> {
     }
 
     /// Adds text.
-    pub(super) fn push(&mut self, text: &str) -> &mut Self {
+    pub(crate) fn push(&mut self, text: &str) -> &mut Self {
         self.text.push_str(text);
         self
     }
 
     /// Adds a parameter, and its placeholder to the text.
-    pub(super) fn bind(&mut self, param: Param) -> &mut Self {
+    pub(crate) fn bind(&mut self, param: Param) -> &mut Self {
         // Equal values are bound once, since a statement may have at most a hundred parameters.
         let known = self.params.iter().position(|known| *known == param);
         let at = known.unwrap_or(self.params.len());
@@ -56,34 +56,34 @@ impl<'a> Sql<'a> {
         self
     }
 
-    pub(super) fn text(&mut self, text: &str) -> &mut Self {
+    pub(crate) fn text(&mut self, text: &str) -> &mut Self {
         self.bind(Param::Text(text.into()))
     }
 
-    pub(super) fn integer(&mut self, number: u64) -> &mut Self {
+    pub(crate) fn integer(&mut self, number: u64) -> &mut Self {
         self.bind(Param::Integer(i64::try_from(number).unwrap_or(i64::MAX)))
     }
 
     /// Adds the condition that the connection has this identity.
-    pub(super) fn of_identity(&mut self, identity: &str) -> &mut Self {
+    pub(crate) fn of_identity(&mut self, identity: &str) -> &mut Self {
         self.push(" AND c.identity_folded = ").text(&crate::fold::fold(identity));
         self.push(" AND c.identity = ").text(identity)
     }
 
     /// Adds the condition that the connection has this identity type, if given.
-    pub(super) fn of_identity_type(&mut self, identity_type: Option<IdentityType>) -> &mut Self {
+    pub(crate) fn of_identity_type(&mut self, identity_type: Option<IdentityType>) -> &mut Self {
         let Some(identity_type) = identity_type else { return self };
         self.push(" AND c.identity_type = ").text(identity_type.as_str())
     }
 
     /// Adds the condition that the connection's platform is one of these, if given.
-    pub(super) fn of_platforms(&mut self, platforms: Option<&Names>) -> &mut Self {
+    pub(crate) fn of_platforms(&mut self, platforms: Option<&Names>) -> &mut Self {
         let Some(platforms) = platforms else { return self };
         self.push(" AND c.platform IN ").texts(&platforms.all())
     }
 
     /// Adds a parenthesized list of texts.
-    pub(super) fn texts<T: AsRef<str>>(&mut self, texts: &[T]) -> &mut Self {
+    pub(crate) fn texts<T: AsRef<str>>(&mut self, texts: &[T]) -> &mut Self {
         self.push("(");
         for (nth, text) in texts.iter().enumerate() {
             if nth > 0 {
@@ -94,7 +94,7 @@ impl<'a> Sql<'a> {
         self.push(")")
     }
 
-    pub(super) fn finish(self) -> Statement {
+    pub(crate) fn finish(self) -> Statement {
         Statement { sql: Cow::Owned(self.text), params: self.params }
     }
 }

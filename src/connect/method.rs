@@ -1,0 +1,189 @@
+//! Which method connects an account, and whether what the user filled in is what the method asks for.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::catalog::detail::{Account, AuthMethod, Field, Kind, Request, Server};
+use crate::terms::CredentialType;
+
+/// What connecting needs of a connector.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Connector {
+    /// The platform's identifier.
+    pub platform: String,
+    /// `v` and a number.
+    pub platform_version: String,
+    /// The display name.
+    pub name: String,
+    /// One line.
+    pub description: String,
+    /// The ways to connect, the preferred one first.
+    pub auth_methods: Vec<AuthMethod>,
+    /// The base addresses of the API.
+    pub servers: Vec<Server>,
+    /// A request that succeeds only with good credentials.
+    #[serde(default)]
+    pub verify: Option<Request>,
+    /// How to find out whose account it is.
+    #[serde(default)]
+    pub account: Option<Account>,
+}
+
+impl Connector {
+    /// The method with this id. Without an id, the only one there is.
+    ///
+    /// # Errors
+    /// What is wrong, as the end of a sentence that begins with the name of the field.
+    pub fn method(&self, id: Option<&str>) -> Result<&AuthMethod, String> {
+        let ids = || self.auth_methods.iter().map(|method| format!("`{}`", method.id)).collect::<Vec<_>>();
+        match (id, self.auth_methods.as_slice()) {
+            (_, []) => Err(format!(
+                "can't be chosen: the catalog knows no way to connect to `{}`",
+                self.platform
+            )),
+            (None, [only]) => Ok(only),
+            (None, _) => Err(format!("is required, since there are several: {}", ids().join(", "))),
+            (Some(id), methods) => methods
+                .iter()
+                .find(|method| method.id == id)
+                .ok_or_else(|| format!("must be one of {}", ids().join(", "))),
+        }
+    }
+}
+
+impl AuthMethod {
+    /// The kind of credentials that the method stores.
+    #[must_use]
+    pub const fn credential_type(&self) -> CredentialType {
+        match self.kind {
+            Kind::OAuth2(_) => CredentialType::OAuth2,
+            Kind::ApiKey(_) => CredentialType::ApiKey,
+            Kind::Basic { .. } => CredentialType::Basic,
+            Kind::Bearer { .. } => CredentialType::Bearer,
+            Kind::AwsSigv4 { .. } => CredentialType::AwsSigv4,
+        }
+    }
+
+    /// What was filled in, with defaults for what was left empty. Whatever is wrong goes to `fault`: the name of the field
+    /// and what is wrong with it, as the end of a sentence.
+    pub fn fill(
+        &self,
+        given: &BTreeMap<String, String>,
+        mut fault: impl FnMut(&str, String),
+    ) -> BTreeMap<String, String> {
+        for name in given.keys() {
+            if !self.fields.iter().any(|field| field.name == *name) {
+                let names: Vec<String> =
+                    self.fields.iter().map(|field| format!("`{}`", field.name)).collect();
+                let known = if names.is_empty() {
+                    "it has none".to_owned()
+                } else {
+                    format!("it has {}", names.join(", "))
+                };
+                fault(name, format!("is not a field of the method `{}`: {known}", self.id));
+            }
+        }
+        let mut values = BTreeMap::new();
+        for field in &self.fields {
+            let value = given.get(&field.name).filter(|value| !value.is_empty());
+            match value.or(field.default.as_ref()) {
+                Some(value) => {
+                    if let Some(what) = objection(field, value) {
+                        fault(&field.name, what);
+                    }
+                    values.insert(field.name.clone(), value.clone());
+                }
+                None if field.required => fault(&field.name, "is required".to_owned()),
+                None => {}
+            }
+        }
+        values
+    }
+}
+
+/// What is wrong with the value of a field. Returns `None` when nothing is.
+fn objection(field: &Field, value: &str) -> Option<String> {
+    if let Some(known) = &field.r#enum
+        && !known.iter().any(|known| known == value)
+    {
+        let known: Vec<String> = known.iter().map(|known| format!("`{known}`")).collect();
+        return Some(format!("must be one of {}", known.join(", ")));
+    }
+    let pattern = field.pattern.as_deref()?;
+    // A pattern that this library can't read restricts nothing; where a value decides an address, that is checked again.
+    let regex = regex_lite::Regex::new(&format!("^(?:{pattern})$")).ok()?;
+    (!regex.is_match(value)).then(|| format!("must match the pattern `{pattern}`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use serde_json::{Value, json};
+
+    use super::Connector;
+
+    fn connector(methods: &Value) -> Connector {
+        serde_json::from_value(json!({
+            "platform": "p", "platformVersion": "v1", "name": "P", "description": "", "servers": [],
+            "authMethods": methods,
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn a_method_is_chosen_by_its_id() {
+        let (a, b) = (
+            json!({"id": "a", "type": "bearer", "prefix": "Bearer", "fields": []}),
+            json!({"id": "b", "type": "bearer", "prefix": "Bearer", "fields": []}),
+        );
+        for (methods, id, expected) in [
+            (json!([a]), None, Ok("a")),
+            (json!([a, b]), Some("b"), Ok("b")),
+            (json!([a, b]), None, Err("is required, since there are several: `a`, `b`")),
+            (json!([a, b]), Some("c"), Err("must be one of `a`, `b`")),
+            (json!([]), None, Err("can't be chosen: the catalog knows no way to connect to `p`")),
+        ] {
+            let connector = connector(&methods);
+            let chosen = connector.method(id).map(|method| method.id.as_str());
+            assert_eq!(chosen, expected.map_err(str::to_owned));
+        }
+    }
+
+    #[test]
+    fn fields_are_checked_and_defaults_filled_in() {
+        let method = json!({"id": "a", "type": "bearer", "prefix": "Bearer", "fields": [
+            {"name": "token", "label": "Token", "secret": true, "required": true},
+            {"name": "region", "label": "Region", "enum": ["eu", "us"], "default": "eu"},
+            {"name": "shop", "label": "Shop", "pattern": "^[a-z]+$"},
+        ]});
+        let connector = connector(&json!([method]));
+        let method = connector.method(None).unwrap();
+        for (given, filled, faults) in [
+            (json!({"token": "t"}), json!({"token": "t", "region": "eu"}), json!([])),
+            (
+                json!({"token": "t", "region": "", "shop": "a"}),
+                json!({"token": "t", "region": "eu", "shop": "a"}),
+                json!([]),
+            ),
+            (
+                json!({"region": "moon", "shop": "a.evil", "x": ""}),
+                json!({"region": "moon", "shop": "a.evil"}),
+                json!([
+                    ["x", "is not a field of the method `a`: it has `token`, `region`, `shop`"],
+                    ["token", "is required"],
+                    ["region", "must be one of `eu`, `us`"],
+                    ["shop", "must match the pattern `^[a-z]+$`"],
+                ]),
+            ),
+        ] {
+            let given: BTreeMap<String, String> = serde_json::from_value(given).unwrap();
+            let mut found = Vec::new();
+            let values = method.fill(&given, |name, what| found.push(json!([name, what])));
+            assert_eq!(json!(values), filled);
+            assert_eq!(json!(found), faults);
+        }
+    }
+}

@@ -1,0 +1,479 @@
+//! All SQL of connecting: OAuth clients, attempts, and the rows that a connected account leaves.
+//!
+//! Statements that a request's key guards join its row, as everywhere. The others serve browsers, which come without a
+//! key: they find an attempt by the hash of a secret, and write only for the account of that attempt.
+
+use crate::access::Principal;
+use crate::access::statements::Guard;
+use crate::credentials::Sealed;
+use crate::fold::fold;
+use crate::ports::{Param, Statement};
+use crate::terms::{CredentialType, State};
+use crate::vault::draft::NewConnection;
+use crate::vault::model::ConnectionId;
+use crate::vault::statements::sql::{COLUMNS, Sql};
+
+use super::attempt::{Attempt, EXCHANGE_MS, MAX_OF_ACCOUNT, MAX_OF_IDENTITY};
+
+fn text(text: &str) -> Param {
+    Param::Text(text.to_owned())
+}
+
+fn optional(text: Option<&str>) -> Param {
+    text.map_or(Param::Null, |text| Param::Text(text.to_owned()))
+}
+
+fn integer(number: u64) -> Param {
+    Param::Integer(i64::try_from(number).unwrap_or(i64::MAX))
+}
+
+fn optional_integer(number: Option<u64>) -> Param {
+    number.map_or(Param::Null, integer)
+}
+
+fn statement(sql: &'static str, params: Vec<Param>) -> Statement {
+    Statement { sql: sql.into(), params }
+}
+
+/// Selects the OAuth client for a platform.
+#[must_use]
+pub fn select_client(guard: &Guard<'_>, platform: &str) -> Statement {
+    let mut sql = Sql::new(guard);
+    sql.push("SELECT o.* FROM api_keys k CROSS JOIN oauth_clients o ON o.account = k.account AND o.environment = k.environment AND o.platform = ");
+    sql.text(platform).push(" WHERE ").guard();
+    sql.finish()
+}
+
+/// Selects a page of the OAuth clients, in the order of their platforms.
+#[must_use]
+pub fn select_clients(guard: &Guard<'_>, limit: u64, offset: u64) -> Statement {
+    let mut sql = Sql::new(guard);
+    sql.push("SELECT o.* FROM api_keys k CROSS JOIN oauth_clients o ON o.account = k.account AND o.environment = k.environment WHERE ");
+    sql.guard().push(" ORDER BY o.platform LIMIT ").integer(limit).push(" OFFSET ").integer(offset);
+    sql.finish()
+}
+
+/// Counts the OAuth clients.
+#[must_use]
+pub fn count_clients(guard: &Guard<'_>) -> Statement {
+    let mut sql = Sql::new(guard);
+    sql.push("SELECT count(*) AS total FROM api_keys k CROSS JOIN oauth_clients o ON o.account = k.account AND o.environment = k.environment WHERE ").guard();
+    sql.finish()
+}
+
+/// An OAuth client to be stored.
+#[derive(Debug)]
+pub struct NewClient<'a> {
+    /// The platform's identifier.
+    pub platform: &'a str,
+    /// The id of the connector's method.
+    pub auth_method: Option<&'a str>,
+    /// The `client_id`.
+    pub client_id: &'a str,
+    /// The secret.
+    pub secret: NewSecret<'a>,
+    /// A JSON array of strings.
+    pub scopes: &'a str,
+    /// A JSON object of strings.
+    pub authorization_parameters: &'a str,
+    /// A JSON object of strings.
+    pub variables: &'a str,
+    /// Milliseconds since 1970-01-01 UTC.
+    pub now: u64,
+}
+
+/// What becomes of a client's secret.
+#[derive(Debug, Clone, Copy)]
+pub enum NewSecret<'a> {
+    /// The stored one stays, as long as the client's id does.
+    Keep,
+    /// There is none.
+    None,
+    /// This one, sealed.
+    Sealed(&'a Sealed),
+}
+
+/// Stores an OAuth client in place of the platform's former one.
+#[must_use]
+pub fn put_client(principal: &Principal, new: &NewClient<'_>) -> Statement {
+    let (keeps, sealed) = match new.secret {
+        NewSecret::Keep => (1, Param::Null),
+        NewSecret::None => (0, Param::Null),
+        NewSecret::Sealed(sealed) => (0, text(sealed.as_str())),
+    };
+    statement(
+        "INSERT INTO oauth_clients (account, environment, platform, auth_method, client_id, sealed, scopes, authorization_parameters, variables, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10) ON CONFLICT (account, environment, platform) DO UPDATE SET auth_method = excluded.auth_method, sealed = iif(?11 = 1 AND client_id = excluded.client_id, sealed, excluded.sealed), client_id = excluded.client_id, scopes = excluded.scopes, authorization_parameters = excluded.authorization_parameters, variables = excluded.variables, updated_at = excluded.updated_at",
+        vec![
+            text(&principal.account),
+            text(principal.environment.as_str()),
+            text(new.platform),
+            optional(new.auth_method),
+            text(new.client_id),
+            sealed,
+            text(new.scopes),
+            text(new.authorization_parameters),
+            text(new.variables),
+            integer(new.now),
+            Param::Integer(keeps),
+        ],
+    )
+}
+
+/// Selects an OAuth client after it was stored.
+#[must_use]
+pub fn select_client_of(account: &str, environment: &str, platform: &str) -> Statement {
+    statement(
+        "SELECT * FROM oauth_clients WHERE account = ?1 AND environment = ?2 AND platform = ?3",
+        vec![text(account), text(environment), text(platform)],
+    )
+}
+
+/// Deletes the OAuth client for a platform. Returns its row.
+#[must_use]
+pub fn delete_client(guard: &Guard<'_>, platform: &str) -> Statement {
+    let mut sql = Sql::new(guard);
+    sql.push("DELETE FROM oauth_clients WHERE platform = ").text(platform);
+    sql.push(" AND (account, environment) IN (SELECT k.account, k.environment FROM api_keys k WHERE ");
+    sql.guard().push(") RETURNING *");
+    sql.finish()
+}
+
+/// Counts the open attempts of an identity and of the account, each up to its limit. One row with both numbers.
+#[must_use]
+pub fn count_attempts(guard: &Guard<'_>, identity: &str, now: u64) -> Statement {
+    let mut sql = Sql::new(guard);
+    sql.push("SELECT (SELECT count(*) FROM (SELECT 1 FROM connect_attempts a INDEXED BY connect_attempts_by_identity WHERE a.account = k.account AND a.environment = k.environment AND a.identity = ");
+    sql.text(identity).push(" AND a.status = 'pending' AND a.expires_at > ").integer(now);
+    sql.push(" LIMIT ").integer(MAX_OF_IDENTITY);
+    sql.push(")) AS of_identity, (SELECT count(*) FROM (SELECT 1 FROM connect_attempts a INDEXED BY connect_attempts_by_account WHERE a.account = k.account AND a.status = 'pending' AND a.expires_at > ");
+    sql.integer(now).push(" LIMIT ").integer(MAX_OF_ACCOUNT);
+    sql.push(")) AS of_account FROM api_keys k WHERE ").guard();
+    sql.finish()
+}
+
+/// Selects the connection with a key in parts, and whether the vault holds credentials for it.
+#[must_use]
+pub fn select_by_key(guard: &Guard<'_>, platform: &str, label: &str, identity: &str) -> Statement {
+    let mut sql = Sql::new(guard);
+    sql.push("SELECT ").push(COLUMNS).push(" FROM api_keys k CROSS JOIN connections c INDEXED BY connections_by_key ON c.account = k.account AND c.environment = k.environment AND c.platform = ");
+    sql.text(platform).push(" AND c.label = ").text(label);
+    sql.push(" AND c.identity = ").text(identity).push(" WHERE ").guard();
+    sql.finish()
+}
+
+/// Stores an attempt. `browser` is the hash of the cookie of the browser that began it itself.
+#[must_use]
+pub fn insert_attempt(
+    new: &Attempt,
+    key_id: &str,
+    link_hash: &str,
+    state_hash: &str,
+    now: u64,
+) -> Statement {
+    statement(
+        "INSERT INTO connect_attempts (id, account, environment, key_id, status, connection_id, reconnects, allow_other_account, platform, platform_version, description, auth_method, identity, identity_type, label, name, tags, scopes, return_url, link_hash, state_hash, browser_hash, sealed, created_at, expires_at) VALUES (?1, ?2, ?3, ?4, 'pending', ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24) ON CONFLICT DO NOTHING",
+        vec![
+            text(&new.id),
+            text(&new.account),
+            text(new.environment.as_str()),
+            text(key_id),
+            text(&new.connection_id),
+            Param::Integer(new.reconnects.into()),
+            Param::Integer(new.allow_other_account.into()),
+            text(&new.platform),
+            text(&new.platform_version),
+            text(&new.description),
+            text(&new.auth_method),
+            text(&new.identity),
+            text(new.identity_type.as_str()),
+            text(&new.label),
+            optional(new.name.as_deref()),
+            optional(new.tags.as_deref()),
+            text(&new.scopes),
+            optional(new.return_url.as_deref()),
+            text(link_hash),
+            text(state_hash),
+            optional(new.browser_hash.as_deref()),
+            optional(new.sealed.as_deref()),
+            integer(now),
+            integer(new.expires_at),
+        ],
+    )
+}
+
+/// Deletes a few attempts that ended long ago. Every new attempt is followed by this, so that they never pile up.
+#[must_use]
+pub fn prune_attempts(before: u64) -> Statement {
+    statement(
+        "DELETE FROM connect_attempts WHERE id IN (SELECT id FROM connect_attempts INDEXED BY connect_attempts_by_age WHERE expires_at < ?1 ORDER BY expires_at LIMIT 5)",
+        vec![integer(before)],
+    )
+}
+
+/// Selects an attempt of the caller's account, and for a token of its own identity and platforms.
+#[must_use]
+pub fn select_attempt(guard: &Guard<'_>, id: &ConnectionId) -> Statement {
+    let mut sql = Sql::new(guard);
+    sql.push("SELECT c.* FROM api_keys k CROSS JOIN connect_attempts c ON c.account = k.account AND c.environment = k.environment AND c.id = ");
+    sql.text(id.as_str()).push(" WHERE ").guard();
+    if let Some(own) = guard.confinement {
+        sql.push(" AND c.identity = ").text(&own.identity);
+        sql.of_identity_type(own.identity_type).of_platforms(own.platforms.as_ref());
+    }
+    sql.finish()
+}
+
+/// Selects the connection of an attempt that has succeeded.
+#[must_use]
+pub fn select_connected(guard: &Guard<'_>, id: &ConnectionId) -> Statement {
+    let mut sql = Sql::new(guard);
+    sql.push("SELECT ").push(COLUMNS).push(" FROM api_keys k CROSS JOIN connect_attempts a ON a.account = k.account AND a.environment = k.environment AND a.status = 'succeeded' AND a.id = ");
+    sql.text(id.as_str()).push(" CROSS JOIN connections c ON c.account = a.account AND c.environment = a.environment AND c.id = a.connection_id WHERE ");
+    sql.guard_connection();
+    sql.finish()
+}
+
+/// Selects the attempt that a link leads to.
+#[must_use]
+pub fn select_by_link(link_hash: &str) -> Statement {
+    statement("SELECT * FROM connect_attempts WHERE link_hash = ?1", vec![text(link_hash)])
+}
+
+/// Binds an open attempt to a browser, unless it is bound to another one.
+#[must_use]
+pub fn bind(link_hash: &str, browser_hash: &str, now: u64) -> Statement {
+    statement(
+        "UPDATE connect_attempts SET browser_hash = ?2 WHERE link_hash = ?1 AND status = 'pending' AND expires_at > ?3 AND browser_hash IS NULL",
+        vec![text(link_hash), text(browser_hash), integer(now)],
+    )
+}
+
+/// Selects the OAuth client of the attempt with this link or state.
+#[must_use]
+pub fn select_client_of_attempt(hash: &str) -> Statement {
+    statement(
+        "SELECT o.* FROM connect_attempts a CROSS JOIN oauth_clients o ON o.account = a.account AND o.environment = a.environment AND o.platform = a.platform WHERE a.link_hash = ?1 OR a.state_hash = ?1",
+        vec![text(hash)],
+    )
+}
+
+/// Claims the attempt with this state for one request: only the browser that it is bound to can, once, in time, and as
+/// long as the key that began it is valid.
+#[must_use]
+pub fn claim(state_hash: &str, browser_hash: &str, request: &str, now: u64) -> Statement {
+    statement(
+        "UPDATE connect_attempts SET status = 'exchanging', claimed_by = ?3, claimed_at = ?4 WHERE state_hash = ?1 AND browser_hash = ?2 AND status = 'pending' AND expires_at > ?4 AND EXISTS (SELECT 1 FROM api_keys k WHERE k.id = key_id AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ?4))",
+        vec![text(state_hash), text(browser_hash), text(request), integer(now)],
+    )
+}
+
+/// Selects the attempt with this state.
+#[must_use]
+pub fn select_by_state(state_hash: &str) -> Statement {
+    statement("SELECT * FROM connect_attempts WHERE state_hash = ?1", vec![text(state_hash)])
+}
+
+/// Selects the credentials of the connection that the attempt with this state reconnects.
+#[must_use]
+pub fn select_former(state_hash: &str) -> Statement {
+    statement(
+        "SELECT h.* FROM connect_attempts a CROSS JOIN credentials h ON h.account = a.account AND h.environment = a.environment AND h.connection_id = a.connection_id WHERE a.state_hash = ?1 AND a.reconnects = 1",
+        vec![text(state_hash)],
+    )
+}
+
+/// Ends an attempt without a connection, unless it has ended already.
+#[must_use]
+pub fn fail(id: &str, request: &str, code: &str, detail: &str) -> Statement {
+    statement(
+        "UPDATE connect_attempts SET status = 'failed', sealed = NULL, error_code = ?3, error_detail = ?4 WHERE id = ?1 AND claimed_by = ?2 AND status = 'exchanging'",
+        vec![text(id), text(request), text(code), text(detail)],
+    )
+}
+
+/// The condition under which a claimed attempt may still write: the request that claimed it is not too late.
+const STILL_CLAIMED: &str = "SELECT 1 FROM connect_attempts a WHERE a.id = ?A AND a.claimed_by = ?R AND a.status = 'exchanging' AND a.claimed_at > ?T";
+
+/// Credentials to be stored.
+#[derive(Debug)]
+pub struct NewCredentials<'a> {
+    /// The connection's id.
+    pub connection_id: &'a str,
+    /// The id of the connector's method.
+    pub auth_method: &'a str,
+    /// Their type.
+    pub kind: CredentialType,
+    /// What is held, sealed.
+    pub sealed: &'a Sealed,
+    /// When the access token was issued, in milliseconds since 1970-01-01 UTC.
+    pub issued_at: Option<u64>,
+    /// When it expires.
+    pub expires_at: Option<u64>,
+    /// Whether they can be renewed.
+    pub is_renewable: bool,
+    /// Whether the platform revokes them when it is asked.
+    pub is_revocable: bool,
+    /// A JSON array of strings: what the platform granted.
+    pub scopes: &'a str,
+    /// A JSON array of strings: what it did not grant of what was asked for.
+    pub missing_scopes: &'a str,
+}
+
+/// A connected account to be written: whose it is, and which request writes it.
+#[derive(Debug)]
+pub struct Connected<'a> {
+    /// The account.
+    pub account: &'a str,
+    /// Its environment.
+    pub environment: &'a str,
+    /// The id of the request.
+    pub request: &'a str,
+    /// The attempt that the request has claimed; `None` when it needs none.
+    pub attempt: Option<&'a str>,
+    /// The credentials.
+    pub credentials: NewCredentials<'a>,
+    /// The state that the connection has now.
+    pub state: State,
+    /// Milliseconds since 1970-01-01 UTC.
+    pub now: u64,
+}
+
+/// Numbered parameters under construction.
+struct Params(Vec<Param>);
+
+impl Params {
+    fn bind(&mut self, param: Param) -> String {
+        self.0.push(param);
+        format!("?{}", self.0.len())
+    }
+}
+
+impl Connected<'_> {
+    /// The condition that the request still holds its attempt; `1` when it has none.
+    fn condition(&self, params: &mut Params) -> String {
+        let Some(attempt) = self.attempt else { return "1".to_owned() };
+        let late = self.now.saturating_sub(EXCHANGE_MS);
+        let (attempt, request) = (params.bind(text(attempt)), params.bind(text(self.request)));
+        let late = params.bind(integer(late));
+        let condition = STILL_CLAIMED.replace("?A", &attempt).replace("?R", &request);
+        format!("EXISTS ({})", condition.replace("?T", &late))
+    }
+
+    /// Inserts the connection, unless another one has its key. Run twice, it does nothing the second time.
+    #[must_use]
+    pub fn insert(&self, new: &NewConnection) -> Statement {
+        let mut params = Params(Vec::new());
+        let name = new.name.as_deref();
+        let values = [
+            text(self.account),
+            text(self.environment),
+            text(&new.id),
+            text(&new.platform),
+            text(&new.platform_version),
+            text(&new.label),
+            text(&new.identity),
+            text(&fold(&new.identity)),
+            text(new.identity_type.as_str()),
+            optional(name),
+            optional(name.map(fold).as_deref()),
+            text(&new.description),
+            text(self.state.as_str()),
+            text(&new.tags),
+            integer(self.now),
+            text(self.request),
+        ];
+        let values: Vec<String> = values.into_iter().map(|value| params.bind(value)).collect();
+        let condition = self.condition(&mut params);
+        let id = params.bind(text(&new.id));
+        let sql = format!(
+            "INSERT INTO connections (account, environment, id, platform, platform_version, label, identity, identity_folded, identity_type, name, name_folded, description, state, tags, created_at, written_by, active, version) SELECT {}, 1, 1 WHERE {condition} AND NOT EXISTS (SELECT 1 FROM connections c WHERE c.account = ?1 AND c.environment = ?2 AND c.id = {id}) ON CONFLICT (account, environment, platform, label, identity) DO NOTHING",
+            values.join(", "),
+        );
+        Statement { sql: sql.into(), params: params.0 }
+    }
+
+    /// Gives the connection its state, and a name and tags if they are given. Run twice, it does nothing the second time.
+    #[must_use]
+    pub fn update(&self, name: Option<&str>, tags: Option<&str>) -> Statement {
+        let mut params = Params(Vec::new());
+        let (account, environment) =
+            (params.bind(text(self.account)), params.bind(text(self.environment)));
+        let id = params.bind(text(self.credentials.connection_id));
+        let request = params.bind(text(self.request));
+        let (state, now) = (params.bind(text(self.state.as_str())), params.bind(integer(self.now)));
+        let (folded, name) =
+            (params.bind(optional(name.map(fold).as_deref())), params.bind(optional(name)));
+        let tags = params.bind(optional(tags));
+        let condition = self.condition(&mut params);
+        let sql = format!(
+            "UPDATE connections SET version = version + 1, written_by = {request}, state_since = iif(state = {state}, state_since, {now}), state = {state}, state_reason = NULL, active = 1, name = coalesce({name}, name), name_folded = coalesce({folded}, name_folded), tags = coalesce({tags}, tags) WHERE account = {account} AND environment = {environment} AND id = {id} AND written_by <> {request} AND {condition}"
+        );
+        Statement { sql: sql.into(), params: params.0 }
+    }
+
+    /// Stores the credentials of the connection that this request has written, in place of its former ones. Run twice, it
+    /// does nothing the second time.
+    #[must_use]
+    pub fn put_credentials(&self) -> Statement {
+        let held = &self.credentials;
+        statement(
+            "INSERT INTO credentials (account, environment, connection_id, auth_method, type, sealed, version, issued_at, expires_at, renewable, revocable, scopes, missing_scopes, refreshed_at, written_by) SELECT c.account, c.environment, c.id, ?4, ?5, ?6, 1, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14 FROM connections c WHERE c.account = ?1 AND c.environment = ?2 AND c.id = ?3 AND c.written_by = ?14 ON CONFLICT (account, environment, connection_id) DO UPDATE SET auth_method = excluded.auth_method, type = excluded.type, sealed = excluded.sealed, version = credentials.version + 1, issued_at = excluded.issued_at, expires_at = excluded.expires_at, renewable = excluded.renewable, revocable = excluded.revocable, scopes = excluded.scopes, missing_scopes = excluded.missing_scopes, refreshed_at = excluded.refreshed_at, reason_code = NULL, reason_detail = NULL, reason_status = NULL, attempts = 0, failing_since = NULL, next_attempt_at = NULL, lease = NULL, lease_until = NULL, written_by = excluded.written_by WHERE credentials.written_by <> excluded.written_by",
+            vec![
+                text(self.account),
+                text(self.environment),
+                text(held.connection_id),
+                text(held.auth_method),
+                text(held.kind.as_str()),
+                text(held.sealed.as_str()),
+                optional_integer(held.issued_at),
+                optional_integer(held.expires_at),
+                Param::Integer(held.is_renewable.into()),
+                Param::Integer(held.is_revocable.into()),
+                text(held.scopes),
+                text(held.missing_scopes),
+                integer(self.now),
+                text(self.request),
+            ],
+        )
+    }
+
+    /// Ends the attempt: it has succeeded when this request stored the credentials.
+    #[must_use]
+    pub fn succeed(&self, attempt: &str) -> Statement {
+        statement(
+            "UPDATE connect_attempts SET status = 'succeeded', sealed = NULL WHERE id = ?1 AND claimed_by = ?2 AND status = 'exchanging' AND EXISTS (SELECT 1 FROM credentials h WHERE h.account = ?3 AND h.environment = ?4 AND h.connection_id = ?5 AND h.written_by = ?2)",
+            vec![
+                text(attempt),
+                text(self.request),
+                text(self.account),
+                text(self.environment),
+                text(self.credentials.connection_id),
+            ],
+        )
+    }
+}
+
+/// Selects the connection with an id, for a request that has been let in already.
+#[must_use]
+pub fn select_connection(account: &str, environment: &str, id: &str) -> Statement {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM connections c INDEXED BY connections_by_id WHERE c.account = ?1 AND c.environment = ?2 AND c.id = ?3"
+    );
+    Statement { sql: sql.into(), params: vec![text(account), text(environment), text(id)] }
+}
+
+/// As [`select_connection`], by the key in parts.
+#[must_use]
+pub fn select_holder(account: &str, environment: &str, new: &NewConnection) -> Statement {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM connections c INDEXED BY connections_by_key WHERE c.account = ?1 AND c.environment = ?2 AND c.platform = ?3 AND c.label = ?4 AND c.identity = ?5"
+    );
+    let params = vec![
+        text(account),
+        text(environment),
+        text(&new.platform),
+        text(&new.label),
+        text(&new.identity),
+    ];
+    Statement { sql: sql.into(), params }
+}

@@ -1,0 +1,142 @@
+//! Where credentials go in a request to a platform.
+
+use std::collections::BTreeMap;
+
+use base64ct::{Base64, Encoding as _};
+
+use super::held::Held;
+use crate::catalog::detail::{AuthMethod, In, Kind};
+use crate::percent::encode;
+
+/// What a request to a platform carries. Both are ready to send.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Placed {
+    /// Header names in lower case, with their values.
+    pub headers: BTreeMap<String, String>,
+    /// Query parameters, not encoded.
+    pub query: BTreeMap<String, String>,
+}
+
+/// What a request carries so that the platform accepts it. Nothing for AWS Signature Version 4, which signs each request.
+#[must_use]
+pub fn place(method: &AuthMethod, held: &Held) -> Placed {
+    let mut placed = Placed::default();
+    let field = |name: &str| held.fields.get(name).map(String::as_str).unwrap_or_default();
+    let mut authorize = |value: String| {
+        placed.headers.insert("authorization".to_owned(), value);
+    };
+    match &method.kind {
+        Kind::OAuth2(_) => {
+            if let Some(tokens) = &held.tokens {
+                authorize(format!("{} {}", tokens.kind, tokens.access));
+            }
+        }
+        Kind::Bearer { prefix } => authorize(after(prefix, field("token"))),
+        Kind::Basic { .. } => {
+            let pair = format!("{}:{}", field("username"), field("password"));
+            authorize(format!("Basic {}", Base64::encode_string(pair.as_bytes())));
+        }
+        Kind::ApiKey(key) => {
+            let value = after(&key.prefix, field("apiKey"));
+            match key.r#in {
+                In::Header => placed.headers.insert(key.name.to_ascii_lowercase(), value),
+                In::Query => placed.query.insert(key.name.clone(), value),
+                In::Cookie => placed
+                    .headers
+                    .insert("cookie".to_owned(), format!("{}={}", key.name, encode(&value))),
+            };
+        }
+        Kind::AwsSigv4 { .. } => {}
+    }
+    placed
+}
+
+/// A secret after its prefix, with a space between them.
+fn after(prefix: &str, secret: &str) -> String {
+    if prefix.is_empty() { secret.to_owned() } else { format!("{prefix} {secret}") }
+}
+
+impl Placed {
+    /// A URL with the query parameters.
+    #[must_use]
+    pub fn url(&self, url: &str) -> String {
+        let mut whole = url.to_owned();
+        for (name, value) in &self.query {
+            whole.push(if whole.contains('?') { '&' } else { '?' });
+            whole.push_str(&encode(name));
+            whole.push('=');
+            whole.push_str(&encode(value));
+        }
+        whole
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::place;
+    use crate::catalog::detail::AuthMethod;
+    use crate::credentials::held::Held;
+
+    #[test]
+    fn credentials_go_where_the_method_says() {
+        let oauth = json!({
+            "id": "o", "type": "oauth2", "fields": [], "grant": "authorization_code", "tokenUrl": "https://a.example",
+            "issuer": null, "authorizationUrl": null, "refreshUrl": null, "revocationUrl": null, "scopes": [],
+            "scopeSeparator": " ", "pkce": "none", "tokenAuth": "none", "authorizationParameters": {},
+            "tokenParameters": {}, "tokenBody": "form", "tokenPointer": null, "tokenMembers": [],
+        });
+        let tokens = json!({"access": "t", "kind": "Bearer"});
+        for (method, held, headers, url) in [
+            (
+                json!({"id": "k", "type": "api_key", "in": "header", "name": "X-Key", "prefix": "", "fields": []}),
+                json!({"type": "api_key", "fields": {"apiKey": "s"}}),
+                json!({"x-key": "s"}),
+                "https://a.example/?b",
+            ),
+            (
+                json!({"id": "k", "type": "api_key", "in": "header", "name": "Authorization", "prefix": "Key", "fields": []}),
+                json!({"type": "api_key", "fields": {"apiKey": "s"}}),
+                json!({"authorization": "Key s"}),
+                "https://a.example/?b",
+            ),
+            (
+                json!({"id": "k", "type": "api_key", "in": "query", "name": "k y", "prefix": "", "fields": []}),
+                json!({"type": "api_key", "fields": {"apiKey": "a&b"}}),
+                json!({}),
+                "https://a.example/?b&k%20y=a%26b",
+            ),
+            (
+                json!({"id": "k", "type": "api_key", "in": "cookie", "name": "sid", "prefix": "", "fields": []}),
+                json!({"type": "api_key", "fields": {"apiKey": "a;b"}}),
+                json!({"cookie": "sid=a%3Bb"}),
+                "https://a.example/?b",
+            ),
+            (
+                json!({"id": "b", "type": "basic", "usernameLabel": "", "passwordLabel": "", "fields": []}),
+                json!({"type": "basic", "fields": {"username": "Aladdin", "password": "open sesame"}}),
+                json!({"authorization": "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="}),
+                "https://a.example/?b",
+            ),
+            (
+                json!({"id": "t", "type": "bearer", "prefix": "Bearer", "fields": []}),
+                json!({"type": "bearer", "fields": {"token": "s"}}),
+                json!({"authorization": "Bearer s"}),
+                "https://a.example/?b",
+            ),
+            (
+                oauth,
+                json!({"type": "oauth2", "tokens": tokens}),
+                json!({"authorization": "Bearer t"}),
+                "https://a.example/?b",
+            ),
+        ] {
+            let method: AuthMethod = serde_json::from_value(method).unwrap();
+            let held: Held = serde_json::from_value(held).unwrap();
+            let placed = place(&method, &held);
+            assert_eq!(json!(placed.headers), headers);
+            assert_eq!(placed.url("https://a.example/?b"), url);
+        }
+    }
+}
