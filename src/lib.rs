@@ -58,6 +58,7 @@ pub mod nfc;
 pub mod openapi;
 #[cfg(feature = "cli")]
 pub mod operator;
+pub mod percent;
 pub mod ports;
 pub mod rfc3339;
 pub mod terms;

@@ -10,8 +10,8 @@ use super::parameters::{
     ACTION_DETAIL_PARAMETERS, ACTION_PARAMETERS, ATTEMPT_PARAMETERS, CLIENT_PARAMETERS,
     CONNECTION_PARAMETERS, CONNECTOR_PARAMETERS, CREDENTIALS_PARAMETERS,
 };
-use super::percent::encode;
 use super::query::Parameter;
+use crate::percent::encode;
 use crate::terms::{Method, Scope};
 
 /// The endpoint's address and what it takes.

@@ -15,7 +15,6 @@ mod open;
 pub mod page;
 pub mod paging;
 pub mod parameters;
-pub mod percent;
 pub mod plan;
 pub mod problem;
 pub mod query;

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use super::body::Rule;
-use super::percent::decode_form;
 use super::problem::{Code, Fault, MAX_FAULTS, Place, Problem};
 use crate::nearest::shown;
+use crate::percent::decode_form;
 
 /// A query parameter of an endpoint.
 #[derive(Debug, Clone, Copy)]

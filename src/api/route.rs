@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::endpoint::{Access, Endpoint, Open, is_parameter};
-use super::percent::decode;
+use crate::percent::decode;
 use crate::terms::Method;
 
 /// The methods of a read-only path. A preflight of an unknown path below `/v1` gets them too, since only a valid key
