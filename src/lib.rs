@@ -6,6 +6,8 @@
 //! | [`json`], [`names`], [`nearest`], … | small tools: JSON, sets of names, suggestions, checksums, timestamps |
 //! | [`ports`] | what the core needs from outside: a database, a value store, time, randomness, a rate limit |
 //! | [`catalog`] | connectors and actions: rows, stored segments, filters, search, what an isolate caches |
+//! | [`target`] | which addresses the vault may send credentials and users to |
+//! | [`oauth`] | messages to and from authorization servers: built, read, classified; pure |
 //! | [`access`] | API keys, session tokens, scopes, what a token is confined to, the principal of a request |
 //! | [`credentials`] | the keys that seal credentials at rest, sealing, opening |
 //! | [`vault`] | connections: fields and their rules, keys, filters, cursors, entity tags, their SQL |
@@ -45,6 +47,7 @@ pub mod logos;
 pub mod names;
 pub mod nearest;
 pub mod nfc;
+pub mod oauth;
 #[cfg(feature = "cli")]
 #[expect(
     clippy::arithmetic_side_effects,
@@ -61,6 +64,7 @@ pub mod operator;
 pub mod percent;
 pub mod ports;
 pub mod rfc3339;
+pub mod target;
 pub mod terms;
 pub mod vault;
 

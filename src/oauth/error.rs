@@ -1,0 +1,194 @@
+//! What an error of an authorization server means, and who must act.
+
+use std::fmt;
+
+use crate::invisible::visible;
+
+/// Who must act on an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TokenErrorKind {
+    /// The code or the refresh token is no longer valid: the user must connect again.
+    GrantRejected,
+    /// The app's registration is not accepted: the account must mend it, for all of its users.
+    ClientRejected,
+    /// The request itself is not accepted, such as its scopes or its redirect URI: the account must mend it.
+    RequestRejected,
+    /// The user, or somebody for them, said no.
+    Denied,
+    /// Nobody must act: another try may succeed.
+    Passing,
+    /// The answer has no tokens and no error that can be read.
+    Unreadable,
+}
+
+/// Why there are no tokens. It contains nothing secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TokenError {
+    /// Who must act.
+    pub kind: TokenErrorKind,
+    /// The platform's code, such as `invalid_grant`: 1–64 of A-Z, a-z, 0-9 and `_-.:/`.
+    pub code: Option<String>,
+    /// What the platform says for people, as plain text in one line of at most 200 characters. What looks like a token is left
+    /// out.
+    pub description: Option<String>,
+    /// The status of the platform's answer; `None` when there was none.
+    pub http_status: Option<u16>,
+    /// How long the platform asks to wait.
+    pub retry_after_ms: Option<u64>,
+}
+
+use TokenErrorKind::{ClientRejected, Denied, GrantRejected, Passing, RequestRejected, Unreadable};
+
+/// The codes of RFC 6749 (4.1.2.1 and 5.2), of `OpenID` Connect (3.1.2.6), and of platforms that have their own, in lower
+/// case with `_`.
+#[rustfmt::skip]
+const CODES: &[(TokenErrorKind, &[&str])] = &[
+    (GrantRejected, &[
+        "invalid_grant",
+        "interaction_required", "login_required", "consent_required", "account_selection_required", // OpenID Connect
+        "bad_verification_code", "bad_refresh_token", // GitHub; HubSpot, too
+        "invalid_code", "invalid_refresh_token", "invalid_token", "token_expired", "token_revoked", "account_inactive",
+        "authorization_not_found", // Slack; Zoho has the first one, too
+        "bad_auth_code", // HubSpot
+        "inactive_user", "inactive_org", // Salesforce
+    ]),
+    (ClientRejected, &[
+        "invalid_client", "unauthorized_client",
+        "incorrect_client_credentials", "application_suspended", // GitHub
+        "bad_client_secret", "invalid_client_id", // Slack
+        "bad_client_id", // HubSpot
+        "invalid_client_secret", // Zoho
+        "invalid_client_credentials", // Salesforce
+        "deleted_client", "disabled_client", "org_internal", // Google
+    ]),
+    (RequestRejected, &[
+        "invalid_request", "invalid_scope", "unsupported_grant_type", "unsupported_response_type",
+        "invalid_target", // RFC 8707
+        "redirect_uri_mismatch", "bad_redirect_uri", "invalid_redirect_uri",
+    ]),
+    (Denied, &[
+        "access_denied",
+        "user_cancelled_login", "user_cancelled_authorize", // LinkedIn
+    ]),
+    (Passing, &[
+        "temporarily_unavailable", "server_error",
+        "slow_down", // RFC 8628
+        "internal_error", "fatal_error", "service_unavailable", "request_timeout", "ratelimited", // Slack
+        "rate_limit_exceeded", "unknown_error", // Salesforce
+        "too_many_requests", "internal_server_error",
+    ]),
+];
+
+/// What some platforms mean by a code that is meant for something else: the code, if it matters, and a part of the
+/// description in lower case.
+#[rustfmt::skip]
+const DESCRIPTIONS: &[(Option<&str>, &str, TokenErrorKind)] = &[
+    (Some("unauthorized_client"), "refresh_token is invalid", GrantRejected), // Atlassian
+    (Some("invalid_request"), "invalid token", GrantRejected), // Zoom
+    (None, "too many requests", Passing), // Zoho
+];
+
+impl TokenError {
+    /// An error of which nothing but its kind is known.
+    #[must_use]
+    pub const fn bare(kind: TokenErrorKind, http_status: Option<u16>) -> Self {
+        Self { kind, code: None, description: None, http_status, retry_after_ms: None }
+    }
+
+    /// An error as a platform sent it: its status, when it is an answer, its code and its description.
+    #[must_use]
+    pub fn said(http_status: Option<u16>, code: Option<&str>, description: Option<&str>) -> Self {
+        let code = code.filter(|code| is_code(code));
+        let description = description.map(plain).filter(|text| !text.is_empty());
+        let kind = kind_of(http_status, code, description.as_deref().unwrap_or_default());
+        let code = code.map(str::to_owned);
+        Self { kind, code, description, http_status, retry_after_ms: None }
+    }
+}
+
+impl fmt::Display for TokenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.code, self.http_status) {
+            (Some(code), _) => f.write_str(code),
+            (None, Some(status)) => write!(f, "HTTP status {status}"),
+            (None, None) => f.write_str("no answer"),
+        }
+    }
+}
+
+impl std::error::Error for TokenError {}
+
+/// Who must act. A server that is in trouble is not believed about anything else.
+fn kind_of(status: Option<u16>, code: Option<&str>, description: &str) -> TokenErrorKind {
+    if status.is_some_and(|status| matches!(status, 408 | 425 | 429 | 500..)) {
+        return Passing;
+    }
+    let code = code.map(unified).unwrap_or_default();
+    let description = description.to_lowercase();
+    let meant = DESCRIPTIONS
+        .iter()
+        .find(|(of, part, _)| of.is_none_or(|of| of == code) && description.contains(part));
+    if let Some((.., kind)) = meant {
+        return *kind;
+    }
+    match (known(&code), status) {
+        (Some(kind), _) => kind,
+        (None, Some(401)) => ClientRejected,
+        (None, Some(300..=399)) => Unreadable,
+        (None, _) => RequestRejected,
+    }
+}
+
+/// The kind of a code of the table.
+fn known(code: &str) -> Option<TokenErrorKind> {
+    let mut rows = CODES.iter().filter(|(_, codes)| codes.contains(&code));
+    rows.next().map(|(kind, _)| *kind)
+}
+
+/// Whether the table has a code, however it is written.
+pub(super) fn is_known(code: &str) -> bool {
+    known(&unified(code)).is_some()
+}
+
+fn unified(code: &str) -> String {
+    code.to_ascii_lowercase().replace('-', "_")
+}
+
+/// Whether a text can be a code: what RFC 6749 allows, without what has a meaning elsewhere.
+pub(super) fn is_code(text: &str) -> bool {
+    (1..=64).contains(&text.len())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.:/".contains(&byte))
+}
+
+/// The most characters of a description.
+const MAX_DESCRIPTION: usize = 200;
+
+/// A platform's words as one plain line, without what looks like a token: some platforms repeat what they were sent.
+fn plain(text: &str) -> String {
+    let mut line = String::new();
+    let head: String = text.chars().take(4 * MAX_DESCRIPTION).collect();
+    let spaced: String =
+        visible(&head).map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    for word in spaced.split_whitespace() {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(if looks_secret(word) { "…" } else { word });
+    }
+    if line.chars().count() > MAX_DESCRIPTION {
+        let cut = line.chars().take(MAX_DESCRIPTION.saturating_sub(1)).collect::<String>();
+        line = format!("{}…", cut.trim_end());
+    }
+    line
+}
+
+/// Whether a word is long and not made of ordinary words: it has a digit, or capital letters after small ones, or is
+/// longer than any word. Names such as `refresh_token` are kept.
+fn looks_secret(word: &str) -> bool {
+    let length = word.chars().count();
+    let mixes = word
+        .chars()
+        .zip(word.chars().skip(1))
+        .any(|(one, next)| one.is_ascii_lowercase() && next.is_ascii_uppercase());
+    length >= 16 && (mixes || length > 40 || word.contains(|c: char| c.is_ascii_digit()))
+}

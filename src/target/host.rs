@@ -1,0 +1,90 @@
+//! Hosts: which are public names.
+
+use std::net::Ipv4Addr;
+
+/// Top-level names that lead nowhere or into a private network: special use (RFC 6761, 6762, 7686, 8375, 9476), the
+/// name that ICANN set aside, and those that routers and companies use although nobody assigned them.
+const PRIVATE: [&str; 15] = [
+    "alt",
+    "arpa",
+    "corp",
+    "domain",
+    "home",
+    "internal",
+    "intranet",
+    "invalid",
+    "lan",
+    "local",
+    "localdomain",
+    "localhost",
+    "onion",
+    "private",
+    "test",
+];
+
+/// What a host is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Host {
+    /// A name that may be known to everybody.
+    Public,
+    /// The machine itself: `localhost`, a name below it, or a loopback address in its usual notation.
+    Own,
+    /// A name that is known in a private network only.
+    Private,
+    /// What a URL parser takes for an IP address.
+    Ip,
+    /// Anything else.
+    Malformed,
+}
+
+impl Host {
+    /// What `host` is. IPv6 addresses stand in brackets.
+    #[must_use]
+    pub fn of(host: &str) -> Self {
+        let host = host.to_ascii_lowercase();
+        if host.starts_with('[') {
+            return if host == "[::1]" { Self::Own } else { Self::Ip };
+        }
+        if !is_name(&host) {
+            return Self::Malformed;
+        }
+        if is_ip_v4(&host) {
+            let is_own = host.parse().is_ok_and(|address: Ipv4Addr| address.is_loopback());
+            return if is_own { Self::Own } else { Self::Ip };
+        }
+        let Some((_, top)) = host.rsplit_once('.') else {
+            return if host == "localhost" { Self::Own } else { Self::Private };
+        };
+        let is_top = top.len() > 1
+            && (top.starts_with("xn--") || top.bytes().all(|byte| byte.is_ascii_lowercase()));
+        match top {
+            "localhost" => Self::Own,
+            _ if PRIVATE.contains(&top) => Self::Private,
+            _ if is_top => Self::Public,
+            _ => Self::Malformed,
+        }
+    }
+}
+
+/// Whether URL parsers read a name as an IPv4 address: decimal, octal, hexadecimal, in one to four parts. They do so
+/// when its last label is a number; no top-level name begins with a digit.
+#[must_use]
+pub fn is_ip_v4(name: &str) -> bool {
+    let last = name.rsplit('.').next().unwrap_or_default();
+    last.bytes().next().is_some_and(|byte| byte.is_ascii_digit())
+}
+
+/// Whether a text has the grammar of a host's name: labels with dots between them (RFC 952, RFC 1123, 2.1).
+#[must_use]
+pub fn is_name(text: &str) -> bool {
+    text.len() <= 253 && text.split('.').all(is_label)
+}
+
+/// Whether a text is a label: 1 to 63 letters, digits and hyphens, no hyphen at either end.
+#[must_use]
+pub fn is_label(text: &str) -> bool {
+    (1..=63).contains(&text.len())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+        && !text.starts_with('-')
+        && !text.ends_with('-')
+}
