@@ -119,7 +119,9 @@ impl BodyReader {
         self.fields.push((field.name, value));
     }
 
-    fn has(&self, field: &str) -> bool {
+    /// Whether a field was sent, and has not been taken out.
+    #[must_use]
+    pub fn has(&self, field: &str) -> bool {
         self.fields.iter().any(|(name, _)| *name == field)
     }
 

@@ -6,7 +6,9 @@ use serde::de::DeserializeOwned;
 
 use super::body::BodyReader;
 use super::catalog::answer::CatalogAnswer;
+use super::clients::PutClient;
 use super::config::Config;
+use super::connect::start::NewConnect;
 use super::endpoint::Keyed;
 use super::message::{Request, Response};
 use super::problem::Problem;
@@ -28,6 +30,10 @@ pub enum Plan<'a> {
     /// A refusal: the catalog does not have the platform of a new connection. What may have been meant is looked up once
     /// the caller has been let in.
     NoPlatform(NoPlatform<'a>),
+    /// An account to connect, and what is asked of storage first.
+    Connect(Box<NewConnect<'a>>, Statements),
+    /// An OAuth client to be stored.
+    PutClient(PutClient<'a>),
     /// Statements for the vault's database, and the function that renders their results.
     Vault(Statements, Box<Render<'a>>),
 }

@@ -63,13 +63,17 @@ pub enum Code {
     TooManyRequests,
     /// The service has a fault.
     Internal,
+    /// A platform can't be reached.
+    PlatformUnreachable,
+    /// A platform does not answer in time.
+    PlatformTimeout,
     /// Storage can't answer at the moment.
     Unavailable,
 }
 
 impl Code {
     /// All codes.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 29] = [
         Self::UnknownParameter,
         Self::RepeatedParameter,
         Self::InvalidParameter,
@@ -96,7 +100,9 @@ impl Code {
         Self::CredentialsRejected,
         Self::TooManyRequests,
         Self::Internal,
+        Self::PlatformUnreachable,
         Self::Unavailable,
+        Self::PlatformTimeout,
     ];
 
     /// The HTTP status, the `code` and the `title`: everything that all problems of this kind share.
@@ -136,6 +142,8 @@ impl Code {
             Self::CredentialsRejected => (422, "credentials_rejected"),
             Self::TooManyRequests => (429, "too_many_requests"),
             Self::Internal => (500, "internal"),
+            Self::PlatformUnreachable => (502, "platform_unreachable"),
+            Self::PlatformTimeout => (504, "platform_timeout"),
             Self::Unavailable => (503, "unavailable"),
         }
     }
@@ -168,6 +176,8 @@ impl Code {
             Self::CredentialsRejected => "Credentials rejected",
             Self::TooManyRequests => "Too many requests",
             Self::Internal => "Internal error",
+            Self::PlatformUnreachable => "Platform unreachable",
+            Self::PlatformTimeout => "Platform timeout",
             Self::Unavailable => "Temporarily unavailable",
         }
     }

@@ -103,8 +103,9 @@ impl AuthMethod {
     }
 }
 
-/// What is wrong with the value of a field. Returns `None` when nothing is.
-fn objection(field: &Field, value: &str) -> Option<String> {
+/// What is wrong with the value of a field, as the end of a sentence. Returns `None` when nothing is.
+#[must_use]
+pub fn objection(field: &Field, value: &str) -> Option<String> {
     if let Some(known) = &field.r#enum
         && !known.iter().any(|known| known == value)
     {

@@ -1,3 +1,8 @@
 //! Connecting accounts: which method, which fields, what an attempt is and what became of it.
 
+pub mod attempt;
+pub mod client;
+pub mod filled;
+pub mod method;
 pub mod rules;
+pub mod statements;

@@ -138,20 +138,67 @@ pub fn delete_client(guard: &Guard<'_>, platform: &str) -> Statement {
     sql.finish()
 }
 
-/// Counts the open attempts of an identity and of the account, each up to its limit. One row with both numbers.
+/// The number of open attempts of an identity, and of an account, each up to its limit, in the parameters of
+/// [`insert_attempt`].
+const OF_IDENTITY: &str = "(SELECT count(*) FROM (SELECT 1 FROM connect_attempts a INDEXED BY connect_attempts_by_identity WHERE a.account = ?2 AND a.environment = ?3 AND a.identity = ?12 AND a.status = 'pending' AND a.expires_at > ?23 LIMIT 20))";
+const OF_ACCOUNT: &str = "(SELECT count(*) FROM (SELECT 1 FROM connect_attempts a INDEXED BY connect_attempts_by_account WHERE a.account = ?2 AND a.status = 'pending' AND a.expires_at > ?23 LIMIT 1000))";
+
+/// Counts the open attempts of an attempt's identity and account, and says whether the attempt is one of them.
 #[must_use]
-pub fn count_attempts(guard: &Guard<'_>, identity: &str, now: u64) -> Statement {
+pub fn count_attempts(new: &Attempt, now: u64) -> Statement {
+    let sql = format!(
+        "SELECT {OF_IDENTITY} AS of_identity, {OF_ACCOUNT} AS of_account, EXISTS (SELECT 1 FROM connect_attempts WHERE id = ?1) AS is_stored"
+    )
+    .replace("?12", "?4")
+    .replace("?23", "?5");
+    let params = vec![
+        text(&new.id),
+        text(&new.account),
+        text(new.environment.as_str()),
+        text(&new.identity),
+        integer(now),
+    ];
+    Statement { sql: sql.into(), params }
+}
+
+/// Selects what the vault holds of the connection with an id.
+#[must_use]
+pub fn select_held(guard: &Guard<'_>, id: &ConnectionId) -> Statement {
     let mut sql = Sql::new(guard);
-    sql.push("SELECT (SELECT count(*) FROM (SELECT 1 FROM connect_attempts a INDEXED BY connect_attempts_by_identity WHERE a.account = k.account AND a.environment = k.environment AND a.identity = ");
-    sql.text(identity).push(" AND a.status = 'pending' AND a.expires_at > ").integer(now);
-    sql.push(" LIMIT ").integer(MAX_OF_IDENTITY);
-    sql.push(")) AS of_identity, (SELECT count(*) FROM (SELECT 1 FROM connect_attempts a INDEXED BY connect_attempts_by_account WHERE a.account = k.account AND a.status = 'pending' AND a.expires_at > ");
-    sql.integer(now).push(" LIMIT ").integer(MAX_OF_ACCOUNT);
-    sql.push(")) AS of_account FROM api_keys k WHERE ").guard();
+    sql.push("SELECT h.* FROM api_keys k CROSS JOIN connections c INDEXED BY connections_by_id ON c.account = k.account AND c.environment = k.environment AND c.id = ");
+    sql.text(id.as_str()).push(HELD).push(" WHERE ").guard_connection();
     sql.finish()
 }
 
-/// Selects the connection with a key in parts, and whether the vault holds credentials for it.
+/// Joins what the vault holds of the connection `c`.
+const HELD: &str = " CROSS JOIN credentials h ON h.account = c.account AND h.environment = c.environment AND h.connection_id = c.id";
+
+/// As [`select_held`], by the connection's key in parts.
+#[must_use]
+pub fn select_held_by_key(
+    guard: &Guard<'_>,
+    platform: &str,
+    label: &str,
+    identity: &str,
+) -> Statement {
+    let mut sql = Sql::new(guard);
+    sql.push("SELECT h.* FROM api_keys k CROSS JOIN connections c INDEXED BY connections_by_key ON c.account = k.account AND c.environment = k.environment AND c.platform = ");
+    sql.text(platform).push(" AND c.label = ").text(label).push(" AND c.identity = ").text(identity);
+    sql.push(HELD).push(" WHERE ").guard_connection();
+    sql.finish()
+}
+
+/// Selects the OAuth client for the platform of the connection with an id.
+#[must_use]
+pub fn select_client_for(guard: &Guard<'_>, id: &ConnectionId) -> Statement {
+    let mut sql = Sql::new(guard);
+    sql.push("SELECT o.* FROM api_keys k CROSS JOIN connections c INDEXED BY connections_by_id ON c.account = k.account AND c.environment = k.environment AND c.id = ");
+    sql.text(id.as_str()).push(" CROSS JOIN oauth_clients o ON o.account = c.account AND o.environment = c.environment AND o.platform = c.platform WHERE ");
+    sql.guard_connection();
+    sql.finish()
+}
+
+/// Selects the connection with a key in parts, even one that a token may not see because its type differs.
 #[must_use]
 pub fn select_by_key(guard: &Guard<'_>, platform: &str, label: &str, identity: &str) -> Statement {
     let mut sql = Sql::new(guard);
@@ -161,7 +208,7 @@ pub fn select_by_key(guard: &Guard<'_>, platform: &str, label: &str, identity: &
     sql.finish()
 }
 
-/// Stores an attempt. `browser` is the hash of the cookie of the browser that began it itself.
+/// Stores an attempt, unless its identity or account has too many open ones.
 #[must_use]
 pub fn insert_attempt(
     new: &Attempt,
@@ -170,35 +217,36 @@ pub fn insert_attempt(
     state_hash: &str,
     now: u64,
 ) -> Statement {
-    statement(
-        "INSERT INTO connect_attempts (id, account, environment, key_id, status, connection_id, reconnects, allow_other_account, platform, platform_version, description, auth_method, identity, identity_type, label, name, tags, scopes, return_url, link_hash, state_hash, browser_hash, sealed, created_at, expires_at) VALUES (?1, ?2, ?3, ?4, 'pending', ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24) ON CONFLICT DO NOTHING",
-        vec![
-            text(&new.id),
-            text(&new.account),
-            text(new.environment.as_str()),
-            text(key_id),
-            text(&new.connection_id),
-            Param::Integer(new.reconnects.into()),
-            Param::Integer(new.allow_other_account.into()),
-            text(&new.platform),
-            text(&new.platform_version),
-            text(&new.description),
-            text(&new.auth_method),
-            text(&new.identity),
-            text(new.identity_type.as_str()),
-            text(&new.label),
-            optional(new.name.as_deref()),
-            optional(new.tags.as_deref()),
-            text(&new.scopes),
-            optional(new.return_url.as_deref()),
-            text(link_hash),
-            text(state_hash),
-            optional(new.browser_hash.as_deref()),
-            optional(new.sealed.as_deref()),
-            integer(now),
-            integer(new.expires_at),
-        ],
-    )
+    let sql = format!(
+        "INSERT INTO connect_attempts (id, account, environment, key_id, status, connection_id, reconnects, allow_other_account, platform, platform_version, description, auth_method, identity, identity_type, label, name, tags, scopes, return_url, link_hash, state_hash, browser_hash, sealed, created_at, expires_at) SELECT ?1, ?2, ?3, ?4, 'pending', ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24 WHERE {OF_IDENTITY} < {MAX_OF_IDENTITY} AND {OF_ACCOUNT} < {MAX_OF_ACCOUNT} ON CONFLICT DO NOTHING"
+    );
+    let params = vec![
+        text(&new.id),
+        text(&new.account),
+        text(new.environment.as_str()),
+        text(key_id),
+        text(&new.connection_id),
+        Param::Integer(new.reconnects.into()),
+        Param::Integer(new.allow_other_account.into()),
+        text(&new.platform),
+        text(&new.platform_version),
+        text(&new.description),
+        text(&new.auth_method),
+        text(&new.identity),
+        text(new.identity_type.as_str()),
+        text(&new.label),
+        optional(new.name.as_deref()),
+        optional(new.tags.as_deref()),
+        text(&new.scopes),
+        optional(new.return_url.as_deref()),
+        text(link_hash),
+        text(state_hash),
+        optional(new.browser_hash.as_deref()),
+        optional(new.sealed.as_deref()),
+        integer(now),
+        integer(new.expires_at),
+    ];
+    Statement { sql: sql.into(), params }
 }
 
 /// Deletes a few attempts that ended long ago. Every new attempt is followed by this, so that they never pile up.

@@ -88,7 +88,7 @@ pub async fn plan<'a, P: Ports>(
 }
 
 /// Another connection has the key. `holder` is that connection, when the caller may see it.
-fn exists(holder: Option<&Connection>) -> Problem {
+pub(in crate::api) fn exists(holder: Option<&Connection>) -> Problem {
     let Some(holder) = holder else {
         return Problem::new(Code::ConnectionExists, "Another connection has this key.");
     };

@@ -11,7 +11,7 @@ pub mod list;
 pub mod name;
 pub mod no_platform;
 pub mod read;
-mod shown;
+pub mod shown;
 pub mod state;
 pub mod summary;
 pub mod update;

@@ -9,7 +9,7 @@ use crate::vault::revision::entity_tag;
 ///
 /// # Errors
 /// When what is stored is damaged.
-pub(super) fn document(connection: &Connection) -> Result<Vec<u8>, Problem> {
+pub(in crate::api) fn document(connection: &Connection) -> Result<Vec<u8>, Problem> {
     connection.to_json().map_err(|error| {
         Problem::unavailable(format!("the connection {} is damaged: {error}", connection.id))
     })
@@ -19,7 +19,7 @@ pub(super) fn document(connection: &Connection) -> Result<Vec<u8>, Problem> {
 ///
 /// # Errors
 /// When what is stored is damaged.
-pub(super) fn shown(connection: &Connection) -> Result<Response, Problem> {
+pub(in crate::api) fn shown(connection: &Connection) -> Result<Response, Problem> {
     let mut response = Response::json(document(connection)?, NO_STORE);
     response.add("etag", entity_tag(&connection.id, connection.version));
     Ok(response)

@@ -1,0 +1,215 @@
+//! `/v1/oauth-clients`: the app's registrations at platforms.
+
+use serde::Deserialize;
+
+use crate::access::Principal;
+use crate::api::body::BodyReader;
+use crate::api::connect::{no_vault_keys, redirect_uri, sealing};
+use crate::api::cost::Metered;
+use crate::api::fields::unknown_platform;
+use crate::api::message::{NO_STORE, Response};
+use crate::api::paging::Paging;
+use crate::api::plan::{Context, Plan, Statements};
+use crate::api::problem::{Code, Problem};
+use crate::catalog::cache::CatalogCache;
+use crate::catalog::reader::Catalog;
+use crate::connect::client::{OauthClient, place};
+use crate::connect::method::Connector;
+use crate::connect::statements::{self, NewClient, NewSecret};
+use crate::fold::fold;
+use crate::json;
+use crate::ports::{Db, Ports, StorageError};
+
+/// The number of clients.
+#[derive(Deserialize)]
+struct Count {
+    total: u64,
+}
+
+/// `GET /v1/oauth-clients`
+///
+/// # Errors
+/// With all faults of the query.
+pub fn list<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
+    let mut query = context.query();
+    query.finish()?;
+    let paging = Paging::read(&query);
+    let offset = paging.limit.saturating_mul(paging.page.saturating_sub(1));
+    let (guard, mut statements) = (context.guard(), Statements::default());
+    let rows = statements.ask::<OauthClient>(statements::select_clients(&guard, paging.limit, offset));
+    let count = statements.ask::<Count>(statements::count_clients(&guard));
+    Ok(Plan::vault(statements, move |results, _| {
+        let redirect_uri = redirect_uri(&context.request.origin);
+        let rows = results.all(rows)?;
+        let rows: Vec<Vec<u8>> = rows.iter().map(|client| client.to_json(&redirect_uri)).collect();
+        let total = results.first(count)?.map_or(0, |count| count.total);
+        Ok(Response::json(paging.envelope(&rows.join(&b','), total), NO_STORE))
+    }))
+}
+
+/// `GET /v1/oauth-clients/{platform}`
+///
+/// # Errors
+/// When the request has a query.
+pub fn read<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
+    context.no_query()?;
+    let (guard, mut statements) = (context.guard(), Statements::default());
+    let platform = fold(context.argument(0));
+    let client = statements.ask::<OauthClient>(statements::select_client(&guard, &platform));
+    Ok(Plan::vault(statements, move |results, _| {
+        let client = results.first(client)?.ok_or_else(|| no_client(&platform))?;
+        Ok(Response::json(client.to_json(&redirect_uri(&context.request.origin)), NO_STORE))
+    }))
+}
+
+/// `DELETE /v1/oauth-clients/{platform}`
+///
+/// # Errors
+/// When the request has a query.
+pub fn delete<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
+    context.no_query()?;
+    let (guard, mut statements) = (context.guard(), Statements::default());
+    let platform = fold(context.argument(0));
+    let deleted = statements.ask::<OauthClient>(statements::delete_client(&guard, &platform));
+    Ok(Plan::vault(statements, move |results, _| {
+        if results.first(deleted)?.is_none() && !results.repeated {
+            return Err(no_client(&platform));
+        }
+        let mut response = Response::empty(204);
+        response.add("cache-control", NO_STORE);
+        Ok(response)
+    }))
+}
+
+fn no_client(platform: &str) -> Problem {
+    let shown = crate::nearest::shown(platform);
+    Problem::new(Code::OauthClientNotFound, format!("There is no OAuth client for `{shown}`."))
+}
+
+/// `PUT /v1/oauth-clients/{platform}`
+///
+/// # Errors
+/// With all faults of the body that show without the catalog; when there are no keys to seal with.
+pub fn plan_put<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
+    context.no_query()?;
+    let mut body = context.body()?;
+    body.finish()?;
+    if context.config.vault_keys.is_empty() {
+        return Err(no_vault_keys());
+    }
+    Ok(Plan::PutClient(PutClient { context, body }))
+}
+
+/// An OAuth client to be stored, once the caller has been let in.
+#[derive(Debug)]
+pub struct PutClient<'a> {
+    context: &'a Context<'a>,
+    body: BodyReader,
+}
+
+impl<'a> PutClient<'a> {
+    /// What is asked of storage together with the caller's key: whether there is a client already.
+    #[must_use]
+    pub fn statements(&self) -> Statements {
+        let mut statements = Statements::default();
+        let platform = fold(self.context.argument(0));
+        statements.run(statements::select_client(&self.context.guard(), &platform));
+        statements
+    }
+
+    /// Stores the client.
+    ///
+    /// # Errors
+    /// `platform_not_found`; with all faults of the body.
+    pub async fn answer<P: Ports>(
+        self,
+        principal: &Principal,
+        former: Option<OauthClient>,
+        cache: &CatalogCache,
+        ports: &Metered<'a, P>,
+    ) -> Result<Response, Problem> {
+        let Self { context, mut body } = self;
+        let asked = fold(context.argument(0));
+        let catalog = Catalog::open(cache, ports).await?;
+        let Some(row) = catalog.detail(&asked).await? else {
+            let known = catalog.platforms().await?;
+            let (what, meant) = unknown_platform(&asked, known.lines());
+            let mut problem = Problem::new(Code::PlatformNotFound, format!("The platform {what}."));
+            if let Some(meant) = meant {
+                problem.extension = crate::api::problem::Extension::Suggestions(vec![meant]);
+            }
+            return Err(problem);
+        };
+        let connector: Connector = serde_json::from_slice(&row).map_err(|error| {
+            StorageError::new(format!("a connector's row is not what it should be: {error}"))
+        })?;
+        let platform = connector.platform.as_str();
+        let auth_method = body.text("authMethod");
+        let methods: Vec<_> =
+            connector.auth_methods.iter().filter(|method| method.is_oauth2()).collect();
+        let ids: Vec<String> = methods.iter().map(|method| format!("`{}`", method.id)).collect();
+        if methods.is_empty() {
+            let what = format!("is `{platform}`, which has no method of OAuth 2.0");
+            return Err(body.refuse(&["platform"], &what, None));
+        }
+        if let Some(id) = &auth_method
+            && !methods.iter().any(|method| method.id == *id)
+        {
+            body.invalid(&["authMethod"], &format!("must be one of {}", ids.join(", ")));
+        }
+        let keeps = !body.is_null("clientSecret");
+        let secret = body.text("clientSecret");
+        let client_id = body.text("clientId").unwrap_or_default();
+        let scopes = json::text(&body.texts("scopes").unwrap_or_default());
+        let parameters = json::text(&body.text_members("authorizationParameters").unwrap_or_default());
+        let variables = body.text_members("variables").unwrap_or_default();
+        let chosen = methods.iter().filter(|method| auth_method.as_ref().is_none_or(|id| method.id == *id));
+        let fields: Vec<_> = chosen.flat_map(|method| &method.fields).collect();
+        for (name, value) in &variables {
+            let Some(field) = fields.iter().find(|field| field.name == *name) else {
+                body.invalid(&["variables", name], "is not a variable of the platform's OAuth");
+                continue;
+            };
+            if let Some(what) = crate::connect::method::objection(field, value) {
+                body.invalid(&["variables", name], &what);
+            }
+        }
+        body.finish()?;
+        let sealed = match &secret {
+            Some(secret) => {
+                let place = place(&principal.account, principal.environment, platform);
+                Some(sealing(context.config.vault_keys.seal(&place, secret.as_bytes(), ports))?)
+            }
+            None => None,
+        };
+        let new = NewClient {
+            platform,
+            auth_method: auth_method.as_deref(),
+            client_id: &client_id,
+            secret: match &sealed {
+                Some(sealed) => NewSecret::Sealed(sealed),
+                None if keeps => NewSecret::Keep,
+                None => NewSecret::None,
+            },
+            scopes: &scopes,
+            authorization_parameters: &parameters,
+            variables: &json::text(&variables),
+            now: context.now,
+        };
+        let environment = principal.environment.as_str();
+        let stored = [
+            statements::put_client(principal, &new),
+            statements::select_client_of(&principal.account, environment, platform),
+        ];
+        let sets = ports.batch(stored.into()).await?;
+        let rows = sets.get(1).map(crate::ports::ResultSet::rows::<OauthClient>).transpose()?;
+        let client = rows.and_then(|rows| rows.into_iter().next());
+        let client = client.ok_or_else(|| StorageError::new("a stored OAuth client is not there"))?;
+        let redirect_uri = redirect_uri(&context.request.origin);
+        let mut response = Response::json(client.to_json(&redirect_uri), NO_STORE);
+        if former.is_none() {
+            response.status = 201;
+        }
+        Ok(response)
+    }
+}

@@ -1,0 +1,389 @@
+//! `GET /connect/callback`: the user comes back from the platform.
+
+use super::link::Desk;
+use super::pages::{Page, Told};
+use super::start::{Former, held, is_other, missing};
+use super::store::{Account, Target, Written, end, store};
+use super::{browser, hash, opening, platform, redirect_uri};
+use crate::api::message::{Request, Response};
+use crate::api::problem::Problem;
+use crate::connect::attempt::{Attempt, Failure, Remembered, Status, Stored};
+use crate::connect::client::OauthClient;
+use crate::connect::filled::Filled;
+use crate::connect::method::Connector;
+use crate::connect::rules::origin;
+use crate::connect::statements;
+use crate::oauth::callback::{Callback, Outcome, check_issuer, read};
+use crate::oauth::pkce::Verifier;
+use crate::oauth::token::TokenEndpoint;
+use crate::oauth::{TokenError, TokenErrorKind};
+use crate::ports::{Db, Ports, ResultSet};
+use crate::target::Targets;
+use crate::terms::State;
+use crate::vault::draft::NewConnection;
+
+/// Why an attempt failed, with the words for people.
+struct Failed {
+    code: Failure,
+    detail: String,
+}
+
+impl Failed {
+    fn new(code: Failure, detail: impl Into<String>) -> Self {
+        Self { code, detail: detail.into() }
+    }
+}
+
+impl<P: Ports> Desk<'_, P> {
+    /// Answers the redirect from a platform:
+    ///
+    /// 1. Read the query. What no authorization server sends is refused.
+    /// 2. Claim the attempt by its state: once, in time, from the browser that it is bound to.
+    /// 3. Check who sends the user back, and what the platform says.
+    /// 4. Exchange the code, once.
+    /// 5. When the attempt reconnects: check that it is the same account at the platform.
+    /// 6. Write the connection, its credentials and the end of the attempt in one transaction.
+    ///
+    /// Whatever happens from 3 on, the attempt ends, and the page says how.
+    ///
+    /// # Errors
+    /// When storage can't answer.
+    pub async fn callback(&self, request: &Request) -> Result<Response, Problem> {
+        // 1. Read the query.
+        let Ok(callback) = read(&request.query) else {
+            let paragraphs = [
+                "The platform sent you back with something that can't be read. Nothing was connected.",
+                "Go back to the app and start again.",
+            ];
+            return Ok(self.page(400, "This address is not complete", &paragraphs).response());
+        };
+
+        // 2. Claim the attempt.
+        let (state, own) = (hash(&callback.state), browser(request).map(hash));
+        let claimant = own.as_deref().unwrap_or_default();
+        let sets = self.ports.batch(vec![
+            statements::claim(&state, claimant, self.request_id, self.now),
+            statements::select_by_state(&state),
+            statements::select_client_of_attempt(&state),
+            statements::select_former(&state),
+        ]);
+        let sets = sets.await?;
+        let Some(attempt) = first::<Attempt>(&sets, 1)? else {
+            return Ok(self.over().response());
+        };
+        if attempt.browser_hash.is_none() || attempt.browser_hash != own {
+            return Ok(self.elsewhere().response());
+        }
+        if attempt.claimed_by.as_deref() != Some(self.request_id)
+            || attempt.status != Stored::Exchanging
+        {
+            return Ok(self.again(request, &attempt));
+        }
+
+        // 3. to 6.
+        let (client, former) = (first::<OauthClient>(&sets, 2)?, first::<Former>(&sets, 3)?);
+        let connector = self.connector(&attempt).await?;
+        let name = connector.as_ref().map_or(&attempt.platform, |connector| &connector.name).clone();
+        let failed = match connector {
+            None => Failed::new(Failure::Changed, "The catalog no longer has this platform."),
+            Some(connector) => {
+                let finish = self.finish(request, &attempt, &callback, &connector, client, former);
+                match finish.await? {
+                    Ok(()) => return Ok(self.succeeded(request, &attempt, &name)),
+                    Err(failed) => failed,
+                }
+            }
+        };
+        let code = failed.code.as_str();
+        end(self.ports, &attempt.id, self.request_id, code, &failed.detail).await?;
+        Ok(self.failed(request, &attempt, &name, &failed))
+    }
+
+    /// Steps 3 to 6.
+    async fn finish(
+        &self,
+        request: &Request,
+        attempt: &Attempt,
+        callback: &Callback,
+        connector: &Connector,
+        client: Option<OauthClient>,
+        former: Option<Former>,
+    ) -> Result<Result<(), Failed>, Problem> {
+        let changed = || {
+            let detail = "The app's settings for this platform have changed since you started. Start again.";
+            Ok(Err(Failed::new(Failure::Changed, detail)))
+        };
+        let (Some(client), Some(remembered)) = (client, self.remembered(attempt)?) else {
+            return changed();
+        };
+        let filled = self.filled(connector, attempt, &remembered);
+        let method = connector.auth_methods.iter().find(|method| method.id == attempt.auth_method);
+        let (Some(filled), Some(method)) = (filled, method) else { return changed() };
+
+        // 3. Who sends the user back, and with what.
+        let code = match self.code(callback, &filled, connector) {
+            Ok(code) => code,
+            Err(failed) => return Ok(Err(failed)),
+        };
+
+        // 4. Exchange the code.
+        let client = opening(client.open(&self.config.vault_keys))?;
+        let Remembered { mut fields, verifier, .. } = remembered;
+        let verifier = verifier.and_then(Verifier::of_text);
+        let endpoint =
+            TokenEndpoint { oauth: &filled.oauth, url: &filled.token_url, client: &client };
+        let exchange =
+            endpoint.exchange(code, &redirect_uri(&request.origin), verifier.as_ref());
+        let tokens = match platform::tokens(self.ports, &filled.oauth, exchange).await {
+            Ok(tokens) => tokens,
+            Err(error) => return Ok(Err(not_exchanged(&connector.name, &error))),
+        };
+        let asked: Vec<String> = serde_json::from_str(&attempt.scopes).unwrap_or_default();
+        let granted = tokens.scopes.clone().unwrap_or_else(|| asked.clone());
+        let (expires_at, missing) = (tokens.expires_at, missing(&asked, &granted));
+        // Some platforms say in the redirect which company the user chose (`QuickBooks`' `realmId`).
+        for field in &method.fields {
+            if let Some(value) = callback.others.get(&field.name) {
+                fields.entry(field.name.clone()).or_insert_with(|| value.clone());
+            }
+        }
+        let is_renewable = tokens.refresh_token.is_some();
+        let mut held = held(tokens, fields);
+
+        // 5. The same account?
+        let targets = Targets { local: self.config.local_targets };
+        if held.account.is_none() {
+            held.account = platform::account(self.ports, targets, connector, method, &held).await;
+        }
+        let tenant = (attempt.account.as_str(), attempt.environment);
+        let before = former.and_then(|former| {
+            former.account(&self.config.vault_keys, tenant, &attempt.connection_id)
+        });
+        if attempt.allow_other_account == 0 && is_other(before.as_deref(), held.account.as_deref()) {
+            let detail = format!(
+                "You signed in to {} with another account than before. The connection keeps the former one. Sign in with that account, or connect this one separately.",
+                connector.name
+            );
+            return Ok(Err(Failed::new(Failure::AccountMismatch, detail)));
+        }
+
+        // 6. Write.
+        let account = Account {
+            account: &attempt.account,
+            environment: attempt.environment,
+            request: self.request_id,
+            attempt: Some(&attempt.id),
+            auth_method: &attempt.auth_method,
+            held: &held,
+            expires_at,
+            is_renewable,
+            is_revocable: filled.revocation_url.is_some(),
+            scopes: &granted,
+            missing_scopes: &missing,
+            state: State::Operational,
+            now: self.ports_now(),
+        };
+        let new = new_connection(attempt, account.now);
+        let target = if attempt.reconnects == 1 {
+            Target::Existing {
+                id: &attempt.connection_id,
+                name: attempt.name.as_deref(),
+                tags: attempt.tags.as_deref(),
+            }
+        } else {
+            Target::New(&new)
+        };
+        Ok(match store(self.ports, &self.config.vault_keys, &account, target).await? {
+            Written::Done(_) => Ok(()),
+            Written::Taken(_) => Err(Failed::new(
+                Failure::ConnectionExists,
+                "This account was connected in the meantime, perhaps in another tab.",
+            )),
+            Written::Gone => Err(Failed::new(
+                Failure::ConnectionNotFound,
+                "The connection was deleted in the meantime.",
+            )),
+        })
+    }
+
+    /// The code that the platform sends.
+    fn code<'c>(
+        &self,
+        callback: &'c Callback,
+        filled: &Filled,
+        connector: &Connector,
+    ) -> Result<&'c str, Failed> {
+        let name = &connector.name;
+        let endpoints: Vec<&str> =
+            filled.authorization_url.as_deref().into_iter().chain([filled.token_url.as_str()]).collect();
+        if !check_issuer(callback.iss.as_deref(), filled.oauth.issuer.as_deref(), &endpoints) {
+            let detail = format!("The answer does not come from {name}, so it was not used.");
+            return Err(Failed::new(Failure::IssuerMismatch, detail));
+        }
+        match &callback.outcome {
+            Outcome::Code(code) => Ok(code),
+            Outcome::Error(error) => Err(not_agreed(name, error)),
+        }
+    }
+
+    fn ports_now(&self) -> u64 {
+        use crate::ports::Clock as _;
+        self.ports.now()
+    }
+
+    /// The page of an attempt whose redirect comes a second time: the back button, or a page that is loaded again.
+    fn again(&self, request: &Request, attempt: &Attempt) -> Response {
+        match attempt.status(self.now) {
+            Status::Succeeded => self.succeeded(request, attempt, &attempt.platform),
+            Status::Failed { code, detail } => {
+                let code = Failure::ALL.into_iter().find(|known| known.as_str() == code);
+                let code = code.unwrap_or(Failure::Interrupted);
+                self.failed(request, attempt, &attempt.platform, &Failed { code, detail })
+            }
+            Status::Pending if attempt.status == Stored::Exchanging => {
+                let paragraphs = ["Your account is being connected in another tab. You can close this page."];
+                self.page(409, "One moment", &paragraphs).response()
+            }
+            Status::Pending | Status::Expired => self.over().response(),
+        }
+    }
+
+    fn succeeded(&self, request: &Request, attempt: &Attempt, name: &str) -> Response {
+        let heading = format!("{name} is connected");
+        let mut page = self.page(200, &heading, &["You can close this page and go back to the app."]);
+        page.told = Some(told(request, attempt, "succeeded"));
+        with_way_back(page, attempt, "Go back to the app").response()
+    }
+
+    fn failed(
+        &self,
+        request: &Request,
+        attempt: &Attempt,
+        name: &str,
+        failed: &Failed,
+    ) -> Response {
+        let heading = match failed.code {
+            Failure::Denied => format!("{name} was not connected"),
+            _ => format!("{name} could not be connected"),
+        };
+        let mut page = self.page(200, &heading, &[&failed.detail, whose_turn(failed.code)]);
+        page.told = Some(told(request, attempt, "failed"));
+        with_way_back(page, attempt, "Go back to the app").response()
+    }
+}
+
+/// Who must act, in words for the user.
+const fn whose_turn(code: Failure) -> &'static str {
+    match code {
+        Failure::Denied | Failure::CodeRejected | Failure::Interrupted | Failure::Changed => {
+            "To connect after all, go back to the app and start again."
+        }
+        Failure::AccountMismatch | Failure::ConnectionExists | Failure::ConnectionNotFound => {
+            "Go back to the app. Nothing else was changed."
+        }
+        Failure::ClientRejected | Failure::RequestRejected | Failure::IssuerMismatch => {
+            "You can do nothing about this: tell the people who run the app."
+        }
+        Failure::PlatformUnavailable | Failure::InvalidAnswer => {
+            "Nothing is wrong with your account. Go back to the app and try again later."
+        }
+    }
+}
+
+/// Where the browser goes on to: the app's address with the attempt's id.
+fn way_back(attempt: &Attempt) -> Option<String> {
+    let url = attempt.return_url.as_ref()?;
+    let (before, fragment) = url.split_once('#').map_or((url.as_str(), None), |(a, b)| (a, Some(b)));
+    let separator = if before.contains('?') { '&' } else { '?' };
+    let fragment = fragment.map(|fragment| format!("#{fragment}")).unwrap_or_default();
+    Some(format!("{before}{separator}connect={}{fragment}", attempt.id))
+}
+
+fn with_way_back(mut page: Page, attempt: &Attempt, text: &str) -> Page {
+    page.link = way_back(attempt).map(|url| (url, text.to_owned()));
+    page
+}
+
+fn told(request: &Request, attempt: &Attempt, status: &'static str) -> Told {
+    // The window of this service opens the platform's page itself, unless the app said where to return to.
+    let origin = attempt.return_url.as_deref().map_or_else(|| request.origin.clone(), origin);
+    Told { attempt: attempt.id.clone(), status, origin, return_url: way_back(attempt) }
+}
+
+fn new_connection(attempt: &Attempt, now: u64) -> NewConnection {
+    NewConnection {
+        id: attempt.connection_id.clone(),
+        platform: attempt.platform.clone(),
+        platform_version: attempt.platform_version.clone(),
+        description: attempt.description.clone(),
+        identity: attempt.identity.clone(),
+        identity_type: attempt.identity_type,
+        label: attempt.label.clone(),
+        name: attempt.name.clone(),
+        tags: attempt.tags.clone().unwrap_or_else(|| "[]".to_owned()),
+        state: State::Operational,
+        active: true,
+        created_at: now,
+    }
+}
+
+fn first<T: serde::de::DeserializeOwned>(
+    sets: &[ResultSet],
+    nth: usize,
+) -> Result<Option<T>, Problem> {
+    let rows = sets.get(nth).map(ResultSet::rows::<T>).transpose()?;
+    Ok(rows.and_then(|rows| rows.into_iter().next()))
+}
+
+/// What the platform said, as the end of a sentence.
+fn said(error: &TokenError) -> String {
+    let code = error.code.as_ref().map(|code| format!(" ({code})")).unwrap_or_default();
+    let description = error.description.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
+    format!("{code}{description}")
+}
+
+/// The platform sent the user back without a code.
+fn not_agreed(name: &str, error: &TokenError) -> Failed {
+    let said = said(error);
+    match error.kind {
+        TokenErrorKind::Denied | TokenErrorKind::GrantRejected => {
+            Failed::new(Failure::Denied, format!("{name} says that access was not granted{said}."))
+        }
+        TokenErrorKind::ClientRejected => {
+            Failed::new(Failure::ClientRejected, format!("{name} does not accept the app{said}."))
+        }
+        TokenErrorKind::Passing => {
+            Failed::new(Failure::PlatformUnavailable, format!("{name} has a problem{said}."))
+        }
+        TokenErrorKind::RequestRejected | TokenErrorKind::Unreadable => Failed::new(
+            Failure::RequestRejected,
+            format!("{name} does not accept what the app asks for{said}."),
+        ),
+    }
+}
+
+/// The platform gave no tokens for the code.
+fn not_exchanged(name: &str, error: &TokenError) -> Failed {
+    let said = said(error);
+    match error.kind {
+        TokenErrorKind::GrantRejected | TokenErrorKind::Denied => Failed::new(
+            Failure::CodeRejected,
+            format!("{name} does not accept its own code any more{said}."),
+        ),
+        TokenErrorKind::ClientRejected => {
+            Failed::new(Failure::ClientRejected, format!("{name} does not accept the app{said}."))
+        }
+        TokenErrorKind::RequestRejected => Failed::new(
+            Failure::RequestRejected,
+            format!("{name} does not accept what the app asks for{said}."),
+        ),
+        TokenErrorKind::Passing => Failed::new(
+            Failure::PlatformUnavailable,
+            format!("{name} can't be reached, or has a problem{said}."),
+        ),
+        TokenErrorKind::Unreadable => Failed::new(
+            Failure::InvalidAnswer,
+            format!("{name} sent an answer that can't be read{said}."),
+        ),
+    }
+}

@@ -1,0 +1,116 @@
+//! Connecting accounts: attempts are begun here, led to the platform, brought back, and told of.
+
+pub mod attempt;
+pub mod callback;
+pub mod link;
+mod pages;
+pub mod platform;
+pub mod start;
+mod store;
+pub mod window;
+
+use std::fmt::Write as _;
+
+use base64ct::{Base64UrlUnpadded, Encoding as _};
+use sha2::{Digest, Sha256};
+
+use super::message::Request;
+use super::problem::Problem;
+use crate::catalog::reader::Catalog;
+use crate::connect::method::Connector;
+use crate::credentials::{OpenError, SealError};
+use crate::ports::{Ports, Random, StorageError};
+
+/// The cookie that identifies a browser for as long as it connects. Only this host's own pages can have set it.
+const COOKIE: &str = "__Host-connect";
+
+/// Where platforms send users back to.
+#[must_use]
+pub fn redirect_uri(origin: &str) -> String {
+    format!("{origin}/connect/callback")
+}
+
+/// The service has no key to seal with.
+#[must_use]
+pub fn no_vault_keys() -> Problem {
+    let detail = "The service cannot store credentials: its operator must set `VAULT_KEYS`, for example with `npm run vault-keys -- rotate`.";
+    let problem = Problem::unavailable("`VAULT_KEYS` is missing or malformed");
+    Problem { detail: detail.into(), ..problem }
+}
+
+/// What was sealed.
+///
+/// # Errors
+/// When it can't be sealed.
+pub fn sealing<T>(sealed: Result<T, SealError>) -> Result<T, Problem> {
+    sealed.map_err(|error| match error {
+        SealError::NoKey => no_vault_keys(),
+        other => Problem::unavailable(format!("sealing: {other}")),
+    })
+}
+
+/// What was opened.
+///
+/// # Errors
+/// When no key opens it; the log says which key is missing.
+pub fn opening<T>(opened: Result<T, OpenError>) -> Result<T, Problem> {
+    opened.map_err(|error| {
+        let detail = "The service cannot open stored credentials. Its operator can find the cause in the log, by `requestId`.";
+        let problem = Problem::unavailable(format!("opening what is sealed: {error}"));
+        Problem { detail: detail.into(), ..problem }
+    })
+}
+
+/// What connecting needs of a platform's connector. Returns `None` when the catalog has no such platform.
+///
+/// # Errors
+/// When the catalog can't be read.
+pub(super) async fn connector<P: Ports>(
+    catalog: &Catalog<'_, P>,
+    platform: &str,
+) -> Result<Option<Connector>, StorageError> {
+    let Some(row) = catalog.detail(platform).await? else { return Ok(None) };
+    serde_json::from_slice(&row).map(Some).map_err(|error| {
+        StorageError::new(format!("a connector's row is not what it should be: {error}"))
+    })
+}
+
+/// A secret of 256 random bits, in 43 characters that a URL may contain.
+fn secret(random: &impl Random) -> String {
+    let mut bytes = [0; 32];
+    random.fill(&mut bytes);
+    Base64UrlUnpadded::encode_string(&bytes)
+}
+
+/// The form in which a secret is stored: SHA-256 in hexadecimal.
+fn hash(secret: &str) -> String {
+    let mut text = String::with_capacity(64);
+    for byte in Sha256::digest(secret.as_bytes()) {
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
+
+/// The browser's cookie. Returns `None` when it sent none that can be ours.
+fn browser(request: &Request) -> Option<&str> {
+    let pairs = request.header("cookie")?.split(';').map(str::trim);
+    let mut ours = pairs.filter_map(|pair| pair.strip_prefix(COOKIE)?.strip_prefix('='));
+    ours.find(|value| {
+        let letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+        value.len() == 43 && value.bytes().all(letter)
+    })
+}
+
+/// The header that gives the cookie to the browser, for as long as an attempt and its exchange can take.
+fn set_cookie(value: &str) -> String {
+    format!("{COOKIE}={value}; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age=1800")
+}
+
+/// Whether a browser sends the request from one of this service's own pages.
+fn is_own_page(request: &Request) -> bool {
+    let site = request.header("sec-fetch-site");
+    let origin = request.header("origin");
+    site.is_none_or(|site| site == "same-origin")
+        && origin.is_some_and(|origin| origin == request.origin)
+}
+

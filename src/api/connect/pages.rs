@@ -1,0 +1,129 @@
+//! The pages that people see on their way to a platform and back. Everything that comes from a request or from a platform
+//! is escaped.
+
+use crate::api::message::{NO_STORE, Response};
+
+/// The policy of these pages. It has no `form-action`, which browsers apply to every redirect that follows a form too, and
+/// platforms redirect to hosts that nobody knows beforehand; nothing on the page can add a form.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https: data:; base-uri 'none'; frame-ancestors 'none'";
+
+/// A page under construction.
+#[derive(Debug, Default)]
+pub struct Page {
+    /// The heading, plain text.
+    pub heading: String,
+    /// Paragraphs, plain text.
+    pub paragraphs: Vec<String>,
+    /// A form that is sent to this path, with the text of its button.
+    pub button: Option<(String, String)>,
+    /// A link, with its text.
+    pub link: Option<(String, String)>,
+    /// What a script tells the window that opened this one: the attempt's id, its status, and the origin that may learn it.
+    pub told: Option<Told>,
+    /// The app's name.
+    pub app: Option<String>,
+    /// The HTTP status.
+    pub status: u16,
+}
+
+/// What a page tells the window that opened it.
+#[derive(Debug)]
+pub struct Told {
+    /// The attempt's id.
+    pub attempt: String,
+    /// `succeeded` or `failed`.
+    pub status: &'static str,
+    /// The only origin that may learn it.
+    pub origin: String,
+    /// Where the browser goes on to.
+    pub return_url: Option<String>,
+}
+
+/// Text as HTML, also between double quotes.
+#[must_use]
+pub fn escape(text: &str) -> String {
+    let mut html = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => html.push_str("&amp;"),
+            '<' => html.push_str("&lt;"),
+            '>' => html.push_str("&gt;"),
+            '"' => html.push_str("&quot;"),
+            '\'' => html.push_str("&#39;"),
+            other => html.push(other),
+        }
+    }
+    html
+}
+
+impl Page {
+    /// The response.
+    #[must_use]
+    pub fn response(&self) -> Response {
+        let app = self.app.as_deref().unwrap_or("connector-vault");
+        let mut body = String::new();
+        for paragraph in &self.paragraphs {
+            body.push_str(&format!("<p>{}</p>\n", escape(paragraph)));
+        }
+        if let Some((path, text)) = &self.button {
+            let (path, text) = (escape(path), escape(text));
+            body.push_str(&format!(
+                "<form method=\"post\" action=\"{path}\"><button type=\"submit\">{text}</button></form>\n"
+            ));
+        }
+        if let Some((url, text)) = &self.link {
+            let (url, text) = (escape(url), escape(text));
+            body.push_str(&format!("<p><a href=\"{url}\" rel=\"noreferrer\">{text}</a></p>\n"));
+        }
+        let told = self.told.as_ref().map(|told| {
+            let return_url = told.return_url.as_ref().map(|url| format!(" data-return=\"{}\"", escape(url)));
+            format!(
+                " data-attempt=\"{}\" data-status=\"{}\" data-origin=\"{}\"{}",
+                escape(&told.attempt),
+                told.status,
+                escape(&told.origin),
+                return_url.unwrap_or_default()
+            )
+        });
+        let script = told.as_ref().map_or("", |_| "<script src=\"/style/connected.js\" defer></script>\n");
+        let html = format!(
+            "<!doctype html>\n<html lang=\"en\"{}>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"robots\" content=\"noindex\">\n<title>{} · {}</title>\n<link rel=\"icon\" href=\"/favicon.svg\">\n<link rel=\"stylesheet\" href=\"/style/palette.css\">\n<link rel=\"stylesheet\" href=\"/style/page.css\">\n<script src=\"/style/theme.js\"></script>\n{script}<header>\n<span class=\"name\">{}</span>\n</header>\n<main>\n<h1>{}</h1>\n{body}</main>\n</html>\n",
+            told.unwrap_or_default(),
+            escape(&self.heading),
+            escape(app),
+            escape(app),
+            escape(&self.heading),
+        );
+        let mut response = Response { body: html.into_bytes(), ..Response::empty(self.status) };
+        response.add("content-type", "text/html; charset=utf-8");
+        response.add("cache-control", NO_STORE);
+        response.add("content-security-policy", POLICY);
+        // With `no-referrer`, browsers would not say from which page the form comes.
+        response.add("referrer-policy", "same-origin");
+        response.add("x-frame-options", "DENY");
+        response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Page, escape};
+
+    #[test]
+    fn nothing_becomes_markup() {
+        assert_eq!(escape("<b a=\"x\" c='y'>&"), "&lt;b a=&quot;x&quot; c=&#39;y&#39;&gt;&amp;");
+        let evil = "\"><script>alert(1)</script>".to_owned();
+        let page = Page {
+            heading: evil.clone(),
+            paragraphs: vec![evil.clone()],
+            button: Some((evil.clone(), evil.clone())),
+            link: Some((evil.clone(), evil.clone())),
+            app: Some(evil),
+            told: None,
+            status: 200,
+        };
+        let html = String::from_utf8(page.response().body).unwrap();
+        assert!(!html.contains("<script>"), "{html}");
+        assert_eq!(html.matches("&quot;&gt;&lt;script&gt;").count(), 9, "{html}");
+    }
+}

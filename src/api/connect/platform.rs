@@ -1,0 +1,122 @@
+//! Requests to platforms while an account is connected.
+
+use crate::catalog::detail::{AuthMethod, Request};
+use crate::connect::method::Connector;
+use crate::credentials::held::Held;
+use crate::credentials::placing::place;
+use crate::json;
+use crate::oauth::{TokenError, Tokens, answer};
+use crate::ports::{Clock, Http, HttpError, HttpRequest, HttpResponse};
+use crate::target::Targets;
+
+/// The longest that a platform may take to answer, in milliseconds.
+pub const DEADLINE_MS: u32 = 20_000;
+
+/// What a platform says of credentials.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// It accepts them, or says nothing of them: there is no request that would show it.
+    Accepted {
+        /// Whether a request has shown it.
+        is_verified: bool,
+    },
+    /// It rejects them.
+    Rejected(u16),
+    /// It can't be asked at the moment.
+    Unreachable,
+    /// It does not answer in time.
+    TimedOut,
+}
+
+/// Sends a token request and reads its answer.
+///
+/// # Errors
+/// When the answer has no tokens.
+pub async fn tokens<P: Http + Clock>(
+    ports: &P,
+    oauth: &crate::catalog::detail::OAuth2,
+    request: HttpRequest,
+) -> Result<Tokens, TokenError> {
+    let answer = ports.send(request, DEADLINE_MS).await;
+    answer::read(oauth, &answer, ports.now())
+}
+
+/// Sends one of the connector's own requests with the credentials. Returns `None` when its address can't be filled in.
+async fn ask<P: Http>(
+    ports: &P,
+    targets: Targets,
+    connector: &Connector,
+    method: &AuthMethod,
+    held: &Held,
+    request: &Request,
+) -> Option<Result<HttpResponse, HttpError>> {
+    let value = |name: &str| held.variable(name);
+    let url = if request.path.starts_with("https://") || request.path.starts_with("http://") {
+        targets.fill(&request.path, value).ok()?
+    } else {
+        let filled = |server: &crate::catalog::detail::Server| {
+            targets.fill(&format!("{}{}", server.url, request.path), value).ok()
+        };
+        connector.servers.iter().find_map(filled)?
+    };
+    let placed = place(method, held);
+    let mut headers = vec![
+        ("accept".to_owned(), "application/json".to_owned()),
+        ("user-agent".to_owned(), "connector-vault".to_owned()),
+    ];
+    headers.extend(placed.headers.clone());
+    let request =
+        HttpRequest { method: request.method, url: placed.url(&url), headers, body: Vec::new() };
+    Some(ports.send(request, DEADLINE_MS).await)
+}
+
+/// Whether the platform accepts the credentials, by the connector's `verify` request.
+pub async fn verify<P: Http>(
+    ports: &P,
+    targets: Targets,
+    connector: &Connector,
+    method: &AuthMethod,
+    held: &Held,
+) -> Verdict {
+    let Some(request) = connector.verify.as_ref().filter(|_| is_sendable(method)) else {
+        return Verdict::Accepted { is_verified: false };
+    };
+    match ask(ports, targets, connector, method, held, request).await {
+        None => Verdict::Accepted { is_verified: false },
+        Some(Err(HttpError::TimedOut)) => Verdict::TimedOut,
+        Some(Err(HttpError::Unreachable)) => Verdict::Unreachable,
+        Some(Err(HttpError::TooLarge)) => Verdict::Accepted { is_verified: true },
+        Some(Ok(answer)) => match answer.status {
+            200..=399 => Verdict::Accepted { is_verified: true },
+            408 | 425 | 429 | 500.. => Verdict::Unreachable,
+            status => Verdict::Rejected(status),
+        },
+    }
+}
+
+/// The stable id of the account at the platform, by the connector's `account` request. Returns `None` when it can't be
+/// learnt.
+pub async fn account<P: Http>(
+    ports: &P,
+    targets: Targets,
+    connector: &Connector,
+    method: &AuthMethod,
+    held: &Held,
+) -> Option<String> {
+    let account = connector.account.as_ref().filter(|_| is_sendable(method))?;
+    let answer = ask(ports, targets, connector, method, held, &account.request).await?.ok()?;
+    if !(200..300).contains(&answer.status) {
+        return None;
+    }
+    let body: serde_json::Value = serde_json::from_slice(&answer.body).ok()?;
+    match body.pointer(&account.id)? {
+        serde_json::Value::String(id) => Some(id.clone()).filter(|id| !id.is_empty()),
+        serde_json::Value::Number(id) => Some(json::text(id)),
+        _ => None,
+    }
+}
+
+/// Whether a request with these credentials needs no signature.
+fn is_sendable(method: &AuthMethod) -> bool {
+    !matches!(method.kind, crate::catalog::detail::Kind::AwsSigv4 { .. })
+}

@@ -1,0 +1,157 @@
+//! Writing a connected account: the connection, its credentials and the end of the attempt in one transaction.
+
+use crate::api::connect::sealing;
+use crate::api::problem::Problem;
+use crate::connect::statements::{
+    Connected, NewCredentials, fail, select_connection, select_holder,
+};
+use crate::credentials::held::Held;
+use crate::credentials::{Kind, Place, VaultKeys};
+use crate::json;
+use crate::ports::{Db, Random, StorageError};
+use crate::terms::{Environment, State};
+use crate::vault::draft::NewConnection;
+use crate::vault::model::Connection;
+
+/// A connected account.
+#[derive(Debug)]
+pub struct Account<'a> {
+    /// The account of the vault.
+    pub account: &'a str,
+    /// Its environment.
+    pub environment: Environment,
+    /// The id of the request.
+    pub request: &'a str,
+    /// The attempt that the request has claimed.
+    pub attempt: Option<&'a str>,
+    /// The id of the connector's method.
+    pub auth_method: &'a str,
+    /// What is held.
+    pub held: &'a Held,
+    /// When the access token expires, in milliseconds since 1970-01-01 UTC.
+    pub expires_at: Option<u64>,
+    /// Whether it can be renewed.
+    pub is_renewable: bool,
+    /// Whether the platform revokes it when it is asked.
+    pub is_revocable: bool,
+    /// What the platform granted.
+    pub scopes: &'a [String],
+    /// What it did not grant of what was asked for.
+    pub missing_scopes: &'a [String],
+    /// The state that the connection has now.
+    pub state: State,
+    /// Milliseconds since 1970-01-01 UTC.
+    pub now: u64,
+}
+
+/// Which connection the account becomes.
+#[derive(Debug)]
+pub enum Target<'a> {
+    /// A new one.
+    New(&'a NewConnection),
+    /// One that exists.
+    Existing {
+        /// Its id.
+        id: &'a str,
+        /// Its new name, if any.
+        name: Option<&'a str>,
+        /// Its new tags as a JSON array, if any.
+        tags: Option<&'a str>,
+    },
+}
+
+/// What became of writing.
+#[derive(Debug)]
+pub enum Written {
+    /// The connection, as it is now.
+    Done(Connection),
+    /// Another connection has the key. Nothing was written.
+    Taken(Connection),
+    /// The connection that was to be reconnected is gone, or the attempt was taken away. Nothing was written.
+    Gone,
+}
+
+/// Writes everything at once, or nothing.
+///
+/// # Errors
+/// When it can't be sealed, or storage can't answer.
+pub async fn store<P: Db + Random>(
+    ports: &P,
+    keys: &VaultKeys,
+    account: &Account<'_>,
+    target: Target<'_>,
+) -> Result<Written, Problem> {
+    let id = match &target {
+        Target::New(new) => new.id.as_str(),
+        Target::Existing { id, .. } => id,
+    };
+    let place = Place {
+        account: account.account,
+        environment: account.environment,
+        kind: Kind::Connection,
+        id,
+    };
+    let plain = zeroize::Zeroizing::new(json::bytes(account.held));
+    let sealed = sealing(keys.seal(&place, &plain, ports))?;
+    let tokens = account.held.tokens.as_ref();
+    let environment = account.environment.as_str();
+    let connected = Connected {
+        account: account.account,
+        environment,
+        request: account.request,
+        attempt: account.attempt,
+        credentials: NewCredentials {
+            connection_id: id,
+            auth_method: account.auth_method,
+            kind: account.held.kind,
+            sealed: &sealed,
+            issued_at: tokens.map(|_| account.now),
+            expires_at: account.expires_at,
+            is_renewable: account.is_renewable,
+            is_revocable: account.is_revocable,
+            scopes: &json::text(&account.scopes),
+            missing_scopes: &json::text(&account.missing_scopes),
+        },
+        state: account.state,
+        now: account.now,
+    };
+    let mut batch = vec![match &target {
+        Target::New(new) => connected.insert(new),
+        Target::Existing { name, tags, .. } => connected.update(*name, *tags),
+    }];
+    batch.push(connected.put_credentials());
+    if let Some(attempt) = account.attempt {
+        batch.push(connected.succeed(attempt));
+    }
+    let found = batch.len();
+    batch.push(match &target {
+        Target::New(new) => select_holder(account.account, environment, new),
+        Target::Existing { id, .. } => select_connection(account.account, environment, id),
+    });
+    let sets = ports.batch(batch).await?;
+    let rows = sets.get(found).map(crate::ports::ResultSet::rows::<Connection>).transpose()?;
+    let Some(connection) = rows.and_then(|rows| rows.into_iter().next()) else {
+        return Ok(Written::Gone);
+    };
+    Ok(if connection.id != id {
+        Written::Taken(connection)
+    } else if connection.written_by == account.request {
+        Written::Done(connection)
+    } else {
+        Written::Gone
+    })
+}
+
+/// Ends an attempt without a connection.
+///
+/// # Errors
+/// When storage can't answer.
+pub async fn end<P: Db>(
+    ports: &P,
+    attempt: &str,
+    request: &str,
+    code: &str,
+    detail: &str,
+) -> Result<(), StorageError> {
+    ports.batch(vec![fail(attempt, request, code, detail)]).await.map(drop)
+}

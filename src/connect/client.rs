@@ -1,0 +1,119 @@
+//! A row of `oauth_clients`: the app's registration at a platform.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::credentials::{Kind, OpenError, Place, Sealed, VaultKeys};
+use crate::oauth::Client;
+use crate::rfc3339::rfc3339;
+use crate::terms::Environment;
+
+/// An OAuth client. `Debug` shows nothing but its platform.
+#[derive(Clone, PartialEq, Eq, Deserialize)]
+pub struct OauthClient {
+    /// The account.
+    pub account: String,
+    /// Its environment.
+    pub environment: Environment,
+    /// The platform's identifier.
+    pub platform: String,
+    /// The id of the connector's method; `None` for whichever method of OAuth 2.0 there is.
+    pub auth_method: Option<String>,
+    /// The `client_id`.
+    pub client_id: String,
+    /// The sealed secret.
+    pub sealed: Option<String>,
+    /// A JSON array of strings.
+    pub scopes: String,
+    /// A JSON object of strings.
+    pub authorization_parameters: String,
+    /// A JSON object of strings.
+    pub variables: String,
+    /// Milliseconds since 1970-01-01 UTC.
+    pub created_at: u64,
+    /// Milliseconds since 1970-01-01 UTC.
+    pub updated_at: u64,
+}
+
+impl fmt::Debug for OauthClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "OauthClient({})", self.platform)
+    }
+}
+
+/// What the API shows of a client.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Shown<'a> {
+    platform: &'a str,
+    auth_method: Option<&'a str>,
+    client_id: &'a str,
+    has_secret: bool,
+    scopes: Vec<String>,
+    authorization_parameters: BTreeMap<String, String>,
+    variables: BTreeMap<String, String>,
+    redirect_uri: &'a str,
+    created_at: Option<String>,
+    updated_at: Option<String>,
+}
+
+/// Where the secret of a client belongs.
+#[must_use]
+pub fn place<'a>(account: &'a str, environment: Environment, platform: &'a str) -> Place<'a> {
+    Place { account, environment, kind: Kind::OauthClient, id: platform }
+}
+
+impl OauthClient {
+    /// The client with its secret, for requests to the platform.
+    ///
+    /// # Errors
+    /// When no key opens the secret.
+    pub fn open(&self, keys: &VaultKeys) -> Result<Client, OpenError> {
+        let secret = match &self.sealed {
+            None => None,
+            Some(sealed) => {
+                let place = place(&self.account, self.environment, &self.platform);
+                let plain = keys.open(&place, &Sealed::from(sealed.clone()))?;
+                Some(String::from_utf8(plain.to_vec()).map_err(|_| OpenError::Damaged)?)
+            }
+        };
+        Ok(Client { id: self.client_id.clone(), secret })
+    }
+
+    /// The scopes to ask for when a request names none.
+    #[must_use]
+    pub fn scopes(&self) -> Vec<String> {
+        serde_json::from_str(&self.scopes).unwrap_or_default()
+    }
+
+    /// Further parameters of authorization requests.
+    #[must_use]
+    pub fn authorization_parameters(&self) -> BTreeMap<String, String> {
+        serde_json::from_str(&self.authorization_parameters).unwrap_or_default()
+    }
+
+    /// The values of variables of URLs.
+    #[must_use]
+    pub fn variables(&self) -> BTreeMap<String, String> {
+        serde_json::from_str(&self.variables).unwrap_or_default()
+    }
+
+    /// The document that the API shows.
+    #[must_use]
+    pub fn to_json(&self, redirect_uri: &str) -> Vec<u8> {
+        crate::json::bytes(&Shown {
+            platform: &self.platform,
+            auth_method: self.auth_method.as_deref(),
+            client_id: &self.client_id,
+            has_secret: self.sealed.is_some(),
+            scopes: self.scopes(),
+            authorization_parameters: self.authorization_parameters(),
+            variables: self.variables(),
+            redirect_uri,
+            created_at: rfc3339(self.created_at),
+            updated_at: rfc3339(self.updated_at),
+        })
+    }
+}

@@ -1,0 +1,65 @@
+//! A method of OAuth 2.0 for one connection: its addresses and parameters with their variables filled in.
+
+use crate::catalog::detail::{OAuth2, Parameters, variables};
+use crate::target::Targets;
+use crate::target::fill::{FillError, fill_text, host_choosers};
+
+/// A method of OAuth 2.0, filled in.
+#[derive(Debug, Clone)]
+pub struct Filled {
+    /// The method, with parameters filled in.
+    pub oauth: OAuth2,
+    /// Where the user is sent; `None` for client credentials.
+    pub authorization_url: Option<String>,
+    /// Where codes are exchanged.
+    pub token_url: String,
+    /// Where refresh tokens are exchanged.
+    pub refresh_url: String,
+    /// Where tokens are revoked.
+    pub revocation_url: Option<String>,
+}
+
+impl Filled {
+    /// Fills in a method. `value` gives the value of a variable.
+    ///
+    /// # Errors
+    /// When a value is missing or can't stand where it would, or when nothing may be sent to an address.
+    pub fn new<'v>(
+        oauth: &OAuth2,
+        targets: Targets,
+        value: impl Fn(&str) -> Option<&'v str>,
+    ) -> Result<Self, FillError> {
+        let fill = |url: &str| targets.fill(url, &value);
+        let optional = |url: &Option<String>| url.as_deref().map(fill).transpose();
+        let parameters = |parameters: &Parameters| {
+            let filled = parameters.iter().map(|(name, text)| Ok((name.clone(), fill_text(text, &value)?)));
+            filled.collect::<Result<Parameters, FillError>>()
+        };
+        let token_url = fill(&oauth.token_url)?;
+        Ok(Self {
+            authorization_url: optional(&oauth.authorization_url)?,
+            refresh_url: optional(&oauth.refresh_url)?.unwrap_or_else(|| token_url.clone()),
+            token_url,
+            revocation_url: optional(&oauth.revocation_url)?,
+            oauth: OAuth2 {
+                authorization_parameters: parameters(&oauth.authorization_parameters)?,
+                token_parameters: parameters(&oauth.token_parameters)?,
+                ..oauth.clone()
+            },
+        })
+    }
+}
+
+/// The variables that decide to whom the client's secret and the user's tokens are sent. Whoever fills in a form must not
+/// choose them: they come from the OAuth client.
+#[must_use]
+pub fn deciding(oauth: &OAuth2) -> Vec<&str> {
+    let urls = [Some(&oauth.token_url), oauth.refresh_url.as_ref(), oauth.revocation_url.as_ref()];
+    urls.into_iter().flatten().flat_map(|url| host_choosers(url)).collect()
+}
+
+/// Whether a text has variables.
+#[must_use]
+pub fn has_variables(text: &str) -> bool {
+    variables(text).next().is_some()
+}
