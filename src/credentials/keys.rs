@@ -138,7 +138,7 @@ impl fmt::Display for VaultKeysError {
             Fault::Base64 => "has a key that is not standard base64",
             Fault::Length => "has a key that does not have 32 bytes",
         };
-        write!(f, "entry {} of VAULT_KEYS {fault}", self.entry)
+        write!(f, "entry {} {fault}", self.entry)
     }
 }
 

@@ -6,6 +6,10 @@
 //! 800-38D (section 8.3) allows 2^32 seals for each derived key, which leaves a chance below 2^-32 that two share a
 //! nonce. An account whose 100,000 connections are renewed every hour takes five years to get there; a new first key
 //! starts anew.
+//!
+//! **Not `WebCrypto`**, which only has promises: a call here is a plain function, and faster. On workerd, to open 1 KB takes
+//! 0.025 ms, and 0.1 ms by `WebCrypto`. In a new isolate it is 1.8 ms and 1.0 ms, of which the former is the time to
+//! compile it: none is left once an isolate has rehearsed it while it started.
 
 use std::fmt;
 

@@ -249,5 +249,5 @@ fn nothing_shows_a_key() {
     );
     assert_eq!(format!("{:?}", seal(&both)), "Sealed(…)");
     let refused = VaultKeys::parse(&format!("a:{KEY},secret:{KEY}AAAA")).unwrap_err();
-    assert_eq!(refused.to_string(), "entry 2 of VAULT_KEYS has a key that is not standard base64");
+    assert_eq!(refused.to_string(), "entry 2 has a key that is not standard base64");
 }
