@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use base64ct::{Base64, Base64Unpadded, Encoding as _};
+use base64ct::{Base64Unpadded, Encoding as _};
 use zeroize::Zeroizing;
 
 /// Bytes of a key.
@@ -95,9 +95,9 @@ impl VaultKey {
         if !is_id(id) {
             return Err(Fault::Id);
         }
-        let decode =
-            if key.ends_with('=') { Base64::decode_vec } else { Base64Unpadded::decode_vec };
-        let decoded = Zeroizing::new(decode(key).map_err(|_| Fault::Base64)?);
+        // Many tools leave the padding out.
+        let text = key.trim_end_matches('=');
+        let decoded = Zeroizing::new(Base64Unpadded::decode_vec(text).map_err(|_| Fault::Base64)?);
         let mut bytes = Zeroizing::new([0; KEY_LEN]);
         if decoded.len() != KEY_LEN {
             return Err(Fault::Length);
