@@ -18,8 +18,8 @@ import { importCatalog, publishCatalog } from "./start/catalog.mjs";
 import { seedDemoAccount } from "./start/demo-connections.mjs";
 import { demoKey, mustWork } from "./start/demo-key.mjs";
 import { mustBeFree, options } from "./start/options.mjs";
+import { ensureSecrets } from "./start/secrets.mjs";
 import { serve } from "./start/serve.mjs";
-import { ensureSessionSecret } from "./start/session-secret.mjs";
 import { welcome } from "./start/welcome.mjs";
 
 /** What takes longer is accounted for. */
@@ -57,7 +57,7 @@ await main(async () => {
     await importCatalog(program);
     await publishCatalog(program, given);
     await migrateState(program, given);
-    ensureSessionSecret();
+    ensureSecrets();
     await seedDemoAccount(program, given);
   });
   await together([storage, buildWorker(tools), buildSite(tools)]);

@@ -1,17 +1,26 @@
-// The secret that signs tokens on this machine. wrangler reads it from .dev.vars, which is nobody else's.
+// The secrets of the service on this machine: what signs tokens, and the key that seals credentials. wrangler reads them from
+// .dev.vars, which is nobody else's.
 import { randomBytes } from "node:crypto";
 import { appendFileSync, chmodSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../lib/paths.mjs";
+import { say } from "../lib/status.mjs";
 
-const NAME = "SESSION_SECRET";
+const FILE = ".dev.vars";
+const SECRETS = {
+  SESSION_SECRET: { does: "signs tokens", make: () => randomBytes(32).toString("base64url") },
+  VAULT_KEYS: { does: "seals credentials", make: () => `"local-1:${randomBytes(32).toString("base64")}"` },
+};
 
-/** Makes one when there is none yet; whatever else the file holds stays. */
-export function ensureSessionSecret(folder = root) {
-  const file = join(folder, ".dev.vars");
-  const text = existsSync(file) ? readFileSync(file, "utf8") : "";
-  if (new RegExp(`^\\s*(?:export\\s+)?${NAME}\\s*=`, "m").test(text)) return;
-  const line = text === "" || text.endsWith("\n") ? "" : "\n";
-  appendFileSync(file, `${line}${NAME}=${randomBytes(32).toString("base64url")}\n`, { mode: 0o600 });
-  if (text === "") chmodSync(file, 0o600);
+/** Makes each that is not there yet; whatever else the file holds stays. */
+export function ensureSecrets(folder = root) {
+  const file = join(folder, FILE);
+  for (const [name, { does, make }] of Object.entries(SECRETS)) {
+    const text = existsSync(file) ? readFileSync(file, "utf8") : "";
+    if (new RegExp(`^\\s*(?:export\\s+)?${name}\\s*=`, "m").test(text)) continue;
+    const line = text === "" || text.endsWith("\n") ? "" : "\n";
+    appendFileSync(file, `${line}${name}=${make()}\n`, { mode: 0o600 });
+    if (text === "") chmodSync(file, 0o600);
+    say(`Made ${name}, which ${does} on this machine, in ${FILE}.`);
+  }
 }

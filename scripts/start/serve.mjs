@@ -5,6 +5,8 @@ import { root, wrangler } from "../lib/paths.mjs";
 import { environment } from "../lib/run.mjs";
 import { WithoutRequests } from "./request-log.mjs";
 
+/** Only here may the vault call this machine's own addresses. Options that are given come later, and may change it. */
+const VARIABLES = ["--var", "LOCAL_TARGETS:allow"];
 const READY = /Ready on (https?:\/\/[^\s\u001b]+)/;
 
 /**
@@ -14,7 +16,7 @@ const READY = /Ready on (https?:\/\/[^\s\u001b]+)/;
  */
 export function serve({ args, log }, whenReady) {
   return new Promise((resolve, reject) => {
-    const child = spawn(wrangler, ["dev", "--show-interactive-dev-session=false", ...args], {
+    const child = spawn(wrangler, ["dev", ...VARIABLES, "--show-interactive-dev-session=false", ...args], {
       cwd: root,
       env: environment({
         // Where a visitor comes from is nothing that this service asks; looking it up takes a network.

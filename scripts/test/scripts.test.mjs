@@ -17,7 +17,7 @@ import { gather, say } from "../lib/status.mjs";
 import { wasmCargoEnvironment } from "../lib/wasm.mjs";
 import { options } from "../start/options.mjs";
 import { WithoutRequests } from "../start/request-log.mjs";
-import { ensureSessionSecret } from "../start/session-secret.mjs";
+import { ensureSecrets } from "../start/secrets.mjs";
 import { Steps } from "./steps.mjs";
 
 describe("a lock", () => {
@@ -131,32 +131,36 @@ test("the line of an answered request is left out, and nothing else", () => {
   }
 });
 
-test("a secret that signs tokens is made once, beside what is there", () => {
+test("a secret of this machine is made once, beside what is there", async () => {
   const folder = mkdtempSync(join(tmpdir(), "connector-vault-secret-"));
   const file = join(folder, ".dev.vars");
   const text = () => readFileSync(file, "utf8");
-  ensureSessionSecret(folder);
+  const ensure = () => gather(async () => ensureSecrets(folder));
+  const names = ["SESSION_SECRET", "VAULT_KEYS"];
+  const said = (name) => new RegExp(`Made ${name}, which .* in \\.dev\\.vars\\.`);
+  const told = await ensure();
+  for (const name of names) assert.match(told, said(name));
   const first = text();
-  assert.match(first, /^SESSION_SECRET=[\w-]{43}\n$/);
+  assert.match(first, /^SESSION_SECRET=[\w-]{43}\nVAULT_KEYS="local-1:[\w+/]{43}="\n$/);
+  for (const [, secret] of first.matchAll(/[=:]"?([\w+/-]{43})/g)) assert.ok(!told.includes(secret));
   assert.equal(statSync(file).mode & 0o777, 0o600);
-  ensureSessionSecret(folder);
+  assert.equal(await ensure(), "");
   assert.equal(text(), first);
-  for (const [before, isThere] of [
-    ["A=1", false],
-    ["A=1\n# SESSION_SECRET=x\n", false],
-    ["SESSION_SECRET_PREVIOUS=x\n", false],
-    ["A=1\nexport SESSION_SECRET = 'x'\n", true],
+  for (const [before, there] of [
+    ["A=1", []],
+    ["A=1\n# SESSION_SECRET=x\n#VAULT_KEYS=x", []],
+    ["SESSION_SECRET_PREVIOUS=x\nMY_VAULT_KEYS=x\n", []],
+    ["A=1\nexport SESSION_SECRET = 'x'\n", ["SESSION_SECRET"]],
+    [" VAULT_KEYS =\nA=1", ["VAULT_KEYS"]],
+    ["VAULT_KEYS=x\nSESSION_SECRET=x", names],
   ]) {
     writeFileSync(file, before);
-    ensureSessionSecret(folder);
-    assert.equal(text() === before, isThere, before);
-    assert.equal(
-      text()
-        .split("\n")
-        .filter((line) => /^(export )?SESSION_SECRET ?=/.test(line)).length,
-      1,
-      before,
-    );
+    const told = await ensure();
+    for (const name of names) {
+      assert.equal(said(name).test(told), !there.includes(name), before);
+      const lines = text().match(new RegExp(`^ ?(export )?${name} ?=`, "gm"));
+      assert.equal(lines.length, 1, before);
+    }
     assert.ok(text().startsWith(before));
   }
   rmSync(folder, { recursive: true });
