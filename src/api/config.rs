@@ -4,6 +4,8 @@ use serde::{Deserialize, Deserializer};
 
 use crate::access::token::SessionSecrets;
 use crate::catalog::cache::DEFAULT_SEGMENT_BYTES;
+use crate::credentials::VaultKeys;
+use crate::invisible::visible;
 
 /// The header that carries the API key (specification, part 5).
 pub const SECRET_HEADER: &str = "x-service-secret";
@@ -23,6 +25,18 @@ pub struct Config {
     pub max_rows_read: u64,
     /// Where to report vulnerabilities: URIs, the preferred one first.
     pub security_contacts: Vec<String>,
+    /// The keys that seal credentials; without any, there are none.
+    pub vault_keys: VaultKeys,
+    /// Whether the service may call the machine's own addresses, and by plain HTTP: for development only.
+    pub local_targets: bool,
+    /// The name of the operator's app, as end users know it.
+    pub app_name: Option<String>,
+    /// The app's logo: an `https:` URL, or a path of this service.
+    pub app_logo_url: Option<String>,
+    /// The app's accent colour: `#` and six hexadecimal digits, in lower case.
+    pub app_color: Option<String>,
+    /// What is wrong with the variables, for the log. Each of them counts as absent.
+    pub faults: Vec<String>,
 }
 
 /// The Worker's variables and secrets. One that is neither a text nor a whole number counts as absent, which is empty.
@@ -50,6 +64,21 @@ pub struct Variables {
     /// Where to report vulnerabilities: e-mail addresses or URIs (`https:`, `mailto:`, `tel:`), separated by commas.
     #[serde(deserialize_with = "text")]
     pub security_contact: String,
+    /// The keys that seal credentials, as [`VaultKeys::parse`] reads them. With a wrong entry, there are none.
+    #[serde(deserialize_with = "text")]
+    pub vault_keys: String,
+    /// `allow` for calls to the machine's own addresses.
+    #[serde(deserialize_with = "text")]
+    pub local_targets: String,
+    /// The name of the operator's app: 1–60 visible characters.
+    #[serde(deserialize_with = "text")]
+    pub app_name: String,
+    /// Its logo: an `https:` URL, or a path that begins with one slash.
+    #[serde(deserialize_with = "text")]
+    pub app_logo_url: String,
+    /// Its accent colour: `#rrggbb`.
+    #[serde(deserialize_with = "text")]
+    pub app_color: String,
 }
 
 /// A text; empty when the variable is something else.
@@ -93,13 +122,36 @@ impl From<&Variables> for Config {
         let segment_bytes = variables.segment_cache_bytes.trim().parse();
         let rows = variables.max_rows_read.trim().parse().ok();
         let rows = rows.filter(|rows| (1..=1_000_000_000).contains(rows));
+        let mut faults = Vec::new();
+        let vault_keys = VaultKeys::parse(&variables.vault_keys).unwrap_or_else(|error| {
+            faults.push(format!("VAULT_KEYS is ignored: {error}"));
+            VaultKeys::default()
+        });
+        let mut app = |name: &str, text: &str, read: fn(&str) -> Option<String>, form: &str| {
+            let read = Some(text.trim()).filter(|text| !text.is_empty()).map(read)?;
+            if read.is_none() {
+                faults.push(format!("{name} is ignored: it must be {form}"));
+            }
+            read
+        };
         Self {
+            app_name: app("APP_NAME", &variables.app_name, app_name, "1–60 visible characters"),
+            app_logo_url: app(
+                "APP_LOGO_URL",
+                &variables.app_logo_url,
+                logo_url,
+                "an https: URL, or a path such as /logo.svg",
+            ),
+            app_color: app("APP_COLOR", &variables.app_color, color, "like #1a2b3c"),
+            local_targets: variables.local_targets.trim() == "allow",
+            vault_keys,
             secret_headers: secret_headers(&variables.secret_headers),
             allowed_origins: allowed_origins(&variables.allowed_origins),
             segment_bytes: segment_bytes.unwrap_or(DEFAULT_SEGMENT_BYTES),
             sessions: SessionSecrets::new(current, previous),
             max_rows_read: rows.unwrap_or(DEFAULT_MAX_ROWS_READ),
             security_contacts: items(&variables.security_contact).filter_map(contact).collect(),
+            faults,
         }
     }
 }
@@ -132,6 +184,30 @@ fn contact(text: &str) -> Option<String> {
         (true, false, true) => Some(format!("mailto:{text}")),
         _ => None,
     }
+}
+
+/// The longest name of an app, in characters.
+const MAX_APP_NAME: usize = 60;
+
+fn app_name(text: &str) -> Option<String> {
+    let is_shown = visible(text).eq(text.chars()) && !text.chars().any(char::is_control);
+    (is_shown && text.chars().count() <= MAX_APP_NAME).then(|| text.to_owned())
+}
+
+fn logo_url(text: &str) -> Option<String> {
+    // Browsers read a backslash as a slash: a path that begins with two of either names another host.
+    let is_path = text.starts_with('/') && !text.starts_with("//");
+    let is_url = text
+        .strip_prefix("https://")
+        .is_some_and(|rest| rest.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric()));
+    let is_plain = |byte: u8| byte.is_ascii_graphic() && !b"\"'<>\\`".contains(&byte);
+    ((is_path || is_url) && text.bytes().all(is_plain)).then(|| text.to_owned())
+}
+
+fn color(text: &str) -> Option<String> {
+    let digits = text.strip_prefix('#')?;
+    let is_color = digits.len() == 6 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_color.then(|| text.to_ascii_lowercase())
 }
 
 impl Config {
@@ -218,6 +294,82 @@ mod tests {
         ] {
             let variables = Variables { max_rows_read: text.into(), ..Variables::default() };
             assert_eq!(Config::from(&variables).max_rows_read, rows, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn keys_are_read_or_missing() {
+        let key = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+        let config = |keys: &str| {
+            Config::from(&Variables { vault_keys: keys.into(), ..Variables::default() })
+        };
+        let read = config(&format!("new:{key},old:{key}"));
+        assert_eq!(read.vault_keys.ids().collect::<Vec<_>>(), ["new", "old"]);
+        assert!(read.faults.is_empty());
+        assert!(Config::default().vault_keys.is_empty() && Config::default().faults.is_empty());
+        let wrong = config(&format!("new:{key},old:{key}."));
+        assert!(wrong.vault_keys.is_empty());
+        assert_eq!(
+            wrong.faults,
+            ["VAULT_KEYS is ignored: entry 2 has a key that is not standard base64"]
+        );
+        assert!(!format!("{read:?} {wrong:?}").contains("AAECAw"));
+    }
+
+    #[test]
+    fn local_targets_are_allowed_by_one_word_only() {
+        for (text, allowed) in
+            [("", false), ("allow", true), (" allow\n", true), ("Allow", false), ("true", false)]
+        {
+            let variables = Variables { local_targets: text.into(), ..Variables::default() };
+            assert_eq!(Config::from(&variables).local_targets, allowed, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_an_app_shows_is_checked() {
+        type Read = fn(&Config) -> Option<&str>;
+        let name: Read = |config| config.app_name.as_deref();
+        let logo: Read = |config| config.app_logo_url.as_deref();
+        let color: Read = |config| config.app_color.as_deref();
+        let longest = "é".repeat(60);
+        for (variable, text, read, expected) in [
+            ("APP_NAME", " Acme ✨ ", name, Some("Acme ✨")),
+            ("APP_NAME", &longest, name, Some(longest.as_str())),
+            ("APP_NAME", &format!("{longest}a"), name, None),
+            ("APP_NAME", "Ac\u{202e}me", name, None),
+            ("APP_NAME", "Ac\nme", name, None),
+            (
+                "APP_LOGO_URL",
+                "https://a.example/l.svg?v=1",
+                logo,
+                Some("https://a.example/l.svg?v=1"),
+            ),
+            ("APP_LOGO_URL", "/logo.svg", logo, Some("/logo.svg")),
+            ("APP_LOGO_URL", "//evil.example/l.svg", logo, None),
+            ("APP_LOGO_URL", "/\\evil.example/l.svg", logo, None),
+            ("APP_LOGO_URL", "http://a.example/l.svg", logo, None),
+            ("APP_LOGO_URL", "https://", logo, None),
+            ("APP_LOGO_URL", "https:///a", logo, None),
+            ("APP_LOGO_URL", "data:image/svg+xml,a", logo, None),
+            ("APP_LOGO_URL", "https://a.example/\"a", logo, None),
+            ("APP_LOGO_URL", "/a b.svg", logo, None),
+            ("APP_LOGO_URL", "logo.svg", logo, None),
+            ("APP_COLOR", "#1A2b3C", color, Some("#1a2b3c")),
+            ("APP_COLOR", "#abc", color, None),
+            ("APP_COLOR", "1a2b3c", color, None),
+            ("APP_COLOR", "#1a2b3g", color, None),
+            ("APP_COLOR", "red;", color, None),
+        ] {
+            let variables = serde_json::json!({ variable: text });
+            let config = Config::from(&serde_json::from_value::<Variables>(variables).unwrap());
+            assert_eq!(read(&config), expected, "{variable} {text:?}");
+            let told = config.faults.iter().any(|fault| fault.starts_with(variable));
+            assert_eq!(told, expected.is_none(), "{variable} {text:?}: {:?}", config.faults);
+        }
+        for absent in ["", "  "] {
+            let variables = Variables { app_name: absent.into(), ..Variables::default() };
+            assert_eq!(Config::from(&variables), Config::default());
         }
     }
 }

@@ -40,6 +40,9 @@ impl Isolate {
         let variables: Variables =
             serde_wasm_bindgen::from_value(env.clone().into()).unwrap_or_default();
         let config = Config::from(&variables);
+        for fault in &config.faults {
+            worker::console_error!("{fault}");
+        }
         let header_names = http::names(&config);
         Self { service: Service::new(config), header_names }
     }
