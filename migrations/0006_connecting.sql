@@ -56,6 +56,8 @@ CREATE TABLE credentials (
   -- Failed renewals since the last good one, when the first of them was, and when the next one is due.
   attempts        INTEGER NOT NULL DEFAULT 0,
   failing_since   INTEGER,
+  -- When the platform first said that the grant has ended; NULL when it has not since the last good renewal.
+  refused_since   INTEGER,
   next_attempt_at INTEGER,
   -- Who renews now, and until when nobody else does.
   lease           TEXT,

@@ -12,6 +12,7 @@
 //! | [`credentials`] | the keys that seal credentials at rest, sealing, opening |
 //! | [`vault`] | connections: fields and their rules, keys, filters, cursors, entity tags, their SQL |
 //! | [`connect`] | connecting accounts: methods and fields, attempts, their SQL |
+//! | [`lifecycle`] | when credentials are renewed, what a failed renewal means, the SQL of both |
 //! | [`api`] | the HTTP contract, pure: endpoints, query parameters, bodies, problems, [`api::handle()`] |
 //! | `edge` | feature `worker`: the Cloudflare Worker, the only code that uses the Workers API |
 //! | `client` | feature `client`: the core of the npm package, the only code that uses browser APIs |
@@ -43,6 +44,7 @@ pub mod fold;
 pub mod importer;
 pub mod invisible;
 pub mod json;
+pub mod lifecycle;
 pub mod logos;
 pub mod names;
 pub mod nearest;

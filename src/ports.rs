@@ -252,6 +252,6 @@ pub trait Http {
 }
 
 /// All ports together.
-pub trait Ports: Db + Blobs + Clock + Random + RateLimit {}
+pub trait Ports: Db + Blobs + Http + Clock + Random + RateLimit {}
 
-impl<T: Db + Blobs + Clock + Random + RateLimit> Ports for T {}
+impl<T: Db + Blobs + Http + Clock + Random + RateLimit> Ports for T {}

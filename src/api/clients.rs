@@ -9,7 +9,7 @@ use crate::api::cost::Metered;
 use crate::api::fields::unknown_platform;
 use crate::api::message::{NO_STORE, Response};
 use crate::api::paging::Paging;
-use crate::api::plan::{Context, Plan, Statements};
+use crate::api::plan::{Context, Plan, Statements as Asked};
 use crate::api::problem::{Code, Problem};
 use crate::catalog::cache::CatalogCache;
 use crate::catalog::reader::Catalog;
@@ -18,7 +18,7 @@ use crate::connect::method::Connector;
 use crate::connect::statements::{self, NewClient, NewSecret};
 use crate::fold::fold;
 use crate::json;
-use crate::ports::{Db, Ports, StorageError};
+use crate::ports::{Db, Ports, ResultSet, StorageError};
 
 /// The number of clients.
 #[derive(Deserialize)]
@@ -35,10 +35,10 @@ pub fn list<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
     query.finish()?;
     let paging = Paging::read(&query);
     let offset = paging.limit.saturating_mul(paging.page.saturating_sub(1));
-    let (guard, mut statements) = (context.guard(), Statements::default());
-    let rows = statements.ask::<OauthClient>(statements::select_clients(&guard, paging.limit, offset));
-    let count = statements.ask::<Count>(statements::count_clients(&guard));
-    Ok(Plan::vault(statements, move |results, _| {
+    let (guard, mut asked) = (context.guard(), Asked::default());
+    let rows = asked.ask::<OauthClient>(statements::select_clients(&guard, paging.limit, offset));
+    let count = asked.ask::<Count>(statements::count_clients(&guard));
+    Ok(Plan::vault(asked, move |results, _| {
         let redirect_uri = redirect_uri(&context.request.origin);
         let rows = results.all(rows)?;
         let rows: Vec<Vec<u8>> = rows.iter().map(|client| client.to_json(&redirect_uri)).collect();
@@ -53,10 +53,10 @@ pub fn list<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
 /// When the request has a query.
 pub fn read<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
     context.no_query()?;
-    let (guard, mut statements) = (context.guard(), Statements::default());
+    let (guard, mut asked) = (context.guard(), Asked::default());
     let platform = fold(context.argument(0));
-    let client = statements.ask::<OauthClient>(statements::select_client(&guard, &platform));
-    Ok(Plan::vault(statements, move |results, _| {
+    let client = asked.ask::<OauthClient>(statements::select_client(&guard, &platform));
+    Ok(Plan::vault(asked, move |results, _| {
         let client = results.first(client)?.ok_or_else(|| no_client(&platform))?;
         Ok(Response::json(client.to_json(&redirect_uri(&context.request.origin)), NO_STORE))
     }))
@@ -68,10 +68,10 @@ pub fn read<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
 /// When the request has a query.
 pub fn delete<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
     context.no_query()?;
-    let (guard, mut statements) = (context.guard(), Statements::default());
+    let (guard, mut asked) = (context.guard(), Asked::default());
     let platform = fold(context.argument(0));
-    let deleted = statements.ask::<OauthClient>(statements::delete_client(&guard, &platform));
-    Ok(Plan::vault(statements, move |results, _| {
+    let deleted = asked.ask::<OauthClient>(statements::delete_client(&guard, &platform));
+    Ok(Plan::vault(asked, move |results, _| {
         if results.first(deleted)?.is_none() && !results.repeated {
             return Err(no_client(&platform));
         }
@@ -107,16 +107,7 @@ pub struct PutClient<'a> {
     body: BodyReader,
 }
 
-impl<'a> PutClient<'a> {
-    /// What is asked of storage together with the caller's key: whether there is a client already.
-    #[must_use]
-    pub fn statements(&self) -> Statements {
-        let mut statements = Statements::default();
-        let platform = fold(self.context.argument(0));
-        statements.run(statements::select_client(&self.context.guard(), &platform));
-        statements
-    }
-
+impl PutClient<'_> {
     /// Stores the client.
     ///
     /// # Errors
@@ -124,9 +115,8 @@ impl<'a> PutClient<'a> {
     pub async fn answer<P: Ports>(
         self,
         principal: &Principal,
-        former: Option<OauthClient>,
         cache: &CatalogCache,
-        ports: &Metered<'a, P>,
+        ports: &Metered<'_, P>,
     ) -> Result<Response, Problem> {
         let Self { context, mut body } = self;
         let asked = fold(context.argument(0));
@@ -197,13 +187,14 @@ impl<'a> PutClient<'a> {
             now: context.now,
         };
         let environment = principal.environment.as_str();
-        let stored = [
-            statements::put_client(principal, &new),
-            statements::select_client_of(&principal.account, environment, platform),
-        ];
-        let sets = ports.batch(stored.into()).await?;
-        let rows = sets.get(1).map(crate::ports::ResultSet::rows::<OauthClient>).transpose()?;
-        let client = rows.and_then(|rows| rows.into_iter().next());
+        let select = statements::select_client_of(&principal.account, environment, platform);
+        let batch = vec![select.clone(), statements::put_client(principal, &new), select];
+        let sets = ports.batch(batch).await?;
+        let found = |nth: usize| -> Result<Option<OauthClient>, StorageError> {
+            let rows = sets.get(nth).map(ResultSet::rows::<OauthClient>).transpose()?;
+            Ok(rows.and_then(|rows| rows.into_iter().next()))
+        };
+        let (former, client) = (found(0)?, found(2)?);
         let client = client.ok_or_else(|| StorageError::new("a stored OAuth client is not there"))?;
         let redirect_uri = redirect_uri(&context.request.origin);
         let mut response = Response::json(client.to_json(&redirect_uri), NO_STORE);

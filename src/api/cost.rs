@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use crate::access::usage::Use;
 use crate::ports::{
-    Blob, Blobs, Clock, Db, Ports, Random, RateLimit, ResultSet, RetryAfter, Statement,
+    Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Ports, Random, RateLimit, ResultSet, RetryAfter, Statement,
     StorageError,
 };
 
@@ -193,6 +193,16 @@ impl<P: Clock> Clock for Metered<'_, P> {
 impl<P: Random> Random for Metered<'_, P> {
     fn fill(&self, bytes: &mut [u8]) {
         self.ports.fill(bytes);
+    }
+}
+
+impl<P: Http> Http for Metered<'_, P> {
+    async fn send(
+        &self,
+        request: HttpRequest,
+        deadline_ms: u32,
+    ) -> Result<HttpResponse, HttpError> {
+        self.ports.send(request, deadline_ms).await
     }
 }
 

@@ -8,7 +8,8 @@ use super::message::{NO_STORE, Request, Response};
 use super::plan::{Context, Plan, Results, Statements};
 use super::problem::Problem;
 use super::route::{READS, Resource, Route};
-use super::{catalog, open, page, session, vault, whoami};
+use super::connect::link::Desk;
+use super::{catalog, clients, connect, credentials, open, page, session, vault, whoami};
 use crate::access::authenticate::{KeyCache, owner};
 use crate::access::error::AuthenticationError;
 use crate::access::statements::select_key;
@@ -123,13 +124,17 @@ async fn answer<P: Ports>(
     }
     let now = ports.now();
     let endpoint = match resource.map(|resource| (resource, resource.endpoint(&request.method))) {
-        Some((_, Some(Endpoint::Open(open)))) => return open::answer(open, &service.config, now),
+        Some((resource, Some(Endpoint::Open(open)))) => {
+            let (config, catalog) = (&service.config, &service.catalog);
+            let desk = Desk { config, catalog, ports: metered, now, request_id };
+            return open::answer(open, &desk, request, resource.arguments()).await;
+        }
         Some((_, Some(Endpoint::Keyed(keyed)))) => Ok(keyed),
         Some((resource, None)) => {
             let refusal = Problem::no_method(resource.allow());
             if let Some(open) = resource.open() {
                 // An open path that does not exist answers 404 rather than 405.
-                return open::answer(open, &service.config, now).and(Err(refusal));
+                return open::exists(open, &service.config).and(Err(refusal));
             }
             Err(refusal)
         }
@@ -182,8 +187,7 @@ async fn answer<P: Ports>(
     match plan {
         Ok(Plan::Vault(statements, render)) => {
             let (principal, sets) = door.admit(statements).await?;
-            let sets = sets.get(1..).unwrap_or_default();
-            render(&Results { sets, repeated: metered.was_repeated() }, &principal)
+            render(&results(&sets, metered), &principal)
         }
         Ok(Plan::Catalog(answer)) => {
             door.pass().await?;
@@ -192,6 +196,29 @@ async fn answer<P: Ports>(
         Ok(Plan::Session(new)) => {
             let (principal, _) = door.admit(Statements::default()).await?;
             new.answer(&principal, &service.catalog, metered).await
+        }
+        Ok(Plan::Connect(new, statements)) => {
+            let (principal, sets) = door.admit(statements).await?;
+            let results = results(&sets, metered);
+            new.answer(&principal, &results, &service.catalog, metered).await
+        }
+        Ok(Plan::Attempt(asked, statements)) => {
+            let (_, sets) = door.admit(statements).await?;
+            asked.answer(&results(&sets, metered), metered).await
+        }
+        Ok(Plan::PutClient(new)) => {
+            let (principal, _) = door.admit(Statements::default()).await?;
+            new.answer(&principal, &service.catalog, metered).await
+        }
+        Ok(Plan::Credentials(asked, statements)) => {
+            let (principal, sets) = door.admit(statements).await?;
+            let results = results(&sets, metered);
+            asked.answer(&principal, &results, &service.catalog, metered).await
+        }
+        Ok(Plan::SetCredentials(new, statements)) => {
+            let (principal, sets) = door.admit(statements).await?;
+            let results = results(&sets, metered);
+            new.answer(&principal, &results, &service.catalog, metered).await
         }
         Ok(Plan::NoPlatform(refused)) => {
             door.pass().await?;
@@ -202,6 +229,11 @@ async fn answer<P: Ports>(
             Err(problem)
         }
     }
+}
+
+/// The results of a plan's own statements, which come after the key's.
+fn results<'s, P: Ports>(sets: &'s [ResultSet], metered: &Metered<'_, P>) -> Results<'s> {
+    Results { sets: sets.get(1..).unwrap_or_default(), repeated: metered.was_repeated() }
 }
 
 /// What the endpoint needs from storage, and how its answer is rendered.
@@ -225,7 +257,15 @@ async fn plan<'a, P: Ports>(
         Keyed::Summary => vault::summary::plan(context),
         Keyed::Whoami => whoami::plan(context),
         Keyed::CreateSession => session::plan(context),
-        _ => Err(Problem::unavailable("being built")),
+        Keyed::GetStatus => vault::status::plan(context),
+        Keyed::GetCredentials => credentials::read::plan(context),
+        Keyed::SetCredentials => credentials::set::plan(context),
+        Keyed::Connect => connect::start::plan(context, &service.catalog, ports).await,
+        Keyed::GetAttempt => connect::attempt::plan(context),
+        Keyed::ListOauthClients => clients::list(context),
+        Keyed::GetOauthClient => clients::read(context),
+        Keyed::SetOauthClient => clients::plan_put(context),
+        Keyed::DeleteOauthClient => clients::delete(context),
     }
 }
 

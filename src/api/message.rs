@@ -94,6 +94,14 @@ impl Response {
         Self { status: 200, headers, body, ..Self::default() }
     }
 
+    /// The headers that a static file gets besides its own. A file without a policy of this service gets none: the
+    /// platform sets what the site's `_headers` say.
+    #[must_use]
+    pub fn file_headers(&self) -> &[(&'static str, String)] {
+        let has_policy = self.header("content-security-policy").is_some();
+        if has_policy { &self.headers } else { &[] }
+    }
+
     /// Adds a header. `name` must be in lower case.
     pub fn add(&mut self, name: &'static str, value: impl Into<String>) {
         self.headers.push((name, value.into()));

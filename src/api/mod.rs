@@ -3,9 +3,12 @@
 
 pub mod body;
 pub mod catalog;
+pub mod clients;
 pub mod config;
+pub mod connect;
 pub mod cors;
 pub mod cost;
+pub mod credentials;
 pub mod endpoint;
 pub mod etag;
 pub mod fields;

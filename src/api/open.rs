@@ -3,27 +3,49 @@
 
 use super::config::Config;
 use super::endpoint::Open;
-use super::message::{NO_STORE, Response};
+use super::connect::link::Desk;
+use super::connect::window;
+use super::message::{NO_STORE, Request, Response};
 use super::problem::Problem;
+use crate::ports::Ports;
 use crate::rfc3339::rfc3339;
 
 /// Milliseconds until `security.txt` expires, counted anew for each answer. RFC 9116 recommends less than a year.
 const SECURITY_TXT_MS: u64 = 180 * 24 * 60 * 60 * 1000;
 
-/// Answers a request for an open endpoint. `now` is in milliseconds since 1970-01-01 UTC.
+/// Answers a request for an open endpoint, whose path has these `arguments`.
 ///
 /// # Errors
-/// `route_not_found` for `security.txt` when no contact is configured.
-pub(super) fn answer(endpoint: Open, config: &Config, now: u64) -> Result<Response, Problem> {
+/// `route_not_found` for `security.txt` when no contact is configured; `unavailable` when storage can't answer.
+pub(super) async fn answer<P: Ports>(
+    endpoint: Open,
+    desk: &Desk<'_, P>,
+    request: &Request,
+    arguments: &[String],
+) -> Result<Response, Problem> {
+    let (config, now) = (desk.config, desk.now);
+    let secret = arguments.first().map(String::as_str).unwrap_or_default();
     match endpoint {
         Open::Health => Ok(Response::json(br#"{"status":"ok"}"#.to_vec(), NO_STORE)),
         Open::Document => Ok(Response { is_file: true, ..Response::empty(200) }),
         Open::SecurityTxt if config.security_contacts.is_empty() => Err(Problem::no_route()),
-        Open::ConnectWindow => Ok(Response { is_file: true, ..Response::empty(200) }),
-        Open::ConnectApp | Open::ConnectLink | Open::ConnectGo | Open::ConnectCallback => {
-            Err(Problem::no_route())
-        }
+        Open::ConnectWindow => Ok(window::window(config)),
+        Open::ConnectApp => Ok(window::app(config)),
+        Open::ConnectLink => desk.show_link(request, secret).await,
+        Open::ConnectGo => desk.go(request, secret).await,
+        Open::ConnectCallback => desk.callback(request).await,
         Open::SecurityTxt => Ok(security_txt(&config.security_contacts, now)),
+    }
+}
+
+/// Whether an open path exists. An open path that does not answers 404 to every method.
+///
+/// # Errors
+/// `route_not_found` when it does not.
+pub(super) fn exists(endpoint: Open, config: &Config) -> Result<(), Problem> {
+    match endpoint {
+        Open::SecurityTxt if config.security_contacts.is_empty() => Err(Problem::no_route()),
+        _ => Ok(()),
     }
 }
 

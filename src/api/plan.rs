@@ -8,7 +8,10 @@ use super::body::BodyReader;
 use super::catalog::answer::CatalogAnswer;
 use super::clients::PutClient;
 use super::config::Config;
+use super::connect::attempt::AskedAttempt;
 use super::connect::start::NewConnect;
+use super::credentials::read::AskedCredentials;
+use super::credentials::set::NewCredentials;
 use super::endpoint::Keyed;
 use super::message::{Request, Response};
 use super::problem::Problem;
@@ -34,6 +37,12 @@ pub enum Plan<'a> {
     Connect(Box<NewConnect<'a>>, Statements),
     /// An OAuth client to be stored.
     PutClient(PutClient<'a>),
+    /// What became of an attempt, and what is asked of storage first.
+    Attempt(AskedAttempt<'a>, Statements),
+    /// Credentials to be handed out, and what is asked of storage first.
+    Credentials(AskedCredentials<'a>, Statements),
+    /// Credentials to be stored, and what is asked of storage first.
+    SetCredentials(NewCredentials<'a>, Statements),
     /// Statements for the vault's database, and the function that renders their results.
     Vault(Statements, Box<Render<'a>>),
 }

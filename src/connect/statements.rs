@@ -170,6 +170,15 @@ pub fn select_held(guard: &Guard<'_>, id: &ConnectionId) -> Statement {
     sql.finish()
 }
 
+/// Selects the state of the connection with an id.
+#[must_use]
+pub fn select_state(guard: &Guard<'_>, id: &ConnectionId) -> Statement {
+    let mut sql = Sql::new(guard);
+    sql.push("SELECT c.state, c.state_reason, coalesce(c.state_since, c.created_at) AS since FROM api_keys k CROSS JOIN connections c INDEXED BY connections_by_id ON c.account = k.account AND c.environment = k.environment AND c.id = ");
+    sql.text(id.as_str()).push(" WHERE ").guard_connection();
+    sql.finish()
+}
+
 /// Joins what the vault holds of the connection `c`.
 const HELD: &str = " CROSS JOIN credentials h ON h.account = c.account AND h.environment = c.environment AND h.connection_id = c.id";
 
@@ -465,7 +474,7 @@ impl Connected<'_> {
     pub fn put_credentials(&self) -> Statement {
         let held = &self.credentials;
         statement(
-            "INSERT INTO credentials (account, environment, connection_id, auth_method, type, sealed, version, issued_at, expires_at, renewable, revocable, scopes, missing_scopes, refreshed_at, written_by) SELECT c.account, c.environment, c.id, ?4, ?5, ?6, 1, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14 FROM connections c WHERE c.account = ?1 AND c.environment = ?2 AND c.id = ?3 AND c.written_by = ?14 ON CONFLICT (account, environment, connection_id) DO UPDATE SET auth_method = excluded.auth_method, type = excluded.type, sealed = excluded.sealed, version = credentials.version + 1, issued_at = excluded.issued_at, expires_at = excluded.expires_at, renewable = excluded.renewable, revocable = excluded.revocable, scopes = excluded.scopes, missing_scopes = excluded.missing_scopes, refreshed_at = excluded.refreshed_at, reason_code = NULL, reason_detail = NULL, reason_status = NULL, attempts = 0, failing_since = NULL, next_attempt_at = NULL, lease = NULL, lease_until = NULL, written_by = excluded.written_by WHERE credentials.written_by <> excluded.written_by",
+            "INSERT INTO credentials (account, environment, connection_id, auth_method, type, sealed, version, issued_at, expires_at, renewable, revocable, scopes, missing_scopes, refreshed_at, written_by) SELECT c.account, c.environment, c.id, ?4, ?5, ?6, 1, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14 FROM connections c WHERE c.account = ?1 AND c.environment = ?2 AND c.id = ?3 AND c.written_by = ?14 ON CONFLICT (account, environment, connection_id) DO UPDATE SET auth_method = excluded.auth_method, type = excluded.type, sealed = excluded.sealed, version = credentials.version + 1, issued_at = excluded.issued_at, expires_at = excluded.expires_at, renewable = excluded.renewable, revocable = excluded.revocable, scopes = excluded.scopes, missing_scopes = excluded.missing_scopes, refreshed_at = excluded.refreshed_at, reason_code = NULL, reason_detail = NULL, reason_status = NULL, attempts = 0, failing_since = NULL, refused_since = NULL, next_attempt_at = NULL, lease = NULL, lease_until = NULL, written_by = excluded.written_by WHERE credentials.written_by <> excluded.written_by",
             vec![
                 text(self.account),
                 text(self.environment),

@@ -1,7 +1,9 @@
 //! Credentials at rest: the operator's keys, and texts that only these keys open, each in one place only. Uses nothing
 //! of `vault` or `api`.
 
+pub mod held;
 pub mod keys;
+pub mod placing;
 pub mod seal;
 #[cfg(test)]
 mod tests;

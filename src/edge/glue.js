@@ -20,38 +20,66 @@ export function respond(status, head, body) {
 
 /** The same with a body in JavaScript's memory, which nobody changes: it may be sent any number of times. */
 export function respondKept(status, head, body) {
+  return new Response(body, { status, headers: headersOf(head) });
+}
+
+/** The headers of lines `name:value`. */
+function headersOf(head) {
   const headers = {};
   for (const line of head.split("\n")) {
     const colon = line.indexOf(":");
-    headers[line.slice(0, colon)] = line.slice(colon + 1);
+    if (colon > 0) headers[line.slice(0, colon)] = line.slice(colon + 1);
   }
-  return new Response(body, { status, headers });
+  return headers;
 }
 
-/** The site's file at the path of a request; the path is written as the file's name is. */
-export async function file(request, env) {
+/** The site's file at the path of a request, with these headers besides; the path is written as the file's name is. */
+export async function file(request, env, head) {
   const url = new URL(request.url);
   url.pathname = decodeURIComponent(url.pathname);
-  return env.ASSETS.fetch(new Request(url, request));
+  const found = await env.ASSETS.fetch(new Request(url, request));
+  if (head === "") return found;
+  const response = new Response(found.body, found);
+  for (const [name, value] of Object.entries(headersOf(head))) response.headers.set(name, value);
+  return response;
 }
 
-/** The bytes of a request's body; null when it has more than `most`, the rest of which is not read. */
-export async function body(request, most) {
-  if (Number(request.headers.get("content-length")) > most) return null;
+/**
+ * Another service's answer as `[status, head, body]`, or a number: 1 when it can't be reached, 2 when it does not answer in
+ * time, 3 when its body has more than `most` bytes. No redirect is followed.
+ */
+export async function send(method, url, head, sent, deadline, most) {
+  const body = sent.length > 0 ? sent.slice() : undefined;
+  const signal = AbortSignal.timeout(deadline);
+  try {
+    const answer = await fetch(url, { method, headers: headersOf(head), body, redirect: "manual", signal });
+    const received = await bytes(answer, most);
+    if (received === null) return 3;
+    const lines = [];
+    for (const [name, value] of answer.headers) lines.push(`${name}:${value}`);
+    return [answer.status, lines.join("\n"), received];
+  } catch (error) {
+    return signal.aborted || error?.name === "TimeoutError" ? 2 : 1;
+  }
+}
+
+/** The bytes of the body of a request or a response; null when it has more than `most`, the rest of which is not read. */
+export async function bytes(message, most) {
+  if (Number(message.headers.get("content-length")) > most) return null;
   const chunks = [];
   let size = 0;
-  for await (const chunk of request.body ?? []) {
+  for await (const chunk of message.body ?? []) {
     size += chunk.length;
     if (size > most) return null;
     chunks.push(chunk);
   }
-  const bytes = new Uint8Array(size);
+  const whole = new Uint8Array(size);
   let at = 0;
   for (const chunk of chunks) {
-    bytes.set(chunk, at);
+    whole.set(chunk, at);
     at += chunk.length;
   }
-  return bytes;
+  return whole;
 }
 
 /** What deflated bytes, a view into WebAssembly's memory, were before; null when they are damaged. */

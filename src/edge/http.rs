@@ -10,8 +10,8 @@ use crate::api::message::{Body, MAX_BODY};
 use crate::api::{Config, Request, Response};
 
 /// The headers that the core reads, besides those that carry the secret.
-const READ: [&str; 6] =
-    ["accept", "origin", "sec-fetch-site", "if-none-match", "if-match", "content-type"];
+const READ: [&str; 7] =
+    ["accept", "origin", "sec-fetch-site", "if-none-match", "if-match", "content-type", "cookie"];
 
 #[wasm_bindgen(module = "/src/edge/glue.js")]
 extern "C" {
@@ -21,9 +21,19 @@ extern "C" {
     #[wasm_bindgen(catch, js_name = "respondKept")]
     fn respond_kept(status: u16, head: &str, body: &Uint8Array) -> Result<JsValue, JsValue>;
     #[wasm_bindgen(catch)]
-    fn file(request: &web_sys::Request, env: &JsValue) -> Result<Promise, JsValue>;
+    fn file(request: &web_sys::Request, env: &JsValue, head: &str) -> Result<Promise, JsValue>;
     #[wasm_bindgen(catch)]
-    fn body(request: &web_sys::Request, most: u32) -> Result<Promise, JsValue>;
+    fn bytes(request: &web_sys::Request, most: u32) -> Result<Promise, JsValue>;
+    /// A promise of another service's answer.
+    #[wasm_bindgen(catch)]
+    pub fn send(
+        method: &str,
+        url: &str,
+        head: &str,
+        body: &[u8],
+        deadline_ms: u32,
+        most: u32,
+    ) -> Result<Promise, JsValue>;
     /// A promise of the inflated bytes; of null when they are damaged.
     #[wasm_bindgen(catch)]
     pub fn inflate(bytes: &[u8]) -> Result<Promise, JsValue>;
@@ -38,16 +48,34 @@ extern "C" {
 /// When the caller disconnects while sending it.
 pub async fn read_body(request: &web_sys::Request) -> Result<Body, JsValue> {
     let most = u32::try_from(MAX_BODY).unwrap_or(u32::MAX);
-    let bytes = JsFuture::from(body(request, most)?).await?;
+    let bytes = JsFuture::from(bytes(request, most)?).await?;
     Ok(bytes.dyn_ref::<Uint8Array>().map_or(Body::TooLarge, |bytes| Body::Whole(bytes.to_vec())))
 }
 
-/// The site's static file that a request asks for, as the platform serves it.
+/// The site's static file that a request asks for, as the platform serves it, with the headers of `response` besides.
 ///
 /// # Errors
 /// When the Worker has no site, or the platform fails.
-pub async fn site_file(request: &web_sys::Request, env: &JsValue) -> Result<JsValue, JsValue> {
-    JsFuture::from(file(request, env)?).await
+pub async fn site_file(
+    request: &web_sys::Request,
+    env: &JsValue,
+    own: &[(&str, String)],
+) -> Result<JsValue, JsValue> {
+    JsFuture::from(file(request, env, &head(own))?).await
+}
+
+/// A line `name:value` for each header.
+pub fn head<N: AsRef<str>>(headers: &[(N, String)]) -> String {
+    let mut head = String::with_capacity(512);
+    for (name, value) in headers {
+        if !head.is_empty() {
+            head.push('\n');
+        }
+        head.push_str(name.as_ref());
+        head.push(':');
+        head.push_str(value);
+    }
+    head
 }
 
 /// The names of the headers that the core reads.
@@ -88,15 +116,7 @@ fn split(url: &str) -> (&str, &str, &str) {
 
 /// Converts a response to the platform's form.
 pub fn response(response: &Response) -> Result<JsValue, JsValue> {
-    let mut head = String::with_capacity(512);
-    for (name, value) in &response.headers {
-        if !head.is_empty() {
-            head.push('\n');
-        }
-        head.push_str(name);
-        head.push(':');
-        head.push_str(value);
-    }
+    let head = head(&response.headers);
     match response.kept.as_ref().and_then(|kept| kept.as_any().downcast_ref::<Buffer>()) {
         Some(Buffer(kept)) => respond_kept(response.status, &head, kept),
         None => respond(response.status, &head, &response.body),

@@ -93,7 +93,7 @@ fn answer(
             worker::console_error!("{cause}");
         }
         if response.is_file {
-            return http::site_file(&sent, &env).await;
+            return http::site_file(&sent, &env, response.file_headers()).await;
         }
         http::response(&response)
     }

@@ -14,7 +14,7 @@ use worker::worker_sys::types::D1Database;
 use super::buffer::Buffer;
 use super::http;
 use crate::ports::{
-    Blob, Blobs, Clock, Db, Param, Random, RateLimit, ResultSet, RetryAfter, Statement,
+    Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, MAX_ANSWER, Param, Random, RateLimit, ResultSet, RetryAfter, Statement,
     StorageError,
 };
 
@@ -154,6 +154,40 @@ fn describe(thrown: &JsValue) -> String {
     };
     let cause = Reflect::get(thrown, &"cause".into()).ok().as_ref().and_then(text);
     [text(thrown), cause].into_iter().flatten().collect::<Vec<_>>().join(": ")
+}
+
+impl Http for EdgePorts<'_> {
+    async fn send(
+        &self,
+        request: HttpRequest,
+        deadline_ms: u32,
+    ) -> Result<HttpResponse, HttpError> {
+        let most = u32::try_from(MAX_ANSWER).unwrap_or(u32::MAX);
+        let (method, head) = (request.method.as_str(), http::head(&request.headers));
+        let sent = http::send(method, &request.url, &head, &request.body, deadline_ms, most);
+        let answer = async { JsFuture::from(sent?).await };
+        let answer = answer.await.map_err(|_| HttpError::Unreachable)?;
+        let Some(parts) = answer.dyn_ref::<Array>() else {
+            return Err(match answer.as_f64() {
+                Some(2.0) => HttpError::TimedOut,
+                Some(3.0) => HttpError::TooLarge,
+                _ => HttpError::Unreachable,
+            });
+        };
+        let head = parts.get(1).as_string().unwrap_or_default();
+        let headers = head.lines().filter_map(|line| line.split_once(':'));
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "the platform's statuses have three digits"
+        )]
+        let status = parts.get(0).as_f64().unwrap_or_default() as u16;
+        Ok(HttpResponse {
+            status,
+            headers: headers.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+            body: parts.get(2).dyn_ref::<Uint8Array>().map(Uint8Array::to_vec).unwrap_or_default(),
+        })
+    }
 }
 
 impl Clock for EdgePorts<'_> {

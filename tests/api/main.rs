@@ -13,6 +13,7 @@ mod actions;
 mod answers;
 mod broad;
 mod chance;
+mod connect;
 mod connections;
 mod connector_detail;
 mod connectors;

@@ -9,7 +9,8 @@ use connector_vault::access::key::ApiKey;
 use connector_vault::api::{Config, Request, Service, handle};
 use connector_vault::catalog::action::unit;
 use connector_vault::ports::{
-    Blob, Blobs, Clock, Db, Random, RateLimit, ResultSet, RetryAfter, Statement, StorageError,
+    Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Random, RateLimit, ResultSet,
+    RetryAfter, Statement, StorageError,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -96,6 +97,13 @@ impl<S> Clock for AtStart<'_, S> {
     }
 
     async fn sleep(&self, _: u32) {}
+}
+
+impl<S> Http for AtStart<'_, S> {
+    /// A starting isolate reaches nobody.
+    async fn send(&self, _: HttpRequest, _: u32) -> Result<HttpResponse, HttpError> {
+        Err(HttpError::Unreachable)
+    }
 }
 
 impl<S> Random for AtStart<'_, S> {

@@ -17,7 +17,7 @@ use connector_vault::catalog::model::{Action, Connector, Status};
 use connector_vault::catalog::stored::{CURRENT_KEY, SegmentId};
 use connector_vault::catalog::write::{self, Platform, Sizes};
 use connector_vault::ports::{
-    Blob, Blobs, Clock, Db, Param, Random, RateLimit, ResultSet, RetryAfter, Statement,
+    Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Param, Random, RateLimit, ResultSet, RetryAfter, Statement,
     StorageError,
 };
 use connector_vault::terms::{Environment, Method, Scope, Scopes};
@@ -57,8 +57,15 @@ pub struct World {
     pub slept: RefCell<Vec<u32>>,
     /// The statements of the last batch.
     pub asked: RefCell<Vec<Statement>>,
+    /// The requests to other services so far.
+    pub sent: RefCell<Vec<HttpRequest>>,
+    /// What other services answer.
+    pub platform: RefCell<Platforms>,
     seed: Cell<u64>,
 }
+
+/// What other services answer to a request.
+pub type Platforms = Box<dyn FnMut(&HttpRequest) -> Result<HttpResponse, HttpError>>;
 
 impl World {
     pub fn new() -> Self {
@@ -90,6 +97,8 @@ impl World {
             counted_by: RefCell::default(),
             slept: RefCell::default(),
             asked: RefCell::default(),
+            sent: RefCell::default(),
+            platform: RefCell::new(Box::new(|request| panic!("nobody answers {request:?}"))),
             seed: Cell::new(1),
         }
     }
@@ -305,6 +314,13 @@ impl Blobs for World {
 
     async fn inflate(&self, bytes: Vec<u8>) -> Result<Option<Vec<u8>>, StorageError> {
         Ok(unit::inflate(&bytes))
+    }
+}
+
+impl Http for World {
+    async fn send(&self, request: HttpRequest, _: u32) -> Result<HttpResponse, HttpError> {
+        self.sent.borrow_mut().push(request.clone());
+        (self.platform.borrow_mut())(&request)
     }
 }
 

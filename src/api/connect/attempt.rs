@@ -82,19 +82,17 @@ impl AskedAttempt<'_> {
         results: &Results<'_>,
         ports: &Metered<'_, P>,
     ) -> Result<Response, Problem> {
-        let until = self.context.now.saturating_add(self.wait.saturating_mul(1000));
-        let mut now = self.context.now;
+        let mut left = self.wait.saturating_mul(1000);
         let mut attempt = results.first(self.attempt)?;
         let mut connection = results.first(self.connection)?;
         loop {
             let found = attempt.as_ref().ok_or_else(not_found)?;
-            let status = found.status(now);
-            if status != Status::Pending || now >= until {
+            let status = found.status(ports.now());
+            if status != Status::Pending || left == 0 {
                 return shown(found, status, connection.as_ref());
             }
-            let left = u32::try_from(until.saturating_sub(now)).unwrap_or(u32::MAX);
-            ports.sleep(left.clamp(1, PAUSE_MS)).await;
-            now = ports.now();
+            ports.sleep(PAUSE_MS).await;
+            left = left.saturating_sub(u64::from(PAUSE_MS));
             let mut statements = Statements::default();
             let (asked, connected) = ask(self.context, &self.id, &mut statements);
             let sets = ports.batch(statements.into_vec()).await?;

@@ -21,8 +21,7 @@ use crate::oauth::pkce::Verifier;
 use crate::ports::{Db, Ports, ResultSet};
 use crate::target::Targets;
 
-/// What answers need besides the request.
-#[derive(Debug)]
+/// What answers to browsers need besides the request.
 pub struct Desk<'a, P> {
     /// The operator's settings.
     pub config: &'a Config,
@@ -55,7 +54,7 @@ impl<P: Ports> Desk<'_, P> {
         let own = browser(request).map(hash);
         if attempt.browser_hash.is_some() {
             return match own {
-                Some(own) if attempt.browser_hash == Some(own) => {
+                own if attempt.browser_hash == own => {
                     self.lead_on(request, &attempt, client).await
                 }
                 _ => Ok(self.elsewhere().response()),

@@ -6,7 +6,7 @@ pub mod link;
 mod pages;
 pub mod platform;
 pub mod start;
-mod store;
+pub mod store;
 pub mod window;
 
 use std::fmt::Write as _;

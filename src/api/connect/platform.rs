@@ -1,5 +1,6 @@
 //! Requests to platforms while an account is connected.
 
+use crate::api::problem::{Code, Problem};
 use crate::catalog::detail::{AuthMethod, Request};
 use crate::connect::method::Connector;
 use crate::credentials::held::Held;
@@ -119,4 +120,18 @@ pub async fn account<P: Http>(
 /// Whether a request with these credentials needs no signature.
 fn is_sendable(method: &AuthMethod) -> bool {
     !matches!(method.kind, crate::catalog::detail::Kind::AwsSigv4 { .. })
+}
+
+/// The platform can't be asked.
+#[must_use]
+pub fn unreachable(name: &str) -> Problem {
+    let detail = format!("{name} can't be reached at the moment. Nothing was stored. Try again later.");
+    Problem::new(Code::PlatformUnreachable, detail)
+}
+
+/// The platform does not answer.
+#[must_use]
+pub fn timed_out(name: &str) -> Problem {
+    let detail = format!("{name} did not answer in time. Nothing was stored. Try again later.");
+    Problem::new(Code::PlatformTimeout, detail)
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::platform::{self, Verdict};
 use super::store::{Account, Target, Written, store};
 use super::{
-    browser, connector, hash, is_own_page, no_vault_keys, opening, redirect_uri, sealing, secret,
+    browser, connector, hash, is_own_page, no_vault_keys, opening, sealing, secret,
     set_cookie,
 };
 use crate::access::Principal;
@@ -39,7 +39,7 @@ use crate::json;
 use crate::oauth::pkce::Verifier;
 use crate::oauth::token::TokenEndpoint;
 use crate::oauth::{TokenError, TokenErrorKind, Tokens};
-use crate::ports::{Db, Ports, ResultSet, RetryAfter, StorageError};
+use crate::ports::{Db, Ports, Random, ResultSet, RetryAfter, StorageError};
 use crate::rfc3339::rfc3339;
 use crate::target::Targets;
 use crate::target::fill::FillError;
@@ -499,8 +499,8 @@ impl Chosen<'_> {
                 let detail = format!("{name} rejects these credentials (HTTP status {status}). Nothing was stored.");
                 return Err(Problem::new(Code::CredentialsRejected, detail));
             }
-            Verdict::Unreachable => return Err(unreachable(name)),
-            Verdict::TimedOut => return Err(timed_out(name)),
+            Verdict::Unreachable => return Err(platform::unreachable(name)),
+            Verdict::TimedOut => return Err(platform::timed_out(name)),
         };
         held.account = platform::account(ports, targets, connector, method, &held).await;
         if is_other(self.former_account.as_deref(), held.account.as_deref())
@@ -703,20 +703,10 @@ pub(super) fn is_other(former: Option<&str>, now: Option<&str>) -> bool {
     former.zip(now).is_some_and(|(former, now)| former != now)
 }
 
-fn unreachable(name: &str) -> Problem {
-    let detail = format!("{name} can't be reached at the moment. Nothing was stored. Try again later.");
-    Problem::new(Code::PlatformUnreachable, detail)
-}
-
-fn timed_out(name: &str) -> Problem {
-    let detail = format!("{name} did not answer in time. Nothing was stored. Try again later.");
-    Problem::new(Code::PlatformTimeout, detail)
-}
-
 /// The platform gave no token to the app itself.
 fn refused(name: &str, error: &TokenError) -> Problem {
     match error.kind {
-        TokenErrorKind::Passing | TokenErrorKind::Unreadable => unreachable(name),
+        TokenErrorKind::Passing | TokenErrorKind::Unreadable => platform::unreachable(name),
         _ => {
             let code = error.code.as_deref().unwrap_or("no reason");
             let detail = format!("{name} rejects the OAuth client (`{code}`). Nothing was stored.");

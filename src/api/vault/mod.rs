@@ -13,5 +13,6 @@ pub mod no_platform;
 pub mod read;
 pub mod shown;
 pub mod state;
+pub mod status;
 pub mod summary;
 pub mod update;

@@ -1,0 +1,51 @@
+//! The window in which users connect their accounts: a static file of the site, and what it shows of the app.
+
+use serde::Serialize;
+
+use crate::api::config::{AllowedOrigins, Config};
+use crate::api::message::Response;
+use crate::json;
+
+/// What the window shows of the app.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct App<'a> {
+    name: Option<&'a str>,
+    logo_url: Option<&'a str>,
+    color: Option<&'a str>,
+}
+
+/// `GET /connect/app.json`
+#[must_use]
+pub fn app(config: &Config) -> Response {
+    let app = App {
+        name: config.app_name.as_deref(),
+        logo_url: config.app_logo_url.as_deref(),
+        color: config.app_color.as_deref(),
+    };
+    Response::json(json::bytes(&app), "public, max-age=60")
+}
+
+/// `GET /connect`: the file, with a policy that lets allowed origins frame it. It shows nothing without a token, which only
+/// the app has.
+#[must_use]
+pub fn window(config: &Config) -> Response {
+    let ancestors = match &config.allowed_origins {
+        AllowedOrigins::Any => "*".to_owned(),
+        AllowedOrigins::These(origins) => {
+            let good = |origin: &&String| !origin.contains([' ', ';', ',', '\'']) && origin.is_ascii();
+            let origins = origins.iter().filter(good).map(String::as_str);
+            ["'self'"].into_iter().chain(origins).collect::<Vec<_>>().join(" ")
+        }
+    };
+    let mut response = Response { is_file: true, ..Response::empty(200) };
+    response.add(
+        "content-security-policy",
+        format!("default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' https: data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors {ancestors}"),
+    );
+    // The app that opens the window as a popup learns the outcome from it.
+    response.add("cross-origin-opener-policy", "unsafe-none");
+    response.add("referrer-policy", "no-referrer");
+    response.add("cache-control", "no-cache");
+    response
+}

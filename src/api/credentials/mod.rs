@@ -1,0 +1,5 @@
+//! `/v1/vault/connections/{id}/credentials`: handed out fresh, and imported.
+
+pub mod read;
+pub mod renew;
+pub mod set;

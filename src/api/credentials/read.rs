@@ -1,0 +1,199 @@
+//! `GET /v1/vault/connections/{id}/credentials`: fresh, and ready to use.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::renew::{Renewal, renew};
+use crate::access::Principal;
+use crate::api::connect::{connector, no_vault_keys, opening};
+use crate::api::cost::Metered;
+use crate::api::message::{NO_STORE, Response};
+use crate::api::plan::{Context, Plan, Results, Rows, Statements};
+use crate::api::problem::{Code, Problem};
+use crate::catalog::cache::CatalogCache;
+use crate::catalog::detail::AuthMethod;
+use crate::catalog::reader::Catalog;
+use crate::connect::client::OauthClient;
+use crate::connect::method::Connector;
+use crate::connect::statements::{select_client_for, select_held};
+use crate::credentials::held::Held;
+use crate::credentials::placing::{Placed, place};
+use crate::credentials::{Kind, Place, Sealed, VaultKeys};
+use crate::json;
+use crate::lifecycle::renewal::{is_due, is_valid};
+use crate::lifecycle::row::HeldRow;
+use crate::ports::{Ports, StorageError};
+use crate::rfc3339::rfc3339;
+use crate::terms::{CredentialType, Environment, State};
+use crate::vault::model::Connection;
+use crate::vault::statements::one;
+
+/// The credentials that are asked for.
+#[derive(Debug)]
+pub struct AskedCredentials<'a> {
+    context: &'a Context<'a>,
+    refresh: bool,
+    connection: Rows<Connection>,
+    held: Rows<HeldRow>,
+    client: Rows<OauthClient>,
+}
+
+/// The document: which members it has follows from the type.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Shown<'a> {
+    r#type: CredentialType,
+    auth_method: &'a str,
+    #[serde(flatten)]
+    secrets: BTreeMap<&'a str, serde_json::Value>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    fields: BTreeMap<&'a str, &'a str>,
+    headers: &'a BTreeMap<String, String>,
+    query: &'a BTreeMap<String, String>,
+}
+
+/// Plans the request.
+///
+/// # Errors
+/// With all faults of the query; `unavailable` without keys to open with.
+pub fn plan<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
+    let mut query = context.query();
+    query.finish()?;
+    let refresh = query.boolean("refresh").unwrap_or(false);
+    if context.config.vault_keys.is_empty() {
+        return Err(no_vault_keys());
+    }
+    let (guard, id, mut statements) = (context.guard(), context.connection_id(), Statements::default());
+    let connection = statements.ask(one::select(&guard, &id));
+    let held = statements.ask(select_held(&guard, &id));
+    let client = statements.ask(select_client_for(&guard, &id));
+    let asked = AskedCredentials { context, refresh, connection, held, client };
+    Ok(Plan::Credentials(asked, statements))
+}
+
+/// Opens what the vault holds of a connection.
+///
+/// # Errors
+/// When no key opens it, or it is not what it should be.
+pub(super) fn open(
+    keys: &VaultKeys,
+    account: &str,
+    environment: Environment,
+    connection: &str,
+    sealed: &str,
+) -> Result<Held, Problem> {
+    let place = Place { account, environment, kind: Kind::Connection, id: connection };
+    let plain = opening(keys.open(&place, &Sealed::from(sealed.to_owned())))?;
+    let held = serde_json::from_slice(&plain);
+    Ok(held.map_err(|_| StorageError::new("sealed credentials are not what they should be"))?)
+}
+
+impl AskedCredentials<'_> {
+    /// Hands the credentials out, renewed first when their time is nearly over.
+    ///
+    /// # Errors
+    /// `connection_not_found`, `credentials_not_found`, `connection_failed`; `unavailable` while they can't be renewed.
+    pub async fn answer<P: Ports>(
+        self,
+        principal: &Principal,
+        results: &Results<'_>,
+        cache: &CatalogCache,
+        ports: &Metered<'_, P>,
+    ) -> Result<Response, Problem> {
+        let connection = results.first(self.connection)?.ok_or_else(Problem::no_connection)?;
+        let row = results.first(self.held)?.ok_or_else(none_held)?;
+        if connection.state == State::Failed {
+            return Err(failed(&row));
+        }
+        let (config, now) = (self.context.config, self.context.now);
+        let (account, environment) = (principal.account.as_str(), principal.environment);
+        let keys = &config.vault_keys;
+        let held = open(keys, account, environment, &connection.id, &row.sealed)?;
+        let catalog = Catalog::open(cache, ports).await?;
+        let connector = connector(&catalog, &connection.platform).await?;
+        let method = connector.as_ref().and_then(|connector| method_of(connector, &row));
+        let is_due = self.refresh || is_due(row.issued_at, row.expires_at, now);
+        let is_renewable = row.kind == CredentialType::OAuth2 && row.renewable == 1;
+        let (row, held) = match method.filter(|_| is_due && is_renewable) {
+            Some(method) => {
+                let renewal = Renewal {
+                    config,
+                    account,
+                    environment,
+                    connection: &connection.id,
+                    request: self.context.request_id,
+                    method,
+                    client: results.first(self.client)?,
+                    is_asked: self.refresh,
+                    now,
+                };
+                renew(&renewal, row, held, ports).await?
+            }
+            None if row.kind == CredentialType::OAuth2 && !is_valid(row.expires_at, now) => {
+                return Err(expired());
+            }
+            None => (row, held),
+        };
+        Ok(shown(&row, &held, method))
+    }
+}
+
+/// The method of the catalog to which credentials belong.
+fn method_of<'c>(connector: &'c Connector, row: &HeldRow) -> Option<&'c AuthMethod> {
+    connector.auth_methods.iter().find(|method| method.id == row.auth_method)
+}
+
+fn none_held() -> Problem {
+    let detail = "The vault holds no credentials of this connection: connect it, or import them.";
+    Problem::new(Code::CredentialsNotFound, detail)
+}
+
+/// The connection has failed; somebody must reconnect it.
+pub(super) fn failed(row: &HeldRow) -> Problem {
+    let code = row.reason_code.as_deref().unwrap_or("reported");
+    let why = row.reason_detail.as_ref().map(|detail| format!(": {detail}")).unwrap_or_default();
+    let detail = format!("The connection has failed (`{code}`{why}). Its user must reconnect it.");
+    Problem::new(Code::ConnectionFailed, detail)
+}
+
+/// The access token has expired, and nothing renews it.
+fn expired() -> Problem {
+    let detail = "The access token has expired, and the platform gave no refresh token. The user must reconnect the connection.";
+    Problem::new(Code::ConnectionFailed, detail)
+}
+
+fn shown(row: &HeldRow, held: &Held, method: Option<&AuthMethod>) -> Response {
+    let mut secrets: BTreeMap<&str, serde_json::Value> = BTreeMap::new();
+    let own: &[&str] = match held.kind {
+        CredentialType::OAuth2 => &[],
+        CredentialType::ApiKey => &["apiKey"],
+        CredentialType::Basic => &["username", "password"],
+        CredentialType::Bearer => &["token"],
+        CredentialType::AwsSigv4 => &["accessKeyId", "secretAccessKey", "sessionToken", "region"],
+    };
+    for name in own {
+        let value = held.fields.get(*name).map(|value| value.as_str().into());
+        secrets.insert(name, value.unwrap_or(serde_json::Value::Null));
+    }
+    if let Some(tokens) = &held.tokens {
+        secrets.insert("accessToken", tokens.access.as_str().into());
+        secrets.insert("tokenType", tokens.kind.as_str().into());
+        secrets.insert("expiresAt", row.expires_at.and_then(rfc3339).into());
+        secrets.insert("scopes", row.scopes().into());
+        if !tokens.members.is_empty() {
+            secrets.insert("members", serde_json::json!(tokens.members));
+        }
+    }
+    let fields = held.fields.iter().filter(|(name, _)| !own.contains(&name.as_str()));
+    let placed = method.map(|method| place(method, held)).unwrap_or_else(Placed::default);
+    let document = Shown {
+        r#type: held.kind,
+        auth_method: &row.auth_method,
+        secrets,
+        fields: fields.map(|(name, value)| (name.as_str(), value.as_str())).collect(),
+        headers: &placed.headers,
+        query: &placed.query,
+    };
+    Response::json(json::bytes(&document), NO_STORE)
+}

@@ -1,0 +1,269 @@
+//! Renewing an access token: one request at a time, wherever the requests come from.
+
+use super::read::{failed, open};
+use crate::api::config::Config;
+use crate::api::connect::{opening, platform, sealing};
+use crate::api::cost::Metered;
+use crate::api::problem::{Code, Problem};
+use crate::catalog::detail::{AuthMethod, Grant, Kind as MethodKind, OAuth2};
+use crate::connect::client::OauthClient;
+use crate::connect::filled::Filled;
+use crate::credentials::held::{Held, HeldTokens};
+use crate::credentials::{Kind, Place};
+use crate::json;
+use crate::lifecycle::renewal::{Before, WAIT_MS, after_failure, is_valid};
+use crate::lifecycle::row::HeldRow;
+use crate::lifecycle::statements::{Renewed, RowOf, Why};
+use crate::oauth::token::TokenEndpoint;
+use crate::oauth::{TokenError, TokenErrorKind, Tokens};
+use crate::ports::{Clock, Db, Ports, Random, ResultSet, StorageError};
+use crate::target::Targets;
+use crate::terms::{Environment, State};
+
+/// Milliseconds between two looks at a row that somebody else renews.
+const PAUSE_MS: u32 = 250;
+
+/// What a renewal needs besides the row.
+pub struct Renewal<'a> {
+    /// The operator's settings.
+    pub config: &'a Config,
+    /// The account.
+    pub account: &'a str,
+    /// Its environment.
+    pub environment: Environment,
+    /// The connection's id.
+    pub connection: &'a str,
+    /// The id of the request.
+    pub request: &'a str,
+    /// The method of the catalog.
+    pub method: &'a AuthMethod,
+    /// The account's client at the platform.
+    pub client: Option<OauthClient>,
+    /// Whether the caller asked for a renewal, though the token may have time left.
+    pub is_asked: bool,
+    /// Milliseconds since 1970-01-01 UTC.
+    pub now: u64,
+}
+
+/// Renews an access token, or waits for whoever does:
+///
+/// 1. Take the lease of the row, at the version that was read.
+/// 2. Without it: use the old token while it is valid, else wait until the row has moved on.
+/// 3. With it: ask the platform, once.
+/// 4. Write the new tokens in one statement, before anybody uses them.
+/// 5. Or write why there are none, and use the old token while it is valid.
+///
+/// Returns the row and what is held after that.
+///
+/// # Errors
+/// `connection_failed` when the grant has ended; `unavailable` when there is no valid token for now.
+pub async fn renew<P: Ports>(
+    renewal: &Renewal<'_>,
+    row: HeldRow,
+    held: Held,
+    ports: &Metered<'_, P>,
+) -> Result<(HeldRow, Held), Problem> {
+    let Renewal { account, environment, connection, request, now, .. } = *renewal;
+    let place = RowOf { account, environment, connection };
+    let is_early = row.next_attempt_at.is_some_and(|next| now < next);
+    if is_early && !renewal.is_asked {
+        if is_valid(row.expires_at, now) {
+            return Ok((row, held));
+        }
+        return Err(not_renewed(row.reason_code.as_deref(), row.next_attempt_at, now));
+    }
+
+    // 1. Take the lease.
+    let sets = ports.batch(vec![place.take_lease(row.version, request, now), place.select()]).await?;
+    let Some(found) = last_row(&sets)? else { return Err(Problem::no_connection()) };
+    if found.version != row.version {
+        // Somebody else has renewed since it was read.
+        let held = open(&renewal.config.vault_keys, account, environment, connection, &found.sealed)?;
+        return Ok((found, held));
+    }
+
+    // 2. Somebody else renews.
+    if found.lease.as_deref() != Some(request) {
+        if is_valid(row.expires_at, now) && !renewal.is_asked {
+            return Ok((row, held));
+        }
+        return wait(renewal, place, &row, ports).await;
+    }
+
+    // 3. Ask the platform.
+    let answer = ask(renewal, &row, &held, ports).await?;
+    let now = ports.now();
+    match answer {
+        // 4. Write the new tokens.
+        Ok(tokens) => {
+            let scopes = tokens.scopes.clone().unwrap_or_else(|| row.scopes());
+            let expires_at = tokens.expires_at;
+            let held = renewed(held, tokens);
+            let is_renewable = can_renew(renewal.method, &held);
+            let sealing_place = Place { account, environment, kind: Kind::Connection, id: connection };
+            let plain = zeroize::Zeroizing::new(json::bytes(&held));
+            let sealed = sealing(renewal.config.vault_keys.seal(&sealing_place, &plain, ports))?;
+            let new = Renewed {
+                version: row.version,
+                request,
+                sealed: &sealed,
+                expires_at,
+                is_renewable,
+                scopes: &json::text(&scopes),
+                now,
+            };
+            let batch = vec![place.renewed(&new), place.recovered(request, now), place.select()];
+            let found = last_row(&ports.batch(batch).await?)?.ok_or_else(Problem::no_connection)?;
+            let held = open(&renewal.config.vault_keys, account, environment, connection, &found.sealed)?;
+            Ok((found, held))
+        }
+        // 5. Write why there are none.
+        Err(error) => {
+            let mut chance = [0];
+            ports.fill(&mut chance);
+            let before = Before {
+                attempts: row.attempts,
+                failing_since: row.failing_since,
+                refused_since: row.refused_since,
+            };
+            let [chance] = chance;
+            let after = after_failure(before, &error, now, chance);
+            let detail = error.description.as_deref().or(error.code.as_deref());
+            let why = Why { detail, status: error.http_status };
+            let batch = vec![
+                place.not_renewed(row.version, request, &after, &why),
+                place.worsened(request, &after, now),
+                place.select(),
+            ];
+            let found = last_row(&ports.batch(batch).await?)?.ok_or_else(Problem::no_connection)?;
+            if found.version != row.version {
+                // An `invalid_grant` may only say that somebody else was faster.
+                let held = open(&renewal.config.vault_keys, account, environment, connection, &found.sealed)?;
+                return Ok((found, held));
+            }
+            if after.state == State::Failed {
+                return Err(failed(&found));
+            }
+            if is_valid(row.expires_at, now) && !renewal.is_asked {
+                return Ok((found, held));
+            }
+            Err(not_renewed(Some(after.code), after.next_attempt_at, now))
+        }
+    }
+}
+
+/// Whether credentials can be renewed once more.
+#[must_use]
+pub fn can_renew(method: &AuthMethod, held: &Held) -> bool {
+    let is_of_app = matches!(&method.kind, MethodKind::OAuth2(oauth) if oauth.grant == Grant::ClientCredentials);
+    is_of_app || held.tokens.as_ref().is_some_and(|tokens| tokens.refresh.is_some())
+}
+
+/// Waits for whoever renews the row.
+async fn wait<P: Ports>(
+    renewal: &Renewal<'_>,
+    place: RowOf<'_>,
+    row: &HeldRow,
+    ports: &Metered<'_, P>,
+) -> Result<(HeldRow, Held), Problem> {
+    let mut left = WAIT_MS;
+    while left > 0 {
+        ports.sleep(PAUSE_MS).await;
+        left = left.saturating_sub(u64::from(PAUSE_MS));
+        let found = last_row(&ports.batch(vec![place.select()]).await?)?;
+        let found = found.ok_or_else(Problem::no_connection)?;
+        if found.version != row.version {
+            let Renewal { account, environment, connection, config, .. } = *renewal;
+            let held = open(&config.vault_keys, account, environment, connection, &found.sealed)?;
+            return Ok((found, held));
+        }
+        let is_over = found.lease.is_none();
+        if is_over {
+            break;
+        }
+    }
+    let detail = "The access token is being renewed by another request. Try again shortly.";
+    let problem = Problem::new(Code::Unavailable, detail);
+    Err(Problem { retry_after: Some(5), ..problem })
+}
+
+fn last_row(sets: &[ResultSet]) -> Result<Option<HeldRow>, StorageError> {
+    let rows = sets.last().map(ResultSet::rows::<HeldRow>).transpose()?;
+    Ok(rows.and_then(|rows| rows.into_iter().next()))
+}
+
+/// Asks the platform for a new access token. The outer error is one of this service; the inner one is the platform's.
+async fn ask<P: Ports>(
+    renewal: &Renewal<'_>,
+    row: &HeldRow,
+    held: &Held,
+    ports: &Metered<'_, P>,
+) -> Result<Result<Tokens, TokenError>, Problem> {
+    let rejected = || Ok(Err(TokenError::bare(TokenErrorKind::ClientRejected, None)));
+    let (MethodKind::OAuth2(oauth), Some(client)) = (&renewal.method.kind, &renewal.client) else {
+        // Without a client there is nobody to ask for: the account must set one.
+        return rejected();
+    };
+    let Some(filled) = filled(oauth, renewal, held) else { return rejected() };
+    let client = opening(client.open(&renewal.config.vault_keys))?;
+    let refresh = held.tokens.as_ref().and_then(|tokens| tokens.refresh.as_deref());
+    let request = match (oauth.grant, refresh) {
+        (Grant::ClientCredentials, _) => {
+            let endpoint =
+                TokenEndpoint { oauth: &filled.oauth, url: &filled.token_url, client: &client };
+            let scopes = [row.scopes(), row.missing_scopes()].concat();
+            endpoint.client_credentials(&scopes)
+        }
+        (Grant::AuthorizationCode, Some(refresh)) => {
+            let endpoint =
+                TokenEndpoint { oauth: &filled.oauth, url: &filled.refresh_url, client: &client };
+            endpoint.refresh(refresh, &[])
+        }
+        (Grant::AuthorizationCode, None) => {
+            return Ok(Err(TokenError::bare(TokenErrorKind::GrantRejected, None)));
+        }
+    };
+    Ok(platform::tokens(ports, &filled.oauth, request).await)
+}
+
+fn filled(oauth: &OAuth2, renewal: &Renewal<'_>, held: &Held) -> Option<Filled> {
+    let targets = Targets { local: renewal.config.local_targets };
+    Filled::new(oauth, targets, |name: &str| held.variable(name)).ok()
+}
+
+/// What is held after a renewal: what the platform did not send again stays.
+fn renewed(former: Held, tokens: Tokens) -> Held {
+    let old = former.tokens.unwrap_or(HeldTokens {
+        access: String::new(),
+        kind: String::new(),
+        refresh: None,
+        members: std::collections::BTreeMap::new(),
+    });
+    let mut members = old.members;
+    members.extend(tokens.members);
+    Held {
+        kind: former.kind,
+        fields: former.fields,
+        account: former.account.or(tokens.subject),
+        tokens: Some(HeldTokens {
+            access: tokens.access_token,
+            kind: tokens.token_type,
+            refresh: tokens.refresh_token.or(old.refresh),
+            members,
+        }),
+    }
+}
+
+/// There is no valid token for now.
+fn not_renewed(code: Option<&str>, next: Option<u64>, now: u64) -> Problem {
+    let whose = match code {
+        Some("client_rejected" | "request_rejected") => {
+            "The platform rejects the OAuth client: the account must mend it."
+        }
+        _ => "The platform gave no new access token; the service tries again.",
+    };
+    let wait = next.map_or(60, |next| next.saturating_sub(now).div_ceil(1000)).min(3600);
+    let problem = Problem::new(Code::Unavailable, whose);
+    Problem { retry_after: Some(u32::try_from(wait.max(1)).unwrap_or(60)), ..problem }
+}
+

@@ -1,0 +1,188 @@
+//! `PUT /v1/vault/connections/{id}/credentials`: takes over what another service held.
+
+use std::collections::BTreeMap;
+
+use crate::access::Principal;
+use crate::api::body::BodyReader;
+use crate::api::connect::platform::{self, Verdict};
+use crate::api::connect::store::{Account, Target, Written, store};
+use crate::api::connect::{connector, no_vault_keys};
+use crate::api::cost::Metered;
+use crate::api::message::{NO_STORE, Response};
+use crate::api::plan::{Context, Plan, Results, Rows, Statements};
+use crate::api::problem::{Code, Problem};
+use crate::catalog::cache::CatalogCache;
+use crate::catalog::detail::{AuthMethod, Kind};
+use crate::catalog::reader::Catalog;
+use crate::connect::rules::moment_ms;
+use crate::credentials::held::{Held, HeldTokens};
+use crate::ports::Ports;
+use crate::target::Targets;
+use crate::terms::{CredentialType, State};
+use crate::vault::model::Connection;
+use crate::vault::statements::one;
+
+/// The members of the body that are secrets, and the type to which each belongs.
+const SECRETS: [(&str, CredentialType); 10] = [
+    ("accessToken", CredentialType::OAuth2),
+    ("refreshToken", CredentialType::OAuth2),
+    ("apiKey", CredentialType::ApiKey),
+    ("username", CredentialType::Basic),
+    ("password", CredentialType::Basic),
+    ("token", CredentialType::Bearer),
+    ("accessKeyId", CredentialType::AwsSigv4),
+    ("secretAccessKey", CredentialType::AwsSigv4),
+    ("sessionToken", CredentialType::AwsSigv4),
+    ("region", CredentialType::AwsSigv4),
+];
+
+/// Credentials to be stored, once the caller has been let in.
+#[derive(Debug)]
+pub struct NewCredentials<'a> {
+    context: &'a Context<'a>,
+    body: BodyReader,
+    connection: Rows<Connection>,
+}
+
+/// Plans the request.
+///
+/// # Errors
+/// With all faults of the body that show without the connector; `unavailable` without keys to seal with.
+pub fn plan<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
+    context.no_query()?;
+    let mut body = context.body()?;
+    body.finish()?;
+    if context.config.vault_keys.is_empty() {
+        return Err(no_vault_keys());
+    }
+    let (guard, mut statements) = (context.guard(), Statements::default());
+    let connection = statements.ask(one::select(&guard, &context.connection_id()));
+    Ok(Plan::SetCredentials(NewCredentials { context, body, connection }, statements))
+}
+
+impl NewCredentials<'_> {
+    /// Stores the credentials.
+    ///
+    /// # Errors
+    /// `connection_not_found`; with all faults of the body; `credentials_rejected`, `platform_unreachable`,
+    /// `platform_timeout`.
+    pub async fn answer<P: Ports>(
+        self,
+        principal: &Principal,
+        results: &Results<'_>,
+        cache: &CatalogCache,
+        ports: &Metered<'_, P>,
+    ) -> Result<Response, Problem> {
+        let Self { context, mut body, connection } = self;
+        let connection = results.first(connection)?.ok_or_else(Problem::no_connection)?;
+        let catalog = Catalog::open(cache, ports).await?;
+        let connector = connector(&catalog, &connection.platform).await?;
+        let connector = connector.ok_or_else(|| {
+            let detail = format!("The catalog no longer has the platform `{}`.", connection.platform);
+            Problem::new(Code::PlatformNotFound, detail)
+        })?;
+        let kind: Option<CredentialType> = body.text("type").and_then(|text| text.parse().ok());
+        let Some(kind) = kind else { return Err(body.refuse(&["type"], "is required", None)) };
+        let asked = body.text("authMethod");
+        let of_kind: Vec<&AuthMethod> =
+            connector.auth_methods.iter().filter(|method| method.credential_type() == kind).collect();
+        let method = match (&asked, of_kind.as_slice()) {
+            (None, [only]) => *only,
+            (Some(id), methods) if methods.iter().any(|method| method.id == *id) => {
+                let found = methods.iter().find(|method| method.id == *id);
+                found.copied().ok_or_else(Problem::no_connection)?
+            }
+            (_, []) => {
+                let what = format!("is `{}`, which the platform `{}` does not take", kind.as_str(), connector.platform);
+                return Err(body.refuse(&["type"], &what, None));
+            }
+            (_, methods) => {
+                let ids: Vec<String> = methods.iter().map(|method| format!("`{}`", method.id)).collect();
+                return Err(body.refuse(&["authMethod"], &format!("must be one of {}", ids.join(", ")), None));
+            }
+        };
+        let mut given = body.text_members("fields").unwrap_or_default();
+        let mut secrets = BTreeMap::new();
+        for (name, of) in SECRETS {
+            match body.text(name) {
+                Some(_) if of != kind => {
+                    body.invalid(&[name], &format!("does not belong to the type `{}`", kind.as_str()));
+                }
+                Some(secret) => {
+                    secrets.insert(name, secret);
+                }
+                None => {}
+            }
+        }
+        let scopes = body.texts("scopes").unwrap_or_default();
+        let expires_at = body.text("expiresAt").and_then(|text| moment_ms(&text));
+        let tokens = if kind == CredentialType::OAuth2 {
+            if secrets.is_empty() {
+                body.invalid(&["accessToken"], "is required, or else `refreshToken`");
+            }
+            Some(HeldTokens {
+                access: secrets.remove("accessToken").unwrap_or_default(),
+                kind: "Bearer".to_owned(),
+                refresh: secrets.remove("refreshToken"),
+                members: BTreeMap::new(),
+            })
+        } else {
+            given.extend(secrets.into_iter().map(|(name, secret)| (name.to_owned(), secret)));
+            None
+        };
+        let fields = method.fill(&given, |name, what| {
+            let own = SECRETS.iter().any(|(secret, _)| *secret == name);
+            let path: &[&str] = if own { &[name] } else { &["fields", name] };
+            body.invalid(path, &what);
+        });
+        body.finish()?;
+
+        let has_access = tokens.as_ref().is_none_or(|tokens| !tokens.access.is_empty());
+        let is_renewable = tokens.as_ref().is_some_and(|tokens| tokens.refresh.is_some());
+        let mut held = Held { kind, fields, tokens, account: None };
+        let targets = Targets { local: context.config.local_targets };
+        let mut state = State::Unknown;
+        if has_access {
+            match platform::verify(ports, targets, &connector, method, &held).await {
+                Verdict::Accepted { is_verified: true } => state = State::Operational,
+                Verdict::Accepted { is_verified: false } => {}
+                // What has expired can still be renewed.
+                Verdict::Rejected(401) if is_renewable => {}
+                Verdict::Rejected(status) => {
+                    let name = &connector.name;
+                    let detail = format!("{name} rejects these credentials (HTTP status {status}). Nothing was stored.");
+                    return Err(Problem::new(Code::CredentialsRejected, detail));
+                }
+                Verdict::Unreachable => return Err(platform::unreachable(&connector.name)),
+                Verdict::TimedOut => return Err(platform::timed_out(&connector.name)),
+            }
+            held.account = platform::account(ports, targets, &connector, method, &held).await;
+        }
+        let is_revocable = matches!(&method.kind, Kind::OAuth2(oauth) if oauth.revocation_url.is_some());
+        let account = Account {
+            account: &principal.account,
+            environment: principal.environment,
+            request: context.request_id,
+            attempt: None,
+            auth_method: &method.id,
+            held: &held,
+            // Without an access token, the first use renews.
+            expires_at: if has_access { expires_at } else { Some(context.now) },
+            is_renewable,
+            is_revocable,
+            scopes: &scopes,
+            missing_scopes: &[],
+            state,
+            now: context.now,
+        };
+        let target = Target::Existing { id: &connection.id, name: None, tags: None };
+        match store(ports, &context.config.vault_keys, &account, target).await? {
+            Written::Done(_) => {
+                let mut response = Response::empty(204);
+                response.add("cache-control", NO_STORE);
+                Ok(response)
+            }
+            Written::Taken(_) | Written::Gone => Err(Problem::no_connection()),
+        }
+    }
+}

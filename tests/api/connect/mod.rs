@@ -1,0 +1,302 @@
+//! Connecting accounts: contract, parts 8 to 11, over real SQLite and a scripted platform.
+
+mod clients;
+mod credentials;
+mod direct;
+mod oauth;
+mod renewal;
+
+use std::cell::RefCell;
+
+use connector_vault::api::{Request, Response};
+use connector_vault::catalog::action::unit::Units;
+use connector_vault::catalog::write::{Platform, Sizes};
+use connector_vault::ports::{HttpError, HttpRequest, HttpResponse};
+use serde_json::{Value, json};
+
+use crate::support::{
+    Api, ORIGIN, anonymous, as_secret, body, config, connector, with_body, with_header,
+};
+
+/// 32 bytes.
+const KEYS: &str = "one:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
+
+/// The settings under which everything works.
+const SETTINGS: [(&str, &str); 4] = [
+    ("VAULT_KEYS", KEYS),
+    ("SESSION_SECRET", "0123456789abcdef0123456789abcdef"),
+    ("ALLOWED_ORIGINS", "https://app.example"),
+    ("APP_NAME", "Sample App"),
+];
+
+/// A method of OAuth 2.0, with members that differ from the usual.
+fn oauth(id: &str, more: &Value) -> Value {
+    let mut method = json!({
+        "id": id, "type": "oauth2", "grant": "authorization_code", "issuer": null,
+        "authorizationUrl": "https://id.acme.example/authorize", "tokenUrl": "https://id.acme.example/token",
+        "refreshUrl": null, "revocationUrl": null, "scopes": [], "scopeSeparator": " ", "pkce": "S256",
+        "tokenAuth": "client_secret_basic", "authorizationParameters": {}, "tokenParameters": {}, "tokenBody": "form",
+        "tokenPointer": null, "tokenMembers": [], "fields": [],
+    });
+    for (name, value) in more.as_object().unwrap() {
+        method[name] = value.clone();
+    }
+    method
+}
+
+fn field(name: &str, secret: bool) -> Value {
+    json!({"name": name, "label": name, "secret": secret, "required": true})
+}
+
+fn api_key(fields: &[Value]) -> Value {
+    let fields = [&[field("apiKey", true)], fields].concat();
+    json!({"id": "key", "type": "api_key", "in": "header", "name": "X-Key", "prefix": "", "fields": fields})
+}
+
+/// A catalog of platforms that are connected in different ways.
+fn api_with(settings: &[(&str, &str)]) -> Api {
+    let api = Api::new(config(settings));
+    let platform = |name: &str, methods: Value, verify: Value, account: Value| Platform {
+        connector: connector(name, &format!("The {name}"), "Email", 0),
+        detail: serde_json::from_value(json!({
+            "authMethods": methods,
+            "servers": [{"url": format!("https://api.{name}.example"), "description": null}],
+            "documentationUrl": null, "license": null, "verify": verify, "account": account,
+        }))
+        .unwrap(),
+        authkit: true,
+        aliases: vec![format!("old-{name}")],
+        actions: Vec::new(),
+        units: Units::default(),
+    };
+    let me = json!({"method": "GET", "path": "/me"});
+    let account = json!({"method": "GET", "path": "/me", "id": "/id", "name": null});
+    let basic = json!({
+        "id": "basic", "type": "basic", "usernameLabel": "User", "passwordLabel": "Password",
+        "fields": [field("username", false), field("password", true)],
+    });
+    let amazon = json!({
+        "id": "aws", "type": "aws_sigv4", "service": "s3", "regions": ["eu-central-1"],
+        "fields": [field("accessKeyId", false), field("secretAccessKey", true), field("region", false)],
+    });
+    let shop = json!({"name": "shop", "label": "Shop", "required": true, "pattern": "^[a-z.]+$"});
+    let app = json!({"grant": "client_credentials", "authorizationUrl": null});
+    api.world.publish_platforms(
+        Sizes::PUBLISHED,
+        &[
+            platform("acme", json!([oauth("oauth", &json!({}))]), Value::Null, account.clone()),
+            platform("keyed", json!([api_key(&[])]), me.clone(), account),
+            platform("plain", json!([basic, oauth("sign-in", &json!({"pkce": "none"}))]), Value::Null, Value::Null),
+            platform("amazon", json!([amazon]), Value::Null, Value::Null),
+            platform("app", json!([oauth("app", &app)]), me, Value::Null),
+            platform(
+                "shops",
+                json!([oauth("oauth", &json!({
+                    "authorizationUrl": "https://{shop}.shops.example/authorize",
+                    "tokenUrl": "https://{shop}.shops.example/token", "fields": [shop],
+                }))]),
+                Value::Null,
+                Value::Null,
+            ),
+            platform(
+                "hosted",
+                json!([oauth("oauth", &json!({
+                    "authorizationUrl": "https://{host}/authorize", "tokenUrl": "https://{host}/token",
+                    "fields": [field("host", false)],
+                }))]),
+                Value::Null,
+                Value::Null,
+            ),
+            platform("nothing", json!([]), Value::Null, Value::Null),
+        ],
+    );
+    api
+}
+
+fn api() -> Api {
+    api_with(&SETTINGS)
+}
+
+/// Sends a JSON body with the key.
+fn send(api: &Api, method: &str, path: &str, sent: &Value) -> Response {
+    api.send(&with_body(api.request(method, path), &sent.to_string()))
+}
+
+fn connect(api: &Api, sent: &Value) -> Response {
+    send(api, "POST", "/v1/vault/connect", sent)
+}
+
+/// Sets the OAuth client of a platform.
+fn set_client(api: &Api, platform: &str) {
+    let sent = json!({"clientId": "an id", "clientSecret": "a:secret", "scopes": ["read"]});
+    let response = send(api, "PUT", &format!("/v1/oauth-clients/{platform}"), &sent);
+    assert_eq!(response.status, 201, "{}", body(&response));
+}
+
+/// What ann connects.
+fn of_ann(platform: &str) -> Value {
+    json!({"platform": platform, "identity": "ann", "identityType": "user"})
+}
+
+fn answer(status: u16, document: &Value) -> Result<HttpResponse, HttpError> {
+    Ok(HttpResponse {
+        status,
+        headers: vec![("content-type".into(), "application/json".into())],
+        body: document.to_string().into_bytes(),
+    })
+}
+
+/// Lets other services answer in turn, each with a status and a document. Returns what they were sent.
+fn script(api: &Api, answers: &[(u16, Value)]) {
+    let mut answers = answers.to_vec().into_iter();
+    *api.world.platform.borrow_mut() = Box::new(move |request| {
+        let (status, document) = answers.next().unwrap_or_else(|| panic!("one too many: {request:?}"));
+        match status {
+            0 => Err(HttpError::Unreachable),
+            1 => Err(HttpError::TimedOut),
+            status => answer(status, &document),
+        }
+    });
+}
+
+/// The body of the nth request that was sent to a platform, as pairs of a form.
+fn form(api: &Api, nth: usize) -> Vec<(String, String)> {
+    let sent = api.world.sent.borrow();
+    let text = String::from_utf8(sent[nth].body.clone()).unwrap();
+    pairs(&text)
+}
+
+fn pairs(query: &str) -> Vec<(String, String)> {
+    let decode = |text: &str| {
+        connector_vault::percent::decode_form(text).unwrap().into_owned()
+    };
+    let pair = |pair: &str| {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        (decode(name), decode(value))
+    };
+    query.split('&').map(pair).collect()
+}
+
+fn value_of(pairs: &[(String, String)], name: &str) -> Option<String> {
+    pairs.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
+}
+
+/// A browser that follows the link of an attempt. It keeps its cookie.
+#[derive(Default)]
+struct Browser {
+    cookie: RefCell<Option<String>>,
+}
+
+impl Browser {
+    fn request(&self, method: &str, url: &str) -> Request {
+        let path = url.strip_prefix(ORIGIN).unwrap_or(url);
+        let request = anonymous(method, path);
+        let request = with_header(request, "accept", "text/html");
+        match self.cookie.borrow().as_ref() {
+            Some(cookie) => with_header(request, "cookie", &format!("a=b; {cookie}")),
+            None => request,
+        }
+    }
+
+    fn keep(&self, response: &Response) {
+        if let Some(cookie) = response.header("set-cookie") {
+            for part in ["Path=/", "Secure", "HttpOnly", "SameSite=Lax"] {
+                assert!(cookie.split("; ").any(|found| found == part), "{cookie}");
+            }
+            assert!(cookie.starts_with("__Host-"), "{cookie}");
+            *self.cookie.borrow_mut() = Some(cookie.split(';').next().unwrap().to_owned());
+        }
+    }
+
+    fn get(&self, api: &Api, url: &str) -> Response {
+        let response = api.send(&self.request("GET", url));
+        self.keep(&response);
+        response
+    }
+
+    /// Answers the question of a link with yes.
+    fn go(&self, api: &Api, url: &str) -> Response {
+        let request = with_header(self.request("POST", url), "origin", ORIGIN);
+        let response = api.send(&with_header(request, "sec-fetch-site", "same-origin"));
+        self.keep(&response);
+        response
+    }
+
+    /// Goes from the link to the platform. Returns the parameters of the authorization request.
+    fn follow(&self, api: &Api, url: &str) -> (String, Vec<(String, String)>) {
+        let response = self.go(api, url);
+        assert_eq!(response.status, 303, "{}", text(&response));
+        let location = response.header("location").unwrap();
+        let (address, query) = location.split_once('?').unwrap();
+        (address.to_owned(), pairs(query))
+    }
+
+    /// Comes back from the platform.
+    fn back(&self, api: &Api, query: &str) -> Response {
+        self.get(api, &format!("/connect/callback?{query}"))
+    }
+}
+
+fn text(response: &Response) -> String {
+    String::from_utf8(response.body.clone()).unwrap()
+}
+
+/// Begins an attempt. Returns its id and its link.
+fn begin(api: &Api, sent: &Value) -> (String, String) {
+    let response = connect(api, sent);
+    assert_eq!(response.status, 202, "{}", body(&response));
+    let begun = body(&response);
+    assert_eq!(begun["status"], "pending");
+    let text = |name: &str| begun[name].as_str().unwrap().to_owned();
+    (text("id"), text("authorizationUrl"))
+}
+
+/// Begins an attempt and agrees to it at the platform, which then answers the exchange as scripted.
+fn connected(api: &Api, sent: &Value, tokens: &Value) -> String {
+    let (id, link) = begin(api, sent);
+    let browser = Browser::default();
+    let (_, asked) = browser.follow(api, &link);
+    let state = value_of(&asked, "state").unwrap();
+    script(api, &[(200, tokens.clone()), (404, json!({}))]);
+    let response = browser.back(api, &format!("code=c&state={state}"));
+    assert_eq!(response.status, 200, "{}", text(&response));
+    let status = attempt(api, &id);
+    assert_eq!(status["status"], "succeeded", "{status}");
+    status["connection"]["id"].as_str().unwrap().to_owned()
+}
+
+fn attempt(api: &Api, id: &str) -> Value {
+    body(&api.get(&format!("/v1/vault/connect/{id}")))
+}
+
+fn token(api: &Api, sent: &Value) -> String {
+    let response = send(api, "POST", "/v1/sessions", sent);
+    assert_eq!(response.status, 201, "{}", body(&response));
+    body(&response)["token"].as_str().unwrap().to_owned()
+}
+
+fn as_token(token: &str, method: &str, path: &str, sent: &Value) -> Request {
+    with_body(as_secret(token, method, path), &sent.to_string())
+}
+
+/// Counts the rows of a table.
+fn rows(api: &Api, table: &str) -> i64 {
+    let sql = format!("SELECT count(*) FROM {table}");
+    api.world.database.query_row(&sql, [], |row| row.get(0)).unwrap()
+}
+
+/// All that the database holds, as text.
+fn everything(api: &Api) -> String {
+    let mut all = String::new();
+    for table in ["oauth_clients", "credentials", "revocations", "connect_attempts", "connections"] {
+        let mut statement = api.world.database.prepare(&format!("SELECT * FROM {table}")).unwrap();
+        let columns = statement.column_count();
+        let mut rows = statement.query([]).unwrap();
+        while let Some(row) = rows.next().unwrap() {
+            for at in 0..columns {
+                all.push_str(&format!("{:?} ", row.get_ref(at).unwrap()));
+            }
+        }
+    }
+    all
+}

@@ -1,0 +1,510 @@
+//! Attempts, links and callbacks.
+
+use std::rc::Rc;
+
+use super::*;
+use connector_vault::terms::{Environment, Scope};
+
+const TOKENS: &str = r#"{"access_token":"at-1","token_type":"bearer","expires_in":3600,"refresh_token":"rt-1","scope":"read"}"#;
+
+fn tokens() -> Value {
+    serde_json::from_str(TOKENS).unwrap()
+}
+
+#[test]
+fn an_account_is_connected_from_the_link_to_the_credentials() {
+    let api = api();
+    set_client(&api, "acme");
+    let sent = json!({
+        "platform": "ACME", "identity": "ann", "identityType": "user", "label": "work", "name": "Ann’s",
+        "tags": ["a"], "scopes": ["read", "write"], "returnUrl": "https://app.example/done?x=1#top",
+    });
+    let (id, link) = begin(&api, &sent);
+    assert_eq!(attempt(&api, &id)["status"], "pending");
+    assert_eq!(rows(&api, "connections"), 0);
+
+    // The link asks, and does nothing by being looked at.
+    let browser = Browser::default();
+    let question = text(&browser.get(&api, &link));
+    for word in ["The acme", "Sample App", "ann", "Did you start this?"] {
+        assert!(question.contains(word), "{word}: {question}");
+    }
+    let (address, asked) = browser.follow(&api, &link);
+    assert_eq!(address, "https://id.acme.example/authorize");
+    for (name, value) in [
+        ("response_type", "code"),
+        ("client_id", "an id"),
+        ("scope", "read write"),
+        ("redirect_uri", "https://vault.example/connect/callback"),
+        ("code_challenge_method", "S256"),
+    ] {
+        assert_eq!(value_of(&asked, name).as_deref(), Some(value), "{name}");
+    }
+    let state = value_of(&asked, "state").unwrap();
+    assert_eq!(value_of(&asked, "code_challenge").unwrap().len(), 43);
+
+    // Back from the platform: the code is exchanged, the account is asked for.
+    script(&api, &[(200, tokens()), (200, json!({"id": 7}))]);
+    let page = browser.back(&api, &format!("code=the-code&state={state}"));
+    assert_eq!(page.status, 200);
+    let html = text(&page);
+    assert!(html.contains("The acme is connected"), "{html}");
+    assert!(html.contains("data-origin=\"https://app.example\""), "{html}");
+    let back = format!("https://app.example/done?x=1&amp;connect={id}#top");
+    assert!(html.contains(&format!("data-return=\"{back}\"")), "{html}");
+    let exchange = form(&api, 0);
+    assert_eq!(value_of(&exchange, "code").as_deref(), Some("the-code"));
+    assert!(value_of(&exchange, "code_verifier").is_some());
+    assert_eq!(value_of(&exchange, "client_secret"), None);
+    {
+        let sent = api.world.sent.borrow();
+        assert_eq!(sent[0].url, "https://id.acme.example/token");
+        let authorization = sent[0].headers.iter().find(|(name, _)| name == "authorization");
+        // "an+id" or "an%20id" and "a%3Asecret", in base64.
+        assert!(authorization.unwrap().1.starts_with("Basic "));
+        assert_eq!(sent[1].url, "https://api.acme.example/me");
+        assert!(sent[1].headers.contains(&("authorization".into(), "Bearer at-1".into())));
+    }
+
+    let status = attempt(&api, &id);
+    assert_eq!(status["status"], "succeeded");
+    assert_eq!(status["error"], Value::Null);
+    let connection = &status["connection"];
+    for (name, value) in [
+        ("platform", json!("acme")),
+        ("key", json!("test::acme::work::ann")),
+        ("name", json!("Ann’s")),
+        ("state", json!("operational")),
+        ("active", json!(true)),
+        ("tags", json!(["a"])),
+        ("version", json!("1")),
+    ] {
+        assert_eq!(connection[name], value, "{name}");
+    }
+    let path = format!("/v1/vault/connections/{}", connection["id"].as_str().unwrap());
+    let credentials = body(&api.get(&format!("{path}/credentials")));
+    assert_eq!(credentials["type"], "oauth2");
+    assert_eq!(credentials["accessToken"], "at-1");
+    assert_eq!(credentials["headers"], json!({"authorization": "Bearer at-1"}));
+    assert_eq!(credentials["scopes"], json!(["read"]));
+    assert!(!credentials.to_string().contains("rt-1"));
+    let status = body(&api.get(&format!("{path}/status")));
+    for (name, value) in [
+        ("state", json!("operational")),
+        ("reason", Value::Null),
+        ("actor", json!("nobody")),
+        ("scopes", json!(["read"])),
+        ("missingScopes", json!(["write"])),
+        ("holdsCredentials", json!(true)),
+    ] {
+        assert_eq!(status[name], value, "{name}");
+    }
+
+    // Nothing secret is stored as it is, and nothing of the attempt is kept.
+    let stored = everything(&api);
+    for secret in ["at-1", "rt-1", "a:secret", "the-code", state.as_str()] {
+        assert!(!stored.contains(secret), "{secret}");
+    }
+}
+
+#[test]
+fn a_state_works_once_in_its_own_browser_and_in_time() {
+    let api = api();
+    set_client(&api, "acme");
+    let (id, link) = begin(&api, &of_ann("acme"));
+    let (browser, other) = (Browser::default(), Browser::default());
+    let (_, asked) = browser.follow(&api, &link);
+    let state = value_of(&asked, "state").unwrap();
+
+    // Another browser, with or without a cookie of its own, gets nowhere; nor does its link.
+    assert_eq!(other.back(&api, &format!("code=c&state={state}")).status, 403);
+    assert_eq!(other.go(&api, &link).status, 403);
+    assert_eq!(other.get(&api, &link).status, 403);
+    let (_, second) = begin(&api, &json!({"platform": "acme", "identity": "bob", "identityType": "user"}));
+    other.follow(&api, &second);
+    assert_eq!(other.back(&api, &format!("code=c&state={state}")).status, 403);
+    assert_eq!(attempt(&api, &id)["status"], "pending");
+
+    // Guessed, cut, doubled.
+    for query in ["code=c&state=guessed".to_owned(), format!("code=c&state={}", &state[1..])] {
+        assert_eq!(browser.back(&api, &query).status, 410, "{query}");
+    }
+    for query in [
+        format!("code=c&code=d&state={state}"),
+        format!("code=c&state={state}&state={state}"),
+        format!("state={state}"),
+        "code=c".to_owned(),
+        format!("code=c&error=x&state={state}"),
+        String::new(),
+    ] {
+        assert_eq!(browser.back(&api, &query).status, 400, "{query}");
+    }
+
+    // The right one, then again: nothing is exchanged a second time.
+    script(&api, &[(200, tokens()), (404, json!({}))]);
+    assert_eq!(browser.back(&api, &format!("code=c&state={state}")).status, 200);
+    let again = browser.back(&api, &format!("code=c&state={state}"));
+    assert!(text(&again).contains("is connected"), "{}", text(&again));
+    assert_eq!(api.world.sent.borrow().len(), 2);
+    assert_eq!(browser.get(&api, &link).status, 410);
+
+    // Too late.
+    let (id, link) = begin(&api, &json!({"platform": "acme", "identity": "cid", "identityType": "user"}));
+    let (_, asked) = browser.follow(&api, &link);
+    let state = value_of(&asked, "state").unwrap();
+    api.world.now.set(api.world.now.get() + 600_000);
+    assert_eq!(browser.back(&api, &format!("code=c&state={state}")).status, 410);
+    assert_eq!(attempt(&api, &id)["status"], "expired");
+}
+
+#[test]
+fn nobody_answers_the_question_for_the_user() {
+    let api = api();
+    set_client(&api, "acme");
+    let (_, link) = begin(&api, &of_ann("acme"));
+    let browser = Browser::default();
+    let page = browser.get(&api, &link);
+    assert_eq!(page.header("x-frame-options"), Some("DENY"));
+    assert!(page.header("content-security-policy").unwrap().contains("frame-ancestors 'none'"));
+    for (origin, site) in [
+        (Some("https://evil.example"), Some("cross-site")),
+        (Some("https://vault.example"), Some("same-site")),
+        (Some("null"), Some("cross-site")),
+        (None, Some("cross-site")),
+        (None, None),
+    ] {
+        let mut request = browser.request("POST", &link);
+        for (name, value) in [("origin", origin), ("sec-fetch-site", site)] {
+            if let Some(value) = value {
+                request = with_header(request, name, value);
+            }
+        }
+        let response = api.send(&request);
+        assert_eq!(response.status, 403, "{origin:?} {site:?}");
+        assert_eq!(response.header("set-cookie"), None);
+    }
+    assert_eq!(browser.go(&api, "/connect/go/unknown").status, 410);
+}
+
+#[test]
+fn the_window_of_the_same_browser_is_not_asked_again() {
+    let api = api();
+    set_client(&api, "acme");
+    let token = token(&api, &json!({"identity": "ann", "scopes": ["connections:connect"]}));
+    let request = as_token(&token, "POST", "/v1/vault/connect", &json!({"platform": "acme"}));
+    let request = with_header(request, "origin", ORIGIN);
+    let response = api.send(&with_header(request, "sec-fetch-site", "same-origin"));
+    assert_eq!(response.status, 202, "{}", body(&response));
+    let browser = Browser::default();
+    browser.keep(&response);
+    let link = body(&response)["authorizationUrl"].as_str().unwrap().to_owned();
+    assert_eq!(browser.get(&api, &link).status, 303);
+    assert_eq!(Browser::default().get(&api, &link).status, 403);
+}
+
+#[test]
+fn failures_end_an_attempt_with_a_reason() {
+    let error = |code: &str| format!("error={code}&error_description=%3Cb%3Eno%3C%2Fb%3E");
+    for (query, answers, code) in [
+        (error("access_denied"), vec![], "denied"),
+        (error("invalid_scope"), vec![], "request_rejected"),
+        (error("unauthorized_client"), vec![], "client_rejected"),
+        (error("temporarily_unavailable"), vec![], "platform_unavailable"),
+        ("code=c&iss=https%3A%2F%2Fevil.example".into(), vec![], "issuer_mismatch"),
+        ("code=c".into(), vec![(400, json!({"error": "invalid_grant"}))], "code_rejected"),
+        ("code=c".into(), vec![(401, json!({"error": "invalid_client"}))], "client_rejected"),
+        ("code=c".into(), vec![(200, json!({"error": "invalid_client"}))], "client_rejected"),
+        ("code=c".into(), vec![(503, json!({}))], "platform_unavailable"),
+        ("code=c".into(), vec![(0, json!({}))], "platform_unavailable"),
+        ("code=c".into(), vec![(1, json!({}))], "platform_unavailable"),
+        ("code=c".into(), vec![(200, json!({"nothing": 1}))], "invalid_answer"),
+    ] {
+        let api = api();
+        set_client(&api, "acme");
+        let (id, link) = begin(&api, &of_ann("acme"));
+        let browser = Browser::default();
+        let (_, asked) = browser.follow(&api, &link);
+        let state = value_of(&asked, "state").unwrap();
+        script(&api, &answers);
+        let page = browser.back(&api, &format!("{query}&state={state}"));
+        assert_eq!(page.status, 200, "{query}");
+        assert!(!text(&page).contains("<b>"), "{}", text(&page));
+        let ended = attempt(&api, &id);
+        assert_eq!(ended["status"], "failed", "{query}");
+        assert_eq!(ended["error"]["code"], code, "{query} {answers:?}: {ended}");
+        assert_eq!(ended["connection"], Value::Null);
+        assert_eq!((rows(&api, "connections"), rows(&api, "credentials")), (0, 0));
+        // Loaded again, it says the same and asks nobody.
+        let asked = api.world.sent.borrow().len();
+        assert_eq!(browser.back(&api, &format!("{query}&state={state}")).status, 200);
+        assert_eq!(api.world.sent.borrow().len(), asked);
+    }
+}
+
+#[test]
+fn a_revoked_key_connects_nobody() {
+    let api = api();
+    set_client(&api, "acme");
+    let (_, link) = begin(&api, &of_ann("acme"));
+    let browser = Browser::default();
+    let (_, asked) = browser.follow(&api, &link);
+    let state = value_of(&asked, "state").unwrap();
+    api.world.revoke(&api.key);
+    assert_eq!(browser.back(&api, &format!("code=c&state={state}")).status, 410);
+    assert_eq!(rows(&api, "connections"), 0);
+}
+
+#[test]
+fn a_crash_at_any_step_leaves_nothing_half_connected() {
+    // After the claim, storage is gone: neither the connection nor the end of the attempt can be written.
+    let api = Rc::new(api());
+    set_client(&api, "acme");
+    let (id, link) = begin(&api, &of_ann("acme"));
+    let browser = Browser::default();
+    let (_, asked) = browser.follow(&api, &link);
+    let state = value_of(&asked, "state").unwrap();
+    let weak = Rc::downgrade(&api);
+    *api.world.platform.borrow_mut() = Box::new(move |_| {
+        if let Some(api) = weak.upgrade() {
+            api.world.db_fails.set(true);
+        }
+        answer(200, &tokens())
+    });
+    let page = browser.back(&api, &format!("code=c&state={state}"));
+    assert_eq!(page.status, 503);
+    api.world.db_fails.set(false);
+    assert_eq!((rows(&api, "connections"), rows(&api, "credentials")), (0, 0));
+    assert_eq!(attempt(&api, &id)["status"], "pending");
+    // A second redirect does not exchange the code again.
+    assert_eq!(browser.back(&api, &format!("code=c&state={state}")).status, 409);
+    api.world.now.set(api.world.now.get() + 60_000);
+    let ended = attempt(&api, &id);
+    assert_eq!((&ended["status"], &ended["error"]["code"]), (&json!("failed"), &json!("interrupted")));
+}
+
+#[test]
+fn reconnecting_keeps_the_connection_and_its_account() {
+    let api = api();
+    set_client(&api, "acme");
+    let who = |id: u64| json!({"access_token": format!("at-{id}"), "refresh_token": "rt", "id_token": id_token(id)});
+    let id = connected(&api, &of_ann("acme"), &who(1));
+    let exists = connect(&api, &of_ann("acme"));
+    assert_eq!(exists.status, 409);
+    assert_eq!(body(&exists)["code"], "connection_exists");
+    assert_eq!(body(&exists)["connectionId"], id.as_str());
+
+    // Another account at the platform: the old credentials stay.
+    let again = json!({"connection": id});
+    let (attempt_id, link) = begin(&api, &again);
+    let browser = Browser::default();
+    let state = value_of(&browser.follow(&api, &link).1, "state").unwrap();
+    script(&api, &[(200, who(2))]);
+    browser.back(&api, &format!("code=c&state={state}"));
+    assert_eq!(attempt(&api, &attempt_id)["error"]["code"], "account_mismatch");
+    let path = format!("/v1/vault/connections/{id}");
+    assert_eq!(body(&api.get(&format!("{path}/credentials")))["accessToken"], "at-1");
+
+    // Unless that is allowed; and the same account always is.
+    for (more, account) in [(json!({}), 1), (json!({"allowOtherAccount": true}), 2)] {
+        let mut sent = again.clone();
+        sent["allowOtherAccount"] = more.get("allowOtherAccount").cloned().unwrap_or(json!(false));
+        let (attempt_id, link) = begin(&api, &sent);
+        let browser = Browser::default();
+        let state = value_of(&browser.follow(&api, &link).1, "state").unwrap();
+        script(&api, &[(200, who(account))]);
+        browser.back(&api, &format!("code=c&state={state}"));
+        let ended = attempt(&api, &attempt_id);
+        assert_eq!(ended["status"], "succeeded", "{ended}");
+        assert_eq!(ended["connection"]["id"], id.as_str());
+        let now = body(&api.get(&format!("{path}/credentials")));
+        assert_eq!(now["accessToken"], format!("at-{account}"));
+    }
+    assert_eq!((rows(&api, "connections"), rows(&api, "credentials")), (1, 1));
+
+    // What has failed is connected again under its old id by its key too.
+    api.world.database.execute("UPDATE connections SET state = 'failed', active = 0", []).unwrap();
+    let failed = api.get(&format!("{path}/credentials"));
+    assert_eq!((failed.status, &body(&failed)["code"]), (409, &json!("connection_failed")));
+    let back = connected(&api, &of_ann("acme"), &who(2));
+    assert_eq!(back, id);
+    let connection = body(&api.get(&path));
+    assert_eq!((&connection["state"], &connection["active"]), (&json!("operational"), &json!(true)));
+}
+
+/// An unsigned ID token whose subject is a number.
+fn id_token(subject: u64) -> String {
+    use base64ct::{Base64UrlUnpadded, Encoding as _};
+    let part = |value: Value| Base64UrlUnpadded::encode_string(value.to_string().as_bytes());
+    format!("{}.{}.x", part(json!({"alg": "none"})), part(json!({"sub": subject.to_string()})))
+}
+
+#[test]
+fn two_tabs_make_one_connection() {
+    let api = api();
+    set_client(&api, "acme");
+    let browser = Browser::default();
+    let attempts: Vec<(String, String)> = (0..2)
+        .map(|_| {
+            let (id, link) = begin(&api, &of_ann("acme"));
+            (id, value_of(&browser.follow(&api, &link).1, "state").unwrap())
+        })
+        .collect();
+    for (at, (id, state)) in attempts.iter().enumerate() {
+        script(&api, &[(200, tokens()), (404, json!({}))]);
+        browser.back(&api, &format!("code=c&state={state}"));
+        let ended = attempt(&api, id);
+        let expected = if at == 0 { json!("succeeded") } else { json!("failed") };
+        assert_eq!(ended["status"], expected, "{ended}");
+    }
+    assert_eq!((rows(&api, "connections"), rows(&api, "credentials")), (1, 1));
+}
+
+#[test]
+fn a_token_connects_for_its_own_identity_only() {
+    let api = api();
+    set_client(&api, "acme");
+    let token = token(
+        &api,
+        &json!({"identity": "ann", "identityType": "user", "platforms": ["acme"], "scopes": ["connections:connect"]}),
+    );
+    let send = |sent: Value| api.send(&as_token(&token, "POST", "/v1/vault/connect", &sent));
+    for (sent, status) in [
+        (json!({"platform": "acme", "identity": "bob"}), 403),
+        (json!({"platform": "acme", "identityType": "team"}), 403),
+        (json!({"platform": "keyed"}), 403),
+        (json!({"platform": "acme", "identity": "ann", "identityType": "user"}), 202),
+    ] {
+        let response = send(sent.clone());
+        assert_eq!(response.status, status, "{sent}: {}", body(&response));
+    }
+    // Bob's connection and bob's attempt do not exist for ann's token.
+    let (bobs, _) = begin(&api, &json!({"platform": "acme", "identity": "bob", "identityType": "user"}));
+    let get = |path: &str| api.send(&as_secret(&token, "GET", path)).status;
+    assert_eq!(get(&format!("/v1/vault/connect/{bobs}")), 404);
+    let id = connected(&api, &json!({"platform": "acme", "identity": "bob", "identityType": "user"}), &tokens());
+    assert_eq!(send(json!({"connection": id})).status, 404);
+    assert_eq!(get(&format!("/v1/vault/connections/{id}/credentials")), 403);
+    assert_eq!(get("/v1/oauth-clients"), 403);
+}
+
+#[test]
+fn another_account_sees_no_attempt() {
+    let api = api();
+    set_client(&api, "acme");
+    let (id, _) = begin(&api, &of_ann("acme"));
+    for (account, environment) in [("beta", Environment::Test), ("acme", Environment::Live)] {
+        let key = api.world.key(account, environment, &Scope::ALL, None);
+        let request = crate::support::as_key(&key, "GET", &format!("/v1/vault/connect/{id}"));
+        let response = api.send(&request);
+        assert_eq!((response.status, &body(&response)["code"]), (404, &json!("attempt_not_found")));
+        let request = crate::support::as_key(&key, "POST", "/v1/vault/connect");
+        let response = api.send(&with_body(request, &of_ann("acme").to_string()));
+        assert_eq!(body(&response)["code"], "oauth_client_missing");
+    }
+}
+
+#[test]
+fn open_attempts_are_limited() {
+    let api = api();
+    set_client(&api, "acme");
+    for _ in 0..20 {
+        begin(&api, &of_ann("acme"));
+    }
+    let response = connect(&api, &of_ann("acme"));
+    assert_eq!(response.status, 429, "{}", body(&response));
+    assert_eq!(response.header("retry-after"), Some("600"));
+    begin(&api, &json!({"platform": "acme", "identity": "bob", "identityType": "user"}));
+    // They expire, and a day later they are deleted, a few with every new one.
+    api.world.now.set(api.world.now.get() + 600_000);
+    begin(&api, &of_ann("acme"));
+    assert_eq!(rows(&api, "connect_attempts"), 22);
+    api.world.now.set(api.world.now.get() + 86_400_001);
+    begin(&api, &of_ann("acme"));
+    assert_eq!(rows(&api, "connect_attempts"), 18);
+}
+
+#[test]
+fn whoever_fills_in_a_form_does_not_choose_who_gets_the_secret() {
+    let api = api();
+    for platform in ["shops", "hosted"] {
+        set_client(&api, platform);
+    }
+    let sent = |platform: &str, name: &str, value: &str| {
+        let mut sent = of_ann(platform);
+        sent["fields"] = json!({name: value});
+        connect(&api, &sent)
+    };
+    assert_eq!(sent("shops", "shop", "ann").status, 202);
+    for value in
+        ["evil.example#", "a@b", "..", "a..b", "a/", "a?", "a\\b", "a:1", "%2e", "ä", "ann.", ".ann", "", "ｅvil"]
+    {
+        let response = sent("shops", "shop", value);
+        assert_eq!(response.status, 400, "{value:?}: {}", text(&response));
+        assert_eq!(body(&response)["errors"][0]["pointer"], "/fields/shop", "{value:?}");
+    }
+    let refused = sent("hosted", "host", "evil.example");
+    assert_eq!((refused.status, &body(&refused)["code"]), (409, &json!("oauth_client_missing")));
+    let client = json!({"clientId": "an id", "variables": {"host": "id.hosted.example"}});
+    assert_eq!(send(&api, "PUT", "/v1/oauth-clients/hosted", &client).status, 200);
+    let (_, link) = begin(&api, &of_ann("hosted"));
+    let (address, _) = Browser::default().follow(&api, &link);
+    assert_eq!(address, "https://id.hosted.example/authorize");
+}
+
+#[test]
+fn addresses_to_return_to_have_an_allowed_origin() {
+    let api = api();
+    set_client(&api, "acme");
+    for (url, status) in [
+        ("https://app.example/x", 202),
+        ("https://vault.example/x", 202),
+        ("https://evil.example/x", 400),
+        ("https://app.example.evil.example/", 400),
+        ("//app.example", 400),
+        ("javascript:alert(1)", 400),
+        ("http://app.example/", 400),
+        ("http://localhost:5173/", 400),
+        ("/done", 400),
+    ] {
+        let mut sent = of_ann("acme");
+        sent["returnUrl"] = json!(url);
+        let response = connect(&api, &sent);
+        assert_eq!(response.status, status, "{url}: {}", body(&response));
+    }
+    let token = token(
+        &api,
+        &json!({"identity": "ann", "scopes": ["connections:connect"], "origins": ["https://other.example"]}),
+    );
+    for (url, status) in [("https://other.example/", 202), ("https://app.example/", 400)] {
+        let sent = json!({"platform": "acme", "returnUrl": url});
+        let request = as_token(&token, "POST", "/v1/vault/connect", &sent);
+        let response = api.send(&with_header(request, "origin", "https://other.example"));
+        assert_eq!(response.status, status, "{url}: {}", body(&response));
+    }
+}
+
+#[test]
+fn an_outcome_is_waited_for() {
+    let api = api();
+    set_client(&api, "acme");
+    let (id, _) = begin(&api, &of_ann("acme"));
+    let response = api.get(&format!("/v1/vault/connect/{id}?wait=3"));
+    assert_eq!(body(&response)["status"], "pending");
+    assert!(!api.world.slept.borrow().is_empty());
+    for wait in ["0", "26", "x", ""] {
+        assert_eq!(api.get(&format!("/v1/vault/connect/{id}?wait={wait}")).status, 400, "{wait}");
+    }
+}
+
+#[test]
+fn without_keys_nothing_is_begun() {
+    let api = api_with(&[]);
+    for (method, path, sent) in [
+        ("POST", "/v1/vault/connect", of_ann("acme")),
+        ("PUT", "/v1/oauth-clients/acme", json!({"clientId": "a", "clientSecret": "b"})),
+    ] {
+        let response = send(&api, method, path, &sent);
+        assert_eq!(response.status, 503, "{path}");
+        assert!(body(&response)["detail"].as_str().unwrap().contains("VAULT_KEYS"));
+    }
+}
