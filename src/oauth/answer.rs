@@ -1,25 +1,20 @@
 //! What platforms answer to a request for tokens (RFC 6749, 5), in all the forms in which they really do.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
 use base64ct::{Base64UrlUnpadded, Encoding as _};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::error::{TokenError, TokenErrorKind, is_code, is_known};
+use super::error::{TokenError, TokenErrorKind};
+use super::{body, moment};
 use crate::catalog::detail::OAuth2;
-use crate::percent::decode_form;
 use crate::ports::{HttpError, HttpResponse};
 
 /// The longest token, in bytes.
 pub const MAX_TOKEN: usize = 16_384;
 /// The longest kept member, in bytes of JSON.
 pub const MAX_MEMBER: usize = 4096;
-/// The longest time for which a token is said to be valid: 100 years. A longer one means for ever.
-const MAX_SECONDS: u64 = 3_155_760_000;
-/// The longest time that a platform may ask to wait: a week.
-const MAX_WAIT_MS: u64 = 604_800_000;
 
 /// What a platform granted. `Debug` shows no secret.
 #[derive(Clone, PartialEq)]
@@ -51,7 +46,8 @@ impl fmt::Debug for Tokens {
     }
 }
 
-/// Reads the answer to a request of [`super::token`].
+/// Reads the answer to a request of [`super::token`]. Tokens in a success count more than an error beside them, since a
+/// new refresh token must not be lost.
 ///
 /// # Errors
 /// When there are no tokens in it. An answer with tokens that cannot be used is unreadable.
@@ -60,13 +56,16 @@ pub fn read(
     answer: &Result<HttpResponse, HttpError>,
     now_ms: u64,
 ) -> Result<Tokens, TokenError> {
-    if let Some(error) = failure_without_tokens(oauth, answer, now_ms) {
-        return Err(error);
-    }
     let status = answer.as_ref().map(|answer| answer.status).ok();
     let unreadable = || TokenError::bare(TokenErrorKind::Unreadable, status);
-    let body = answer.as_ref().ok().and_then(|answer| parse(&answer.body));
-    body.and_then(|body| tokens(oauth, &body, now_ms)).ok_or_else(unreadable)
+    let success = answer.as_ref().ok().filter(|answer| is_success(answer));
+    if let Some(body) = success.and_then(|answer| body::parse(&answer.body))
+        && !body::fails(&body)
+        && let Some(grant) = grant(oauth, &body)
+    {
+        return tokens(oauth, &body, grant, now_ms).ok_or_else(unreadable);
+    }
+    Err(failure(answer, now_ms).unwrap_or_else(unreadable))
 }
 
 /// The error in an answer. Returns `None` when it is a success, tokens or not.
@@ -81,51 +80,17 @@ pub fn failure(answer: &Result<HttpResponse, HttpError>, now_ms: u64) -> Option<
             return Some(TokenError::bare(TokenErrorKind::Unreadable, None));
         }
     };
-    let body = parse(&answer.body).unwrap_or_default();
-    if is_success(answer) && !says_error(&body) {
+    let body = body::parse(&answer.body).unwrap_or_default();
+    if is_success(answer) && !body::says_error(&body) {
         return None;
     }
-    let (code, description) = (code(&body), description(&body));
+    let (code, description) = (body::code(&body), body::description(&body));
     let error = TokenError::said(Some(answer.status), code, description);
-    Some(TokenError { retry_after_ms: retry_after(answer, now_ms), ..error })
-}
-
-/// The error in an answer. Tokens in a success count more than an error beside them: a new refresh token must not be
-/// lost.
-fn failure_without_tokens(
-    oauth: &OAuth2,
-    answer: &Result<HttpResponse, HttpError>,
-    now_ms: u64,
-) -> Option<TokenError> {
-    let good = answer.as_ref().ok().filter(|answer| is_success(answer));
-    let body = good.and_then(|answer| parse(&answer.body));
-    let has_tokens = body.is_some_and(|body| {
-        body.get("ok") != Some(&Value::Bool(false)) && grant(oauth, &body).is_some()
-    });
-    if has_tokens { None } else { failure(answer, now_ms) }
+    Some(TokenError { retry_after_ms: moment::retry_after(answer, now_ms), ..error })
 }
 
 fn is_success(answer: &HttpResponse) -> bool {
     (200..300).contains(&answer.status)
-}
-
-/// The object that a body is: JSON or a form, whatever its content type says.
-fn parse(body: &[u8]) -> Option<Value> {
-    let text = std::str::from_utf8(body).ok()?;
-    let text = text.trim_start_matches('\u{feff}').trim();
-    if text.starts_with('{') {
-        return serde_json::from_str(text).ok();
-    }
-    if text.starts_with('<') || text.contains(char::is_whitespace) {
-        return None;
-    }
-    let pair = |pair: &str| {
-        let (name, value) = pair.split_once('=')?;
-        let text = |part| decode_form(part).map(Cow::into_owned);
-        Some((text(name)?, Value::String(text(value)?)))
-    };
-    let members: Map<String, Value> = text.split('&').filter_map(pair).collect();
-    (!members.is_empty()).then_some(Value::Object(members))
 }
 
 /// The object that has the tokens. A refresh is often answered without the nesting of the first answer.
@@ -137,9 +102,8 @@ fn grant<'a>(oauth: &OAuth2, body: &'a Value) -> Option<&'a Value> {
 
 const ACCESS_TOKEN: [&str; 2] = ["access_token", "accessToken"];
 
-/// The tokens of an answer. Returns `None` when there are none, or one of them cannot be used.
-fn tokens(oauth: &OAuth2, body: &Value, now_ms: u64) -> Option<Tokens> {
-    let grant = grant(oauth, body)?;
+/// The tokens of an answer. Returns `None` when one of them cannot be used.
+fn tokens(oauth: &OAuth2, body: &Value, grant: &Value, now_ms: u64) -> Option<Tokens> {
     let access_token = text(grant, ACCESS_TOKEN).filter(|token| is_token(token))?.to_owned();
     let refresh_token = match text(grant, ["refresh_token", "refreshToken"]) {
         Some(token) => Some(Some(token).filter(|token| is_token(token))?.to_owned()),
@@ -150,7 +114,7 @@ fn tokens(oauth: &OAuth2, body: &Value, now_ms: u64) -> Option<Tokens> {
     Some(Tokens {
         access_token,
         token_type: token_type(text(grant, ["token_type", "tokenType"])),
-        expires_at: expires_at(grant, now_ms),
+        expires_at: moment::expires_at(grant, now_ms),
         refresh_token,
         scopes: scopes(oauth, grant),
         subject: id_token.and_then(subject),
@@ -177,41 +141,6 @@ fn token_type(said: Option<&str>) -> String {
         Some(word) if !word.eq_ignore_ascii_case("bearer") => word.to_owned(),
         _ => "Bearer".to_owned(),
     }
-}
-
-/// When the tokens of `grant` expire. A life of no seconds or less, and a moment that is over, mean that nothing is known.
-fn expires_at(grant: &Value, now_ms: u64) -> Option<u64> {
-    let member = |names: [&str; 2]| names.into_iter().find_map(|name| grant.get(name));
-    let life = member(["expires_in", "expiresIn"]).and_then(whole);
-    if let Some(seconds) = life {
-        let is_life = (1..=MAX_SECONDS).contains(&seconds);
-        return is_life.then(|| now_ms.saturating_add(seconds.saturating_mul(1000)));
-    }
-    let moment = member(["expires_at", "expiresAt"]).or_else(|| grant.get("expires_on"))?;
-    let moment = match whole(moment) {
-        // Seconds, or milliseconds where seconds would be far away.
-        Some(number) if number < 100_000_000_000 => number.saturating_mul(1000),
-        Some(number) => number,
-        None => {
-            let moment: jiff::Timestamp = moment.as_str()?.trim().parse().ok()?;
-            u64::try_from(moment.as_millisecond()).ok()?
-        }
-    };
-    let last = now_ms.saturating_add(MAX_SECONDS.saturating_mul(1000));
-    (now_ms < moment && moment <= last).then_some(moment)
-}
-
-/// A number or a number as text, without what follows its decimal point. A negative one is 0. Returns `None` for anything
-/// else.
-fn whole(value: &Value) -> Option<u64> {
-    let number = match value {
-        Value::Number(number) => Cow::Owned(number.to_string()),
-        Value::String(text) => Cow::Borrowed(text.trim()),
-        _ => return None,
-    };
-    let number: f64 = number.parse().ok().filter(|number: &f64| number.is_finite())?;
-    // The text of a float without its fraction is a whole number, however large.
-    format!("{:.0}", number.max(0.0).trunc()).parse().ok()
 }
 
 /// Scopes as a list or as a text, with the platform's separator, commas or spaces between them.
@@ -259,89 +188,4 @@ fn members(oauth: &OAuth2, body: &Value, grant: &Value) -> BTreeMap<String, Valu
         (value.to_string().len() <= MAX_MEMBER).then(|| (name.clone(), value.clone()))
     };
     oauth.token_members.iter().filter_map(find).collect()
-}
-
-/// Whether a success is none.
-fn says_error(body: &Value) -> bool {
-    let says = |name: &str| match body.get(name) {
-        Some(Value::String(text)) => !text.is_empty(),
-        Some(Value::Object(members)) => !members.is_empty(),
-        Some(Value::Array(items)) => !items.is_empty(),
-        Some(Value::Number(number)) => number.as_f64() != Some(0.0),
-        Some(Value::Bool(is_error)) => *is_error,
-        Some(Value::Null) | None => false,
-    };
-    let fails = |name: &str| body.get(name) == Some(&Value::Bool(false));
-    ["error", "errors", "error_code", "errorCode"].into_iter().any(says)
-        || ["ok", "success"].into_iter().any(fails)
-}
-
-/// Where errors stand in answers, as JSON Pointers.
-const CODES: [&str; 16] = [
-    "/error",
-    "/error/code",
-    "/error/type",
-    "/error/error",
-    "/error/status",
-    "/error/reason",
-    "/error_code",
-    "/errorCode",
-    "/error_type",
-    "/code",
-    "/status",
-    "/type",
-    "/name",
-    "/errors/0/code",
-    "/errors/0/type",
-    "/errors/0/error",
-];
-
-/// Where people are told about errors.
-const DESCRIPTIONS: [&str; 17] = [
-    "/error_description",
-    "/errorDescription",
-    "/error/error_description",
-    "/error/message",
-    "/error/description",
-    "/message",
-    "/error_message",
-    "/errorMessage",
-    "/errorSummary",
-    "/reason",
-    "/detail",
-    "/msg",
-    "/title",
-    "/errors/0/message",
-    "/errors/0/detail",
-    "/errors/0",
-    "/error",
-];
-
-/// The code of an error: one that is known wherever it stands, or else the first.
-fn code(body: &Value) -> Option<&str> {
-    let codes = || {
-        let texts = CODES.into_iter().filter_map(|pointer| body.pointer(pointer)?.as_str());
-        texts.filter(|code| is_code(code))
-    };
-    codes().find(|code| is_known(code)).or_else(|| codes().next())
-}
-
-fn description(body: &Value) -> Option<&str> {
-    let code = code(body);
-    let mut texts = DESCRIPTIONS.into_iter().filter_map(|pointer| body.pointer(pointer)?.as_str());
-    texts.find(|text| !text.trim().is_empty() && Some(*text) != code)
-}
-
-/// How long a platform asks to wait (RFC 9110, 10.2.3), at most a week.
-#[must_use]
-pub fn retry_after(answer: &HttpResponse, now_ms: u64) -> Option<u64> {
-    let said = answer.header("retry-after")?.trim();
-    let wait = if let Some(seconds) = whole(&Value::from(said)) {
-        seconds.saturating_mul(1000)
-    } else {
-        let parser = jiff::fmt::rfc2822::DateTimeParser::new();
-        let moment = parser.parse_timestamp(said).ok()?.as_millisecond();
-        u64::try_from(moment).ok()?.saturating_sub(now_ms)
-    };
-    Some(wait.min(MAX_WAIT_MS))
 }

@@ -51,12 +51,12 @@ pub fn authorization_url(oauth: &OAuth2, endpoint: &str, ask: &Ask<'_>) -> Strin
         let name = decode_form(name).unwrap_or_default();
         !name.is_empty() && !OWN.contains(&name.as_ref()) && !more.contains_key(name.as_ref())
     };
-    let scope = ask.scopes.join(&oauth.scope_separator);
+    let scope = scope(oauth, ask.scopes);
     let own = [
         ("response_type", Some("code")),
         ("client_id", Some(ask.client_id)),
         ("redirect_uri", Some(ask.redirect_uri)),
-        ("scope", Some(scope.as_str()).filter(|scope| !scope.is_empty())),
+        ("scope", scope.as_deref()),
         ("state", Some(ask.state)),
         ("code_challenge", ask.challenge),
         ("code_challenge_method", ask.challenge.map(|_| "S256")),
@@ -71,4 +71,11 @@ pub fn authorization_url(oauth: &OAuth2, endpoint: &str, ask: &Ask<'_>) -> Strin
         .chain(own.chain(more.clone()).map(pair))
         .collect();
     format!("{address}?{}", pairs.join("&"))
+}
+
+/// The parameter `scope`. Returns `None` when there is nothing to ask for.
+pub(super) fn scope(oauth: &OAuth2, scopes: &[String]) -> Option<String> {
+    // Documentation that separates by `+` shows the encoded form of a space.
+    let separator = if oauth.scope_separator == "+" { " " } else { &oauth.scope_separator };
+    Some(scopes.join(separator)).filter(|scope| !scope.is_empty())
 }

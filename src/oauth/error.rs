@@ -80,12 +80,12 @@ const CODES: &[(TokenErrorKind, &[&str])] = &[
 ];
 
 /// What some platforms mean by a code that is meant for something else: the code, if it matters, and a part of the
-/// description in lower case.
+/// description, in lower case with spaces for `_`.
 #[rustfmt::skip]
 const DESCRIPTIONS: &[(Option<&str>, &str, TokenErrorKind)] = &[
-    (Some("unauthorized_client"), "refresh_token is invalid", GrantRejected), // Atlassian
-    (Some("invalid_request"), "invalid token", GrantRejected), // Zoom
-    (None, "too many requests", Passing), // Zoho
+    (Some("unauthorized_client"), "refresh token is invalid", GrantRejected), // Atlassian
+    (None, "invalid refresh token", GrantRejected), // Withings
+    (None, "too many requests", Passing), // Zoho, with the code of a denial
 ];
 
 impl TokenError {
@@ -98,10 +98,12 @@ impl TokenError {
     /// An error as a platform sent it: its status, when it is an answer, its code and its description.
     #[must_use]
     pub fn said(http_status: Option<u16>, code: Option<&str>, description: Option<&str>) -> Self {
+        // Some write words: `invalid grant`.
+        let code = code.map(|code| if is_known(code) { unified(code) } else { code.to_owned() });
         let code = code.filter(|code| is_code(code));
         let description = description.map(plain).filter(|text| !text.is_empty());
-        let kind = kind_of(http_status, code, description.as_deref().unwrap_or_default());
-        let code = code.map(str::to_owned);
+        let kind =
+            kind_of(http_status, code.as_deref(), description.as_deref().unwrap_or_default());
         Self { kind, code, description, http_status, retry_after_ms: None }
     }
 }
@@ -124,7 +126,7 @@ fn kind_of(status: Option<u16>, code: Option<&str>, description: &str) -> TokenE
         return Passing;
     }
     let code = code.map(unified).unwrap_or_default();
-    let description = description.to_lowercase();
+    let description = description.to_lowercase().replace('_', " ");
     let meant = DESCRIPTIONS
         .iter()
         .find(|(of, part, _)| of.is_none_or(|of| of == code) && description.contains(part));
@@ -151,7 +153,7 @@ pub(super) fn is_known(code: &str) -> bool {
 }
 
 fn unified(code: &str) -> String {
-    code.to_ascii_lowercase().replace('-', "_")
+    code.trim().to_ascii_lowercase().replace(['-', ' '], "_")
 }
 
 /// Whether a text can be a code: what RFC 6749 allows, without what has a meaning elsewhere.
@@ -182,13 +184,12 @@ fn plain(text: &str) -> String {
     line
 }
 
-/// Whether a word is long and not made of ordinary words: it has a digit, or capital letters after small ones, or is
-/// longer than any word. Names such as `refresh_token` are kept.
+/// Whether a word is too long for one that people write and has a digit, a value or capital letters within it, or is very
+/// long. Names such as `refresh_token` are kept.
 fn looks_secret(word: &str) -> bool {
     let length = word.chars().count();
-    let mixes = word
-        .chars()
-        .zip(word.chars().skip(1))
-        .any(|(one, next)| one.is_ascii_lowercase() && next.is_ascii_uppercase());
-    length >= 16 && (mixes || length > 40 || word.contains(|c: char| c.is_ascii_digit()))
+    let has_small = word.contains(|letter: char| letter.is_ascii_lowercase());
+    let mixes = has_small && word.chars().skip(1).any(|letter| letter.is_ascii_uppercase());
+    let has_value = word.contains(|letter: char| letter.is_ascii_digit() || letter == '=');
+    length >= 16 && (mixes || has_value || length > 40)
 }

@@ -3,6 +3,7 @@
 use base64ct::{Base64, Encoding as _};
 use serde_json::{Map, Value};
 
+use super::authorization::scope;
 use super::client::Client;
 use super::pkce::Verifier;
 use crate::catalog::detail::{OAuth2, TokenAuth, TokenBody};
@@ -44,7 +45,7 @@ impl TokenEndpoint<'_> {
         self.request(&[
             ("grant_type", Some("refresh_token")),
             ("refresh_token", Some(refresh_token)),
-            ("scope", self.scope(scopes).as_deref()),
+            ("scope", scope(self.oauth, scopes).as_deref()),
         ])
     }
 
@@ -53,12 +54,8 @@ impl TokenEndpoint<'_> {
     pub fn client_credentials(&self, scopes: &[String]) -> HttpRequest {
         self.request(&[
             ("grant_type", Some("client_credentials")),
-            ("scope", self.scope(scopes).as_deref()),
+            ("scope", scope(self.oauth, scopes).as_deref()),
         ])
-    }
-
-    fn scope(&self, scopes: &[String]) -> Option<String> {
-        Some(scopes.join(&self.oauth.scope_separator)).filter(|scope| !scope.is_empty())
     }
 
     fn request(&self, own: &[(&str, Option<&str>)]) -> HttpRequest {

@@ -30,6 +30,8 @@ pub enum FillError {
 pub enum Rule {
     /// The whole host.
     Host,
+    /// A part of the authority that makes it one to which something may be sent.
+    Public,
     /// Labels of a host.
     Labels,
     /// Part of a label.
@@ -48,6 +50,7 @@ impl Rule {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Host => "must be a host name, such as `example.com`, without a port",
+            Self::Public => "must lead to a public host name and the usual port",
             Self::Labels => "must be letters, digits and hyphens, with single dots between them",
             Self::Label => "must be letters, digits and hyphens",
             Self::Port => "must be a port: 1–65535",
@@ -59,7 +62,7 @@ impl Rule {
     fn allows(self, value: &str) -> bool {
         let is_clean = !value.is_empty() && !value.contains(char::is_control);
         match self {
-            Self::Host | Self::Labels => is_name(value),
+            Self::Host | Self::Public | Self::Labels => is_name(value),
             Self::Label => {
                 is_clean && value.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
             }
@@ -165,11 +168,18 @@ pub fn host_choosers(template: &str) -> Vec<&str> {
     if own >= 2 {
         return Vec::new();
     }
-    let name = |piece| match piece {
-        Piece::Variable(name) => Some(name),
-        Piece::Text(_) => None,
-    };
-    pieces(host).into_iter().filter_map(name).collect()
+    pieces(host).into_iter().filter_map(Piece::variable).collect()
+}
+
+/// Why a filled template is not accepted. The field that the host depends on is named.
+pub(super) fn refused(template: &str, error: TargetError) -> FillError {
+    let authority = split(template).and_then(|(_, host, rest)| {
+        host?;
+        template.strip_suffix(rest)
+    });
+    let mut fields = pieces(authority.unwrap_or_default()).into_iter().rev();
+    let field = fields.find_map(Piece::variable);
+    field.map_or(FillError::Target(error), |field| FillError::invalid(field, Rule::Public))
 }
 
 /// The port that a template names itself.
@@ -183,6 +193,15 @@ pub(super) fn literal_port(template: &str) -> Option<u16> {
 enum Piece<'a> {
     Text(&'a str),
     Variable(&'a str),
+}
+
+impl<'a> Piece<'a> {
+    const fn variable(self) -> Option<&'a str> {
+        match self {
+            Self::Variable(name) => Some(name),
+            Self::Text(_) => None,
+        }
+    }
 }
 
 /// The host and the port of a template, the port with its colon.

@@ -48,7 +48,7 @@ impl Host {
         if !is_name(&host) {
             return Self::Malformed;
         }
-        if is_ip_v4(&host) {
+        if is_ip(&host) {
             let is_own = host.parse().is_ok_and(|address: Ipv4Addr| address.is_loopback());
             return if is_own { Self::Own } else { Self::Ip };
         }
@@ -66,12 +66,12 @@ impl Host {
     }
 }
 
-/// Whether URL parsers read a name as an IPv4 address: decimal, octal, hexadecimal, in one to four parts. They do so
-/// when its last label is a number; no top-level name begins with a digit.
+/// Whether URL parsers read a host as an IP address: in brackets, or decimal, octal or hexadecimal in one to four parts.
+/// They do the latter when the last label is a number; no top-level name begins with a digit.
 #[must_use]
-pub fn is_ip_v4(name: &str) -> bool {
-    let last = name.rsplit('.').next().unwrap_or_default();
-    last.bytes().next().is_some_and(|byte| byte.is_ascii_digit())
+pub fn is_ip(host: &str) -> bool {
+    let last = host.rsplit('.').next().unwrap_or_default();
+    last.starts_with(|first: char| first == '[' || first.is_ascii_digit())
 }
 
 /// Whether a text has the grammar of a host's name: labels with dots between them (RFC 952, RFC 1123, 2.1).

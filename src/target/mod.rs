@@ -93,9 +93,9 @@ impl Targets {
         values: impl Fn(&str) -> Option<&'v str>,
     ) -> Result<String, FillError> {
         let url = fill(template, values)?;
-        let address = Address::parse(&url).map_err(FillError::Target)?;
-        let declared = fill::literal_port(template);
-        self.check_address(&address, declared).map_err(FillError::Target)?;
+        let checked = Address::parse(&url)
+            .and_then(|address| self.check_address(&address, fill::literal_port(template)));
+        checked.map_err(|error| fill::refused(template, error))?;
         Ok(url)
     }
 
@@ -110,11 +110,10 @@ impl Targets {
         match Host::of(address.host) {
             Host::Public => {}
             Host::Own if self.local => {}
-            Host::Own if host::is_name(address.host) && !host::is_ip_v4(address.host) => {
+            Host::Own | Host::Private if !host::is_ip(address.host) => {
                 return Err(TargetError::PrivateName);
             }
-            Host::Own | Host::Ip => return Err(TargetError::IpAddress),
-            Host::Private => return Err(TargetError::PrivateName),
+            Host::Own | Host::Private | Host::Ip => return Err(TargetError::IpAddress),
             Host::Malformed => return Err(TargetError::Host),
         }
         let is_usual = address.port.is_none_or(|port| port == 443 || declared_port == Some(port));
