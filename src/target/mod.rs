@@ -185,3 +185,201 @@ fn read_port(text: &str) -> Option<u16> {
     let is_number = !digits.starts_with('0') && digits.bytes().all(|byte| byte.is_ascii_digit());
     if is_number { digits.parse().ok() } else { None }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{TargetError, Targets, origin};
+    use TargetError::{
+        Character, Fragment, Host, IpAddress, Port, PrivateName, Scheme, TooLong, Userinfo,
+    };
+
+    const PUBLIC: Targets = Targets { local: false };
+    const LOCAL: Targets = Targets { local: true };
+
+    #[test]
+    fn public_addresses_are_accepted_everywhere() {
+        for url in [
+            "https://example.com",
+            "https://example.com/",
+            "https://EXAMPLE.com/a/b?c=d&e=%20[]",
+            "https://a-b.c1.example.co.uk:443/x",
+            "https://xn--bcher-kva.example/",
+            "https://example.xn--p1ai/",
+            "https://1.example.com?x=https://localhost:1@127.0.0.1",
+        ] {
+            assert_eq!(PUBLIC.check(url), Ok(()), "{url}");
+            assert_eq!(LOCAL.check(url), Ok(()), "{url}");
+        }
+    }
+
+    #[test]
+    fn the_machine_is_reached_only_where_it_is_allowed() {
+        for (url, error) in [
+            ("http://example.com/", Scheme),
+            ("http://localhost:8787/hook", Scheme),
+            ("https://localhost", PrivateName),
+            ("https://LocalHost:1/", PrivateName),
+            ("https://idp.localhost/", PrivateName),
+            ("https://127.0.0.1:8787/", IpAddress),
+            ("https://127.9.9.9/", IpAddress),
+            ("https://[::1]:8787/", IpAddress),
+            ("https://example.com:8443/", Port),
+            ("https://example.com:80/", Port),
+        ] {
+            assert_eq!(PUBLIC.check(url), Err(error), "{url}");
+            assert_eq!(LOCAL.check(url), Ok(()), "{url}");
+        }
+    }
+
+    #[test]
+    fn other_addresses_are_refused_everywhere() {
+        let long = format!("https://example.com/{}", "a".repeat(4096));
+        for (url, error) in [
+            (long.as_str(), TooLong),
+            ("", Scheme),
+            ("example.com", Scheme),
+            ("//example.com", Scheme),
+            ("HTTPS://example.com", Scheme),
+            ("https:example.com", Scheme),
+            ("https:/example.com", Scheme),
+            ("ftp://example.com", Scheme),
+            ("javascript://example.com/", Scheme),
+            // What one parser takes for the host, another does not.
+            ("https://example.com\\@evil.example/", Character),
+            ("https://evil.example\\.example.com/", Character),
+            ("https://exa\tmple.com/", Character),
+            ("https://example.com/\r\nx: y", Character),
+            ("https://example.com/ ", Character),
+            (" https://example.com/", Character),
+            ("https://example.com/\u{0}", Character),
+            ("https://bücher.example/", Character),
+            ("https://example。com/", Character),
+            ("https://ⓔxample.com/", Character),
+            ("https://{host}/", Character),
+            ("https://example.com/#x", Fragment),
+            ("https://evil.example#.example.com/", Fragment),
+            ("https://user@example.com/", Userinfo),
+            ("https://user:secret@example.com/", Userinfo),
+            ("https://@example.com/", Userinfo),
+            ("https://example.com:443@evil.example/", Userinfo),
+            ("https://", Host),
+            ("https:///example.com", Host),
+            ("https://?", Host),
+            ("https://.example.com", Host),
+            ("https://example..com", Host),
+            ("https://example.com.", Host),
+            ("https://localhost.", Host),
+            ("https://127.0.0.1.", Host),
+            ("https://-a.example.com", Host),
+            ("https://a-.example.com", Host),
+            ("https://a_b.example.com", Host),
+            ("https://exam%70le.com", Host),
+            ("https://127.0.0.1%2f.example.com", Host),
+            ("https://example.c", Host),
+            ("https://example.c-m", Host),
+            ("https://example.com:", Port),
+            ("https://example.com:0", Port),
+            ("https://example.com:0443", Port),
+            ("https://example.com:+443", Port),
+            ("https://example.com:65536", Port),
+            ("https://example.com:44a", Port),
+            ("https://example.com:443:443", Port),
+            // Every notation of an IPv4 address.
+            ("https://10.0.0.1/", IpAddress),
+            ("https://8.8.8.8/", IpAddress),
+            ("https://169.254.169.254/latest", IpAddress),
+            ("https://0.0.0.0", IpAddress),
+            ("https://0", IpAddress),
+            ("https://127.1", IpAddress),
+            ("https://2130706433", IpAddress),
+            ("https://0x7f000001", IpAddress),
+            ("https://0x7f.1", IpAddress),
+            ("https://0X7F.0.0.0X1", IpAddress),
+            ("https://0177.0.0.1", IpAddress),
+            ("https://127.0.0.01", IpAddress),
+            ("https://0300.0250.1", IpAddress),
+            ("https://1.2.3.4.5", IpAddress),
+            ("https://example.com.127", IpAddress),
+            ("https://[::]", IpAddress),
+            ("https://[::ffff:127.0.0.1]", IpAddress),
+            ("https://[fd00::1]:443/", IpAddress),
+            ("https://[fe80::1%25eth0]", IpAddress),
+            ("https://[::1", Port),
+            ("https://[::1]evil.example", IpAddress),
+            ("https://[v1.example]", IpAddress),
+            // Names that only a private network knows.
+            ("https://intranet", PrivateName),
+            ("https://printer.local", PrivateName),
+            ("https://metadata.google.internal", PrivateName),
+            ("https://router.home.arpa", PrivateName),
+            ("https://nas.LAN", PrivateName),
+            ("https://db.corp", PrivateName),
+            ("https://localhost.localdomain", PrivateName),
+            ("https://1.0.0.127.in-addr.arpa", PrivateName),
+            ("https://expyuzz4wqqyqhjn.onion", PrivateName),
+        ] {
+            assert_eq!(PUBLIC.check(url), Err(error), "{url}");
+            assert_eq!(LOCAL.check(url), Err(error), "{url}");
+        }
+    }
+
+    #[test]
+    fn a_filled_template_has_no_port_but_its_own() {
+        let fill = |template: &str| {
+            PUBLIC.fill(template, |name| match name {
+                "host" => Some("Acme.example"),
+                "own" => Some("localhost"),
+                "address" => Some("10.0.0.1"),
+                "port" => Some("8443"),
+                "usual" => Some("443"),
+                _ => None,
+            })
+        };
+        for (template, expected) in [
+            ("https://{host}/x", Ok("https://acme.example/x")),
+            ("https://{host}:8443/x", Ok("https://acme.example:8443/x")),
+            ("https://{host}:{usual}/x", Ok("https://acme.example:443/x")),
+            ("https://example.com:8443/{port}", Ok("https://example.com:8443/8443")),
+            (
+                "https://{host}:{port}/x",
+                Err("`port` must lead to a public host name and the usual port"),
+            ),
+            ("https://{own}/x", Err("`own` must lead to a public host name and the usual port")),
+            (
+                "https://{address}/x",
+                Err("`address` must lead to a public host name and the usual port"),
+            ),
+            ("http://{host}/x", Err("the address does not begin with `https://`")),
+            ("https://10.0.0.1/{host}", Err("the address has an IP address as its host")),
+            ("https://{other}/x", Err("`other` is missing")),
+        ] {
+            let filled = fill(template).map_err(|error| error.to_string());
+            assert_eq!(filled, expected.map(str::to_owned).map_err(str::to_owned), "{template}");
+        }
+        assert_eq!(
+            LOCAL
+                .fill("http://{own}:{port}/", |name| match name {
+                    "own" => Some("localhost"),
+                    _ => Some("8787"),
+                })
+                .as_deref(),
+            Ok("http://localhost:8787/")
+        );
+    }
+
+    #[test]
+    fn origins_have_one_form() {
+        for (url, expected) in [
+            ("https://Example.com/a?b", Some("https://example.com")),
+            ("https://example.com:443", Some("https://example.com")),
+            ("https://example.com:8443/", Some("https://example.com:8443")),
+            ("http://localhost:80", Some("http://localhost")),
+            ("http://[::1]:8787/x", Some("http://[::1]:8787")),
+            ("https://user@example.com", None),
+            ("https://example.com.", None),
+            ("example.com", None),
+        ] {
+            assert_eq!(origin(url).as_deref(), expected, "{url}");
+        }
+    }
+}

@@ -171,15 +171,17 @@ pub fn host_choosers(template: &str) -> Vec<&str> {
     pieces(host).into_iter().filter_map(Piece::variable).collect()
 }
 
-/// Why a filled template is not accepted. The field that the host depends on is named.
+/// Why a filled template is not accepted. When a field decides about the host or the port, it is named.
 pub(super) fn refused(template: &str, error: TargetError) -> FillError {
-    let authority = split(template).and_then(|(_, host, rest)| {
-        host?;
-        template.strip_suffix(rest)
-    });
-    let mut fields = pieces(authority.unwrap_or_default()).into_iter().rev();
-    let field = fields.find_map(Piece::variable);
-    field.map_or(FillError::Target(error), |field| FillError::invalid(field, Rule::Public))
+    use TargetError::{Host, IpAddress, Port, PrivateName};
+    let rest = split(template).map(|(.., rest)| rest).unwrap_or_default();
+    let authority = template.strip_suffix(rest).unwrap_or_default();
+    match pieces(authority).into_iter().rev().find_map(Piece::variable) {
+        Some(field) if matches!(error, Host | IpAddress | Port | PrivateName) => {
+            FillError::invalid(field, Rule::Public)
+        }
+        _ => FillError::Target(error),
+    }
 }
 
 /// The port that a template names itself.
@@ -224,7 +226,8 @@ fn split(template: &str) -> Option<(&str, Option<HostAndPort<'_>>, &str)> {
     // The name of a variable contains neither of these characters.
     let end = after.find(['/', '?']).unwrap_or(after.len());
     let (authority, rest) = after.split_at_checked(end)?;
-    Some((start, Some(super::split_port(authority)), rest))
+    let host = Some(authority).filter(|authority| !authority.is_empty()).map(super::split_port)?;
+    Some((start, Some(host), rest))
 }
 
 /// The variables of a template and what stands between them. Braces without a name between them belong to the text.
@@ -299,8 +302,7 @@ fn fill_host(template: &str, values: Values<'_, '_>) -> Result<String, FillError
     match last_field {
         // Good parts can make a label that is too long, or that ends in a hyphen.
         Some((name, rule)) if !is_name(&host) => Err(FillError::invalid(name, rule)),
-        Some(_) => Ok(host.to_ascii_lowercase()),
-        None => Ok(host),
+        _ => Ok(host.to_ascii_lowercase()),
     }
 }
 
@@ -341,3 +343,6 @@ fn fill_rest(template: &str, values: Values<'_, '_>) -> Result<String, FillError
     }
     Ok(filled)
 }
+
+#[cfg(test)]
+mod tests;

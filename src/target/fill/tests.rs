@@ -1,0 +1,259 @@
+use proptest::prelude::{ProptestConfig, any, prop_assert, prop_oneof, proptest};
+use proptest::strategy::{Just, Strategy};
+
+use super::{FillError, fill, fill_text, host_choosers};
+
+/// What becomes of a template with this value for each of its variables.
+fn filled(template: &str, value: &str) -> Result<String, String> {
+    fill(template, |_| Some(value)).map_err(|error| error.to_string())
+}
+
+#[test]
+fn values_stand_where_their_variables_stand() {
+    for (template, value, expected) in [
+        ("https://{a}.example.com/x", "acme", "https://acme.example.com/x"),
+        ("https://{a}.example.com/x", "Acme.EU-1", "https://acme.eu-1.example.com/x"),
+        ("https://{a}.example.com", "9", "https://9.example.com"),
+        ("https://eu-{a}-x.example.com/", "1", "https://eu-1-x.example.com/"),
+        ("https://{a}{a}.example.com/", "1", "https://11.example.com/"),
+        ("https://{a}.{a}.example.com/", "x", "https://x.x.example.com/"),
+        ("https://api.{a}", "Example.com", "https://api.example.com"),
+        ("https://accounts.example.{a}/x", "com.au", "https://accounts.example.com.au/x"),
+        ("https://{a}", "acme.example", "https://acme.example"),
+        ("https://{a}:8443/{a}?{a}={a}", "a.b", "https://a.b:8443/a.b?a.b=a.b"),
+        ("http://{a}:{a}/", "8080", "http://8080:8080/"),
+        (
+            "https://example.com/{a}/x",
+            "a b/ü?#%2f&",
+            "https://example.com/a%20b%2F%C3%BC%3F%23%252f%26/x",
+        ),
+        ("https://example.com/bot{a}/x", "..", ""),
+        ("https://example.com?q={a}", "a&b=c", "https://example.com?q=a%26b%3Dc"),
+        ("https://example.com/.well-known/{a}", "x", "https://example.com/.well-known/x"),
+        ("https://example.com/x", "unused", "https://example.com/x"),
+        ("https://Example.com/X", "unused", "https://example.com/X"),
+        ("/me/{a}?x={a}", "1/2", "/me/1%2F2?x=1%2F2"),
+    ] {
+        let result = filled(template, value);
+        if expected.is_empty() {
+            assert!(result.is_err(), "{template} {value}: {result:?}");
+        } else {
+            assert_eq!(result.as_deref(), Ok(expected), "{template} {value}");
+        }
+    }
+}
+
+#[test]
+fn no_value_changes_the_host() {
+    let hostile = [
+        "",
+        " ",
+        ".",
+        "..",
+        "a.",
+        ".a",
+        "a..b",
+        "-",
+        "-a",
+        "a-",
+        "a_b",
+        "a b",
+        "a\tb",
+        "a\r\nb",
+        "a/b",
+        "a\\b",
+        "a:b",
+        "a:1",
+        "a@b",
+        "evil.example#",
+        "evil.example?",
+        "evil.example/",
+        "evil.example\\",
+        "evil.example:443",
+        "evil.example%23",
+        "%2f",
+        "a%2fb",
+        "a%00",
+        "[::1]",
+        "é",
+        "а",
+        "ⓔ",
+        "a。b",
+        "a．b",
+        "a\u{ad}b",
+        "a\u{200b}b",
+        "{a}",
+        "a{b}c",
+        "a,b",
+        "*",
+    ];
+    for value in hostile {
+        for (template, rule) in [
+            (
+                "https://{a}.example.com/",
+                "must be letters, digits and hyphens, with single dots between them",
+            ),
+            (
+                "https://api.{a}",
+                "must be letters, digits and hyphens, with single dots between them",
+            ),
+            ("https://{a}", "must be a host name, such as `example.com`, without a port"),
+            ("https://{a}:8443/x", "must be a host name, such as `example.com`, without a port"),
+        ] {
+            assert_eq!(filled(template, value), Err(format!("`a` {rule}")), "{template} {value:?}");
+        }
+        // A hyphen may stand within a label.
+        if !["-", "-a", "a-"].contains(&value) {
+            let error = Err("`a` must be letters, digits and hyphens".to_owned());
+            assert_eq!(filled("https://x{a}x.example.com/", value), error, "{value:?}");
+        }
+    }
+    let long = ["a".repeat(64), vec!["a"; 128].join(".")];
+    for value in &long {
+        assert!(filled("https://{a}.example.com/", value).is_err());
+        assert!(filled("https://{a}", value).is_err());
+    }
+    for (template, value, is_good) in [
+        ("https://{a}x.example.com/", "a-", true),
+        ("https://{a}x.example.com/", "-a", false),
+        ("https://x{a}.example.com/", "-a", true),
+        ("https://x{a}.example.com/", "a-", false),
+    ] {
+        assert_eq!(filled(template, value).is_ok(), is_good, "{template} {value}");
+    }
+}
+
+#[test]
+fn ports_are_numbers() {
+    for value in ["", "0", "65536", "a", "1@evil.example", "443/", "+443", " 443", "４４３"] {
+        let error = Err("`a` must be a port: 1–65535".to_owned());
+        assert_eq!(filled("https://example.com:{a}/", value), error, "{value:?}");
+    }
+}
+
+#[test]
+fn no_value_leads_out_of_its_segment() {
+    for (template, value) in [
+        ("https://example.com/{a}/x", ".."),
+        ("https://example.com/{a}", "."),
+        ("https://example.com/{a}", ""),
+        ("https://example.com/{a}", "a\r\nb"),
+        ("https://example.com/.{a}/x", "."),
+        ("https://example.com/{a}{a}?x", "."),
+        ("https://example.com/%2e{a}?x", "."),
+        ("https://example.com/?x={a}", "\u{7f}"),
+        ("/{a}/x", ".."),
+    ] {
+        let rule = "must be text without control characters, and must not be `.` or `..`";
+        assert_eq!(filled(template, value), Err(format!("`a` {rule}")), "{template} {value:?}");
+    }
+}
+
+#[test]
+fn broken_templates_are_filled_with_nothing() {
+    for template in [
+        "",
+        "x",
+        "example.com/{a}",
+        "{a}",
+        "{a}://example.com",
+        "ftp://{a}",
+        "//{a}",
+        "https://{a",
+        "https://a}",
+        "https://{}",
+        "https://{a b}",
+        "https://{{a}}",
+        "https://example.com/{a/b}",
+        "https://example.com/#{a}",
+        "https://example.com/{a}#x",
+    ] {
+        let is_path = template.starts_with("//");
+        let expected = if is_path { "//x" } else { "the template of the address is broken" };
+        assert_eq!(filled(template, "x").unwrap_or_else(|error| error), expected, "{template}");
+    }
+    for template in
+        ["https://x@{a}/", "https://{a}@example.com/", "https://exa mple.com/{a}", "https:///{a}"]
+    {
+        assert!(filled(template, "x").is_err(), "{template}");
+    }
+    assert_eq!(fill("https://{a}", |_| None), Err(FillError::Missing("a".to_owned())));
+}
+
+#[test]
+fn texts_are_filled_too() {
+    let fill = |text: &str| {
+        let values = |name: &str| (name == "a").then_some("x/y z");
+        fill_text(text, values).map_err(|error| error.to_string())
+    };
+    for (text, expected) in [
+        ("plain", Ok("plain")),
+        ("", Ok("")),
+        ("read:{a}", Ok("read:x/y z")),
+        (r#"{"id_token":{"sub":null}} {"#, Ok(r#"{"id_token":{"sub":null}} {"#)),
+        ("https://example.com/{a}", Ok("https://example.com/x%2Fy%20z")),
+        ("https://{a}/api", Err("`a` must be a host name, such as `example.com`, without a port")),
+        ("{b}", Err("`b` is missing")),
+    ] {
+        assert_eq!(fill(text), expected.map(str::to_owned).map_err(str::to_owned), "{text}");
+    }
+    let error = fill_text("x{a}", |_| Some("a\nb")).map_err(|error| error.to_string());
+    assert_eq!(error, Err("`a` must be text without control characters".to_owned()));
+}
+
+#[test]
+fn who_chooses_the_host_is_known() {
+    for (template, expected) in [
+        ("https://{a}.example.com/{b}", vec![]),
+        ("https://{a}.{b}.example.com", vec![]),
+        ("https://example.com/{a}", vec![]),
+        ("/{a}", vec![]),
+        ("https://{a}/x", vec!["a"]),
+        ("https://{a}:{b}/x", vec!["a"]),
+        ("https://accounts.example.{a}/{b}", vec!["a"]),
+        ("https://{a}.com", vec!["a"]),
+        ("https://{a}example.com", vec!["a"]),
+        ("https://{a}.{b}.com", vec!["a", "b"]),
+    ] {
+        assert_eq!(host_choosers(template), expected, "{template}");
+    }
+}
+
+/// Values that try to be something else.
+fn value() -> impl Strategy<Value = String> {
+    prop_oneof![
+        any::<String>(),
+        "[a-zA-Z0-9.-]{0,20}",
+        "[a-c./:@#?%\\\\\\[\\] -]{0,12}",
+        Just("evil.example/".to_owned()),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 2000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_literal_part_of_a_host_stays(value in value(), other in value()) {
+        let values = |name: &str| match name {
+            "a" => Some(value.as_str()),
+            _ => Some(other.as_str()),
+        };
+        for (template, end) in [
+            ("https://{a}.example.com/x", ".example.com/x"),
+            ("https://{a}.{b}.example.com:8443/x", ".example.com:8443/x"),
+            ("https://x-{a}{b}.example.com/x", ".example.com/x"),
+        ] {
+            if let Ok(url) = fill(template, values) {
+                let host = url.strip_prefix("https://").and_then(|rest| rest.strip_suffix(end));
+                prop_assert!(host.is_some(), "{url}");
+                let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '.';
+                prop_assert!(host.is_some_and(|host| host.chars().all(is_plain)), "{url}");
+            }
+        }
+        if let Ok(url) = fill("https://example.com/x/{a}/{b}?y={a}", values) {
+            let rest = url.strip_prefix("https://example.com/x/");
+            prop_assert!(rest.is_some_and(|rest| rest.matches(['/', '?', '&', '#']).count() == 2), "{url}");
+            prop_assert!(!url.contains("/../") && !url.contains("/./"), "{url}");
+        }
+    }
+}
