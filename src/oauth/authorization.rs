@@ -79,3 +79,115 @@ pub(super) fn scope(oauth: &OAuth2, scopes: &[String]) -> Option<String> {
     let separator = if oauth.scope_separator == "+" { " " } else { &oauth.scope_separator };
     Some(scopes.join(separator)).filter(|scope| !scope.is_empty())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Ask, authorization_url};
+    use crate::catalog::detail::{Grant, OAuth2, Parameters};
+
+    fn platform() -> OAuth2 {
+        OAuth2::usual(Grant::AuthorizationCode, None, String::new())
+    }
+
+    fn parameters(pairs: &[(&str, &str)]) -> Parameters {
+        pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    }
+
+    /// The query of the URL for these scopes and parameters.
+    fn query(oauth: &OAuth2, endpoint: &str, scopes: &[&str], more: &[(&str, &str)]) -> String {
+        let scopes: Vec<String> = scopes.iter().map(|scope| (*scope).to_owned()).collect();
+        let parameters = parameters(more);
+        let ask = Ask {
+            client_id: "app",
+            redirect_uri: "https://vault.example/connect/callback",
+            scopes: &scopes,
+            state: "s",
+            challenge: None,
+            parameters: &parameters,
+        };
+        let url = authorization_url(oauth, endpoint, &ask);
+        url.strip_prefix("https://idp.example/authorize?").unwrap().to_owned()
+    }
+
+    const ENDPOINT: &str = "https://idp.example/authorize";
+    const START: &str = "response_type=code&client_id=app&redirect_uri=https%3A%2F%2Fvault.example%2Fconnect%2Fcallback";
+
+    #[test]
+    fn scopes_are_joined_as_the_platform_wants() {
+        for (separator, scopes, expected) in [
+            (" ", vec!["a:b", "https://x/y.z"], "&scope=a%3Ab%20https%3A%2F%2Fx%2Fy.z"),
+            (",", vec!["a", "b"], "&scope=a%2Cb"),
+            ("+", vec!["a", "b"], "&scope=a%20b"),
+            (" ", vec![], ""),
+        ] {
+            let oauth = OAuth2 { scope_separator: separator.to_owned(), ..platform() };
+            let expected = format!("{START}{expected}&state=s");
+            assert_eq!(query(&oauth, ENDPOINT, &scopes, &[]), expected, "{separator}");
+        }
+    }
+
+    #[test]
+    fn the_challenge_names_its_method() {
+        let parameters = Parameters::new();
+        let ask = Ask {
+            client_id: "app",
+            redirect_uri: "r",
+            scopes: &[],
+            state: "s&t=1",
+            challenge: Some("c"),
+            parameters: &parameters,
+        };
+        assert_eq!(
+            authorization_url(&platform(), ENDPOINT, &ask),
+            "https://idp.example/authorize?response_type=code&client_id=app&redirect_uri=r\
+             &state=s%26t%3D1&code_challenge=c&code_challenge_method=S256"
+        );
+    }
+
+    #[test]
+    fn the_account_s_parameters_win_over_the_catalog_s() {
+        let oauth = OAuth2 {
+            authorization_parameters: parameters(&[
+                ("access_type", "offline"),
+                ("prompt", "consent"),
+            ]),
+            ..platform()
+        };
+        let more = [("prompt", "select account"), ("hd", "a&b")];
+        let expected = "&state=s&access_type=offline&hd=a%26b&prompt=select%20account";
+        assert_eq!(query(&oauth, ENDPOINT, &[], &more), format!("{START}{expected}"));
+    }
+
+    #[test]
+    fn nothing_replaces_what_the_vault_sets() {
+        let own = [
+            ("response_type", "token"),
+            ("client_id", "other"),
+            ("redirect_uri", "https://evil.example"),
+            ("scope", "everything"),
+            ("state", "x"),
+            ("code_challenge", "x"),
+            ("code_challenge_method", "plain"),
+            ("response_mode", "fragment"),
+            ("request", "x"),
+            ("request_uri", "https://evil.example"),
+            ("client_secret", "x"),
+        ];
+        let oauth = OAuth2 { authorization_parameters: parameters(&own), ..platform() };
+        let expected = format!("{START}&state=s");
+        assert_eq!(query(&oauth, ENDPOINT, &[], &own), expected);
+        let in_query: Vec<String> =
+            own.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let endpoint = format!("{ENDPOINT}?{}", in_query.join("&"));
+        assert_eq!(query(&platform(), &endpoint, &[], &[]), expected);
+        let endpoint = format!("{ENDPOINT}?redirect%5Furi=x&state&&=y");
+        assert_eq!(query(&platform(), &endpoint, &[], &[]), expected);
+    }
+
+    #[test]
+    fn the_endpoint_keeps_its_own_query() {
+        let endpoint = format!("{ENDPOINT}?tenant=a%20b&prompt=login&x#fragment");
+        let expected = format!("tenant=a%20b&x&{START}&state=s&prompt=none");
+        assert_eq!(query(&platform(), &endpoint, &[], &[("prompt", "none")]), expected);
+    }
+}

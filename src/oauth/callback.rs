@@ -152,3 +152,143 @@ pub fn check_issuer(sent: Option<&str>, known: Option<&str>, endpoints: &[&str])
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Callback, CallbackError, Outcome, check_issuer, read};
+    use crate::oauth::TokenErrorKind;
+
+    fn code(query: &str) -> Callback {
+        let callback = read(query).unwrap();
+        assert!(matches!(callback.outcome, Outcome::Code(_)), "{query}");
+        callback
+    }
+
+    #[test]
+    fn a_code_comes_with_its_state() {
+        for (query, expected, state, iss) in [
+            ("code=c&state=s", "c", "s", None),
+            ("state=s&code=4%2F0A%2Bb+c", "4/0A+b c", "s", None),
+            ("code=c&state=s&iss=https%3A%2F%2Fidp.example", "c", "s", Some("https://idp.example")),
+            ("&code=c&&state=s&", "c", "s", None),
+            ("code=c&state=s&error=", "c", "s", None),
+            ("code=c&state=s&iss=&x&x=1", "c", "s", None),
+        ] {
+            let callback = code(query);
+            assert_eq!(callback.outcome, Outcome::Code(expected.to_owned()), "{query}");
+            assert_eq!((callback.state.as_str(), callback.iss.as_deref()), (state, iss), "{query}");
+        }
+    }
+
+    #[test]
+    fn other_parameters_are_kept() {
+        let callback = code(
+            "code=c&realmId=12%203&state=s&accounts-server=https%3A%2F%2Faccounts.example&realmId=4",
+        );
+        let others: Vec<_> =
+            callback.others.iter().map(|(name, value)| (&**name, &**value)).collect();
+        assert_eq!(others, [("accounts-server", "https://accounts.example"), ("realmId", "12 3")]);
+        let many: Vec<String> = (0..100).map(|number| format!("x{number}={number}")).collect();
+        assert_eq!(code(&format!("code=c&state=s&{}", many.join("&"))).others.len(), 32);
+    }
+
+    #[test]
+    fn errors_are_classified() {
+        for (query, kind, expected, description) in [
+            ("error=access_denied&state=s", TokenErrorKind::Denied, Some("access_denied"), None),
+            (
+                "error=invalid_scope&error_description=The+scope%0D%0A%3Cb%3E&state=s&error_uri=x",
+                TokenErrorKind::RequestRejected,
+                Some("invalid_scope"),
+                Some("The scope <b>"),
+            ),
+            (
+                "error=temporarily_unavailable&state=s",
+                TokenErrorKind::Passing,
+                Some("temporarily_unavailable"),
+                None,
+            ),
+            (
+                "error=interaction_required&state=s",
+                TokenErrorKind::GrantRejected,
+                Some("interaction_required"),
+                None,
+            ),
+            ("error=%3Cscript%3E&state=s", TokenErrorKind::RequestRejected, None, None),
+            (
+                "error=x&error_message=Why&state=s",
+                TokenErrorKind::RequestRejected,
+                Some("x"),
+                Some("Why"),
+            ),
+        ] {
+            let Outcome::Error(error) = read(query).unwrap().outcome else { panic!("{query}") };
+            assert_eq!(error.kind, kind, "{query}");
+            assert_eq!(error.code.as_deref(), expected, "{query}");
+            assert_eq!(error.description.as_deref(), description, "{query}");
+        }
+    }
+
+    #[test]
+    fn other_queries_are_refused() {
+        use CallbackError::{Duplicate, Encoding, NoOutcome, NoState, TooLong};
+        let long_code = format!("state=s&code={}", "c".repeat(16_385));
+        let long_state = format!("code=c&state={}", "s".repeat(2049));
+        let long = format!("code=c&state=s&x={}", "x".repeat(32_768));
+        for (query, expected) in [
+            ("", NoState),
+            ("code=c", NoState),
+            ("code=c&state=", NoState),
+            ("state=s", NoOutcome),
+            ("state=s&code=", NoOutcome),
+            ("state=s&code=c&error=access_denied", NoOutcome),
+            ("state=s&code=c&code=d", Duplicate("code")),
+            ("state=s&code=c&code=c", Duplicate("code")),
+            ("state=s&state=&code=c", Duplicate("state")),
+            ("st%61te=s&state=t&code=c", Duplicate("state")),
+            ("state=s&code=c&iss=a&iss=b", Duplicate("iss")),
+            ("state=s&error=a&error=b", Duplicate("error")),
+            ("state=s&code=%", Encoding),
+            ("state=s&code=%ff", Encoding),
+            ("state=s&code=a%0Ab", Encoding),
+            ("state=a%00&code=c", Encoding),
+            (long_code.as_str(), TooLong),
+            (long_state.as_str(), TooLong),
+            (long.as_str(), TooLong),
+        ] {
+            assert_eq!(read(query).map(|callback| callback.state), Err(expected), "{query:.80}");
+        }
+    }
+
+    #[test]
+    fn debug_shows_no_secret() {
+        let shown = format!("{:?}", code("code=hunter2&state=swordfish&x=opensesame"));
+        let hides = |secret| !shown.contains(secret);
+        assert!(hides("hunter2") && hides("swordfish") && hides("opensesame"), "{shown}");
+    }
+
+    #[test]
+    fn the_issuer_is_that_of_the_platform() {
+        let endpoints = ["https://login.example/authorize", "https://api.example:8443/token"];
+        let known = Some("https://idp.example/a");
+        for (sent, known, expected) in [
+            (None, None, true),
+            (None, known, true),
+            (known, known, true),
+            (Some("https://idp.example/a/"), known, false),
+            (Some("https://idp.example"), known, false),
+            (Some("https://login.example"), known, false),
+            (Some("https://login.example"), None, true),
+            (Some("https://LOGIN.example/tenant/v2.0"), None, true),
+            (Some("https://api.example:8443"), None, true),
+            (Some("https://api.example"), None, false),
+            (Some("http://login.example"), None, false),
+            (Some("https://login.example.evil.example"), None, false),
+            (Some("https://login.example@evil.example"), None, false),
+            (Some("login.example"), None, false),
+            (Some(""), None, false),
+        ] {
+            assert_eq!(check_issuer(sent, known, &endpoints), expected, "{sent:?} {known:?}");
+        }
+    }
+}

@@ -39,11 +39,68 @@ pub enum Outcome {
 /// What the platform's answer to a revocation means.
 #[must_use]
 pub fn is_done(answer: &Result<HttpResponse, HttpError>, now_ms: u64) -> Outcome {
-    let is_success = answer.as_ref().is_ok_and(|answer| (200..300).contains(&answer.status));
-    match answer::failure(answer, now_ms) {
-        None if is_success => Outcome::Revoked,
-        Some(error) if error.kind == TokenErrorKind::GrantRejected => Outcome::Revoked,
-        Some(error) if error.kind == TokenErrorKind::Passing => Outcome::TryAgain,
-        _ => Outcome::Refused,
+    match answer::failure(answer, now_ms).map(|error| error.kind) {
+        _ if answer.is_err() => Outcome::TryAgain,
+        None | Some(TokenErrorKind::GrantRejected) => Outcome::Revoked,
+        Some(TokenErrorKind::Passing) => Outcome::TryAgain,
+        Some(_) => Outcome::Refused,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Client, Outcome, is_done, revocation};
+    use crate::catalog::detail::{Grant, OAuth2, TokenAuth, TokenBody};
+    use crate::ports::{HttpError, HttpResponse};
+
+    #[test]
+    fn the_refresh_token_ends_the_grant() {
+        let usual = OAuth2::usual(Grant::AuthorizationCode, None, String::new());
+        let oauth = OAuth2 { token_body: TokenBody::Json, ..usual };
+        let client = Client { id: "app".to_owned(), secret: Some("s".to_owned()) };
+        let body = |refresh_token, oauth: &OAuth2| {
+            let request =
+                revocation(oauth, "https://idp.example/revoke", &client, refresh_token, "a");
+            assert_eq!(request.url, "https://idp.example/revoke");
+            String::from_utf8(request.body).unwrap()
+        };
+        let end = "client_id=app&client_secret=s";
+        assert_eq!(
+            body(Some("r&"), &oauth),
+            format!("token=r%26&token_type_hint=refresh_token&{end}")
+        );
+        assert_eq!(body(None, &oauth), format!("token=a&token_type_hint=access_token&{end}"));
+        let oauth = OAuth2 { token_auth: TokenAuth::ClientSecretBasic, ..oauth.clone() };
+        assert_eq!(body(None, &oauth), "token=a&token_type_hint=access_token");
+    }
+
+    #[test]
+    fn answers_are_final_or_not() {
+        use Outcome::{Refused, Revoked, TryAgain};
+        for (status, body, expected) in [
+            (200, "", Revoked),
+            (204, "", Revoked),
+            (200, r#"{"ok":true,"revoked":true}"#, Revoked),
+            (200, r#"{"ok":false,"error":"token_revoked"}"#, Revoked),
+            (200, r#"{"ok":false,"error":"invalid_client_id"}"#, Refused),
+            (
+                400,
+                r#"{"error":"invalid_token","error_description":"Token expired or revoked"}"#,
+                Revoked,
+            ),
+            (400, r#"{"error":"unsupported_token_type"}"#, Refused),
+            (401, r#"{"error":"invalid_client"}"#, Refused),
+            (404, "<html>", Refused),
+            (302, "", Refused),
+            (429, "", TryAgain),
+            (503, r#"{"error":"invalid_token"}"#, TryAgain),
+            (400, r#"{"error":"temporarily_unavailable"}"#, TryAgain),
+        ] {
+            let answer = HttpResponse { status, headers: Vec::new(), body: body.into() };
+            assert_eq!(is_done(&Ok(answer), 0), expected, "{status} {body}");
+        }
+        for error in [HttpError::Unreachable, HttpError::TimedOut, HttpError::TooLarge] {
+            assert_eq!(is_done(&Err(error), 0), TryAgain);
+        }
     }
 }

@@ -129,3 +129,126 @@ pub(super) fn request(
     headers.extend(authorization.map(|value| ("authorization".to_owned(), value)));
     HttpRequest { method: Method::Post, url: url.to_owned(), headers, body: body.into_bytes() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Client, TokenEndpoint, Verifier};
+    use crate::catalog::detail::{Grant, OAuth2, TokenAuth, TokenBody};
+    use crate::ports::HttpRequest;
+    use crate::terms::Method;
+
+    const URL: &str = "https://idp.example/token?api-version=1";
+
+    fn platform(token_auth: TokenAuth, token_body: TokenBody) -> OAuth2 {
+        let usual = OAuth2::usual(Grant::AuthorizationCode, None, URL.to_owned());
+        OAuth2 { token_auth, token_body, ..usual }
+    }
+
+    fn client(secret: Option<&str>) -> Client {
+        Client { id: "a:p p".to_owned(), secret: secret.map(str::to_owned) }
+    }
+
+    fn body(request: &HttpRequest) -> &str {
+        std::str::from_utf8(&request.body).unwrap()
+    }
+
+    fn header<'a>(request: &'a HttpRequest, name: &str) -> Option<&'a str> {
+        request.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    #[test]
+    fn clients_authenticate_as_the_platform_wants() {
+        use TokenAuth::{ClientSecretBasic, ClientSecretPost, None as Public};
+        for (method, secret, expected_body, expected_header) in [
+            (
+                ClientSecretPost,
+                Some("s+%ü"),
+                "&client_id=a%3Ap%20p&client_secret=s%2B%25%C3%BC",
+                None,
+            ),
+            // `a%3Ap%20p:s%2B%25%C3%BC`
+            (ClientSecretBasic, Some("s+%ü"), "", Some("Basic YSUzQXAlMjBwOnMlMkIlMjUlQzMlQkM=")),
+            (Public, Some("s"), "&client_id=a%3Ap%20p", None),
+            (ClientSecretPost, None, "&client_id=a%3Ap%20p", None),
+            (ClientSecretBasic, None, "&client_id=a%3Ap%20p", None),
+        ] {
+            let (oauth, client) = (platform(method, TokenBody::Form), client(secret));
+            let endpoint = TokenEndpoint { oauth: &oauth, url: URL, client: &client };
+            let request = endpoint.refresh("r/1", &[]);
+            let expected = format!("grant_type=refresh_token&refresh_token=r%2F1{expected_body}");
+            assert_eq!(body(&request), expected, "{method:?}");
+            assert_eq!(header(&request, "authorization"), expected_header, "{method:?}");
+        }
+    }
+
+    #[test]
+    fn each_grant_has_its_parameters() {
+        let mut oauth = platform(TokenAuth::None, TokenBody::Form);
+        oauth.scope_separator = ",".to_owned();
+        oauth.token_parameters =
+            [("audience", "x y"), ("grant_type", "password"), ("code", "other")]
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .into();
+        let client = client(None);
+        let endpoint = TokenEndpoint { oauth: &oauth, url: URL, client: &client };
+        let verifier = Verifier::of_text("v".repeat(43)).unwrap();
+        let scopes = ["a".to_owned(), "b".to_owned()];
+        let end = "client_id=a%3Ap%20p&audience=x%20y";
+        for (request, expected) in [
+            (
+                endpoint.exchange("c=1", "https://vault.example/cb", Some(&verifier)),
+                format!(
+                    "grant_type=authorization_code&code=c%3D1&redirect_uri=https%3A%2F%2Fvault.example%2Fcb\
+                     &code_verifier={}&{end}",
+                    "v".repeat(43)
+                ),
+            ),
+            (
+                endpoint.exchange("c", "r", None),
+                format!("grant_type=authorization_code&code=c&redirect_uri=r&{end}"),
+            ),
+            (
+                endpoint.refresh("r", &scopes),
+                format!("grant_type=refresh_token&refresh_token=r&scope=a%2Cb&{end}"),
+            ),
+            (
+                endpoint.client_credentials(&scopes),
+                format!("grant_type=client_credentials&scope=a%2Cb&{end}"),
+            ),
+            (endpoint.client_credentials(&[]), format!("grant_type=client_credentials&{end}")),
+        ] {
+            assert_eq!(body(&request), expected);
+            assert_eq!((request.method, request.url.as_str()), (Method::Post, URL));
+            assert_eq!(header(&request, "accept"), Some("application/json"));
+            assert_eq!(header(&request, "user-agent"), Some("connector-vault"));
+            assert_eq!(header(&request, "content-type"), Some("application/x-www-form-urlencoded"));
+        }
+    }
+
+    #[test]
+    fn a_body_may_be_json() {
+        let (oauth, client) =
+            (platform(TokenAuth::ClientSecretPost, TokenBody::Json), client(Some("\"s\"")));
+        let request =
+            TokenEndpoint { oauth: &oauth, url: URL, client: &client }.exchange("c", "r", None);
+        let body: serde_json::Value = serde_json::from_slice(&request.body).unwrap();
+        let expected = serde_json::json!({
+            "grant_type": "authorization_code",
+            "code": "c",
+            "redirect_uri": "r",
+            "client_id": "a:p p",
+            "client_secret": "\"s\"",
+        });
+        assert_eq!(body, expected);
+        assert_eq!(header(&request, "content-type"), Some("application/json"));
+    }
+
+    #[test]
+    fn debug_shows_no_secret() {
+        let (oauth, client) =
+            (platform(TokenAuth::ClientSecretPost, TokenBody::Form), client(Some("hunter2")));
+        let endpoint = TokenEndpoint { oauth: &oauth, url: URL, client: &client };
+        let shown = format!("{endpoint:?} {:?}", endpoint.refresh("swordfish", &[]));
+        assert!(!shown.contains("hunter2") && !shown.contains("swordfish"), "{shown}");
+    }
+}
