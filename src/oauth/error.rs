@@ -193,3 +193,80 @@ fn looks_secret(word: &str) -> bool {
     let has_value = word.contains(|letter: char| letter.is_ascii_digit() || letter == '=');
     length >= 16 && (mixes || has_value || length > 40)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{CODES, TokenError, TokenErrorKind, is_code, plain};
+
+    #[test]
+    fn every_code_of_the_table_is_found_once() {
+        let all: Vec<&str> = CODES.iter().flat_map(|(_, codes)| codes.iter().copied()).collect();
+        for (kind, codes) in CODES {
+            for code in *codes {
+                assert_eq!(all.iter().filter(|known| known == &code).count(), 1, "{code}");
+                assert!(is_code(code), "{code}");
+                for written in [(*code).to_owned(), code.to_uppercase(), code.replace('_', "-")] {
+                    let error = TokenError::said(Some(400), Some(&written), None);
+                    assert_eq!(
+                        (error.kind, error.code.as_deref()),
+                        (*kind, Some(*code)),
+                        "{written}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn codes_are_plain() {
+        let long = "x".repeat(65);
+        for code in ["", "a b", "<b>", "a\"b", "a\nb", "ü", "\u{202e}", long.as_str()] {
+            let error = TokenError::said(Some(400), Some(code), None);
+            assert_eq!(
+                (error.code, error.kind),
+                (None, TokenErrorKind::RequestRejected),
+                "{code:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn descriptions_are_one_line_without_secrets() {
+        for (said, expected) in [
+            ("", ""),
+            (" The\r\n\tcode\u{0}is \u{200b}\u{202e}wrong. ", "The code is wrong."),
+            (
+                "AADSTS700082: The refresh_token has expired",
+                "AADSTS700082: The refresh_token has expired",
+            ),
+            ("Unknown or invalid refresh token.", "Unknown or invalid refresh token."),
+            (
+                "unsupported_grant_type authorization_code",
+                "unsupported_grant_type authorization_code",
+            ),
+            ("The token 1//0gXyZabcdefghijkl is bad", "The token … is bad"),
+            ("The token 'eyJhbGciOiJub25lIn0.e30.' is bad", "The token … is bad"),
+            ("Trace ID: 8b2f3c1e-0000-4000-8000-000000000000", "Trace ID: …"),
+            ("ghr_abcdefghijklmnopqrstuvwxyzabcdefghijklmn", "…"),
+            ("refresh_token=abcdef", "…"),
+            ("QWERTYUIOPASDFGHqwert", "…"),
+        ] {
+            assert_eq!(plain(said), expected, "{said:?}");
+        }
+        let long = plain(&"word ".repeat(100));
+        assert_eq!(long.chars().count(), 200);
+        assert!(long.ends_with('…'));
+        assert!(plain(&"é ".repeat(5000)).chars().count() <= 200);
+    }
+
+    #[test]
+    fn an_error_reads_as_its_code_or_status() {
+        for (error, expected) in [
+            (TokenError::said(Some(400), Some("invalid_grant"), Some("secret")), "invalid_grant"),
+            (TokenError::said(Some(502), None, None), "HTTP status 502"),
+            (TokenError::bare(TokenErrorKind::Passing, None), "no answer"),
+        ] {
+            assert_eq!(error.to_string(), expected);
+        }
+    }
+}

@@ -7,7 +7,7 @@
 //! | [`authorization`] | the URL to which a user is sent |
 //! | [`callback`] | what the user's browser brings back |
 //! | [`token`] | requests for tokens |
-//! | [`answer`] | what platforms answer to them, with [`body`] and [`moment`] |
+//! | [`answer`] | what platforms answer to them |
 //! | [`error`] | what an error means, and who must act |
 //! | [`revocation`] | the end of a grant |
 //!
@@ -16,11 +16,9 @@
 
 pub mod answer;
 pub mod authorization;
-pub mod body;
 pub mod callback;
 pub mod client;
 pub mod error;
-pub mod moment;
 pub mod pkce;
 pub mod revocation;
 pub mod token;

@@ -1,4 +1,10 @@
-//! What platforms answer to a request for tokens (RFC 6749, 5), in all the forms in which they really do.
+//! What platforms answer to a request for tokens (RFC 6749, 5), in all the forms in which they really do. [`body`] reads
+//! their form and errors, [`moment`] their times.
+
+pub mod body;
+pub mod moment;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,7 +13,6 @@ use base64ct::{Base64UrlUnpadded, Encoding as _};
 use serde_json::Value;
 
 use super::error::{TokenError, TokenErrorKind};
-use super::{body, moment};
 use crate::catalog::detail::OAuth2;
 use crate::ports::{HttpError, HttpResponse};
 

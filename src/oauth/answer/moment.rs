@@ -44,7 +44,7 @@ fn whole(value: &Value) -> Option<u64> {
     };
     let number: f64 = number.parse().ok().filter(|number: &f64| number.is_finite())?;
     // The text of a float without its fraction is a whole number, however large.
-    format!("{:.0}", number.max(0.0).trunc()).parse().ok()
+    Some(format!("{:.0}", number.max(0.0).trunc()).parse().unwrap_or(u64::MAX))
 }
 
 /// How long a platform asks to wait (RFC 9110, 10.2.3), at most a week.
