@@ -3,8 +3,8 @@
 use crate::catalog::detail::{OAuth2, Parameters};
 use crate::percent::{decode_form, encode};
 
-/// The parameters that only the vault sets: those that decide what is granted, to whom, and where the answer goes. Among
-/// them are those that would replace all others (RFC 9101) or have the answer sent in another way.
+/// The parameters that only the vault sets: those that decide what is granted, to whom, and where the answer goes.
+/// Among them are those that would replace all others (RFC 9101) or have the answer sent in another way.
 const OWN: [&str; 12] = [
     "response_type",
     "client_id",
@@ -20,8 +20,8 @@ const OWN: [&str; 12] = [
     "code_verifier",
 ];
 
-/// What the user is asked.
-#[derive(Debug, Clone, Copy)]
+/// What the user is asked. It has no `Debug`, since `state` is a secret.
+#[derive(Clone, Copy)]
 pub struct Ask<'a> {
     /// The app at the platform.
     pub client_id: &'a str,
@@ -37,8 +37,8 @@ pub struct Ask<'a> {
     pub parameters: &'a Parameters,
 }
 
-/// The URL to which the user is sent. `endpoint` is the method's authorization URL with its variables filled; what its query
-/// already says is kept. Neither it nor any parameter can change what the vault itself sets.
+/// The URL to which the user is sent. `endpoint` is the method's authorization URL with its variables filled; what
+/// its query already says is kept. Neither it nor any parameter can change what the vault itself sets.
 #[must_use]
 pub fn authorization_url(oauth: &OAuth2, endpoint: &str, ask: &Ask<'_>) -> String {
     let endpoint = endpoint.split('#').next().unwrap_or_default();
@@ -110,7 +110,8 @@ mod tests {
     }
 
     const ENDPOINT: &str = "https://idp.example/authorize";
-    const START: &str = "response_type=code&client_id=app&redirect_uri=https%3A%2F%2Fvault.example%2Fconnect%2Fcallback";
+    const START: &str = "response_type=code&client_id=app\
+        &redirect_uri=https%3A%2F%2Fvault.example%2Fconnect%2Fcallback";
 
     #[test]
     fn scopes_are_joined_as_the_platform_wants() {

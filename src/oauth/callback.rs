@@ -133,8 +133,8 @@ fn limited(value: Option<String>, max: usize) -> Result<Option<String>, Callback
     }
 }
 
-/// Whether the issuer in a redirect is that of the platform to which the user was sent (RFC 9207), so that the code of one
-/// platform is never sent to another. `endpoints` are the method's filled authorization and token URLs.
+/// Whether the issuer in a redirect is that of the platform to which the user was sent (RFC 9207), so that the code
+/// of one platform is never sent to another. `endpoints` are the method's filled authorization and token URLs.
 ///
 /// | sent | known | accepted |
 /// |---|---|---|

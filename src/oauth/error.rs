@@ -28,8 +28,8 @@ pub struct TokenError {
     pub kind: TokenErrorKind,
     /// The platform's code, such as `invalid_grant`: 1–64 of A-Z, a-z, 0-9 and `_-.:/`.
     pub code: Option<String>,
-    /// What the platform says for people, as plain text in one line of at most 200 characters. What looks like a token is left
-    /// out.
+    /// What the platform says for people, as plain text in one line of at most 200 characters. What looks like a
+    /// token is left out.
     pub description: Option<String>,
     /// The status of the platform's answer; `None` when there was none.
     pub http_status: Option<u16>,
@@ -39,8 +39,8 @@ pub struct TokenError {
 
 use TokenErrorKind::{ClientRejected, Denied, GrantRejected, Passing, RequestRejected, Unreadable};
 
-/// The codes of RFC 6749 (4.1.2.1 and 5.2), of `OpenID` Connect (3.1.2.6), and of platforms that have their own, in lower
-/// case with `_`.
+/// The codes of RFC 6749 (4.1.2.1 and 5.2), of `OpenID` Connect (3.1.2.6), and of platforms that have their own, in
+/// lower case with `_`.
 #[rustfmt::skip]
 const CODES: &[(TokenErrorKind, &[&str])] = &[
     (GrantRejected, &[
@@ -184,8 +184,8 @@ fn plain(text: &str) -> String {
     line
 }
 
-/// Whether a word is too long for one that people write and has a digit, a value or capital letters within it, or is very
-/// long. Names such as `refresh_token` are kept.
+/// Whether a word is too long for one that people write and has a digit, a value or capital letters within it, or is
+/// very long. Names such as `refresh_token` are kept.
 fn looks_secret(word: &str) -> bool {
     let length = word.chars().count();
     let has_small = word.contains(|letter: char| letter.is_ascii_lowercase());

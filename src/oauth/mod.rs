@@ -11,8 +11,8 @@
 //! | [`error`] | what an error means, and who must act |
 //! | [`revocation`] | the end of a grant |
 //!
-//! The crate `oauth2` reads only what RFC 6749 describes: no `expires_in` as text, no nested tokens, no error within a
-//! 200, no comma between scopes. What would remain of it is shorter here.
+//! The crate `oauth2` reads only what RFC 6749 describes: no `expires_in` as text, no nested tokens, no error within
+//! a 200, no comma between scopes. What would remain of it is shorter here.
 
 pub mod answer;
 pub mod authorization;

@@ -19,8 +19,8 @@ impl Verifier {
         Self(Base64UrlUnpadded::encode_string(&bytes))
     }
 
-    /// The verifier that [`Self::as_str`] returned. Returns `None` when the text is not 43–128 characters that a verifier
-    /// may have.
+    /// The verifier that [`Self::as_str`] returned. Returns `None` when the text is not 43–128 characters that a
+    /// verifier may have.
     #[must_use]
     pub fn of_text(text: String) -> Option<Self> {
         let is_good = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);

@@ -66,8 +66,8 @@ impl Host {
     }
 }
 
-/// Whether URL parsers read a host as an IP address: in brackets, or decimal, octal or hexadecimal in one to four parts.
-/// They do the latter when the last label is a number; no top-level name begins with a digit.
+/// Whether URL parsers read a host as an IP address: in brackets, or decimal, octal or hexadecimal in one to four
+/// parts. They do the latter when the last label is a number; no top-level name begins with a digit.
 #[must_use]
 pub fn is_ip(host: &str) -> bool {
     let last = host.rsplit('.').next().unwrap_or_default();

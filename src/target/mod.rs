@@ -85,8 +85,8 @@ impl Targets {
     /// template itself names.
     ///
     /// # Errors
-    /// When a value is missing or cannot stand where its variable is, and when the vault must not send anything to the
-    /// result.
+    /// When a value is missing or cannot stand where its variable is, and when the vault must not send anything to
+    /// the result.
     pub fn fill<'v>(
         &self,
         template: &str,

@@ -1,5 +1,5 @@
-//! What platforms answer to a request for tokens (RFC 6749, 5), in all the forms in which they really do. [`body`] reads
-//! their form and errors, [`moment`] their times.
+//! What platforms answer to a request for tokens (RFC 6749, 5), in all the forms in which they really do. [`body`]
+//! reads their form and errors, [`moment`] their times.
 
 pub mod body;
 pub mod moment;
@@ -51,8 +51,8 @@ impl fmt::Debug for Tokens {
     }
 }
 
-/// Reads the answer to a request of [`super::token`]. Tokens in a success count more than an error beside them, since a
-/// new refresh token must not be lost.
+/// Reads the answer to a request of [`super::token`]. Tokens in a success count more than an error beside them,
+/// since a new refresh token must not be lost.
 ///
 /// # Errors
 /// When there are no tokens in it. An answer with tokens that cannot be used is unreadable.

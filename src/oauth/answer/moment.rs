@@ -11,7 +11,8 @@ const MAX_SECONDS: u64 = 3_155_760_000;
 /// The longest time that a platform may ask to wait: a week.
 const MAX_WAIT_MS: u64 = 604_800_000;
 
-/// When the access token of `grant` expires, in milliseconds since 1970-01-01 UTC. A life of no seconds or less, and a moment that is over, mean that nothing is known.
+/// When the access token of `grant` expires, in milliseconds since 1970-01-01 UTC. A life of no seconds or less, and
+/// a moment that is over, mean that nothing is known.
 #[must_use]
 pub fn expires_at(grant: &Value, now_ms: u64) -> Option<u64> {
     let member = |names: [&str; 2]| names.into_iter().find_map(|name| grant.get(name));
@@ -31,8 +32,8 @@ pub fn expires_at(grant: &Value, now_ms: u64) -> Option<u64> {
     (now_ms < moment && moment <= last).then_some(moment)
 }
 
-/// A number or a number as text, without what follows its decimal point. A negative one is 0. Returns `None` for anything
-/// else.
+/// A number or a number as text, without what follows its decimal point. A negative one is 0. Returns `None` for
+/// anything else.
 fn whole(value: &Value) -> Option<u64> {
     let number = match value {
         Value::Number(number) => Cow::Owned(number.to_string()),

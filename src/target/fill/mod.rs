@@ -108,8 +108,8 @@ impl std::error::Error for FillError {}
 /// Where a field's value comes from.
 type Values<'f, 'v> = &'f dyn Fn(&str) -> Option<&'v str>;
 
-/// Fills a template: an absolute URL, or a path and a query. A variable that stands between dots of the host takes one or
-/// more labels; one that is the whole host takes a complete name. In the path and the query, values are
+/// Fills a template: an absolute URL, or a path and a query. A variable that stands between dots of the host takes
+/// one or more labels; one that is the whole host takes a complete name. In the path and the query, values are
 /// percent-encoded.
 ///
 /// # Errors
@@ -137,8 +137,8 @@ pub fn fill<'v>(
     if url.len() > MAX_URL { Err(FillError::Target(TargetError::TooLong)) } else { Ok(url) }
 }
 
-/// Fills the value of a parameter or the name of a scope: an address as [`fill`] does; in any other text, values stand
-/// as they are. Braces that no name stands in are kept.
+/// Fills the value of a parameter or the name of a scope: an address with variables as [`fill`] does; in any other
+/// text, values stand as they are. Braces that no name stands in are kept.
 ///
 /// # Errors
 /// When a value is missing or cannot stand where its variable is.
@@ -146,11 +146,13 @@ pub fn fill_text<'v>(
     template: &str,
     values: impl Fn(&str) -> Option<&'v str>,
 ) -> Result<String, FillError> {
-    if template.starts_with("https://") || template.starts_with("http://") {
+    let pieces = pieces(template);
+    let is_address = template.starts_with("https://") || template.starts_with("http://");
+    if is_address && pieces.iter().any(|piece| piece.variable().is_some()) {
         return fill(template, values);
     }
     let mut text = String::with_capacity(template.len());
-    for piece in pieces(template) {
+    for piece in pieces {
         match piece {
             Piece::Text(literal) => text.push_str(literal),
             Piece::Variable(name) => text.push_str(value(name, Rule::Text, &values)?),
@@ -219,7 +221,8 @@ fn split(template: &str) -> Option<(&str, Option<HostAndPort<'_>>, &str)> {
         return None;
     }
     if template.starts_with('/') {
-        return Some(("", None, template));
+        // Two slashes would begin a host.
+        return (!template.starts_with("//")).then_some(("", None, template));
     }
     let start = ["https://", "http://"].into_iter().find(|start| template.starts_with(start))?;
     let after = template.strip_prefix(start)?;
