@@ -151,9 +151,11 @@ impl PutClient<'_> {
         let secret = body.text("clientSecret");
         let client_id = body.text("clientId").unwrap_or_default();
         let scopes = json::text(&body.texts("scopes").unwrap_or_default());
-        let parameters = json::text(&body.text_members("authorizationParameters").unwrap_or_default());
+        let parameters =
+            json::text(&body.text_members("authorizationParameters").unwrap_or_default());
         let variables = body.text_members("variables").unwrap_or_default();
-        let chosen = methods.iter().filter(|method| auth_method.as_ref().is_none_or(|id| method.id == *id));
+        let chosen =
+            methods.iter().filter(|method| auth_method.as_ref().is_none_or(|id| method.id == *id));
         let fields: Vec<_> = chosen.flat_map(|method| &method.fields).collect();
         for (name, value) in &variables {
             let Some(field) = fields.iter().find(|field| field.name == *name) else {
@@ -195,7 +197,8 @@ impl PutClient<'_> {
             Ok(rows.and_then(|rows| rows.into_iter().next()))
         };
         let (former, client) = (found(0)?, found(2)?);
-        let client = client.ok_or_else(|| StorageError::new("a stored OAuth client is not there"))?;
+        let client =
+            client.ok_or_else(|| StorageError::new("a stored OAuth client is not there"))?;
         let redirect_uri = redirect_uri(&context.request.origin);
         let mut response = Response::json(client.to_json(&redirect_uri), NO_STORE);
         if former.is_none() {

@@ -1,6 +1,7 @@
 //! The flow of every request, from its plain parts to the response.
 
 use super::config::Config;
+use super::connect::link::Desk;
 use super::cors;
 use super::cost::Metered;
 use super::endpoint::{Endpoint, Keyed};
@@ -8,7 +9,6 @@ use super::message::{NO_STORE, Request, Response};
 use super::plan::{Context, Plan, Results, Statements};
 use super::problem::Problem;
 use super::route::{READS, Resource, Route};
-use super::connect::link::Desk;
 use super::{catalog, clients, connect, credentials, open, page, session, vault, whoami};
 use crate::access::authenticate::{KeyCache, owner};
 use crate::access::error::AuthenticationError;

@@ -2,9 +2,9 @@
 //! description.
 
 use super::config::Config;
-use super::endpoint::Open;
 use super::connect::link::Desk;
 use super::connect::window;
+use super::endpoint::Open;
 use super::message::{NO_STORE, Request, Response};
 use super::problem::Problem;
 use crate::ports::Ports;

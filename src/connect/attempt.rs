@@ -124,7 +124,8 @@ impl Attempt {
     /// What is told of the attempt at `now`, in milliseconds since 1970-01-01 UTC.
     #[must_use]
     pub fn status(&self, now: u64) -> Status {
-        let failed = |code: &str, detail: &str| Status::Failed { code: code.into(), detail: detail.into() };
+        let failed =
+            |code: &str, detail: &str| Status::Failed { code: code.into(), detail: detail.into() };
         match self.status {
             Stored::Pending if self.expires_at <= now => Status::Expired,
             Stored::Pending => Status::Pending,

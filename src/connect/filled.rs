@@ -32,7 +32,8 @@ impl Filled {
         let fill = |url: &str| targets.fill(url, &value);
         let optional = |url: &Option<String>| url.as_deref().map(fill).transpose();
         let parameters = |parameters: &Parameters| {
-            let filled = parameters.iter().map(|(name, text)| Ok((name.clone(), fill_text(text, &value)?)));
+            let filled =
+                parameters.iter().map(|(name, text)| Ok((name.clone(), fill_text(text, &value)?)));
             filled.collect::<Result<Parameters, FillError>>()
         };
         let token_url = fill(&oauth.token_url)?;

@@ -37,7 +37,9 @@ impl Connector {
     /// # Errors
     /// What is wrong, as the end of a sentence that begins with the name of the field.
     pub fn method(&self, id: Option<&str>) -> Result<&AuthMethod, String> {
-        let ids = || self.auth_methods.iter().map(|method| format!("`{}`", method.id)).collect::<Vec<_>>();
+        let ids = || {
+            self.auth_methods.iter().map(|method| format!("`{}`", method.id)).collect::<Vec<_>>()
+        };
         match (id, self.auth_methods.as_slice()) {
             (_, []) => Err(format!(
                 "can't be chosen: the catalog knows no way to connect to `{}`",

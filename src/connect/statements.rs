@@ -133,7 +133,9 @@ pub fn select_client_of(account: &str, environment: &str, platform: &str) -> Sta
 pub fn delete_client(guard: &Guard<'_>, platform: &str) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("DELETE FROM oauth_clients WHERE platform = ").text(platform);
-    sql.push(" AND (account, environment) IN (SELECT k.account, k.environment FROM api_keys k WHERE ");
+    sql.push(
+        " AND (account, environment) IN (SELECT k.account, k.environment FROM api_keys k WHERE ",
+    );
     sql.guard().push(") RETURNING *");
     sql.finish()
 }
@@ -192,7 +194,11 @@ pub fn select_held_by_key(
 ) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("SELECT h.* FROM api_keys k CROSS JOIN connections c INDEXED BY connections_by_key ON c.account = k.account AND c.environment = k.environment AND c.platform = ");
-    sql.text(platform).push(" AND c.label = ").text(label).push(" AND c.identity = ").text(identity);
+    sql.text(platform)
+        .push(" AND c.label = ")
+        .text(label)
+        .push(" AND c.identity = ")
+        .text(identity);
     sql.push(HELD).push(" WHERE ").guard_connection();
     sql.finish()
 }

@@ -93,7 +93,9 @@ pub fn after_failure(before: Before, error: &TokenError, now: u64, chance: u8) -
     let last = PAUSES_MS.last().copied().unwrap_or(MARGIN_MS);
     let pause = PAUSES_MS.get(nth).copied().unwrap_or(last);
     // 80 % to 120 % of the pause.
-    let spread = pause.saturating_mul(u64::from(chance).saturating_mul(40).saturating_div(255).saturating_add(80));
+    let spread = pause.saturating_mul(
+        u64::from(chance).saturating_mul(40).saturating_div(255).saturating_add(80),
+    );
     let pause = spread.saturating_div(100).max(error.retry_after_ms.unwrap_or(0));
     let next_attempt_at = Some(now.saturating_add(pause));
     After { state: State::Degraded, code, attempts, failing_since, refused_since, next_attempt_at }
@@ -148,11 +150,8 @@ mod tests {
     #[test]
     fn failures_lead_to_pauses_and_only_an_ended_grant_to_the_end() {
         let first = Before { attempts: 0, failing_since: None, refused_since: None };
-        let since = |attempts, refused_since| Before {
-            attempts,
-            failing_since: Some(0),
-            refused_since,
-        };
+        let since =
+            |attempts, refused_since| Before { attempts, failing_since: Some(0), refused_since };
         let day = 86_400_000;
         for (before, kind, now, state, code, pause) in [
             (first, Passing, 1000, State::Degraded, "platform_unavailable", 60_000),
@@ -163,7 +162,14 @@ mod tests {
             (since(1, Some(0)), GrantRejected, 60_000, State::Failed, "grant_ended", 0),
             (since(1, None), GrantRejected, 60_000, State::Degraded, "grant_rejected", 300_000),
             (since(5, None), RequestRejected, day * 3, State::Failed, "request_rejected", 0),
-            (since(5, None), ClientRejected, day * 9, State::Degraded, "client_rejected", 21_600_000),
+            (
+                since(5, None),
+                ClientRejected,
+                day * 9,
+                State::Degraded,
+                "client_rejected",
+                21_600_000,
+            ),
         ] {
             // The middle of all chances leaves a pause as it is, but for 40/255 that is rounded.
             let after = after_failure(before, &TokenError::bare(kind, None), now, 128);
@@ -176,11 +182,13 @@ mod tests {
             let after = after_failure(first, &TokenError::bare(Passing, None), 0, chance);
             assert_eq!(after.next_attempt_at, Some(pause));
         }
-        let patient = TokenError { retry_after_ms: Some(90_000), ..TokenError::bare(Passing, None) };
+        let patient =
+            TokenError { retry_after_ms: Some(90_000), ..TokenError::bare(Passing, None) };
         assert_eq!(after_failure(first, &patient, 0, 0).next_attempt_at, Some(90_000));
         // A refusal is remembered over failures of another kind.
         let refused = after_failure(first, &TokenError::bare(GrantRejected, None), 7, 0);
-        let before = Before { attempts: 1, failing_since: Some(7), refused_since: refused.refused_since };
+        let before =
+            Before { attempts: 1, failing_since: Some(7), refused_since: refused.refused_since };
         let passing = after_failure(before, &TokenError::bare(Passing, None), 9, 0);
         assert_eq!((refused.refused_since, passing.refused_since), (Some(7), Some(7)));
     }

@@ -86,7 +86,13 @@ impl RowOf<'_> {
 
     /// Writes what a failed renewal means, if the request still holds the lease of the version that it read.
     #[must_use]
-    pub fn not_renewed(&self, version: u64, request: &str, after: &After, why: &Why<'_>) -> Statement {
+    pub fn not_renewed(
+        &self,
+        version: u64,
+        request: &str,
+        after: &After,
+        why: &Why<'_>,
+    ) -> Statement {
         Statement {
             sql: "UPDATE credentials SET reason_code = ?6, reason_detail = ?7, reason_status = ?8, attempts = ?9, failing_since = ?10, next_attempt_at = ?11, refused_since = ?12, lease = NULL, lease_until = NULL, written_by = ?5 WHERE account = ?1 AND environment = ?2 AND connection_id = ?3 AND version = ?4 AND lease = ?5".into(),
             params: self.params([

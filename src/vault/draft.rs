@@ -38,6 +38,8 @@ pub struct NewState {
     pub state: State,
     /// Whether the connection is active; `None` leaves that unchanged.
     pub active: Option<bool>,
+    /// Milliseconds since 1970-01-01 UTC.
+    pub now: u64,
     /// Why. With `None`, an unchanged state keeps its reason and a changed one loses it.
     pub reason: Option<String>,
 }

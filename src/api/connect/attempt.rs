@@ -113,7 +113,8 @@ fn shown(
     connection: Option<&Connection>,
 ) -> Result<Response, Problem> {
     let raw = |json: Vec<u8>| {
-        let text = String::from_utf8(json).map_err(|_| StorageError::new("a connection is damaged"))?;
+        let text =
+            String::from_utf8(json).map_err(|_| StorageError::new("a connection is damaged"))?;
         RawValue::from_string(text).map_err(|_| StorageError::new("a connection is damaged"))
     };
     let connection = connection.map(document).transpose()?.map(raw).transpose()?;

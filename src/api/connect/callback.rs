@@ -83,7 +83,8 @@ impl<P: Ports> Desk<'_, P> {
         // 3. to 6.
         let (client, former) = (first::<OauthClient>(&sets, 2)?, first::<Former>(&sets, 3)?);
         let connector = self.connector(&attempt).await?;
-        let name = connector.as_ref().map_or(&attempt.platform, |connector| &connector.name).clone();
+        let name =
+            connector.as_ref().map_or(&attempt.platform, |connector| &connector.name).clone();
         let failed = match connector {
             None => Failed::new(Failure::Changed, "The catalog no longer has this platform."),
             Some(connector) => {
@@ -110,7 +111,8 @@ impl<P: Ports> Desk<'_, P> {
         former: Option<Former>,
     ) -> Result<Result<(), Failed>, Problem> {
         let changed = || {
-            let detail = "The app's settings for this platform have changed since you started. Start again.";
+            let detail =
+                "The app's settings for this platform have changed since you started. Start again.";
             Ok(Err(Failed::new(Failure::Changed, detail)))
         };
         let (Some(client), Some(remembered)) = (client, self.remembered(attempt)?) else {
@@ -132,8 +134,7 @@ impl<P: Ports> Desk<'_, P> {
         let verifier = verifier.and_then(Verifier::of_text);
         let endpoint =
             TokenEndpoint { oauth: &filled.oauth, url: &filled.token_url, client: &client };
-        let exchange =
-            endpoint.exchange(code, &redirect_uri(&request.origin), verifier.as_ref());
+        let exchange = endpoint.exchange(code, &redirect_uri(&request.origin), verifier.as_ref());
         let tokens = match platform::tokens(self.ports, &filled.oauth, exchange).await {
             Ok(tokens) => tokens,
             Err(error) => return Ok(Err(not_exchanged(&connector.name, &error))),
@@ -159,7 +160,8 @@ impl<P: Ports> Desk<'_, P> {
         let before = former.and_then(|former| {
             former.account(&self.config.vault_keys, tenant, &attempt.connection_id)
         });
-        if attempt.allow_other_account == 0 && is_other(before.as_deref(), held.account.as_deref()) {
+        if attempt.allow_other_account == 0 && is_other(before.as_deref(), held.account.as_deref())
+        {
             let detail = format!(
                 "You signed in to {} with another account than before. The connection keeps the former one. Sign in with that account, or connect this one separately.",
                 connector.name
@@ -214,8 +216,12 @@ impl<P: Ports> Desk<'_, P> {
         connector: &Connector,
     ) -> Result<&'c str, Failed> {
         let name = &connector.name;
-        let endpoints: Vec<&str> =
-            filled.authorization_url.as_deref().into_iter().chain([filled.token_url.as_str()]).collect();
+        let endpoints: Vec<&str> = filled
+            .authorization_url
+            .as_deref()
+            .into_iter()
+            .chain([filled.token_url.as_str()])
+            .collect();
         if !check_issuer(callback.iss.as_deref(), filled.oauth.issuer.as_deref(), &endpoints) {
             let detail = format!("The answer does not come from {name}, so it was not used.");
             return Err(Failed::new(Failure::IssuerMismatch, detail));
@@ -241,7 +247,8 @@ impl<P: Ports> Desk<'_, P> {
                 self.failed(request, attempt, &attempt.platform, &Failed { code, detail })
             }
             Status::Pending if attempt.status == Stored::Exchanging => {
-                let paragraphs = ["Your account is being connected in another tab. You can close this page."];
+                let paragraphs =
+                    ["Your account is being connected in another tab. You can close this page."];
                 self.page(409, "One moment", &paragraphs).response()
             }
             Status::Pending | Status::Expired => self.over().response(),
@@ -250,7 +257,8 @@ impl<P: Ports> Desk<'_, P> {
 
     fn succeeded(&self, request: &Request, attempt: &Attempt, name: &str) -> Response {
         let heading = format!("{name} is connected");
-        let mut page = self.page(200, &heading, &["You can close this page and go back to the app."]);
+        let mut page =
+            self.page(200, &heading, &["You can close this page and go back to the app."]);
         page.told = Some(told(request, attempt, "succeeded"));
         with_way_back(page, attempt, "Go back to the app").response()
     }
@@ -293,7 +301,8 @@ const fn whose_turn(code: Failure) -> &'static str {
 /// Where the browser goes on to: the app's address with the attempt's id.
 fn way_back(attempt: &Attempt) -> Option<String> {
     let url = attempt.return_url.as_ref()?;
-    let (before, fragment) = url.split_once('#').map_or((url.as_str(), None), |(a, b)| (a, Some(b)));
+    let (before, fragment) =
+        url.split_once('#').map_or((url.as_str(), None), |(a, b)| (a, Some(b)));
     let separator = if before.contains('?') { '&' } else { '?' };
     let fragment = fragment.map(|fragment| format!("#{fragment}")).unwrap_or_default();
     Some(format!("{before}{separator}connect={}{fragment}", attempt.id))
@@ -338,7 +347,8 @@ fn first<T: serde::de::DeserializeOwned>(
 /// What the platform said, as the end of a sentence.
 fn said(error: &TokenError) -> String {
     let code = error.code.as_ref().map(|code| format!(" ({code})")).unwrap_or_default();
-    let description = error.description.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
+    let description =
+        error.description.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
     format!("{code}{description}")
 }
 

@@ -54,9 +54,7 @@ impl<P: Ports> Desk<'_, P> {
         let own = browser(request).map(hash);
         if attempt.browser_hash.is_some() {
             return match own {
-                own if attempt.browser_hash == own => {
-                    self.lead_on(request, &attempt, client).await
-                }
+                own if attempt.browser_hash == own => self.lead_on(request, &attempt, client).await,
                 _ => Ok(self.elsewhere().response()),
             };
         }
@@ -65,8 +63,14 @@ impl<P: Ports> Desk<'_, P> {
         let page = Page {
             heading: format!("Connect {name}?"),
             paragraphs: vec![
-                format!("This link connects a {name} account to {app}, for {} “{}”.", attempt.identity_type.as_str(), attempt.identity),
-                format!("Did you start this? Go on only if you did: {app} will be able to use your {name} account. If somebody sent you this link, close this page."),
+                format!(
+                    "This link connects a {name} account to {app}, for {} “{}”.",
+                    attempt.identity_type.as_str(),
+                    attempt.identity
+                ),
+                format!(
+                    "Did you start this? Go on only if you did: {app} will be able to use your {name} account. If somebody sent you this link, close this page."
+                ),
             ],
             button: Some((request.path.clone(), format!("Yes, go on to {name}"))),
             app: self.config.app_name.clone(),
@@ -106,10 +110,7 @@ impl<P: Ports> Desk<'_, P> {
         Ok(response)
     }
 
-    fn found(
-        &self,
-        sets: &[ResultSet],
-    ) -> Result<(Option<Attempt>, Option<OauthClient>), Problem> {
+    fn found(&self, sets: &[ResultSet]) -> Result<(Option<Attempt>, Option<OauthClient>), Problem> {
         let attempt = sets.first().map(ResultSet::rows::<Attempt>).transpose()?;
         let client = sets.get(1).map(ResultSet::rows::<OauthClient>).transpose()?;
         let first = |rows: Option<Vec<Attempt>>| rows.and_then(|rows| rows.into_iter().next());
@@ -150,7 +151,8 @@ impl<P: Ports> Desk<'_, P> {
         attempt: &Attempt,
         remembered: &Remembered,
     ) -> Option<Filled> {
-        let method = connector.auth_methods.iter().find(|method| method.id == attempt.auth_method)?;
+        let method =
+            connector.auth_methods.iter().find(|method| method.id == attempt.auth_method)?;
         let Kind::OAuth2(oauth) = &method.kind else { return None };
         let targets = Targets { local: self.config.local_targets };
         let value = |name: &str| remembered.fields.get(name).map(String::as_str);

@@ -113,4 +113,3 @@ fn is_own_page(request: &Request) -> bool {
     site.is_none_or(|site| site == "same-origin")
         && origin.is_some_and(|origin| origin == request.origin)
 }
-

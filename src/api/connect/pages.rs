@@ -76,7 +76,8 @@ impl Page {
             body.push_str(&format!("<p><a href=\"{url}\" rel=\"noreferrer\">{text}</a></p>\n"));
         }
         let told = self.told.as_ref().map(|told| {
-            let return_url = told.return_url.as_ref().map(|url| format!(" data-return=\"{}\"", escape(url)));
+            let return_url =
+                told.return_url.as_ref().map(|url| format!(" data-return=\"{}\"", escape(url)));
             format!(
                 " data-attempt=\"{}\" data-status=\"{}\" data-origin=\"{}\"{}",
                 escape(&told.attempt),
@@ -85,7 +86,8 @@ impl Page {
                 return_url.unwrap_or_default()
             )
         });
-        let script = told.as_ref().map_or("", |_| "<script src=\"/style/connected.js\" defer></script>\n");
+        let script =
+            told.as_ref().map_or("", |_| "<script src=\"/style/connected.js\" defer></script>\n");
         let html = format!(
             "<!doctype html>\n<html lang=\"en\"{}>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"robots\" content=\"noindex\">\n<title>{} · {}</title>\n<link rel=\"icon\" href=\"/favicon.svg\">\n<link rel=\"stylesheet\" href=\"/style/palette.css\">\n<link rel=\"stylesheet\" href=\"/style/page.css\">\n<script src=\"/style/theme.js\"></script>\n{script}<header>\n<span class=\"name\">{}</span>\n</header>\n<main>\n<h1>{}</h1>\n{body}</main>\n</html>\n",
             told.unwrap_or_default(),

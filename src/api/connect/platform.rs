@@ -125,7 +125,8 @@ fn is_sendable(method: &AuthMethod) -> bool {
 /// The platform can't be asked.
 #[must_use]
 pub fn unreachable(name: &str) -> Problem {
-    let detail = format!("{name} can't be reached at the moment. Nothing was stored. Try again later.");
+    let detail =
+        format!("{name} can't be reached at the moment. Nothing was stored. Try again later.");
     Problem::new(Code::PlatformUnreachable, detail)
 }
 

@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::platform::{self, Verdict};
 use super::store::{Account, Target, Written, store};
 use super::{
-    browser, connector, hash, is_own_page, no_vault_keys, opening, sealing, secret,
-    set_cookie,
+    browser, connector, hash, is_own_page, no_vault_keys, opening, sealing, secret, set_cookie,
 };
 use crate::access::Principal;
 use crate::access::confinement::Confinement;
@@ -359,7 +358,8 @@ impl<'a> NewConnect<'a> {
         };
         let filled = chosen.fill_oauth(oauth, &variables, &mut body);
         body.finish()?;
-        let client = client.filter(|client| client.auth_method.as_ref().is_none_or(|id| *id == method.id));
+        let client =
+            client.filter(|client| client.auth_method.as_ref().is_none_or(|id| *id == method.id));
         let client = client.ok_or_else(|| no_client(&connector, method))?;
         let Some(filled) = filled else { return Err(no_variables(&connector, oauth)) };
         let scopes = scopes.unwrap_or_else(|| client.scopes());
@@ -439,7 +439,8 @@ impl Chosen<'_> {
                 if !matches!(&error, FillError::Missing(_)) || error.field().is_none() {
                     let field = error.field().unwrap_or_default();
                     let what = format!("can't be used: {error}");
-                    let path: &[&str] = if field.is_empty() { &["fields"] } else { &["fields", field] };
+                    let path: &[&str] =
+                        if field.is_empty() { &["fields"] } else { &["fields", field] };
                     body.invalid(path, &what);
                 }
                 None
@@ -496,7 +497,9 @@ impl Chosen<'_> {
         let is_verified = match platform::verify(ports, targets, connector, method, &held).await {
             Verdict::Accepted { is_verified } => is_verified,
             Verdict::Rejected(status) => {
-                let detail = format!("{name} rejects these credentials (HTTP status {status}). Nothing was stored.");
+                let detail = format!(
+                    "{name} rejects these credentials (HTTP status {status}). Nothing was stored."
+                );
                 return Err(Problem::new(Code::CredentialsRejected, detail));
             }
             Verdict::Unreachable => return Err(platform::unreachable(name)),
@@ -506,10 +509,13 @@ impl Chosen<'_> {
         if is_other(self.former_account.as_deref(), held.account.as_deref())
             && !self.allows_other_account
         {
-            let detail = format!("These credentials belong to another account at {name} than before. Nothing was changed.");
+            let detail = format!(
+                "These credentials belong to another account at {name} than before. Nothing was changed."
+            );
             return Err(Problem::new(Code::CredentialsRejected, detail));
         }
-        let state = if is_verified || held.tokens.is_some() { State::Operational } else { State::Unknown };
+        let state =
+            if is_verified || held.tokens.is_some() { State::Operational } else { State::Unknown };
         let context = self.context;
         let account = Account {
             account: &self.principal.account,
@@ -596,30 +602,28 @@ impl Chosen<'_> {
         let cookie = (context.caller.token().is_some() && is_own_page(request))
             .then(|| browser(request).map_or_else(|| secret(ports), str::to_owned));
         let expires_at = context.now.saturating_add(LIFETIME_MS);
-        let (reconnects, connection_id, platform, label, owner, version, description) =
-            match &self.connection {
-                To::New { id, platform, label, owner } => (
-                    0,
-                    id.clone(),
-                    platform.clone(),
-                    label.clone(),
-                    owner.clone(),
-                    self.connector.platform_version.clone(),
-                    self.connector.description.clone(),
-                ),
-                To::Existing(holder) => (
-                    1,
-                    holder.id.clone(),
-                    holder.platform.clone(),
-                    holder.label.clone(),
-                    Owner {
-                        identity: holder.identity.clone(),
-                        identity_type: holder.identity_type,
-                    },
-                    holder.platform_version.clone(),
-                    holder.description.clone(),
-                ),
-            };
+        let (reconnects, connection_id, platform, label, owner, version, description) = match &self
+            .connection
+        {
+            To::New { id, platform, label, owner } => (
+                0,
+                id.clone(),
+                platform.clone(),
+                label.clone(),
+                owner.clone(),
+                self.connector.platform_version.clone(),
+                self.connector.description.clone(),
+            ),
+            To::Existing(holder) => (
+                1,
+                holder.id.clone(),
+                holder.platform.clone(),
+                holder.label.clone(),
+                Owner { identity: holder.identity.clone(), identity_type: holder.identity_type },
+                holder.platform_version.clone(),
+                holder.description.clone(),
+            ),
+        };
         let attempt = Attempt {
             id,
             account: principal.account.clone(),

@@ -33,7 +33,8 @@ pub fn window(config: &Config) -> Response {
     let ancestors = match &config.allowed_origins {
         AllowedOrigins::Any => "*".to_owned(),
         AllowedOrigins::These(origins) => {
-            let good = |origin: &&String| !origin.contains([' ', ';', ',', '\'']) && origin.is_ascii();
+            let good =
+                |origin: &&String| !origin.contains([' ', ';', ',', '\'']) && origin.is_ascii();
             let origins = origins.iter().filter(good).map(String::as_str);
             ["'self'"].into_iter().chain(origins).collect::<Vec<_>>().join(" ")
         }

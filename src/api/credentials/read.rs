@@ -64,7 +64,8 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
     if context.config.vault_keys.is_empty() {
         return Err(no_vault_keys());
     }
-    let (guard, id, mut statements) = (context.guard(), context.connection_id(), Statements::default());
+    let (guard, id, mut statements) =
+        (context.guard(), context.connection_id(), Statements::default());
     let connection = statements.ask(one::select(&guard, &id));
     let held = statements.ask(select_held(&guard, &id));
     let client = statements.ask(select_client_for(&guard, &id));

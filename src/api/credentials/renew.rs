@@ -74,11 +74,13 @@ pub async fn renew<P: Ports>(
     }
 
     // 1. Take the lease.
-    let sets = ports.batch(vec![place.take_lease(row.version, request, now), place.select()]).await?;
+    let sets =
+        ports.batch(vec![place.take_lease(row.version, request, now), place.select()]).await?;
     let Some(found) = last_row(&sets)? else { return Err(Problem::no_connection()) };
     if found.version != row.version {
         // Somebody else has renewed since it was read.
-        let held = open(&renewal.config.vault_keys, account, environment, connection, &found.sealed)?;
+        let held =
+            open(&renewal.config.vault_keys, account, environment, connection, &found.sealed)?;
         return Ok((found, held));
     }
 
@@ -100,7 +102,8 @@ pub async fn renew<P: Ports>(
             let expires_at = tokens.expires_at;
             let held = renewed(held, tokens);
             let is_renewable = can_renew(renewal.method, &held);
-            let sealing_place = Place { account, environment, kind: Kind::Connection, id: connection };
+            let sealing_place =
+                Place { account, environment, kind: Kind::Connection, id: connection };
             let plain = zeroize::Zeroizing::new(json::bytes(&held));
             let sealed = sealing(renewal.config.vault_keys.seal(&sealing_place, &plain, ports))?;
             let new = Renewed {
@@ -114,7 +117,8 @@ pub async fn renew<P: Ports>(
             };
             let batch = vec![place.renewed(&new), place.recovered(request, now), place.select()];
             let found = last_row(&ports.batch(batch).await?)?.ok_or_else(Problem::no_connection)?;
-            let held = open(&renewal.config.vault_keys, account, environment, connection, &found.sealed)?;
+            let held =
+                open(&renewal.config.vault_keys, account, environment, connection, &found.sealed)?;
             Ok((found, held))
         }
         // 5. Write why there are none.
@@ -138,7 +142,13 @@ pub async fn renew<P: Ports>(
             let found = last_row(&ports.batch(batch).await?)?.ok_or_else(Problem::no_connection)?;
             if found.version != row.version {
                 // An `invalid_grant` may only say that somebody else was faster.
-                let held = open(&renewal.config.vault_keys, account, environment, connection, &found.sealed)?;
+                let held = open(
+                    &renewal.config.vault_keys,
+                    account,
+                    environment,
+                    connection,
+                    &found.sealed,
+                )?;
                 return Ok((found, held));
             }
             if after.state == State::Failed {
@@ -266,4 +276,3 @@ fn not_renewed(code: Option<&str>, next: Option<u64>, now: u64) -> Problem {
     let problem = Problem::new(Code::Unavailable, whose);
     Problem { retry_after: Some(u32::try_from(wait.max(1)).unwrap_or(60)), ..problem }
 }
-

@@ -78,14 +78,18 @@ impl NewCredentials<'_> {
         let catalog = Catalog::open(cache, ports).await?;
         let connector = connector(&catalog, &connection.platform).await?;
         let connector = connector.ok_or_else(|| {
-            let detail = format!("The catalog no longer has the platform `{}`.", connection.platform);
+            let detail =
+                format!("The catalog no longer has the platform `{}`.", connection.platform);
             Problem::new(Code::PlatformNotFound, detail)
         })?;
         let kind: Option<CredentialType> = body.text("type").and_then(|text| text.parse().ok());
         let Some(kind) = kind else { return Err(body.refuse(&["type"], "is required", None)) };
         let asked = body.text("authMethod");
-        let of_kind: Vec<&AuthMethod> =
-            connector.auth_methods.iter().filter(|method| method.credential_type() == kind).collect();
+        let of_kind: Vec<&AuthMethod> = connector
+            .auth_methods
+            .iter()
+            .filter(|method| method.credential_type() == kind)
+            .collect();
         let method = match (&asked, of_kind.as_slice()) {
             (None, [only]) => *only,
             (Some(id), methods) if methods.iter().any(|method| method.id == *id) => {
@@ -93,12 +97,21 @@ impl NewCredentials<'_> {
                 found.copied().ok_or_else(Problem::no_connection)?
             }
             (_, []) => {
-                let what = format!("is `{}`, which the platform `{}` does not take", kind.as_str(), connector.platform);
+                let what = format!(
+                    "is `{}`, which the platform `{}` does not take",
+                    kind.as_str(),
+                    connector.platform
+                );
                 return Err(body.refuse(&["type"], &what, None));
             }
             (_, methods) => {
-                let ids: Vec<String> = methods.iter().map(|method| format!("`{}`", method.id)).collect();
-                return Err(body.refuse(&["authMethod"], &format!("must be one of {}", ids.join(", ")), None));
+                let ids: Vec<String> =
+                    methods.iter().map(|method| format!("`{}`", method.id)).collect();
+                return Err(body.refuse(
+                    &["authMethod"],
+                    &format!("must be one of {}", ids.join(", ")),
+                    None,
+                ));
             }
         };
         let mut given = body.text_members("fields").unwrap_or_default();
@@ -106,7 +119,10 @@ impl NewCredentials<'_> {
         for (name, of) in SECRETS {
             match body.text(name) {
                 Some(_) if of != kind => {
-                    body.invalid(&[name], &format!("does not belong to the type `{}`", kind.as_str()));
+                    body.invalid(
+                        &[name],
+                        &format!("does not belong to the type `{}`", kind.as_str()),
+                    );
                 }
                 Some(secret) => {
                     secrets.insert(name, secret);
@@ -150,7 +166,9 @@ impl NewCredentials<'_> {
                 Verdict::Rejected(401) if is_renewable => {}
                 Verdict::Rejected(status) => {
                     let name = &connector.name;
-                    let detail = format!("{name} rejects these credentials (HTTP status {status}). Nothing was stored.");
+                    let detail = format!(
+                        "{name} rejects these credentials (HTTP status {status}). Nothing was stored."
+                    );
                     return Err(Problem::new(Code::CredentialsRejected, detail));
                 }
                 Verdict::Unreachable => return Err(platform::unreachable(&connector.name)),
@@ -158,7 +176,8 @@ impl NewCredentials<'_> {
             }
             held.account = platform::account(ports, targets, &connector, method, &held).await;
         }
-        let is_revocable = matches!(&method.kind, Kind::OAuth2(oauth) if oauth.revocation_url.is_some());
+        let is_revocable =
+            matches!(&method.kind, Kind::OAuth2(oauth) if oauth.revocation_url.is_some());
         let account = Account {
             account: &principal.account,
             environment: principal.environment,

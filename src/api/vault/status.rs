@@ -52,7 +52,8 @@ struct Reason<'a> {
 /// When the request has a query.
 pub fn plan<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
     context.no_query()?;
-    let (guard, id, mut statements) = (context.guard(), context.connection_id(), Statements::default());
+    let (guard, id, mut statements) =
+        (context.guard(), context.connection_id(), Statements::default());
     let state = statements.ask::<StateRow>(select_state(&guard, &id));
     let held = statements.ask::<HeldRow>(select_held(&guard, &id));
     Ok(Plan::vault(statements, move |results, _| {

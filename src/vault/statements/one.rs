@@ -73,7 +73,8 @@ pub fn set_name(write: &Write<'_>, name: Option<&str>) -> Statement {
 pub fn set_state(write: &Write<'_>, new: &NewState) -> Statement {
     let state = new.state.as_str();
     let mut sql = write.begin();
-    sql.push(", state = ").text(state).push(", state_reason = ");
+    sql.push(", state_since = iif(c.state = ").text(state).push(", c.state_since, ");
+    sql.integer(new.now).push("), state = ").text(state).push(", state_reason = ");
     match &new.reason {
         Some(reason) => sql.text(reason),
         None => sql.push("iif(c.state = ").text(state).push(", c.state_reason, NULL)"),
@@ -89,7 +90,8 @@ pub fn set_state(write: &Write<'_>, new: &NewState) -> Statement {
     if let Some(reason) = &new.reason {
         sql.push(" OR c.state_reason IS NOT ").text(reason);
     }
-    sql.push(")");
+    // Where the vault holds the credentials, it finds the state out by itself.
+    sql.push(") AND NOT EXISTS (SELECT 1 FROM credentials h WHERE h.account = c.account AND h.environment = c.environment AND h.connection_id = c.id)");
     write.end(sql)
 }
 

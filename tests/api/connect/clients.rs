@@ -1,1 +1,95 @@
-//! Placeholder.
+//! OAuth clients.
+
+use super::*;
+use crate::support::as_key;
+use connector_vault::terms::{Environment, Scope};
+
+#[test]
+fn a_client_is_set_read_listed_and_deleted() {
+    let api = api();
+    let path = "/v1/oauth-clients/acme";
+    let missing = api.get(path);
+    assert_eq!((missing.status, &body(&missing)["code"]), (404, &json!("oauth_client_not_found")));
+    let sent = json!({
+        "clientId": "id", "clientSecret": "s3cret", "authMethod": "oauth", "scopes": ["a"],
+        "authorizationParameters": {"prompt": "consent"},
+    });
+    let response = send(&api, "PUT", path, &sent);
+    assert_eq!(response.status, 201, "{}", body(&response));
+    let mut shown = body(&response);
+    for (name, value) in [
+        ("platform", json!("acme")),
+        ("authMethod", json!("oauth")),
+        ("clientId", json!("id")),
+        ("hasSecret", json!(true)),
+        ("scopes", json!(["a"])),
+        ("authorizationParameters", json!({"prompt": "consent"})),
+        ("variables", json!({})),
+        ("redirectUri", json!("https://vault.example/connect/callback")),
+        ("createdAt", json!("2027-01-15T08:00:00.000Z")),
+    ] {
+        assert_eq!(shown[name], value, "{name}");
+    }
+    assert!(!shown.to_string().contains("s3cret") && !everything(&api).contains("s3cret"));
+    assert_eq!(body(&api.get("/v1/oauth-clients/ACME")), shown);
+    let list = json!({"rows": [shown], "total": 1, "pages": 1, "page": 1});
+    assert_eq!(body(&api.get("/v1/oauth-clients")), list);
+    assert_eq!(body(&api.get("/v1/oauth-clients?page=2&limit=1"))["rows"], json!([]));
+
+    // The secret stays with its id, goes with another one, and is removed by null.
+    for (sent, has_secret) in [
+        (json!({"clientId": "id"}), true),
+        (json!({"clientId": "other"}), false),
+        (json!({"clientId": "other", "clientSecret": "x"}), true),
+        (json!({"clientId": "other", "clientSecret": null}), false),
+    ] {
+        let response = send(&api, "PUT", path, &sent);
+        assert_eq!(response.status, 200, "{sent}");
+        shown = body(&response);
+        assert_eq!(shown["hasSecret"], has_secret, "{sent}");
+        assert_eq!(shown["scopes"], json!([]));
+    }
+
+    // Another account and the other environment see nothing of it, and delete nothing.
+    for (account, environment) in [("beta", Environment::Test), ("acme", Environment::Live)] {
+        let key = api.world.key(account, environment, &Scope::ALL, None);
+        assert_eq!(api.send(&as_key(&key, "GET", path)).status, 404);
+        assert_eq!(api.send(&as_key(&key, "DELETE", path)).status, 404);
+        assert_eq!(body(&api.send(&as_key(&key, "GET", "/v1/oauth-clients")))["total"], 0);
+    }
+    let delete = api.send(&api.request("DELETE", path));
+    assert_eq!((delete.status, delete.body.len()), (204, 0));
+    assert_eq!(api.send(&api.request("DELETE", path)).status, 404);
+}
+
+#[test]
+fn every_fault_of_a_client_is_named() {
+    let api = api();
+    for (platform, sent, pointer) in [
+        ("acme", json!({}), "/clientId"),
+        ("acme", json!({"clientId": ""}), "/clientId"),
+        ("acme", json!({"clientId": "a\u{e9}"}), "/clientId"),
+        ("acme", json!({"clientId": "a", "clientSecret": ""}), "/clientSecret"),
+        ("acme", json!({"clientId": "a", "scopes": ["a b"]}), "/scopes/0"),
+        ("acme", json!({"clientId": "a", "authMethod": "other"}), "/authMethod"),
+        (
+            "acme",
+            json!({"clientId": "a", "authorizationParameters": {"state": "x"}}),
+            "/authorizationParameters/state",
+        ),
+        (
+            "acme",
+            json!({"clientId": "a", "authorizationParameters": {"redirect_uri": "x"}}),
+            "/authorizationParameters/redirect_uri",
+        ),
+        ("acme", json!({"clientId": "a", "variables": {"x": "y"}}), "/variables/x"),
+        ("keyed", json!({"clientId": "a"}), "/platform"),
+    ] {
+        let response = send(&api, "PUT", &format!("/v1/oauth-clients/{platform}"), &sent);
+        assert_eq!(response.status, 400, "{sent}: {}", body(&response));
+        assert_eq!(body(&response)["errors"][0]["pointer"], pointer, "{sent}");
+    }
+    let response = send(&api, "PUT", "/v1/oauth-clients/acne", &json!({"clientId": "a"}));
+    assert_eq!((response.status, &body(&response)["code"]), (404, &json!("platform_not_found")));
+    assert_eq!(body(&response)["suggestions"], json!(["acme"]));
+}

@@ -1,1 +1,147 @@
-//! Placeholder.
+//! Credentials that come from elsewhere, and those that go.
+
+use super::*;
+
+/// A connection without credentials.
+fn create(api: &Api, platform: &str) -> String {
+    let response = send(api, "POST", "/v1/vault/connections", &of_ann(platform));
+    assert_eq!(response.status, 201, "{}", body(&response));
+    format!("/v1/vault/connections/{}", body(&response)["id"].as_str().unwrap())
+}
+
+#[test]
+fn credentials_are_imported_and_read_back() {
+    let api = api();
+    let path = create(&api, "acme");
+    let none = api.get(&format!("{path}/credentials"));
+    assert_eq!((none.status, &body(&none)["code"]), (404, &json!("credentials_not_found")));
+    let own = format!("{path}/credentials");
+    let sent = json!({
+        "type": "oauth2", "accessToken": "at", "refreshToken": "rt", "expiresAt": "2027-01-15T09:00:00Z", "scopes": ["a"],
+    });
+    script(&api, &[(200, json!({"id": 1}))]);
+    let response = send(&api, "PUT", &own, &sent);
+    assert_eq!((response.status, response.body.len()), (204, 0), "{}", text(&response));
+    let read = body(&api.get(&own));
+    for (name, value) in [
+        ("accessToken", json!("at")),
+        ("expiresAt", json!("2027-01-15T09:00:00.000Z")),
+        ("scopes", json!(["a"])),
+        ("tokenType", json!("Bearer")),
+    ] {
+        assert_eq!(read[name], value, "{name}");
+    }
+    // A refresh token alone is renewed at first use.
+    set_client(&api, "acme");
+    assert_eq!(
+        send(&api, "PUT", &own, &json!({"type": "oauth2", "refreshToken": "rt-2"})).status,
+        204
+    );
+    script(&api, &[(200, json!({"access_token": "new"}))]);
+    assert_eq!(body(&api.get(&own))["accessToken"], "new");
+
+    let keyed = format!("{}/credentials", create(&api, "keyed"));
+    script(&api, &[(401, json!({}))]);
+    let rejected = send(&api, "PUT", &keyed, &json!({"type": "api_key", "apiKey": "k"}));
+    assert_eq!((rejected.status, &body(&rejected)["code"]), (422, &json!("credentials_rejected")));
+    script(&api, &[(200, json!({})), (200, json!({}))]);
+    assert_eq!(send(&api, "PUT", &keyed, &json!({"type": "api_key", "apiKey": "k"})).status, 204);
+    assert_eq!(body(&api.get(&keyed))["apiKey"], "k");
+}
+
+#[test]
+fn every_fault_of_imported_credentials_is_named() {
+    let api = api();
+    let (acme, plain) = (create(&api, "acme"), create(&api, "plain"));
+    for (path, sent, pointer) in [
+        (&acme, json!({}), "/type"),
+        (&acme, json!({"type": "magic"}), "/type"),
+        (&acme, json!({"type": "api_key", "apiKey": "k"}), "/type"),
+        (&acme, json!({"type": "oauth2"}), "/accessToken"),
+        (&acme, json!({"type": "oauth2", "accessToken": "a\r\nb"}), "/accessToken"),
+        (&acme, json!({"type": "oauth2", "accessToken": "a", "password": "p"}), "/password"),
+        (
+            &acme,
+            json!({"type": "oauth2", "accessToken": "a", "expiresAt": "tomorrow"}),
+            "/expiresAt",
+        ),
+        (
+            &acme,
+            json!({"type": "oauth2", "accessToken": "a", "authMethod": "other"}),
+            "/authMethod",
+        ),
+        (&plain, json!({"type": "basic", "username": "u"}), "/password"),
+        (
+            &plain,
+            json!({"type": "basic", "username": "u", "password": "p", "fields": {"x": "y"}}),
+            "/fields/x",
+        ),
+    ] {
+        let response = send(&api, "PUT", &format!("{path}/credentials"), &sent);
+        assert_eq!(response.status, 400, "{sent}: {}", text(&response));
+        assert_eq!(body(&response)["errors"][0]["pointer"], pointer, "{sent}");
+    }
+    let unknown = "/v1/vault/connections/00000000-0000-4000-8000-000000000000/credentials";
+    let sent = json!({"type": "basic", "username": "u", "password": "p"});
+    assert_eq!(send(&api, "PUT", unknown, &sent).status, 404);
+    assert_eq!(api.get(unknown).status, 404);
+}
+
+#[test]
+fn a_deleted_connection_leaves_no_credentials() {
+    let api = api();
+    script(&api, &[(200, json!({})), (200, json!({"id": 1}))]);
+    let mut sent = of_ann("keyed");
+    sent["fields"] = json!({"apiKey": "k"});
+    let id = body(&connect(&api, &sent))["id"].as_str().unwrap().to_owned();
+    assert_eq!(rows(&api, "credentials"), 1);
+    let deleted = api.send(&api.request("DELETE", &format!("/v1/vault/connections/{id}")));
+    assert_eq!(deleted.status, 204);
+    assert_eq!((rows(&api, "credentials"), rows(&api, "revocations")), (0, 0));
+}
+
+#[test]
+fn a_sealed_row_opens_nowhere_else() {
+    let api = api();
+    let ids: Vec<String> = ["a-secret", "b-secret"]
+        .into_iter()
+        .map(|identity| {
+            script(&api, &[(200, json!({})), (200, json!({"id": 1}))]);
+            let sent = json!({
+                "platform": "keyed", "identity": identity, "identityType": "user", "fields": {"apiKey": identity},
+            });
+            body(&connect(&api, &sent))["id"].as_str().unwrap().to_owned()
+        })
+        .collect();
+    let sql = "UPDATE credentials SET sealed = (SELECT sealed FROM credentials WHERE connection_id = ?1) WHERE connection_id = ?2";
+    api.world.database.execute(sql, [&ids[0], &ids[1]]).unwrap();
+    let response = api.get(&format!("/v1/vault/connections/{}/credentials", ids[1]));
+    assert_eq!(response.status, 503);
+    assert!(!text(&response).contains("-secret"));
+    let first = api.get(&format!("/v1/vault/connections/{}/credentials", ids[0]));
+    assert_eq!(body(&first)["apiKey"], "a-secret");
+}
+
+#[test]
+fn whoever_holds_no_credentials_reports_the_state() {
+    let api = api();
+    let path = create(&api, "acme");
+    let report = json!({"state": "failed", "reason": "They said no."});
+    assert_eq!(send(&api, "PUT", &format!("{path}/state"), &report).status, 200);
+    let status = body(&api.get(&format!("{path}/status")));
+    assert_eq!(
+        status["reason"],
+        json!({"code": "reported", "detail": "They said no.", "httpStatus": null})
+    );
+    assert_eq!((&status["actor"], &status["holdsCredentials"]), (&json!("user"), &json!(false)));
+    // Where the vault holds them, it finds out by itself.
+    script(&api, &[(200, json!({})), (200, json!({"id": 1}))]);
+    let mut sent = of_ann("keyed");
+    sent["fields"] = json!({"apiKey": "k"});
+    let id = body(&connect(&api, &sent))["id"].as_str().unwrap().to_owned();
+    let path = format!("/v1/vault/connections/{id}");
+    let before = body(&api.get(&path));
+    let refused = send(&api, "PUT", &format!("{path}/state"), &report);
+    assert_eq!((refused.status, &body(&refused)["code"]), (409, &json!("credentials_held")));
+    assert_eq!(body(&api.get(&path)), before);
+}

@@ -1,1 +1,190 @@
-//! Placeholder.
+//! Methods without a redirect: keys, passwords, and the app's own tokens.
+
+use super::*;
+
+fn of_ann_with(platform: &str, fields: &Value) -> Value {
+    let mut sent = of_ann(platform);
+    sent["fields"] = fields.clone();
+    sent
+}
+
+#[test]
+fn a_key_is_checked_at_the_platform_before_it_is_stored() {
+    let api = api();
+    let sent = of_ann_with("keyed", &json!({"apiKey": "k-secret"}));
+    for (status, expected, code) in [
+        (401, 422, "credentials_rejected"),
+        (403, 422, "credentials_rejected"),
+        (404, 422, "credentials_rejected"),
+        (429, 502, "platform_unreachable"),
+        (500, 502, "platform_unreachable"),
+        (0, 502, "platform_unreachable"),
+        (1, 504, "platform_timeout"),
+    ] {
+        script(&api, &[(status, json!({}))]);
+        let response = connect(&api, &sent);
+        assert_eq!(
+            (response.status, &body(&response)["code"]),
+            (expected, &json!(code)),
+            "{status}"
+        );
+        assert!(!text(&response).contains("k-secret"));
+        assert_eq!((rows(&api, "connections"), rows(&api, "credentials")), (0, 0));
+    }
+    script(&api, &[(200, json!({})), (200, json!({"id": "u-1"}))]);
+    let response = connect(&api, &sent);
+    assert_eq!(response.status, 201, "{}", body(&response));
+    let connection = body(&response);
+    assert_eq!(connection["state"], "operational");
+    let path = format!("/v1/vault/connections/{}", connection["id"].as_str().unwrap());
+    assert_eq!(response.header("location"), Some(format!("{ORIGIN}{path}").as_str()));
+    {
+        let sent = api.world.sent.borrow();
+        let last = sent.last().unwrap();
+        assert_eq!(last.url, "https://api.keyed.example/me");
+        assert!(last.headers.contains(&("x-key".into(), "k-secret".into())));
+    }
+    let credentials = body(&api.get(&format!("{path}/credentials")));
+    let expected = json!({
+        "type": "api_key", "authMethod": "key", "apiKey": "k-secret", "headers": {"x-key": "k-secret"}, "query": {},
+    });
+    assert_eq!(credentials, expected);
+    assert!(!everything(&api).contains("k-secret"));
+
+    // A second one is refused, a reconnection checked: another account changes nothing.
+    script(&api, &[(200, json!({})), (200, json!({"id": "u-2"}))]);
+    assert_eq!(body(&connect(&api, &sent))["code"], "connection_exists");
+    let again = json!({"connection": connection["id"], "fields": {"apiKey": "other"}});
+    let refused = connect(&api, &again);
+    assert_eq!((refused.status, &body(&refused)["code"]), (422, &json!("credentials_rejected")));
+    assert_eq!(body(&api.get(&format!("{path}/credentials")))["apiKey"], "k-secret");
+    script(&api, &[(200, json!({})), (200, json!({"id": "u-1"}))]);
+    let reconnected = connect(&api, &again);
+    assert_eq!(reconnected.status, 200, "{}", body(&reconnected));
+    assert_eq!(body(&reconnected)["id"], connection["id"]);
+    assert_eq!(body(&reconnected)["version"], "2");
+    assert_eq!(body(&api.get(&format!("{path}/credentials")))["apiKey"], "other");
+}
+
+#[test]
+fn what_cannot_be_checked_is_stored_as_unknown() {
+    let api = api();
+    for (platform, more, fields, shown) in [
+        (
+            "plain",
+            json!({"authMethod": "basic"}),
+            json!({"username": "Aladdin", "password": "open sesame"}),
+            json!({
+                "type": "basic", "authMethod": "basic", "username": "Aladdin", "password": "open sesame",
+                "headers": {"authorization": "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="}, "query": {},
+            }),
+        ),
+        (
+            "amazon",
+            json!({}),
+            json!({"accessKeyId": "AKIA", "secretAccessKey": "s", "region": "eu-central-1"}),
+            json!({
+                "type": "aws_sigv4", "authMethod": "aws", "accessKeyId": "AKIA", "secretAccessKey": "s",
+                "sessionToken": null, "region": "eu-central-1", "headers": {}, "query": {},
+            }),
+        ),
+    ] {
+        let mut sent = of_ann_with(platform, &fields);
+        for (name, value) in more.as_object().unwrap() {
+            sent[name] = value.clone();
+        }
+        let response = connect(&api, &sent);
+        assert_eq!(response.status, 201, "{}", body(&response));
+        let connection = body(&response);
+        assert_eq!(connection["state"], "unknown");
+        let path = format!("/v1/vault/connections/{}", connection["id"].as_str().unwrap());
+        assert_eq!(body(&api.get(&format!("{path}/credentials"))), shown);
+        assert_eq!(body(&api.get(&format!("{path}/status")))["holdsCredentials"], true);
+    }
+}
+
+#[test]
+fn the_app_itself_gets_a_token() {
+    let api = api();
+    let none = connect(&api, &of_ann("app"));
+    assert_eq!((none.status, &body(&none)["code"]), (409, &json!("oauth_client_missing")));
+    set_client(&api, "app");
+    script(&api, &[(401, json!({"error": "invalid_client"}))]);
+    assert_eq!(body(&connect(&api, &of_ann("app")))["code"], "credentials_rejected");
+    script(&api, &[(200, json!({"access_token": "t", "expires_in": "60"})), (200, json!({}))]);
+    let response = connect(&api, &of_ann("app"));
+    assert_eq!(response.status, 201, "{}", body(&response));
+    assert_eq!(value_of(&form(&api, 1), "grant_type").as_deref(), Some("client_credentials"));
+    assert_eq!(value_of(&form(&api, 1), "scope").as_deref(), Some("read"));
+    // Its token is asked for again when it is about to expire.
+    let id = body(&response)["id"].as_str().unwrap().to_owned();
+    api.world.now.set(api.world.now.get() + 59_000);
+    script(&api, &[(200, json!({"access_token": "u", "expires_in": 60}))]);
+    let credentials = body(&api.get(&format!("/v1/vault/connections/{id}/credentials")));
+    assert_eq!(credentials["accessToken"], "u");
+}
+
+#[test]
+fn every_fault_of_a_request_is_named() {
+    let api = api();
+    for (sent, pointers) in [
+        (json!({}), vec!["/identity", "/identityType", "/platform"]),
+        (
+            json!({"platform": "keyed", "identity": "a,b", "identityType": "user"}),
+            vec!["/identity"],
+        ),
+        (of_ann("keyed"), vec!["/fields/apiKey"]),
+        (of_ann_with("keyed", &json!({"apiKey": "k", "x": "y"})), vec!["/fields/x"]),
+        (of_ann_with("keyed", &json!({"apiKey": "a\nb"})), vec!["/fields/apiKey"]),
+        (of_ann_with("keyed", &json!({"apiKey": 7})), vec!["/fields/apiKey"]),
+        (of_ann_with("keyed", &json!([])), vec!["/fields"]),
+        (of_ann("plain"), vec!["/authMethod"]),
+        (of_ann("nothing"), vec!["/authMethod"]),
+        (
+            json!({"platform": "keyed", "identity": "ann", "identityType": "user", "authMethod": "x"}),
+            vec!["/authMethod"],
+        ),
+        (
+            json!({"platform": "keyed", "identity": "ann", "identityType": "user", "authMethod": "A"}),
+            vec!["/authMethod"],
+        ),
+        (
+            json!({"platform": "keyed", "identity": "ann", "identityType": "user", "scopes": ["a"], "fields": {"apiKey": "k"}}),
+            vec!["/scopes"],
+        ),
+        (json!({"connection": "x"}), vec!["/connection"]),
+        (
+            json!({"connection": "00000000-0000-4000-8000-000000000000", "platform": "keyed", "label": "a"}),
+            vec!["/platform", "/label"],
+        ),
+        (of_ann("unknown"), vec!["/platform"]),
+        (
+            json!({"platform": "keyed", "identity": "ann", "identityType": "user", "flavour": 1}),
+            vec!["/flavour"],
+        ),
+    ] {
+        let response = connect(&api, &sent);
+        let answer = body(&response);
+        assert_eq!(response.status, 400, "{sent}: {answer}");
+        let found: Vec<&str> = answer["errors"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|fault| fault["pointer"].as_str().unwrap())
+            .collect();
+        let (mut found, mut expected) = (found, pointers);
+        found.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(found, expected, "{sent}: {answer}");
+    }
+    let unknown = json!({"connection": "00000000-0000-4000-8000-000000000000"});
+    assert_eq!(connect(&api, &unknown).status, 404);
+}
+
+#[test]
+fn a_former_name_leads_to_the_platform() {
+    let api = api();
+    script(&api, &[(200, json!({})), (200, json!({"id": 1}))]);
+    let response = connect(&api, &of_ann_with("old-keyed", &json!({"apiKey": "k"})));
+    assert_eq!(body(&response)["platform"], "keyed");
+}

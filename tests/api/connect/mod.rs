@@ -150,7 +150,8 @@ fn answer(status: u16, document: &Value) -> Result<HttpResponse, HttpError> {
 fn script(api: &Api, answers: &[(u16, Value)]) {
     let mut answers = answers.to_vec().into_iter();
     *api.world.platform.borrow_mut() = Box::new(move |request| {
-        let (status, document) = answers.next().unwrap_or_else(|| panic!("one too many: {request:?}"));
+        let (status, document) =
+            answers.next().unwrap_or_else(|| panic!("one too many: {request:?}"));
         match status {
             0 => Err(HttpError::Unreachable),
             1 => Err(HttpError::TimedOut),
@@ -167,9 +168,7 @@ fn form(api: &Api, nth: usize) -> Vec<(String, String)> {
 }
 
 fn pairs(query: &str) -> Vec<(String, String)> {
-    let decode = |text: &str| {
-        connector_vault::percent::decode_form(text).unwrap().into_owned()
-    };
+    let decode = |text: &str| connector_vault::percent::decode_form(text).unwrap().into_owned();
     let pair = |pair: &str| {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         (decode(name), decode(value))
@@ -288,7 +287,8 @@ fn rows(api: &Api, table: &str) -> i64 {
 /// All that the database holds, as text.
 fn everything(api: &Api) -> String {
     let mut all = String::new();
-    for table in ["oauth_clients", "credentials", "revocations", "connect_attempts", "connections"] {
+    for table in ["oauth_clients", "credentials", "revocations", "connect_attempts", "connections"]
+    {
         let mut statement = api.world.database.prepare(&format!("SELECT * FROM {table}")).unwrap();
         let columns = statement.column_count();
         let mut rows = statement.query([]).unwrap();

@@ -120,7 +120,8 @@ fn a_state_works_once_in_its_own_browser_and_in_time() {
     assert_eq!(other.back(&api, &format!("code=c&state={state}")).status, 403);
     assert_eq!(other.go(&api, &link).status, 403);
     assert_eq!(other.get(&api, &link).status, 403);
-    let (_, second) = begin(&api, &json!({"platform": "acme", "identity": "bob", "identityType": "user"}));
+    let (_, second) =
+        begin(&api, &json!({"platform": "acme", "identity": "bob", "identityType": "user"}));
     other.follow(&api, &second);
     assert_eq!(other.back(&api, &format!("code=c&state={state}")).status, 403);
     assert_eq!(attempt(&api, &id)["status"], "pending");
@@ -149,7 +150,8 @@ fn a_state_works_once_in_its_own_browser_and_in_time() {
     assert_eq!(browser.get(&api, &link).status, 410);
 
     // Too late.
-    let (id, link) = begin(&api, &json!({"platform": "acme", "identity": "cid", "identityType": "user"}));
+    let (id, link) =
+        begin(&api, &json!({"platform": "acme", "identity": "cid", "identityType": "user"}));
     let (_, asked) = browser.follow(&api, &link);
     let state = value_of(&asked, "state").unwrap();
     api.world.now.set(api.world.now.get() + 600_000);
@@ -279,7 +281,10 @@ fn a_crash_at_any_step_leaves_nothing_half_connected() {
     assert_eq!(browser.back(&api, &format!("code=c&state={state}")).status, 409);
     api.world.now.set(api.world.now.get() + 60_000);
     let ended = attempt(&api, &id);
-    assert_eq!((&ended["status"], &ended["error"]["code"]), (&json!("failed"), &json!("interrupted")));
+    assert_eq!(
+        (&ended["status"], &ended["error"]["code"]),
+        (&json!("failed"), &json!("interrupted"))
+    );
 }
 
 #[test]
@@ -328,7 +333,10 @@ fn reconnecting_keeps_the_connection_and_its_account() {
     let back = connected(&api, &of_ann("acme"), &who(2));
     assert_eq!(back, id);
     let connection = body(&api.get(&path));
-    assert_eq!((&connection["state"], &connection["active"]), (&json!("operational"), &json!(true)));
+    assert_eq!(
+        (&connection["state"], &connection["active"]),
+        (&json!("operational"), &json!(true))
+    );
 }
 
 /// An unsigned ID token whose subject is a number.
@@ -378,10 +386,15 @@ fn a_token_connects_for_its_own_identity_only() {
         assert_eq!(response.status, status, "{sent}: {}", body(&response));
     }
     // Bob's connection and bob's attempt do not exist for ann's token.
-    let (bobs, _) = begin(&api, &json!({"platform": "acme", "identity": "bob", "identityType": "user"}));
+    let (bobs, _) =
+        begin(&api, &json!({"platform": "acme", "identity": "bob", "identityType": "user"}));
     let get = |path: &str| api.send(&as_secret(&token, "GET", path)).status;
     assert_eq!(get(&format!("/v1/vault/connect/{bobs}")), 404);
-    let id = connected(&api, &json!({"platform": "acme", "identity": "bob", "identityType": "user"}), &tokens());
+    let id = connected(
+        &api,
+        &json!({"platform": "acme", "identity": "bob", "identityType": "user"}),
+        &tokens(),
+    );
     assert_eq!(send(json!({"connection": id})).status, 404);
     assert_eq!(get(&format!("/v1/vault/connections/{id}/credentials")), 403);
     assert_eq!(get("/v1/oauth-clients"), 403);
@@ -435,9 +448,22 @@ fn whoever_fills_in_a_form_does_not_choose_who_gets_the_secret() {
         connect(&api, &sent)
     };
     assert_eq!(sent("shops", "shop", "ann").status, 202);
-    for value in
-        ["evil.example#", "a@b", "..", "a..b", "a/", "a?", "a\\b", "a:1", "%2e", "ä", "ann.", ".ann", "", "ｅvil"]
-    {
+    for value in [
+        "evil.example#",
+        "a@b",
+        "..",
+        "a..b",
+        "a/",
+        "a?",
+        "a\\b",
+        "a:1",
+        "%2e",
+        "ä",
+        "ann.",
+        ".ann",
+        "",
+        "ｅvil",
+    ] {
         let response = sent("shops", "shop", value);
         assert_eq!(response.status, 400, "{value:?}: {}", text(&response));
         assert_eq!(body(&response)["errors"][0]["pointer"], "/fields/shop", "{value:?}");

@@ -1,1 +1,157 @@
-//! Placeholder.
+//! Renewals on use.
+
+use super::*;
+
+const HOUR: u64 = 3_600_000;
+
+fn tokens(nth: u64) -> Value {
+    json!({"access_token": format!("at-{nth}"), "expires_in": 3600, "refresh_token": format!("rt-{nth}")})
+}
+
+/// A connection whose first token expires in an hour.
+fn api_with_connection() -> (Api, String) {
+    let api = api();
+    set_client(&api, "acme");
+    let id = connected(&api, &of_ann("acme"), &tokens(1));
+    api.world.sent.borrow_mut().clear();
+    (api, format!("/v1/vault/connections/{id}"))
+}
+
+fn later(api: &Api, milliseconds: u64) {
+    api.world.now.set(api.world.now.get() + milliseconds);
+}
+
+fn access_token(api: &Api, path: &str) -> Value {
+    body(&api.get(&format!("{path}/credentials")))["accessToken"].clone()
+}
+
+#[test]
+fn a_token_is_renewed_shortly_before_it_expires_and_when_asked() {
+    let (api, path) = api_with_connection();
+    later(&api, HOUR - 300_000);
+    assert_eq!(access_token(&api, &path), "at-1");
+    assert_eq!(api.world.sent.borrow().len(), 0);
+    later(&api, 1);
+    script(&api, &[(200, tokens(2))]);
+    assert_eq!(access_token(&api, &path), "at-2");
+    assert_eq!(value_of(&form(&api, 0), "refresh_token").as_deref(), Some("rt-1"));
+    script(&api, &[(200, json!({"access_token": "at-3"}))]);
+    let refreshed = body(&api.get(&format!("{path}/credentials?refresh=true")));
+    assert_eq!(
+        (&refreshed["accessToken"], &refreshed["expiresAt"]),
+        (&json!("at-3"), &Value::Null)
+    );
+    // An answer without a refresh token keeps the old one.
+    script(&api, &[(200, tokens(4))]);
+    api.get(&format!("{path}/credentials?refresh=true"));
+    assert_eq!(value_of(&form(&api, 2), "refresh_token").as_deref(), Some("rt-2"));
+    assert_eq!(body(&api.get(&format!("{path}/status")))["attempts"], 0);
+}
+
+#[test]
+fn a_renewal_that_fails_for_now_degrades_and_recovers() {
+    let (api, path) = api_with_connection();
+    later(&api, HOUR - 1000);
+    script(&api, &[(503, json!({}))]);
+    // The old token is still valid.
+    assert_eq!(access_token(&api, &path), "at-1");
+    let status = body(&api.get(&format!("{path}/status")));
+    for (name, value) in
+        [("state", json!("degraded")), ("actor", json!("nobody")), ("attempts", json!(1))]
+    {
+        assert_eq!(status[name], value, "{name}: {status}");
+    }
+    assert_eq!(status["reason"]["code"], "platform_unavailable");
+    assert_eq!(status["reason"]["httpStatus"], 503);
+    // Nobody is asked during the pause, also when the old token has expired.
+    assert_eq!(access_token(&api, &path), "at-1");
+    later(&api, 1001);
+    let refused = api.get(&format!("{path}/credentials"));
+    assert_eq!(refused.status, 503);
+    assert!(refused.header("retry-after").is_some());
+    assert_eq!(api.world.sent.borrow().len(), 1);
+    later(&api, 72_000);
+    script(&api, &[(200, tokens(2))]);
+    assert_eq!(access_token(&api, &path), "at-2");
+    let status = body(&api.get(&format!("{path}/status")));
+    assert_eq!((&status["state"], &status["reason"]), (&json!("operational"), &Value::Null));
+}
+
+#[test]
+fn only_a_grant_that_is_refused_twice_has_ended() {
+    let (api, path) = api_with_connection();
+    later(&api, HOUR);
+    script(&api, &[(400, json!({"error": "invalid_grant"}))]);
+    assert_eq!(api.get(&format!("{path}/credentials")).status, 503);
+    assert_eq!(body(&api.get(&path))["state"], "degraded");
+    later(&api, 72_000);
+    script(&api, &[(400, json!({"error": "invalid_grant"}))]);
+    let response = api.get(&format!("{path}/credentials"));
+    assert_eq!((response.status, &body(&response)["code"]), (409, &json!("connection_failed")));
+    let connection = body(&api.get(&path));
+    assert_eq!((&connection["state"], &connection["active"]), (&json!("failed"), &json!(false)));
+    let status = body(&api.get(&format!("{path}/status")));
+    assert_eq!(
+        (&status["actor"], &status["reason"]["code"]),
+        (&json!("user"), &json!("grant_ended"))
+    );
+    // From now on, nobody is asked.
+    assert_eq!(api.get(&format!("{path}/credentials?refresh=true")).status, 409);
+    assert_eq!(api.world.sent.borrow().len(), 2);
+}
+
+#[test]
+fn a_rejected_client_never_fails_a_connection() {
+    let (api, path) = api_with_connection();
+    for _ in 0..20 {
+        later(&api, 26_000_000);
+        script(&api, &[(401, json!({"error": "invalid_client"}))]);
+        assert_eq!(api.get(&format!("{path}/credentials")).status, 503);
+    }
+    let status = body(&api.get(&format!("{path}/status")));
+    assert_eq!((&status["state"], &status["actor"]), (&json!("degraded"), &json!("account")));
+    assert_eq!(status["reason"]["code"], "client_rejected");
+}
+
+#[test]
+fn whoever_does_not_hold_the_lease_asks_nobody() {
+    let (api, path) = api_with_connection();
+    later(&api, HOUR - 1000);
+    let until = i64::try_from(api.world.now.get() + 10_000).unwrap();
+    let sql = "UPDATE credentials SET lease = 'another', lease_until = ?1";
+    api.world.database.execute(sql, [until]).unwrap();
+    assert_eq!(access_token(&api, &path), "at-1");
+    later(&api, 1000);
+    let refused = api.get(&format!("{path}/credentials"));
+    assert_eq!((refused.status, refused.header("retry-after")), (503, Some("5")));
+    assert_eq!(api.world.sent.borrow().len(), 0);
+    // A lease whose holder died ends by itself.
+    later(&api, 10_000);
+    script(&api, &[(200, tokens(2))]);
+    assert_eq!(access_token(&api, &path), "at-2");
+}
+
+#[test]
+fn a_renewal_that_comes_too_late_writes_nothing() {
+    let (api, path) = api_with_connection();
+    later(&api, HOUR);
+    let api = std::rc::Rc::new(api);
+    let weak = std::rc::Rc::downgrade(&api);
+    *api.world.platform.borrow_mut() = Box::new(move |_| {
+        // Meanwhile, somebody else has taken the lease over.
+        let api = weak.upgrade().unwrap();
+        api.world
+            .database
+            .execute("UPDATE credentials SET lease = 'another', lease_until = 9e15", [])
+            .unwrap();
+        answer(200, &tokens(9))
+    });
+    let version = |api: &Api| -> i64 {
+        api.world
+            .database
+            .query_row("SELECT version FROM credentials", [], |row| row.get(0))
+            .unwrap()
+    };
+    api.get(&format!("{path}/credentials"));
+    assert_eq!(version(&api), 1);
+}
