@@ -210,6 +210,11 @@ async fn answer<P: Ports>(
             let (principal, _) = door.admit(Statements::default()).await?;
             new.answer(&principal, &service.catalog, metered).await
         }
+        Ok(Plan::Delete(deletion, statements)) => {
+            let (principal, sets) = door.admit(statements).await?;
+            let results = results(&sets, metered);
+            deletion.answer(&principal, &results, &service.catalog, metered).await
+        }
         Ok(Plan::Credentials(asked, statements)) => {
             let (principal, sets) = door.admit(statements).await?;
             let results = results(&sets, metered);

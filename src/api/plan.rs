@@ -17,6 +17,7 @@ use super::message::{Request, Response};
 use super::problem::Problem;
 use super::query::QueryReader;
 use super::session::new::NewSession;
+use super::vault::delete::Deletion;
 use super::vault::no_platform::NoPlatform;
 use crate::access::statements::Guard;
 use crate::access::{Caller, Principal};
@@ -39,6 +40,8 @@ pub enum Plan<'a> {
     PutClient(PutClient<'a>),
     /// What became of an attempt, and what is asked of storage first.
     Attempt(AskedAttempt<'a>, Statements),
+    /// A connection to be deleted, and what is asked of storage first.
+    Delete(Deletion<'a>, Statements),
     /// Credentials to be handed out, and what is asked of storage first.
     Credentials(AskedCredentials<'a>, Statements),
     /// Credentials to be stored, and what is asked of storage first.

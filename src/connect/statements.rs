@@ -172,6 +172,24 @@ pub fn select_held(guard: &Guard<'_>, id: &ConnectionId) -> Statement {
     sql.finish()
 }
 
+/// Selects what is needed to revoke what a deleted connection held.
+#[must_use]
+pub fn select_revocation(guard: &Guard<'_>, id: &ConnectionId) -> Statement {
+    let mut sql = Sql::new(guard);
+    sql.push("SELECT r.* FROM api_keys k CROSS JOIN revocations r ON r.account = k.account AND r.environment = k.environment AND r.connection_id = ");
+    sql.text(id.as_str()).push(" WHERE ").guard();
+    sql.finish()
+}
+
+/// Forgets what was needed to revoke it.
+#[must_use]
+pub fn delete_revocation(account: &str, environment: &str, connection: &str) -> Statement {
+    statement(
+        "DELETE FROM revocations WHERE account = ?1 AND environment = ?2 AND connection_id = ?3",
+        vec![text(account), text(environment), text(connection)],
+    )
+}
+
 /// Selects the state of the connection with an id.
 #[must_use]
 pub fn select_state(guard: &Guard<'_>, id: &ConnectionId) -> Statement {

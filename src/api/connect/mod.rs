@@ -5,6 +5,7 @@ pub mod callback;
 pub mod link;
 mod pages;
 pub mod platform;
+pub mod revoke;
 pub mod start;
 pub mod store;
 pub mod window;

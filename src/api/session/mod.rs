@@ -17,5 +17,6 @@ pub fn plan<'a>(context: &Context<'a>) -> Result<Plan<'a>, Problem> {
         return Err(new::no_secret());
     }
     context.no_query()?;
-    Ok(Plan::Session(NewSession { body: context.body()?, secrets, now: context.now }))
+    let (body, origin) = (context.body()?, context.request.origin.as_str());
+    Ok(Plan::Session(NewSession { body, origin, secrets, now: context.now }))
 }

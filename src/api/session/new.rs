@@ -33,6 +33,9 @@ struct Session<'a> {
     scopes: Scopes,
     platforms: Option<&'a Names>,
     origins: Option<&'a Names>,
+    /// The window in which the token's user connects accounts; only with the scope for that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    connect_url: Option<String>,
 }
 
 /// A token that is asked for.
@@ -40,6 +43,8 @@ struct Session<'a> {
 pub struct NewSession<'a> {
     /// The body, whose faults are not reported yet.
     pub body: BodyReader,
+    /// The address of the service.
+    pub origin: &'a str,
     /// What signs the token.
     pub secrets: &'a SessionSecrets,
     /// Milliseconds since 1970-01-01 UTC.
@@ -58,7 +63,7 @@ impl NewSession<'_> {
         catalog: &CatalogCache,
         ports: &Metered<'_, P>,
     ) -> Result<Response, Problem> {
-        let Self { mut body, secrets, now } = self;
+        let Self { mut body, origin, secrets, now } = self;
         let platforms = platforms(&mut body, catalog, ports).await?;
         body.finish()?;
         let seconds = body.integer("ttlSeconds").unwrap_or(DEFAULT_TTL);
@@ -91,6 +96,8 @@ impl NewSession<'_> {
             scopes: token.scopes,
             platforms: platforms.as_ref(),
             origins: token.origins.as_ref(),
+            connect_url: (token.scopes.contains(Scope::ConnectionsConnect))
+                .then(|| format!("{origin}/connect#token={text}")),
         };
         let mut response = Response::json(json::bytes(&document), NO_STORE);
         response.status = 201;

@@ -1,12 +1,29 @@
-//! `DELETE /v1/vault/connections/{id}`: deletes a connection.
+//! `DELETE /v1/vault/connections/{id}`: deletes a connection, and has the platform revoke what it granted.
 
 use super::change::precondition_failed;
+use crate::access::Principal;
+use crate::api::connect::revoke::{Revocation, revoke};
+use crate::api::cost::Metered;
 use crate::api::message::{NO_STORE, Response};
-use crate::api::plan::{Context, Plan, Statements};
+use crate::api::plan::{Context, Plan, Results, Rows, Statements};
 use crate::api::problem::Problem;
+use crate::catalog::cache::CatalogCache;
+use crate::connect::client::OauthClient;
+use crate::connect::statements::{select_client_for, select_revocation};
+use crate::ports::Ports;
 use crate::vault::model::Connection;
 use crate::vault::revision::Precondition;
 use crate::vault::statements::one;
+
+/// A connection to be deleted.
+#[derive(Debug)]
+pub struct Deletion<'a> {
+    context: &'a Context<'a>,
+    precondition: Precondition,
+    connection: Rows<Connection>,
+    client: Rows<OauthClient>,
+    revocation: Rows<Revocation>,
+}
 
 /// Plans the request.
 ///
@@ -17,16 +34,42 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
     let id = context.connection_id();
     let precondition = Precondition::of(condition, id.as_str());
     let (guard, mut statements) = (context.guard(), Statements::default());
-    let connection = statements.ask::<Connection>(one::select(&guard, &id));
+    let connection = statements.ask(one::select(&guard, &id));
+    let client = statements.ask(select_client_for(&guard, &id));
     statements.run(one::delete(&guard, &id, &precondition));
-    Ok(Plan::vault(statements, move |results, _| match results.first(connection)? {
-        Some(found) if !precondition.holds(found.version) => Err(precondition_failed()),
-        // When statements were sent twice, the lost first try has most likely deleted it.
-        None if !results.repeated => Err(Problem::no_connection()),
-        _ => {
-            let mut response = Response::empty(204);
-            response.add("cache-control", NO_STORE);
-            Ok(response)
+    let revocation = statements.ask(select_revocation(&guard, &id));
+    let deletion = Deletion { context, precondition, connection, client, revocation };
+    Ok(Plan::Delete(deletion, statements))
+}
+
+impl Deletion<'_> {
+    /// Answers, after the platform was asked to revoke what it granted. The connection and its credentials are gone
+    /// whatever the platform says.
+    ///
+    /// # Errors
+    /// `connection_not_found`, `precondition_failed`.
+    pub async fn answer<P: Ports>(
+        self,
+        principal: &Principal,
+        results: &Results<'_>,
+        cache: &CatalogCache,
+        ports: &Metered<'_, P>,
+    ) -> Result<Response, Problem> {
+        match results.first(self.connection)? {
+            Some(found) if !self.precondition.holds(found.version) => {
+                return Err(precondition_failed());
+            }
+            // When statements were sent twice, the lost first try has most likely deleted it.
+            None if !results.repeated => return Err(Problem::no_connection()),
+            _ => {}
         }
-    }))
+        if let Some(revocation) = results.first(self.revocation)? {
+            let (config, client) = (self.context.config, results.first(self.client)?);
+            let tenant = (principal.account.as_str(), principal.environment);
+            revoke(config, cache, ports, tenant, &revocation, client.as_ref()).await;
+        }
+        let mut response = Response::empty(204);
+        response.add("cache-control", NO_STORE);
+        Ok(response)
+    }
 }

@@ -101,6 +101,23 @@ fn a_deleted_connection_leaves_no_credentials() {
 }
 
 #[test]
+fn the_platform_revokes_what_it_granted() {
+    for (answered, kept) in [(200, 0), (400, 0), (503, 1), (0, 1)] {
+        let api = api();
+        set_client(&api, "revoked");
+        let tokens = json!({"access_token": "at", "refresh_token": "rt"});
+        let id = connected(&api, &of_ann("revoked"), &tokens);
+        api.world.sent.borrow_mut().clear();
+        script(&api, &[(answered, json!({}))]);
+        let deleted = api.send(&api.request("DELETE", &format!("/v1/vault/connections/{id}")));
+        assert_eq!(deleted.status, 204);
+        assert_eq!(value_of(&form(&api, 0), "token").as_deref(), Some("rt"));
+        assert_eq!(api.world.sent.borrow()[0].url, "https://id.acme.example/revoke");
+        assert_eq!((rows(&api, "credentials"), rows(&api, "revocations")), (0, kept), "{answered}");
+    }
+}
+
+#[test]
 fn a_sealed_row_opens_nowhere_else() {
     let api = api();
     let ids: Vec<String> = ["a-secret", "b-secret"]

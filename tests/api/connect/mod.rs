@@ -107,6 +107,12 @@ fn api_with(settings: &[(&str, &str)]) -> Api {
                 Value::Null,
                 Value::Null,
             ),
+            platform(
+                "revoked",
+                json!([oauth("oauth", &json!({"revocationUrl": "https://id.acme.example/revoke"}))]),
+                Value::Null,
+                Value::Null,
+            ),
             platform("nothing", json!([]), Value::Null, Value::Null),
         ],
     );
