@@ -251,7 +251,14 @@ pub trait Http {
     ) -> impl Future<Output = Result<HttpResponse, HttpError>>;
 }
 
-/// All ports together.
-pub trait Ports: Db + Blobs + Http + Clock + Random + RateLimit {}
+/// Regular expressions.
+pub trait Patterns {
+    /// Whether the whole text matches a pattern of ECMAScript, as in `OpenAPI` documents and in HTML. Returns `true` when the
+    /// pattern can't be read: it then restricts nothing.
+    fn is_match(&self, pattern: &str, text: &str) -> bool;
+}
 
-impl<T: Db + Blobs + Http + Clock + Random + RateLimit> Ports for T {}
+/// All ports together.
+pub trait Ports: Db + Blobs + Http + Clock + Random + RateLimit + Patterns {}
+
+impl<T: Db + Blobs + Http + Clock + Random + RateLimit + Patterns> Ports for T {}

@@ -41,7 +41,8 @@ pub fn list<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
     Ok(Plan::vault(asked, move |results, _| {
         let redirect_uri = redirect_uri(&context.request.origin);
         let rows = results.all(rows)?;
-        let rows: Vec<Vec<u8>> = rows.iter().map(|client| client.to_json(&redirect_uri)).collect();
+        let rows = rows.iter().map(|client| document(client, &redirect_uri));
+        let rows = rows.collect::<Result<Vec<_>, _>>()?;
         let total = results.first(count)?.map_or(0, |count| count.total);
         Ok(Response::json(paging.envelope(&rows.join(&b','), total), NO_STORE))
     }))
@@ -58,7 +59,7 @@ pub fn read<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
     let client = asked.ask::<OauthClient>(statements::select_client(&guard, &platform));
     Ok(Plan::vault(asked, move |results, _| {
         let client = results.first(client)?.ok_or_else(|| no_client(&platform))?;
-        Ok(Response::json(client.to_json(&redirect_uri(&context.request.origin)), NO_STORE))
+        Ok(Response::json(document(&client, &redirect_uri(&context.request.origin))?, NO_STORE))
     }))
 }
 
@@ -79,6 +80,13 @@ pub fn delete<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
         response.add("cache-control", NO_STORE);
         Ok(response)
     }))
+}
+
+/// The document of a client.
+fn document(client: &OauthClient, redirect_uri: &str) -> Result<Vec<u8>, StorageError> {
+    client.to_json(redirect_uri).map_err(|error| {
+        StorageError::new(format!("the OAuth client for {} is damaged: {error}", client.platform))
+    })
 }
 
 fn no_client(platform: &str) -> Problem {
@@ -162,7 +170,7 @@ impl PutClient<'_> {
                 body.invalid(&["variables", name], "is not a variable of the platform's OAuth");
                 continue;
             };
-            if let Some(what) = crate::connect::method::objection(field, value) {
+            if let Some(what) = crate::connect::method::objection(field, value, ports) {
                 body.invalid(&["variables", name], &what);
             }
         }
@@ -200,7 +208,7 @@ impl PutClient<'_> {
         let client =
             client.ok_or_else(|| StorageError::new("a stored OAuth client is not there"))?;
         let redirect_uri = redirect_uri(&context.request.origin);
-        let mut response = Response::json(client.to_json(&redirect_uri), NO_STORE);
+        let mut response = Response::json(document(&client, &redirect_uri)?, NO_STORE);
         if former.is_none() {
             response.status = 201;
         }

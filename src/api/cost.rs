@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use crate::access::usage::Use;
 use crate::ports::{
-    Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Ports, Random, RateLimit,
+    Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Patterns, Ports, Random, RateLimit,
     ResultSet, RetryAfter, Statement, StorageError,
 };
 
@@ -203,6 +203,12 @@ impl<P: Http> Http for Metered<'_, P> {
         deadline_ms: u32,
     ) -> Result<HttpResponse, HttpError> {
         self.ports.send(request, deadline_ms).await
+    }
+}
+
+impl<P: Patterns> Patterns for Metered<'_, P> {
+    fn is_match(&self, pattern: &str, text: &str) -> bool {
+        self.ports.is_match(pattern, text)
     }
 }
 

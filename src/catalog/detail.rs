@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::terms::CredentialType;
+
 /// The detail of a connector.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -66,7 +68,7 @@ pub struct Account {
 
 /// A way to connect to a platform.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", try_from = "Flat")]
 pub struct AuthMethod {
     /// Unique within the connector: 1 to 64 of a-z, 0-9 and -.
     pub id: String,
@@ -106,6 +108,103 @@ pub enum Kind {
         /// The regions in which the service is; empty when they are not known.
         regions: Vec<String>,
     },
+}
+
+/// A method as it is stored: the members of all kinds, of which it has those of its own. Serde could choose the kind by
+/// its name too, but would buffer each method for that, with code of 30 KB.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Flat {
+    id: String,
+    r#type: CredentialType,
+    fields: Vec<Field>,
+    // OAuth 2.0
+    grant: Option<Grant>,
+    issuer: Option<String>,
+    authorization_url: Option<String>,
+    token_url: Option<String>,
+    refresh_url: Option<String>,
+    revocation_url: Option<String>,
+    #[serde(default)]
+    scopes: Vec<Scope>,
+    scope_separator: Option<String>,
+    #[serde(default)]
+    pkce: Pkce,
+    #[serde(default)]
+    token_auth: TokenAuth,
+    #[serde(default)]
+    authorization_parameters: Parameters,
+    #[serde(default)]
+    token_parameters: Parameters,
+    #[serde(default)]
+    token_body: TokenBody,
+    token_pointer: Option<String>,
+    #[serde(default)]
+    token_members: Vec<String>,
+    // An API key, or a bearer token
+    r#in: Option<In>,
+    name: Option<String>,
+    prefix: Option<String>,
+    // A user name and a password
+    username_label: Option<String>,
+    password_label: Option<String>,
+    // AWS Signature Version 4
+    service: Option<String>,
+    regions: Option<Vec<String>>,
+}
+
+/// A member that the kind of a method needs is missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MissingMemberError;
+
+impl std::fmt::Display for MissingMemberError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a member of the method is missing")
+    }
+}
+
+impl std::error::Error for MissingMemberError {}
+
+impl TryFrom<Flat> for AuthMethod {
+    type Error = MissingMemberError;
+
+    fn try_from(flat: Flat) -> Result<Self, MissingMemberError> {
+        let missing = MissingMemberError;
+        let kind = match flat.r#type {
+            CredentialType::OAuth2 => Kind::OAuth2(Box::new(OAuth2 {
+                grant: flat.grant.ok_or(missing)?,
+                issuer: flat.issuer,
+                authorization_url: flat.authorization_url,
+                token_url: flat.token_url.ok_or(missing)?,
+                refresh_url: flat.refresh_url,
+                revocation_url: flat.revocation_url,
+                scopes: flat.scopes,
+                scope_separator: flat.scope_separator.ok_or(missing)?,
+                pkce: flat.pkce,
+                token_auth: flat.token_auth,
+                authorization_parameters: flat.authorization_parameters,
+                token_parameters: flat.token_parameters,
+                token_body: flat.token_body,
+                token_pointer: flat.token_pointer,
+                token_members: flat.token_members,
+            })),
+            CredentialType::ApiKey => Kind::ApiKey(ApiKey {
+                r#in: flat.r#in.ok_or(missing)?,
+                name: flat.name.ok_or(missing)?,
+                prefix: flat.prefix.unwrap_or_default(),
+            }),
+            CredentialType::Basic => Kind::Basic {
+                username_label: flat.username_label.ok_or(missing)?,
+                password_label: flat.password_label.ok_or(missing)?,
+            },
+            CredentialType::Bearer => Kind::Bearer { prefix: flat.prefix.ok_or(missing)? },
+            CredentialType::AwsSigv4 => Kind::AwsSigv4 {
+                service: flat.service.ok_or(missing)?,
+                regions: flat.regions.ok_or(missing)?,
+            },
+        };
+        Ok(Self { id: flat.id, kind, fields: flat.fields })
+    }
 }
 
 /// OAuth 2.0 as a platform speaks it. URLs may contain variables in braces.

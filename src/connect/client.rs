@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 use crate::credentials::{Kind, OpenError, Place, Sealed, VaultKeys};
 use crate::oauth::Client;
@@ -51,9 +52,9 @@ struct Shown<'a> {
     auth_method: Option<&'a str>,
     client_id: &'a str,
     has_secret: bool,
-    scopes: Vec<String>,
-    authorization_parameters: BTreeMap<String, String>,
-    variables: BTreeMap<String, String>,
+    scopes: &'a RawValue,
+    authorization_parameters: &'a RawValue,
+    variables: &'a RawValue,
     redirect_uri: &'a str,
     created_at: Option<String>,
     updated_at: Option<String>,
@@ -101,16 +102,18 @@ impl OauthClient {
     }
 
     /// The document that the API shows.
-    #[must_use]
-    pub fn to_json(&self, redirect_uri: &str) -> Vec<u8> {
-        crate::json::bytes(&Shown {
+    ///
+    /// # Errors
+    /// When what is stored is no JSON.
+    pub fn to_json(&self, redirect_uri: &str) -> serde_json::Result<Vec<u8>> {
+        serde_json::to_vec(&Shown {
             platform: &self.platform,
             auth_method: self.auth_method.as_deref(),
             client_id: &self.client_id,
             has_secret: self.sealed.is_some(),
-            scopes: self.scopes(),
-            authorization_parameters: self.authorization_parameters(),
-            variables: self.variables(),
+            scopes: serde_json::from_str(&self.scopes)?,
+            authorization_parameters: serde_json::from_str(&self.authorization_parameters)?,
+            variables: serde_json::from_str(&self.variables)?,
             redirect_uri,
             created_at: rfc3339(self.created_at),
             updated_at: rfc3339(self.updated_at),

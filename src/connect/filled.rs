@@ -1,6 +1,6 @@
 //! A method of OAuth 2.0 for one connection: its addresses and parameters with their variables filled in.
 
-use crate::catalog::detail::{OAuth2, Parameters, variables};
+use crate::catalog::detail::{OAuth2, Parameters};
 use crate::target::Targets;
 use crate::target::fill::{FillError, fill_text, host_choosers};
 
@@ -32,9 +32,11 @@ impl Filled {
         let fill = |url: &str| targets.fill(url, &value);
         let optional = |url: &Option<String>| url.as_deref().map(fill).transpose();
         let parameters = |parameters: &Parameters| {
-            let filled =
-                parameters.iter().map(|(name, text)| Ok((name.clone(), fill_text(text, &value)?)));
-            filled.collect::<Result<Parameters, FillError>>()
+            let mut filled = Parameters::new();
+            for (name, text) in parameters {
+                filled.insert(name.clone(), fill_text(text, &value)?);
+            }
+            Ok(filled)
         };
         let token_url = fill(&oauth.token_url)?;
         Ok(Self {
@@ -57,10 +59,4 @@ impl Filled {
 pub fn deciding(oauth: &OAuth2) -> Vec<&str> {
     let urls = [Some(&oauth.token_url), oauth.refresh_url.as_ref(), oauth.revocation_url.as_ref()];
     urls.into_iter().flatten().flat_map(|url| host_choosers(url)).collect()
-}
-
-/// Whether a text has variables.
-#[must_use]
-pub fn has_variables(text: &str) -> bool {
-    variables(text).next().is_some()
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use crate::catalog::detail::{Account, AuthMethod, Field, Kind, Request, Server};
+use crate::ports::Patterns;
 use crate::terms::CredentialType;
 
 /// What connecting needs of a connector.
@@ -73,6 +74,7 @@ impl AuthMethod {
     pub fn fill(
         &self,
         given: &BTreeMap<String, String>,
+        patterns: &impl Patterns,
         mut fault: impl FnMut(&str, String),
     ) -> BTreeMap<String, String> {
         for name in given.keys() {
@@ -92,7 +94,7 @@ impl AuthMethod {
             let value = given.get(&field.name).filter(|value| !value.is_empty());
             match value.or(field.default.as_ref()) {
                 Some(value) => {
-                    if let Some(what) = objection(field, value) {
+                    if let Some(what) = objection(field, value, patterns) {
                         fault(&field.name, what);
                     }
                     values.insert(field.name.clone(), value.clone());
@@ -107,7 +109,7 @@ impl AuthMethod {
 
 /// What is wrong with the value of a field, as the end of a sentence. Returns `None` when nothing is.
 #[must_use]
-pub fn objection(field: &Field, value: &str) -> Option<String> {
+pub fn objection(field: &Field, value: &str, patterns: &impl Patterns) -> Option<String> {
     if let Some(known) = &field.r#enum
         && !known.iter().any(|known| known == value)
     {
@@ -115,9 +117,8 @@ pub fn objection(field: &Field, value: &str) -> Option<String> {
         return Some(format!("must be one of {}", known.join(", ")));
     }
     let pattern = field.pattern.as_deref()?;
-    // A pattern that this library can't read restricts nothing; where a value decides an address, that is checked again.
-    let regex = regex_lite::Regex::new(&format!("^(?:{pattern})$")).ok()?;
-    (!regex.is_match(value)).then(|| format!("must match the pattern `{pattern}`"))
+    let matches = patterns.is_match(pattern, value);
+    (!matches).then(|| format!("must match the pattern `{pattern}`"))
 }
 
 #[cfg(test)]
@@ -127,6 +128,17 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::Connector;
+    use crate::ports::Patterns;
+
+    /// Knows one pattern: lower-case letters.
+    struct Lower;
+
+    impl Patterns for Lower {
+        fn is_match(&self, pattern: &str, text: &str) -> bool {
+            assert_eq!(pattern, "^[a-z]+$");
+            text.bytes().all(|byte| byte.is_ascii_lowercase())
+        }
+    }
 
     fn connector(methods: &Value) -> Connector {
         serde_json::from_value(json!({
@@ -184,7 +196,7 @@ mod tests {
         ] {
             let given: BTreeMap<String, String> = serde_json::from_value(given).unwrap();
             let mut found = Vec::new();
-            let values = method.fill(&given, |name, what| found.push(json!([name, what])));
+            let values = method.fill(&given, &Lower, |name, what| found.push(json!([name, what])));
             assert_eq!(json!(values), filled);
             assert_eq!(json!(found), faults);
         }

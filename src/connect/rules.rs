@@ -1,6 +1,8 @@
 //! Rules for the strings of requests that connect accounts. Each rule returns `None` for a valid value, else what is
 //! wrong, completing a sentence that begins with the field's name.
 
+use crate::rfc3339;
+
 /// The most characters of a secret or of a field's value.
 pub const MAX_SECRET: usize = 16_384;
 /// The most characters of a client's id, a scope or a parameter.
@@ -116,16 +118,9 @@ pub fn origin(url: &str) -> String {
 /// Checks a moment: RFC 3339, in UTC or with an offset.
 #[must_use]
 pub fn moment(text: &str) -> Option<&'static str> {
-    moment_ms(text)
+    rfc3339::parse(text)
         .is_none()
         .then_some("must be null or a time as in 2030-01-31T12:00:00Z (RFC 3339)")
-}
-
-/// Milliseconds since 1970-01-01 UTC. Returns `None` for a text that is not RFC 3339, or a time before 1970.
-#[must_use]
-pub fn moment_ms(text: &str) -> Option<u64> {
-    let moment: jiff::Timestamp = text.parse().ok()?;
-    u64::try_from(moment.as_millisecond()).ok()
 }
 
 /// Whether a text has 1 to `max` characters, all of them visible ASCII or spaces.

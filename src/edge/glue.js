@@ -94,6 +94,15 @@ export async function inflate(bytes) {
   }
 }
 
+/** Whether the whole text matches a pattern; a pattern that is none restricts nothing. */
+export function isMatch(pattern, text) {
+  try {
+    return new RegExp(`^(?:${pattern})$`, "v").test(text);
+  } catch {
+    return true;
+  }
+}
+
 /** A promise that is kept after `milliseconds`. */
 export function sleep(milliseconds) {
   return new Promise((done) => setTimeout(done, milliseconds));

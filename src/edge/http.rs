@@ -37,6 +37,9 @@ extern "C" {
     /// A promise of the inflated bytes; of null when they are damaged.
     #[wasm_bindgen(catch)]
     pub fn inflate(bytes: &[u8]) -> Result<Promise, JsValue>;
+    /// Whether a text matches a pattern.
+    #[wasm_bindgen(js_name = "isMatch")]
+    pub fn is_match(pattern: &str, text: &str) -> bool;
     /// A promise that resolves after this many milliseconds.
     #[wasm_bindgen(catch)]
     pub fn sleep(milliseconds: u32) -> Result<Promise, JsValue>;

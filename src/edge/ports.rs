@@ -14,7 +14,7 @@ use worker::worker_sys::types::D1Database;
 use super::buffer::Buffer;
 use super::http;
 use crate::ports::{
-    Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, MAX_ANSWER, Param, Random,
+    Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, MAX_ANSWER, Param, Patterns, Random,
     RateLimit, ResultSet, RetryAfter, Statement, StorageError,
 };
 
@@ -187,6 +187,12 @@ impl Http for EdgePorts<'_> {
             headers: headers.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
             body: parts.get(2).dyn_ref::<Uint8Array>().map(Uint8Array::to_vec).unwrap_or_default(),
         })
+    }
+}
+
+impl Patterns for EdgePorts<'_> {
+    fn is_match(&self, pattern: &str, text: &str) -> bool {
+        http::is_match(pattern, text)
     }
 }
 

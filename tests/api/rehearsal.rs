@@ -9,7 +9,7 @@ use connector_vault::access::key::ApiKey;
 use connector_vault::api::{Config, Request, Service, handle};
 use connector_vault::catalog::action::unit;
 use connector_vault::ports::{
-    Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Random, RateLimit,
+    Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Patterns, Random, RateLimit,
     ResultSet, RetryAfter, Statement, StorageError,
 };
 use serde::{Deserialize, Serialize};
@@ -103,6 +103,12 @@ impl<S> Http for AtStart<'_, S> {
     /// A starting isolate reaches nobody.
     async fn send(&self, _: HttpRequest, _: u32) -> Result<HttpResponse, HttpError> {
         Err(HttpError::Unreachable)
+    }
+}
+
+impl<S> Patterns for AtStart<'_, S> {
+    fn is_match(&self, _: &str, _: &str) -> bool {
+        true
     }
 }
 

@@ -17,7 +17,7 @@ use connector_vault::catalog::model::{Action, Connector, Status};
 use connector_vault::catalog::stored::{CURRENT_KEY, SegmentId};
 use connector_vault::catalog::write::{self, Platform, Sizes};
 use connector_vault::ports::{
-    Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Param, Random, RateLimit,
+    Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Param, Patterns, Random, RateLimit,
     ResultSet, RetryAfter, Statement, StorageError,
 };
 use connector_vault::terms::{Environment, Method, Scope, Scopes};
@@ -321,6 +321,13 @@ impl Http for World {
     async fn send(&self, request: HttpRequest, _: u32) -> Result<HttpResponse, HttpError> {
         self.sent.borrow_mut().push(request.clone());
         (self.platform.borrow_mut())(&request)
+    }
+}
+
+impl Patterns for World {
+    fn is_match(&self, pattern: &str, text: &str) -> bool {
+        let regex = regress::Regex::with_flags(&format!("^(?:{pattern})$"), "v");
+        regex.is_ok_and(|regex| regex.find(text).is_some())
     }
 }
 

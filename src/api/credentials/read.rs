@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::renew::{Renewal, renew};
 use crate::access::Principal;
@@ -18,7 +18,7 @@ use crate::connect::client::OauthClient;
 use crate::connect::method::Connector;
 use crate::connect::statements::{select_client_for, select_held};
 use crate::credentials::held::Held;
-use crate::credentials::placing::{Placed, place};
+use crate::credentials::placing::place;
 use crate::credentials::{Kind, Place, Sealed, VaultKeys};
 use crate::json;
 use crate::lifecycle::renewal::{is_due, is_valid};
@@ -37,20 +37,6 @@ pub struct AskedCredentials<'a> {
     connection: Rows<Connection>,
     held: Rows<HeldRow>,
     client: Rows<OauthClient>,
-}
-
-/// The document: which members it has follows from the type.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Shown<'a> {
-    r#type: CredentialType,
-    auth_method: &'a str,
-    #[serde(flatten)]
-    secrets: BTreeMap<&'a str, serde_json::Value>,
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    fields: BTreeMap<&'a str, &'a str>,
-    headers: &'a BTreeMap<String, String>,
-    query: &'a BTreeMap<String, String>,
 }
 
 /// Plans the request.
@@ -164,8 +150,8 @@ fn expired() -> Problem {
     Problem::new(Code::ConnectionFailed, detail)
 }
 
+/// The document: which members it has follows from the type.
 fn shown(row: &HeldRow, held: &Held, method: Option<&AuthMethod>) -> Response {
-    let mut secrets: BTreeMap<&str, serde_json::Value> = BTreeMap::new();
     let own: &[&str] = match held.kind {
         CredentialType::OAuth2 => &[],
         CredentialType::ApiKey => &["apiKey"],
@@ -173,28 +159,40 @@ fn shown(row: &HeldRow, held: &Held, method: Option<&AuthMethod>) -> Response {
         CredentialType::Bearer => &["token"],
         CredentialType::AwsSigv4 => &["accessKeyId", "secretAccessKey", "sessionToken", "region"],
     };
+    let mut document = Map::new();
+    let mut add = |name: &str, value: Value| drop(document.insert(name.to_owned(), value));
+    add("type", held.kind.as_str().into());
+    add("authMethod", row.auth_method.as_str().into());
     for name in own {
-        let value = held.fields.get(*name).map(|value| value.as_str().into());
-        secrets.insert(name, value.unwrap_or(serde_json::Value::Null));
+        add(name, held.fields.get(*name).map_or(Value::Null, |value| value.as_str().into()));
     }
     if let Some(tokens) = &held.tokens {
-        secrets.insert("accessToken", tokens.access.as_str().into());
-        secrets.insert("tokenType", tokens.kind.as_str().into());
-        secrets.insert("expiresAt", row.expires_at.and_then(rfc3339).into());
-        secrets.insert("scopes", row.scopes().into());
+        add("accessToken", tokens.access.as_str().into());
+        add("tokenType", tokens.kind.as_str().into());
+        add("expiresAt", row.expires_at.and_then(rfc3339).into());
+        add("scopes", row.scopes().into());
         if !tokens.members.is_empty() {
-            secrets.insert("members", serde_json::json!(tokens.members));
+            add("members", object(tokens.members.iter().map(|(name, value)| (name, value.clone()))));
         }
     }
     let fields = held.fields.iter().filter(|(name, _)| !own.contains(&name.as_str()));
-    let placed = method.map(|method| place(method, held)).unwrap_or_else(Placed::default);
-    let document = Shown {
-        r#type: held.kind,
-        auth_method: &row.auth_method,
-        secrets,
-        fields: fields.map(|(name, value)| (name.as_str(), value.as_str())).collect(),
-        headers: &placed.headers,
-        query: &placed.query,
+    let mut fields = fields.map(|(name, value)| (name, value.as_str().into())).peekable();
+    if fields.peek().is_some() {
+        add("fields", object(fields));
+    }
+    let placed = method.map(|method| place(method, held)).unwrap_or_default();
+    let texts = |texts: &BTreeMap<String, String>| {
+        object(texts.iter().map(|(name, text)| (name, text.as_str().into())))
     };
+    add("headers", texts(&placed.headers));
+    add("query", texts(&placed.query));
     Response::json(json::bytes(&document), NO_STORE)
+}
+
+fn object<'m>(members: impl Iterator<Item = (&'m String, Value)>) -> Value {
+    let mut object = Map::new();
+    for (name, value) in members {
+        object.insert(name.clone(), value);
+    }
+    Value::Object(object)
 }

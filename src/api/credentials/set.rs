@@ -14,9 +14,9 @@ use crate::api::problem::{Code, Problem};
 use crate::catalog::cache::CatalogCache;
 use crate::catalog::detail::{AuthMethod, Kind};
 use crate::catalog::reader::Catalog;
-use crate::connect::rules::moment_ms;
 use crate::credentials::held::{Held, HeldTokens};
 use crate::ports::Ports;
+use crate::rfc3339;
 use crate::target::Targets;
 use crate::terms::{CredentialType, State};
 use crate::vault::model::Connection;
@@ -131,7 +131,7 @@ impl NewCredentials<'_> {
             }
         }
         let scopes = body.texts("scopes").unwrap_or_default();
-        let expires_at = body.text("expiresAt").and_then(|text| moment_ms(&text));
+        let expires_at = body.text("expiresAt").and_then(|text| rfc3339::parse(&text));
         let tokens = if kind == CredentialType::OAuth2 {
             if secrets.is_empty() {
                 body.invalid(&["accessToken"], "is required, or else `refreshToken`");
@@ -146,7 +146,7 @@ impl NewCredentials<'_> {
             given.extend(secrets.into_iter().map(|(name, secret)| (name.to_owned(), secret)));
             None
         };
-        let fields = method.fill(&given, |name, what| {
+        let fields = method.fill(&given, ports, |name, what| {
             let own = SECRETS.iter().any(|(secret, _)| *secret == name);
             let path: &[&str] = if own { &[name] } else { &["fields", name] };
             body.invalid(path, &what);

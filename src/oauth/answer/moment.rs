@@ -1,5 +1,6 @@
 //! Times in authorization servers' answers: how long a token is valid, and how long to wait.
 
+use crate::rfc3339::{milliseconds, numbers, parse};
 use std::borrow::Cow;
 
 use serde_json::Value;
@@ -26,7 +27,7 @@ pub fn expires_at(grant: &Value, now_ms: u64) -> Option<u64> {
         // Seconds, or milliseconds where seconds would be far away.
         Some(number) if number < 100_000_000_000 => number.saturating_mul(1000),
         Some(number) => number,
-        None => rfc3339(moment.as_str()?.trim())?,
+        None => parse(moment.as_str()?.trim())?,
     };
     let last = now_ms.saturating_add(MAX_SECONDS.saturating_mul(1000));
     (now_ms < moment && moment <= last).then_some(moment)
@@ -56,27 +57,6 @@ pub fn retry_after(answer: &HttpResponse, now_ms: u64) -> Option<u64> {
     Some(wait.min(MAX_WAIT_MS))
 }
 
-// The parsers of the crate `jiff` would make the Worker 50 KB larger, gzipped.
-
-/// The moment of `2026-11-22T13:00:00.5+01:00` (RFC 3339), in whole seconds.
-fn rfc3339(text: &str) -> Option<u64> {
-    let (date, time) = (text.get(..10)?, text.get(11..19)?);
-    let zone = text.get(19..)?.trim_start_matches(|c: char| c == '.' || c.is_ascii_digit());
-    let minutes_ahead = if zone.eq_ignore_ascii_case("z") {
-        0
-    } else {
-        let [hours, minutes] = numbers(zone.get(1..)?, ':')?;
-        let minutes = i64::from(hours).checked_mul(60)?.checked_add(minutes.into())?;
-        match zone.chars().next()? {
-            '+' => minutes,
-            '-' => minutes.checked_neg()?,
-            _ => return None,
-        }
-    };
-    let utc = milliseconds(numbers(date, '-')?, numbers(time, ':')?)?;
-    u64::try_from(utc.checked_sub(minutes_ahead.checked_mul(60_000)?)?).ok()
-}
-
 /// The moment of `Sun, 22 Nov 2026 12:00:00 GMT` (RFC 9110, 5.6.7).
 fn http_date(text: &str) -> Option<u64> {
     const MONTHS: [&str; 12] =
@@ -91,25 +71,6 @@ fn http_date(text: &str) -> Option<u64> {
         return None;
     }
     u64::try_from(milliseconds([year, month, day], time)?).ok()
-}
-
-/// The numbers of a text, which are as many as are wanted, each of digits only.
-fn numbers<const N: usize>(text: &str, between: char) -> Option<[i16; N]> {
-    let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-    let read = |part: &str| part.parse().ok().filter(|_| is_number(part));
-    let numbers: Vec<i16> = text.split(between).map(read).collect::<Option<_>>()?;
-    numbers.try_into().ok()
-}
-
-/// The milliseconds from 1970 to a date and time of UTC. Returns `None` when there is no such date or time.
-fn milliseconds(date: [i16; 3], time: [i16; 3]) -> Option<i64> {
-    let [year, month, day] = date;
-    let [month, day] = [i8::try_from(month).ok()?, i8::try_from(day).ok()?];
-    let [hour, minute, second] = time;
-    let [hour, minute] = [i8::try_from(hour).ok()?, i8::try_from(minute).ok()?];
-    let second = i8::try_from(second).ok()?;
-    let moment = jiff::civil::DateTime::new(year, month, day, hour, minute, second, 0).ok()?;
-    Some(jiff::tz::Offset::UTC.to_timestamp(moment).ok()?.as_millisecond())
 }
 
 #[cfg(test)]
@@ -138,7 +99,7 @@ mod tests {
             ("ü026-11-22T12:00:00Zü", None),
             ("", None),
         ] {
-            assert_eq!(rfc3339(text), expected, "{text}");
+            assert_eq!(parse(text), expected, "{text}");
         }
         for (text, expected) in [
             ("Sun, 22 Nov 2026 12:00:00 GMT", Some(NOON)),
