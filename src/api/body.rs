@@ -59,7 +59,7 @@ pub enum FieldCheck {
 pub type OwnCheck = fn(&mut BodyReader, &'static str, &Value);
 
 /// The most members of an object of strings.
-const MAX_MEMBERS: usize = 50;
+pub const MAX_MEMBERS: usize = 50;
 
 /// Reads one JSON object against an endpoint's fields, collecting all faults.
 #[derive(Debug)]

@@ -25,6 +25,9 @@ pub struct Answers {
 pub struct Recorded {
     /// When nothing goes wrong.
     pub success: Answer,
+    /// When nothing goes wrong either, with other statuses.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<Answer>,
     /// To who has the answer already; `None` when the endpoint does not heed `If-None-Match`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_modified: Option<Answer>,

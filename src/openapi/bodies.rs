@@ -4,12 +4,13 @@ use super::answers::Answers;
 use super::node::{Node, object};
 use super::parameters::platform_in_any_case;
 use super::texts::{self, said};
-use crate::api::body::{Field, FieldCheck};
+use crate::api::body::{Field, FieldCheck, MAX_MEMBERS};
 use crate::api::fields::{
-    CREATE_FIELDS, MAX_ORIGIN, MAX_ORIGINS, MAX_PLATFORMS, MAX_TTL, MIN_TTL, NAME_FIELDS,
-    SESSION_FIELDS, STATE_FIELDS, UPDATE_FIELDS,
+    CLIENT_FIELDS, CONNECT_FIELDS, CREATE_FIELDS, CREDENTIALS_FIELDS, MAX_ORIGIN, MAX_ORIGINS,
+    MAX_PLATFORMS, MAX_TTL, MIN_TTL, NAME_FIELDS, SESSION_FIELDS, STATE_FIELDS, UPDATE_FIELDS,
 };
 use crate::api::session::new::DEFAULT_TTL;
+use crate::connect::rules;
 use crate::terms::Scope;
 
 /// What a connection is created from.
@@ -45,6 +46,31 @@ pub fn new_session() -> Node {
     body(description, &SESSION_FIELDS, &about_opening(), &defaults)
 }
 
+/// An account to connect.
+pub fn new_attempt() -> Node {
+    let description =
+        "An account to connect, or a connection to reconnect. Needs `platform` or `connection`.";
+    let defaults = object! {"label": "default", "allowOtherAccount": false};
+    let one_of = ["platform", "connection"].map(|name| object! {"required": Node::texts([name])});
+    body(description, &CONNECT_FIELDS, &about_starting(), &defaults)
+        .with(object! {"oneOf": Node::Array(one_of.into())})
+}
+
+/// An OAuth client to store.
+pub fn new_client() -> Node {
+    let description = "The registration of your app at a platform.";
+    let defaults = object! {
+        "scopes": Vec::new(), "authorizationParameters": object! {}, "variables": object! {},
+    };
+    body(description, &CLIENT_FIELDS, &about_client(), &defaults)
+}
+
+/// Credentials to store.
+pub fn new_credentials() -> Node {
+    let description = "Credentials: those of their type, and no others. With `oauth2`, `accessToken` or `refreshToken` is required; with any other type, each of its fields that the method requires.";
+    body(description, &CREDENTIALS_FIELDS, &about_credentials(), &object! {})
+}
+
 /// The schema of a body with these fields; `about` has a description for each, `defaults` what they are when left out.
 fn body(description: &str, fields: &[Field], about: &[(&str, &str)], defaults: &Node) -> Node {
     let known: Vec<_> = fields.iter().map(|field| field.name).collect();
@@ -78,6 +104,25 @@ fn field_schema(field: &Field) -> Node {
         // Its rule is the catalog itself.
         ("platform", _) => platform_in_any_case(),
         ("platformVersion", _) => texts::version(),
+        ("connection", _) => object! {"type": "string", "format": "uuid"},
+        ("expiresAt", _) => {
+            object! {"type": Node::texts(["string", "null"]), "format": "date-time"}
+        }
+        ("returnUrl", _) => {
+            let longest = u64::try_from(rules::MAX_URL).unwrap();
+            object! {"type": "string", "format": "uri", "maxLength": longest, "pattern": URL}
+        }
+        ("authorizationParameters", _) => {
+            let own = object! {"not": object! {"enum": Node::texts(rules::OWN_PARAMETERS)}};
+            let name = texts::text(|name| rules::parameter(name, "x")).with(own);
+            by_name(name, texts::text(|value| rules::parameter("x", value)))
+        }
+        ("fields" | "variables", _) => {
+            let longest = u64::try_from(rules::MAX_SECRET).unwrap();
+            // An empty value is one that was not filled in.
+            let value = object! {"type": "string", "maxLength": longest};
+            by_name(texts::text(|name| rules::field(name, "x")), value)
+        }
         (_, FieldCheck::Text(rule)) => texts::text(rule),
         (_, FieldCheck::TextOrNull(rule)) => {
             let Node::Object(members) = texts::text(rule) else { panic!("a schema is an object") };
@@ -115,6 +160,19 @@ fn field_schema(field: &Field) -> Node {
         }
     }
 }
+
+/// Texts by their names.
+fn by_name(name: Node, value: Node) -> Node {
+    object! {
+        "type": "object",
+        "maxProperties": u64::try_from(MAX_MEMBERS).unwrap(),
+        "propertyNames": name,
+        "additionalProperties": value,
+    }
+}
+
+/// The shape of an address to return to; the service refuses some more.
+const URL: &str = "^(https://|http://(localhost|127\\.0\\.0\\.1)([:/?#]|$))";
 
 /// The shape of an origin; the service also refuses what a browser would write in another way.
 const ORIGIN: &str =
@@ -166,13 +224,112 @@ fn about_creating() -> [(&'static str, &'static str); 9] {
     ]
 }
 
+fn about_starting() -> [(&'static str, &'static str); 12] {
+    [
+        (
+            "platform",
+            "A platform of the catalog, ignoring case. Required unless `connection` is given.",
+        ),
+        (
+            "connection",
+            "The id of a connection to reconnect: it keeps its id, key, tags and history. Omit `platform`, `identity`, `identityType` and `label` then.",
+        ),
+        (
+            "authMethod",
+            "The id of one of the connector's `authMethods`. Required if there are several, unless the connection that is reconnected has one already.",
+        ),
+        (
+            "identity",
+            "The identity that the connection belongs to: your own identifier of the user, team, organization or project. No comma. Required with an API key; a token has its own.",
+        ),
+        (
+            "identityType",
+            "The type of the identity. Required with an API key; if a token has none, `user` if omitted.",
+        ),
+        ("label", "Distinguishes connections of one identity to one platform; part of the key."),
+        ("name", "The display name."),
+        (
+            "tags",
+            "The tags; if omitted, a connection that is reconnected keeps its own. No comma in a tag.",
+        ),
+        (
+            "fields",
+            "What the user entered, by the names of the method's `fields`. A field with an empty value counts as not filled in.",
+        ),
+        (
+            "scopes",
+            "The scopes to ask the platform for; those of the OAuth client if omitted. Only for methods of OAuth 2.0.",
+        ),
+        (
+            "returnUrl",
+            "Where the browser goes when the user has agreed or refused, with `connect=<the attempt's id>` in the query. Its origin must be the service's own, one that the operator allows, or for a token with `origins` one of these.",
+        ),
+        (
+            "allowOtherAccount",
+            "Whether another account at the platform may take the place of the one that was connected before. Otherwise the attempt fails with `account_mismatch`.",
+        ),
+    ]
+}
+
+fn about_client() -> [(&'static str, &'static str); 6] {
+    [
+        (
+            "authMethod",
+            "The id of one of the connector's `authMethods` with the type `oauth2`; if omitted, the client is for all of them.",
+        ),
+        ("clientId", "The client's id at the platform."),
+        (
+            "clientSecret",
+            "The client's secret. If omitted, the stored one stays as long as `clientId` is the same; `null` removes it. It is sealed, and never returned.",
+        ),
+        ("scopes", "The scopes to ask for when a request to connect names none."),
+        (
+            "authorizationParameters",
+            "More parameters of the authorization request. Those that decide about security can't be set.",
+        ),
+        (
+            "variables",
+            "Values of the variables in the platform's URLs. A variable that decides which host receives the client's secret must be set here, unless the catalog lists its values.",
+        ),
+    ]
+}
+
+fn about_credentials() -> [(&'static str, &'static str); 15] {
+    [
+        ("type", "The type of the credentials."),
+        (
+            "authMethod",
+            "The id of one of the connector's `authMethods`. Required if several have the type.",
+        ),
+        ("accessToken", "With `oauth2`: the access token."),
+        (
+            "refreshToken",
+            "With `oauth2`: the refresh token, with which the service renews the access token.",
+        ),
+        (
+            "expiresAt",
+            "With `oauth2`: when the access token expires; `null` or omitted if unknown.",
+        ),
+        ("scopes", "With `oauth2`: the scopes that the platform granted."),
+        ("apiKey", "With `api_key`: the key."),
+        ("username", "With `basic`: the user name."),
+        ("password", "With `basic`: the password."),
+        ("token", "With `bearer`: the token."),
+        ("accessKeyId", "With `aws_sigv4`: the id of the access key."),
+        ("secretAccessKey", "With `aws_sigv4`: the secret access key."),
+        ("sessionToken", "With `aws_sigv4`: the token of a temporary session."),
+        ("region", "With `aws_sigv4`: the region."),
+        ("fields", "More of the method's `fields`, such as variables of the platform's URLs."),
+    ]
+}
+
 fn about_state() -> [(&'static str, &'static str); 3] {
     [
         ("state", "The state of the connection."),
         ("active", "Whether the connection is active. Unchanged if omitted."),
         (
             "reason",
-            "The reason, in a sentence. It is stored with the state until the state changes; no response returns it yet.",
+            "The reason, in a sentence. It is stored with the state until the state changes, and returned with the connection's status.",
         ),
     ]
 }

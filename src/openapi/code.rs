@@ -58,19 +58,7 @@ fn curl(endpoint: Keyed, about: &About) -> String {
     let key = format!(" \\\n  -H \"{SECRET_HEADER}: $VAULT_KEY\"");
     let precondition = match endpoint {
         Keyed::UpdateConnection => " \\\n  -H \"if-match: $ETAG\"",
-        Keyed::ListConnectors
-        | Keyed::GetConnector
-        | Keyed::ListActions
-        | Keyed::GetAction
-        | Keyed::ListConnections
-        | Keyed::CreateConnection
-        | Keyed::ReadConnection
-        | Keyed::DeleteConnection
-        | Keyed::SetConnectionState
-        | Keyed::SetConnectionName
-        | Keyed::Summary
-        | Keyed::Whoami
-        | Keyed::CreateSession => "",
+        _ => "",
     };
     let body = about.body.as_ref().map_or_else(String::new, |body| {
         let (_, _, sample) = body.examples[body.sample];

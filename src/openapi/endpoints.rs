@@ -1,11 +1,14 @@
 //! What the document says about each endpoint, beside what the table of endpoints has: words, schemas, samples of code.
 
+use super::connecting;
 use crate::api::endpoint::Keyed;
 
 /// The group of what is about the catalog.
 pub const CATALOG: &str = "Catalog";
 /// The group of what is about the vault.
 pub const VAULT: &str = "Vault";
+/// The group of what connects accounts.
+pub const CONNECTING: &str = "Connecting";
 /// The group of what is about the service and its keys.
 pub const SERVICE: &str = "Service";
 
@@ -24,10 +27,19 @@ pub struct About {
     pub schema: Option<&'static str>,
     /// The request's body, when there is one.
     pub body: Option<Body>,
-    /// The path and query that the sample for a shell asks for; `$ID` is a connection's id.
+    /// The path and query that the sample for a shell asks for; `$ID` is a connection's id, `$ATTEMPT` an attempt's.
     pub address: &'static str,
     /// The sample in JavaScript.
     pub script: &'static str,
+}
+
+/// Another answer of an endpoint that succeeds with several statuses.
+#[derive(Debug)]
+pub struct Other {
+    /// What the answer is.
+    pub answer: &'static str,
+    /// Its schema.
+    pub schema: &'static str,
 }
 
 /// A request's body.
@@ -86,6 +98,21 @@ pub const OPENING: [(&str, &str, &str); 2] = [
             "platforms":["github","jira"],"origins":["https://app.example.com"],"ttlSeconds":3600}"#,
     ),
 ];
+
+/// The answers of an endpoint that succeeds with several statuses, without the one that [`about`] describes.
+#[must_use]
+pub const fn others(endpoint: Keyed) -> &'static [Other] {
+    match endpoint {
+        Keyed::Connect => &[
+            Other { answer: "The reconnected connection.", schema: "Connection" },
+            Other { answer: "The attempt, which waits for the user.", schema: "PendingAttempt" },
+        ],
+        Keyed::SetOauthClient => {
+            &[Other { answer: "The replaced OAuth client.", schema: "OauthClient" }]
+        }
+        _ => &[],
+    }
+}
 
 /// What is to be said about an endpoint that needs a key.
 #[must_use]
@@ -218,7 +245,7 @@ await vault.connections.delete(process.env.ID);\n",
         Keyed::SetConnectionState => About {
             tag: VAULT,
             summary: "Set the state of a connection",
-            description: "Reports what you found out when you used the connection's credentials, which you hold. With `If-Match`, only if nobody else has changed the connection since you read it. If nothing changes, the version stays the same.",
+            description: "Reports what you found out when you used the connection's credentials, which you hold. If the vault holds them, it determines the state itself, and the response is a 409. With `If-Match`, only if nobody else has changed the connection since you read it. If nothing changes, the version stays the same.",
             answer: "The updated connection.",
             schema: Some("Connection"),
             body: Some(Body { schema: "StateChange", examples: &SETTING, sample: 1 }),
@@ -242,6 +269,15 @@ const connection = await vault.connections.setName(process.env.ID, \"Work accoun
 console.log(connection.name, connection.version);
 ",
         },
+        Keyed::GetStatus => connecting::STATUS,
+        Keyed::GetCredentials => connecting::CREDENTIALS,
+        Keyed::SetCredentials => connecting::IMPORT,
+        Keyed::Connect => connecting::START,
+        Keyed::GetAttempt => connecting::ATTEMPT,
+        Keyed::ListOauthClients => connecting::LIST_CLIENTS,
+        Keyed::GetOauthClient => connecting::GET_CLIENT,
+        Keyed::SetOauthClient => connecting::SET_CLIENT,
+        Keyed::DeleteOauthClient => connecting::DELETE_CLIENT,
         Keyed::Summary => About {
             tag: VAULT,
             summary: "Count connections",

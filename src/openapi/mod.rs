@@ -5,6 +5,8 @@
 pub mod answers;
 mod bodies;
 mod code;
+pub mod connecting;
+mod credentials;
 mod details;
 pub mod endpoints;
 pub mod node;
@@ -20,7 +22,7 @@ use crate::api::config::SECRET_HEADER;
 use crate::api::endpoint::{Endpoint, Keyed, Open};
 use crate::api::problem::Code;
 pub use answers::Answers;
-use endpoints::{CATALOG, SERVICE, VAULT};
+use endpoints::{CATALOG, CONNECTING, SERVICE, VAULT};
 use node::{Node, object};
 
 pub use parameters::query;
@@ -41,8 +43,15 @@ pub fn document(answers: &Answers) -> Node {
             Endpoint::Keyed(keyed) => operation::keyed(*keyed, answers, &mut shared),
             Endpoint::Open(Open::Health) => operation::health(answers, &mut shared),
             Endpoint::Open(Open::Document) => own_operation(),
-            // Not of the API: a file that every host may have.
-            Endpoint::Open(Open::SecurityTxt) => continue,
+            // Not of the API: a file that every host may have, and what browsers open.
+            Endpoint::Open(
+                Open::SecurityTxt
+                | Open::ConnectWindow
+                | Open::ConnectApp
+                | Open::ConnectLink
+                | Open::ConnectGo
+                | Open::ConnectCallback,
+            ) => continue,
         };
         let facts = endpoint.facts();
         let operation = (facts.method.as_str().to_lowercase(), operation);
@@ -84,6 +93,7 @@ pub fn document(answers: &Answers) -> Node {
         "tags": vec![
             tag(CATALOG, "Which platforms can be connected, and what each of them can do."),
             tag(VAULT, "Who is connected to which platform."),
+            tag(CONNECTING, "Connecting accounts: attempts, credentials, and the OAuth clients that they need."),
             tag(SERVICE, "The service itself, API keys and tokens."),
         ],
         "paths": Node::members(paths),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::answers::{Answer, Answers, Recorded};
-use super::endpoints::{About, Body, CREATING, SERVICE, about};
+use super::endpoints::{About, Body, CREATING, SERVICE, about, others};
 use super::node::{Node, object};
 use super::responses::{self, Examples, Shared};
 use super::{code, parameters, schema};
@@ -55,22 +55,18 @@ pub fn keyed(endpoint: Keyed, answers: &Answers, shared: &mut Shared) -> Node {
             ("key", "With an API key", recorded.success.document()),
             ("token", "With a token", answers.whoami_of_token.document()),
         ]),
-        Keyed::ListConnectors
-        | Keyed::GetConnector
-        | Keyed::ListActions
-        | Keyed::GetAction
-        | Keyed::ListConnections
-        | Keyed::ReadConnection
-        | Keyed::UpdateConnection
-        | Keyed::DeleteConnection
-        | Keyed::SetConnectionState
-        | Keyed::SetConnectionName
-        | Keyed::Summary
-        | Keyed::CreateSession => Examples::Own,
+        _ => Examples::Own,
     };
     let About { answer, schema, .. } = about;
     let success = responses::success(answer, schema, &recorded.success, examples);
-    operation.with(object! {"responses": all(success, recorded, shared)})
+    let mut successes = vec![(recorded.success.status, success)];
+    let (other, also) = (others(endpoint), &recorded.others);
+    assert_eq!(other.len(), also.len(), "the answers of {endpoint:?}");
+    successes.extend(other.iter().zip(also).map(|(other, answer)| {
+        let schema = Some(other.schema);
+        (answer.status, responses::success(other.answer, schema, answer, Examples::Own))
+    }));
+    operation.with(object! {"responses": all(successes, recorded, shared)})
 }
 
 /// The operation of `/health`.
@@ -90,14 +86,13 @@ pub fn health(answers: &Answers, shared: &mut Shared) -> Node {
         "description": "Needs no API key, and does not query storage.",
         "x-codeSamples": code::of_health(),
         "security": Vec::new(),
-        "responses": all(success, recorded, shared),
+        "responses": all(vec![(recorded.success.status, success)], recorded, shared),
     }
 }
 
 /// All answers of an operation, by their status.
-fn all(success: Node, recorded: &Recorded, shared: &mut Shared) -> Node {
-    let mut answers = BTreeMap::new();
-    answers.insert(recorded.success.status, success);
+fn all(successes: Vec<(u16, Node)>, recorded: &Recorded, shared: &mut Shared) -> Node {
+    let mut answers: BTreeMap<u16, Node> = successes.into_iter().collect();
     if let Some(answer) = &recorded.not_modified {
         answers.insert(answer.status, responses::not_modified(answer, shared));
     }

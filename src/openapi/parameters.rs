@@ -14,7 +14,7 @@ type About = (&'static str, Node, String);
 /// All parameters of an endpoint; `heeds_if_none_match` says whether it has that one.
 pub fn of(endpoint: Keyed, heeds_if_none_match: bool) -> Vec<Node> {
     let facts = endpoint.facts();
-    let mut parameters: Vec<Node> = path(facts.path).collect();
+    let mut parameters: Vec<Node> = path(endpoint).collect();
     parameters.append(&mut query(endpoint));
     for (name, is_heeded) in [("IfNoneMatch", heeds_if_none_match), ("IfMatch", facts.if_match)] {
         if is_heeded {
@@ -35,16 +35,17 @@ pub fn query(endpoint: Keyed) -> Vec<Node> {
             vec![plain("include", "`responses` adds what the action answers.")]
         }
         Keyed::ListConnections => connections(),
-        Keyed::GetConnector
-        | Keyed::CreateConnection
-        | Keyed::ReadConnection
-        | Keyed::UpdateConnection
-        | Keyed::DeleteConnection
-        | Keyed::SetConnectionState
-        | Keyed::SetConnectionName
-        | Keyed::Summary
-        | Keyed::Whoami
-        | Keyed::CreateSession => Vec::new(),
+        Keyed::GetCredentials => vec![(
+            "refresh",
+            false.into(),
+            "`true`: renew the access token, even if it is still valid.".into(),
+        )],
+        Keyed::GetAttempt => vec![plain(
+            "wait",
+            "How many seconds to wait until the attempt is over. If omitted, the response comes at once.",
+        )],
+        Keyed::ListOauthClients => paging().into(),
+        _ => Vec::new(),
     };
     let names = |parameter: &Parameter| parameter.name;
     let described: Vec<_> = about.iter().map(|(name, ..)| *name).collect();
@@ -183,9 +184,10 @@ fn connections() -> Vec<About> {
 }
 
 /// The parameters of a path.
-fn path(path: &str) -> impl Iterator<Item = Node> {
+fn path(endpoint: Keyed) -> impl Iterator<Item = Node> {
+    let path = endpoint.facts().path;
     let names = path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'));
-    names.map(|name| {
+    names.map(move |name| {
         let (schema, description) = match name {
             "platform" => (
                 platform_in_any_case().with(object! {"examples": Node::texts(["github"])}),
@@ -197,7 +199,11 @@ fn path(path: &str) -> impl Iterator<Item = Node> {
             }
             "id" => {
                 let schema = object! {"type": "string", "format": "uuid"};
-                (schema, "The connection's id, ignoring case.")
+                let description = match endpoint {
+                    Keyed::GetAttempt => "The attempt's id, ignoring case.",
+                    _ => "The connection's id, ignoring case.",
+                };
+                (schema, description)
             }
             _ => panic!("`{name}` is not described"),
         };

@@ -135,7 +135,7 @@ pub fn components(answers: &[&Answer]) -> Node {
             false,
             "The URL of the next page, with `rel=\"next\"`. Request it with the same API key. Absent on the last page.",
         ),
-        ("location", true, "The URL of the new connection."),
+        ("location", true, "The URL of the connection, or of the attempt."),
         ("retry-after", true, "How many seconds to wait before you retry."),
         ("www-authenticate", true, "How to authenticate: with an API key."),
         ("vary", true, "The request headers that the response depends on."),

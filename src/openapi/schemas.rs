@@ -1,12 +1,12 @@
 //! The schemas of what is sent and answered.
 
 use super::answers::{Answer, Answers};
-use super::endpoints::about;
+use super::endpoints::{about, others};
 use super::node::{Node, object};
 use super::parameters::platform;
 use super::schema::{boolean, count, names, record, reference, string, strings, variants};
 use super::texts::said;
-use super::{bodies, details, texts};
+use super::{bodies, credentials, details, texts};
 use crate::access::token::MAX_TOKEN;
 use crate::api::endpoint::{Endpoint, Keyed, Open};
 use crate::api::paging::MAX_LIMIT;
@@ -36,7 +36,16 @@ pub fn all(answers: &Answers) -> Node {
         "ConnectionChanges": bodies::connection_changes(),
         "StateChange": bodies::state_change(),
         "NameChange": bodies::name_change(),
+        "ConnectionStatus": credentials::status(),
         "ConnectionSummary": summary(),
+        "NewConnectAttempt": bodies::new_attempt(),
+        "PendingAttempt": credentials::pending_attempt(),
+        "ConnectAttempt": credentials::attempt(),
+        "Credentials": credentials::credentials(),
+        "NewCredentials": bodies::new_credentials(),
+        "OauthClientPage": page("OauthClient", "OAuth clients"),
+        "OauthClient": credentials::client(),
+        "NewOauthClient": bodies::new_client(),
         "Whoami": whoami(),
         "NewSession": bodies::new_session(),
         "Session": session(),
@@ -46,14 +55,18 @@ pub fn all(answers: &Answers) -> Node {
     };
     for endpoint in Endpoint::ALL {
         match endpoint {
-            // A file that no program reads, and one that describes itself.
-            Endpoint::Open(Open::SecurityTxt | Open::Document) => {}
             Endpoint::Open(Open::Health) => {
                 assert_alike("Health", &schemas, &answers.of(*endpoint).success.document());
             }
+            // What no program reads, and a file that describes itself.
+            Endpoint::Open(_) => {}
             Endpoint::Keyed(keyed) => {
                 let Some(name) = about(*keyed).schema else { continue };
-                check(*keyed, name, &schemas, &answers.of(*endpoint).success, answers);
+                let recorded = answers.of(*endpoint);
+                check(*keyed, name, &schemas, &recorded.success, answers);
+                for (other, answer) in others(*keyed).iter().zip(&recorded.others) {
+                    assert_alike(other.schema, &schemas, &answer.document());
+                }
             }
         }
     }
@@ -78,6 +91,10 @@ fn check(endpoint: Keyed, name: &str, schemas: &Node, answer: &Answer, answers: 
         assert_eq!(schema.get("properties").unwrap().names(), names);
         let always = names.iter().take(names.len() - optional);
         assert_eq!(schema.get("required"), Some(&Node::texts(always)));
+        return;
+    }
+    if endpoint == Keyed::GetCredentials {
+        credentials::check(schemas.get(name).unwrap(), &answer);
         return;
     }
     assert_alike(name, schemas, &answer);

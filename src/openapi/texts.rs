@@ -2,10 +2,13 @@
 
 use super::node::{Node, object};
 use crate::api::body::Rule;
+use crate::api::message::MAX_BODY;
 use crate::catalog::key::platform_version;
 
+/// Up to this length, a rule is asked about texts of every length.
+const EVERY: usize = 1024;
 /// Longest text that a rule is asked about.
-const LONGEST: usize = 1024;
+const LONGEST: usize = MAX_BODY;
 
 /// The schema of the texts for which a rule has no objection. The rule must be about length and characters, and those at
 /// the ends of a text at most.
@@ -18,7 +21,8 @@ pub fn text(rule: Rule) -> Node {
             .iter()
             .any(|around| takes(&around.replace("{}", &letter.to_string())))
     };
-    let is_composed = |letter: char| unicode_normalization::is_nfc(&letter.to_string());
+    let is_ascii = !('\u{80}'..='\u{ffff}').any(between);
+    let is_composed = |letter: char| is_ascii || unicode_normalization::is_nfc(&letter.to_string());
     let inside = Letters::of(|letter| between(letter) || !is_composed(letter));
     let alone = Letters::of(|letter| {
         takes(&letter.to_string()) || takes(&format!("❤{letter}")) || !is_composed(letter)
@@ -47,9 +51,18 @@ pub fn version() -> Node {
 
 /// The greatest length that is taken.
 pub fn longest(takes: impl Fn(usize) -> bool) -> u64 {
-    let longest = (1..=LONGEST).filter(|count| takes(*count)).max().unwrap();
-    assert!(longest < LONGEST, "a rule without a limit");
-    u64::try_from(longest).unwrap()
+    let longest = (1..=EVERY).filter(|count| takes(*count)).max().unwrap();
+    if longest < EVERY {
+        return u64::try_from(longest).unwrap();
+    }
+    assert!(!takes(LONGEST), "a rule without a limit");
+    // Where the texts that are taken end, every longer one is refused.
+    let (mut taken, mut refused) = (EVERY, LONGEST);
+    while refused - taken > 1 {
+        let middle = taken.midpoint(refused);
+        if takes(middle) { taken = middle } else { refused = middle }
+    }
+    u64::try_from(taken).unwrap()
 }
 
 /// For each character of the basic plane, whether it is taken, in ranges: first, last.

@@ -1,0 +1,187 @@
+//! What the document says about the endpoints that connect accounts.
+
+use super::endpoints::{About, Body, CONNECTING, VAULT};
+
+/// Bodies that connect an account, each with a name and what it is.
+pub const STARTING: [(&str, &str, &str); 2] = [
+    (
+        "consent",
+        "With the user's consent at the platform",
+        r#"{"platform":"github","authMethod":"oauth2","identity":"ann@example.com","identityType":"user",
+            "returnUrl":"https://app.example.com/settings"}"#,
+    ),
+    (
+        "fields",
+        "With credentials that the user entered",
+        r#"{"platform":"github","authMethod":"token","identity":"ann@example.com","identityType":"user","label":"token",
+            "name":"Work account","tags":["eu"],"fields":{"token":"example-token"}}"#,
+    ),
+];
+
+/// Bodies that set an OAuth client, as above.
+pub const CLIENTS: [(&str, &str, &str); 2] = [
+    (
+        "usual",
+        "A client with a secret",
+        r#"{"clientId":"example-client","clientSecret":"example-secret","scopes":["read:user","repo"]}"#,
+    ),
+    (
+        "whole",
+        "All fields",
+        r#"{"authMethod":"oauth2","clientId":"example-client","clientSecret":"example-secret","scopes":["repo"],
+            "authorizationParameters":{"prompt":"select_account"},"variables":{}}"#,
+    ),
+];
+
+/// Bodies that store credentials, as above.
+pub const IMPORTING: [(&str, &str, &str); 2] = [
+    (
+        "oauth2",
+        "Tokens of OAuth 2.0",
+        r#"{"type":"oauth2","accessToken":"example-access-token","refreshToken":"example-refresh-token",
+            "expiresAt":"2030-01-31T12:00:00Z","scopes":["repo"]}"#,
+    ),
+    ("bearer", "A token", r#"{"type":"bearer","token":"example-token"}"#),
+];
+
+/// The health of a connection.
+pub const STATUS: About = About {
+    tag: VAULT,
+    summary: "Get the status of a connection",
+    description: "Returns the connection's state with its reason, who must act, and what the vault knows of its credentials. If the vault does not hold them, the reason is the one that was last reported with `PUT …/state`.",
+    answer: "The status.",
+    schema: Some("ConnectionStatus"),
+    body: None,
+    address: "/v1/vault/connections/$ID/status",
+    script: "\
+const { state, actor, reason } = await vault.connections.status(process.env.ID);
+console.log(state, actor, reason?.code ?? \"no reason\");
+",
+};
+
+/// The credentials of a connection.
+pub const CREDENTIALS: About = About {
+    tag: CONNECTING,
+    summary: "Get the credentials of a connection",
+    description: "Returns the connection's credentials, and in `headers` and `query` what to add to a request to the platform. An access token with less than 5 minutes or a tenth of its lifetime left, whichever is less, is renewed first. If the renewal fails, the old token is returned as long as it is valid; after that, the response is a 503 with `Retry-After`. Refresh tokens are never returned. Only API keys can have the scope, and a key has it only if it was asked for.",
+    answer: "The credentials.",
+    schema: Some("Credentials"),
+    body: None,
+    address: "/v1/vault/connections/$ID/credentials",
+    script: "\
+const credentials = await vault.connections.getCredentials(process.env.ID);
+console.log(credentials.type, Object.keys(credentials.headers).join());
+",
+};
+
+/// Credentials that another service held.
+pub const IMPORT: About = About {
+    tag: CONNECTING,
+    summary: "Set the credentials of a connection",
+    description: "Stores credentials that you or another service held until now, and replaces those that the vault holds. If the connector has a request that shows whether credentials are good, they are checked first; if the platform rejects them, nothing is stored. An access token that has expired is accepted together with a refresh token, and so is a refresh token alone: the first use renews it. Only API keys can have the scope.",
+    answer: "The credentials are stored.",
+    schema: None,
+    body: Some(Body { schema: "NewCredentials", examples: &IMPORTING, sample: 1 }),
+    address: "/v1/vault/connections/$ID/credentials",
+    script: "\
+await vault.connections.setCredentials(process.env.ID, { type: \"bearer\", token: \"example-token\" });
+console.log(\"stored\");
+",
+};
+
+/// An account to connect.
+pub const START: About = About {
+    tag: CONNECTING,
+    summary: "Connect an account",
+    description: "Connects an account at a platform, or reconnects the connection that you name in `connection`. If the method asks the user for credentials, send them in `fields`: they are checked at the platform if the connector has a request for that, sealed, and the connection is returned. If the user must agree at the platform, the response is a 202 with an attempt: the user opens its `authorizationUrl` within 10 minutes, and you ask for the outcome with `GET /v1/vault/connect/{id}`. A connection with the same key that has failed is reconnected; any other returns a 409. A token connects accounts for its own identity only.",
+    answer: "The new connection.",
+    schema: Some("Connection"),
+    body: Some(Body { schema: "NewConnectAttempt", examples: &STARTING, sample: 0 }),
+    address: "/v1/vault/connect",
+    script: "\
+const attempt = await vault.connectAttempts.start({
+  platform: \"github\",
+  authMethod: \"oauth2\",
+  identity: \"ann@example.com\",
+  identityType: \"user\",
+});
+console.log(\"Open\", attempt.authorizationUrl);
+",
+};
+
+/// What became of an attempt.
+pub const ATTEMPT: About = About {
+    tag: CONNECTING,
+    summary: "Get an attempt to connect",
+    description: "Returns what has become of an attempt: it is `pending` until the user has agreed or refused at the platform, and `expired` 10 minutes after it began. With `wait`, the response comes as soon as the attempt is over, or after so many seconds. The attempts of another account or environment, and for a token those of another identity, return a 404. An attempt is deleted a day after it has expired.",
+    answer: "The attempt.",
+    schema: Some("ConnectAttempt"),
+    body: None,
+    address: "/v1/vault/connect/$ATTEMPT",
+    script: "\
+const { status, error } = await vault.connectAttempts.get(process.env.ATTEMPT);
+console.log(status, error?.code ?? \"no error\");
+",
+};
+
+/// The OAuth clients.
+pub const LIST_CLIENTS: About = About {
+    tag: CONNECTING,
+    summary: "List OAuth clients",
+    description: "Lists the OAuth clients of the key's account and environment, ordered by platform. An OAuth client is the registration of your app at a platform.",
+    answer: "A page of the list.",
+    schema: Some("OauthClientPage"),
+    body: None,
+    address: "/v1/oauth-clients",
+    script: "\
+const page = await vault.oauthClients.list();
+for (const { platform, clientId } of page.rows) console.log(platform, clientId);
+",
+};
+
+/// One OAuth client.
+pub const GET_CLIENT: About = About {
+    tag: CONNECTING,
+    summary: "Get an OAuth client",
+    description: "Returns the OAuth client for a platform. Its secret is never returned.",
+    answer: "The OAuth client.",
+    schema: Some("OauthClient"),
+    body: None,
+    address: "/v1/oauth-clients/github",
+    script: "\
+const client = await vault.oauthClients.get(\"github\");
+console.log(client.clientId, client.redirectUri);
+",
+};
+
+/// An OAuth client to store.
+pub const SET_CLIENT: About = About {
+    tag: CONNECTING,
+    summary: "Set an OAuth client",
+    description: "Stores the OAuth client for a platform, or replaces it. Register the app at the platform first, with the `redirectUri` of the response: `<the service's address>/connect/callback`.",
+    answer: "The new OAuth client.",
+    schema: Some("OauthClient"),
+    body: Some(Body { schema: "NewOauthClient", examples: &CLIENTS, sample: 0 }),
+    address: "/v1/oauth-clients/github",
+    script: "\
+const client = await vault.oauthClients.set(\"github\", {
+  clientId: \"example-client\",
+  clientSecret: \"example-secret\",
+  scopes: [\"read:user\", \"repo\"],
+});
+console.log(client.clientId, client.redirectUri);
+",
+};
+
+/// An OAuth client to delete.
+pub const DELETE_CLIENT: About = About {
+    tag: CONNECTING,
+    summary: "Delete an OAuth client",
+    description: "Deletes the OAuth client for a platform. Until there is another one, nobody can connect an account there with OAuth, and access tokens that were issued with it can't be renewed.",
+    answer: "The OAuth client is deleted.",
+    schema: None,
+    body: None,
+    address: "/v1/oauth-clients/github",
+    script: "\
+await vault.oauthClients.delete(\"github\");\n",
+};

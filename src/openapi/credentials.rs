@@ -1,0 +1,235 @@
+//! The schemas of attempts, OAuth clients, credentials, and what is known of their health.
+
+use super::node::{Node, object};
+use super::parameters::platform;
+use super::schema::{boolean, count, names, record, reference, string, strings};
+use super::texts::said;
+use crate::connect::attempt::Failure;
+use crate::terms::{CredentialType, State};
+
+fn id() -> Node {
+    object! {"type": "string", "format": "uuid"}
+}
+
+fn time() -> Node {
+    object! {"type": "string", "format": "date-time"}
+}
+
+fn time_or_null(description: &str) -> Node {
+    let time = object! {"type": Node::texts(["string", "null"]), "format": "date-time"};
+    said(description, time)
+}
+
+fn texts_by_name(description: &str) -> Node {
+    let text = object! {"type": "string"};
+    said(description, object! {"type": "object", "additionalProperties": text})
+}
+
+fn or_null(description: &str, schema: Node) -> Node {
+    said(description, object! {"oneOf": vec![schema, object! {"type": "null"}]})
+}
+
+/// The health of a connection.
+pub fn status() -> Node {
+    let text_or_null = object! {"type": Node::texts(["string", "null"])};
+    let status = object! {"type": Node::texts(["integer", "null"])};
+    let reason = record(
+        "Why a connection is in its state.",
+        vec![
+            (
+                "code",
+                string(
+                    "The reason, for programs: `platform_unavailable`, `invalid_answer`, `grant_rejected`, `grant_ended`, `request_rejected`, `client_rejected`, or `reported` if somebody reported the state.",
+                ),
+            ),
+            ("detail", said("The reason, for people.", text_or_null)),
+            ("httpStatus", said("The status of the platform's response.", status)),
+        ],
+    );
+    record(
+        "The health of a connection.",
+        vec![
+            ("state", names("The state of the connection.", State::NAMES)),
+            ("since", said("Since when it has been in that state.", time())),
+            ("reason", or_null("Why; null if there is nothing to say.", reason)),
+            (
+                "actor",
+                names(
+                    "Who must act. `user`: reconnect the connection. `account`: correct the OAuth client. `nobody`: nothing is wrong, or the service tries again.",
+                    ["user", "account", "nobody"],
+                ),
+            ),
+            ("attempts", count("The number of renewals that have failed since the last success.")),
+            ("nextAttemptAt", time_or_null("When the next renewal is due; null if none is.")),
+            ("expiresAt", time_or_null("When the access token expires; null if unknown.")),
+            (
+                "lastRefreshedAt",
+                time_or_null("When the access token was last renewed; null if never."),
+            ),
+            ("scopes", strings("The scopes that the platform granted.")),
+            (
+                "missingScopes",
+                strings("The scopes that were asked for, and that the platform did not grant."),
+            ),
+            ("holdsCredentials", boolean("Whether the vault holds credentials of the connection.")),
+        ],
+    )
+}
+
+/// An attempt that waits for the user.
+pub fn pending_attempt() -> Node {
+    let pending = object! {"type": "string", "const": "pending"};
+    let url = object! {"type": "string", "format": "uri"};
+    record(
+        "An attempt that waits for the user.",
+        vec![
+            ("id", said("Identifies the attempt.", id())),
+            ("status", said("Always `pending`.", pending)),
+            (
+                "authorizationUrl",
+                said(
+                    "A link for the user. It asks whether they started this, and leads to the platform. It works once.",
+                    url,
+                ),
+            ),
+            ("expiresAt", said("When the attempt expires: 10 minutes after it began.", time())),
+        ],
+    )
+}
+
+/// What became of an attempt.
+pub fn attempt() -> Node {
+    let error = record(
+        "Why an attempt failed.",
+        vec![
+            ("code", names("The reason, for programs.", Failure::ALL.map(Failure::as_str))),
+            ("detail", string("The reason, for people.")),
+        ],
+    );
+    record(
+        "An attempt to connect an account.",
+        vec![
+            ("id", said("Identifies the attempt.", id())),
+            ("platform", said("The platform's identifier.", platform())),
+            (
+                "status",
+                names(
+                    "`pending`: the user has not finished. `succeeded`: the account is connected. `failed`: it is not, for the reason in `error`. `expired`: the user did not come back in time.",
+                    ["pending", "succeeded", "failed", "expired"],
+                ),
+            ),
+            (
+                "connection",
+                or_null("The connection; null unless it succeeded.", reference("Connection")),
+            ),
+            ("error", or_null("Why it failed; null unless it did.", error)),
+            ("expiresAt", said("When the attempt expires.", time())),
+        ],
+    )
+}
+
+/// An OAuth client.
+pub fn client() -> Node {
+    let text_or_null = object! {"type": Node::texts(["string", "null"])};
+    let uri = object! {"type": "string", "format": "uri"};
+    record(
+        "The registration of an app at a platform.",
+        vec![
+            ("platform", said("The platform's identifier.", platform())),
+            (
+                "authMethod",
+                said("The auth method that it is for; null for all of OAuth 2.0.", text_or_null),
+            ),
+            ("clientId", string("The client's id at the platform.")),
+            ("hasSecret", boolean("Whether the service has the client's secret.")),
+            ("scopes", strings("The scopes to ask for when a request to connect names none.")),
+            (
+                "authorizationParameters",
+                texts_by_name("More parameters of the authorization request."),
+            ),
+            ("variables", texts_by_name("Values of the variables in the platform's URLs.")),
+            ("redirectUri", said("The redirect URI to register at the platform.", uri)),
+            ("createdAt", said("When it was first set.", time())),
+            ("updatedAt", said("When it was last set.", time())),
+        ],
+    )
+}
+
+/// Credentials: one schema for each type.
+pub fn credentials() -> Node {
+    let members = said(
+        "Further members of the platform's token response that requests need.",
+        object! {"type": "object"},
+    );
+    let fields = texts_by_name("What else the user entered, such as variables of URLs.");
+    let of = |kind: CredentialType, description: &str, own: Vec<(&'static str, Node)>| {
+        let mut always = vec![
+            ("type", object! {"type": "string", "const": kind.as_str()}),
+            ("authMethod", string("The id of the connector's auth method.")),
+        ];
+        always.extend(own);
+        always.push((
+            "headers",
+            texts_by_name("Headers to add to a request to the platform; names in lower case."),
+        ));
+        always.push((
+            "query",
+            texts_by_name("Query parameters to add to a request to the platform, not encoded."),
+        ));
+        let optional = match kind {
+            CredentialType::OAuth2 => object! {"members": members.clone()},
+            _ => object! {},
+        };
+        let optional = optional.with(object! {"fields": fields.clone()});
+        let Node::Object(schema) = record(description, always) else { panic!("no object") };
+        Node::members(schema.into_iter().map(|(name, value)| match name.as_str() {
+            "properties" => (name, value.with(optional.clone())),
+            _ => (name, value),
+        }))
+    };
+    let text_or_null =
+        |description: &str| said(description, object! {"type": Node::texts(["string", "null"])});
+    let types = CredentialType::ALL.map(|kind| match kind {
+        CredentialType::OAuth2 => of(
+            kind,
+            "An access token of OAuth 2.0.",
+            vec![
+                ("accessToken", string("The access token.")),
+                ("expiresAt", time_or_null("When it expires; null if unknown.")),
+                ("scopes", strings("The scopes that the platform granted.")),
+                ("tokenType", string("The word before it in `Authorization`, mostly `Bearer`.")),
+            ],
+        ),
+        CredentialType::ApiKey => of(kind, "A key.", vec![("apiKey", string("The key."))]),
+        CredentialType::Basic => of(
+            kind,
+            "A user name and a password.",
+            vec![("password", string("The password.")), ("username", string("The user name."))],
+        ),
+        CredentialType::Bearer => of(kind, "A token.", vec![("token", string("The token."))]),
+        CredentialType::AwsSigv4 => of(
+            kind,
+            "Keys that sign requests with AWS Signature Version 4; `headers` and `query` are empty.",
+            vec![
+                ("accessKeyId", string("The id of the access key.")),
+                ("region", text_or_null("The region; null if the method has none.")),
+                ("secretAccessKey", string("The secret access key.")),
+                ("sessionToken", text_or_null("The token of a temporary session; null without.")),
+            ],
+        ),
+    });
+    object! {"description": "Credentials, ready to use.", "oneOf": Node::Array(types.into())}
+}
+
+/// Asserts that one of the schemas is that of an answer: whatever must be there is, and nothing else but what may be.
+pub fn check(schema: &Node, answer: &Node) {
+    let Some(Node::Array(types)) = schema.get("oneOf") else { panic!("one schema for each type") };
+    let kind = |schema: &Node| schema.get("properties")?.get("type")?.get("const").cloned();
+    let own = types.iter().find(|own| kind(own).as_ref() == answer.get("type")).unwrap();
+    let Some(Node::Array(required)) = own.get("required") else { panic!("required members") };
+    let optional = ["members", "fields"];
+    let always = answer.names().into_iter().filter(|name| !optional.contains(name));
+    assert_eq!(*required, Vec::from_iter(always.map(Node::from)), "members of credentials");
+    let known = own.get("properties").unwrap();
+    assert!(answer.names().into_iter().all(|name| known.get(name).is_some()));
+}
