@@ -51,5 +51,9 @@ Deployed. Give it a catalog and a key:
 
 So that keys can make tokens for browsers, give it once what signs them, at least 32 characters:
   npx wrangler secret put SESSION_SECRET
+
+So that it can hold credentials, give it once the key that seals them, and keep the file where your secrets are:
+  npm run vault-keys -- rotate --remote --file vault-keys.txt
+  npx wrangler secret put VAULT_KEYS < vault-keys.txt
 `);
 });

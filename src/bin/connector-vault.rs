@@ -1,4 +1,4 @@
-//! The operator's command line: `connector-vault catalog …`, `keys …`, `seed`, `migrate` and `openapi`.
+//! The operator's command line: `connector-vault catalog …`, `keys …`, `vault-keys …`, `seed`, `migrate` and `openapi`.
 
 use std::process::ExitCode;
 
@@ -29,6 +29,9 @@ enum Command {
     /// Create, list, rotate and revoke API keys
     #[command(subcommand)]
     Keys(operator::keys::Command),
+    /// Watch and rotate the keys that seal credentials
+    #[command(subcommand)]
+    VaultKeys(operator::vault_keys::Command),
     Seed(operator::seed::Seed),
     Migrate(operator::Migrate),
     /// Print the OpenAPI document of the service
@@ -77,6 +80,7 @@ fn main() -> ExitCode {
         Command::Catalog(Catalog::Show(args)) => args.run(),
         Command::Catalog(Catalog::Stored(command)) => operator::run_catalog(&command),
         Command::Keys(command) => operator::keys::run(&command),
+        Command::VaultKeys(command) => operator::vault_keys::run(&command),
         Command::Seed(args) => operator::seed::run(&args),
         Command::Migrate(args) => operator::migrate(&args),
         Command::Openapi => print_openapi(),

@@ -108,7 +108,8 @@ impl VaultKey {
 }
 
 /// Whether a text can be the id of a key.
-pub(super) fn is_id(text: &str) -> bool {
+#[must_use]
+pub fn is_id(text: &str) -> bool {
     let is_allowed = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');
     (1..=MAX_ID).contains(&text.len()) && text.bytes().all(is_allowed)
 }

@@ -9,6 +9,7 @@
 //! | [`scratch`] | temporary files for wrangler |
 //! | [`publish`], [`versions`] | `catalog publish`, `catalog list`, `catalog prune` |
 //! | [`keys`] | `keys create`, `keys list`, `keys rotate`, `keys revoke`, `keys demo` |
+//! | [`vault_keys`] | `vault-keys status`, `vault-keys rotate` |
 //! | [`seed`] | `seed`: made-up connections |
 //! | [`when`], [`sql`] | expiries and timestamps; SQL literals |
 
@@ -33,6 +34,7 @@ pub mod scratch;
 pub mod seed;
 pub mod sql;
 pub mod storage;
+pub mod vault_keys;
 pub mod versions;
 pub mod when;
 pub mod wrangler;

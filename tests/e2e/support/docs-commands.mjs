@@ -16,10 +16,11 @@ export const SCRIPTS = JSON.parse(readFileSync(join(root, "package.json"), "utf8
 /** The words of a command line: quotes taken off, a comment left out. */
 export const words = (line) =>
   [...line.matchAll(/(?:^|\s)#.*$|"([^"]*)"|(\S+)/g)].flatMap(([, quoted, bare]) => quoted ?? bare ?? []);
-/** The commands of an example, each as words; `&&` ends one as a line does. */
+/** The commands of an example, each as words, without what they read; `&&` ends one as a line does. */
 export const commands = (code) =>
   code
     .replaceAll("\\\n", " ")
+    .replaceAll(/ < \S+/g, "")
     .split(/\n|&&/)
     .map(words)
     .filter((command) => command.length > 0);

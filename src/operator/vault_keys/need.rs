@@ -1,0 +1,160 @@
+//! Which keys the sealed rows need (`migrations/0006_connecting.sql`).
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use serde::{Deserialize, Serialize};
+
+use crate::operator::d1::Database;
+use crate::operator::when::Moment;
+
+/// How many rows a key has sealed, by what they hold.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Need {
+    /// Credentials of connections.
+    pub connections: u64,
+    /// Secrets of OAuth clients.
+    pub oauth_clients: u64,
+    /// Attempts to connect that have not expired.
+    pub attempts: u64,
+    /// Credentials of deleted connections that are still to be revoked.
+    pub revocations: u64,
+}
+
+impl Need {
+    /// The rows of each kind, in the order of the table that is shown.
+    #[must_use]
+    pub const fn counts(&self) -> [u64; 4] {
+        [self.connections, self.oauth_clients, self.attempts, self.revocations]
+    }
+
+    /// All rows.
+    #[must_use]
+    pub fn rows(&self) -> u64 {
+        self.counts().iter().fold(0, |sum, count| sum.saturating_add(*count))
+    }
+
+    fn count(&mut self, table: &str) -> Option<&mut u64> {
+        match table {
+            "credentials" => Some(&mut self.connections),
+            "oauth_clients" => Some(&mut self.oauth_clients),
+            "connect_attempts" => Some(&mut self.attempts),
+            "revocations" => Some(&mut self.revocations),
+            _ => None,
+        }
+    }
+}
+
+/// What each key is needed for, by its id.
+pub type Needs = BTreeMap<String, Need>;
+
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+struct Row {
+    kind: String,
+    sealed_key: String,
+    rows: u64,
+}
+
+/// The SQL that counts sealed rows by table and key.
+fn count(now: Moment) -> String {
+    let unexpired = format!(" AND expires_at > {}", now.millis());
+    [
+        ("credentials", ""),
+        ("oauth_clients", ""),
+        ("connect_attempts", unexpired.as_str()),
+        ("revocations", ""),
+    ]
+    .map(|(table, and)| {
+        format!(
+            "SELECT '{table}' AS kind, sealed_key, count(*) AS rows FROM {table} WHERE sealed IS NOT NULL{and} GROUP BY sealed_key"
+        )
+    })
+    .join(" UNION ALL ")
+}
+
+fn sum(rows: Vec<Row>) -> Needs {
+    let mut needs = Needs::new();
+    for Row { kind, sealed_key, rows } in rows {
+        if let Some(count) = needs.entry(sealed_key).or_default().count(&kind) {
+            *count = count.saturating_add(rows);
+        }
+    }
+    needs
+}
+
+/// Counts what each key has sealed.
+///
+/// # Errors
+/// When the database cannot be reached.
+pub fn needs(database: &Database, now: Moment) -> Result<Needs> {
+    Ok(sum(database.query(&[count(now)])?.rows(0)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sealed_rows_are_counted_by_table_and_key() {
+        let db = rusqlite::Connection::open_in_memory().unwrap();
+        for migration in [
+            include_str!("../../../migrations/0001_api_keys.sql"),
+            include_str!("../../../migrations/0002_connections.sql"),
+            include_str!("../../../migrations/0003_key_care.sql"),
+            include_str!("../../../migrations/0004_combinations.sql"),
+            include_str!("../../../migrations/0005_state_reason.sql"),
+            include_str!("../../../migrations/0006_connecting.sql"),
+        ] {
+            db.execute_batch(migration).unwrap();
+        }
+        let credentials = |id: &str, sealed: &str| {
+            format!(
+                "INSERT INTO credentials (account, environment, connection_id, auth_method, type, sealed, version, renewable, revocable, scopes, missing_scopes, written_by) VALUES ('acme', 'test', '{id}', 'm', 'oauth2', '{sealed}', 1, 1, 1, '[]', '[]', 'r')"
+            )
+        };
+        let client = |platform: &str, sealed: &str| {
+            format!(
+                "INSERT INTO oauth_clients (account, environment, platform, client_id, sealed, scopes, authorization_parameters, variables, created_at, updated_at) VALUES ('acme', 'test', '{platform}', 'c', {sealed}, '[]', '{{}}', '{{}}', 1, 1)"
+            )
+        };
+        let attempt = |id: char, sealed: &str, expires_at: u32| {
+            let id = id.to_string().repeat(36);
+            format!(
+                "INSERT INTO connect_attempts (id, account, environment, key_id, status, connection_id, reconnects, allow_other_account, platform, platform_version, description, auth_method, identity, identity_type, label, scopes, link_hash, state_hash, sealed, created_at, expires_at) VALUES ('{id}', 'acme', 'test', 'k', 'pending', 'c', 0, 0, 'p', 'v1', 'd', 'm', 'ann', 'user', 'default', '[]', '{id}', '{id}', {sealed}, 1, {expires_at})"
+            )
+        };
+        for sql in [
+            credentials("a", "new.x"),
+            credentials("b", "old.x"),
+            credentials("c", "old.y.z"),
+            client("p", "'old.x'"),
+            client("without", "NULL"),
+            attempt('a', "'new.x'", 11),
+            attempt('b', "'old.x'", 10),
+            attempt('c', "NULL", 11),
+            "INSERT INTO revocations (account, environment, connection_id, platform, auth_method, sealed, created_at) VALUES ('acme', 'test', 'd', 'p', 'm', 'older.x', 1)".into(),
+        ] {
+            db.execute_batch(&sql).unwrap();
+        }
+        let sql = count(Moment::from_millis(10));
+        let mut statement = db.prepare(&sql).unwrap();
+        let rows = statement
+            .query_map([], |row| {
+                Ok(Row {
+                    kind: row.get(0)?,
+                    sealed_key: row.get(1)?,
+                    rows: row.get::<_, u32>(2)?.into(),
+                })
+            })
+            .unwrap();
+        let needs = sum(rows.map(Result::unwrap).collect());
+        let expected = [
+            ("new", Need { connections: 1, attempts: 1, ..Need::default() }),
+            ("old", Need { connections: 2, oauth_clients: 1, ..Need::default() }),
+            ("older", Need { revocations: 1, ..Need::default() }),
+        ];
+        assert_eq!(needs, expected.map(|(id, need)| (id.to_owned(), need)).into());
+        assert_eq!(needs.values().map(Need::rows).collect::<Vec<_>>(), [2, 3, 1]);
+    }
+}

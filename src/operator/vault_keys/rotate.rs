@@ -1,0 +1,140 @@
+//! `vault-keys rotate`: a new key that seals from now on. The others go on opening.
+
+use anyhow::{Context, Result, bail};
+use base64ct::{Base64, Encoding as _};
+use clap::Args;
+use zeroize::Zeroizing;
+
+use super::Kept;
+use super::need::{Need, Needs, needs};
+use crate::credentials::VaultKeys;
+use crate::credentials::keys::is_id;
+use crate::operator::d1::Database;
+use crate::operator::storage::Storage;
+use crate::operator::when::{Day, Moment};
+
+/// `vault-keys rotate`
+#[derive(Debug, Clone, Args)]
+pub struct Rotate {
+    /// The id of the new key: 1–32 characters of a-z 0-9 -. Default: the day, such as 2026-11-22
+    #[arg(long, value_parser = id)]
+    id: Option<String>,
+    /// The id of a key that is lost for good, although rows need it; repeat it for more. These rows can never be opened:
+    /// their connections have to be reconnected
+    #[arg(long, value_name = "ID")]
+    lost: Vec<String>,
+    #[command(flatten)]
+    kept: Kept,
+}
+
+fn id(text: &str) -> Result<String, String> {
+    if is_id(text) { Ok(text.to_owned()) } else { Err("an id is 1 to 32 of a-z 0-9 -".into()) }
+}
+
+/// Runs `vault-keys rotate`.
+///
+/// # Errors
+/// Whatever stopped it, in words for the operator.
+pub fn rotate(args: &Rotate) -> Result<()> {
+    let storage = Storage::open(&args.kept.place)?;
+    let file = args.kept.keys(&storage.project).context(
+        "Cloudflare does not show secrets: pass your copy of VAULT_KEYS with --file. If there is none yet, the file is created",
+    )?;
+    let now = Moment::now();
+    let keys = file.read()?;
+    let needs = needs(&Database(storage), now)?;
+    must_have_all(&keys, &needs, &args.lost)
+        .with_context(|| format!("nothing was done, because {} lacks keys", file.name()))?;
+    let id = new_id(args.id.as_deref(), &keys, &needs, Day::from(now))?;
+    let mut bytes = Zeroizing::new([0; 32]);
+    getrandom::fill(bytes.as_mut_slice()).context("randomness from the system")?;
+    let text = Zeroizing::new(Base64::encode_string(bytes.as_slice()));
+    file.put_first(&Zeroizing::new(format!("{id}:{}", *text)))?;
+
+    let name = file.name();
+    println!("{id}");
+    eprintln!("The new key `{id}` is the first in {name}.");
+    let mut options =
+        args.kept.file.as_ref().map(|_| format!(" --file {name}")).unwrap_or_default();
+    if args.kept.place.remote {
+        options.insert_str(0, " --remote");
+        eprintln!("Store this file where you keep your secrets. Then give it to the service:");
+        eprintln!("  npx wrangler secret put VAULT_KEYS < {name}");
+    }
+    if let Some(old) = keys.first() {
+        eprintln!("The service then seals with `{id}` whatever `{old}` has sealed. To watch that:");
+        eprintln!("  npm run vault-keys -- status{options}");
+    }
+    Ok(())
+}
+
+/// Fails when a key is needed that is not there, and not said to be lost.
+fn must_have_all(keys: &VaultKeys, needs: &Needs, lost: &[String]) -> Result<()> {
+    let is_missing = |id: &str| !keys.ids().any(|known| known == id);
+    let missing = needs.iter().filter(|(id, _)| is_missing(id) && !lost.contains(id));
+    let lines: Vec<String> = missing
+        .map(|(id, need)| {
+            format!("  `{}`, which {} rows need", id.escape_debug(), Need::rows(need))
+        })
+        .collect();
+    if lines.is_empty() {
+        return Ok(());
+    }
+    bail!(
+        "put these back, or say with --lost <ID> that one is gone for good:\n{}",
+        lines.join("\n")
+    )
+}
+
+/// The id of the new key. No row may need it: whatever it names was sealed by another key.
+fn new_id(asked: Option<&str>, keys: &VaultKeys, needs: &Needs, today: Day) -> Result<String> {
+    let is_free = |id: &str| !keys.ids().any(|known| known == id) && !needs.contains_key(id);
+    if let Some(id) = asked {
+        if !is_free(id) {
+            bail!("there is a key `{id}` already: choose another id");
+        }
+        return Ok(id.to_owned());
+    }
+    let first = today.to_string();
+    let others = (2..1000).map(|number| format!("{first}-{number}"));
+    let found = std::iter::once(first.clone()).chain(others).find(|id| is_free(id));
+    found.with_context(|| format!("there is a key for each id of {first}: choose one with --id"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+
+    fn needs(ids: &[&str]) -> Needs {
+        let need = Need { connections: 2, ..Need::default() };
+        ids.iter().map(|id| ((*id).to_owned(), need)).collect()
+    }
+
+    #[test]
+    fn a_needed_key_must_be_there_or_said_to_be_lost() {
+        let keys = VaultKeys::parse(&format!("a:{KEY},b:{KEY}")).unwrap();
+        let check = |needed: &[&str], lost: &[&str]| {
+            let lost: Vec<String> = lost.iter().map(|id| (*id).to_owned()).collect();
+            must_have_all(&keys, &needs(needed), &lost).map_err(|error| error.to_string())
+        };
+        assert_eq!(check(&[], &[]), Ok(()));
+        assert_eq!(check(&["b"], &[]), Ok(()));
+        assert_eq!(check(&["a", "c"], &["c"]), Ok(()));
+        let error = check(&["a", "c", "d"], &["d"]).unwrap_err();
+        assert!(error.ends_with(":\n  `c`, which 2 rows need"), "{error}");
+    }
+
+    #[test]
+    fn a_new_id_is_one_that_nothing_has() {
+        let keys = VaultKeys::parse(&format!("1970-01-02:{KEY},a:{KEY}")).unwrap();
+        let needs = needs(&["1970-01-02-2", "b"]);
+        let new = |asked| new_id(asked, &keys, &needs, Day::from_days(1)).ok();
+        assert_eq!(new(None).as_deref(), Some("1970-01-02-3"));
+        assert_eq!(new(Some("c")).as_deref(), Some("c"));
+        assert_eq!((new(Some("a")), new(Some("b"))), (None, None));
+        let fresh = new_id(None, &VaultKeys::default(), &Needs::new(), Day::from_days(1));
+        assert_eq!(fresh.unwrap(), "1970-01-02");
+    }
+}

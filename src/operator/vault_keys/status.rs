@@ -1,0 +1,185 @@
+//! `vault-keys status`: what each key has sealed, and which keys are missing.
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Args;
+use serde::Serialize;
+
+use super::Kept;
+use super::need::{Need, Needs, needs};
+use crate::credentials::VaultKeys;
+use crate::operator::d1::Database;
+use crate::operator::storage::Storage;
+use crate::operator::when::Moment;
+
+/// `vault-keys status`
+#[derive(Debug, Clone, Args)]
+pub struct Status {
+    #[command(flatten)]
+    kept: Kept,
+    /// Print a JSON array
+    #[arg(long)]
+    json: bool,
+}
+
+/// What a key does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Role {
+    /// It seals and opens.
+    Seals,
+    /// It opens.
+    Opens,
+    /// It is needed, and not there.
+    Missing,
+    /// It is needed; which keys there are is not known.
+    Needed,
+}
+
+/// A key as JSON shows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct Shown {
+    id: String,
+    role: Role,
+    needed: Need,
+}
+
+/// All keys: those that there are, in their order, then those that are missing.
+fn shown(keys: Option<&VaultKeys>, mut needs: Needs) -> Vec<Shown> {
+    let there = keys.into_iter().flat_map(VaultKeys::ids).enumerate();
+    let mut all: Vec<Shown> = there
+        .map(|(at, id)| Shown {
+            id: id.to_owned(),
+            role: if at == 0 { Role::Seals } else { Role::Opens },
+            needed: needs.remove(id).unwrap_or_default(),
+        })
+        .collect();
+    let role = if keys.is_some() { Role::Missing } else { Role::Needed };
+    all.extend(needs.into_iter().map(|(id, needed)| Shown { id, role, needed }));
+    all
+}
+
+/// Runs `vault-keys status`.
+///
+/// # Errors
+/// Whatever stopped it, in words for the operator.
+pub fn status(args: &Status) -> Result<ExitCode> {
+    let storage = Storage::open(&args.kept.place)?;
+    let file = args.kept.keys(&storage.project);
+    let keys = file.as_ref().map(super::file::KeyFile::read).transpose()?;
+    let all = shown(keys.as_ref(), needs(&Database(storage), Moment::now())?);
+    if args.json {
+        println!("{}", serde_json::to_string_pretty(&all)?);
+    } else {
+        let name = file.as_ref().map(super::file::KeyFile::name);
+        print!("{}", table(&all, name.as_deref(), args.kept.place.name()));
+    }
+    let is_missing = all.iter().any(|key| key.role == Role::Missing);
+    Ok(if is_missing { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// A line per key, then what to do.
+fn table(all: &[Shown], file: Option<&str>, place: &str) -> String {
+    let mut text = String::new();
+    if all.is_empty() {
+        let there =
+            file.map_or_else(|| "N".into(), |file| format!("There are no keys in {file}, and n"));
+        let _ = writeln!(text, "{there}othing is sealed {place}.");
+        return text;
+    }
+    text += &line("KEY", ["CONNECTIONS", "OAUTH CLIENTS", "ATTEMPTS", "REVOCATIONS"], "");
+    for Shown { id, role, needed } in all {
+        let [a, b, c, d] = needed.counts().map(|count| count.to_string());
+        let role = match role {
+            Role::Seals => "seals",
+            Role::Opens => "opens",
+            Role::Missing => "missing",
+            Role::Needed => "",
+        };
+        text += &line(&id.escape_debug().to_string(), [&a, &b, &c, &d], role);
+    }
+    let Some(file) = file else {
+        text += "\nWhich keys the service has is not known: Cloudflare does not show secrets. Pass your copy with --file.\n";
+        return text;
+    };
+    for Shown { id, role, needed } in all {
+        let id = id.escape_debug();
+        let _ = match (role, needed.rows()) {
+            (Role::Missing, rows) => writeln!(
+                text,
+                "\n`{id}` is missing from {file}, and {rows} rows need it. Put it back: until then they can't be opened."
+            ),
+            (Role::Opens, 0) => {
+                writeln!(text, "\nNothing needs `{id}`: you may remove it from {file}.")
+            }
+            (Role::Opens, rows) => writeln!(
+                text,
+                "\nKeep `{id}`: {rows} rows need it. The service seals them with the first key, one by one."
+            ),
+            (Role::Seals | Role::Needed, _) => Ok(()),
+        };
+    }
+    text
+}
+
+fn line(id: &str, [a, b, c, d]: [&str; 4], role: &str) -> String {
+    let line = format!("{id:<32}  {a:>11}  {b:>13}  {c:>8}  {d:>11}  {role}");
+    format!("{}\n", line.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+
+    fn need(connections: u64) -> Need {
+        Need { connections, revocations: 2, ..Need::default() }
+    }
+
+    #[test]
+    fn each_key_says_what_it_does_and_what_needs_it() {
+        let keys = VaultKeys::parse(&format!("new:{KEY},spare:{KEY},old:{KEY}")).unwrap();
+        let needs = Needs::from([
+            ("old".into(), need(3)),
+            ("gone\u{1b}".into(), need(0)),
+            ("new".into(), Need { connections: 1, oauth_clients: 4, attempts: 5, revocations: 6 }),
+        ]);
+        let all = shown(Some(&keys), needs.clone());
+        let text = table(&all, Some("keys.txt"), "at Cloudflare");
+        let expected = r"KEY                               CONNECTIONS  OAUTH CLIENTS  ATTEMPTS  REVOCATIONS
+new                                         1              4         5            6  seals
+spare                                       0              0         0            0  opens
+old                                         3              0         0            2  opens
+gone\u{1b}                                  0              0         0            2  missing
+
+Nothing needs `spare`: you may remove it from keys.txt.
+
+Keep `old`: 5 rows need it. The service seals them with the first key, one by one.
+
+`gone\u{1b}` is missing from keys.txt, and 2 rows need it. Put it back: until then they can't be opened.
+";
+        assert_eq!(text, expected);
+        let json = serde_json::to_value(all.first()).unwrap();
+        let needed = serde_json::json!({"connections": 1, "oauthClients": 4, "attempts": 5, "revocations": 6});
+        assert_eq!(json, serde_json::json!({"id": "new", "role": "seals", "needed": needed}));
+
+        let unknown = shown(None, needs);
+        assert!(unknown.iter().all(|key| key.role == Role::Needed));
+        let text = table(&unknown, None, "at Cloudflare");
+        assert!(text.contains("\nold ") && text.contains("Pass your copy with --file"), "{text}");
+    }
+
+    #[test]
+    fn without_keys_and_rows_there_is_nothing_to_tell() {
+        let none = shown(Some(&VaultKeys::default()), Needs::new());
+        let text = table(&none, Some(".dev.vars"), "on this machine");
+        assert_eq!(
+            text,
+            "There are no keys in .dev.vars, and nothing is sealed on this machine.\n"
+        );
+        assert_eq!(table(&[], None, "at Cloudflare"), "Nothing is sealed at Cloudflare.\n");
+    }
+}
