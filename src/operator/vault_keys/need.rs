@@ -35,6 +35,15 @@ impl Need {
         self.counts().iter().fold(0, |sum, count| sum.saturating_add(*count))
     }
 
+    /// How many rows need the key, as the subject and verb of a sentence.
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        match self.rows() {
+            1 => "1 row needs".into(),
+            rows => format!("{rows} rows need"),
+        }
+    }
+
     fn count(&mut self, table: &str) -> Option<&mut u64> {
         match table {
             "credentials" => Some(&mut self.connections),

@@ -6,7 +6,7 @@ use clap::Args;
 use zeroize::Zeroizing;
 
 use super::Kept;
-use super::need::{Need, Needs, needs};
+use super::need::{Needs, needs};
 use crate::credentials::VaultKeys;
 use crate::credentials::keys::is_id;
 use crate::operator::d1::Database;
@@ -73,9 +73,7 @@ fn must_have_all(keys: &VaultKeys, needs: &Needs, lost: &[String]) -> Result<()>
     let is_missing = |id: &str| !keys.ids().any(|known| known == id);
     let missing = needs.iter().filter(|(id, _)| is_missing(id) && !lost.contains(id));
     let lines: Vec<String> = missing
-        .map(|(id, need)| {
-            format!("  `{}`, which {} rows need", id.escape_debug(), Need::rows(need))
-        })
+        .map(|(id, need)| format!("  `{}`: {} it", id.escape_debug(), need.in_words()))
         .collect();
     if lines.is_empty() {
         return Ok(());
@@ -103,6 +101,7 @@ fn new_id(asked: Option<&str>, keys: &VaultKeys, needs: &Needs, today: Day) -> R
 
 #[cfg(test)]
 mod tests {
+    use super::super::need::Need;
     use super::*;
 
     const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
@@ -123,7 +122,7 @@ mod tests {
         assert_eq!(check(&["b"], &[]), Ok(()));
         assert_eq!(check(&["a", "c"], &["c"]), Ok(()));
         let error = check(&["a", "c", "d"], &["d"]).unwrap_err();
-        assert!(error.ends_with(":\n  `c`, which 2 rows need"), "{error}");
+        assert!(error.ends_with(":\n  `c`: 2 rows need it"), "{error}");
     }
 
     #[test]

@@ -106,17 +106,18 @@ fn table(all: &[Shown], file: Option<&str>, place: &str) -> String {
     };
     for Shown { id, role, needed } in all {
         let id = id.escape_debug();
+        let need = needed.in_words();
         let _ = match (role, needed.rows()) {
-            (Role::Missing, rows) => writeln!(
+            (Role::Missing, _) => writeln!(
                 text,
-                "\n`{id}` is missing from {file}, and {rows} rows need it. Put it back: until then they can't be opened."
+                "\n`{id}` is missing from {file}, and {need} it. What it has sealed can't be opened until you put it back."
             ),
             (Role::Opens, 0) => {
                 writeln!(text, "\nNothing needs `{id}`: you may remove it from {file}.")
             }
-            (Role::Opens, rows) => writeln!(
+            (Role::Opens, _) => writeln!(
                 text,
-                "\nKeep `{id}`: {rows} rows need it. The service seals them with the first key, one by one."
+                "\nKeep `{id}`: {need} it. The service seals them anew with the first key, one by one."
             ),
             (Role::Seals | Role::Needed, _) => Ok(()),
         };
@@ -157,9 +158,9 @@ gone\u{1b}                                  0              0         0          
 
 Nothing needs `spare`: you may remove it from keys.txt.
 
-Keep `old`: 5 rows need it. The service seals them with the first key, one by one.
+Keep `old`: 5 rows need it. The service seals them anew with the first key, one by one.
 
-`gone\u{1b}` is missing from keys.txt, and 2 rows need it. Put it back: until then they can't be opened.
+`gone\u{1b}` is missing from keys.txt, and 2 rows need it. What it has sealed can't be opened until you put it back.
 ";
         assert_eq!(text, expected);
         let json = serde_json::to_value(all.first()).unwrap();

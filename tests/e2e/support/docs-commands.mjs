@@ -73,7 +73,7 @@ export async function expectCommand([first, ...rest]) {
   const all = rest.includes("--") ? rest.slice(rest.indexOf("--") + 1) : [];
   const options = script === "start" ? all.filter((option) => option !== "--log") : all;
   if (options.length === 0) return undefined;
-  const operator = SCRIPTS[script].match(/^node scripts\/operator\.mjs (\w+)$/)?.[1];
+  const operator = SCRIPTS[script].match(/^node scripts\/operator\.mjs ([\w-]+)$/)?.[1];
   if (operator) return expectKnown(program, "connector-vault", [operator, ...options]);
   return expectKnown(wrangler, "wrangler", [script === "start" ? "dev" : script, ...options]);
 }
