@@ -398,6 +398,7 @@ fn faults_of_providers_are_named() {
         ("[platforms.a]\nname = \"A\"\ndocumentation = \"javascript:x\"".to_owned(), "`documentation` is not an `https` URL"),
         ("[platforms.a]\nname = \"A\"\nlogo = \"../a\"".to_owned(), "`logo` must be a slug of simple-icons: a-z, 0-9 and _"),
         ("[platforms.a]\nname = \"A\"\nservers = [\"http://a.example\"]".to_owned(), "`servers`: `http://a.example` is not an `https` URL"),
+        ("[platforms.a]\nname = \"A\"\nservers = [\"http://127.0.0.1.a.example\"]".to_owned(), "is not an `https` URL"),
         ("[platforms.a]\nname = \"A\"\nservers = [\"https://{x}.example\"]".to_owned(), "no field stands for `{x}`"),
         ("[platforms.a]\nname = \"A\"\ndocuments = [\"d\"]\n[platforms.b]\nname = \"B\"\ndocuments = [\"d\"]".to_owned(), "[platforms.b]: `documents` has `d`, as a has"),
         (method("type = \"api_key\"\nname = \"k\""), "the method `x`: `in` is missing"),
@@ -409,6 +410,15 @@ fn faults_of_providers_are_named() {
     ] {
         let error = format!("{:#}", Providers::parse("providers.toml", &text).unwrap_err());
         assert!(error.contains(fault), "{text}\n{error}");
+    }
+}
+
+#[test]
+fn platforms_on_this_machine_need_no_https() {
+    for host in ["127.0.0.1:8080/v1", "localhost", "[::1]:9"] {
+        let text = format!("[platforms.a]\nname = \"A\"\nservers = [\"http://{host}\"]");
+        let read = Providers::parse("providers.toml", &text).unwrap();
+        assert_eq!(read.0["a"].detail.servers[0].url, format!("http://{host}"));
     }
 }
 
