@@ -64,6 +64,13 @@ async function importCatalog(name, documents) {
   return new Catalog(out);
 }
 
+/** Imports documents and a file of providers. */
+export async function importPlatforms(name, documents, providers) {
+  const out = join(folder, name);
+  await cli("catalog", "import", documents, "--licence", "any", "--providers", providers, "--out", out);
+  return new Catalog(out);
+}
+
 /** The committed documents, as one catalog. */
 export const smallCatalog = () => importCatalog("small", [FIXTURES]);
 /** One committed document. */

@@ -1,0 +1,97 @@
+// Connecting accounts on the real runtime: against two real authorization servers, against a platform that misbehaves, and
+// against attackers.
+import assert from "node:assert/strict";
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { VARIABLES, VAULT_KEY, handedOut, heard } from "./support/connecting.mjs";
+import { secrets } from "./support/http.mjs";
+import { SecondServer, secondPlatforms } from "./support/oauth2.mjs";
+import { Idp, idpPlatforms } from "./support/oidc.mjs";
+import { platformCatalog } from "./support/platforms.mjs";
+import { SESSION_SECRET, Server, outputs, wranglerLogs } from "./support/server.mjs";
+import { Stub, stubPlatforms } from "./support/stub.mjs";
+import { State, build, folder } from "./support/workspace.mjs";
+import { connectAnswers } from "./suites/connect-answers.mjs";
+import { connectAttacks } from "./suites/connect-attacks.mjs";
+import { connectIdp } from "./suites/connect-idp.mjs";
+import { connectInterrupted } from "./suites/connect-interrupted.mjs";
+import { connectSecond } from "./suites/connect-second.mjs";
+
+/** What the suites share: servers, platforms, and `database`: that of all servers, opened directly. */
+const world = {
+  configuration: (name) => ({
+    name,
+    variables: { ...VARIABLES, LOCAL_TARGETS: "allow" },
+    secrets: { SESSION_SECRET, VAULT_KEYS: `tests:${VAULT_KEY}` },
+  }),
+};
+let opened;
+
+/** The bytes of all files below a folder, as text. */
+const bytesBelow = (path) =>
+  readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => readFileSync(join(entry.parentPath, entry.name), "latin1"));
+
+describe("connecting accounts", () => {
+  before(async () => {
+    await build();
+    [world.idp, world.second, world.stub] = [await Idp.start(), await SecondServer.start(), await Stub.start()];
+    const { origin } = world.stub;
+    world.catalog = await platformCatalog("connecting", folder, {
+      documents: {
+        documented: {
+          server: `${origin}/api`,
+          authorizationUrl: `${origin}/authorize`,
+          tokenUrl: `${origin}/token`,
+          scopes: { read: "Read" },
+        },
+      },
+      providers: {
+        ...idpPlatforms(world.idp.issuer),
+        ...secondPlatforms(world.second.origin),
+        ...stubPlatforms(origin),
+      },
+    });
+    world.state = new State("connecting");
+    await world.state.migrate();
+    await world.state.publish(world.catalog);
+    world.server = await Server.start(world.state, world.configuration("connect"));
+    const redirectUri = `http://127.0.0.1:${world.server.port}/connect/callback`;
+    world.idp.open(redirectUri);
+    world.second.open(redirectUri);
+    opened = await world.state.open();
+    world.database = opened.vault;
+  });
+
+  after(async () => {
+    await Promise.all([world.server, world.twin, world.idp, world.second, world.stub].map((one) => one?.stop()));
+    await opened?.close();
+  });
+
+  connectIdp(world);
+  connectSecond(world);
+  connectAnswers(world);
+  connectAttacks(world);
+  connectInterrupted(world);
+
+  test("no secret is in logs, answers, pages or storage", async () => {
+    await Promise.all([world.server.stop(), world.twin?.stop()]);
+    const logged = [...outputs, ...wranglerLogs()].join("\n");
+    assert.ok(logged.includes("/v1/vault/connect"), "the log is the service's");
+    const stored = bytesBelow(world.state.path).join("\n");
+    assert.ok(stored.includes("connect_attempts"), "the storage is the service's");
+    const all = new Set([...secrets, ...handedOut]);
+    assert.ok(all.size > 300, `${all.size}`);
+    for (const secret of all) {
+      const forms = [secret, encodeURIComponent(secret), Buffer.from(secret).toString("base64").replace(/=+$/, "")];
+      for (const form of forms) {
+        assert.ok(!logged.includes(form), `logged: ${form}`);
+        assert.ok(!stored.includes(form), `stored: ${form}`);
+        for (const text of heard) assert.ok(!text.includes(form), `${form} in ${text}`);
+      }
+    }
+    assert.doesNotMatch(logged, /panicked|RuntimeError|internal request=| 500 /);
+  });
+});

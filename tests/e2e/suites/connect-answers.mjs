@@ -1,0 +1,206 @@
+// What platforms answer in place of what the RFCs say: each is understood, or ends the attempt with its own reason.
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import { App, Visitor, agree, comeBack, connectingKey, isCallback } from "../support/connecting.mjs";
+import { store } from "../support/keys.mjs";
+import { freshTokens, reply } from "../support/stub.mjs";
+
+const HOUR_MS = 3_600_000;
+
+const TOKENS = [
+  ["a form", {}, (tokens) => [new URLSearchParams(tokens).toString(), { type: "application/x-www-form-urlencoded" }]],
+  ["a form that calls itself HTML", {}, (tokens) => [new URLSearchParams(tokens).toString(), { type: "text/html" }]],
+  ["JSON that calls itself text", {}, (tokens) => [tokens, { type: "text/plain" }]],
+  ["`expires_in` as text", { expires_in: "3600" }, undefined, HOUR_MS],
+  ["`expires_in` absent", { expires_in: undefined }, undefined, null],
+  ["`expires_in` in the past", { expires_in: -60 }, undefined, null],
+  ["`expires_in` of zero", { expires_in: 0 }, undefined, null],
+  ["`expires_at` in the past", { expires_in: undefined, expires_at: 1_000_000_000 }, undefined, null],
+  ["scopes with commas", { scope: "read,write" }],
+  ["scopes as a list", { scope: ["read", "write"] }],
+  ["no refresh token", { refresh_token: undefined }],
+];
+
+const ESCAPE = "<script>alert(1)</script>&\"'";
+
+/** Each with the code of the failure, and what its detail says. */
+const FAILURES = [
+  ["an error in a 200", "code_rejected", (it) => reply(it, { error: "invalid_grant", error_description: ESCAPE })],
+  [
+    "an error in a 200, as a form",
+    "code_rejected",
+    (it) => reply(it, "error=bad_verification_code&error_description=It+expired.", { type: "text/html" }),
+  ],
+  ["`ok: false` in a 200", "code_rejected", (it) => reply(it, { ok: false, error: "invalid_code" })],
+  ["the client's fault", "client_rejected", (it) => reply(it, { error: "invalid_client" }, { status: 401 })],
+  ["the scopes' fault", "request_rejected", (it) => reply(it, { error: "invalid_scope" }, { status: 400 })],
+  ["a page at 502", "platform_unavailable", (it) => reply(it, "<h1>Bad</h1>", { status: 502, type: "text/html" })],
+  ["a page at 200", "invalid_answer", (it) => reply(it, "<h1>Hello</h1>", { type: "text/html" })],
+  ["nothing at 204", "invalid_answer", (it) => it.writeHead(204).end()],
+  ["tokens without an access token", "invalid_answer", (it) => reply(it, { refresh_token: "r", expires_in: 1 })],
+  ["an access token that would break a header", "invalid_answer", (it) => reply(it, { access_token: "a\r\nx: y" })],
+  ["broken JSON", "invalid_answer", (it) => reply(it, '{"access_token": "a')],
+  ["too many requests", "platform_unavailable", (it) => reply(it, {}, { status: 429 })],
+  ["a connection that is reset", "platform_unavailable", (it) => it.socket.resetAndDestroy()],
+  [
+    "half an answer",
+    "platform_unavailable",
+    (it) => {
+      it.writeHead(200, { "content-type": "application/json", "content-length": "1000" });
+      it.write('{"access_token":"half', () => it.socket.resetAndDestroy());
+    },
+  ],
+  ["2 MB", "invalid_answer", (it) => reply(it, { access_token: "a", more: "x".repeat(2 << 20) })],
+  [
+    "2 MB without their length",
+    "invalid_answer",
+    (it) => {
+      it.writeHead(200, { "content-type": "application/json" });
+      it.end(`{"access_token":"a","more":"${"x".repeat(2 << 20)}"}`);
+    },
+  ],
+  [
+    "a redirect",
+    "invalid_answer",
+    (it) => it.writeHead(302, { location: "/elsewhere", "content-type": "application/json" }).end("{}"),
+  ],
+  ["a redirect that keeps the method", "invalid_answer", (it) => it.writeHead(307, { location: "/elsewhere" }).end()],
+  ["silence", "platform_unavailable", () => {}],
+];
+
+export function connectAnswers(world) {
+  const made = connectingKey({ account: "answers" });
+  const app = new App(() => world.server, made);
+  let people = 0;
+
+  /** Connects an account there; `answer` is what the token endpoint says. */
+  async function visit(platform, answer, wish = {}) {
+    people += 1;
+    const code = world.stub.on(`code-${people}-Zx9Qw7 +&`, answer);
+    const visitor = new Visitor();
+    const { id, link } = await app.begin({ platform, identity: `person ${people}`, ...wish });
+    const url = new URL(await agree(visitor, link));
+    url.searchParams.set("pick", new URLSearchParams({ code }).toString());
+    const { url: back } = await visitor.follow(await visitor.get(url.href), url.href, isCallback);
+    const page = await comeBack(visitor, back);
+    assert.equal(world.stub.asked(code), 1, "a code is used once");
+    // Loading the page again says the same, and asks for nothing.
+    assert.deepEqual((await comeBack(visitor, back)).told, page.told);
+    assert.equal(world.stub.asked(code), 1);
+    return { id, page, url, code };
+  }
+
+  describe("what platforms answer", { concurrency: 16 }, () => {
+    before(async () => {
+      await store(world.database, [made]);
+      for (const platform of ["plain", "json-body", "nested", "documented"])
+        await app.setClient(platform, {
+          clientId: "app",
+          clientSecret: `the secret of ${platform} 9QwZx`,
+          scopes: ["read", "write"],
+        });
+    });
+
+    for (const [name, more, write, life = HOUR_MS] of TOKENS) {
+      test(`tokens: ${name}`, async () => {
+        const tokens = JSON.parse(JSON.stringify(freshTokens(more)));
+        const [body, how] = write ? write(tokens) : [tokens];
+        const { id, page } = await visit("plain", (it) => reply(it, body, how));
+        assert.equal(page.heading, "plain is connected");
+        const connection = await app.connected(id);
+        const held = await app.credentials(connection.id);
+        assert.deepEqual(
+          [held.accessToken, held.tokenType, held.scopes],
+          [tokens.access_token, "Bearer", ["read", "write"]],
+        );
+        if (life === null) assert.equal(held.expiresAt, null);
+        else assert.ok(Math.abs(Date.parse(held.expiresAt) - Date.now() - life) < 60_000, held.expiresAt);
+      });
+    }
+
+    for (const [name, code, answer] of FAILURES) {
+      test(`no tokens: ${name}`, async () => {
+        const { id, page } = await visit("plain", answer);
+        assert.deepEqual(
+          [page.status, page.heading, page.told.status],
+          [200, "plain could not be connected", "failed"],
+        );
+        const detail = await app.failed(id, code);
+        assert.equal(page.paragraphs[0], detail);
+        assert.deepEqual(
+          world.stub.strays.filter((path) => path.includes("elsewhere")),
+          [],
+        );
+      });
+    }
+
+    test("a platform of which nothing is known but its OpenAPI document", async () => {
+      const tokens = freshTokens();
+      const { id } = await visit("documented", (it) => reply(it, tokens));
+      const held = await app.credentials((await app.connected(id)).id);
+      assert.deepEqual([held.authMethod, held.accessToken], ["oauth", tokens.access_token]);
+    });
+
+    test("a body of JSON, and scopes with commas", async () => {
+      const tokens = freshTokens({ scope: "read,write" });
+      const { id, url, code } = await visit("json-body", (it) => reply(it, tokens));
+      assert.equal(url.searchParams.get("scope"), "read,write");
+      await app.connected(id);
+      const { type, parameters } = world.stub.requests.find((one) => one.parameters.code === code);
+      assert.equal(type, "application/json");
+      const { code_verifier: verifier, ...rest } = parameters;
+      assert.equal(verifier.length, 43);
+      assert.deepEqual(rest, {
+        grant_type: "authorization_code",
+        code,
+        redirect_uri: `http://127.0.0.1:${world.server.port}/connect/callback`,
+        client_id: "app",
+        client_secret: "the secret of json-body 9QwZx",
+      });
+    });
+
+    test("tokens within a member, and members to keep", async () => {
+      const answer = { ok: true, team: { id: "T1" }, authed_user: { id: "U1", ...freshTokens() } };
+      const { id } = await visit("nested", (it) => reply(it, answer));
+      const held = await app.credentials((await app.connected(id)).id);
+      assert.equal(held.accessToken, answer.authed_user.access_token);
+      assert.deepEqual(held.members, { team: { id: "T1" }, "/authed_user/id": "U1" });
+    });
+
+    test("fewer scopes than asked for are reported", async () => {
+      const { id } = await visit("plain", (it) => reply(it, freshTokens({ scope: "read" })));
+      const status = await app.status((await app.connected(id)).id);
+      assert.deepEqual([status.scopes, status.missingScopes], [["read"], ["write"]]);
+    });
+
+    test("renewals: what the platform does not send again stays, and a failure costs nothing", async () => {
+      const first = freshTokens();
+      const { id } = await visit("plain", (it) => reply(it, first));
+      const connection = await app.connected(id);
+      // Without a new refresh token, the old one is used again.
+      const [second, third] = [{ access_token: freshTokens().access_token, expires_in: "3600" }, freshTokens()];
+      const answers = [
+        (it) => reply(it, second),
+        (it) => it.socket.resetAndDestroy(),
+        (it) => reply(it, "<h1>Bad</h1>", { status: 503, type: "text/html", headers: { "retry-after": "600" } }),
+        (it) => reply(it, third),
+      ];
+      world.stub.on(first.refresh_token, (it) => answers.shift()(it));
+      assert.equal((await app.credentials(connection.id, "?refresh=true")).accessToken, second.access_token);
+      // Whoever asks for a renewal hears that there was none; whoever asks for credentials gets those that are valid.
+      for (const [refusal, least] of [
+        ["platform_unavailable", 45],
+        ["platform_unavailable", 590],
+      ]) {
+        const answer = await app.askCredentials(connection.id, "?refresh=true");
+        assert.deepEqual([answer.status, answer.json.code], [503, "unavailable"], answer.text);
+        assert.ok(Number(answer.header("retry-after")) >= least, answer.header("retry-after"));
+        assert.equal((await app.credentials(connection.id)).accessToken, second.access_token);
+        const status = await app.status(connection.id);
+        assert.deepEqual([status.state, status.reason.code], ["degraded", refusal]);
+      }
+      assert.equal((await app.credentials(connection.id, "?refresh=true")).accessToken, third.access_token);
+      assert.equal((await app.status(connection.id)).state, "operational");
+    });
+  });
+}

@@ -1,0 +1,433 @@
+// What attackers try while somebody connects an account, each with the exact answer.
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { App, Visitor, agree, comeBack, connectingKey, isCallback, leadOn, readPage } from "../support/connecting.mjs";
+import { secrets } from "../support/http.mjs";
+import { store } from "../support/keys.mjs";
+import { Server } from "../support/server.mjs";
+import { freshTokens, reply } from "../support/stub.mjs";
+
+const ELSEWHERE = [403, "This was started in another browser"];
+const OVER = [410, "This link is no longer valid"];
+const INCOMPLETE = [400, "This address is not complete"];
+const FOREIGN = [403, "Open the link itself"];
+const EVIL = `"><script>alert(1)</script><img src=x onerror='alert(1)'>`;
+const said = ({ status, heading }) => [status, heading];
+
+export function connectAttacks(world) {
+  const [made, live, other] = [
+    connectingKey({ account: "attacked" }),
+    connectingKey({ account: "attacked", environment: "live" }),
+    connectingKey({ account: "other" }),
+  ];
+  const [app, liveApp, otherApp] = [made, live, other].map((key) => new App(() => world.server, key));
+  let people = 0;
+
+  /** A user on the way: at the platform, with the address that would lead back. */
+  async function away({ platform = "plain", visitor = new Visitor(), of = app, pick = {}, ...wish } = {}) {
+    people += 1;
+    const begun = await of.begin({ platform, identity: `user ${people}`, ...wish });
+    const address = new URL(await agree(visitor, begun.link));
+    const code = world.stub.on(`attacked-code-${people}-Qx7`, (it) => reply(it, freshTokens({ scope: "read" })));
+    address.searchParams.set("pick", new URLSearchParams({ code, ...pick }).toString());
+    const { url: back } = await visitor.follow(await visitor.get(address.href), address.href, isCallback);
+    return { ...begun, visitor, address, back, code };
+  }
+
+  /** The same address with other parameters; undefined leaves one out. */
+  function changed(url, parameters) {
+    const address = new URL(url);
+    for (const [name, value] of Object.entries(parameters))
+      if (value === undefined) address.searchParams.delete(name);
+      else address.searchParams.set(name, value);
+    return address.href;
+  }
+
+  describe("attacks", { concurrency: 16 }, () => {
+    before(async () => {
+      await store(world.database, [made, live, other]);
+      for (const of of [app, liveApp, otherApp])
+        for (const platform of ["plain", "issuing", "labelled", "in-path"])
+          await of.setClient(platform, {
+            clientId: "app",
+            clientSecret: "the attacked app's secret",
+            scopes: ["read"],
+          });
+    });
+
+    test("a state works once", async () => {
+      const { id, visitor, back, code } = await away();
+      assert.deepEqual(said(await comeBack(visitor, back)), [200, "plain is connected"]);
+      const connection = await app.connected(id);
+      const again = changed(back, { code: world.stub.on("a second code Qx7", (it) => reply(it, freshTokens())) });
+      assert.deepEqual(said(await comeBack(visitor, again)), [200, "plain is connected"]);
+      assert.deepEqual([world.stub.asked(code), world.stub.asked("a second code Qx7")], [1, 0]);
+      assert.deepEqual(await app.connected(id), connection);
+      assert.deepEqual(said(await comeBack(new Visitor(), back)), ELSEWHERE);
+    });
+
+    test("ten callbacks at once: one exchange", async () => {
+      const { id, visitor, back, code } = await away();
+      const pages = await Promise.all(Array.from({ length: 10 }, () => comeBack(visitor, back)));
+      for (const page of pages)
+        assert.ok(["200 plain is connected", "409 One moment"].includes(said(page).join(" ")), said(page).join(" "));
+      assert.equal(world.stub.asked(code), 1);
+      await app.connected(id);
+    });
+
+    test("guessed, cut, doubled", async () => {
+      const { id, visitor, back } = await away();
+      const { searchParams } = new URL(back);
+      const [state, code] = [searchParams.get("state"), searchParams.get("code")];
+      for (const guess of ["x", state.slice(1), `${state}x`, state.toLowerCase(), "%27 OR 1=1", "A".repeat(2000)])
+        assert.deepEqual(said(await comeBack(visitor, changed(back, { state: guess }))), OVER, guess);
+      const base = back.split("?")[0];
+      for (const query of [
+        "",
+        "code=c",
+        `state=${state}`,
+        `code=${code}&state=`,
+        `code=${code}&code=${code}&state=${state}`,
+        `code=${code}&state=${state}&state=${state}`,
+        `code=${code}&error=x&state=${state}`,
+        `code=${code}%00&state=${state}`,
+        `code=${code}&state=${state}&iss=a&iss=b`,
+        `code=${"c".repeat(17_000)}&state=${state}`,
+      ])
+        assert.deepEqual(said(await comeBack(visitor, `${base}?${query}`)), INCOMPLETE, query.slice(0, 100));
+      assert.equal((await app.attempt(id)).status, "pending");
+      assert.deepEqual(said(await comeBack(visitor, back)), [200, "plain is connected"]);
+    });
+
+    test("a state of another browser, with and without a cookie of its own", async () => {
+      const { id, visitor, back, code, link } = await away();
+      const { port } = new URL(back);
+      const [bare, busy, forger] = [new Visitor(), (await away()).visitor, new Visitor()];
+      forger.setCookie(port, "__Host-connect", "A".repeat(43));
+      for (const stranger of [bare, busy, forger]) {
+        assert.deepEqual(said(await comeBack(stranger, back)), ELSEWHERE);
+        // The link is bound as well.
+        assert.deepEqual(said(readPage(await stranger.get(link))), ELSEWHERE);
+        assert.deepEqual(said(readPage(await stranger.submit(link))), ELSEWHERE);
+      }
+      assert.deepEqual([(await app.attempt(id)).status, world.stub.asked(code)], ["pending", 0]);
+      assert.deepEqual(said(await comeBack(visitor, back)), [200, "plain is connected"]);
+      await app.connected(id);
+    });
+
+    test("an attempt of another account, and of another environment", async () => {
+      const visitor = new Visitor();
+      const [mine, theirs, lives] = [
+        await away({ visitor }),
+        await away({ visitor, of: otherApp }),
+        await away({ visitor, of: liveApp }),
+      ];
+      for (const [one, owner] of [
+        [mine, app],
+        [theirs, otherApp],
+        [lives, liveApp],
+      ])
+        for (const reader of [app, otherApp, liveApp]) {
+          const answer = await reader.call("GET", `/v1/vault/connect/${one.id}`);
+          if (reader === owner) assert.equal(answer.status, 200);
+          else assert.deepEqual([answer.status, answer.json.code], [404, "attempt_not_found"]);
+        }
+      // In one browser, each state leads to the account that began it, whatever code it comes with.
+      const states = [mine, theirs, lives].map(({ back }) => new URL(back).searchParams.get("state"));
+      await comeBack(visitor, changed(mine.back, { state: states[1] }));
+      const connection = await otherApp.connected(theirs.id);
+      assert.equal((await app.call("GET", `/v1/vault/connections/${connection.id}`)).status, 404);
+      assert.equal((await app.askCredentials(connection.id)).status, 404);
+      assert.equal((await liveApp.askCredentials(connection.id)).status, 404);
+      assert.equal((await app.attempt(mine.id)).status, "pending");
+      assert.equal((await app.call("POST", "/v1/vault/connect", { connection: connection.id })).status, 404);
+      await comeBack(visitor, lives.back);
+      assert.equal((await liveApp.connected(lives.id)).environment, "live");
+    });
+
+    test("an answer of another authorization server", async () => {
+      for (const [platform, iss, fits] of [
+        ["issuing", "https://evil.example", false],
+        ["issuing", `${world.stub.origin}/issuer/`, false],
+        ["issuing", world.stub.origin, false],
+        ["issuing", `${world.stub.origin}/issuer`, true],
+        ["issuing", undefined, true],
+        ["plain", "https://evil.example", false],
+        ["plain", world.stub.origin.replace("127.0.0.1", "localhost"), false],
+        ["plain", EVIL, false],
+        ["plain", `${world.stub.origin}/any`, true],
+      ]) {
+        const { id, visitor, back, code } = await away({ platform, pick: iss === undefined ? {} : { iss } });
+        const page = await comeBack(visitor, back);
+        if (fits) {
+          assert.deepEqual(said(page), [200, `${platform} is connected`], `${iss}`);
+          continue;
+        }
+        assert.deepEqual(said(page), [200, `${platform} could not be connected`], `${iss}`);
+        assert.equal(
+          await app.failed(id, "issuer_mismatch"),
+          `The answer does not come from ${platform}, so it was not used.`,
+        );
+        assert.equal(world.stub.asked(code), 0, "the code goes nowhere");
+      }
+    });
+
+    test("addresses to return to", async () => {
+      for (const returnUrl of [
+        "https://evil.example/",
+        "https://app.example.evil.example/",
+        "https://app.example@evil.example/",
+        "https://app.example:8443/",
+        "https://evil.example\\@app.example/",
+        "https://evil.example#@app.example/",
+        "http://app.example/",
+        "//evil.example/",
+        "//app.example/",
+        "/done",
+        "app.example",
+        "javascript:alert(1)//https://app.example",
+        "data:text/html,x",
+        " https://app.example/",
+        "https://app.example/\u0000",
+        "https://app.example/<script>",
+        "https://app.example./",
+        "https://аpp.example/",
+        "https:app.example",
+        "https:///app.example",
+        "http://localhost.evil.example/",
+        "http://127.0.0.1:1/",
+        `https://app.example/${"a".repeat(3000)}`,
+        "",
+        7,
+        ["https://app.example/"],
+      ]) {
+        const answer = await app.connect({ platform: "plain", identity: "returning", returnUrl });
+        assert.deepEqual([answer.status, answer.json.code], [400, "invalid_body"], `${returnUrl}: ${answer.text}`);
+        assert.deepEqual(
+          answer.json.errors.map(({ pointer }) => pointer),
+          ["/returnUrl"],
+        );
+      }
+      for (const [returnUrl, expected] of [
+        ["https://app.example/done?x=1#top", (id) => `https://app.example/done?x=1&connect=${id}#top`],
+        ["https://APP.example:443", (id) => `https://APP.example:443?connect=${id}`],
+        ["https://app.example/?a='b'&amp;", (id) => `https://app.example/?a='b'&amp;&connect=${id}`],
+      ]) {
+        const { id, visitor, back } = await away({ returnUrl });
+        const page = await comeBack(visitor, back);
+        assert.deepEqual(page.told, {
+          attempt: id,
+          status: "succeeded",
+          origin: "https://app.example",
+          return: expected(id),
+        });
+        assert.deepEqual(page.links, ["Go back to the app"]);
+      }
+    });
+
+    test("markup in everything that is sent, and in everything that a platform says", async () => {
+      const wish = { platform: "plain", identity: `${EVIL}&amp;`, label: "label", name: EVIL, tags: ["<b>"] };
+      const { link } = await app.begin(wish);
+      const visitor = new Visitor();
+      const question = readPage(await visitor.get(link));
+      assert.equal(question.heading, "Connect plain?");
+      assert.equal(
+        question.paragraphs[0],
+        `This link connects a plain account to Sample <b>App</b>, for user “${EVIL}&amp;”.`,
+      );
+      const address = new URL(await leadOn(visitor, link));
+      const back = `http://127.0.0.1:${world.server.port}/connect/callback`;
+      const state = encodeURIComponent(address.searchParams.get("state"));
+      const evil = encodeURIComponent(EVIL);
+      // Not ours.
+      for (const query of [`state=${evil}&code=${evil}`, `state=${evil}&error=${evil}&error_description=${evil}`])
+        assert.deepEqual(said(await comeBack(visitor, `${back}?${query}`)), OVER);
+      for (const path of [`/connect/go/${evil}`, `/connect/go/${evil}?x=${evil}`])
+        assert.deepEqual(said(readPage(await visitor.get(`http://127.0.0.1:${world.server.port}${path}`))), OVER);
+      assert.deepEqual(said(await comeBack(visitor, `${back}?${evil}=${evil}`)), INCOMPLETE);
+      // The platform's own words.
+      const page = await comeBack(
+        visitor,
+        `${back}?state=${state}&error=${evil}&error_description=${evil}&error_uri=${evil}&${evil}=${evil}`,
+      );
+      assert.deepEqual(said(page), [200, "plain could not be connected"]);
+      assert.equal(page.paragraphs[0], `plain does not accept what the app asks for: ${EVIL}.`);
+
+      const words = { error: "invalid_grant", error_description: EVIL, error_uri: EVIL };
+      const told = await away();
+      world.stub.on(told.code, (it) => reply(it, words, { status: 400 }));
+      const refused = await comeBack(told.visitor, told.back);
+      assert.equal(refused.paragraphs[0], `plain does not accept its own code any more (invalid_grant): ${EVIL}.`);
+      assert.equal(await app.failed(told.id, "code_rejected"), refused.paragraphs[0]);
+    });
+
+    test("values that would lead to another host", async () => {
+      const values = [
+        "evil.example#",
+        "evil.example/",
+        "evil.example?",
+        "evil.example\\",
+        "a@b",
+        "a:b@evil.example",
+        "..",
+        ".",
+        "shop.",
+        ".shop",
+        "shop:8443",
+        "evil.example%2f",
+        "evil。example",
+        "ⓔvil",
+        "ｅvil",
+        "evil\u0000",
+        "evil example",
+        "{shop}",
+        "127.0.0.1/#",
+      ];
+      for (const shop of values) {
+        const answer = await app.connect({ platform: "labelled", identity: "shopper", fields: { shop } });
+        assert.deepEqual([answer.status, answer.json.code], [400, "invalid_body"], `${shop}: ${answer.text}`);
+        assert.deepEqual(
+          answer.json.errors.map(({ pointer }) => pointer),
+          ["/fields/shop"],
+          shop,
+        );
+      }
+      // In a path, a value stays one segment of it.
+      for (const [shop, path] of [
+        ["a/../../evil", "/a%2F..%2F..%2Fevil/authorize"],
+        ["@evil.example", "/%40evil.example/authorize"],
+        ["x?y#z", "/x%3Fy%23z/authorize"],
+      ]) {
+        const { link } = await app.begin({ platform: "in-path", identity: `path ${shop}`, fields: { shop } });
+        const address = new URL(await agree(new Visitor(), link));
+        assert.deepEqual([address.origin, address.pathname], [world.stub.origin, path]);
+      }
+      for (const shop of ["..", "."])
+        assert.equal((await app.connect({ platform: "in-path", identity: "p", fields: { shop } })).status, 400);
+    });
+
+    test("who fills in a form does not choose who gets the app's secret", async () => {
+      const client = { clientId: "app", clientSecret: "the attacked app's secret" };
+      await app.setClient("hosted", client);
+      const wish = { platform: "hosted", identity: "chooser", fields: { shop: "evil.example" } };
+      const refused = await app.connect(wish);
+      assert.deepEqual([refused.status, refused.json.code], [409, "oauth_client_missing"]);
+      assert.match(refused.json.detail, /must set its `variables` `shop`/);
+      const set = await app.call("PUT", "/v1/oauth-clients/hosted", { ...client, variables: { shop: "good.example" } });
+      assert.equal(set.status, 200, set.text);
+      const { link } = await app.begin(wish);
+      assert.equal(new URL(await agree(new Visitor(), link)).host, "good.example");
+    });
+
+    test("a token's holder connects for nobody else", async () => {
+      const { token } = await app.expect(201, "POST", "/v1/sessions", {
+        identity: "ann",
+        identityType: "user",
+        scopes: ["connections:connect", "connections:read"],
+        platforms: ["plain"],
+      });
+      secrets.add(token);
+      const holder = new App(() => world.server, { secret: token });
+      const bobs = await away({ identity: "bob" });
+      await comeBack(bobs.visitor, bobs.back);
+      const bob = await app.connected(bobs.id);
+      for (const [wish, status, code] of [
+        [{ platform: "plain", identity: "bob" }, 403, "insufficient_scope"],
+        [{ platform: "plain", identity: "Ann" }, 403, "insufficient_scope"],
+        [{ platform: "plain", identityType: "team" }, 403, "insufficient_scope"],
+        [{ platform: "issuing" }, 403, "insufficient_scope"],
+        [{ connection: bob.id }, 404, "connection_not_found"],
+      ]) {
+        const answer = await holder.call("POST", "/v1/vault/connect", wish);
+        assert.deepEqual([answer.status, answer.json.code], [status, code], JSON.stringify(wish));
+      }
+      for (const [method, path] of [
+        ["GET", `/v1/vault/connect/${bobs.id}`],
+        ["GET", `/v1/vault/connections/${bob.id}`],
+      ])
+        assert.equal((await holder.call(method, path)).status, 404, path);
+      for (const [method, path] of [
+        ["GET", `/v1/vault/connections/${bob.id}/credentials`],
+        ["GET", "/v1/oauth-clients"],
+        ["PUT", "/v1/oauth-clients/plain"],
+      ]) {
+        const answer = await holder.call(method, path, method === "PUT" ? { clientId: "x" } : undefined);
+        assert.deepEqual([answer.status, answer.json.code], [403, "insufficient_scope"], path);
+      }
+      const own = await holder.call("POST", "/v1/vault/connect", { platform: "plain" });
+      assert.equal(own.status, 202, own.text);
+    });
+
+    test("another site answers the question for nobody", async () => {
+      const { id, link } = await app.begin({ platform: "plain", identity: "asked" });
+      const visitor = new Visitor();
+      const { origin } = new URL(link);
+      for (const headers of [
+        [],
+        [["Origin", "https://evil.example"]],
+        [["Origin", "null"]],
+        [["Origin", origin.replace(/\d+$/, "1")]],
+        [["Sec-Fetch-Site", "same-origin"]],
+        ...["cross-site", "same-site", "none"].map((site) => [
+          ["Origin", origin],
+          ["Sec-Fetch-Site", site],
+        ]),
+      ]) {
+        const answer = await visitor.request("POST", link, { headers });
+        assert.deepEqual(said(readPage(answer)), FOREIGN, JSON.stringify(headers));
+        assert.deepEqual(answer.all("set-cookie"), []);
+      }
+      assert.equal((await app.attempt(id)).status, "pending");
+      await agree(visitor, link);
+    });
+
+    test("a forwarded link asks first, and belongs to whoever answers first", async () => {
+      const { link } = await app.begin({ platform: "plain", identity: "forwarded" });
+      const [first, second] = [new Visitor(), new Visitor()];
+      assert.deepEqual(said(readPage(await first.get(link))), [200, "Connect plain?"]);
+      // Looking at it binds nothing: the previews of chats do that.
+      assert.equal((await first.request("HEAD", link)).body.length, 0);
+      const address = await agree(second, link);
+      assert.deepEqual(said(readPage(await first.get(link))), ELSEWHERE);
+      assert.deepEqual(said(readPage(await first.submit(link))), ELSEWHERE);
+      // Its own browser may follow it again.
+      assert.equal((await second.get(link)).header("location"), address);
+    });
+  });
+
+  describe("without LOCAL_TARGETS", () => {
+    let server;
+    const strict = connectingKey({ account: "strict" });
+    const strictApp = new App(() => server, strict);
+
+    before(async () => {
+      await store(world.database, [strict]);
+      const configuration = world.configuration("connect-strict");
+      delete configuration.variables.LOCAL_TARGETS;
+      server = await Server.start(world.state, configuration);
+      for (const platform of ["plain", "hosted"]) {
+        const variables = platform === "hosted" ? { shop: "127.0.0.1" } : {};
+        await strictApp.setClient(platform, { clientId: "app", clientSecret: "the strict app's secret", variables });
+      }
+    });
+
+    after(() => server?.stop());
+
+    test("nothing is sent to this machine, and the answer says why", async () => {
+      const asked = world.stub.requests.length;
+      const plain = await strictApp.connect({ platform: "plain", identity: "ann" });
+      assert.deepEqual([plain.status, plain.json.code], [400, "invalid_body"]);
+      assert.deepEqual(plain.json.errors, [
+        { pointer: "/fields", detail: "can't be used: the address does not begin with `https://`" },
+      ]);
+      const hosted = await strictApp.connect({ platform: "hosted", identity: "ann" });
+      assert.deepEqual(hosted.json.errors, [
+        {
+          pointer: "/fields/shop",
+          detail: "can't be used: `shop` must lead to a public host name and the usual port",
+        },
+      ]);
+      assert.equal(world.stub.requests.length, asked);
+    });
+  });
+}

@@ -1,0 +1,190 @@
+// Connecting against `oidc-provider`: from the link to credentials that the server accepts, and on through renewals.
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+import { App, Visitor, agree, comeBack, connectingKey, isCallback } from "../support/connecting.mjs";
+import { store } from "../support/keys.mjs";
+import { CLIENTS, IDP_SCOPES } from "../support/oidc.mjs";
+import { Server } from "../support/server.mjs";
+
+const MANY = 50;
+const POLL_MS = 100;
+
+/** What `look` returns once it returns something. */
+async function eventually(look) {
+  for (const until = Date.now() + 15_000; ; ) {
+    const seen = await look();
+    if (seen !== undefined) return seen;
+    assert.ok(Date.now() < until, "it did not come");
+    await pause(POLL_MS);
+  }
+}
+
+export function connectIdp(world) {
+  const made = connectingKey({ account: "idp" });
+  const app = new App(() => world.server, made);
+
+  /** Connects an account there, as one person in one browser. Returns the attempt's id and the last page. */
+  async function visit(wish, { as = wish.identity, deny, visitor = new Visitor() } = {}) {
+    const { id, link } = await app.begin(wish);
+    const url = await agree(visitor, link);
+    const back = await world.idp.visit(visitor, url, { login: as, deny }, isCallback);
+    return { id, page: await comeBack(visitor, back), url: new URL(url), back: new URL(back) };
+  }
+
+  async function connected(wish, how) {
+    const { id } = await visit(wish, how);
+    return app.connected(id);
+  }
+
+  /** Makes an access token look expired. */
+  const expire = (id) =>
+    world.database
+      .prepare("UPDATE credentials SET expires_at = ? WHERE connection_id = ?")
+      .bind(Date.now() - 1, id)
+      .run();
+
+  describe("an authorization server that rotates refresh tokens", () => {
+    before(async () => {
+      await store(world.database, [made]);
+      for (const [platform, { client_id: clientId, client_secret: clientSecret = null }] of Object.entries(CLIENTS))
+        await app.setClient(platform, { clientId, clientSecret, scopes: IDP_SCOPES });
+    });
+
+    after(() => assert.deepEqual(world.idp.faults, []));
+
+    for (const platform of Object.keys(CLIENTS)) {
+      test(`${platform}: connected, used, renewed`, async () => {
+        const { id, page, url, back } = await visit({ platform, identity: "ann" });
+        assert.equal(url.origin + url.pathname, `${world.idp.issuer}/auth`);
+        assert.equal(url.searchParams.get("code_challenge_method"), "S256");
+        assert.equal(url.searchParams.get("scope"), IDP_SCOPES.join(" "));
+        assert.equal(back.searchParams.get("iss"), world.idp.issuer);
+        assert.deepEqual([page.status, page.heading, page.told.status], [200, `${platform} is connected`, "succeeded"]);
+        const connection = await app.connected(id);
+        assert.deepEqual(
+          [connection.state, connection.active, connection.platform, connection.identity],
+          ["operational", true, platform, "ann"],
+        );
+        const first = await app.credentials(connection.id);
+        assert.deepEqual([first.type, first.tokenType, first.scopes], ["oauth2", "Bearer", IDP_SCOPES]);
+        assert.deepEqual(first.headers, { authorization: `Bearer ${first.accessToken}` });
+        assert.equal(await world.idp.whose(first.headers), "ann");
+        // Each renewal spends the refresh token that the one before brought.
+        for (let former = first, n = 0; n < 3; n += 1) {
+          const renewed = await app.credentials(connection.id, "?refresh=true");
+          assert.notEqual(renewed.accessToken, former.accessToken);
+          assert.equal(await world.idp.whose(renewed.headers), "ann");
+          former = renewed;
+        }
+        const status = await app.status(connection.id);
+        assert.deepEqual([status.state, status.reason, status.missingScopes], ["operational", null, []]);
+      });
+    }
+
+    test("a token that has expired is renewed when it is asked for", async () => {
+      const usual = world.idp.life;
+      world.idp.life = 2;
+      const { id } = await connected({ platform: "idp-basic", identity: "brief" });
+      const first = await app.credentials(id);
+      assert.equal(await world.idp.whose(first.headers), "brief");
+      await eventually(async () => ((await world.idp.whose(first.headers)) === undefined ? true : undefined));
+      world.idp.life = usual;
+      const second = await app.credentials(id);
+      assert.equal(await world.idp.whose(second.headers), "brief");
+      assert.deepEqual(await app.credentials(id), second, "a fresh one is not renewed");
+    });
+
+    test(`${MANY} requests to two processes at once: one renewal`, async () => {
+      const { id } = await connected({ platform: "idp-basic", identity: "crowd" });
+      const twin = new App(() => world.twin, made);
+      world.twin ??= await Server.start(world.state, world.configuration("connect-twin"));
+      for (let round = 0; round < 2; round += 1) {
+        await expire(id);
+        const sent = world.idp.requests.length;
+        const asked = Array.from({ length: MANY }, (_, i) => (i % 2 ? twin : app).credentials(id));
+        const tokens = new Set((await Promise.all(asked)).map(({ accessToken }) => accessToken));
+        assert.deepEqual(world.idp.requests.slice(sent), [{ grant: "refresh_token" }]);
+        assert.equal(tokens.size, 1);
+        const [token] = tokens;
+        assert.equal(await world.idp.whose({ authorization: `Bearer ${token}` }), "crowd");
+      }
+      // The grant is still there: nobody has used a refresh token twice.
+      const renewed = await twin.credentials(id, "?refresh=true");
+      assert.equal(await world.idp.whose(renewed.headers), "crowd");
+    });
+
+    test("reconnecting keeps the connection; another account takes its place only when that is allowed", async () => {
+      const before = await connected({ platform: "idp-post", identity: "dora", tags: ["kept"] });
+      const same = await connected({ connection: before.id }, { as: "dora" });
+      assert.deepEqual([same.id, same.key, same.tags, same.state], [before.id, before.key, ["kept"], "operational"]);
+      const held = await app.credentials(before.id);
+
+      const other = await visit({ connection: before.id }, { as: "somebody else" });
+      assert.deepEqual([other.page.status, other.page.heading], [200, "idp-post could not be connected"]);
+      assert.match(await app.failed(other.id, "account_mismatch"), /^You signed in to idp-post with another account/);
+      assert.deepEqual(await app.credentials(before.id), held);
+      assert.equal(await world.idp.whose(held.headers), "dora");
+
+      const allowed = await connected({ connection: before.id, allowOtherAccount: true }, { as: "somebody else" });
+      assert.equal(allowed.id, before.id);
+      assert.equal(await world.idp.whose((await app.credentials(before.id)).headers), "somebody else");
+    });
+
+    test("who says no is not connected", async () => {
+      const deny = 'No "thanks" <img src=x onerror=alert(1)>';
+      const { id, page } = await visit({ platform: "idp-none", identity: "eve" }, { deny });
+      assert.deepEqual([page.status, page.heading, page.told.status], [200, "idp-none was not connected", "failed"]);
+      assert.match(await app.failed(id, "denied"), /\(access_denied\)/);
+    });
+
+    test("a grant that is gone: the connection is degraded, and says so", async () => {
+      const { id } = await connected({ platform: "idp-none", identity: "gone" });
+      const { provider } = world.idp;
+      const held = await app.credentials(id);
+      const { grantId } = await provider.AccessToken.find(held.accessToken);
+      await provider.RefreshToken.revokeByGrantId(grantId);
+      await expire(id);
+      const answer = await app.askCredentials(id);
+      assert.deepEqual([answer.status, answer.json.code], [503, "unavailable"]);
+      assert.ok(Number(answer.header("retry-after")) >= 45);
+      const status = await app.status(id);
+      assert.deepEqual(
+        [status.state, status.reason.code, status.attempts, status.actor],
+        ["degraded", "grant_rejected", 1, "nobody"],
+      );
+    });
+
+    test("a client with a wrong secret connects nobody, and its platform's words say why", async () => {
+      const { client_id: clientId, client_secret: clientSecret } = CLIENTS["idp-basic"];
+      const set = (secret) =>
+        app.call("PUT", "/v1/oauth-clients/idp-basic", { clientId, clientSecret: secret, scopes: IDP_SCOPES });
+      assert.equal((await set("another secret")).status, 200);
+      const { id, page } = await visit({ platform: "idp-basic", identity: "flo" });
+      assert.equal(page.paragraphs[1], "You can do nothing about this: tell the people who run the app.");
+      assert.match(await app.failed(id, "client_rejected"), /^idp-basic does not accept the app \(invalid_client\)/);
+      assert.equal((await set(clientSecret)).status, 200);
+    });
+
+    test("a code of somebody else's attempt is worth nothing", async () => {
+      const [victim, attacker] = [new Visitor(), new Visitor()];
+      const [theirs, own] = [
+        await app.begin({ platform: "idp-post", identity: "victim" }),
+        await app.begin({ platform: "idp-post", identity: "attacker" }),
+      ];
+      const stolen = await world.idp.visit(victim, await agree(victim, theirs.link), { login: "victim" }, isCallback);
+      const back = await world.idp.visit(attacker, await agree(attacker, own.link), { login: "attacker" }, isCallback);
+      const injected = new URL(back);
+      injected.searchParams.set("code", new URL(stolen).searchParams.get("code"));
+      const page = await comeBack(attacker, injected.href);
+      assert.equal(page.heading, "idp-post could not be connected");
+      // The verifier of PKCE is the attacker's.
+      assert.match(await app.failed(own.id, "code_rejected"), /\(invalid_grant\)/);
+      // Nor does the attacker's code get into the victim's browser.
+      assert.deepEqual(
+        [(await comeBack(victim, back)).status, (await comeBack(victim, back)).heading],
+        [403, "This was started in another browser"],
+      );
+    });
+  });
+}

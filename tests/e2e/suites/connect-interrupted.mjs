@@ -1,0 +1,126 @@
+// The service is killed in the middle of an exchange: nothing half connected is left, and a new attempt works.
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { App, Visitor, agree, comeBack, connectingKey, handedOut, isCallback } from "../support/connecting.mjs";
+import { store } from "../support/keys.mjs";
+import { Server } from "../support/server.mjs";
+import { freshTokens, reply } from "../support/stub.mjs";
+
+/** How long an exchange may take, and a renewal: what is older has been interrupted. */
+const [EXCHANGE_MS, LEASE_MS] = [60_000, 30_000];
+
+export function connectInterrupted(world) {
+  const made = connectingKey({ account: "interrupted" });
+  let server;
+  const app = new App(() => server, made);
+
+  const start = async () => {
+    server = await Server.start(world.state, world.configuration("connect-killed"));
+  };
+  const kill = async () => {
+    server.kill("SIGKILL");
+    await server.ended;
+  };
+
+  /** An answer that is held until the test lets it go; `reached` is kept once the request is there. */
+  function held(answer) {
+    let [arrive, release] = [];
+    const reached = new Promise((done) => (arrive = done));
+    const released = new Promise((done) => (release = done));
+    const hold = async (response) => {
+      arrive();
+      await released;
+      answer(response);
+    };
+    return { hold, reached, release };
+  }
+
+  async function away(identity, answer, visitor = new Visitor()) {
+    const begun = await app.begin({ platform: "plain", identity });
+    const address = new URL(await agree(visitor, begun.link));
+    const code = world.stub.on(`code of ${identity} Qx7`, answer);
+    address.searchParams.set("pick", new URLSearchParams({ code }).toString());
+    const { url: back } = await visitor.follow(await visitor.get(address.href), address.href, isCallback);
+    return { ...begun, visitor, back, code };
+  }
+
+  const count = async (table) => {
+    const { rows } = await world.database
+      .prepare(`SELECT count(*) AS rows FROM ${table} WHERE account = 'interrupted'`)
+      .first();
+    return rows;
+  };
+
+  describe("killed in the middle", () => {
+    before(async () => {
+      await store(world.database, [made]);
+      await start();
+      await app.setClient("plain", { clientId: "app", clientSecret: "the interrupted app's secret", scopes: ["read"] });
+    });
+
+    after(() => server?.stop());
+
+    test("an exchange", async () => {
+      const tokens = freshTokens();
+      const { hold, reached, release } = held((it) => reply(it, tokens));
+      const { id, visitor, back, code } = await away("ann", hold);
+      const lost = visitor.get(back).catch((error) => error);
+      await reached;
+      assert.equal((await app.attempt(id)).status, "pending");
+      await kill();
+      release();
+      await lost;
+      const port = server.port;
+      await start();
+      assert.equal((await app.attempt(id)).status, "pending");
+      assert.deepEqual([await count("connections"), await count("credentials")], [0, 0]);
+      // The user loads the page again, in the same browser.
+      const { port: now } = server;
+      visitor.setCookie(now, "__Host-connect", visitor.cookie(port, "__Host-connect"));
+      const again = back.replace(`:${port}/`, `:${now}/`);
+      assert.deepEqual([(await comeBack(visitor, again)).status, world.stub.asked(code)], [409, 1]);
+      await world.database
+        .prepare("UPDATE connect_attempts SET claimed_at = claimed_at - ? WHERE id = ?")
+        .bind(EXCHANGE_MS, id)
+        .run();
+      assert.equal(
+        await app.failed(id, "interrupted"),
+        "The service was interrupted while it exchanged the code. Try again.",
+      );
+      assert.equal((await comeBack(visitor, again)).heading, "plain could not be connected");
+      assert.deepEqual([await count("connections"), await count("credentials")], [0, 0]);
+      assert.equal(world.stub.asked(code), 1, "a code is used once");
+      const next = await away("ann", (it) => reply(it, freshTokens()), visitor);
+      await comeBack(visitor, next.back);
+      const connection = await app.connected(next.id);
+      assert.equal(connection.state, "operational");
+      assert.deepEqual([await count("connections"), await count("credentials")], [1, 1]);
+    });
+
+    test("a renewal", async () => {
+      const [first, second] = [freshTokens(), freshTokens()];
+      const { id, visitor, back } = await away("bob", (it) => reply(it, first));
+      await comeBack(visitor, back);
+      const connection = await app.connected(id);
+      const { hold, reached, release } = held((it) => reply(it, freshTokens()));
+      world.stub.on(first.refresh_token, hold);
+      const lost = app.askCredentials(connection.id, "?refresh=true").catch((error) => error);
+      await reached;
+      await kill();
+      release();
+      await lost;
+      await start();
+      // The old token is still valid; while the lease lasts, nobody else renews.
+      assert.equal((await app.credentials(connection.id)).accessToken, first.access_token);
+      world.stub.on(first.refresh_token, (it) => reply(it, second));
+      const busy = await app.askCredentials(connection.id, "?refresh=true");
+      assert.deepEqual([busy.status, busy.json.code, busy.header("retry-after")], [503, "unavailable", "5"]);
+      await world.database
+        .prepare("UPDATE credentials SET lease_until = lease_until - ? WHERE connection_id = ?")
+        .bind(LEASE_MS, connection.id)
+        .run();
+      assert.equal((await app.credentials(connection.id, "?refresh=true")).accessToken, second.access_token);
+      assert.ok(handedOut.has(second.access_token));
+    });
+  });
+}

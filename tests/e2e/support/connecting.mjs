@@ -1,0 +1,126 @@
+// The API of connecting as an app calls it, and what connecting has shown to anybody.
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { secrets } from "./http.mjs";
+import { key } from "./keys.mjs";
+import { Visitor, readPage } from "./visitor.mjs";
+
+export const SCOPES =
+  "catalog:read connections:read connections:write connections:connect credentials:read credentials:write clients:read clients:write";
+/** Seals credentials in these tests. */
+export const VAULT_KEY = randomBytes(32).toString("base64");
+secrets.add(VAULT_KEY);
+/** With these, connecting works. */
+export const VARIABLES = { APP_NAME: "Sample <b>App</b>", ALLOWED_ORIGINS: "https://app.example" };
+
+/** A key that may connect and read credentials. */
+export const connectingKey = (row = {}) => key({ scopes: SCOPES, ...row });
+
+/** Secrets that some answers must hold: tokens, codes, states, links, cookies. */
+export const handedOut = new Set();
+/** All answers that must hold none of them. */
+export const heard = [];
+
+/** What one key does with a server. */
+export class App {
+  /** @param {() => import("./server.mjs").Server} server @param {{ secret: string }} made */
+  constructor(server, made) {
+    this.server = server;
+    this.secret = made.secret;
+  }
+
+  async call(method, path, value, headers = []) {
+    const body = value === undefined ? undefined : JSON.stringify(value);
+    const typed = body === undefined ? headers : [["content-type", "application/json"], ...headers];
+    const answer = await this.server().send(path, { method, secret: this.secret, headers: typed, body });
+    if (!/\/credentials\b/.test(path) && answer.status !== 202) heard.push(`${method} ${path}\n${answer.text}`);
+    return answer;
+  }
+
+  /** Asserts the status, and returns the document. */
+  async expect(status, method, path, value, headers) {
+    const answer = await this.call(method, path, value, headers);
+    assert.equal(answer.status, status, `${method} ${path}: ${answer.text.slice(0, 500)}`);
+    return answer.body.length > 0 ? answer.json : undefined;
+  }
+
+  setClient(platform, client) {
+    if (client.clientSecret) secrets.add(client.clientSecret);
+    return this.expect(201, "PUT", `/v1/oauth-clients/${platform}`, client);
+  }
+
+  connect = (wish) => this.call("POST", "/v1/vault/connect", { identityType: "user", ...wish });
+
+  /** Begins an attempt: { id, link }. */
+  async begin(wish) {
+    const type = wish.connection === undefined ? { identityType: "user" } : {};
+    const begun = await this.expect(202, "POST", "/v1/vault/connect", { ...type, ...wish });
+    assert.equal(begun.status, "pending");
+    const link = begun.authorizationUrl;
+    assert.match(link, /^http:\/\/127\.0\.0\.1:\d+\/connect\/go\/[\w-]{43}$/);
+    handedOut.add(link.split("/").at(-1));
+    return { id: begun.id, link };
+  }
+
+  attempt = (id) => this.expect(200, "GET", `/v1/vault/connect/${id}`);
+  status = (id) => this.expect(200, "GET", `/v1/vault/connections/${id}/status`);
+  askCredentials = (id, query = "") => this.call("GET", `/v1/vault/connections/${id}/credentials${query}`);
+
+  /** The credentials of a connection. */
+  async credentials(id, query) {
+    const answer = await this.askCredentials(id, query);
+    assert.equal(answer.status, 200, answer.text.slice(0, 500));
+    if (answer.json.accessToken) handedOut.add(answer.json.accessToken);
+    return answer.json;
+  }
+
+  /** Asserts that an attempt has succeeded, and returns its connection. */
+  async connected(id) {
+    const attempt = await this.attempt(id);
+    assert.deepEqual([attempt.status, attempt.error], ["succeeded", null], JSON.stringify(attempt));
+    return attempt.connection;
+  }
+
+  /** Asserts that an attempt has failed for a reason, and returns the reason's words. */
+  async failed(id, code) {
+    const attempt = await this.attempt(id);
+    assert.deepEqual(
+      [attempt.status, attempt.error?.code, attempt.connection],
+      ["failed", code, null],
+      JSON.stringify(attempt),
+    );
+    return attempt.error.detail;
+  }
+}
+
+/** Answers a link's question with yes. Returns the address at the platform to which that leads. */
+export async function agree(visitor, link) {
+  const question = readPage(await visitor.get(link));
+  assert.deepEqual([question.status, question.paragraphs[1]?.startsWith("Did you start this?")], [200, true]);
+  return leadOn(visitor, link);
+}
+
+/** Answers yes without having looked at the question. */
+export async function leadOn(visitor, link) {
+  const answer = await visitor.submit(link);
+  assert.equal(answer.status, 303, answer.text);
+  const { port } = new URL(link);
+  handedOut.add(visitor.cookie(port, "__Host-connect"));
+  const address = answer.header("location");
+  handedOut.add(new URL(address).searchParams.get("state"));
+  return address;
+}
+
+/** Comes back from a platform with an address. Returns what the page says. */
+export async function comeBack(visitor, url) {
+  const code = new URL(url).searchParams.get("code");
+  if (code) handedOut.add(code);
+  const answer = await visitor.get(url);
+  heard.push(answer.text);
+  return readPage(answer);
+}
+
+/** Whether an address is that to which platforms send users back. */
+export const isCallback = (url) => new URL(url).pathname === "/connect/callback";
+
+export { Visitor, readPage };

@@ -1,0 +1,148 @@
+// `oidc-provider`, a certified authorization server, on this machine: PKCE is required, refresh tokens rotate, and whoever
+// uses one twice loses the grant.
+import { generateKeyPairSync, randomBytes } from "node:crypto";
+import { createServer } from "node:http";
+import Provider from "oidc-provider";
+import { listen, readBody } from "./listening.mjs";
+import { handedOut } from "./connecting.mjs";
+import { secrets } from "./http.mjs";
+
+const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+
+/** Every kind of client authentication, each with a platform of the catalog. Ids and secrets need encoding. */
+export const CLIENTS = {
+  "idp-basic": {
+    token_endpoint_auth_method: "client_secret_basic",
+    client_id: "an app: 100% +&=",
+    client_secret: "a secret: 100% +&=/ of the app with Basic",
+  },
+  "idp-post": {
+    token_endpoint_auth_method: "client_secret_post",
+    client_id: "posting app",
+    client_secret: "a secret: 50% +&=/ of the app that posts",
+  },
+  "idp-none": { token_endpoint_auth_method: "none", client_id: "public-app" },
+};
+for (const { client_secret: secret } of Object.values(CLIENTS)) if (secret) secrets.add(secret);
+
+/** Asks for a refresh token and, so that one comes, for consent each time. */
+export const IDP_SCOPES = ["openid", "offline_access"];
+
+/** The platforms that speak to this server. */
+export const idpPlatforms = (issuer) =>
+  Object.fromEntries(
+    Object.entries(CLIENTS).map(([name, client]) => [
+      name,
+      {
+        servers: [issuer],
+        account: { request: "GET /me", id: "/sub" },
+        auth: {
+          issuer,
+          authorizationUrl: `${issuer}/auth`,
+          tokenUrl: `${issuer}/token`,
+          revocationUrl: `${issuer}/token/revocation`,
+          pkce: "S256",
+          tokenAuth: client.token_endpoint_auth_method,
+          authorizationParameters: { prompt: "consent" },
+        },
+      },
+    ]),
+  );
+
+/** The server on a port that is chosen at once; it answers once it knows where users are sent back to. */
+export class Idp {
+  /** Every token request that it has answered: { grant, error }. */
+  requests = [];
+  /** Its own faults. */
+  faults = [];
+  /** Seconds that access tokens live. */
+  life = 3600;
+
+  static async start() {
+    const idp = new Idp();
+    idp.http = createServer((request, response) => idp.#answer(request, response));
+    idp.issuer = `http://127.0.0.1:${await listen(idp.http)}`;
+    return idp;
+  }
+
+  /** Makes the server with clients that send users back to this address. */
+  open(redirectUri) {
+    const usual = {
+      redirect_uris: [redirectUri],
+      grant_types: ["authorization_code", "refresh_token"],
+      response_types: ["code"],
+    };
+    this.provider = new Provider(this.issuer, {
+      clients: Object.values(CLIENTS).map((client) => ({ ...usual, ...client })),
+      jwks: { keys: [{ ...privateKey.export({ format: "jwk" }), use: "sig", alg: "RS256", kid: "one" }] },
+      cookies: { keys: [randomBytes(16).toString("hex")] },
+      pkce: { required: () => true },
+      rotateRefreshToken: () => true,
+      features: { devInteractions: { enabled: false }, revocation: { enabled: true } },
+      interactions: { url: (_, { uid }) => `/interaction/${uid}` },
+      findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
+      ttl: {
+        AccessToken: () => this.life,
+        ...{ AuthorizationCode: 60, Grant: 3600, IdToken: 3600, Interaction: 600, RefreshToken: 3600, Session: 3600 },
+      },
+    });
+    this.provider.on("grant.success", (context) => this.requests.push({ grant: context.oidc.params.grant_type }));
+    this.provider.on("grant.error", (context, error) =>
+      this.requests.push({ grant: context.oidc.params?.grant_type, error: error.message }),
+    );
+    this.provider.on("server_error", (_, error) => this.faults.push(error));
+    for (const kind of ["authorization_code", "access_token", "refresh_token"])
+      this.provider.on(`${kind}.saved`, (token) => handedOut.add(token.jti));
+    this.callback = this.provider.callback();
+  }
+
+  #answer(request, response) {
+    if (!request.url.startsWith("/interaction/")) return this.callback(request, response);
+    this.#interact(request, response).catch((error) => {
+      this.faults.push(error);
+      response.writeHead(500).end();
+    });
+  }
+
+  /** Signs people in by the name that they give, and lets them agree or not. */
+  async #interact(request, response) {
+    const { provider } = this;
+    const { prompt, params, session, grantId } = await provider.interactionDetails(request, response);
+    if (request.method === "GET") return response.end(prompt.name);
+    const said = new URLSearchParams(await readBody(request));
+    if (said.has("deny")) {
+      const refusal = { error: "access_denied", error_description: said.get("deny") };
+      return provider.interactionFinished(request, response, refusal);
+    }
+    if (prompt.name === "login")
+      return provider.interactionFinished(request, response, { login: { accountId: said.get("login") } });
+    const grant =
+      (grantId && (await provider.Grant.find(grantId))) ||
+      new provider.Grant({ accountId: session.accountId, clientId: params.client_id });
+    grant.addOIDCScope(params.scope);
+    const consent = { grantId: await grant.save() };
+    return provider.interactionFinished(request, response, { consent }, { mergeWithLastSubmission: true });
+  }
+
+  /** What a person does there: signs in with a name, and agrees; or says no. Returns the address that leads back. */
+  async visit(visitor, url, { login, deny }, isBack) {
+    let { url: at, answer } = await visitor.follow(await visitor.get(url), url, isBack);
+    while (answer?.status === 200) {
+      const said = answer.text === "login" ? { login } : deny === undefined ? { agree: "yes" } : { deny };
+      ({ url: at, answer } = await visitor.follow(await visitor.submit(at, said), at, isBack));
+    }
+    if (answer) throw new Error(`${answer.status} at ${at}: ${answer.text.slice(0, 1000)}`);
+    return at;
+  }
+
+  /** Whose access token it is, by what is to be sent with requests; undefined when the server does not accept it. */
+  async whose(headers) {
+    const answer = await fetch(`${this.issuer}/me`, { headers });
+    return answer.status === 200 ? (await answer.json()).sub : undefined;
+  }
+
+  stop() {
+    this.http.closeAllConnections();
+    return new Promise((done) => this.http.close(done));
+  }
+}

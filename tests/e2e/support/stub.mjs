@@ -1,0 +1,95 @@
+// A platform that answers as a test says: what real servers do only on a bad day.
+import { createServer } from "node:http";
+import { handedOut } from "./connecting.mjs";
+import { listen, readBody } from "./listening.mjs";
+
+export class Stub {
+  /** What the token endpoint does for a code or a refresh token: (response, parameters, request) => anything. */
+  #answers = new Map();
+  /** Every token request: { path, type, authorization, parameters }. */
+  requests = [];
+  /** Requests to addresses that nobody should ask for. */
+  strays = [];
+
+  static async start() {
+    const stub = new Stub();
+    stub.http = createServer((request, response) => stub.#answer(request, response));
+    stub.origin = `http://127.0.0.1:${await listen(stub.http)}`;
+    return stub;
+  }
+
+  /** Says what comes for a code or a refresh token. */
+  on(grant, answer) {
+    handedOut.add(grant);
+    this.#answers.set(grant, answer);
+    return grant;
+  }
+
+  async #answer(request, response) {
+    const { pathname, searchParams } = new URL(request.url, this.origin);
+    if (pathname === "/authorize") {
+      // The person there picks what comes back.
+      const back = new URL(searchParams.get("redirect_uri"));
+      back.searchParams.set("state", searchParams.get("state"));
+      for (const [name, value] of new URLSearchParams(searchParams.get("pick"))) back.searchParams.set(name, value);
+      return response.writeHead(302, { location: back.href }).end();
+    }
+    if (pathname !== "/token") {
+      this.strays.push(`${request.method} ${request.url}`);
+      return response.writeHead(404).end("{}");
+    }
+    const text = await readBody(request);
+    const { "content-type": type, authorization } = request.headers;
+    const parameters = type === "application/json" ? JSON.parse(text) : Object.fromEntries(new URLSearchParams(text));
+    this.requests.push({ type, authorization, parameters });
+    const grant = parameters.code ?? parameters.refresh_token;
+    const answer = this.#answers.get(grant) ?? ((it) => reply(it, { error: "invalid_grant" }, { status: 400 }));
+    await answer(response, parameters, request);
+  }
+
+  /** How often the token endpoint was asked about a code or a refresh token. */
+  asked = (grant) =>
+    this.requests.filter(({ parameters }) => [parameters.code, parameters.refresh_token].includes(grant)).length;
+
+  stop() {
+    this.http.closeAllConnections();
+    return new Promise((done) => this.http.close(done));
+  }
+}
+
+/** Answers with a document, or with a text of another type. */
+export function reply(response, body, { status = 200, type = "application/json", headers = {} } = {}) {
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  response.writeHead(status, { "content-type": type, ...headers }).end(text);
+}
+
+let tokens = 0;
+
+/** Tokens that are like no others; `more` overrides members. */
+export function freshTokens(more = {}) {
+  tokens += 1;
+  const made = { access_token: `access-${tokens}-Zx9Qw7`, refresh_token: `refresh-${tokens}-Zx9Qw7`, ...more };
+  for (const token of [made.access_token, made.refresh_token]) if (token) handedOut.add(token);
+  return { token_type: "bearer", expires_in: 3600, ...made };
+}
+
+/** The platforms that speak to it, each in its own way. */
+export function stubPlatforms(origin) {
+  const auth = { authorizationUrl: `${origin}/authorize`, tokenUrl: `${origin}/token` };
+  const platform = (more = {}) => ({ servers: [`${origin}/api`], auth: { ...auth, ...more } });
+  const host = { name: "shop" };
+  const at = (place) => ({
+    authorizationUrl: `https://${place}/authorize`,
+    tokenUrl: `https://${place}/token`,
+    fields: [host],
+  });
+  return {
+    plain: platform(),
+    "json-body": platform({ tokenBody: "json", scopeSeparator: ",", pkce: "S256" }),
+    nested: platform({ tokenPointer: "/authed_user", tokenMembers: ["team", "/authed_user/id"] }),
+    issuing: platform({ issuer: `${origin}/issuer` }),
+    labelled: platform(at("{shop}.shops.example")),
+    hosted: platform(at("{shop}")),
+    "in-path": platform({ ...auth, authorizationUrl: `${origin}/{shop}/authorize`, fields: [host] }),
+  };
+}

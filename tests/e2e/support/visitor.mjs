@@ -1,0 +1,90 @@
+// A person's browser, as far as connecting an account needs one: it keeps cookies, follows redirects, and says from which
+// page a form is sent.
+import assert from "node:assert/strict";
+import { send } from "./http.mjs";
+
+const MAX_REDIRECTS = 20;
+
+export class Visitor {
+  #jars = new Map();
+  /** Every answer that this browser has got: { method, url, answer }. */
+  seen = [];
+
+  /** Sends one request; `url` is absolute. Cookies belong to the port, which real browsers do not tell apart. */
+  async request(method, url, { headers = [], body } = {}) {
+    const { port, pathname, search } = new URL(url);
+    const jar = this.#jars.get(port) ?? new Map();
+    this.#jars.set(port, jar);
+    const cookie = [...jar].map((pair) => pair.join("=")).join("; ");
+    const own = [["Accept", "text/html,*/*"], ...(cookie ? [["Cookie", cookie]] : []), ...headers];
+    const answer = await send({ port: Number(port), method, path: pathname + search, headers: own, body });
+    for (const line of answer.all("set-cookie")) {
+      const [, name, value] = /^([^=]+)=([^;]*)/.exec(line);
+      if (value === "" || /; *max-age=0/i.test(line)) jar.delete(name);
+      else jar.set(name, value);
+    }
+    this.seen.push({ method, url, answer });
+    return answer;
+  }
+
+  get = (url) => this.request("GET", url);
+
+  /** Sends a form of a page of the same site. */
+  submit(url, fields = {}) {
+    const { origin } = new URL(url);
+    const headers = [
+      ["Origin", origin],
+      ["Sec-Fetch-Site", "same-origin"],
+      ["Content-Type", "application/x-www-form-urlencoded"],
+    ];
+    return this.request("POST", url, { headers, body: new URLSearchParams(fields).toString() });
+  }
+
+  /** Goes where an answer redirects to, until a page comes; or until `stop` is true of the next address, which it returns. */
+  async follow(answer, url, stop = () => false) {
+    for (let left = MAX_REDIRECTS; answer.status >= 300 && answer.status < 400; left -= 1) {
+      assert.ok(left > 0, "too many redirects");
+      url = new URL(answer.header("location"), url).href;
+      if (stop(url)) return { url };
+      answer = await this.get(url);
+    }
+    return { url, answer };
+  }
+
+  /** The value of a cookie, if there is one. */
+  cookie(port, name) {
+    return this.#jars.get(String(port))?.get(name);
+  }
+
+  setCookie(port, name, value) {
+    const jar = this.#jars.get(String(port)) ?? new Map();
+    this.#jars.set(String(port), jar.set(name, value));
+  }
+}
+
+const ENTITIES = { "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'" };
+const plain = (html) => html.replaceAll(/&(amp|lt|gt|quot|#39);/g, (entity) => ENTITIES[entity]);
+
+/** Asserts that an answer is one of the service's own pages, and returns what it says. */
+export function readPage(answer) {
+  assert.equal(answer.header("content-type"), "text/html; charset=utf-8", answer.text.slice(0, 300));
+  assert.equal(answer.header("cache-control"), "private, no-store");
+  assert.equal(answer.header("x-frame-options"), "DENY");
+  assert.match(answer.header("content-security-policy"), /^default-src 'none'; script-src 'self'; /);
+  const html = answer.text;
+  // Whatever a page says, it has these elements only: nothing that anybody sent became markup.
+  const allowed = /^\/?(html|meta|title|link|script|header|span|main|h1|p|form|button|a)$/;
+  for (const [tag, name] of html.matchAll(/<(?!!doctype)([^\s>]*)[^>]*>/g)) assert.match(name, allowed, tag);
+  for (const [tag] of html.matchAll(/<[^>]*>/g)) assert.doesNotMatch(tag, /\son\w+ *=|javascript:/i, tag);
+  assert.equal(html.match(/<script/g)?.length, html.includes("data-attempt=") ? 2 : 1);
+  for (const [tag] of html.matchAll(/<script[^>]*>/g)) assert.match(tag, /^<script src="\/style\/\w+\.js"( defer)?>$/);
+  const texts = (name) => [...html.matchAll(new RegExp(`<${name}[^>]*>([^<]*)</`, "g"))].map(([, text]) => plain(text));
+  const data = [...html.matchAll(/ data-(\w+)="([^"]*)"/g)].map(([, name, value]) => [name, plain(value)]);
+  return {
+    status: answer.status,
+    heading: texts("h1")[0],
+    paragraphs: texts("p"),
+    links: texts("a"),
+    told: Object.fromEntries(data),
+  };
+}
