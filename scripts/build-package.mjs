@@ -33,7 +33,7 @@ const WASM = "connector-vault.wasm";
 // Stands for the module's text while esbuild works.
 const TEXT = '"<the module>"';
 // Bytes, gzipped.
-const LIMITS = { "index.mjs": 48_000, [WASM]: 36_000 };
+const LIMITS = { "index.mjs": 54_000, [WASM]: 41_000 };
 // What is built from which source, and where that gets the WebAssembly module from.
 const BUNDLES = [
   { file: "index.mjs", entry: "index", core: "embedded" },
@@ -45,8 +45,19 @@ const BUNDLES = [
 // The sources whose declarations are published: those of the entries, and those that they name.
 const DECLARED = [
   ...["index", "slim", WASM],
-  ...["action", "call", "catalog", "client", "connecting", "connection", "connections", "errors", "keys", "loaded"],
-  ...["module", "names", "options", "pages", "secret", "sessions"],
+  ...[
+    "action",
+    "attempts",
+    "call",
+    "catalog",
+    "client",
+    "clients",
+    "connect",
+    "connecting",
+    "connection",
+    "connections",
+  ],
+  ...["credentials", "errors", "keys", "loaded", "module", "names", "options", "pages", "secret", "sessions"],
 ];
 const FILES = [
   ...BUNDLES.map(({ file }) => file),

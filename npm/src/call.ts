@@ -39,8 +39,8 @@ export function callOptions(
   return { signal, ifMatch: tag };
 }
 
-/** Whether a value has the shape of a signal: libraries have their own. */
-function isSignal(value: AbortSignal | null): boolean {
+/** Whether a value has the shape of a signal: libraries have their own. @internal */
+export function isSignal(value: AbortSignal | null): boolean {
   return (
     typeof value?.aborted === "boolean" &&
     (["addEventListener", "removeEventListener"] as const).every((name) => typeof value[name] === "function")

@@ -1,15 +1,19 @@
 // The client, from which all calls start.
 import { ready } from "core";
 import { Call } from "glue";
+import { type ConnectAttempts, connectAttempts } from "./attempts.js";
 import { type CallOptions, callOptions } from "./call.js";
 import { Caller } from "./caller.js";
 import { type Actions, type Connectors, actions, connectors } from "./catalog.js";
+import { type OauthClients, oauthClients } from "./clients.js";
+import { type ConnectOptions, connect } from "./connect.js";
+import type { Connection } from "./connection.js";
 import { type Connections, connections } from "./connections.js";
-import { type ConnectorVaultOptions, readOptions } from "./options.js";
+import { type Client, type ConnectorVaultOptions, readOptions } from "./options.js";
 import { type Sessions, type Whoami, sessions } from "./sessions.js";
 
 // Not in a private field: the declared class would have it, and an object that stands in for a client could not.
-const callers = new WeakMap<ConnectorVault, Caller>();
+const clients = new WeakMap<ConnectorVault, { client: Client; caller: Caller }>();
 
 /** A client of one service with one API key or token. */
 export class ConnectorVault {
@@ -19,27 +23,47 @@ export class ConnectorVault {
   readonly actions: Actions;
   /** The vault of connections. */
   readonly connections: Connections;
+  /** Attempts to connect accounts, for servers. */
+  readonly connectAttempts: ConnectAttempts;
+  /** The registrations of your app at platforms. */
+  readonly oauthClients: OauthClients;
   /** Short-lived tokens, for pages. */
   readonly sessions: Sessions;
 
   /** @throws {ValidationError} if an option is invalid */
   constructor(options: ConnectorVaultOptions) {
     ready();
-    const caller = new Caller(readOptions(options));
-    callers.set(this, caller);
+    const client = readOptions(options);
+    const caller = new Caller(client);
+    clients.set(this, { client, caller });
     this.connectors = connectors(caller);
     this.actions = actions(caller);
     this.connections = connections(caller);
+    this.connectAttempts = connectAttempts(caller);
+    this.oauthClients = oauthClients(caller);
     this.sessions = sessions(caller);
   }
 
   /** Returns what the key or the token has access to: its account, environment, scopes, expiry and restrictions. */
   async whoami(options?: CallOptions): Promise<Whoami> {
-    const caller = callers.get(this) as Caller;
-    return caller.one(
+    return partsOf(this).caller.one(
       () => Call.whoami(),
       callOptions(options),
       (json) => typeof (json as Partial<Whoami> | null)?.account === "string",
     );
   }
+
+  /**
+   * Lets the user of a page connect an account: opens the service's window, which asks for everything, and returns the
+   * connection. To be called while a click is handled: browsers block windows that open by themselves. The client's secret,
+   * or `token`, must be a short-lived token with the scopes `connections:connect` and `catalog:read`, and with the origins
+   * of the page and of the service, if it is restricted to origins.
+   *
+   * @throws {ConnectError} if the user closes the window, if the browser blocks it, or if the account can't be connected
+   */
+  async connect(options?: ConnectOptions): Promise<Connection> {
+    return connect(partsOf(this).client, this.connectAttempts, options);
+  }
 }
+
+const partsOf = (vault: ConnectorVault) => clients.get(vault) as { client: Client; caller: Caller };

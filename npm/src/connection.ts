@@ -47,3 +47,9 @@ export interface Connection {
   /** When the connection was created: RFC 3339, UTC, with milliseconds. */
   createdAt: string;
 }
+
+/** Whether a response is a connection. @internal */
+export function isConnection(json: unknown): boolean {
+  const { id, key, version } = (json ?? {}) as Partial<Connection>;
+  return [id, key, version].every((value) => typeof value === "string");
+}

@@ -1,9 +1,10 @@
 // The vault: connections of identities to platforms.
 import { Call } from "glue";
-import { jsonOf, queryOf, text } from "./arguments.js";
+import { copyOf, jsonOf, queryOf, text } from "./arguments.js";
 import { type CallOptions, type ChangeOptions, callOptions } from "./call.js";
 import type { Caller, Make, MakeList } from "./caller.js";
-import type { Connection, ConnectionState, IdentityType } from "./connection.js";
+import { type Connection, type ConnectionState, type IdentityType, isConnection } from "./connection.js";
+import type { ConnectionStatus, Credentials, CredentialsQuery, NewCredentials } from "./credentials.js";
 import type { PlatformVersion } from "./keys.js";
 import type { Fault } from "./errors.js";
 import type { List, Paging } from "./pages.js";
@@ -146,6 +147,20 @@ export interface Connections {
    * connection, the call succeeds.
    */
   delete(id: string, options?: ChangeOptions): Promise<void>;
+  /** Returns the health of a connection: its state, the reason, and who must act. */
+  status(id: string, options?: CallOptions): Promise<ConnectionStatus>;
+  /**
+   * Returns the credentials of a connection, ready to use; an access token that is about to expire is renewed first. Needs
+   * an API key with the scope `credentials:read`.
+   */
+  getCredentials(id: string, query?: CredentialsQuery, options?: CallOptions): Promise<Credentials>;
+  /** Stores credentials that another service held. Needs an API key with the scope `credentials:write`. */
+  setCredentials(id: string, credentials: NewCredentials, options?: CallOptions): Promise<void>;
+  /**
+   * The errors that `setCredentials` would find in these credentials, without a request. If there are none, the array is
+   * empty. Only the service knows what the platform's methods take.
+   */
+  validateSetCredentials(credentials: NewCredentials): readonly Fault[];
   /** Counts connections by state, platform, identity type, and whether they are active. */
   summary(options?: CallOptions): Promise<ConnectionSummary>;
 }
@@ -163,6 +178,8 @@ export function connections(caller: Caller): Connections {
     Call.setState(text(id, "id"), ...jsonOf(change, "change"));
   const settingName = (id: string, name: string | null) => () =>
     Call.setName(text(id, "id"), ...jsonOf({ name }, "name"));
+  const settingCredentials = (id: string, credentials: NewCredentials) => () =>
+    Call.setCredentials(text(id, "id"), ...jsonOf(credentials, "credentials"));
   const creating = (connection: NewConnection) => () => Call.createConnection(...jsonOf(connection, "connection"));
 
   const change = async (make: Make, options: ChangeOptions | undefined): Promise<Connection> => {
@@ -194,6 +211,25 @@ export function connections(caller: Caller): Connections {
         (_, status) => status === 204,
       );
     },
+    status: async (id, options) =>
+      caller.one(
+        () => Call.getStatus(text(id, "id")),
+        callOptions(options),
+        (json) => typeof (json as Partial<ConnectionStatus> | null)?.state === "string",
+      ),
+    getCredentials: async (id, query, options) =>
+      caller.one(
+        () => {
+          const asked = queryOf(copyOf(query, "query"), []);
+          return Call.getCredentials(text(id, "id"), asked);
+        },
+        callOptions(options),
+        (json) => typeof (json as Partial<Credentials> | null)?.type === "string",
+      ),
+    setCredentials: async (id, credentials, options) => {
+      await caller.one(settingCredentials(id, credentials), callOptions(options), (_, status) => status === 204);
+    },
+    validateSetCredentials: (credentials) => caller.faultsOf(settingCredentials(ANY_ID, credentials)),
     summary: async (options) =>
       caller.one(
         () => Call.summary(),
@@ -201,9 +237,4 @@ export function connections(caller: Caller): Connections {
         (json) => Number.isSafeInteger((json as Partial<ConnectionSummary> | null)?.total),
       ),
   };
-}
-
-function isConnection(json: unknown): boolean {
-  const { id, key, version } = (json ?? {}) as Partial<Connection>;
-  return [id, key, version].every((value) => typeof value === "string");
 }

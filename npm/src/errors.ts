@@ -23,8 +23,18 @@ export type ClientCode =
   /** The WebAssembly module can't be loaded or compiled, for example because of the page's Content-Security-Policy. */
   | "no_webassembly";
 
+/** Why an account was not connected. The codes of the service besides are those of attempts that failed. */
+export type ConnectCode =
+  | Names["AttemptErrorCode"]
+  /** The user has closed the window. */
+  | "closed"
+  /** The browser has blocked the window: was it opened by a click? */
+  | "blocked"
+  /** Another reason, which the window has shown. */
+  | "failed";
+
 /** What went wrong, for programs. */
-export type ErrorCode = ProblemCode | ClientCode;
+export type ErrorCode = ProblemCode | ClientCode | ConnectCode;
 
 /** One error in a request. It concerns the request as a whole if it has neither `parameter` nor `pointer`. */
 export interface Fault {
@@ -49,6 +59,7 @@ export interface Facts {
   retryAfter?: number | undefined;
   suggestions?: readonly string[] | undefined;
   connectionId?: string | undefined;
+  attempt?: string | undefined;
 }
 
 /** The base class of all errors of this package. */
@@ -143,6 +154,17 @@ export class ServerError extends PassingError {}
 export class ConnectionError extends VaultError {}
 /** The call took longer than `timeoutMs`. It may or may not have been carried out. */
 export class TimeoutError extends VaultError {}
+/** No account was connected by `connect`: `code` says why. */
+export class ConnectError extends VaultError {
+  /** The id of the attempt; undefined if none was started at the platform. */
+  readonly attempt: string | undefined;
+
+  /** @internal */
+  constructor(message: string, facts: Facts = {}) {
+    super(message, facts);
+    this.attempt = facts.attempt;
+  }
+}
 /** Your signal aborted the call; `cause` is its reason. The call may or may not have been carried out. */
 export class AbortError extends VaultError {}
 
@@ -157,6 +179,7 @@ for (const [name, type] of Object.entries({
   ServerError,
   ConnectionError,
   TimeoutError,
+  ConnectError,
   AbortError,
 })) {
   named(name, type);

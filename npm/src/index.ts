@@ -14,6 +14,16 @@ export type {
   JsonType,
   RequestBody,
 } from "./action.js";
+export type {
+  AttemptError,
+  AttemptErrorCode,
+  AttemptQuery,
+  AttemptStatus,
+  ConnectAttempt,
+  ConnectAttempts,
+  NewConnectAttempt,
+  PendingAttempt,
+} from "./attempts.js";
 export type { CallOptions, ChangeOptions } from "./call.js";
 export type {
   Action,
@@ -27,6 +37,8 @@ export type {
   ConnectorStatus,
 } from "./catalog.js";
 export { ConnectorVault } from "./client.js";
+export type { NewOauthClient, OauthClient, OauthClients } from "./clients.js";
+export type { ConnectOptions } from "./connect.js";
 export type {
   ApiKeyMethod,
   AuthField,
@@ -47,6 +59,19 @@ export type {
   NewConnection,
   StateChange,
 } from "./connections.js";
+export type {
+  ApiKeyCredentials,
+  AwsCredentials,
+  BasicCredentials,
+  BearerCredentials,
+  ConnectionStatus,
+  Credentials,
+  CredentialsQuery,
+  CredentialType,
+  NewCredentials,
+  OAuth2Credentials,
+  Ready,
+} from "./credentials.js";
 export * from "./errors.js";
 export { parseConnectionKey, parseConnectorKey } from "./keys.js";
 export type {

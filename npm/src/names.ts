@@ -8,6 +8,22 @@ export interface Names {
     | "PUT"
     | "PATCH"
     | "DELETE";
+  AttemptErrorCode:
+    | "denied"
+    | "account_mismatch"
+    | "token_request_failed"
+    | "client_rejected"
+    | "scope_refused"
+    | "interrupted"
+    | "expired"
+    | "connection_exists"
+    | "platform_error"
+    | "invalid_answer";
+  AttemptStatus:
+    | "pending"
+    | "succeeded"
+    | "failed"
+    | "expired";
   ConnectionState:
     | "operational"
     | "degraded"
@@ -18,6 +34,12 @@ export interface Names {
     | "beta"
     | "alpha"
     | "not_available";
+  CredentialType:
+    | "oauth2"
+    | "api_key"
+    | "basic"
+    | "bearer"
+    | "aws_sigv4";
   Environment:
     | "test"
     | "live";
@@ -54,11 +76,18 @@ export interface Names {
     | "platform_not_found"
     | "action_not_found"
     | "connection_not_found"
+    | "attempt_not_found"
+    | "credentials_not_found"
+    | "oauth_client_not_found"
     | "method_not_allowed"
     | "connection_exists"
+    | "connection_failed"
+    | "credentials_held"
+    | "oauth_client_missing"
     | "precondition_failed"
     | "body_too_large"
     | "unsupported_media_type"
+    | "credentials_rejected"
     | "too_many_requests"
     | "internal"
     | "unavailable";
@@ -66,11 +95,17 @@ export interface Names {
     | "catalog:read"
     | "connections:read"
     | "connections:write"
-    | "sessions:create";
+    | "sessions:create"
+    | "connections:connect"
+    | "credentials:read"
+    | "credentials:write"
+    | "clients:read"
+    | "clients:write";
   SessionScope:
     | "catalog:read"
     | "connections:read"
-    | "connections:write";
+    | "connections:write"
+    | "connections:connect";
   TokenAuth:
     | "client_secret_post"
     | "client_secret_basic"

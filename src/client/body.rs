@@ -22,20 +22,31 @@ pub fn check(text: &str, parsed: &JsValue, known: &[Field]) -> Result<(), Failur
 
 /// Converts the two levels of a body that its reader looks at.
 fn value(parsed: &JsValue) -> Value {
-    if !parsed.is_object() || Array::is_array(parsed) {
+    if Array::is_array(parsed) {
         return Value::Null;
     }
-    let mut members = Vec::new();
-    for name in Object::keys(parsed.unchecked_ref::<Object>()) {
-        let value = Reflect::get(parsed, &name).unwrap_or_default();
-        let value = if Array::is_array(&value) {
-            Value::Array(Array::from(&value).iter().map(|item| scalar(&item)).collect())
+    object(parsed, |value| {
+        if Array::is_array(value) {
+            Value::Array(Array::from(value).iter().map(|item| scalar(&item)).collect())
+        } else if value.is_object() {
+            object(value, scalar)
         } else {
-            scalar(&value)
-        };
-        members.push((name.as_string().unwrap_or_default(), value));
+            scalar(value)
+        }
+    })
+}
+
+/// Converts an object, and each of its members by `member`. What is no object becomes [`Value::Null`].
+fn object(parsed: &JsValue, member: impl Fn(&JsValue) -> Value) -> Value {
+    if !parsed.is_object() {
+        return Value::Null;
     }
-    Value::Object(members)
+    let names = Object::keys(parsed.unchecked_ref::<Object>());
+    let members = names.iter().map(|name| {
+        let value = member(&Reflect::get(parsed, &name).unwrap_or_default());
+        (name.as_string().unwrap_or_default(), value)
+    });
+    Value::Object(members.collect())
 }
 
 /// Converts a string, boolean, null or number. Anything else, which no field accepts, becomes [`Value::Number`].

@@ -214,6 +214,105 @@ impl Call {
         Ok(Self::to(Keyed::DeleteConnection, &[connection(id)?.as_str()]))
     }
 
+    /// `GET /v1/vault/connections/{id}/status`
+    ///
+    /// # Errors
+    /// When `id` can't be an id.
+    #[wasm_bindgen(js_name = getStatus)]
+    pub fn get_status(id: &str) -> Result<Call, JsValue> {
+        Ok(Self::to(Keyed::GetStatus, &[connection(id)?.as_str()]))
+    }
+
+    /// `GET /v1/vault/connections/{id}/credentials`
+    ///
+    /// # Errors
+    /// When `id` can't be an id, or with all faults of the query.
+    #[wasm_bindgen(js_name = getCredentials)]
+    pub fn get_credentials(id: &str, query: &str) -> Result<Call, JsValue> {
+        let endpoint = Keyed::GetCredentials;
+        read(endpoint, query).finish().map_err(Failure::from)?;
+        Ok(Self::to(endpoint, &[connection(id)?.as_str()]).with_query(query))
+    }
+
+    /// `PUT /v1/vault/connections/{id}/credentials`. `body` is sent, `parsed` is its value.
+    ///
+    /// # Errors
+    /// When `id` can't be an id, or with all faults of the body.
+    #[wasm_bindgen(js_name = setCredentials)]
+    pub fn set_credentials(id: &str, body: String, parsed: &JsValue) -> Result<Call, JsValue> {
+        change(Keyed::SetCredentials, id, body, parsed)
+    }
+
+    /// `POST /v1/vault/connect`. `body` is sent, `parsed` is its value.
+    ///
+    /// # Errors
+    /// With all faults of the body. Only the service knows what the platform takes.
+    pub fn connect(body: String, parsed: &JsValue) -> Result<Call, JsValue> {
+        let endpoint = Keyed::Connect;
+        Ok(Self::to(endpoint, &[]).with_body(checked(endpoint, body, parsed)?))
+    }
+
+    /// `GET /v1/vault/connect/{id}`
+    ///
+    /// # Errors
+    /// When `id` can't be an id, or with all faults of the query.
+    #[wasm_bindgen(js_name = getAttempt)]
+    pub fn get_attempt(id: &str, query: &str) -> Result<Call, JsValue> {
+        let endpoint = Keyed::GetAttempt;
+        read(endpoint, query).finish().map_err(Failure::from)?;
+        let id = segment(id, || {
+            Problem::new(
+                Code::AttemptNotFound,
+                "There is no such attempt to connect, or another caller began it.",
+            )
+        })?;
+        Ok(Self::to(endpoint, &[id]).with_query(query))
+    }
+
+    /// `GET /v1/oauth-clients`
+    ///
+    /// # Errors
+    /// With all faults of the query.
+    #[wasm_bindgen(js_name = listOauthClients)]
+    pub fn list_oauth_clients(query: &str) -> Result<Call, JsValue> {
+        let endpoint = Keyed::ListOauthClients;
+        read(endpoint, query).finish().map_err(Failure::from)?;
+        Ok(Self::to(endpoint, &[]).with_query(query))
+    }
+
+    /// `GET /v1/oauth-clients/{platform}`
+    ///
+    /// # Errors
+    /// When the text can't be a platform's path segment.
+    #[wasm_bindgen(js_name = getOauthClient)]
+    pub fn get_oauth_client(platform: &str) -> Result<Call, JsValue> {
+        Ok(Self::to(Keyed::GetOauthClient, &[platform_segment(platform)?]))
+    }
+
+    /// `PUT /v1/oauth-clients/{platform}`. `body` is sent, `parsed` is its value.
+    ///
+    /// # Errors
+    /// When the text can't be a platform's path segment, or with all faults of the body.
+    #[wasm_bindgen(js_name = setOauthClient)]
+    pub fn set_oauth_client(
+        platform: &str,
+        body: String,
+        parsed: &JsValue,
+    ) -> Result<Call, JsValue> {
+        let endpoint = Keyed::SetOauthClient;
+        let body = checked(endpoint, body, parsed)?;
+        Ok(Self::to(endpoint, &[platform_segment(platform)?]).with_body(body))
+    }
+
+    /// `DELETE /v1/oauth-clients/{platform}`
+    ///
+    /// # Errors
+    /// When the text can't be a platform's path segment.
+    #[wasm_bindgen(js_name = deleteOauthClient)]
+    pub fn delete_oauth_client(platform: &str) -> Result<Call, JsValue> {
+        Ok(Self::to(Keyed::DeleteOauthClient, &[platform_segment(platform)?]))
+    }
+
     /// Builds the request; each try needs its own. `base` is the service's address without a trailing slash.
     ///
     /// # Errors

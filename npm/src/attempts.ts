@@ -1,0 +1,129 @@
+// Attempts to connect an account to a platform.
+import { Call } from "glue";
+import { copyOf, jsonOf, queryOf, text } from "./arguments.js";
+import { type CallOptions, callOptions } from "./call.js";
+import type { Caller } from "./caller.js";
+import { type Connection, type IdentityType, isConnection } from "./connection.js";
+import type { Fault } from "./errors.js";
+import type { Names } from "./names.js";
+
+/** An account to connect, or a connection to reconnect. */
+export interface NewConnectAttempt {
+  /** A platform of the catalog, ignoring case. Needed unless `connection` is given. */
+  platform?: string | undefined;
+  /**
+   * The id of a connection to reconnect: it keeps its id, key, tags and history. Then `platform`, `identity`,
+   * `identityType`, `label`, `name` and `tags` can be omitted.
+   */
+  connection?: string | undefined;
+  /** The id of one of the connector's `authMethods`. Default: the first one. */
+  authMethod?: string | undefined;
+  /** The identity that the connection belongs to. Default: that of the token. */
+  identity?: string | undefined;
+  /** The type of the identity. Default: that of the token. */
+  identityType?: IdentityType | undefined;
+  /** Distinguishes connections of one identity to one platform. Default: `default`. */
+  label?: string | undefined;
+  /** The display name, 1–128 characters. */
+  name?: string | null | undefined;
+  /** At most 50 tags of 1–128 characters, without commas. */
+  tags?: readonly string[] | undefined;
+  /** What the user entered, by the names of the method's `fields`. */
+  fields?: Readonly<Record<string, string>> | undefined;
+  /** The scopes to ask the platform for. Default: those of the OAuth client. */
+  scopes?: readonly string[] | undefined;
+  /** Where the browser returns to afterwards, with `connect=<id>` in the query. Its origin must be allowed. */
+  returnUrl?: string | undefined;
+  /** Whether another account at the platform may take the place of the one that was connected. Default: `false`. */
+  allowOtherAccount?: boolean | undefined;
+}
+
+/** An attempt that waits for the user, who has to open `authorizationUrl`. */
+export interface PendingAttempt {
+  /** Identifies the attempt. */
+  id: string;
+  /** Always `pending`. */
+  status: "pending";
+  /** A link for the user: it leads to the platform. It works once. */
+  authorizationUrl: string;
+  /** When the attempt expires (RFC 3339). */
+  expiresAt: string;
+}
+
+/** What has become of an attempt. */
+export type AttemptStatus = Names["AttemptStatus"];
+
+/** Why an attempt failed. */
+export type AttemptErrorCode = Names["AttemptErrorCode"];
+
+/** Why an attempt failed. */
+export interface AttemptError {
+  /** The reason, for programs. */
+  code: AttemptErrorCode;
+  /** The reason, for people. */
+  detail: string;
+}
+
+/** An attempt to connect an account. */
+export interface ConnectAttempt {
+  /** Identifies the attempt. */
+  id: string;
+  /** The platform's identifier. */
+  platform: string;
+  /** What has become of it. */
+  status: AttemptStatus;
+  /** The connection, if it succeeded. */
+  connection: Connection | null;
+  /** Why it failed, if it did. */
+  error: AttemptError | null;
+  /** When the attempt expires (RFC 3339). */
+  expiresAt: string;
+}
+
+/** How to ask for an attempt. */
+export interface AttemptQuery {
+  /** How many seconds the service may wait until the attempt is over, before it answers: 1–25. Default: not at all. */
+  wait?: number | undefined;
+}
+
+/**
+ * Attempts to connect accounts, for servers, and for pages that do without the window of `vault.connect`. Needs the scope
+ * `connections:connect`.
+ */
+export interface ConnectAttempts {
+  /**
+   * Starts an attempt. Returns the connection if the user's credentials are in `fields`. If the user must go to the
+   * platform, it returns an attempt with an `authorizationUrl`. Never retried.
+   */
+  start(attempt: NewConnectAttempt, options?: CallOptions): Promise<Connection | PendingAttempt>;
+  /**
+   * The errors that `start` would find in this attempt, without a request. If there are none, the array is empty. Only the
+   * service knows what the platform's methods take.
+   */
+  validateStart(attempt: NewConnectAttempt): readonly Fault[];
+  /** Returns what has become of an attempt that you started. */
+  get(id: string, query?: AttemptQuery, options?: CallOptions): Promise<ConnectAttempt>;
+}
+
+/** @internal */
+export function connectAttempts(caller: Caller): ConnectAttempts {
+  const starting = (attempt: NewConnectAttempt) => () => Call.connect(...jsonOf(attempt, "attempt"));
+  return {
+    start: async (attempt, options) =>
+      caller.one(starting(attempt), { ...callOptions(options), repeatable: false }, (json, status) =>
+        status === 202 ? isPending(json) : isConnection(json),
+      ),
+    validateStart: (attempt) => caller.faultsOf(starting(attempt)),
+    get: async (id, query, options) =>
+      caller.one(
+        () => {
+          const asked = queryOf(copyOf(query, "query"), []);
+          return Call.getAttempt(text(id, "id"), asked);
+        },
+        callOptions(options),
+        (json) => typeof (json as Partial<ConnectAttempt> | null)?.status === "string",
+      ),
+  };
+}
+
+const isPending = (json: unknown) => typeof (json as Partial<PendingAttempt> | null)?.authorizationUrl === "string";

@@ -1,0 +1,92 @@
+// OAuth clients: the registrations of your app at platforms.
+import { Call } from "glue";
+import { jsonOf, queryOf, text } from "./arguments.js";
+import { type CallOptions, callOptions } from "./call.js";
+import type { Caller, MakeList } from "./caller.js";
+import type { Fault } from "./errors.js";
+import type { List, Paging } from "./pages.js";
+
+/** The registration of your app at a platform. Its secret is never returned. */
+export interface OauthClient {
+  /** The platform's identifier. */
+  platform: string;
+  /** The id of the connector's auth method. */
+  authMethod: string;
+  /** The client's id at the platform. */
+  clientId: string;
+  /** Whether the service has the client's secret. */
+  hasSecret: boolean;
+  /** The scopes to ask users for. */
+  scopes: string[];
+  /** More parameters of the authorization request. */
+  authorizationParameters: Record<string, string>;
+  /** Variables of the platform's URLs, by name. */
+  variables: Record<string, string>;
+  /** The redirect URI to register at the platform. */
+  redirectUri: string;
+  /** When it was set first (RFC 3339). */
+  createdAt: string;
+  /** When it was set last (RFC 3339). */
+  updatedAt: string;
+}
+
+/** The registration of your app at a platform. */
+export interface NewOauthClient {
+  /** The id of one of the connector's `authMethods`. Default: the first one with OAuth. */
+  authMethod?: string | undefined;
+  /** The client's id at the platform. */
+  clientId: string;
+  /** The client's secret. If omitted, it stays as long as `clientId` is the same; null removes it. */
+  clientSecret?: string | null | undefined;
+  /** The scopes to ask users for, at most 200. */
+  scopes?: readonly string[] | undefined;
+  /** More parameters of the authorization request. */
+  authorizationParameters?: Readonly<Record<string, string>> | undefined;
+  /** Variables of the platform's URLs, by name. */
+  variables?: Readonly<Record<string, string>> | undefined;
+}
+
+/** OAuth clients. Needs the scope `clients:read`; changes need `clients:write`. */
+export interface OauthClients {
+  /** Lists the clients by platform. */
+  list(paging?: Paging, options?: CallOptions): List<OauthClient>;
+  /** The errors that `list` would find, without a request. If there are none, the array is empty. */
+  validateList(paging?: Paging): readonly Fault[];
+  /** Returns the client for a platform. */
+  get(platform: string, options?: CallOptions): Promise<OauthClient>;
+  /** Sets the client for a platform, and returns it. */
+  set(platform: string, client: NewOauthClient, options?: CallOptions): Promise<OauthClient>;
+  /**
+   * The errors that `set` would find in this client, without a request. If there are none, the array is empty. Only the
+   * service knows whether the platform exists.
+   */
+  validateSet(client: NewOauthClient): readonly Fault[];
+  /** Deletes the client for a platform. Connections that need it can't be renewed afterwards. */
+  delete(platform: string, options?: CallOptions): Promise<void>;
+}
+
+/** A valid platform, for checks that are about the rest of a call. */
+const ANY_PLATFORM = "any";
+
+/** @internal */
+export function oauthClients(caller: Caller): OauthClients {
+  const listing: MakeList = (filters) => Call.listOauthClients(queryOf(filters, []));
+  const setting = (platform: string, client: NewOauthClient) => () =>
+    Call.setOauthClient(text(platform, "platform"), ...jsonOf(client, "client"));
+  const isClient = (json: unknown) => typeof (json as Partial<OauthClient> | null)?.clientId === "string";
+  return {
+    list: (paging, options) => caller.list(listing, paging, options),
+    validateList: (paging) => caller.faultsOfList(listing, paging),
+    get: async (platform, options) =>
+      caller.one(() => Call.getOauthClient(text(platform, "platform")), callOptions(options), isClient),
+    set: async (platform, client, options) => caller.one(setting(platform, client), callOptions(options), isClient),
+    validateSet: (client) => caller.faultsOf(setting(ANY_PLATFORM, client)),
+    delete: async (platform, options) => {
+      await caller.one(
+        () => Call.deleteOauthClient(text(platform, "platform")),
+        { ...callOptions(options), deletes: true },
+        (_, status) => status === 204,
+      );
+    },
+  };
+}

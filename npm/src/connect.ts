@@ -1,0 +1,195 @@
+// Connecting an account from a page: opens the service's window, and waits for what becomes of it.
+import { isApiKey } from "glue";
+import { Faults, membersOf } from "./arguments.js";
+import type { ConnectAttempts } from "./attempts.js";
+import { type CallOptions, isSignal } from "./call.js";
+import { type Connection, isConnection } from "./connection.js";
+import { checked } from "./core.js";
+import { AbortError, ConnectError, type ErrorCode } from "./errors.js";
+import type { Client } from "./options.js";
+
+/** What to connect, and how to show the window. */
+export interface ConnectOptions extends CallOptions {
+  /** The platform to connect. If omitted, the user chooses one. */
+  platform?: string | undefined;
+  /** The connection to reconnect, or its id. */
+  connection?: string | Pick<Connection, "id"> | undefined;
+  /** A short-lived token with the scopes `connections:connect` and `catalog:read`. Default: the client's own. */
+  token?: string | undefined;
+  /**
+   * `popup`: opens the window beside the page, and returns the connection (the default). `page`: leaves the page for the
+   * window, which leads back to `returnUrl`.
+   */
+  ui?: "popup" | "page" | undefined;
+  /** With `ui: "page"`: where the window leads back to. Default: the page's address. */
+  returnUrl?: string | undefined;
+}
+
+const NAMES = ["platform", "connection", "token", "ui", "returnUrl", "signal"] as const;
+const [WIDTH, HEIGHT] = [600, 760];
+/** How often to look whether the user has closed the window, in milliseconds. */
+const LOOK_MS = 300;
+/** How many seconds to wait for the end of an attempt whose window is closed. */
+const GRACE_SECONDS = 5;
+/** What the window sends. */
+const TYPE = "connector-vault:connect";
+
+interface News {
+  type?: string;
+  status?: string;
+  attempt?: string;
+  connection?: Connection;
+  code?: ErrorCode;
+}
+
+/** @internal */
+export async function connect(
+  client: Client,
+  attempts: ConnectAttempts,
+  options?: ConnectOptions,
+): Promise<Connection> {
+  const given = read(options);
+  // Before anything is awaited: browsers open a window only while they handle a click.
+  const popup = given.ui === "popup" ? open() : undefined;
+  if (popup === null) throw new ConnectError("The browser has blocked the window.", { code: "blocked" });
+  try {
+    const { text } =
+      given.token !== undefined ? { text: given.token } : (client.secret.held ?? (await client.secret.renew()));
+    if (checked(() => isApiKey(text))) refuseKey();
+    const address = addressOf(client.base, text, given);
+    if (popup === undefined) {
+      location.assign(address);
+      // The page is left.
+      return await new Promise<never>(() => {});
+    }
+    return await new Waiting(popup, client.base, attempts, given.signal).outcome(address);
+  } catch (error) {
+    popup?.close();
+    throw error;
+  }
+}
+
+type Given = ReturnType<typeof read>;
+
+/** Checks the options. */
+function read(options: ConnectOptions | undefined) {
+  const faults = new Faults();
+  const { platform, connection, token, ui = "popup", returnUrl, signal } = membersOf(options, "options", NAMES, faults);
+  const id = typeof connection === "object" ? connection?.id : connection;
+  for (const [name, value] of Object.entries({ platform, connection: id, token, returnUrl }))
+    if (value !== undefined && typeof value !== "string") faults.add(name, "must be a string");
+  if (ui !== "popup" && ui !== "page") faults.add("ui", "must be `popup` or `page`");
+  if (signal !== undefined && !isSignal(signal)) faults.add("signal", "must be an AbortSignal");
+  if (typeof document !== "object")
+    faults.add("options", "can be used in a page only: on a server, call `connectAttempts.start`");
+  faults.end();
+  return { platform, connection: id, token, ui, returnUrl, signal };
+}
+
+function refuseKey(): never {
+  const faults = new Faults();
+  faults.add("token", "must be a short-lived token: the window does not take API keys");
+  return faults.end() as never;
+}
+
+/** The window's address. What follows `#` reaches no server. */
+function addressOf(
+  base: string,
+  token: string,
+  { platform, connection, ui, returnUrl = location.href }: Given,
+): string {
+  const members = { token, platform, connection, origin: location.origin, ...(ui === "page" && { returnUrl }) };
+  const about = Object.entries(members).filter((member): member is [string, string] => member[1] !== undefined);
+  return `${base}/connect#${new URLSearchParams(about)}`;
+}
+
+/** Opens an empty window in the middle of the page's own one; null if the browser blocks it. */
+function open(): Window | null {
+  const left = Math.max(0, Math.round(screenX + (outerWidth - WIDTH) / 2));
+  const top = Math.max(0, Math.round(screenY + (outerHeight - HEIGHT) / 2));
+  return window.open("about:blank", "", `popup,width=${WIDTH},height=${HEIGHT},left=${left},top=${top}`);
+}
+
+/** Waits for what becomes of a window. */
+class Waiting {
+  #popup: Window;
+  #origin: string;
+  #attempts: ConnectAttempts;
+  #signal: AbortSignal | undefined;
+  /** The latest attempt. */
+  #attempt: string | undefined;
+  /** Why the latest attempt failed; the user can try again in the window. */
+  #failure: ErrorCode | undefined;
+
+  constructor(popup: Window, base: string, attempts: ConnectAttempts, signal: AbortSignal | undefined) {
+    this.#popup = popup;
+    this.#origin = new URL(base).origin;
+    this.#attempts = attempts;
+    this.#signal = signal;
+  }
+
+  outcome(address: string): Promise<Connection> {
+    return new Promise<Connection>((resolve, reject) => {
+      const onMessage = ({ source, origin, data }: MessageEvent) => {
+        if (source === this.#popup && origin === this.#origin && data?.type === TYPE) this.#hear(data, resolve, reject);
+      };
+      const onAbort = () =>
+        reject(new AbortError("The call was ended by its signal.", { code: "aborted", cause: this.#signal?.reason }));
+      const timer = setInterval(() => {
+        if (!this.#popup.closed) return;
+        clearInterval(timer);
+        // A message may be on its way.
+        setTimeout(() => this.#afterClose().then(resolve, reject), LOOK_MS);
+      }, LOOK_MS);
+      this.#end = () => {
+        removeEventListener("message", onMessage);
+        this.#signal?.removeEventListener("abort", onAbort);
+        clearInterval(timer);
+      };
+      addEventListener("message", onMessage);
+      this.#signal?.addEventListener("abort", onAbort);
+      if (this.#signal?.aborted) onAbort();
+      else if (!this.#popup.closed) this.#popup.location.replace(address);
+    }).finally(() => {
+      this.#end();
+      this.#popup.close();
+    });
+  }
+
+  #end = () => {};
+
+  #hear(news: News, resolve: (connection: Connection) => void, reject: (error: Error) => void): void {
+    if (typeof news.attempt === "string") this.#attempt = news.attempt;
+    switch (news.status) {
+      case "pending":
+        this.#failure = undefined;
+        break;
+      case "failed":
+        this.#failure = news.code ?? "failed";
+        break;
+      case "closed":
+        reject(this.#error());
+        break;
+      case "succeeded":
+        if (isConnection(news.connection)) resolve(news.connection as Connection);
+        break;
+    }
+  }
+
+  /** What has become of the latest attempt: the user may have closed the window too early to hear of it. */
+  async #afterClose(): Promise<Connection> {
+    if (this.#attempt === undefined || this.#failure !== undefined) throw this.#error();
+    const { connection, error } = await this.#attempts
+      .get(this.#attempt, { wait: GRACE_SECONDS })
+      .catch(() => ({ connection: null, error: null }));
+    if (connection) return connection;
+    this.#failure = error?.code;
+    throw this.#error();
+  }
+
+  #error(): ConnectError {
+    const code = this.#failure ?? "closed";
+    const message = code === "closed" ? "The user has closed the window." : "The account could not be connected.";
+    return new ConnectError(message, { code, attempt: this.#attempt });
+  }
+}

@@ -1,0 +1,137 @@
+// The credentials of connections, and what the service knows of their health.
+import type { Names } from "./names.js";
+import type { ConnectionState } from "./connection.js";
+
+/** Credentials, ready to use. */
+export type Credentials = OAuth2Credentials | ApiKeyCredentials | BasicCredentials | BearerCredentials | AwsCredentials;
+
+/** What to add to a request to the platform. */
+export interface Ready {
+  /** Headers to send. */
+  headers: Record<string, string>;
+  /** Query parameters to send. */
+  query: Record<string, string>;
+}
+
+/** An access token of OAuth 2.0. Refresh tokens never leave the service. */
+export interface OAuth2Credentials extends Ready {
+  /** The type of the credentials. */
+  type: "oauth2";
+  /** The access token. */
+  accessToken: string;
+  /** Its type, mostly `Bearer`. */
+  tokenType: string;
+  /** When it expires (RFC 3339); null if unknown. */
+  expiresAt: string | null;
+  /** The scopes that the platform granted. */
+  scopes: string[];
+}
+
+/** A key. */
+export interface ApiKeyCredentials extends Ready {
+  /** The type of the credentials. */
+  type: "api_key";
+  /** The key. */
+  apiKey: string;
+}
+
+/** A user name and a password. */
+export interface BasicCredentials extends Ready {
+  /** The type of the credentials. */
+  type: "basic";
+  /** The user name. */
+  username: string;
+  /** The password. */
+  password: string;
+}
+
+/** A token that does not expire by itself. */
+export interface BearerCredentials extends Ready {
+  /** The type of the credentials. */
+  type: "bearer";
+  /** The token. */
+  token: string;
+}
+
+/** Keys that sign requests with AWS Signature Version 4. */
+export interface AwsCredentials {
+  /** The type of the credentials. */
+  type: "aws_sigv4";
+  /** The id of the access key. */
+  accessKeyId: string;
+  /** The secret access key. */
+  secretAccessKey: string;
+  /** The token of a temporary session. */
+  sessionToken?: string;
+  /** The region. */
+  region?: string;
+}
+
+/** The type of credentials. */
+export type CredentialType = Names["CredentialType"];
+
+/** Credentials that another service held: those of their type, and no others. */
+export interface NewCredentials {
+  /** The type of the credentials. */
+  type: CredentialType;
+  /** The id of one of the connector's `authMethods`. Default: the first one of the type. */
+  authMethod?: string | undefined;
+  /** OAuth 2.0: the access token. */
+  accessToken?: string | undefined;
+  /** OAuth 2.0: the refresh token, with which the service renews the access token. */
+  refreshToken?: string | undefined;
+  /** OAuth 2.0: when the access token expires (RFC 3339); null if unknown. */
+  expiresAt?: string | null | undefined;
+  /** OAuth 2.0: the scopes that the platform granted. */
+  scopes?: readonly string[] | undefined;
+  /** The key. */
+  apiKey?: string | undefined;
+  /** The user name. */
+  username?: string | undefined;
+  /** The password. */
+  password?: string | undefined;
+  /** The token. */
+  token?: string | undefined;
+  /** AWS: the id of the access key. */
+  accessKeyId?: string | undefined;
+  /** AWS: the secret access key. */
+  secretAccessKey?: string | undefined;
+  /** AWS: the token of a temporary session. */
+  sessionToken?: string | undefined;
+  /** AWS: the region. */
+  region?: string | undefined;
+  /** Variables of the platform's URLs, by name. */
+  fields?: Readonly<Record<string, string>> | undefined;
+}
+
+/** How to ask for credentials. */
+export interface CredentialsQuery {
+  /** Whether to renew an access token that is still valid. Default: `false`. */
+  refresh?: boolean | undefined;
+}
+
+/** The health of a connection. */
+export interface ConnectionStatus {
+  /** The state of the connection. */
+  state: ConnectionState;
+  /** Since when it has been in that state (RFC 3339). */
+  since: string;
+  /** Why it is in that state; null if there is nothing to say. */
+  reason: { code: string; detail: string; httpStatus: number | null } | null;
+  /** Who must act: your `user`, you as the holder of the `account`, or `nobody`. */
+  actor: "user" | "account" | "nobody";
+  /** How many renewals have failed since the last success. */
+  attempts: number;
+  /** When the next renewal is due (RFC 3339); null if none is. */
+  nextAttemptAt: string | null;
+  /** When the access token expires (RFC 3339); null if unknown. */
+  expiresAt: string | null;
+  /** When the access token was last renewed (RFC 3339); null if never. */
+  lastRefreshedAt: string | null;
+  /** The scopes that the platform granted. */
+  scopes: string[];
+  /** The scopes that were asked for, and that the platform did not grant. */
+  missingScopes: string[];
+  /** Whether the vault holds credentials of the connection. */
+  holdsCredentials: boolean;
+}
