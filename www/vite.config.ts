@@ -61,6 +61,6 @@ export default defineConfig({
     chunkSizeWarningLimit: 1600,
     // No script that Vite would write into a page.
     modulePreload: { polyfill: false },
-    rollupOptions: { input: { console: "index.html", reference: "docs.html" } },
+    rollupOptions: { input: { console: "index.html", reference: "docs.html", connect: "connect.html" } },
   },
 });

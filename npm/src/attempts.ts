@@ -16,7 +16,7 @@ export interface NewConnectAttempt {
    * `identityType`, `label`, `name` and `tags` can be omitted.
    */
   connection?: string | undefined;
-  /** The id of one of the connector's `authMethods`. Default: the first one. */
+  /** The id of one of the connector's `authMethods`. Default: the only one, or the one of the connection. */
   authMethod?: string | undefined;
   /** The identity that the connection belongs to. Default: that of the token. */
   identity?: string | undefined;
@@ -51,7 +51,7 @@ export interface PendingAttempt {
 }
 
 /** What has become of an attempt. */
-export type AttemptStatus = Names["AttemptStatus"];
+export type AttemptStatus = "pending" | "succeeded" | "failed" | "expired";
 
 /** Why an attempt failed. */
 export type AttemptErrorCode = Names["AttemptErrorCode"];

@@ -10,8 +10,8 @@ import type { List, Paging } from "./pages.js";
 export interface OauthClient {
   /** The platform's identifier. */
   platform: string;
-  /** The id of the connector's auth method. */
-  authMethod: string;
+  /** The id of the connector's auth method; null for whichever uses OAuth. */
+  authMethod: string | null;
   /** The client's id at the platform. */
   clientId: string;
   /** Whether the service has the client's secret. */
@@ -32,7 +32,7 @@ export interface OauthClient {
 
 /** The registration of your app at a platform. */
 export interface NewOauthClient {
-  /** The id of one of the connector's `authMethods`. Default: the first one with OAuth. */
+  /** The id of one of the connector's `authMethods`. Default: whichever uses OAuth. */
   authMethod?: string | undefined;
   /** The client's id at the platform. */
   clientId: string;

@@ -179,11 +179,9 @@ class Waiting {
   /** What has become of the latest attempt: the user may have closed the window too early to hear of it. */
   async #afterClose(): Promise<Connection> {
     if (this.#attempt === undefined || this.#failure !== undefined) throw this.#error();
-    const { connection, error } = await this.#attempts
-      .get(this.#attempt, { wait: GRACE_SECONDS })
-      .catch(() => ({ connection: null, error: null }));
-    if (connection) return connection;
-    this.#failure = error?.code;
+    const attempt = await this.#attempts.get(this.#attempt, { wait: GRACE_SECONDS }).catch(() => undefined);
+    if (attempt?.connection) return attempt.connection;
+    this.#failure = attempt?.status === "expired" ? "expired" : attempt?.error?.code;
     throw this.#error();
   }
 

@@ -13,7 +13,7 @@ export type ClientCode =
   /** The function in `secret` returned no secret, or failed: then its error is the `cause`. */
   | "secret_unavailable"
   /** No response: no network, a wrong address, or a page whose origin the service does not allow. */
-  | "connection_failed"
+  | "no_response"
   /** No response within `timeoutMs`. */
   | "timeout"
   /** Your signal aborted the call. */
@@ -26,6 +26,8 @@ export type ClientCode =
 /** Why an account was not connected. The codes of the service besides are those of attempts that failed. */
 export type ConnectCode =
   | Names["AttemptErrorCode"]
+  /** The user did not finish in time, or the token has expired. */
+  | "expired"
   /** The user has closed the window. */
   | "closed"
   /** The browser has blocked the window: was it opened by a click? */

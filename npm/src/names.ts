@@ -11,19 +11,16 @@ export interface Names {
   AttemptErrorCode:
     | "denied"
     | "account_mismatch"
-    | "token_request_failed"
-    | "client_rejected"
-    | "scope_refused"
-    | "interrupted"
-    | "expired"
     | "connection_exists"
-    | "platform_error"
-    | "invalid_answer";
-  AttemptStatus:
-    | "pending"
-    | "succeeded"
-    | "failed"
-    | "expired";
+    | "connection_not_found"
+    | "client_rejected"
+    | "request_rejected"
+    | "code_rejected"
+    | "platform_unavailable"
+    | "invalid_answer"
+    | "issuer_mismatch"
+    | "changed"
+    | "interrupted";
   ConnectionState:
     | "operational"
     | "degraded"

@@ -103,7 +103,7 @@ async function attempt(
   } catch (cause) {
     const message =
       "The service could not be reached. Is `baseUrl` right, is there a network, and, in a page, may its origin call the service?";
-    return new ConnectionError(message, { code: "connection_failed", cause });
+    return new ConnectionError(message, { code: "no_response", cause });
   }
   try {
     const { status, ok, headers } = response;

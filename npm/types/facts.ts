@@ -10,6 +10,9 @@ export const parameters = {
     q: "text",
     title: "text",
   },
+  AttemptQuery: {
+    wait: "number",
+  },
   ConnectionFilters: {
     active: "boolean",
     after: "text",
@@ -36,6 +39,9 @@ export const parameters = {
     platform: "text",
     q: "text",
   },
+  CredentialsQuery: {
+    refresh: "boolean",
+  },
 } as const;
 
 export const fields = {
@@ -49,10 +55,25 @@ export const fields = {
     nullable: ["name"],
     required: ["name"],
   },
+  NewConnectAttempt: {
+    all: ["platform","connection","authMethod","identity","identityType","label","name","tags","fields","scopes","returnUrl","allowOtherAccount"],
+    nullable: ["name"],
+    required: [],
+  },
   NewConnection: {
     all: ["platform","platformVersion","identity","identityType","name","label","tags","state","active"],
     nullable: ["name"],
     required: ["platform","identity","identityType"],
+  },
+  NewCredentials: {
+    all: ["type","authMethod","accessToken","refreshToken","expiresAt","scopes","apiKey","username","password","token","accessKeyId","secretAccessKey","sessionToken","region","fields"],
+    nullable: ["expiresAt"],
+    required: ["type"],
+  },
+  NewOauthClient: {
+    all: ["authMethod","clientId","clientSecret","scopes","authorizationParameters","variables"],
+    nullable: ["clientSecret"],
+    required: ["clientId"],
   },
   NewSession: {
     all: ["identity","identityType","scopes","platforms","origins","ttlSeconds"],
@@ -107,32 +128,32 @@ export const documents = {
   ],
   Session: [
     {"environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":null,"origins":null,"platforms":null,"scopes":["catalog:read","connections:read"],"token":"…"},
-    {"environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"user","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write"],"token":"…"},
-    {"environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"team","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write"],"token":"…"},
-    {"environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"organization","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write"],"token":"…"},
-    {"environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"project","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write"],"token":"…"},
+    {"connectUrl":"…","environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"user","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write","connections:connect"],"token":"…"},
+    {"connectUrl":"…","environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"team","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write","connections:connect"],"token":"…"},
+    {"connectUrl":"…","environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"organization","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write","connections:connect"],"token":"…"},
+    {"connectUrl":"…","environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"project","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write","connections:connect"],"token":"…"},
     {"environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":null,"origins":null,"platforms":null,"scopes":["catalog:read","connections:read"],"token":"…"},
-    {"environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"user","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write"],"token":"…"},
-    {"environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"team","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write"],"token":"…"},
-    {"environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"organization","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write"],"token":"…"},
-    {"environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"project","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write"],"token":"…"},
+    {"connectUrl":"…","environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"user","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write","connections:connect"],"token":"…"},
+    {"connectUrl":"…","environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"team","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write","connections:connect"],"token":"…"},
+    {"connectUrl":"…","environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"organization","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write","connections:connect"],"token":"…"},
+    {"connectUrl":"…","environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"project","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write","connections:connect"],"token":"…"},
   ],
   Whoami: [
-    {"account":"acme","environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","scopes":["catalog:read","connections:read","connections:write","sessions:create"]},
-    {"account":"acme","environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","scopes":["catalog:read","connections:read","connections:write","sessions:create"]},
-    {"account":"acme","environment":"test","expiresAt":null,"scopes":["catalog:read","connections:read","connections:write","sessions:create"]},
+    {"account":"acme","environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","scopes":["catalog:read","connections:read","connections:write","sessions:create","connections:connect","credentials:read","credentials:write","clients:read","clients:write"]},
+    {"account":"acme","environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","scopes":["catalog:read","connections:read","connections:write","sessions:create","connections:connect","credentials:read","credentials:write","clients:read","clients:write"]},
+    {"account":"acme","environment":"test","expiresAt":null,"scopes":["catalog:read","connections:read","connections:write","sessions:create","connections:connect","credentials:read","credentials:write","clients:read","clients:write"]},
   ],
   WhoamiOfToken: [
     {"account":"acme","environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":null,"origins":null,"platforms":null,"scopes":["catalog:read","connections:read"]},
-    {"account":"acme","environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"user","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write"]},
-    {"account":"acme","environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"team","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write"]},
-    {"account":"acme","environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"organization","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write"]},
-    {"account":"acme","environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"project","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write"]},
+    {"account":"acme","environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"user","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write","connections:connect"]},
+    {"account":"acme","environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"team","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write","connections:connect"]},
+    {"account":"acme","environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"organization","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write","connections:connect"]},
+    {"account":"acme","environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"project","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write","connections:connect"]},
     {"account":"acme","environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":null,"origins":null,"platforms":null,"scopes":["catalog:read","connections:read"]},
-    {"account":"acme","environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"user","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write"]},
-    {"account":"acme","environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"team","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write"]},
-    {"account":"acme","environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"organization","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write"]},
-    {"account":"acme","environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"project","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write"]},
+    {"account":"acme","environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"user","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write","connections:connect"]},
+    {"account":"acme","environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"team","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write","connections:connect"]},
+    {"account":"acme","environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"organization","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write","connections:connect"]},
+    {"account":"acme","environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"project","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write","connections:connect"]},
   ],
 } as const;
 

@@ -24,6 +24,9 @@ type Check<_Checks extends Record<string, true>> = true;
 
 export type Enumerations = Check<{
   ActionMethod: SameNames<declared.ActionMethod, Names["ActionMethod"]>;
+  AttemptErrorCode: SameNames<declared.AttemptErrorCode, Names["AttemptErrorCode"]>;
+  CredentialType: SameNames<declared.CredentialType, Names["CredentialType"]>;
+  credentialsAreOfEach: SameNames<declared.Credentials["type"], declared.CredentialType>;
   ConnectionState: SameNames<declared.ConnectionState, Names["ConnectionState"]>;
   ConnectorStatus: SameNames<declared.ConnectorStatus, Names["ConnectorStatus"]>;
   Environment: SameNames<declared.Environment, Names["Environment"]>;
@@ -34,8 +37,10 @@ export type Enumerations = Check<{
   all: SameNames<
     keyof Names,
     | "ActionMethod"
+    | "AttemptErrorCode"
     | "ConnectionState"
     | "ConnectorStatus"
+    | "CredentialType"
     | "Environment"
     | "Grant"
     | "IdentityType"
@@ -110,8 +115,16 @@ export type Asked = Check<{
   actions: SameMembers<Given<ActionFilters>, Parameters<"ActionFilters">>;
   method: SameNames<Uppercase<NonNullable<declared.ActionFilters["method"]>>, Names["ActionMethod"]>;
   connections: SameMembers<Given<declared.ConnectionFilters>, Parameters<"ConnectionFilters">>;
+  attempt: SameMembers<Given<declared.AttemptQuery>, Parameters<"AttemptQuery">>;
+  credentials: SameMembers<Given<declared.CredentialsQuery>, Parameters<"CredentialsQuery">>;
   noneIsNeeded: SameNames<
-    Required<declared.ConnectorFilters & declared.ActionFilters & declared.ConnectionFilters>,
+    Required<
+      declared.ConnectorFilters &
+        declared.ActionFilters &
+        declared.ConnectionFilters &
+        declared.AttemptQuery &
+        declared.CredentialsQuery
+    >,
     never
   >;
 
@@ -129,6 +142,18 @@ export type Asked = Check<{
   nameIs: declared.Connections["setName"] extends (id: string, name: infer Name, ...more: never) => unknown
     ? Same<Name, declared.Connection["name"]>
     : never;
+  connect: SameNames<keyof declared.NewConnectAttempt, (typeof fields.NewConnectAttempt.all)[number]>;
+  connectRequires: SameNames<Required<declared.NewConnectAttempt>, (typeof fields.NewConnectAttempt.required)[number]>;
+  connectMayBeNull: SameNames<Nullable<declared.NewConnectAttempt>, (typeof fields.NewConnectAttempt.nullable)[number]>;
+  setCredentials: SameNames<keyof declared.NewCredentials, (typeof fields.NewCredentials.all)[number]>;
+  setCredentialsRequires: SameNames<Required<declared.NewCredentials>, (typeof fields.NewCredentials.required)[number]>;
+  setCredentialsMayBeNull: SameNames<
+    Nullable<declared.NewCredentials>,
+    (typeof fields.NewCredentials.nullable)[number]
+  >;
+  oauthClient: SameNames<keyof declared.NewOauthClient, (typeof fields.NewOauthClient.all)[number]>;
+  oauthClientRequires: SameNames<Required<declared.NewOauthClient>, (typeof fields.NewOauthClient.required)[number]>;
+  oauthClientMayBeNull: SameNames<Nullable<declared.NewOauthClient>, (typeof fields.NewOauthClient.nullable)[number]>;
   session: SameNames<keyof declared.NewSession, (typeof fields.NewSession.all)[number]>;
   sessionRequires: SameNames<Required<declared.NewSession>, (typeof fields.NewSession.required)[number]>;
   sessionMayBeNull: SameNames<Nullable<declared.NewSession>, (typeof fields.NewSession.nullable)[number]>;
@@ -193,6 +218,8 @@ type Method = Document<"ConnectorDetail">["authMethods"][number];
 type Action = Document<"ActionDetail">;
 type Problem = (typeof problems)[number];
 type Fault = Extract<Problem, { errors: unknown }>["errors"][number];
+/** Each of several shapes without a member. */
+type Without<Shapes, Name extends PropertyKey> = Shapes extends Shapes ? Omit<Shapes, Name> : never;
 /** The names of members that any of several shapes has. */
 type AnyName<Shapes> = Shapes extends Shapes ? keyof Shapes : never;
 
@@ -202,7 +229,9 @@ export type Answered = Check<{
   Connector: SameObject<declared.Connector, Row<"Connector">>;
   allRows: SameNames<keyof typeof rows, "Action" | "Connection" | "Connector">;
   ConnectionSummary: SameObject<declared.ConnectionSummary, Document<"ConnectionSummary">>;
-  Session: SameObject<declared.Session, Document<"Session">>;
+  Session: SameObject<Omit<declared.Session, "connectUrl">, Without<Document<"Session">, "connectUrl">>;
+  // Only with the scope to connect.
+  sessionMayHave: SameNames<keyof declared.Session, AnyName<Document<"Session">>>;
   // Some of it a token has only.
   Whoami: SameObject<Pick<declared.Whoami, Required<declared.Whoami>>, Document<"Whoami">>;
   WhoamiOfToken: SameObject<
@@ -255,7 +284,7 @@ export type Answered = Check<{
     | "detail",
     AnyName<Problem>
   >;
-  code: Same<declared.VaultError["code"], declared.ProblemCode | declared.ClientCode>;
+  code: Same<declared.VaultError["code"], declared.ProblemCode | declared.ClientCode | declared.ConnectCode>;
   suggestions: Same<Extract<Problem, { suggestions: unknown }>["code"], "platform_not_found" | "action_not_found">;
   connectionId: Same<Extract<Problem, { connectionId: unknown }>["code"], "connection_exists">;
   fault: SameNames<keyof declared.Fault, AnyName<Fault>>;

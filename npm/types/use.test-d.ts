@@ -1,5 +1,6 @@
 // How the package is used, as far as types go. Compiled with the globals of a browser, and with those of Node.
 import {
+  ConnectError,
   ConnectorVault,
   NotFoundError,
   PreconditionError,
@@ -11,6 +12,7 @@ import type {
   Action,
   ActionDetail,
   ActionResponse,
+  AttemptStatus,
   Connection,
   ConnectionSummary,
   Connector,
@@ -19,7 +21,9 @@ import type {
   Fault,
   JsonSchema,
   NewConnection,
+  OauthClient,
   Page,
+  PendingAttempt,
   Scope,
   Session,
   Token,
@@ -178,7 +182,35 @@ export async function sources(bytes: Uint8Array, buffer: ArrayBuffer, response: 
 }
 
 /** An object can stand in for a client, as in tests of whoever uses one. */
-export const standIn = (vault: ConnectorVault): ConnectorVault => ({ ...vault, whoami: () => vault.whoami() });
+export const standIn = (vault: ConnectorVault): ConnectorVault => ({
+  ...vault,
+  whoami: () => vault.whoami(),
+  connect: (options) => vault.connect(options),
+});
+
+export async function connecting(connection: Connection, signal: AbortSignal) {
+  is<Connection>(await vault.connect());
+  is<Connection>(await vault.connect({ connection, token: "st_test_…", ui: "page", returnUrl: "/", signal }));
+  const started = await vault.connectAttempts.start({ connection: connection.id, fields: { apiKey: "…" } }, { signal });
+  if ("authorizationUrl" in started) is<PendingAttempt>(started);
+  else is<Connection>(started);
+  const { status, error } = await vault.connectAttempts.get(started.id, { wait: 25 });
+  is<AttemptStatus>(status);
+  is<ErrorCode | undefined>(error?.code);
+  is<Page<OauthClient>>(await vault.oauthClients.list({ limit: 5 }));
+  is<OauthClient>(await vault.oauthClients.set("github", { clientId: "…", clientSecret: null }));
+  is<void>(await vault.oauthClients.delete("github"));
+  is<"user" | "account" | "nobody">((await vault.connections.status(connection.id)).actor);
+  const credentials = await vault.connections.getCredentials(connection.id, { refresh: true });
+  if (credentials.type !== "aws_sigv4") is<Record<string, string>>(credentials.headers);
+  await vault.connections.setCredentials(connection.id, { type: "oauth2", accessToken: "…", expiresAt: null });
+  const failure = new ConnectError("…");
+  is<string | undefined>(failure.attempt);
+  // @ts-expect-error no such way to show it
+  await vault.connect({ ui: "frame" });
+  // @ts-expect-error a client has an id
+  await vault.oauthClients.set("github", {});
+}
 
 export async function refused(page: Page<Connection>) {
   // @ts-expect-error no such filter

@@ -20,7 +20,8 @@ use connector_vault::catalog::search::MAX_CHARS;
 use connector_vault::catalog::write::{Platform, Sizes};
 use connector_vault::openapi::endpoints::about;
 use connector_vault::openapi::schema::variants;
-use connector_vault::terms::{Environment, IdentityType, Method, Scope, State};
+use connector_vault::connect::attempt::Failure;
+use connector_vault::terms::{CredentialType, Environment, IdentityType, Method, Scope, State};
 use connector_vault::vault::filter::{MAX_KEYS, MAX_Q, MAX_TAGS as MAX_FILTER_TAGS};
 use connector_vault::vault::rules::MAX_TAGS;
 use serde_json::{Value, json};
@@ -42,7 +43,7 @@ const FACTS_HEAD: &str = "// What the service takes and returns, as its Rust typ
 const WRITTEN_BY: &str = "// Written by `WRITE_TYPE_FACTS=1 cargo test --features cli --test api typescript`; never edited by hand.";
 
 /// Members whose text is for people or random.
-const ANY_TEXT: [&str; 5] = ["id", "requestId", "connectionId", "detail", "token"];
+const ANY_TEXT: [&str; 6] = ["id", "requestId", "connectionId", "detail", "token", "connectUrl"];
 
 const CONNECTORS: &str = "/v1/available-connectors";
 const ACTIONS: &str = "/v1/available-actions";
@@ -86,8 +87,10 @@ fn the_limits_in_the_declarations_are_those_of_the_service() {
 fn names() -> String {
     let all = [
         ("ActionMethod", Method::NAMES.to_vec()),
+        ("AttemptErrorCode", Failure::ALL.map(Failure::as_str).to_vec()),
         ("ConnectionState", State::ALL.map(State::as_str).to_vec()),
         ("ConnectorStatus", variants::<Status>()),
+        ("CredentialType", CredentialType::NAMES.to_vec()),
         ("Environment", Environment::ALL.map(Environment::as_str).to_vec()),
         ("Grant", variants::<Grant>()),
         ("IdentityType", IdentityType::ALL.map(IdentityType::as_str).to_vec()),
@@ -166,6 +169,8 @@ fn parameters() -> Value {
         ("ConnectorFilters", Keyed::ListConnectors),
         ("ActionFilters", Keyed::ListActions),
         ("ConnectionFilters", Keyed::ListConnections),
+        ("AttemptQuery", Keyed::GetAttempt),
+        ("CredentialsQuery", Keyed::GetCredentials),
     ];
     let lists = lists.map(|(list, endpoint)| (list, endpoint.facts().query));
     let kinds = |parameters: &[Parameter]| {

@@ -3,6 +3,7 @@
 // compiles. Every example has a mark behind its language that says what becomes of it here; one without is a failure.
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -15,10 +16,11 @@ import * as vite from "vite";
 import { nodeBin, openapiDirectory, root } from "../../scripts/lib/paths.mjs";
 import { run } from "../../scripts/lib/run.mjs";
 import { launch, open } from "./support/browser.mjs";
+import { button, heading, opened } from "./support/connect.mjs";
 import { secrets } from "./support/http.mjs";
 import { key, store } from "./support/keys.mjs";
 import { nth } from "./support/seed.mjs";
-import { Server, freePort } from "./support/server.mjs";
+import { SESSION_SECRET, Server, freePort } from "./support/server.mjs";
 import { seed } from "./support/vault.mjs";
 import { State, build, cli, folder } from "./support/workspace.mjs";
 
@@ -115,11 +117,15 @@ const TYPESCRIPT = {
 };
 
 describe("the package's README", () => {
-  const caller = key({ scopes: "catalog:read connections:read connections:write sessions:create" });
+  const caller = key({
+    scopes:
+      "catalog:read connections:read connections:write sessions:create connections:connect credentials:read credentials:write clients:read clients:write",
+  });
   const env = {};
   let server;
   let pagePort;
   let appPort;
+  let connectPort;
 
   /** Runs a program of the project; gives the lines that it prints. */
   async function printed(name) {
@@ -140,9 +146,14 @@ describe("the package's README", () => {
       await store(vault, [caller]);
       await seed(vault, caller.row.account, [...CONNECTIONS, ...ANNS]);
     });
-    [pagePort, appPort] = [await freePort(), await freePort()];
-    const origins = [`http://127.0.0.1:${pagePort}`, `http://localhost:${appPort}`];
-    server = await Server.start(state, { name: "readme", variables: { ALLOWED_ORIGINS: origins.join() } });
+    [pagePort, appPort, connectPort] = [await freePort(), await freePort(), await freePort()];
+    const origins = [`http://127.0.0.1:${pagePort}`, `http://localhost:${appPort}`, `http://localhost:${connectPort}`];
+    const VAULT_KEYS = `readme:${randomBytes(32).toString("base64")}`;
+    server = await Server.start(state, {
+      name: "readme",
+      variables: { ALLOWED_ORIGINS: origins.join() },
+      secrets: { SESSION_SECRET, VAULT_KEYS },
+    });
     Object.assign(env, { VAULT_URL: `http://127.0.0.1:${server.port}`, VAULT_KEY: caller.secret });
   });
 
@@ -150,9 +161,9 @@ describe("the package's README", () => {
 
   test("says of every example what it is", () => {
     const marks = {
-      js: ["setup", "server", "node", "commonjs", "worker"],
+      js: ["setup", "server", "connectserver", "node", "commonjs", "worker"],
       ts: ["vite", "slim"],
-      html: ["page"],
+      html: ["page", "connectpage"],
       sh: [undefined],
     };
     for (const { language, mark, code } of EXAMPLES)
@@ -278,28 +289,59 @@ describe("the package's README", () => {
         assert.notDeepEqual(first, second);
       }));
 
-    describe("for the users of an app", () => {
-      let app;
-      let printed = "";
-      before(async () => {
-        const [[code], [html]] = [marked("server"), marked("page")];
-        assert.ok(`${code}${html}`.trimEnd().split("\n").length < APP_LINES, "it is a small app");
-        const [address] = html.match(/https:\/\/vault\.example\.com/g);
-        write("app/page.html", html.replace(address, env.VAULT_URL));
-        app = spawn(process.execPath, [write("app/server.mjs", code)], {
-          env: { ...process.env, ...env, PORT: String(appPort) },
-          stdio: ["ignore", "pipe", "pipe"],
-        });
-        for (const stream of [app.stdout, app.stderr])
-          stream.setEncoding("utf8").on("data", (text) => (printed += text));
-        await answered(`http://localhost:${appPort}/`, () => app.exitCode === null);
+    /** Writes an app of the README and starts it: { told(), stop() }. `change` is made to its page. */
+    async function startApp(folder, server, page, port, change = (html) => html) {
+      const [[code], [html]] = [marked(server), marked(page)];
+      assert.ok(`${code}${html}`.trimEnd().split("\n").length < APP_LINES, "it is a small app");
+      const [address] = html.match(/https:\/\/vault\.example\.com/g);
+      write(`${folder}/page.html`, change(html.replace(address, env.VAULT_URL)));
+      const app = spawn(process.execPath, [write(`${folder}/server.mjs`, code)], {
+        env: { ...process.env, ...env, PORT: String(port) },
+        stdio: ["ignore", "pipe", "pipe"],
       });
-
-      after(async () => {
-        if (!app || app.exitCode !== null) return;
+      let printed = "";
+      for (const stream of [app.stdout, app.stderr]) stream.setEncoding("utf8").on("data", (text) => (printed += text));
+      await answered(`http://localhost:${port}/`, () => app.exitCode === null);
+      const stop = async () => {
+        if (app.exitCode !== null) return;
         app.kill();
         await once(app, "exit");
+      };
+      return { told: () => printed, stop };
+    }
+
+    describe("for users who connect accounts", () => {
+      let app;
+      before(async () => {
+        // A platform of which the tests' documents say enough, and which needs no network.
+        const change = (html) => html.replace("vault.connect()", 'vault.connect({ platform: "acme" })');
+        app = await startApp("connect", "connectserver", "connectpage", connectPort, change);
       });
+      after(() => app?.stop());
+
+      test("a click connects an account, and the page hears of it", async () => {
+        const { page: shown, faults, close } = await open(browser, `http://localhost:${connectPort}/`);
+        try {
+          const popup = await opened(shown, () => button(shown, "Connect an account").click());
+          await heading(popup, "Connect Acme <b>Store</b>").waitFor();
+          await popup.getByRole("radio", { name: "API key" }).check();
+          await popup.getByRole("textbox", { name: "API key" }).fill("k-1");
+          await button(popup, "Connect").click();
+          await shown.getByText("acme is connected for ann@example.com.", { exact: true }).waitFor();
+          assert.deepEqual(faults, []);
+          for (const text of [await shown.content(), app.told()]) assert.ok(!/sk_test_|st_test_/.test(text));
+        } finally {
+          await close();
+        }
+      });
+    });
+
+    describe("for the users of an app", () => {
+      let app;
+      before(async () => {
+        app = await startApp("app", "server", "page", appPort);
+      });
+      after(() => app?.stop());
 
       test("a page lists, walks and tags the connections of its user, and no others, without a key", async () => {
         const { page: shown, faults, close } = await open(browser, `http://localhost:${appPort}/`);
@@ -307,7 +349,7 @@ describe("the package's README", () => {
           await shown
             .getByText(`${ANNS.length} connections`, { exact: true })
             .waitFor()
-            .catch(({ message }) => assert.fail([message, printed, ...faults].join("\n")));
+            .catch(({ message }) => assert.fail([message, app.told(), ...faults].join("\n")));
           const platforms = await shown.getByRole("button").allTextContents();
           assert.deepEqual(platforms.sort(), ANNS.map(({ platform }) => platform).sort());
           const tagged = shown.getByRole("button").nth(120);
@@ -315,7 +357,7 @@ describe("the package's README", () => {
           await shown.getByRole("button", { name: / favourite$/ }).waitFor();
           assert.match(await tagged.textContent(), / favourite$/);
           assert.deepEqual(faults, []);
-          for (const text of [await shown.content(), printed]) assert.ok(!/sk_test_|st_test_/.test(text));
+          for (const text of [await shown.content(), app.told()]) assert.ok(!/sk_test_|st_test_/.test(text));
         } finally {
           await close();
         }

@@ -293,7 +293,7 @@ export function browser(world) {
           'return new library.ConnectorVault({ baseUrl: "http://127.0.0.1:1", secret, allowSecretInBrowser: true, maxRetries: 0 }).whoami()',
         ),
         "ConnectionError",
-        { status: undefined, code: "connection_failed", requestId: undefined },
+        { status: undefined, code: "no_response", requestId: undefined },
       );
       expectTold(await call("return vault.whoami()", { options: { timeoutMs: 1 } }), "TimeoutError", {
         code: "timeout",
@@ -348,7 +348,7 @@ export function browser(world) {
       ]) {
         expectTold(await call(body, { on: stranger, given: [UNKNOWN] }), "ConnectionError", {
           status: undefined,
-          code: "connection_failed",
+          code: "no_response",
           requestId: undefined,
           errors: [],
         });

@@ -227,7 +227,7 @@ export function retries() {
       );
       assert.deepEqual([value, requests.length], [WHOAMI, 2]);
       const { error } = await timed(broken, ONCE_ONLY.create[0]);
-      assert.equal(expectError(error, "ConnectionError", { code: "connection_failed" }).cause.message, "terminated");
+      assert.equal(expectError(error, "ConnectionError", { code: "no_response" }).cause.message, "terminated");
     });
   });
 }

@@ -89,6 +89,11 @@ export class Console {
     await this.opened?.close();
   }
 
+  /** The origins that its pages may ask. */
+  get origins() {
+    return [this.baseUrl];
+  }
+
   /** The service's own database. */
   get database() {
     return this.opened.vault;
@@ -133,7 +138,7 @@ export class Console {
     const faults = [];
     const isExpected = (text) => expects.some((what) => text.includes(String(what)));
     await context.route(
-      (url) => url.origin !== this.baseUrl,
+      (url) => !this.origins.includes(url.origin),
       (route) => {
         const request = route.request();
         if (request.resourceType() === "image") return route.fulfill({ contentType: "image/svg+xml", body: LOGO });
@@ -157,7 +162,7 @@ export class Console {
         faults.push(`failed: ${request.method()} ${request.url()}: ${reason}`);
     });
     try {
-      await page.goto(this.baseUrl + path);
+      await page.goto(new URL(path, this.baseUrl).href);
       await use(page).catch((error) => {
         error.message = [error.message, ...faults].join("\n");
         throw error;

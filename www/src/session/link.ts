@@ -5,7 +5,7 @@
 export type Link = { token: string } | "damaged";
 
 /** `st_`, the environment, the claims, a dot and a signature of 32 bytes, both in base64url. */
-const TOKEN = /^st_(?:test|live)_[\w-]+\.[\w-]{43}$/;
+export const TOKEN = /^st_(?:test|live)_[\w-]+\.[\w-]{43}$/;
 const START = /^#token(?:=|%3d)/i;
 
 /** Takes the link out of the address; undefined when the address holds none. */

@@ -1,0 +1,166 @@
+// Connecting with what a user enters: an API key, a user name and a password, keys of Amazon.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { button, heading } from "../support/connect.mjs";
+import { expectAccessible, expectFits, expectFocus, tabTo } from "../support/console.mjs";
+import { expectHidden } from "../support/console-session.mjs";
+
+/** Asserts that the page has stored nothing anywhere. */
+async function expectNothingStored(page) {
+  const stored = await page.evaluate(async () => [
+    localStorage.length,
+    sessionStorage.length,
+    document.cookie,
+    (await indexedDB.databases()).length,
+    (await caches.keys()).length,
+    history.state,
+  ]);
+  assert.deepEqual(stored, [0, 0, "", 0, 0, null]);
+}
+
+/** @param {{ connect: import("../support/connect.mjs").Connecting }} world */
+export function connectEntry(world) {
+  const visit = (path, use, options) => world.connect.visit(path, use, { as: null, ...options });
+  const state = async (identity) =>
+    (await world.connect.connectionsOf(identity)).map(({ platform, state }) => [platform, state]);
+
+  describe("what a user enters", () => {
+    test("an API key: found by search, missing at first, then connected, and nothing stays in the browser", async () => {
+      const path = await world.connect.path("key@example.com");
+      const token = new URLSearchParams(path.split("#")[1]).get("token");
+      await visit(path, async (page) => {
+        await heading(page, "What do you want to connect?").waitFor();
+        assert.equal(page.url(), `${world.connect.baseUrl}/connect`);
+        await page.getByText("Acme Planner", { exact: true }).waitFor();
+        await page.getByText("key@example.com").waitFor();
+        await page.getByRole("list", { name: "Platforms" }).getByRole("button").nth(4).waitFor();
+        await page.getByLabel("Search").fill("keyed");
+        await page.getByRole("status").getByText("1 platform found").waitFor();
+        await page.getByRole("button", { name: /^Keyed/ }).click();
+        await expectFocus(heading(page, "Connect Keyed"));
+        const field = page.getByLabel("API key", { exact: true });
+        assert.deepEqual(
+          [await field.getAttribute("type"), await field.getAttribute("autocomplete")],
+          ["password", "off"],
+        );
+        await button(page, "Connect").click();
+        await page.getByText("Is required.").waitFor();
+        await expectFocus(field);
+        await field.fill("k-123456");
+        assert.equal(await page.getByText("Is required.").count(), 0);
+        await button(page, "Show API key").click();
+        assert.equal(await field.getAttribute("type"), "text");
+        await button(page, "Connect").click();
+        await expectFocus(heading(page, "Keyed is connected"));
+        await expectHidden(page, token);
+        await expectHidden(page, "........k-123456");
+        await expectNothingStored(page);
+        await button(page, "Connect something else").click();
+        await expectFocus(heading(page, "What do you want to connect?"));
+      });
+      assert.deepEqual(await state("key@example.com"), [["keyed", "unknown"]]);
+    });
+
+    test("a user name and a password, for a platform that the link names", async () => {
+      await visit(await world.connect.path("basic@example.com", { platform: "simple" }), async (page) => {
+        await heading(page, "Connect Simple").waitFor();
+        assert.equal(await button(page, "Back").count(), 0);
+        await page.getByLabel("User name", { exact: true }).fill("ann");
+        await page.getByLabel("Password (optional)", { exact: true }).fill("secret");
+        await button(page, "Connect").click();
+        await heading(page, "Simple is connected").waitFor();
+      });
+      assert.deepEqual(await state("basic@example.com"), [["simple", "unknown"]]);
+    });
+
+    test("Amazon keys", async () => {
+      await visit(await world.connect.path("aws@example.com", { platform: "signed" }), async (page) => {
+        await page.getByLabel("Access key ID", { exact: true }).fill("AKIA0000");
+        await page.getByLabel("Secret access key", { exact: true }).fill("secret");
+        await page.getByLabel("Region", { exact: true }).fill("eu-west-1");
+        await button(page, "Connect").click();
+        await heading(page, "Signed is connected").waitFor();
+      });
+      assert.deepEqual(await state("aws@example.com"), [["signed", "unknown"]]);
+    });
+
+    test("one of several methods, with the keyboard only", async () => {
+      await visit(await world.connect.path("keys@example.com"), async (page) => {
+        await tabTo(page, page.getByRole("button", { name: /^Both/ }));
+        await page.keyboard.press("Enter");
+        await expectFocus(heading(page, "Connect Both"));
+        await tabTo(page, page.getByRole("radio", { name: "Sign in with Both" }));
+        await page.keyboard.press("ArrowDown");
+        assert.ok(await page.getByRole("radio", { name: "Access token" }).isChecked());
+        await tabTo(page, page.getByLabel("Access token", { exact: true }).and(page.locator("[type=password]")));
+        await page.keyboard.type("t-1");
+        await page.keyboard.press("Enter");
+        await expectFocus(heading(page, "Both is connected"));
+      });
+      assert.deepEqual(await state("keys@example.com"), [["both", "unknown"]]);
+    });
+
+    test("what has stopped working is reconnected in place", async () => {
+      const { id } = await world.connect.failed("again@example.com", "keyed");
+      await visit(await world.connect.path("again@example.com"), async (page) => {
+        await page.getByRole("button", { name: /Reconnect Keyed/ }).click();
+        await heading(page, "Reconnect Keyed").waitFor();
+        await page.getByLabel("API key", { exact: true }).fill("k-2");
+        await button(page, "Reconnect").click();
+        await heading(page, "Keyed is connected").waitFor();
+      });
+      const [connection, ...others] = await world.connect.connectionsOf("again@example.com");
+      assert.deepEqual([connection.id, connection.active, others], [id, true, []]);
+    });
+
+    test("what is connected already is told, and can be reconnected", async () => {
+      for (const times of [1, 2])
+        await visit(
+          await world.connect.path("twice@example.com", { platform: "keyed" }),
+          async (page) => {
+            await page.getByLabel("API key", { exact: true }).fill(`k-${times}`);
+            await button(page, "Connect").click();
+            if (times === 1) return heading(page, "Keyed is connected").waitFor();
+            await expectFocus(heading(page, "Keyed is already connected"));
+            await button(page, "Reconnect it").click();
+            await page.getByLabel("API key", { exact: true }).fill("k-3");
+            await button(page, "Reconnect").click();
+            return heading(page, "Keyed is connected").waitFor();
+          },
+          { expects: [409] },
+        );
+      assert.equal((await world.connect.connectionsOf("twice@example.com")).length, 1);
+    });
+
+    for (const theme of ["light", "dark"]) {
+      for (const width of [320, 390, 1280]) {
+        test(`each step fits and is accessible: ${theme}, ${width} px`, async () => {
+          const identity = `${theme}-${width}@example.com`;
+          await world.connect.failed(identity, "simple");
+          await visit(
+            await world.connect.path(identity),
+            async (page) => {
+              const look = async (what) => {
+                await expectAccessible(page, what);
+                await expectFits(page, what);
+              };
+              await page.getByRole("button", { name: /Reconnect Simple/ }).waitFor();
+              await page.getByRole("button", { name: /^Both/ }).waitFor();
+              await look("the choice");
+              await page.getByRole("button", { name: /^Both/ }).click();
+              await page.getByRole("radio", { name: "Access token" }).check();
+              await button(page, "Connect").click();
+              await page.getByText("Is required.").waitFor();
+              await look("the form");
+              await page.getByLabel("Access token", { exact: true }).and(page.locator("[type=password]")).fill("t");
+              await button(page, "Connect").click();
+              await heading(page, "Both is connected").waitFor();
+              await look("the end");
+            },
+            { theme, width },
+          );
+        });
+      }
+    }
+  });
+}

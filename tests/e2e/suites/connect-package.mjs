@@ -1,0 +1,138 @@
+// `vault.connect`: opens the window from a page of an app, and returns the connection.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { agree, button, heading, opened, refuse } from "../support/connect.mjs";
+
+/** @param {{ connect: import("../support/connect.mjs").Connecting }} world */
+export function connectPackage(world) {
+  /** Opens the app's page and, from its button, the window. */
+  const connect = async (identity, options, use) =>
+    world.connect.visit(
+      await world.connect.appUrl(identity, options),
+      async (page) => {
+        const popup = await opened(page, () => button(page, "Connect").click());
+        await use(page, popup);
+      },
+      { as: null },
+    );
+  const told = (page, text) => page.getByText(text, { exact: true }).waitFor();
+
+  describe("vault.connect", () => {
+    test("returns the connection, and closes the window", () =>
+      connect("p1@example.com", { platform: "keyed" }, async (page, popup) => {
+        await popup.getByLabel("API key", { exact: true }).fill("k");
+        await button(popup, "Connect").click();
+        await told(page, "keyed of p1@example.com");
+        if (!popup.isClosed()) await popup.waitForEvent("close");
+      }));
+
+    test("with consent at the platform, in a window of the window", () =>
+      connect("p2@example.com", { platform: "login" }, async (page, popup) => {
+        const platform = await opened(page, () => button(popup, "Continue to Login").click());
+        await agree(platform);
+        await told(page, "login of p2@example.com");
+      }));
+
+    test("a platform that cuts itself off from the window", async () => {
+      await connect("p3@example.com", { platform: "login" }, async (page, popup) => {
+        await page.context().route(`${world.connect.provider.issuer}/**`, async (route) => {
+          const response = await route.fetch({ maxRedirects: 0 });
+          const headers = { ...response.headers(), "cross-origin-opener-policy": "same-origin" };
+          await route.fulfill({ response, headers });
+        });
+        const platform = await opened(page, () => button(popup, "Continue to Login").click());
+        await agree(platform);
+        await told(page, "login of p3@example.com");
+      });
+    });
+
+    test("a window that the user closes", () =>
+      connect("p4@example.com", {}, async (page, popup) => {
+        await heading(popup, "What do you want to connect?").waitFor();
+        await popup.close();
+        await told(page, "ConnectError closed without an attempt");
+      }));
+
+    test("a user who cancels", () =>
+      connect("p5@example.com", {}, async (page, popup) => {
+        await button(popup, "Cancel").click();
+        await told(page, "ConnectError closed without an attempt");
+      }));
+
+    test("a user who says no, and closes the window", () =>
+      connect("p6@example.com", { platform: "login" }, async (page, popup) => {
+        const platform = await opened(page, () => button(popup, "Continue to Login").click());
+        await refuse(platform);
+        await heading(popup, "Access was not given").waitFor();
+        await popup.close();
+        await told(page, "ConnectError denied with an attempt");
+      }));
+
+    test("a window that is closed while the platform goes on", () =>
+      connect("p7@example.com", { platform: "login" }, async (page, popup) => {
+        const platform = await opened(page, () => button(popup, "Continue to Login").click());
+        await platform.getByPlaceholder("Enter any login").waitFor();
+        await popup.close();
+        await agree(platform);
+        await told(page, "login of p7@example.com");
+      }));
+
+    test("a signal closes the window", () =>
+      connect("p8@example.com", {}, async (page, popup) => {
+        await heading(popup, "What do you want to connect?").waitFor();
+        await page.evaluate(() => window.controller.abort());
+        await told(page, "AbortError aborted without an attempt");
+        if (!popup.isClosed()) await popup.waitForEvent("close");
+      }));
+
+    test("a window that the browser blocks", async () =>
+      world.connect.visit(
+        await world.connect.appUrl("p9@example.com"),
+        async (page) => {
+          await page.evaluate(() => (window.open = () => null));
+          await button(page, "Connect").click();
+          await told(page, "ConnectError blocked without an attempt");
+        },
+        { as: null },
+      ));
+
+    test("without a popup, the page itself becomes the window, and comes back", async () =>
+      world.connect.visit(
+        await world.connect.appUrl("p10@example.com", { platform: "login", ui: "page" }),
+        async (page) => {
+          await button(page, "Connect").click();
+          await page.waitForURL(`${world.connect.baseUrl}/connect`);
+          await button(page, "Continue to Login").click();
+          await agree(page);
+          await page.waitForURL((url) => url.origin === world.connect.app.origin && url.searchParams.has("connect"));
+        },
+        { as: null },
+      ));
+
+    test("messages of others are not believed", async () =>
+      connect("p11@example.com", {}, async (page, popup) => {
+        await heading(popup, "What do you want to connect?").waitFor();
+        const connection = { id: "x", key: "x", version: "1", platform: "forged", identity: "forged" };
+        const message = { type: "connector-vault:connect", status: "succeeded", connection };
+        await page.evaluate((message) => window.postMessage(message, "*"), message);
+        await page.waitForFunction(() => window.heard.some(({ connection }) => connection?.platform === "forged"));
+        await told(page, "Connecting");
+        await popup.close();
+        await told(page, "ConnectError closed without an attempt");
+      }));
+
+    test("an API key never gets into the address of a window", async () => {
+      const url = `${world.connect.app.origin}/#${new URLSearchParams({ base: world.connect.baseUrl, token: world.connect.keys.full.secret })}`;
+      await world.connect.visit(
+        url,
+        async (page) => {
+          const popup = await opened(page, () => button(page, "Connect").click());
+          await page.getByText(/^ValidationError secret_in_browser/).waitFor();
+          if (!popup.isClosed()) await popup.waitForEvent("close");
+          assert.equal(popup.url(), "about:blank");
+        },
+        { as: null },
+      );
+    });
+  });
+}

@@ -1,0 +1,151 @@
+// Connecting with the user's consent at the platform, wherever the window is shown: on a page, in a popup, in a frame.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { agree, button, heading, opened, refuse } from "../support/connect.mjs";
+import { expectAccessible } from "../support/console.mjs";
+
+/** @param {{ connect: import("../support/connect.mjs").Connecting }} world */
+export function connectPlaces(world) {
+  const visit = (path, use, options) => world.connect.visit(path, use, { as: null, ...options });
+  const platforms = async (identity) => (await world.connect.connectionsOf(identity)).map(({ platform }) => platform);
+  /** Shows the window in a frame of the app's page. */
+  async function framed(page, identity, more = {}) {
+    const origin = world.connect.app.origin;
+    const src = world.connect.baseUrl + (await world.connect.path(identity, { platform: "login", origin, ...more }));
+    await page.evaluate((src) => (document.querySelector("iframe").src = src), src);
+    return page.frameLocator("iframe");
+  }
+  const heard = (page) => page.evaluate(() => window.heard.map(({ origin, status }) => `${origin} ${status}`));
+
+  describe("consent at the platform", () => {
+    test("a full page goes to the platform and comes back", async () => {
+      await visit(await world.connect.path("page@example.com", { platform: "login" }), async (page) => {
+        await button(page, "Continue to Login").click();
+        await agree(page);
+        await page.waitForURL((url) => url.pathname === "/connect/callback");
+      });
+      assert.deepEqual(await platforms("page@example.com"), ["login"]);
+    });
+
+    test("a full page leads back to the app, if the token is for its pages", async () => {
+      const returnUrl = `${world.connect.app.origin}/?back=1`;
+      const path = await world.connect.path("back@example.com", { platform: "login", returnUrl });
+      await visit(path, async (page) => {
+        await button(page, "Continue to Login").click();
+        await agree(page);
+        await page.waitForURL((url) => url.origin === world.connect.app.origin);
+        const { searchParams } = new URL(page.url());
+        assert.equal(searchParams.get("back"), "1");
+        assert.match(searchParams.get("connect"), /^[0-9a-f-]{36}$/);
+      });
+      const elsewhere = await world.connect.path("back@example.com", { returnUrl: "https://evil.example/" });
+      await visit(elsewhere, async (page) => {
+        await heading(page, "What do you want to connect?").waitFor();
+        assert.equal(await page.getByRole("link", { name: "Cancel" }).count(), 0);
+      });
+    });
+
+    test("in a frame of another site: the platform is shown in a popup, and the app hears of it", async () => {
+      await visit(await world.connect.appUrl("frame@example.com"), async (page) => {
+        const frame = await framed(page, "frame@example.com");
+        const popup = await opened(page, () => button(frame, "Continue to Login").click());
+        await frame.getByRole("status").getByText("Waiting for Login …").waitFor();
+        // The browser gives a frame of another site no cookie to remember it by, so the link asks.
+        await Promise.race([popup.getByPlaceholder("Enter any login").waitFor(), question(popup).click()]);
+        await agree(popup);
+        await heading(frame, "Login is connected").waitFor();
+        if (!popup.isClosed()) await popup.waitForEvent("close");
+        const [origin] = [world.connect.baseUrl];
+        assert.deepEqual(
+          await heard(page),
+          ["ready", "pending", "succeeded"].map((status) => `${origin} ${status}`),
+        );
+      });
+      assert.deepEqual(await platforms("frame@example.com"), ["login"]);
+    });
+
+    test("in a frame where no popup opens: a link does", async () => {
+      await visit(await world.connect.appUrl("blocked@example.com"), async (page) => {
+        await page.context().addInitScript(() => (window.open = () => null));
+        const frame = await framed(page, "blocked@example.com");
+        await button(frame, "Continue to Login").click();
+        await heading(frame, "Go to Login").waitFor();
+        const link = frame.getByRole("link", { name: "Open the sign-in page" });
+        const popup = await opened(page, () => link.click());
+        await Promise.race([popup.getByPlaceholder("Enter any login").waitFor(), question(popup).click()]);
+        await agree(popup);
+        await heading(frame, "Login is connected").waitFor();
+      });
+      assert.deepEqual(await platforms("blocked@example.com"), ["login"]);
+    });
+
+    test("a popup that is closed early: the user can start again", async () => {
+      await visit(await world.connect.appUrl("early@example.com"), async (page) => {
+        const frame = await framed(page, "early@example.com");
+        const first = await opened(page, () => button(frame, "Continue to Login").click());
+        await frame.getByText("Waiting for Login …").waitFor();
+        await first.close();
+        await frame.getByText("If you have closed the page of Login, start again.").waitFor();
+        const second = await opened(page, () => button(frame, "Start again").click());
+        await Promise.race([second.getByPlaceholder("Enter any login").waitFor(), question(second).click()]);
+        await agree(second);
+        await heading(frame, "Login is connected").waitFor();
+      });
+      assert.deepEqual(await platforms("early@example.com"), ["login"]);
+    });
+
+    test("a user who says no is told so, and can try again", async () => {
+      await visit(await world.connect.appUrl("no@example.com"), async (page) => {
+        const frame = await framed(page, "no@example.com");
+        const popup = await opened(page, () => button(frame, "Continue to Login").click());
+        await Promise.race([popup.getByPlaceholder("Enter any login").waitFor(), question(popup).click()]);
+        await refuse(popup);
+        await heading(frame, "Access was not given").waitFor();
+        assert.deepEqual((await heard(page)).at(-1), `${world.connect.baseUrl} failed`);
+        const again = await opened(page, () => button(frame, "Try again").click());
+        await Promise.race([again.getByPlaceholder("Enter any login").waitFor(), question(again).click()]);
+        await agree(again);
+        await heading(frame, "Login is connected").waitFor();
+      });
+      assert.deepEqual(await platforms("no@example.com"), ["login"]);
+    });
+
+    test("a page that the token is not for hears nothing", async () => {
+      const token = await world.connect.token("stranger@example.com", { origins: [world.connect.baseUrl] });
+      await visit(await world.connect.appUrl("stranger@example.com"), async (page) => {
+        const popup = await opened(page, () =>
+          page.evaluate(
+            (address) => void window.open(address),
+            `${world.connect.baseUrl}/connect#${new URLSearchParams({ token, platform: "keyed", origin: world.connect.app.origin })}`,
+          ),
+        );
+        await popup.getByLabel("API key", { exact: true }).fill("k");
+        await button(popup, "Connect").click();
+        await heading(popup, "Keyed is connected").waitFor();
+        assert.deepEqual(await heard(page), []);
+      });
+    });
+
+    test("an origin that is not allowed can't frame the window", async () => {
+      const answer = await world.connect.server.send("/connect");
+      assert.equal(answer.status, 200);
+      const policy = answer.header("content-security-policy");
+      assert.ok(policy.endsWith(`frame-ancestors 'self' ${world.connect.app.origin}`), policy);
+      assert.ok(!policy.includes("unsafe-inline"), policy);
+    });
+
+    test("the pages of waiting are accessible", async () => {
+      await visit(await world.connect.appUrl("wait@example.com"), async (page) => {
+        const src = await world.connect.path("wait@example.com", { platform: "login" });
+        await page.evaluate((src) => (document.querySelector("iframe").src = src), world.connect.baseUrl + src);
+        const frame = page.frameLocator("iframe");
+        await opened(page, () => button(frame, "Continue to Login").click());
+        await frame.getByText("Waiting for Login …").waitFor();
+        await expectAccessible(page.frames()[1], "waiting");
+      });
+    });
+  });
+}
+
+/** The button with which a reader of the link says that they have begun it. */
+const question = (page) => page.getByRole("button", { name: "Yes, go on to Login" });

@@ -1,0 +1,139 @@
+// What the window says when something does not work.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { button, heading } from "../support/connect.mjs";
+import { expectAccessible, expectFocus } from "../support/console.mjs";
+import { token } from "../support/keys.mjs";
+import { SESSION_SECRET } from "../support/server.mjs";
+
+/** @param {{ connect: import("../support/connect.mjs").Connecting }} world */
+export function connectTrouble(world) {
+  const visit = (path, use, options) => world.connect.visit(path, use, { as: null, ...options });
+  const problem = (status, code, more = {}) => ({
+    status,
+    contentType: "application/problem+json",
+    body: JSON.stringify({ status, code, detail: `The detail of ${code}.`, title: code, requestId: "x", ...more }),
+  });
+
+  describe("when something does not work", () => {
+    test("a window without a token, as after a reload, says what to do", async () => {
+      await visit(await world.connect.path("reload@example.com"), async (page) => {
+        await heading(page, "What do you want to connect?").waitFor();
+        await page.reload();
+        await heading(page, "This window has to be opened again").waitFor();
+        await page.getByText("Go back to Acme Planner and open it there.").waitFor();
+        await expectAccessible(page, "a window without a token");
+      });
+    });
+
+    test("a damaged link", () =>
+      visit("/connect#token=st_test_x", async (page) => {
+        await heading(page, "This link is damaged").waitFor();
+        assert.equal(page.url(), `${world.connect.baseUrl}/connect`);
+      }));
+
+    test("an expired token, and a new link in the same page", async () => {
+      const expired = token(SESSION_SECRET, world.connect.keys.full, { i: "x@example.com", e: Date.now() - 1, s: 23 });
+      await visit(
+        `/connect#token=${expired}`,
+        async (page) => {
+          await heading(page, "This window has expired").waitFor();
+          const next = await world.connect.path("x@example.com");
+          await page.evaluate((hash) => (location.hash = hash), next.split("#")[1]);
+          await heading(page, "What do you want to connect?").waitFor();
+          assert.equal(new URL(page.url()).hash, "");
+        },
+        { expects: [401] },
+      );
+    });
+
+    test("a token that may not connect", async () => {
+      const path = await world.connect.path("may@example.com", {}, { scopes: ["catalog:read", "connections:read"] });
+      await visit(path, (page) => heading(page, "This link can't connect accounts").waitFor());
+    });
+
+    test("an unknown platform", async () => {
+      await visit(
+        await world.connect.path("y@example.com", { platform: "nowhere" }),
+        async (page) => {
+          await heading(page, "Nowhere can't be connected here").waitFor();
+          await page.getByText("Tell the people behind Acme Planner").waitFor();
+        },
+        { expects: [404] },
+      );
+    });
+
+    test("an app that is not registered at the platform", async () => {
+      await world.connect.caller().send("DELETE", "/v1/oauth-clients/login");
+      try {
+        await visit(
+          await world.connect.path("z@example.com", { platform: "login" }),
+          async (page) => {
+            await button(page, "Continue to Login").click();
+            await expectFocus(heading(page, "Signing in with Login is not set up"));
+            await expectAccessible(page, "a failure");
+            await page.getByText("Details", { exact: true }).click();
+            await page.getByText("oauth_client_missing").waitFor();
+          },
+          { expects: [409] },
+        );
+      } finally {
+        await world.connect.setClient("login");
+      }
+    });
+
+    test("a platform that does not accept what was entered", async () => {
+      await visit(
+        await world.connect.path("w@example.com", { platform: "keyed" }),
+        async (page) => {
+          await page.route("**/v1/vault/connect", (route) => route.fulfill(problem(422, "credentials_rejected")));
+          await page.getByLabel("API key", { exact: true }).fill("wrong");
+          await button(page, "Connect").click();
+          await page.getByRole("alert").getByText("Keyed does not accept this.").waitFor();
+          await expectFocus(page.getByRole("alert"));
+          assert.equal(await page.getByLabel("API key", { exact: true }).inputValue(), "wrong");
+          await expectAccessible(page, "what was not accepted");
+          await page.unroute("**/v1/vault/connect");
+          await button(page, "Connect").click();
+          await heading(page, "Keyed is connected").waitFor();
+        },
+        { expects: [422] },
+      );
+    });
+
+    test("what the service has against a field is said at the field", async () => {
+      await visit(
+        await world.connect.path("v@example.com", { platform: "keyed" }),
+        async (page) => {
+          const errors = [{ pointer: "/fields/apiKey", detail: "`fields.apiKey` must have no control character" }];
+          await page.route("**/v1/vault/connect", (route) => route.fulfill(problem(400, "invalid_body", { errors })));
+          const field = page.getByLabel("API key", { exact: true });
+          await field.fill("wrong");
+          await button(page, "Connect").click();
+          await page.getByText("Must have no control character.").waitFor();
+          await expectFocus(field);
+          assert.equal(await field.getAttribute("aria-invalid"), "true");
+        },
+        { expects: [400] },
+      );
+    });
+
+    test("a service that can't be reached, until it can", async () => {
+      await visit(
+        await world.connect.path("u@example.com", { platform: "keyed" }),
+        async (page) => {
+          await page.route("**/v1/vault/connect", (route) => route.abort("connectionrefused"));
+          await page.getByLabel("API key", { exact: true }).fill("k");
+          await button(page, "Connect").click();
+          await heading(page, "The service can't be reached").waitFor();
+          await page.unroute("**/v1/vault/connect");
+          await button(page, "Try again").click();
+          await page.getByLabel("API key", { exact: true }).fill("k");
+          await button(page, "Connect").click();
+          await heading(page, "Keyed is connected").waitFor();
+        },
+        { expects: ["ERR_CONNECTION_REFUSED"] },
+      );
+    });
+  });
+}

@@ -1,0 +1,220 @@
+// A service whose users can connect accounts: a catalog with a platform for each kind of method, an authorization server, and
+// an app with a page of its own origin.
+import { randomBytes } from "node:crypto";
+import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import Provider from "oidc-provider";
+import { launch } from "./browser.mjs";
+import { Console } from "./console.mjs";
+import { secrets } from "./http.mjs";
+import { key, store } from "./keys.mjs";
+import { dist } from "./package.mjs";
+import { SESSION_SECRET, Server, freePort } from "./server.mjs";
+import { Site } from "./site.mjs";
+import { State, build, cli, folder } from "./workspace.mjs";
+
+/** A token's scopes, as an app gives them to its page. */
+const SCOPES = ["catalog:read", "connections:read", "connections:connect"];
+const CLIENT = { id: "the-app", secret: randomBytes(24).toString("hex") };
+secrets.add(CLIENT.secret);
+
+/** The page of an app. Buttons connect; what becomes of it is shown, and messages of windows are kept. */
+const PAGE = `<!doctype html>
+<html lang="en">
+<title>An app</title>
+<link rel="icon" href="data:," />
+<button>Connect</button>
+<p></p>
+<iframe title="The window" style="border: 0; width: 480px; height: 700px"></iframe>
+<script type="module">
+  import { ConnectorVault } from "/connector-vault.mjs";
+  const { base, token, ...options } = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+  const vault = new ConnectorVault({ baseUrl: base, secret: async () => token });
+  window.heard = [];
+  addEventListener("message", ({ origin, data }) => window.heard.push({ origin, ...data }));
+  const show = (text) => (document.querySelector("p").textContent = text);
+  document.querySelector("button").onclick = () => {
+    show("Connecting");
+    window.controller = new AbortController();
+    vault.connect({ ...options, signal: window.controller.signal }).then(
+      ({ platform, identity }) => show(\`\${platform} of \${identity}\`),
+      ({ name, code, attempt }) => show(\`\${name} \${code} \${attempt ? "with" : "without"} an attempt\`),
+    );
+  };
+</script>
+`;
+
+/** An OpenAPI document with one action and these ways to authorize. */
+const document = (name, schemes) => ({
+  openapi: "3.0.3",
+  info: { title: name, version: "1", license: { name: "MIT" }, "x-providerName": `${name.toLowerCase()}.example` },
+  servers: [{ url: `https://api.${name.toLowerCase()}.example` }],
+  paths: { "/things": { get: { operationId: "listThings", responses: {} } } },
+  components: { securitySchemes: schemes },
+  security: Object.keys(schemes).map((scheme) => ({ [scheme]: [] })),
+});
+
+const documents = (issuer) => {
+  const login = {
+    type: "oauth2",
+    flows: {
+      authorizationCode: {
+        authorizationUrl: `${issuer}/auth`,
+        tokenUrl: `${issuer}/token`,
+        scopes: { openid: "Who you are" },
+      },
+    },
+  };
+  return {
+    login: document("Login", { login }),
+    keyed: document("Keyed", { key: { type: "apiKey", in: "header", name: "x-api-key" } }),
+    simple: document("Simple", { basic: { type: "http", scheme: "basic" } }),
+    both: document("Both", { login, token: { type: "http", scheme: "bearer" } }),
+    signed: document("Signed", {
+      hmac: { type: "apiKey", in: "header", name: "Authorization", "x-amazon-apigateway-authtype": "awsSigv4" },
+    }),
+  };
+};
+
+/** An authorization server with one client, which asks for PKCE and shows its own pages to sign in and to agree. */
+async function startProvider(port, redirectUri) {
+  const issuer = `http://127.0.0.1:${port}`;
+  const provider = new Provider(issuer, {
+    clients: [
+      {
+        client_id: CLIENT.id,
+        client_secret: CLIENT.secret,
+        redirect_uris: [redirectUri],
+        token_endpoint_auth_method: "client_secret_post",
+      },
+    ],
+    pkce: { required: () => true },
+    cookies: { keys: [randomBytes(16).toString("hex")] },
+  });
+  const server = createServer(provider.callback());
+  await new Promise((done) => server.listen(port, "127.0.0.1", done));
+  return { issuer, server };
+}
+
+/** What `Console` has, and an app, an authorization server, and tokens for users. */
+export class Connecting extends Console {
+  static async start(name) {
+    await build();
+    const world = new Connecting();
+    const scopes = [...SCOPES, "connections:write", "sessions:create", "clients:read", "clients:write"].join(" ");
+    world.keys = { full: key({ scopes }) };
+    const pages = join(folder, `${name}-pages`);
+    const sources = join(folder, `${name}-documents`);
+    for (const path of [pages, sources]) mkdirSync(path, { recursive: true });
+    copyFileSync(join(dist, "index.mjs"), join(pages, "connector-vault.mjs"));
+    writeFileSync(join(pages, "index.html"), PAGE);
+    world.app = await Site.start(pages);
+    // Another site than the service's, as in the world.
+    world.app.origin = world.app.origin.replace("127.0.0.1", "localhost");
+    const port = await freePort();
+    for (const [file, content] of Object.entries(documents(`http://127.0.0.1:${port}`)))
+      writeFileSync(join(sources, `${file}.json`), JSON.stringify(content));
+    const config = join(sources, "catalog.toml");
+    const enabled = ["login", "keyed", "simple", "both", "signed"].map((one) => `[platforms.${one}]\nauthkit = true\n`);
+    writeFileSync(config, enabled.join("\n"));
+    const catalog = { path: join(folder, `${name}-catalog`) };
+    await cli("catalog", "import", sources, "--no-providers", "--config", config, "--out", catalog.path);
+    const state = new State(`${name}-state`);
+    await state.migrate();
+    await state.publish(catalog);
+    world.opened = await state.open();
+    try {
+      await store(world.database, Object.values(world.keys));
+      world.server = await Server.start(state, {
+        name,
+        variables: {
+          ALLOWED_ORIGINS: world.app.origin,
+          LOCAL_TARGETS: "allow",
+          APP_NAME: "Acme Planner",
+          APP_LOGO_URL: "/favicon.svg",
+          APP_COLOR: "#ffcc00",
+        },
+        secrets: { SESSION_SECRET, VAULT_KEYS: `test-1:${randomBytes(32).toString("base64")}` },
+      });
+      world.baseUrl = `http://127.0.0.1:${world.server.port}`;
+      world.provider = await startProvider(port, `${world.baseUrl}/connect/callback`);
+      world.browser = await launch();
+      for (const platform of ["login", "both"]) await world.setClient(platform);
+      return world;
+    } catch (error) {
+      await world.stop();
+      throw error;
+    }
+  }
+
+  get origins() {
+    return [this.baseUrl, this.app.origin, this.provider.issuer];
+  }
+
+  async stop() {
+    this.provider?.server.closeAllConnections();
+    this.provider?.server.close();
+    await this.app?.stop();
+    await super.stop();
+  }
+
+  /** Registers the app at the authorization server. */
+  async setClient(platform) {
+    const client = { clientId: CLIENT.id, clientSecret: CLIENT.secret, scopes: ["openid"] };
+    const { status, text } = await this.caller().sendJson("PUT", `/v1/oauth-clients/${platform}`, client);
+    if (status !== 201 && status !== 200) throw new Error(text);
+  }
+
+  /** A token for an identity, as an app's server creates it. */
+  async token(identity, wish = {}) {
+    const origins = [this.app.origin, this.baseUrl];
+    const answer = await this.caller().sendJson("POST", "/v1/sessions", { identity, scopes: SCOPES, origins, ...wish });
+    if (answer.status !== 201) throw new Error(answer.text);
+    secrets.add(answer.json.token);
+    return answer.json.token;
+  }
+
+  /** The window's path for an identity. */
+  async path(identity, more = {}, wish = {}) {
+    return `/connect#${new URLSearchParams({ token: await this.token(identity, wish), ...more })}`;
+  }
+
+  /** The address of the app's page for an identity. */
+  async appUrl(identity, options = {}, wish = {}) {
+    const members = { base: this.baseUrl, token: await this.token(identity, wish), ...options };
+    return `${this.app.origin}/#${new URLSearchParams(members)}`;
+  }
+
+  /** The connections of an identity, newest first. */
+  async connectionsOf(identity) {
+    return (await this.caller().list({ identity })).json.rows;
+  }
+
+  /** Stores a connection that has stopped working. */
+  async failed(identity, platform) {
+    const connection = { platform, identity, identityType: "user", state: "failed", active: false };
+    const { json } = await this.caller().create(connection);
+    return json;
+  }
+}
+
+export const heading = (page, name) => page.getByRole("heading", { level: 1, name, exact: true });
+export const button = (page, name) => page.getByRole("button", { name, exact: true });
+
+/** Signs in at the authorization server as somebody, and agrees to what the app asks for. */
+export async function agree(page, login = "ann") {
+  await page.getByPlaceholder("Enter any login").fill(login);
+  await page.getByPlaceholder("and password").fill("any");
+  await button(page, "Sign-in").click();
+  await button(page, "Continue").click();
+}
+
+/** Refuses what the app asks for. */
+export const refuse = (page) => page.getByRole("link", { name: /Cancel/ }).click();
+
+/** Presses what opens a window, and gives that window. */
+export async function opened(page, press) {
+  const [popup] = await Promise.all([page.context().waitForEvent("page"), press()]);
+  return popup;
+}

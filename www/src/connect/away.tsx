@@ -1,0 +1,90 @@
+import type { ConnectAttempt } from "connector-vault/slim";
+import { useEffect, useState } from "preact/hooks";
+import { place } from "./embedder";
+import { outcomeOf } from "./service";
+import type { Session } from "./session";
+import { Step } from "./step";
+
+/** How often to look whether somebody has closed the platform's page, in milliseconds. */
+const LOOK_MS = 500;
+
+/** An attempt that goes on at the platform. */
+export interface Pending {
+  id: string;
+  authorizationUrl: string;
+  /** The page of the platform; undefined if the browser opened none. */
+  popup: Window | undefined;
+}
+
+interface Props {
+  session: Session;
+  pending: Pending;
+  name: string;
+  onOutcome: (attempt: ConnectAttempt) => void;
+  onFail: (error: unknown) => void;
+  onAgain: () => void;
+}
+
+/** Waits for what happens at the platform. */
+export function Away({
+  session: { vault },
+  pending: { id, authorizationUrl, popup },
+  name,
+  onOutcome,
+  onFail,
+  onAgain,
+}: Props) {
+  const [isClosed, setClosed] = useState(false);
+  const [isOpened, setOpened] = useState(popup !== undefined || place === "page");
+  useEffect(() => {
+    const ending = new AbortController();
+    const hurry = new EventTarget();
+    const onMessage = ({ origin, data }: MessageEvent) => {
+      if (origin === location.origin && data?.type === "connector-vault:connect" && data.attempt === id)
+        hurry.dispatchEvent(new Event("hurry"));
+    };
+    addEventListener("message", onMessage);
+    const timer = setInterval(() => {
+      if (!popup?.closed) return;
+      clearInterval(timer);
+      setClosed(true);
+      hurry.dispatchEvent(new Event("hurry"));
+    }, LOOK_MS);
+    outcomeOf(vault, id, ending.signal, hurry).then(onOutcome, (error) => !ending.signal.aborted && onFail(error));
+    return () => {
+      ending.abort();
+      clearInterval(timer);
+      removeEventListener("message", onMessage);
+    };
+  }, [id]);
+  return (
+    <Step title={isOpened ? `Continue at ${name}` : `Go to ${name}`}>
+      {isOpened ? (
+        <p>Sign in and allow access on the page of {name} that has opened. This window goes on by itself.</p>
+      ) : (
+        <>
+          <p>Your browser did not open the page of {name}. Open it yourself:</p>
+          <p>
+            <a
+              class="button primary"
+              href={authorizationUrl}
+              target="_blank"
+              rel="noopener opener"
+              onClick={() => setOpened(true)}
+            >
+              Open the sign-in page
+            </a>
+          </p>
+        </>
+      )}
+      <p class="wait" role="status">
+        {isClosed ? `If you have closed the page of ${name}, start again.` : isOpened ? `Waiting for ${name} …` : ""}
+      </p>
+      <div class="buttons">
+        <button type="button" class={isClosed ? "primary" : ""} onClick={onAgain}>
+          Start again
+        </button>
+      </div>
+    </Step>
+  );
+}

@@ -1,0 +1,94 @@
+import type { Connection, Connector } from "connector-vault/slim";
+import { useEffect, useState } from "preact/hooks";
+import { Logo } from "../parts/logo";
+import { SearchField } from "../parts/search";
+import { type Found, findFailed, findPlatforms } from "./service";
+import type { Session } from "./session";
+import { Step } from "./step";
+import { capital } from "./words";
+
+interface Props {
+  session: Session;
+  app: string;
+  say: (text: string) => void;
+  onChoose: (platform: string, connection?: string) => void;
+  onFail: (error: unknown) => void;
+}
+
+/** Which platform to connect, or which connection to reconnect. */
+export function Choose({ session: { vault, may }, app, say, onChoose, onFail }: Props) {
+  const [q, setQ] = useState("");
+  const [failed, setFailed] = useState<Connection[]>([]);
+  const [found, setFound] = useState<Found & { all: boolean }>();
+  useEffect(() => {
+    if (may("connections:read")) findFailed(vault).then(setFailed, onFail);
+  }, []);
+  useEffect(() => {
+    const asking = new AbortController();
+    const ask = async () => {
+      let all = found?.all ?? false;
+      let next = await findPlatforms(vault, q, all, asking.signal);
+      if (next.total === 0 && q === "" && !all) {
+        all = true;
+        next = await findPlatforms(vault, q, all, asking.signal);
+      }
+      setFound({ ...next, all });
+      if (q !== "") say(next.total === 1 ? "1 platform found" : `${next.total.toLocaleString("en")} platforms found`);
+    };
+    ask().catch((error) => !asking.signal.aborted && onFail(error));
+    return () => asking.abort();
+  }, [q]);
+  return (
+    <Step title="What do you want to connect?">
+      {failed.length > 0 && (
+        <section aria-labelledby="failed">
+          <h2 id="failed">Needs to be reconnected</h2>
+          <ul class="choices">
+            {failed.map(({ id, platform, name, identity }) => (
+              <li key={id}>
+                <button type="button" class="choice" onClick={() => onChoose(platform, id)}>
+                  <Mark connector={found?.rows.find((row) => row.platform === platform)} platform={platform} />
+                  <span class="choice-words">
+                    <span class="choice-name">Reconnect {capital(platform)}</span>
+                    <span class="muted small">{name ?? identity}</span>
+                  </span>
+                </button>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      <SearchField label="Search" placeholder="GitHub, Slack, Stripe …" value={q} onChange={setQ} />
+      {found === undefined ? (
+        <p class="wait" role="status">
+          Loading…
+        </p>
+      ) : found.rows.length === 0 ? (
+        <p class="muted">{q === "" ? `${capital(app)} has nothing to connect yet.` : `Nothing matches “${q}”.`}</p>
+      ) : (
+        <ul class="choices" aria-label="Platforms">
+          {found.rows.map((connector) => (
+            <li key={connector.platform}>
+              <button type="button" class="choice" onClick={() => onChoose(connector.platform)}>
+                <Mark connector={connector} platform={connector.platform} />
+                <span class="choice-words">
+                  <span class="choice-name">{connector.name}</span>
+                  <span class="muted small">{connector.category}</span>
+                </span>
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      {found && found.total > found.rows.length && (
+        <p class="muted small">
+          {found.rows.length} of {found.total.toLocaleString("en")}. Search to find others.
+        </p>
+      )}
+    </Step>
+  );
+}
+
+const Mark = ({ connector, platform }: { connector: Connector | undefined; platform: string }) => (
+  <Logo name={connector?.name ?? platform} image={connector?.image} size={32} />
+);

@@ -1,0 +1,136 @@
+import type { AuthMethod, ConnectorDetail } from "connector-vault/slim";
+import { type JSX, Fragment } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Logo } from "../parts/logo";
+import { Entry, faultOf } from "./fields";
+import { Step } from "./step";
+import { type Trouble, isAway, titleOf } from "./words";
+
+export type Values = Record<string, string>;
+
+/** What the service has against what was entered. */
+export interface Rejected {
+  /** By the field's name. */
+  faults: Values;
+  trouble?: Trouble | undefined;
+}
+
+interface Props {
+  connector: ConnectorDetail;
+  isReconnect: boolean;
+  app: string;
+  /** Sends it; returns what the service has against it. */
+  onSubmit: (method: AuthMethod, values: Values) => Promise<Rejected | undefined>;
+  onBack: (() => void) | undefined;
+}
+
+/** How to connect to a platform, and what it takes. */
+export function Form({ connector, isReconnect, app, onSubmit, onBack }: Props) {
+  const { authMethods, name, image } = connector;
+  const [method, setMethod] = useState(authMethods[0] as AuthMethod);
+  const [values, setValues] = useState<Values>(() => defaultsOf(authMethods));
+  const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
+  const [rejected, setRejected] = useState<Rejected>();
+  const [isBusy, setBusy] = useState(false);
+  const form = useRef<HTMLFormElement>(null);
+  const alert = useRef<HTMLDivElement>(null);
+  const isThere = useRef(true);
+  useEffect(() => () => void (isThere.current = false), []);
+  useEffect(() => {
+    if (rejected?.trouble) alert.current?.focus();
+    else if (rejected) form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
+  }, [rejected]);
+  const away = isAway(method);
+  const entered = (field: string) => (field === "password" ? values[field] : values[field]?.trim()) ?? "";
+  const fault = (field: AuthMethod["fields"][number]) =>
+    (left.has(field.name) ? faultOf(field, entered(field.name)) : undefined) ?? rejected?.faults[field.name];
+  const change = (field: string, value: string) => {
+    setValues({ ...values, [field]: value });
+    if (!rejected?.faults[field]) return;
+    const { [field]: _, ...faults } = rejected.faults;
+    setRejected({ faults });
+  };
+  const leave = (field: string) => values[field] && setLeft(new Set([...left, field]));
+
+  const submit = async (event: JSX.TargetedSubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    if (isBusy) return;
+    setLeft(new Set(method.fields.map((field) => field.name)));
+    if (method.fields.some((field) => faultOf(field, entered(field.name)))) {
+      setRejected({ faults: {} });
+      return;
+    }
+    setBusy(true);
+    setRejected(undefined);
+    const given = method.fields.map((field) => [field.name, entered(field.name)]).filter(([, value]) => value !== "");
+    const answer = await onSubmit(method, Object.fromEntries(given));
+    if (!isThere.current) return;
+    setBusy(false);
+    setRejected(answer);
+  };
+
+  return (
+    <Step title={`${isReconnect ? "Reconnect" : "Connect"} ${name}`} mark={<Logo name={name} image={image} />}>
+      <form ref={form} onSubmit={submit} noValidate autocomplete="off">
+        {rejected?.trouble && (
+          <div class="note" data-tone="bad" role="alert" tabIndex={-1} ref={alert}>
+            <strong>{rejected.trouble.title}.</strong> {rejected.trouble.text}
+          </div>
+        )}
+        {authMethods.length > 1 && (
+          <fieldset class="methods">
+            <legend>How do you want to connect?</legend>
+            {authMethods.map((one) => (
+              <label key={one.id} class="method">
+                <input
+                  type="radio"
+                  name="method"
+                  value={one.id}
+                  checked={one === method}
+                  onChange={() => {
+                    setMethod(one);
+                    setLeft(new Set());
+                    setRejected(undefined);
+                  }}
+                />
+                {titleOf(one, name)}
+              </label>
+            ))}
+          </fieldset>
+        )}
+        {method.fields.map((field) => (
+          <Fragment key={`${method.id} ${field.name}`}>
+            <Entry
+              field={field}
+              value={values[field.name] ?? ""}
+              fault={fault(field)}
+              onInput={(value) => change(field.name, value)}
+              onLeave={() => leave(field.name)}
+            />
+          </Fragment>
+        ))}
+        <p class="muted small">
+          {away
+            ? `You sign in at ${name} itself, and see there what ${app} asks for.`
+            : `What you enter is stored encrypted, for ${app} to use ${name} in your name.`}
+        </p>
+        <div class="buttons">
+          {onBack && (
+            <button type="button" onClick={onBack}>
+              Back
+            </button>
+          )}
+          <button type="submit" class="primary" aria-disabled={isBusy}>
+            {away ? `Continue to ${name}` : isBusy ? "Connecting …" : isReconnect ? "Reconnect" : "Connect"}
+          </button>
+        </div>
+        <p class="visually-hidden" role="status">
+          {isBusy ? (away ? `Opening ${name} …` : `${name} is checking what you entered …`) : ""}
+        </p>
+      </form>
+    </Step>
+  );
+}
+
+const defaultsOf = (methods: readonly AuthMethod[]): Values =>
+  Object.fromEntries(methods.flatMap(({ fields }) => fields.map((field) => [field.name, field.default ?? ""])));

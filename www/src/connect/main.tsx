@@ -1,0 +1,16 @@
+// The window in which somebody connects an account to an app: `/connect#token=…`. It remembers nothing.
+import { render } from "preact";
+import "../style/base.css";
+import "./connect.css";
+import { takeOpening } from "./opening";
+import { ConnectWindow } from "./window";
+
+const place = document.getElementById("window");
+let number = 0;
+function draw() {
+  number += 1;
+  if (place) render(<ConnectWindow key={number} opening={takeOpening()} />, place);
+}
+draw();
+// Another link, opened in this very page.
+addEventListener("hashchange", draw);

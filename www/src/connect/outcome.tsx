@@ -1,0 +1,64 @@
+import type { ComponentChildren } from "preact";
+import { Step } from "./step";
+import { type Trouble, type Turn, capital } from "./words";
+
+/** What has happened, whose turn it is, and what to do. */
+export function Failed({ trouble, app, children }: { trouble: Trouble; app: string; children: ComponentChildren }) {
+  const { title, text, turn, code, detail, requestId } = trouble;
+  return (
+    <Step title={title} mark={<Sign tone={turn === "nobody" ? "warn" : "bad"}>!</Sign>}>
+      <p>{text}</p>
+      {turn !== "user" && <p>{cure(turn, app)}</p>}
+      <div class="buttons">{children}</div>
+      <details class="small">
+        <summary>Details</summary>
+        <p class="muted">
+          <code>{code}</code>
+          {detail !== undefined && detail !== text && <> {detail}</>}
+          {requestId !== undefined && (
+            <>
+              {" "}
+              Request <code>{requestId}</code>
+            </>
+          )}
+        </p>
+      </details>
+    </Step>
+  );
+}
+
+const cure = (turn: Turn, app: string) =>
+  turn === "app"
+    ? `You can do nothing about it here. Tell the people behind ${app}; the details below help them.`
+    : "You have done nothing wrong. Try again in a few minutes.";
+
+export const Sign = ({ tone, children }: { tone: "good" | "warn" | "bad"; children: ComponentChildren }) => (
+  <span class="sign" data-tone={tone} aria-hidden="true">
+    {children}
+  </span>
+);
+
+/** Why the window is of no use. */
+export const ENDS = {
+  missing: "This window has to be opened again",
+  damaged: "This link is damaged",
+  expired: "This window has expired",
+  forbidden: "This link can't connect accounts",
+} as const;
+
+export type End = keyof typeof ENDS;
+
+export function Ended({ end, app, children }: { end: End; app: string; children?: ComponentChildren }) {
+  const text = {
+    missing: `It keeps nothing when it is reloaded. Go back to ${app} and open it there.`,
+    damaged: `Part of it is missing or was changed. Go back to ${app} and open it there.`,
+    expired: `For your safety it is open for a short time only. Go back to ${app} and open it again.`,
+    forbidden: `${capital(app)} made it for something else. Tell the people behind ${app}: the token needs the scopes connections:connect and catalog:read.`,
+  }[end];
+  return (
+    <Step title={ENDS[end]} mark={<Sign tone="warn">!</Sign>}>
+      <p>{text}</p>
+      <div class="buttons">{children}</div>
+    </Step>
+  );
+}

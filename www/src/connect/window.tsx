@@ -1,0 +1,356 @@
+import {
+  type AuthMethod,
+  type ConnectAttempt,
+  type Connection,
+  type ConnectorDetail,
+  type NewConnectAttempt,
+  VaultError,
+} from "connector-vault/slim";
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { faultsOf, sentence } from "../parts/faults";
+import { Logo } from "../parts/logo";
+import { type AppLook, askApp, paint } from "./app";
+import { Away, type Pending } from "./away";
+import { Choose } from "./choose";
+import { place, tell } from "./embedder";
+import { Form, type Rejected, type Values } from "./form";
+import type { Opening } from "./opening";
+import { type End, Ended, Failed, Sign } from "./outcome";
+import { isExpired } from "./service";
+import { type Session, openSession } from "./session";
+import { Step } from "./step";
+import { type Trouble, capital, isAway, troubleOf, troubleOfAttempt } from "./words";
+
+/** What is to be connected: a platform, or a connection to it anew. */
+interface Target {
+  connector: ConnectorDetail;
+  connection?: string | undefined;
+}
+
+type View =
+  | { is: "opening" }
+  | { is: "ended"; end: End }
+  | { is: "choose" }
+  | { is: "form"; target: Target }
+  | { is: "away"; target: Target; pending: Pending }
+  | { is: "done"; target: Target; connection: Connection }
+  | { is: "failed"; trouble: Trouble; target?: Target | undefined; onAgain: () => void };
+
+/** The window from its opening to its end. */
+export function ConnectWindow({ opening }: { opening: Opening }) {
+  const [look, setLook] = useState<AppLook>();
+  const [session, setSession] = useState<Session>();
+  const [view, setView] = useState<View>({ is: "opening" });
+  const [said, say] = useState("");
+  const isThere = useRef(true);
+  const app = look?.name ?? "this app";
+
+  useEffect(() => {
+    askApp().then((found) => {
+      if (!isThere.current || !found) return;
+      setLook(found);
+      paint(found.color);
+    });
+    void begin();
+    return () => void (isThere.current = false);
+  }, []);
+
+  const show = (next: View) => {
+    if (isThere.current) setView(next);
+  };
+  const end = (why: End) => {
+    if (why === "expired") news({ status: "failed", code: why });
+    show({ is: "ended", end: why });
+  };
+  const news: (...about: Tail<Parameters<typeof tell>>) => void = (about) => tell(session?.listener, about);
+
+  /** Tells a failure; an expired token ends everything. */
+  const fail = (error: unknown, onAgain: () => void, target?: Target, platform = target?.connector.name) => {
+    if (isExpired(error)) return end("expired");
+    const trouble = troubleOf(error, { platform: platform ?? "The platform", app });
+    show({ is: "failed", trouble, target, onAgain });
+  };
+
+  async function begin() {
+    const { token, isDamaged, platform, connection } = opening;
+    if (token === undefined) return end(isDamaged ? "damaged" : "missing");
+    show({ is: "opening" });
+    try {
+      const next = await openSession(opening, token);
+      if (!isThere.current) return;
+      setSession(next);
+      tell(next.listener, { status: "ready" });
+      if (!next.may("connections:connect") || !next.may("catalog:read")) return end("forbidden");
+      const [only, ...others] = next.who.platforms ?? [];
+      if (connection !== undefined) await openConnection(next, connection, platform);
+      else if (platform !== undefined) await openPlatform(next, platform);
+      else if (only !== undefined && others.length === 0 && !next.may("connections:read"))
+        await openPlatform(next, only);
+      else show({ is: "choose" });
+    } catch (error) {
+      fail(error, begin);
+    }
+  }
+
+  async function openConnection(from: Session, id: string, platform: string | undefined) {
+    try {
+      const named = from.may("connections:read") ? (await from.vault.connections.get(id)).platform : platform;
+      if (named === undefined) return end("forbidden");
+      await openPlatform(from, named, id);
+    } catch (error) {
+      fail(error, () => show({ is: "choose" }));
+    }
+  }
+
+  async function openPlatform(from: Session, platform: string, connection?: string) {
+    show({ is: "opening" });
+    try {
+      const connector = await from.vault.connectors.get(platform);
+      if (connector.authMethods.length > 0) return show({ is: "form", target: { connector, connection } });
+      throw new Error(`The catalog has no method to connect to ${platform}.`);
+    } catch (error) {
+      fail(error, () => show({ is: "choose" }), undefined, capital(platform));
+    }
+  }
+
+  const begun = useRef<{ method: AuthMethod; values: Values }>();
+
+  /** Starts an attempt. To be called while the browser handles a click: only then it opens a page. */
+  async function connect(target: Target, method: AuthMethod, values: Values): Promise<Rejected | undefined> {
+    if (!session) return undefined;
+    begun.current = { method, values };
+    const { connector, connection } = target;
+    const popup = isAway(method) && place !== "page" ? openPopup() : undefined;
+    const wish: NewConnectAttempt = {
+      ...(connection !== undefined ? { connection } : { platform: connector.platform }),
+      authMethod: method.id,
+      ...(Object.keys(values).length > 0 && { fields: values }),
+      ...(place === "page" && session.returnUrl !== undefined && { returnUrl: session.returnUrl }),
+    };
+    try {
+      const started = await session.vault.connectAttempts.start(wish);
+      if (!("authorizationUrl" in started)) {
+        popup?.close();
+        succeed(target, started);
+        return undefined;
+      }
+      const { id, authorizationUrl } = started;
+      news({ status: "pending", attempt: id });
+      if (place === "page") location.assign(authorizationUrl);
+      else popup?.location.replace(authorizationUrl);
+      show({ is: "away", target, pending: { id, authorizationUrl, popup } });
+      return undefined;
+    } catch (error) {
+      popup?.close();
+      return reject(error, target);
+    }
+  }
+
+  /** What of a refusal belongs into the form. Tells everything else. */
+  function reject(error: unknown, target: Target): Rejected | undefined {
+    const faults: Values = {};
+    for (const fault of faultsOf(error)) {
+      const [, field] = /^\/fields\/(.+)$/.exec(fault.pointer ?? "") ?? [];
+      if (field !== undefined) faults[field] = sentence(fault);
+    }
+    if (Object.keys(faults).length > 0) return { faults };
+    if (error instanceof VaultError && error.code === "credentials_rejected")
+      return { faults, trouble: troubleOf(error, { platform: target.connector.name, app }) };
+    if (error instanceof VaultError) news({ status: "failed", code: error.code });
+    fail(error, () => show({ is: "form", target }), target);
+    return undefined;
+  }
+
+  function succeed(target: Target, connection: Connection, attempt?: string) {
+    news({ status: "succeeded", connection, ...(attempt !== undefined && { attempt }) });
+    show({ is: "done", target, connection });
+  }
+
+  function finish(target: Target, pending: Pending, { id, status, connection, error }: ConnectAttempt) {
+    pending.popup?.close();
+    if (status === "succeeded" && connection) return succeed(target, connection, id);
+    const failure = error ?? { code: "expired", detail: "" };
+    news({ status: "failed", attempt: id, code: failure.code });
+    const trouble = troubleOfAttempt(failure, { platform: target.connector.name, app });
+    show({ is: "failed", trouble, target, onAgain: () => again(target) });
+  }
+
+  /** The same once more, or what is to be filled in for it. */
+  function again(target: Target) {
+    const { method, values } = begun.current ?? {};
+    if (method && isAway(method) && place !== "page") void connect(target, method, values ?? {});
+    else show({ is: "form", target });
+  }
+
+  const canChoose = opening.platform === undefined && opening.connection === undefined;
+  const leave = session && <Leave session={session} app={app} news={() => news({ status: "closed" })} />;
+  return (
+    <main class="window">
+      <header class="app">
+        {look?.logoUrl && <Logo name={app} image={look.logoUrl} size={32} />}
+        <div>
+          <p class="app-name">{look?.name ?? "Connect an account"}</p>
+          {session?.who.identity !== undefined && (
+            <p class="muted small">
+              for <strong>{session.who.identity}</strong>
+              {session.who.environment === "test" && (
+                <>
+                  {" "}
+                  <span class="badge">test</span>
+                </>
+              )}
+            </p>
+          )}
+        </div>
+        {view.is !== "done" && view.is !== "ended" && leave}
+      </header>
+      <div class="step">{step()}</div>
+      <p class="visually-hidden" role="status">
+        {said}
+      </p>
+    </main>
+  );
+
+  function step(): ComponentChildren {
+    switch (view.is) {
+      case "opening":
+        return (
+          <p class="wait" role="status">
+            Loading …
+          </p>
+        );
+      case "ended":
+        return (
+          <Ended end={view.end} app={app}>
+            {leave}
+          </Ended>
+        );
+      case "choose":
+        return (
+          session && (
+            <Choose
+              session={session}
+              app={app}
+              say={say}
+              onChoose={(platform, connection) => void openPlatform(session, platform, connection)}
+              onFail={(error) => fail(error, () => show({ is: "choose" }))}
+            />
+          )
+        );
+      case "form":
+        return (
+          <Form
+            connector={view.target.connector}
+            isReconnect={view.target.connection !== undefined}
+            app={app}
+            onSubmit={(method, values) => connect(view.target, method, values)}
+            onBack={canChoose ? () => show({ is: "choose" }) : undefined}
+          />
+        );
+      case "away":
+        return (
+          session && (
+            <Away
+              key={view.pending.id}
+              session={session}
+              pending={view.pending}
+              name={view.target.connector.name}
+              onOutcome={(attempt) => finish(view.target, view.pending, attempt)}
+              onFail={(error) => fail(error, () => again(view.target), view.target)}
+              onAgain={() => {
+                view.pending.popup?.close();
+                again(view.target);
+              }}
+            />
+          )
+        );
+      case "done": {
+        const { name, image } = view.target.connector;
+        return (
+          <Step title={`${name} is connected`} mark={<Logo name={name} image={image} />}>
+            <p class="note" data-tone="good">
+              <Sign tone="good">✓</Sign> {capital(app)} can use it from now on.
+            </p>
+            <div class="buttons">
+              {canChoose && (
+                <button type="button" onClick={() => show({ is: "choose" })}>
+                  Connect something else
+                </button>
+              )}
+              {session && <Leave session={session} app={app} isPrimary />}
+            </div>
+          </Step>
+        );
+      }
+      case "failed": {
+        const { trouble, target, onAgain } = view;
+        const { connectionId } = trouble;
+        return (
+          <Failed trouble={trouble} app={app}>
+            {canChoose && target && (
+              <button type="button" onClick={() => show({ is: "choose" })}>
+                Choose something else
+              </button>
+            )}
+            {connectionId !== undefined && target ? (
+              <button
+                type="button"
+                class="primary"
+                onClick={() => show({ is: "form", target: { ...target, connection: connectionId } })}
+              >
+                Reconnect it
+              </button>
+            ) : (
+              <button type="button" class={trouble.turn === "app" ? "" : "primary"} onClick={onAgain}>
+                Try again
+              </button>
+            )}
+          </Failed>
+        );
+      }
+    }
+  }
+}
+
+type Tail<List> = List extends [unknown, ...infer Rest] ? Rest : never;
+
+/** A page of its own for the platform, which this one leads further. */
+function openPopup(): Window | undefined {
+  const [width, height] = [600, 760];
+  const [left, top] = [
+    Math.max(0, screenX + (outerWidth - width) / 2),
+    Math.max(0, screenY + (outerHeight - height) / 2),
+  ];
+  return window.open("about:blank", "", `popup,width=${width},height=${height},left=${left},top=${top}`) ?? undefined;
+}
+
+interface LeaveProps {
+  session: Session;
+  app: string;
+  /** Tells that the user leaves before the end. */
+  news?: () => void;
+  isPrimary?: boolean;
+}
+
+/** The way out of the window, where there is one. */
+function Leave({ session: { listener, returnUrl }, app, news, isPrimary = false }: LeaveProps) {
+  const kind = isPrimary ? "primary" : "";
+  if (place === "page") {
+    return returnUrl === undefined ? null : (
+      <a class={`button ${kind}`} href={returnUrl}>
+        {isPrimary ? `Back to ${app}` : "Cancel"}
+      </a>
+    );
+  }
+  if (place === "frame" && (listener === undefined || isPrimary)) return null;
+  const leave = () => {
+    news?.();
+    if (place === "popup") window.close();
+  };
+  return (
+    <button type="button" class={kind} onClick={leave}>
+      {isPrimary ? "Close this window" : "Cancel"}
+    </button>
+  );
+}

@@ -1,0 +1,138 @@
+// What the window says of methods and failures, to somebody who wants to connect an account and knows nothing of this
+// service: what has happened, whose turn it is, and what to do.
+import { ConflictError, ConnectionError, TimeoutError, VaultError, type AuthMethod } from "connector-vault/slim";
+
+/** Who are involved, by name. */
+export interface Names {
+  platform: string;
+  /** The app, or "this app". */
+  app: string;
+}
+
+/** Who can do something about a failure: the user, whoever runs the app, or nobody for now. */
+export type Turn = "user" | "app" | "nobody";
+
+export interface Trouble {
+  title: string;
+  text: string;
+  turn: Turn;
+  code: string;
+  /** What the service says, for whoever runs the app. */
+  detail?: string | undefined;
+  requestId?: string | undefined;
+  /** The connection that there is already. */
+  connectionId?: string | undefined;
+}
+
+export const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+const small = (text: string) => (/^.[A-Z]/.test(text) ? text : text.charAt(0).toLowerCase() + text.slice(1));
+
+/** A method's name for people. */
+export function titleOf(method: AuthMethod, platform: string): string {
+  const labelOf = (name: string) => method.fields.find((field) => field.name === name)?.label;
+  switch (method.type) {
+    case "oauth2":
+      return method.grant === "client_credentials" ? `Access of the whole account` : `Sign in with ${platform}`;
+    case "api_key":
+      return labelOf("apiKey") ?? "API key";
+    case "bearer":
+      return labelOf("token") ?? "Access token";
+    case "basic":
+      return `${method.usernameLabel} and ${small(method.passwordLabel)}`;
+    case "aws_sigv4":
+      return "Amazon keys";
+  }
+}
+
+/** Whether a method leads to the platform's own page. */
+export const isAway = (method: AuthMethod) => method.type === "oauth2" && method.grant === "authorization_code";
+
+type Told = readonly [title: string, text: string, turn: Turn];
+
+/** What became of an attempt that failed, or of a request, by its code. */
+function toldOf(code: string, { platform, app }: Names): Told | undefined {
+  switch (code) {
+    case "denied":
+      return [
+        "Access was not given",
+        `${platform} says that you did not allow it. To connect, try again and allow it.`,
+        "user",
+      ];
+    case "account_mismatch":
+      return [
+        "This is another account",
+        `You signed in to ${platform} with another account than before. Sign out there, then try again with the same account.`,
+        "user",
+      ];
+    case "interrupted":
+    case "changed":
+    case "code_rejected":
+      return ["The sign-in was interrupted", "Nothing has changed. Start again.", "user"];
+    case "expired":
+      return ["The sign-in took too long", "It must be finished within 10 minutes. Start again.", "user"];
+    case "connection_exists":
+      return [
+        `${platform} is already connected`,
+        "You can reconnect it, for example with another password or key.",
+        "user",
+      ];
+    case "connection_not_found":
+      return ["This connection no longer exists", "You can connect the account anew.", "user"];
+    case "client_rejected":
+      return [`${platform} does not accept ${app}`, `${capital(app)} is not set up correctly at ${platform}.`, "app"];
+    case "request_rejected":
+      return [`${platform} refused the access`, `${capital(app)} asks for more than ${platform} gives it.`, "app"];
+    case "oauth_client_missing":
+      return [
+        `Signing in with ${platform} is not set up`,
+        `${capital(app)} is not registered at ${platform} yet.`,
+        "app",
+      ];
+    case "platform_not_found":
+      return [`${platform} can't be connected here`, `${capital(app)} does not offer it.`, "app"];
+    case "insufficient_scope":
+      return ["This can't be connected from here", `${capital(app)} has not allowed it for this window.`, "app"];
+    case "invalid_answer":
+    case "issuer_mismatch":
+      return [`${platform} sent an unusable answer`, "The sign-in can't be completed.", "app"];
+    case "platform_unavailable":
+    case "platform_unreachable":
+    case "platform_timeout":
+      return [`${platform} has a problem`, "Nothing has changed.", "nobody"];
+    case "too_many_requests":
+      return ["Too many attempts", "Wait a few minutes, then try again.", "user"];
+    default:
+      return undefined;
+  }
+}
+
+/** What to say of an attempt that failed or expired. */
+export function troubleOfAttempt({ code, detail }: { code: string; detail: string }, names: Names): Trouble {
+  const [title, text, turn] = toldOf(code, names) ?? [`${names.platform} is not connected`, detail, "nobody"];
+  return { title, text, turn, code, detail };
+}
+
+/** What to say of a request that failed. */
+export function troubleOf(error: unknown, names: Names): Trouble {
+  if (!(error instanceof VaultError))
+    return {
+      title: "This window failed",
+      text: "Nothing has changed. Close it, and open it again.",
+      turn: "app",
+      code: "internal",
+      detail: String(error),
+    };
+  const { code, message: detail, requestId } = error;
+  const more = { code, detail, requestId, ...(error instanceof ConflictError && { connectionId: error.connectionId }) };
+  if (code === "credentials_rejected")
+    return { title: `${names.platform} does not accept this`, text: detail, turn: "user", ...more };
+  const told = toldOf(code, names);
+  if (told) return { title: told[0], text: told[1], turn: told[2], ...more };
+  if (error instanceof ConnectionError && !navigator.onLine)
+    return { title: "You are offline", text: "Connect to the internet, then try again.", turn: "user", ...more };
+  if (error instanceof ConnectionError || error instanceof TimeoutError)
+    return { title: "The service can't be reached", text: "Nothing has changed.", turn: "nobody", ...more };
+  return error.status !== undefined && error.status < 500
+    ? { title: "This did not work", text: detail, turn: "app", ...more }
+    : { title: "The service has a problem", text: "Nothing has changed.", turn: "nobody", ...more };
+}
