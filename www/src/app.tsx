@@ -3,6 +3,7 @@ import { ActionView } from "./actions/view";
 import { ConnectionsView } from "./connections/view";
 import { ConnectorView } from "./connectors/connector";
 import { ConnectorsView } from "./connectors/view";
+import { IntegrationsView } from "./integrations/view";
 import { Layout } from "./layout";
 import { Overview } from "./overview/view";
 import { OwnView } from "./own/view";
@@ -77,6 +78,11 @@ const OperatorViews = () => (
           <ConnectionsView opened={id} />
         </Needs>
       )}
+    </Route>
+    <Route path="/integrations">
+      <Needs view="Integrations" scope="clients:read">
+        <IntegrationsView />
+      </Needs>
     </Route>
     <Route>
       <Page title="Not found">

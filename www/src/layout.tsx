@@ -13,6 +13,7 @@ const VIEWS = [
   ["/", "Overview"],
   ["/connectors", "Connectors"],
   ["/connections", "Connections"],
+  ["/integrations", "Integrations"],
   ["/docs", "API"],
 ] as const;
 const SOON_MS = 7 * 24 * 3_600_000;

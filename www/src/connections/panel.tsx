@@ -10,9 +10,11 @@ import { useSession } from "../session/session";
 import { Delete } from "./delete";
 import { ChangeName } from "./change-name";
 import { ChangeState } from "./change-state";
+import { ConnectAccount } from "./connect";
 import { dropDraft } from "./drafts";
 import { Facts, Head, StateLine } from "./facts";
 import { useConnection, useTold } from "./kept";
+import { Status, isBroken, useStatus } from "./status";
 import { rowLink } from "./table";
 import { Tags } from "./tags";
 
@@ -76,9 +78,9 @@ export function Panel({ id, platforms, isNew, isLeaving, onClose, onStay, onLeav
               )}
               <Head connection={found} connector={connector} />
               {may("connections:write") ? (
-                <Editable connection={found} onGone={() => setGone(true)} />
+                <Editable connection={found} name={connector?.name} onGone={() => setGone(true)} />
               ) : (
-                <ReadOnly connection={found} />
+                <ReadOnly connection={found} name={connector?.name} />
               )}
               <Calls connection={found} />
               {may("connections:write") && (
@@ -121,26 +123,64 @@ export function Panel({ id, platforms, isNew, isLeaving, onClose, onStay, onLeav
   );
 }
 
+interface StateProps {
+  connection: Connection;
+  /** What the platform is called, if that is known. */
+  name: string | undefined;
+  /** Undefined if the key may not change it. */
+  onGone?: () => void;
+}
+
+/** Its state, why it is so, and what to do about it. */
+function State({ connection, name = connection.platform, onGone }: StateProps) {
+  const { may } = useSession();
+  const query = useStatus(connection);
+  const [isConnecting, setConnecting] = useState(false);
+  const status = query.data;
+  return (
+    <section class="section" aria-label="State">
+      {/* The vault itself determines the state of what it holds the credentials of. */}
+      {onGone && !status?.holdsCredentials ? (
+        <ChangeState connection={connection} onGone={onGone} />
+      ) : (
+        <StateLine connection={connection} />
+      )}
+      <Status connection={connection} query={query} />
+      {may("connections:connect") && may("catalog:read") && (
+        <p>
+          <button type="button" class={status && isBroken(status) ? "primary" : ""} onClick={() => setConnecting(true)}>
+            Reconnect
+          </button>
+        </p>
+      )}
+      {isConnecting && (
+        <ConnectAccount
+          platform={connection.platform}
+          name={name}
+          connection={connection}
+          onClose={() => setConnecting(false)}
+        />
+      )}
+    </section>
+  );
+}
+
 /** What can be changed of it, and all else. */
-function Editable({ connection, onGone }: { connection: Connection; onGone: () => void }) {
+function Editable({ connection, name, onGone }: Required<StateProps>) {
   return (
     <>
-      <section aria-label="State">
-        <ChangeState connection={connection} onGone={onGone} />
-      </section>
+      <State connection={connection} name={name} onGone={onGone} />
       <Tags connection={connection} onGone={onGone} />
       <Facts connection={connection} name={<ChangeName connection={connection} onGone={onGone} />} />
     </>
   );
 }
 
-function ReadOnly({ connection }: { connection: Connection }) {
+function ReadOnly({ connection, name: platformName }: StateProps) {
   const { tags, name } = connection;
   return (
     <>
-      <section aria-label="State">
-        <StateLine connection={connection} />
-      </section>
+      <State connection={connection} name={platformName} />
       <section class="section" aria-labelledby="tags-title">
         <h3 id="tags-title">Tags</h3>
         {tags.length > 0 ? (

@@ -10,48 +10,73 @@ export interface TagsTyped {
   text: string;
 }
 
+/** What the chips are, and what ends one. */
+interface Kind {
+  /** The member of the body that they become. */
+  member: string;
+  one: string;
+  many: string;
+  ends: RegExp;
+}
+
+export const TAGS: Kind = { member: "tags", one: "tag", many: "Tags", ends: /[,\n]/ };
+/** Platforms write them with spaces or commas between them. */
+export const SCOPES: Kind = { member: "scopes", one: "scope", many: "Scopes", ends: /[,\s]/ };
+
 /** The tags that a text names. */
-const tagsIn = (text: string) =>
+const tagsIn = (text: string, ends: RegExp) =>
   text
-    .split(/[,\n]/)
+    .split(ends)
     .map((tag) => tag.trim())
     .filter((tag) => tag !== "");
 
 /** All tags: the chips, and what is still in the field. */
-export const allTags = ({ tags, text }: TagsTyped) => [...tags, ...tagsIn(text)];
+export const allTags = ({ tags, text }: TagsTyped, { ends } = TAGS) => [...tags, ...tagsIn(text, ends)];
 
 interface Props extends TagsTyped {
   label: string;
   /** Whether what is around it says already what it is. */
   isLabelHidden?: boolean;
+  kind?: Kind;
+  /** Those that can be suggested. */
+  known?: readonly string[];
   /** What is wrong with all of them, the text's last. */
   faults: readonly Fault[];
   onChange: (changed: TagsTyped) => void;
 }
 
 /** Where a fault is: the number of a tag, or -1 for all of them together. */
-const placeOf = ({ pointer }: Fault) => Number(/^\/tags\/(\d+)$/.exec(pointer ?? "")?.[1] ?? -1);
+const placeOf = ({ pointer }: Fault) => Number(/^\/[^/]+\/(\d+)$/.exec(pointer ?? "")?.[1] ?? -1);
 
 /** Tags as chips: Enter or a comma adds one, Backspace in the empty field takes the last one away, once for each press. */
-export function TagsInput({ label, isLabelHidden = false, tags, text, faults, onChange }: Props) {
+export function TagsInput({
+  label,
+  isLabelHidden = false,
+  tags,
+  text,
+  kind: { member, one, many, ends } = TAGS,
+  known,
+  faults,
+  onChange,
+}: Props) {
   const id = useId();
   const list = useRef<HTMLUListElement>(null);
   const field = useRef<HTMLInputElement>(null);
   const [said, setSaid] = useState("");
   const about = faults.filter(
-    ({ pointer }) => pointer === undefined || pointer === "/tags" || pointer.startsWith("/tags/"),
+    ({ pointer }) => pointer === undefined || pointer === `/${member}` || pointer.startsWith(`/${member}/`),
   );
   const wrong = new Set(about.map(placeOf));
   const first = about[0];
   const isTextWrong = [...wrong].some((place) => place < 0 || place >= tags.length);
 
   const add = (typed: string) => {
-    const found = tagsIn(typed);
+    const found = tagsIn(typed, ends);
     const added = [...new Set(found)].filter((tag) => !tags.includes(tag));
-    const known = found.filter((tag) => tags.includes(tag));
+    const again = found.filter((tag) => tags.includes(tag));
     onChange({ tags: [...tags, ...added], text: "" });
     setSaid(
-      [added.length > 0 && `Added ${added.join(", ")}.`, known.length > 0 && `${known.join(", ")} is already there.`]
+      [added.length > 0 && `Added ${added.join(", ")}.`, again.length > 0 && `${again.join(", ")} is already there.`]
         .filter(Boolean)
         .join(" "),
     );
@@ -79,7 +104,7 @@ export function TagsInput({ label, isLabelHidden = false, tags, text, faults, on
   };
   const onPaste = (event: JSX.TargetedClipboardEvent<HTMLInputElement>) => {
     const pasted = event.clipboardData?.getData("text") ?? "";
-    if (!/[,\n]/.test(pasted)) return;
+    if (!ends.test(pasted)) return;
     event.preventDefault();
     add(`${text},${pasted}`);
   };
@@ -90,7 +115,7 @@ export function TagsInput({ label, isLabelHidden = false, tags, text, faults, on
         {label}
       </label>
       {tags.length > 0 && (
-        <ul class="chips" ref={list} aria-label="Tags">
+        <ul class="chips" ref={list} aria-label={many}>
           {tags.map((tag, at) => (
             <li
               key={`${tag} ${tags.indexOf(tag) === at ? "" : at}`}
@@ -118,17 +143,25 @@ export function TagsInput({ label, isLabelHidden = false, tags, text, faults, on
         id={id}
         ref={field}
         value={text}
-        placeholder="Add a tag"
+        placeholder={`Add a ${one}`}
+        list={known && `${id}-known`}
         autocomplete="off"
         autocapitalize="off"
         spellcheck={false}
         enterkeyhint="enter"
         aria-invalid={isTextWrong}
         aria-describedby={described}
-        onInput={({ currentTarget: { value } }) => (value.includes(",") ? add(value) : onChange({ tags, text: value }))}
+        onInput={({ currentTarget: { value } }) => (ends.test(value) ? add(value) : onChange({ tags, text: value }))}
         onKeyDown={onKeyDown}
         onPaste={onPaste}
       />
+      {known && (
+        <datalist id={`${id}-known`}>
+          {known.map((one) => (
+            <option key={one} value={one} />
+          ))}
+        </datalist>
+      )}
       <div aria-live="polite">
         {first && (
           <p class="problem" id={`${id}-fault`}>
@@ -137,7 +170,7 @@ export function TagsInput({ label, isLabelHidden = false, tags, text, faults, on
         )}
       </div>
       <p class="muted small" id={`${id}-hint`}>
-        Press Enter or type a comma to add a tag.
+        Press Enter or type a comma to add a {one}.
       </p>
       <p class="visually-hidden" role="status">
         {said}

@@ -1,13 +1,19 @@
 import type { AuthField, AuthMethod, ConnectorDetail, OAuth2Method } from "connector-vault/slim";
 import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { ConnectAccount } from "../connections/connect";
 import { CopyButton } from "../parts/copy";
+import { useSession } from "../session/session";
 
 /** How users connect to a platform, and where its API is. */
 export function Connecting({ connector }: { connector: ConnectorDetail }) {
   const { authMethods, name } = connector;
   return (
     <section class="section connecting" aria-labelledby="connecting">
-      <h2 id="connecting">How users connect</h2>
+      <div class="title">
+        <h2 id="connecting">How users connect</h2>
+        {authMethods.length > 0 && <ConnectButton connector={connector} />}
+      </div>
       {authMethods.length === 0 ? (
         <p class="muted">The catalog knows no way to connect to {name}.</p>
       ) : (
@@ -31,6 +37,25 @@ export function Connecting({ connector }: { connector: ConnectorDetail }) {
         </ul>
       )}
     </section>
+  );
+}
+
+function ConnectButton({ connector: { platform, name } }: { connector: ConnectorDetail }) {
+  const { may } = useSession();
+  const [isOpen, setOpen] = useState(false);
+  if (!may("connections:connect"))
+    return (
+      <p class="muted small">
+        To connect an account, use a key with the scope <code>connections:connect</code>.
+      </p>
+    );
+  return (
+    <div class="actions">
+      <button type="button" class="primary" onClick={() => setOpen(true)}>
+        Connect an account
+      </button>
+      {isOpen && <ConnectAccount platform={platform} name={name} onClose={() => setOpen(false)} />}
+    </div>
   );
 }
 

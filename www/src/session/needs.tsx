@@ -5,6 +5,13 @@ import { Empty } from "../parts/empty";
 import { Page } from "../parts/page";
 import { useSession } from "./session";
 
+/** What the scopes to read give access to. */
+const READ: Partial<Record<Scope, string>> = {
+  "catalog:read": "the catalog",
+  "connections:read": "connections",
+  "clients:read": "OAuth clients",
+};
+
 interface Props {
   scope: Scope;
   /** The view that needs it: "Connections". */
@@ -18,7 +25,7 @@ export function Needs({ scope, view, children }: Props) {
   if (may(scope)) return <>{children}</>;
   return (
     <Page title={view}>
-      <Empty title={`Your key can't read ${scope.startsWith("catalog") ? "the catalog" : "connections"}`}>
+      <Empty title={`Your key can't read ${READ[scope] ?? "this"}`}>
         <p>
           This page needs a key with the scope <code>{scope}</code>.
         </p>

@@ -1,0 +1,404 @@
+import { useQuery, useQueryClient } from "@tanstack/preact-query";
+import {
+  ConflictError,
+  NotFoundError,
+  type AuthField,
+  type AuthMethod,
+  type Connection,
+  type ConnectorDetail,
+  type IdentityType,
+  type NewConnectAttempt,
+  type PendingAttempt,
+} from "connector-vault/slim";
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Link } from "wouter-preact";
+import { Entry, faultOf } from "../connect/fields";
+import { titleOf } from "../connectors/connecting";
+import { useConnector } from "../connectors/details";
+import { clientHref } from "../integrations/clients";
+import { Answer } from "../parts/answer";
+import { CopyButton } from "../parts/copy";
+import { told } from "../parts/failure";
+import { faultAt, faultsOf } from "../parts/faults";
+import { TextField } from "../parts/field";
+import { Modal } from "../parts/modal";
+import { useOnce } from "../parts/once";
+import { Select } from "../parts/select";
+import { When } from "../parts/when";
+import { useSession } from "../session/session";
+import { IDENTITY_TYPES } from "./asked";
+import { useTold } from "./kept";
+
+/** Less than what the console waits for an answer. */
+const WAIT_SECONDS = 10;
+const PAUSE_MS = 1_000;
+
+interface Props {
+  platform: string;
+  /** What the platform is called. */
+  name: string;
+  /** The connection to reconnect; without it, a new one is created. */
+  connection?: Connection;
+  onClose: () => void;
+}
+
+/** Connects an account to a platform, or a connection again. */
+export function ConnectAccount({ platform, name, connection, onClose }: Props) {
+  const query = useConnector(platform);
+  return (
+    <Modal
+      title={connection ? `Reconnect ${connection.identity}` : `Connect an account to ${name}`}
+      kind="form"
+      onClose={onClose}
+    >
+      <Answer query={query} what="the connector" rows={3}>
+        {(found) =>
+          "suggestions" in found || found.authMethods.length === 0 ? (
+            <p>The catalog knows no way to connect to {name}.</p>
+          ) : (
+            <Steps connector={found} connection={connection} onClose={onClose} />
+          )
+        }
+      </Answer>
+    </Modal>
+  );
+}
+
+/** What is typed; nothing of it outlives the dialog, because there are secrets in it. */
+interface Typed {
+  identity: string;
+  identityType: IdentityType;
+  label: string;
+  method: AuthMethod;
+  values: Record<string, string>;
+  allowsOther: boolean;
+}
+
+interface StepsProps {
+  connector: ConnectorDetail;
+  connection: Connection | undefined;
+  onClose: () => void;
+}
+
+/** The form, then the link that the user opens, then what became of it. */
+function Steps({ connector, connection, onClose }: StepsProps) {
+  const { stored } = useTold();
+  const client = useQueryClient();
+  const [typed, setTyped] = useState<Typed>(() => ({
+    identity: "",
+    identityType: "user",
+    label: "",
+    method: connector.authMethods[0] as AuthMethod,
+    values: {},
+    allowsOther: false,
+  }));
+  const [begun, setBegun] = useState<PendingAttempt>();
+  const [connected, setConnected] = useState<Connection>();
+  const done = (made: Connection) => {
+    stored(made);
+    void client.invalidateQueries({ queryKey: ["status", made.id] });
+    setConnected(made);
+  };
+  if (connected)
+    return <Done connection={connected} name={connector.name} isReconnected={!!connection} onClose={onClose} />;
+  if (begun)
+    return (
+      <Waiting
+        attempt={begun}
+        name={connector.name}
+        onDone={done}
+        onAgain={() => setBegun(undefined)}
+        onClose={onClose}
+      />
+    );
+  return (
+    <Form
+      connector={connector}
+      connection={connection}
+      typed={typed}
+      onType={(changes) => setTyped({ ...typed, ...changes })}
+      onAnswer={(answer) => ("authorizationUrl" in answer ? setBegun(answer) : done(answer))}
+      onClose={onClose}
+    />
+  );
+}
+
+/** Whether the user goes to the platform's own page. */
+const isAway = (method: AuthMethod) => method.type === "oauth2" && method.grant === "authorization_code";
+
+/** A value as it is sent. Only passwords may begin or end with a space. */
+const valueOf = ({ values }: Typed, { name }: AuthField) =>
+  (name === "password" ? values[name] : values[name]?.trim()) || "";
+
+function attemptOf(
+  typed: Typed,
+  { platform, authMethods }: ConnectorDetail,
+  connection?: Connection,
+): NewConnectAttempt {
+  const { identity, identityType, label, method, allowsOther } = typed;
+  const fields = method.fields.map((field) => [field.name, valueOf(typed, field)]).filter(([, value]) => value !== "");
+  return {
+    ...(connection
+      ? { connection: connection.id, ...(allowsOther && { allowOtherAccount: true }) }
+      : {
+          platform,
+          ...(identity.trim() && { identity: identity.trim() }),
+          identityType,
+          ...(label.trim() && { label: label.trim() }),
+        }),
+    ...(authMethods.length > 1 && { authMethod: method.id }),
+    ...(fields.length > 0 && { fields: Object.fromEntries(fields) }),
+  };
+}
+
+interface FormProps extends StepsProps {
+  typed: Typed;
+  onType: (changes: Partial<Typed>) => void;
+  onAnswer: (answer: Connection | PendingAttempt) => void;
+}
+
+function Form({ connector, connection, typed, onType, onAnswer, onClose }: FormProps) {
+  const { vault } = useSession();
+  const { name, authMethods } = connector;
+  const { method } = typed;
+  const [isTried, setTried] = useState(false);
+  const place = useRef<HTMLFormElement>(null);
+  const wanted = attemptOf(typed, connector, connection);
+  const starting = useOnce({ mutationFn: () => vault.connectAttempts.start(wanted), onSuccess: onAnswer });
+  const { error, isPending } = starting;
+  const focusFault = () =>
+    requestAnimationFrame(() => place.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
+  useEffect(() => {
+    if (faultsOf(error).length > 0) focusFault();
+  }, [error]);
+  const own = vault.connectAttempts.validateStart(wanted);
+  // What the package can't know: who is connected is required of whoever comes with a key.
+  const noIdentity = !connection && typed.identity.trim() === "" ? "Is required." : undefined;
+  const fieldFault = (field: AuthField) => faultOf(field, valueOf(typed, field));
+  const isValid = own.length === 0 && noIdentity === undefined && !method.fields.some(fieldFault);
+  const faults = isTried ? [...own, ...faultsOf(error)] : [];
+  const edit = (changes: Partial<Typed>) => {
+    if (starting.isAsked()) return;
+    onType(changes);
+    if (starting.isError) starting.reset();
+  };
+  const submit = (event: JSX.TargetedSubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    setTried(true);
+    if (isValid) starting.ask();
+    else focusFault();
+  };
+  const isTitleShared = (one: AuthMethod) => authMethods.filter((other) => titleOf(other) === titleOf(one)).length > 1;
+  const away = isAway(method);
+  return (
+    <form class="section" ref={place} onSubmit={submit} noValidate autocomplete="off">
+      {!connection && (
+        <>
+          <TextField
+            label="Identity"
+            placeholder="ann@example.com"
+            aria-required="true"
+            autofocus
+            hint="Who is connected: the id or email address that your product uses."
+            value={typed.identity}
+            fault={(isTried ? noIdentity : undefined) ?? faultAt(faults, "/identity")}
+            onInput={(identity) => edit({ identity })}
+          />
+          <Select
+            label="Identity type"
+            value={typed.identityType}
+            options={IDENTITY_TYPES.map((type) => [type, type] as const)}
+            fault={faultAt(faults, "/identityType")}
+            onChange={(value) => edit({ identityType: value as IdentityType })}
+          />
+          <TextField
+            label="Label (optional)"
+            placeholder="default"
+            hint="Distinguishes several connections of one identity."
+            value={typed.label}
+            fault={faultAt(faults, "/label")}
+            onInput={(label) => edit({ label })}
+          />
+        </>
+      )}
+      {authMethods.length > 1 && (
+        <Select
+          label="Method"
+          value={method.id}
+          options={authMethods.map((one) => [
+            one.id,
+            isTitleShared(one) ? `${titleOf(one)} (${one.id})` : titleOf(one),
+          ])}
+          fault={faultAt(faults, "/authMethod")}
+          onChange={(id) => edit({ method: authMethods.find((one) => one.id === id) ?? method })}
+        />
+      )}
+      {method.fields.map((field) => (
+        <Entry
+          key={`${method.id} ${field.name}`}
+          field={field}
+          value={typed.values[field.name] ?? field.default ?? ""}
+          fault={isTried ? (fieldFault(field) ?? faultAt(faults, `/fields/${field.name}`)) : undefined}
+          onInput={(value) => edit({ values: { ...typed.values, [field.name]: value } })}
+          onLeave={() => {}}
+        />
+      ))}
+      {connection && (
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={typed.allowsOther}
+            onChange={({ currentTarget }) => edit({ allowsOther: currentTarget.checked })}
+          />{" "}
+          Allow another account at {name}
+        </label>
+      )}
+      {away && <p class="muted small">The user signs in at {name} itself. The next step shows a link for them.</p>}
+      {error && <Refused error={error} connector={connector} />}
+      <div class="buttons">
+        <button type="button" aria-disabled={isPending} onClick={() => !starting.isAsked() && onClose()}>
+          Cancel
+        </button>
+        <button type="submit" class="primary" aria-disabled={isPending}>
+          {isPending ? "Connecting…" : away ? "Get the link" : connection ? "Reconnect" : "Connect"}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+function Refused({ error, connector: { platform, name } }: { error: unknown; connector: ConnectorDetail }) {
+  const { may } = useSession();
+  const note = (tone: "warn" | "bad", text: ComponentChildren) => (
+    <p class="note" data-tone={tone} role="alert">
+      {text}
+    </p>
+  );
+  if (error instanceof ConflictError && error.code === "oauth_client_missing")
+    return note(
+      "warn",
+      <>
+        Your OAuth client for {name} is missing or incomplete. {error.message.replaceAll("`", "")}{" "}
+        {may("clients:read") && <Link href={clientHref(platform)}>Open it in Integrations</Link>}
+      </>,
+    );
+  if (error instanceof ConflictError && error.code === "connection_exists")
+    return note(
+      "warn",
+      <>
+        This identity is already connected to {name} with this label.{" "}
+        {error.connectionId && <Link href={`/connections/${error.connectionId}`}>Open that connection</Link>}
+      </>,
+    );
+  return note(
+    "bad",
+    faultsOf(error).length > 0 ? "The service rejected this. Check the marked fields above." : told(error),
+  );
+}
+
+interface WaitingProps {
+  attempt: PendingAttempt;
+  name: string;
+  onDone: (connection: Connection) => void;
+  onAgain: () => void;
+  onClose: () => void;
+}
+
+/** The link for the user, until it is known what became of it. */
+function Waiting({ attempt: { id, authorizationUrl, expiresAt }, name, onDone, onAgain, onClose }: WaitingProps) {
+  const { vault } = useSession();
+  const { data, error } = useQuery({
+    queryKey: ["attempt", id],
+    queryFn: ({ signal }) => vault.connectAttempts.get(id, { wait: WAIT_SECONDS }, { signal }),
+    // Asked again until it is over, whatever fails meanwhile.
+    refetchInterval: ({ state }) =>
+      state.error instanceof NotFoundError || (state.data && state.data.status !== "pending") ? false : PAUSE_MS,
+    refetchIntervalInBackground: true,
+    gcTime: 0,
+  });
+  const connection = data?.connection;
+  const isDone = data?.status === "succeeded";
+  useEffect(() => {
+    if (isDone && connection) onDone(connection);
+  }, [isDone]);
+  const first = useRef<HTMLParagraphElement>(null);
+  // The form that had the focus is gone.
+  useEffect(() => first.current?.focus(), []);
+  const isOver = data !== undefined && data.status !== "pending";
+  return (
+    <div class="section">
+      {!isOver && (
+        <>
+          <p ref={first} tabIndex={-1}>
+            Send this link to the user, or open it yourself if the account is yours. It works once and expires{" "}
+            <When at={expiresAt} />.
+          </p>
+          <p class="copied link-box">
+            <code>{authorizationUrl}</code> <CopyButton text={authorizationUrl} label="Copy the link" />
+          </p>
+        </>
+      )}
+      <div role="status">{!isOver && <p class="muted">{`Waiting until the user has signed in at ${name}…`}</p>}</div>
+      {data?.status === "failed" && (
+        <p class="note" data-tone="bad" role="alert">
+          The account was not connected. {data.error?.detail} <code>{data.error?.code}</code>
+        </p>
+      )}
+      {data?.status === "expired" && (
+        <p class="note" data-tone="warn" role="alert">
+          The link expired before the user had finished. Nothing was connected.
+        </p>
+      )}
+      {error && !isOver && (
+        <p class="note" data-tone="warn" role="alert">
+          {told(error)}
+        </p>
+      )}
+      <div class="buttons">
+        <button type="button" onClick={onClose}>
+          Close
+        </button>
+        {isOver ? (
+          <button type="button" class="primary" onClick={onAgain}>
+            Try again
+          </button>
+        ) : (
+          <a class="button primary" href={authorizationUrl} target="_blank" rel="noopener">
+            Open in a new tab
+          </a>
+        )}
+      </div>
+    </div>
+  );
+}
+
+interface DoneProps {
+  connection: Connection;
+  name: string;
+  isReconnected: boolean;
+  onClose: () => void;
+}
+
+function Done({ connection: { id, identity }, name, isReconnected, onClose }: DoneProps) {
+  const said = useRef<HTMLParagraphElement>(null);
+  useEffect(() => said.current?.focus(), []);
+  return (
+    <div class="section">
+      <p class="note named" data-tone="good" role="status" ref={said} tabIndex={-1}>
+        <strong>{identity}</strong> is {isReconnected ? "connected to" : "now connected to"} {name}
+        {isReconnected ? " again" : ""}.
+      </p>
+      <div class="buttons">
+        {!isReconnected && (
+          <Link class="button" href={`/connections/${id}`}>
+            Open the connection
+          </Link>
+        )}
+        <button type="button" class="primary" onClick={onClose}>
+          Close
+        </button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,113 @@
+import { keepPreviousData, useQuery, type UseQueryResult } from "@tanstack/preact-query";
+import { NotFoundError, type Connection, type ConnectionStatus } from "connector-vault/slim";
+import type { ComponentChildren } from "preact";
+import { Link } from "wouter-preact";
+import { clientHref } from "../integrations/clients";
+import { Answer } from "../parts/answer";
+import { When } from "../parts/when";
+import { useSession } from "../session/session";
+
+/** The health of a connection, asked for again whenever the connection has changed. */
+export function useStatus({ id, version }: Connection) {
+  const { vault } = useSession();
+  return useQuery({
+    queryKey: ["status", id, version],
+    queryFn: ({ signal }) => vault.connections.status(id, { signal }),
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** Whether somebody has to reconnect it. */
+export const isBroken = (status: ConnectionStatus) => status.state === "failed" || status.actor === "user";
+
+interface Props {
+  connection: Connection;
+  query: UseQueryResult<ConnectionStatus>;
+}
+
+/** What the service knows of a connection's health and credentials. */
+export function Status({ connection, query }: Props) {
+  // The panel itself says that the connection is gone.
+  if (query.error instanceof NotFoundError) return null;
+  return (
+    <Answer query={query} what="the status" rows={2}>
+      {(status) => <StatusFacts status={status} platform={connection.platform} />}
+    </Answer>
+  );
+}
+
+function StatusFacts({ status, platform }: { status: ConnectionStatus; platform: string }) {
+  const { state, since, reason, attempts, expiresAt, lastRefreshedAt, scopes, missingScopes, holdsCredentials } =
+    status;
+  const who = <Actor status={status} platform={platform} />;
+  return (
+    <dl class="facts status-facts">
+      {since && (
+        <Fact name="Since">
+          <When at={since} both />
+        </Fact>
+      )}
+      {reason && (
+        <Fact name="Reason">
+          {reason.detail} <code>{reason.code}</code>
+          {reason.httpStatus !== null && <span class="muted"> HTTP status {reason.httpStatus}</span>}
+        </Fact>
+      )}
+      {state !== "operational" && (state !== "unknown" || reason) && <Fact name="Who must act">{who}</Fact>}
+      {attempts > 0 && <Fact name="Failed attempts">{attempts}</Fact>}
+      <Fact name="Credentials">{holdsCredentials ? "In the vault, encrypted" : "Not in the vault"}</Fact>
+      {expiresAt && (
+        <Fact name="Token expires">
+          <When at={expiresAt} both />
+        </Fact>
+      )}
+      {lastRefreshedAt && (
+        <Fact name="Last refreshed">
+          <When at={lastRefreshedAt} both />
+        </Fact>
+      )}
+      {scopes.length > 0 && (
+        <Fact name="Scopes">
+          <Chips words={scopes} />
+        </Fact>
+      )}
+      {missingScopes.length > 0 && (
+        <Fact name="Missing scopes">
+          <Chips words={missingScopes} />
+        </Fact>
+      )}
+    </dl>
+  );
+}
+
+function Actor({ status: { actor, nextAttemptAt }, platform }: { status: ConnectionStatus; platform: string }) {
+  const { may } = useSession();
+  if (actor === "user") return <>The user must reconnect.</>;
+  if (actor === "account") {
+    const client = "the OAuth client";
+    return <>Your team must mend {may("clients:read") ? <Link href={clientHref(platform)}>{client}</Link> : client}.</>;
+  }
+  if (!nextAttemptAt) return <>Nobody.</>;
+  return (
+    <>
+      Nobody: the service tries again <When at={nextAttemptAt} />.
+    </>
+  );
+}
+
+const Chips = ({ words }: { words: readonly string[] }) => (
+  <span class="chips">
+    {words.map((word) => (
+      <span key={word} class="chip">
+        {word}
+      </span>
+    ))}
+  </span>
+);
+
+const Fact = ({ name, children }: { name: string; children: ComponentChildren }) => (
+  <>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </>
+);

@@ -1,0 +1,333 @@
+import type { AuthField, ConnectorDetail, NewOauthClient, OAuth2Method, OauthClient } from "connector-vault/slim";
+import type { JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Entry, faultOf } from "../connect/fields";
+import { SCOPES, TagsInput, allTags, type TagsTyped } from "../connections/tags-input";
+import { useConnector } from "../connectors/details";
+import { PlatformField } from "../connectors/platform-field";
+import type { Platforms } from "../connectors/platforms";
+import { Answer } from "../parts/answer";
+import { told } from "../parts/failure";
+import { faultAt, faultsOf } from "../parts/faults";
+import { Field, TextField } from "../parts/field";
+import { Modal } from "../parts/modal";
+import { useOnce } from "../parts/once";
+import { Select } from "../parts/select";
+import { Suggestions } from "../parts/suggestions";
+import { useSession } from "../session/session";
+import { clientHref, useClientsChanged } from "./clients";
+import { RedirectUri } from "./redirect";
+
+interface Props {
+  /** Undefined until one is chosen. */
+  platform: string | undefined;
+  /** What is stored for it. */
+  client: OauthClient | undefined;
+  platforms: Platforms | undefined;
+  onChoose: (platform: string) => void;
+  onClose: () => void;
+  onSaved: (client: OauthClient) => void;
+  focusAfter: () => HTMLElement | null;
+}
+
+/** Sets the OAuth client for a platform, which is chosen first unless the address names it. */
+export function SetClient({ platform, client, platforms, onChoose, onClose, onSaved, focusAfter }: Props) {
+  const { may } = useSession();
+  const name = platform && (platforms?.byName.get(platform)?.name ?? platform);
+  return (
+    <Modal
+      key={platform ?? ""}
+      title={name ? `OAuth client for ${name}` : "New OAuth client"}
+      kind="form"
+      onClose={onClose}
+      focusAfter={focusAfter}
+    >
+      {platform === undefined ? (
+        <Choose platforms={platforms} onChoose={onChoose} />
+      ) : may("catalog:read") ? (
+        <WithConnector platform={platform} client={client} onClose={onClose} onSaved={onSaved} />
+      ) : (
+        <Form platform={platform} client={client} methods={[]} onClose={onClose} onSaved={onSaved} />
+      )}
+    </Modal>
+  );
+}
+
+function Choose({ platforms, onChoose }: Pick<Props, "platforms" | "onChoose">) {
+  const [text, setText] = useState("");
+  // Other platforms can't have one.
+  const withOauth = platforms && {
+    ...platforms,
+    find: (asked: string) => platforms.find(asked).filter(({ oauth }) => oauth),
+  };
+  return (
+    <form
+      class="section"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (text.trim() !== "") onChoose(text.trim().toLowerCase());
+      }}
+    >
+      <PlatformField
+        label="Platform"
+        isRequired
+        autofocus
+        text={text}
+        platforms={withOauth}
+        hint="The platforms that users connect to by OAuth."
+        onInput={setText}
+        onChoose={onChoose}
+      />
+      <div class="buttons">
+        <button type="submit" class="primary" aria-disabled={text.trim() === ""}>
+          Continue
+        </button>
+      </div>
+    </form>
+  );
+}
+
+type FormProps = Pick<Props, "client" | "onClose" | "onSaved"> & { platform: string };
+
+const isOauth = (method: ConnectorDetail["authMethods"][number]): method is OAuth2Method => method.type === "oauth2";
+
+function WithConnector({ platform, ...rest }: FormProps) {
+  const query = useConnector(platform);
+  return (
+    <Answer query={query} what="the connector" rows={3}>
+      {(found) => {
+        if ("suggestions" in found)
+          return (
+            <Suggestions
+              title={`The catalog has no platform “${platform}”`}
+              suggestions={found.suggestions}
+              hrefOf={clientHref}
+            />
+          );
+        const methods = found.authMethods.filter(isOauth);
+        if (methods.length === 0) return <p>{found.name} has no way to connect by OAuth, so it needs no client.</p>;
+        return <Form platform={found.platform} methods={methods} {...rest} />;
+      }}
+    </Answer>
+  );
+}
+
+/** What is typed; nothing of it outlives the dialog, because there is a secret in it. */
+interface Typed extends TagsTyped {
+  authMethod: string;
+  clientId: string;
+  secret: string;
+  removesSecret: boolean;
+  /** One parameter a line: `name=value`. */
+  parameters: string;
+  variables: Record<string, string>;
+}
+
+const typedOf = (client: OauthClient | undefined): Typed => ({
+  authMethod: client?.authMethod ?? "",
+  clientId: client?.clientId ?? "",
+  secret: "",
+  removesSecret: false,
+  tags: client?.scopes ?? [],
+  text: "",
+  parameters: Object.entries(client?.authorizationParameters ?? {})
+    .map(([name, value]) => `${name}=${value}`)
+    .join("\n"),
+  variables: client?.variables ?? {},
+});
+
+/** The parameters of lines. */
+const parametersOf = (lines: string) =>
+  Object.fromEntries(
+    lines
+      .split("\n")
+      .filter((line) => line.trim() !== "")
+      .map((line) => {
+        const [name = "", ...value] = line.split("=");
+        return [name.trim(), value.join("=").trim()];
+      }),
+  );
+
+function clientOf(typed: Typed, fields: readonly AuthField[]): NewOauthClient {
+  const { authMethod, clientId, secret, removesSecret, parameters } = typed;
+  const variables = fields
+    .map(({ name }) => [name, typed.variables[name]?.trim() ?? ""])
+    .filter(([, value]) => value !== "");
+  return {
+    ...(authMethod && { authMethod }),
+    // The validation reports it if it is missing.
+    ...((clientId.trim() && { clientId: clientId.trim() }) as Pick<NewOauthClient, "clientId">),
+    ...(removesSecret ? { clientSecret: null } : secret && { clientSecret: secret }),
+    scopes: allTags(typed, SCOPES),
+    authorizationParameters: parametersOf(parameters),
+    variables: Object.fromEntries(variables),
+  };
+}
+
+function Form({ platform, client, methods, onClose, onSaved }: FormProps & { methods: readonly OAuth2Method[] }) {
+  const { vault } = useSession();
+  const changed = useClientsChanged();
+  const [typed, setTyped] = useState(() => typedOf(client));
+  const [isTried, setTried] = useState(false);
+  const place = useRef<HTMLFormElement>(null);
+  const chosen = methods.filter(({ id }) => typed.authMethod === "" || id === typed.authMethod);
+  // Two methods may have the same variable.
+  const fields = [...new Map(chosen.flatMap((method) => method.fields).map((field) => [field.name, field])).values()];
+  const scopes = [...new Set(chosen.flatMap((method) => method.scopes.map(({ name }) => name)))];
+  const wanted = clientOf(typed, fields);
+  const saving = useOnce({
+    mutationFn: () => vault.oauthClients.set(platform, wanted),
+    onSuccess: (saved) => {
+      void changed();
+      onSaved(saved);
+    },
+  });
+  const { error, isPending } = saving;
+  const focusFault = () =>
+    requestAnimationFrame(() => place.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
+  useEffect(() => {
+    if (faultsOf(error).length > 0) focusFault();
+  }, [error]);
+  const own = vault.oauthClients.validateSet(wanted);
+  const variableFault = (field: AuthField) =>
+    faultOf({ ...field, required: false }, typed.variables[field.name]?.trim() ?? "");
+  const isValid = own.length === 0 && !fields.some(variableFault);
+  const faults = isTried ? [...own, ...faultsOf(error)] : [];
+  const edit = (changes: Partial<Typed>) => {
+    if (saving.isAsked()) return;
+    setTyped({ ...typed, ...changes });
+    if (saving.isError) saving.reset();
+  };
+  const submit = (event: JSX.TargetedSubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    setTried(true);
+    if (isValid) saving.ask();
+    else focusFault();
+  };
+  const isSecretKept = client?.hasSecret === true && typed.clientId.trim() === client.clientId;
+  const secretField: AuthField = {
+    name: "clientSecret",
+    label: "Client secret",
+    description: isSecretKept
+      ? "A secret is stored. Leave this empty to keep it."
+      : client?.hasSecret
+        ? "The stored secret belongs to the former client ID and is erased."
+        : "It is stored encrypted and never shown again.",
+    secret: true,
+    required: false,
+    pattern: null,
+    enum: null,
+    default: null,
+  };
+  return (
+    <form class="section" ref={place} onSubmit={submit} noValidate autocomplete="off">
+      <RedirectUri />
+      {methods.length > 1 && (
+        <Select
+          label="Method"
+          value={typed.authMethod}
+          options={[["", "All methods of OAuth"], ...methods.map(({ id }) => [id, id] as const)]}
+          fault={faultAt(faults, "/authMethod")}
+          onChange={(authMethod) => edit({ authMethod })}
+        />
+      )}
+      <TextField
+        label="Client ID"
+        aria-required="true"
+        autofocus
+        value={typed.clientId}
+        fault={faultAt(faults, "/clientId")}
+        onInput={(clientId) => edit({ clientId })}
+      />
+      {!typed.removesSecret && (
+        <Entry
+          field={secretField}
+          value={typed.secret}
+          fault={faultAt(faults, "/clientSecret")}
+          onInput={(secret) => edit({ secret })}
+          onLeave={() => {}}
+        />
+      )}
+      {isSecretKept && (
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={typed.removesSecret}
+            onChange={({ currentTarget }) => edit({ removesSecret: currentTarget.checked, secret: "" })}
+          />{" "}
+          Remove the stored secret
+        </label>
+      )}
+      <TagsInput
+        label="Scopes (optional)"
+        kind={SCOPES}
+        known={scopes}
+        tags={typed.tags}
+        text={typed.text}
+        faults={faults.filter(({ pointer }) => pointer !== undefined)}
+        onChange={edit}
+      />
+      {fields.map((field) => (
+        <Entry
+          key={field.name}
+          field={{
+            ...field,
+            required: false,
+            description: [field.description, "If you leave this empty, each user is asked for it."]
+              .filter(Boolean)
+              .join(" "),
+          }}
+          value={typed.variables[field.name] ?? ""}
+          fault={isTried ? (variableFault(field) ?? faultAt(faults, `/variables/${field.name}`)) : undefined}
+          onInput={(value) => edit({ variables: { ...typed.variables, [field.name]: value } })}
+          onLeave={() => {}}
+        />
+      ))}
+      <Field
+        label="Authorization parameters (optional)"
+        hint="More parameters of the authorization request, one a line, such as access_type=offline."
+        fault={parameterFault(faults)}
+      >
+        {(ties) => (
+          <textarea
+            {...ties}
+            rows={2}
+            class="mono"
+            autocapitalize="off"
+            spellcheck={false}
+            value={typed.parameters}
+            onInput={({ currentTarget }) => edit({ parameters: currentTarget.value })}
+          />
+        )}
+      </Field>
+      {error && (
+        <p class="note" data-tone="bad" role="alert">
+          {faultsOf(error).length > 0
+            ? "The service rejected this. Check the marked fields above."
+            : `${told(error)} It may not be saved. Try again.`}
+        </p>
+      )}
+      <div class="buttons">
+        <button type="button" aria-disabled={isPending} onClick={() => !saving.isAsked() && onClose()}>
+          Cancel
+        </button>
+        <button type="submit" class="primary" aria-disabled={isPending}>
+          {isPending ? "Saving…" : "Save OAuth client"}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+/** What is wrong with a parameter, with its name: they share a field. */
+function parameterFault(faults: Parameters<typeof faultAt>[0]): string | undefined {
+  const at = "/authorizationParameters";
+  const pointer = faults.find((fault) => fault.pointer?.startsWith(at))?.pointer;
+  if (pointer === undefined) return undefined;
+  const name = pointer
+    .slice(at.length + 1)
+    .replaceAll("~1", "/")
+    .replaceAll("~0", "~");
+  const what = faultAt(faults, pointer);
+  return name ? `${name}: ${what}` : what;
+}

@@ -1,0 +1,268 @@
+import type { OauthClient } from "connector-vault/slim";
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { Link, useLocation } from "wouter-preact";
+import { OPENED } from "../connections/table";
+import { usePlatforms } from "../connectors/platforms";
+import { useAddress } from "../parts/address";
+import { Answer } from "../parts/answer";
+import { CopyButton } from "../parts/copy";
+import { Empty } from "../parts/empty";
+import { Logo } from "../parts/logo";
+import { Page } from "../parts/page";
+import { Snippet } from "../parts/snippet";
+import { When } from "../parts/when";
+import { useSession } from "../session/session";
+import { clientHref, useClients, useEnabled } from "./clients";
+import { DeleteClient } from "./delete";
+import { RedirectUri } from "./redirect";
+import { SetClient } from "./set";
+import "./integrations.css";
+
+const PATH = "/integrations";
+const NAMES = ["set", "new"] as const;
+const FIRST_MISSING = 8;
+
+const heading = () => document.querySelector<HTMLElement>("h1");
+
+/** What became of a client. */
+interface Notice {
+  text: string;
+  /** The platform that accounts can now be connected to. */
+  platform?: string;
+}
+
+/** The app's registrations at platforms, and those that are missing. */
+export function IntegrationsView() {
+  const { may } = useSession();
+  const { values, change } = useAddress(NAMES);
+  const [, navigate] = useLocation();
+  const query = useClients();
+  const platforms = usePlatforms(query.isSuccess || query.isError);
+  const [deleted, setDeleted] = useState<OauthClient>();
+  const [notice, setNotice] = useState<Notice>();
+  const nameOf = (platform: string) => platforms?.byName.get(platform)?.name ?? platform;
+  const imageOf = (platform: string) => platforms?.byName.get(platform)?.image;
+  const maySet = may("clients:write");
+  const close = () =>
+    history.state?.openedHere ? history.back() : change({ set: undefined, new: undefined }, { replace: true });
+  const count = query.data?.length ?? 0;
+  return (
+    <Page
+      title="Integrations"
+      count={query.data && `${count.toLocaleString("en")} ${count === 1 ? "OAuth client" : "OAuth clients"}`}
+      actions={
+        maySet && (
+          <button type="button" class="primary" onClick={() => navigate(`${PATH}?new=1`, { state: OPENED })}>
+            New OAuth client
+          </button>
+        )
+      }
+    >
+      <div role="status">
+        {notice && (
+          <p class="note" data-tone="good">
+            {notice.text} {notice.platform && <Link href={`/connectors/${notice.platform}`}>Connect an account</Link>}
+          </p>
+        )}
+      </div>
+      <p>
+        An OAuth client is the registration of your app at a platform. Users connect through it and see its name there.
+        {!maySet && " Your key can read OAuth clients, but not change them."}
+      </p>
+      <RedirectUri />
+      <Missing clients={query.data} />
+      <Answer query={query} what="OAuth clients" rows={4}>
+        {(clients) =>
+          clients.length === 0 ? (
+            <Empty title="No OAuth clients yet">
+              Register your app at a platform with the redirect URI above. Then enter its client ID and secret here.
+            </Empty>
+          ) : (
+            <section class="section" aria-labelledby="clients-title">
+              <h2 id="clients-title">OAuth clients</h2>
+              <ul class="clients" aria-labelledby="clients-title">
+                {clients.map((client) => (
+                  <Client
+                    key={client.platform}
+                    client={client}
+                    name={nameOf(client.platform)}
+                    image={imageOf(client.platform)}
+                    onDelete={() => setDeleted(client)}
+                  />
+                ))}
+              </ul>
+            </section>
+          )
+        }
+      </Answer>
+      <Snippet
+        call={{
+          method: "GET",
+          path: "/v1/oauth-clients",
+          javascript: "const { rows, total } = await vault.oauthClients.list();",
+        }}
+      />
+      {query.data && maySet && (values.set !== undefined || values.new !== undefined) && (
+        <SetClient
+          platform={values.set}
+          client={query.data.find(({ platform }) => platform === values.set?.toLowerCase())}
+          platforms={platforms}
+          onChoose={(platform) => navigate(clientHref(platform), { replace: true, state: history.state })}
+          onClose={close}
+          onSaved={({ platform }) => {
+            setNotice({ text: `The OAuth client for ${nameOf(platform)} was saved.`, platform });
+            close();
+          }}
+          focusAfter={heading}
+        />
+      )}
+      {deleted && (
+        <DeleteClient
+          platform={deleted.platform}
+          name={nameOf(deleted.platform)}
+          onClose={() => setDeleted(undefined)}
+          onDeleted={() => {
+            setNotice({ text: `The OAuth client for ${nameOf(deleted.platform)} was deleted.` });
+            setDeleted(undefined);
+          }}
+          focusAfter={heading}
+        />
+      )}
+    </Page>
+  );
+}
+
+/** The platforms that users are offered and can't connect to yet. */
+function Missing({ clients }: { clients: readonly OauthClient[] | undefined }) {
+  const { may } = useSession();
+  const { data } = useEnabled();
+  const [isWhole, setWhole] = useState(false);
+  const missing = clients && data?.filter(({ platform }) => !clients.some((client) => client.platform === platform));
+  if (!missing || missing.length === 0) return null;
+  const shown = isWhole ? missing : missing.slice(0, FIRST_MISSING);
+  return (
+    <section class="section" aria-labelledby="missing-title">
+      <div class="title">
+        <h2 id="missing-title">Missing</h2>
+        <p class="muted">
+          Users are offered {missing.length === 1 ? "this platform" : `these ${missing.length} platforms`}, but OAuth
+          does not work without a client.
+        </p>
+      </div>
+      <ul class="clients" id="missing" aria-labelledby="missing-title">
+        {shown.map(({ platform, name, image }) => (
+          <li key={platform} class="card client">
+            <ClientHead platform={platform} name={name} image={image}>
+              {may("clients:write") && (
+                <Link class="button" href={clientHref(platform)} state={OPENED} aria-label={`Set up ${name}`}>
+                  Set up
+                </Link>
+              )}
+            </ClientHead>
+          </li>
+        ))}
+      </ul>
+      {missing.length > FIRST_MISSING && (
+        <p>
+          <button type="button" aria-expanded={isWhole} aria-controls="missing" onClick={() => setWhole(!isWhole)}>
+            {isWhole ? `Show the first ${FIRST_MISSING} only` : `Show all ${missing.length}`}
+          </button>
+        </p>
+      )}
+    </section>
+  );
+}
+
+interface HeadProps {
+  platform: string;
+  name: string;
+  image: string | undefined;
+  children: ComponentChildren;
+}
+
+function ClientHead({ platform, name, image, children }: HeadProps) {
+  return (
+    <div class="client-head">
+      <Logo name={name} image={image} />
+      <h3>
+        <Link href={`/connectors/${platform}`}>{name}</Link>
+        {name !== platform && <span class="mono muted">{platform}</span>}
+      </h3>
+      <div class="buttons">{children}</div>
+    </div>
+  );
+}
+
+interface ClientProps {
+  client: OauthClient;
+  name: string;
+  image: string | undefined;
+  onDelete: () => void;
+}
+
+function Client({ client, name, image, onDelete }: ClientProps) {
+  const { may } = useSession();
+  const { platform, authMethod, clientId, hasSecret, scopes, updatedAt } = client;
+  const more = Object.entries({ ...client.authorizationParameters, ...client.variables });
+  return (
+    <li class="card client">
+      <ClientHead platform={platform} name={name} image={image}>
+        {may("clients:write") && (
+          <>
+            <Link class="button" href={clientHref(platform)} state={OPENED} aria-label={`Edit ${name}`}>
+              Edit
+            </Link>
+            <button type="button" class="danger" aria-label={`Delete ${name}`} onClick={onDelete}>
+              Delete
+            </button>
+          </>
+        )}
+      </ClientHead>
+      <dl class="facts">
+        <dt>Client ID</dt>
+        <dd class="copied">
+          <code>{clientId}</code> <CopyButton text={clientId} label={`Copy the client ID of ${name}`} />
+        </dd>
+        <dt>Secret</dt>
+        <dd>{hasSecret ? "Stored" : <span class="muted">none</span>}</dd>
+        {authMethod && (
+          <>
+            <dt>Method</dt>
+            <dd>
+              <code>{authMethod}</code>
+            </dd>
+          </>
+        )}
+        <dt>Scopes</dt>
+        <dd class="chips">
+          {scopes.length > 0 ? (
+            scopes.map((scope) => (
+              <span key={scope} class="chip">
+                {scope}
+              </span>
+            ))
+          ) : (
+            <span class="muted">none</span>
+          )}
+        </dd>
+        {more.length > 0 && (
+          <>
+            <dt>Parameters</dt>
+            <dd class="chips">
+              {more.map(([parameter, value]) => (
+                <code key={parameter} class="chip">
+                  {parameter}={value}
+                </code>
+              ))}
+            </dd>
+          </>
+        )}
+        <dt>Changed</dt>
+        <dd>
+          <When at={updatedAt} />
+        </dd>
+      </dl>
+    </li>
+  );
+}
