@@ -30,6 +30,7 @@ export function consolePanel(world) {
         await page.getByRole("dialog", { name: connection.identity }).waitFor();
         const details = Object.fromEntries(
           await panel
+            .getByRole("region", { name: "Details" })
             .locator("dl.facts")
             .evaluate((list) =>
               [...list.querySelectorAll("dt")].map((term) => [

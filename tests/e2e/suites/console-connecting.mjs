@@ -1,0 +1,207 @@
+// An account is connected in the console: by what its user enters, or by a link for its user.
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { describe, test } from "node:test";
+import { agree, button, heading, opened, refuse } from "../support/connect.mjs";
+import { expectAccessible, expectFocus, readCopied } from "../support/console.mjs";
+
+/** @param {{ connect: import("../support/connect.mjs").Connecting }} world */
+export function consoleConnecting(world) {
+  const visit = (...given) => world.connect.visit(...given);
+  const someone = () => `someone-${randomUUID()}@example.com`;
+  /** The dialog's parts. */
+  function dialogOf(page, name) {
+    const dialog = page.getByRole("dialog", { name: `Connect an account to ${name}` });
+    return {
+      dialog,
+      field: (label) => dialog.getByLabel(label, { exact: true }),
+      open: async () => {
+        await button(page, "Connect an account").click();
+        await dialog.getByLabel("Identity", { exact: true }).waitFor();
+      },
+      submit: (text) => button(dialog, text).click(),
+    };
+  }
+
+  describe("connecting an account", () => {
+    test("by an API key: what is missing stands at its field, then the connection is there", async () => {
+      const identity = someone();
+      await visit("/connectors/keyed", async (page) => {
+        const { dialog, field, open, submit } = dialogOf(page, "Keyed");
+        await open();
+        await expectFocus(field("Identity"));
+        await submit("Connect");
+        await expectFocus(field("Identity"));
+        assert.equal(await dialog.getByText("Is required.").count(), 2);
+        await expectAccessible(page, "what is missing");
+        await field("Identity").fill(` ${identity} `);
+        await field("Identity type").selectOption("team");
+        await field("Label (optional)").fill("work");
+        await dialog.locator("input[type=password]").fill("the-key");
+        await page.keyboard.press("Enter");
+        await expectFocus(dialog.getByText(`${identity} is now connected to Keyed.`));
+        await expectAccessible(page, "the success");
+        const [connection] = await world.connect.connectionsOf(identity);
+        assert.equal(connection.key, `test::keyed::work::${identity}`);
+        assert.equal(connection.identityType, "team");
+        await dialog.getByRole("link", { name: "Open the connection" }).click();
+        const state = page.getByRole("dialog", { name: identity }).getByRole("region", { name: "State" });
+        await state.getByText("In the vault, encrypted").waitFor();
+        assert.equal(new URL(page.url()).pathname, `/connections/${connection.id}`);
+      });
+    });
+
+    test("that is connected already leads to that connection", async () => {
+      const identity = someone();
+      const start = { platform: "keyed", identity, identityType: "user", fields: { apiKey: "a" } };
+      const { json } = await world.connect.caller().sendJson("POST", "/v1/vault/connect", start);
+      await visit(
+        "/connectors/keyed",
+        async (page) => {
+          const { dialog, field, open, submit } = dialogOf(page, "Keyed");
+          await open();
+          await field("Identity").fill(identity);
+          await dialog.locator("input[type=password]").fill("another");
+          await submit("Connect");
+          await dialog.getByText("This identity is already connected to Keyed with this label.").waitFor();
+          await expectAccessible(page, "a conflict");
+          await dialog.getByRole("link", { name: "Open that connection" }).click();
+          await page.getByRole("dialog", { name: identity }).waitFor();
+          assert.equal(new URL(page.url()).pathname, `/connections/${json.id}`);
+        },
+        { expects: [409] },
+      );
+    });
+
+    test("without an OAuth client leads to its form", async () => {
+      await world.connect.caller().send("DELETE", "/v1/oauth-clients/login");
+      try {
+        await visit(
+          "/connectors/login",
+          async (page) => {
+            const { dialog, field, open, submit } = dialogOf(page, "Login");
+            await open();
+            await field("Identity").fill("x");
+            await submit("Get the link");
+            await dialog.getByText("Your OAuth client for Login is missing or incomplete.").waitFor();
+            await dialog.getByRole("link", { name: "Open it in Integrations" }).click();
+            await page.getByRole("dialog", { name: "OAuth client for Login" }).getByLabel("Client ID").waitFor();
+          },
+          { expects: [409] },
+        );
+      } finally {
+        await world.connect.setClient("login");
+      }
+    });
+
+    test("what the service rejects stands at the field that it is about", () =>
+      visit(
+        "/connectors/simple",
+        async (page) => {
+          const { dialog, field, open, submit } = dialogOf(page, "Simple");
+          const problem = {
+            status: 400,
+            code: "invalid_body",
+            detail: "The body is not valid.",
+            requestId: "r",
+            errors: [{ pointer: "/fields/username", detail: "`/fields/username` must be somebody" }],
+          };
+          await page.route("**/v1/vault/connect", (route) =>
+            route.fulfill({ status: 400, contentType: "application/problem+json", body: JSON.stringify(problem) }),
+          );
+          await open();
+          await field("Identity").fill("x");
+          const username = dialog.locator("input[name=username]");
+          await username.fill("ann");
+          await dialog.locator("input[name=password]").fill("secret");
+          await submit("Connect");
+          await dialog.getByText("Must be somebody.").waitFor();
+          await expectFocus(username);
+          await page.keyboard.press("End");
+          await page.keyboard.type("a");
+          await dialog.getByText("Must be somebody.").waitFor({ state: "detached" });
+        },
+        { expects: [400] },
+      ));
+
+    test("by a link for the user, one of several methods, and the console learns the outcome", async () => {
+      const identity = someone();
+      await visit("/connectors/both", async (page) => {
+        const { dialog, field, open, submit } = dialogOf(page, "Both");
+        await open();
+        await field("Identity").fill(identity);
+        await field("Method").selectOption({ label: "Access token" });
+        await dialog.locator("input[name=token]").waitFor();
+        await field("Method").selectOption({ label: "OAuth 2.0" });
+        await dialog.locator("input[name=token]").waitFor({ state: "detached" });
+        await submit("Get the link");
+        await dialog.getByText("Waiting until the user has signed in at Both…").waitFor();
+        await expectAccessible(page, "the link");
+        await button(dialog, "Copy the link").click();
+        const link = await readCopied(dialog);
+        assert.ok(link.startsWith(`${world.connect.baseUrl}/connect/go/`), link);
+        const tab = await opened(page, () => dialog.getByRole("link", { name: "Open in a new tab" }).click());
+        await button(tab, "Yes, go on to Both").click();
+        await agree(tab);
+        await expectFocus(dialog.getByText(`${identity} is now connected to Both.`));
+        const [{ state, platform }] = await world.connect.connectionsOf(identity);
+        assert.deepEqual([state, platform], ["operational", "both"]);
+        await button(dialog.locator(".buttons"), "Close").click();
+        await page.getByRole("region", { name: "Connections" }).getByRole("link", { name: identity }).waitFor();
+      });
+    });
+
+    test("a user who refuses: the reason, and another try", () =>
+      visit("/connectors/login", async (page) => {
+        const { dialog, field, open, submit } = dialogOf(page, "Login");
+        const identity = someone();
+        await open();
+        await field("Identity").fill(identity);
+        await submit("Get the link");
+        const tab = await opened(page, () => dialog.getByRole("link", { name: "Open in a new tab" }).click());
+        await button(tab, "Yes, go on to Login").click();
+        await refuse(tab);
+        await dialog.getByText("The account was not connected.").waitFor();
+        await dialog.getByText("denied", { exact: true }).waitFor();
+        await expectAccessible(page, "a failure");
+        await submit("Try again");
+        assert.equal(await field("Identity").inputValue(), identity);
+      }));
+
+    test("a key without the scope sees which one it needs", async () => {
+      const reader = await world.connect.newKey({ scopes: "catalog:read connections:read" });
+      await visit(
+        "/connectors/keyed",
+        async (page) => {
+          await heading(page, "Keyed").waitFor();
+          await page.getByText("connections:connect", { exact: true }).waitFor();
+          assert.equal(await button(page, "Connect an account").count(), 0);
+        },
+        { as: reader },
+      );
+    });
+
+    for (const theme of ["light", "dark"]) {
+      for (const width of [320, 1280]) {
+        test(`nothing is in anybody's way: ${theme}, ${width} px`, () =>
+          visit(
+            "/connectors/login",
+            async (page) => {
+              const { dialog, field, open, submit } = dialogOf(page, "Login");
+              const fits = async (what) => {
+                await expectAccessible(page, `${what}, ${theme} ${width}`);
+                assert.equal(await dialog.evaluate((box) => box.scrollWidth - box.clientWidth), 0, what);
+              };
+              await open();
+              await fits("the form");
+              await field("Identity").fill(someone());
+              await submit("Get the link");
+              await dialog.getByText("Waiting until").waitFor();
+              await fits("the link");
+            },
+            { theme, width },
+          ));
+      }
+    }
+  });
+}

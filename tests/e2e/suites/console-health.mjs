@@ -1,0 +1,144 @@
+// The health of a connection in its panel: why it is in its state, who must act, and reconnecting it.
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { describe, test } from "node:test";
+import { agree, button, opened } from "../support/connect.mjs";
+import { expectAccessible } from "../support/console.mjs";
+
+/** @param {{ connect: import("../support/connect.mjs").Connecting }} world */
+export function consoleHealth(world) {
+  const visit = (...given) => world.connect.visit(...given);
+  const someone = () => `someone-${randomUUID()}@example.com`;
+  const partsOf = (page, identity) => {
+    const panel = page.getByRole("dialog", { name: identity, exact: true });
+    return { panel, state: panel.getByRole("region", { name: "State" }) };
+  };
+  const fact = (state, name) => state.locator(`dt:text-is("${name}") + dd`);
+
+  /** A connection whose credentials the vault holds. */
+  async function connected(identity) {
+    const start = { platform: "keyed", identity, identityType: "user", fields: { apiKey: "a" } };
+    return (await world.connect.caller().sendJson("POST", "/v1/vault/connect", start)).json;
+  }
+
+  /** Makes the storage what renewals that fail would leave. */
+  async function ail({ id }, state, credentials) {
+    const { database } = world.connect;
+    const names = Object.keys(credentials);
+    await database.batch([
+      database
+        .prepare(`UPDATE credentials SET ${names.map((name) => `${name} = ?`).join(", ")} WHERE connection_id = ?`)
+        .bind(...Object.values(credentials), id),
+      database.prepare("UPDATE connections SET state = ? WHERE id = ?").bind(state, id),
+    ]);
+  }
+
+  describe("the health of a connection", () => {
+    test("whose credentials are held elsewhere: its state can be reported", async () => {
+      const identity = someone();
+      const { json } = await world.connect.caller().create({ platform: "login", identity, identityType: "user" });
+      await visit(`/connections/${json.id}`, async (page) => {
+        const { state } = partsOf(page, identity);
+        assert.equal(await fact(state, "Credentials").innerText(), "Not in the vault");
+        assert.equal(await fact(state, "Who must act").count(), 0);
+        await state.getByRole("button", { name: "Change the state" }).waitFor();
+      });
+    });
+
+    test("says who must act", async () => {
+      const connection = await connected(someone());
+      const open = (check) =>
+        visit(`/connections/${connection.id}`, async (page) => {
+          const { state } = partsOf(page, connection.identity);
+          await state.getByText("In the vault, encrypted").waitFor();
+          // Who has no say in it is not asked.
+          assert.equal(await state.getByRole("button", { name: "Change the state" }).count(), 0);
+          await check(state, page);
+        });
+      await ail(connection, "degraded", {
+        reason_code: "client_rejected",
+        reason_detail: "The platform rejects the client.",
+        reason_status: 401,
+        attempts: 3,
+        next_attempt_at: Date.now() + 3_600_000,
+        expires_at: Date.now() - 60_000,
+        refreshed_at: Date.now() - 7_200_000,
+        scopes: '["read"]',
+        missing_scopes: '["write"]',
+      });
+      await open(async (state, page) => {
+        assert.equal(
+          await fact(state, "Reason").innerText(),
+          "The platform rejects the client. client_rejected HTTP status 401",
+        );
+        assert.equal(await fact(state, "Who must act").innerText(), "Your team must mend the OAuth client.");
+        assert.equal(await fact(state, "Failed attempts").innerText(), "3");
+        assert.match(await fact(state, "Token expires").innerText(), /^1 minute ago/);
+        assert.match(await fact(state, "Last refreshed").innerText(), /^2 hours ago/);
+        assert.equal(await fact(state, "Scopes").innerText(), "read");
+        assert.equal(await fact(state, "Missing scopes").innerText(), "write");
+        await expectAccessible(page, "a degraded connection");
+        await state.getByRole("link", { name: "the OAuth client" }).click();
+        await page.waitForURL("**/integrations?set=keyed");
+      });
+      await ail(connection, "degraded", {
+        reason_code: "platform_unavailable",
+        reason_detail: null,
+        reason_status: null,
+      });
+      await open(async (state) => {
+        assert.equal(await fact(state, "Reason").innerText(), "platform_unavailable");
+        assert.match(
+          await fact(state, "Who must act").innerText(),
+          /^Nobody: the service tries again in (1 hour|\d+ minutes)\.$/,
+        );
+      });
+      await ail(connection, "failed", { reason_code: "grant_ended", next_attempt_at: null });
+      await open(async (state) => {
+        assert.equal(await fact(state, "Who must act").innerText(), "The user must reconnect.");
+        assert.ok(await button(state, "Reconnect").evaluate((element) => element.classList.contains("primary")));
+      });
+    });
+
+    test("a failed connection is reconnected in place, by a link for its user", async () => {
+      const identity = someone();
+      const { id } = await world.connect.failed(identity, "login");
+      await visit(`/connections/${id}`, async (page) => {
+        const { panel, state } = partsOf(page, identity);
+        await state.getByText("The user must reconnect.").waitFor();
+        await button(state, "Reconnect").click();
+        const dialog = page.getByRole("dialog", { name: `Reconnect ${identity}` });
+        await dialog.getByLabel("Allow another account at Login").waitFor();
+        assert.equal(await dialog.getByLabel("Identity", { exact: true }).count(), 0);
+        await expectAccessible(page, "reconnecting");
+        await button(dialog, "Get the link").click();
+        const tab = await opened(page, () => dialog.getByRole("link", { name: "Open in a new tab" }).click());
+        await button(tab, "Yes, go on to Login").click();
+        await agree(tab);
+        await dialog.getByText(`${identity} is connected to Login again.`).waitFor();
+        await button(dialog.locator(".buttons"), "Close").click();
+        await state.getByText("In the vault, encrypted").waitFor();
+        await state.getByText("operational", { exact: true }).waitFor();
+        assert.equal(await panel.getByText("Inactive", { exact: true }).count(), 0);
+        const [connection] = await world.connect.connectionsOf(identity);
+        assert.deepEqual([connection.id, connection.state, connection.active], [id, "operational", true]);
+      });
+    });
+
+    for (const width of [320, 1280]) {
+      test(`nothing stands out of the panel: ${width} px`, async () => {
+        const connection = await connected(someone());
+        await visit(
+          `/connections/${connection.id}`,
+          async (page) => {
+            const { panel, state } = partsOf(page, connection.identity);
+            await state.getByText("In the vault, encrypted").waitFor();
+            assert.equal(await panel.evaluate((box) => box.scrollWidth - box.clientWidth), 0);
+            await expectAccessible(page, `the panel, ${width}`);
+          },
+          { width, theme: "dark" },
+        );
+      });
+    }
+  });
+}

@@ -1,0 +1,187 @@
+// OAuth clients in the console: which there are and which are missing, and how they are set and deleted.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { expectAccessible, expectFits, expectFocus, readCopied } from "../support/console.mjs";
+import { button, heading } from "../support/connect.mjs";
+
+const PATH = "/integrations";
+const READS = "catalog:read connections:read";
+
+/** @param {{ connect: import("../support/connect.mjs").Connecting }} world */
+export function consoleIntegrations(world) {
+  const visit = (...given) => world.connect.visit(...given);
+  const clientOf = async (platform) => (await world.connect.caller().send("GET", `/v1/oauth-clients/${platform}`)).json;
+  const card = (page, list, name) =>
+    page.getByRole("list", { name: list, exact: true }).getByRole("listitem").filter({ hasText: name });
+  const form = (page, name) => page.getByRole("dialog", { name });
+  const save = (page) => button(page, "Save OAuth client").click();
+
+  /** Uses the platform `both` without a client, which it has again afterwards. */
+  async function without(use) {
+    await world.connect.caller().send("DELETE", "/v1/oauth-clients/both");
+    try {
+      await use();
+    } finally {
+      await world.connect.setClient("both");
+    }
+  }
+
+  describe("integrations", () => {
+    test("lists what is missing, then what there is, with the redirect URI", () =>
+      without(() =>
+        visit("/", async (page) => {
+          await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Integrations" }).click();
+          await expectFocus(heading(page, "Integrations"));
+          await card(page, "Missing", "Both").getByRole("link", { name: "Set up Both" }).waitFor();
+          const client = card(page, "OAuth clients", "Login");
+          for (const text of ["the-app", "Stored", "openid"]) await client.getByText(text, { exact: true }).waitFor();
+          await button(page, "Copy the redirect URI").click();
+          assert.equal(await readCopied(page.getByRole("main")), `${world.connect.baseUrl}/connect/callback`);
+          await expectAccessible(page, "integrations");
+        }),
+      ));
+
+    test("a missing client is set, changed without its secret, and deleted", () =>
+      without(() =>
+        visit(
+          PATH,
+          async (page) => {
+            const dialog = form(page, "OAuth client for Both");
+            await page.getByRole("link", { name: "Set up Both" }).click();
+            await expectFocus(dialog.getByLabel("Client ID"));
+            await page.keyboard.type("an-id");
+            await page.keyboard.press("Tab");
+            await page.keyboard.type("a-secret");
+            await dialog.getByLabel("Scopes (optional)").fill("openid email ");
+            await dialog.getByLabel("Scopes (optional)").pressSequentially("offline_access");
+            await dialog.getByLabel("Authorization parameters (optional)").fill("prompt=consent\nhd=a=b\n");
+            await expectAccessible(page, "the form");
+            await save(page);
+            await page.getByText("The OAuth client for Both was saved.").waitFor();
+            const { redirectUri, createdAt, updatedAt, ...stored } = await clientOf("both");
+            assert.deepEqual(stored, {
+              platform: "both",
+              authMethod: null,
+              clientId: "an-id",
+              hasSecret: true,
+              scopes: ["openid", "email", "offline_access"],
+              authorizationParameters: { hd: "a=b", prompt: "consent" },
+              variables: {},
+            });
+            assert.equal(new URL(page.url()).search, "");
+
+            await page.getByRole("link", { name: "Edit Both" }).click();
+            await dialog.getByText("A secret is stored. Leave this empty to keep it.").waitFor();
+            assert.equal(await dialog.getByLabel("Client secret (optional)", { exact: true }).inputValue(), "");
+            await dialog.getByRole("button", { name: "Remove email" }).click();
+            await save(page);
+            await dialog.waitFor({ state: "detached" });
+            const changed = await clientOf("both");
+            assert.deepEqual([changed.hasSecret, changed.scopes], [true, ["openid", "offline_access"]]);
+
+            await page.getByRole("link", { name: "Edit Both" }).click();
+            await dialog.getByLabel("Remove the stored secret").check();
+            await save(page);
+            await card(page, "OAuth clients", "Both").getByText("none", { exact: true }).waitFor();
+            assert.equal((await clientOf("both")).hasSecret, false);
+
+            await button(page, "Delete Both").click();
+            const question = page.getByRole("alertdialog", { name: "Delete the OAuth client for Both?" });
+            await question.waitFor();
+            await expectAccessible(page, "the question");
+            await button(question, "Keep it").click();
+            await expectFocus(button(page, "Delete Both"));
+            await button(page, "Delete Both").click();
+            await button(question, "Delete OAuth client").click();
+            await page.getByText("The OAuth client for Both was deleted.").waitFor();
+            await card(page, "Missing", "Both").waitFor();
+            assert.equal((await clientOf("both")).code, "oauth_client_not_found");
+          },
+          { expects: [404] },
+        ),
+      ));
+
+    test("a platform is chosen by keyboard, and what is wrong stands at its field", () =>
+      without(() =>
+        visit(PATH, async (page) => {
+          await button(page, "New OAuth client").click();
+          await expectFocus(form(page, "New OAuth client").getByRole("combobox", { name: "Platform" }));
+          await page.keyboard.type("bot");
+          await page.getByRole("option", { name: "Both" }).waitFor();
+          await page.keyboard.press("Enter");
+          const dialog = form(page, "OAuth client for Both");
+          await dialog.getByLabel("Client ID").waitFor();
+          await dialog.getByLabel("Authorization parameters (optional)").fill("state=x");
+          await save(page);
+          await expectFocus(dialog.getByLabel("Client ID"));
+          await dialog.getByText("Is required.").waitFor();
+          await dialog.getByText("state: Is set by the service and can't be overridden.").waitFor();
+          await dialog.getByLabel("Authorization parameters (optional)").fill("");
+          await dialog.getByLabel("Client ID").fill("an-id");
+          await page.keyboard.press("Enter");
+          await page.getByText("The OAuth client for Both was saved.").waitFor();
+          assert.deepEqual((await clientOf("both")).authorizationParameters, {});
+          await page.getByRole("link", { name: "Connect an account" }).click();
+          await heading(page, "Both").waitFor();
+        }),
+      ));
+
+    test("the address of an unknown platform, and of one without OAuth", () =>
+      visit(
+        `${PATH}?set=logn`,
+        async (page) => {
+          await page.getByText("The catalog has no platform “logn”").waitFor();
+          await page.getByRole("link", { name: "login", exact: true }).click();
+          await form(page, "OAuth client for Login").getByLabel("Client ID").waitFor();
+          await page.keyboard.press("Escape");
+          await page.goto(`${world.connect.baseUrl}${PATH}?set=keyed`);
+          await page.getByText("Keyed has no way to connect by OAuth, so it needs no client.").waitFor();
+        },
+        { expects: [404] },
+      ));
+
+    test("keys that may not change clients, or not even read them", async () => {
+      const reader = await world.connect.newKey({ scopes: `${READS} clients:read` });
+      await visit(
+        `${PATH}?set=login`,
+        async (page) => {
+          await card(page, "OAuth clients", "Login").getByText("the-app").waitFor();
+          await page.getByText("Your key can read OAuth clients, but not change them.").waitFor();
+          assert.equal(await page.getByRole("dialog").count(), 0);
+          for (const name of ["New OAuth client", "Delete Login"]) assert.equal(await button(page, name).count(), 0);
+          assert.equal(await page.getByRole("link", { name: "Edit Login" }).count(), 0);
+        },
+        { as: reader },
+      );
+      await visit(
+        PATH,
+        async (page) => {
+          await page.getByText("Your key can't read OAuth clients").waitFor();
+          await page.getByText("clients:read", { exact: true }).waitFor();
+          await expectAccessible(page, "a key that may not read clients");
+        },
+        { as: await world.connect.newKey({ scopes: READS }) },
+      );
+    });
+
+    for (const theme of ["light", "dark"]) {
+      for (const width of [320, 390, 1280]) {
+        test(`nothing is in anybody's way: ${theme}, ${width} px`, () =>
+          visit(
+            `${PATH}?set=both`,
+            async (page) => {
+              const dialog = form(page, "OAuth client for Both");
+              await dialog.getByLabel("Client ID").waitFor();
+              await expectAccessible(page, `the form, ${theme} ${width}`);
+              assert.equal(await dialog.evaluate((box) => box.scrollWidth - box.clientWidth), 0, "nothing stands out");
+              await page.keyboard.press("Escape");
+              await card(page, "OAuth clients", "Login").waitFor();
+              await expectAccessible(page, `the list, ${theme} ${width}`);
+              await expectFits(page, `the list, ${width}`);
+            },
+            { theme, width },
+          ));
+      }
+    }
+  });
+}
