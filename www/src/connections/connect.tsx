@@ -22,7 +22,7 @@ import { CopyButton } from "../parts/copy";
 import { told } from "../parts/failure";
 import { faultAt, faultsOf } from "../parts/faults";
 import { TextField } from "../parts/field";
-import { Modal } from "../parts/modal";
+import { Modal, useFocusFirst } from "../parts/modal";
 import { useOnce } from "../parts/once";
 import { Select } from "../parts/select";
 import { When } from "../parts/when";
@@ -164,6 +164,7 @@ function Form({ connector, connection, typed, onType, onAnswer, onClose }: FormP
   const { method } = typed;
   const [isTried, setTried] = useState(false);
   const place = useRef<HTMLFormElement>(null);
+  useFocusFirst(place);
   const wanted = attemptOf(typed, connector, connection);
   const starting = useOnce({ mutationFn: () => vault.connectAttempts.start(wanted), onSuccess: onAnswer });
   const { error, isPending } = starting;
@@ -199,7 +200,6 @@ function Form({ connector, connection, typed, onType, onAnswer, onClose }: FormP
             label="Identity"
             placeholder="ann@example.com"
             aria-required="true"
-            autofocus
             hint="Who is connected: the id or email address that your product uses."
             value={typed.identity}
             fault={(isTried ? noIdentity : undefined) ?? faultAt(faults, "/identity")}

@@ -10,7 +10,7 @@ import { Answer } from "../parts/answer";
 import { told } from "../parts/failure";
 import { faultAt, faultsOf } from "../parts/faults";
 import { Field, TextField } from "../parts/field";
-import { Modal } from "../parts/modal";
+import { Modal, useFocusFirst } from "../parts/modal";
 import { useOnce } from "../parts/once";
 import { Select } from "../parts/select";
 import { Suggestions } from "../parts/suggestions";
@@ -170,6 +170,7 @@ function Form({ platform, client, methods, onClose, onSaved }: FormProps & { met
   const [typed, setTyped] = useState(() => typedOf(client));
   const [isTried, setTried] = useState(false);
   const place = useRef<HTMLFormElement>(null);
+  useFocusFirst(place);
   const chosen = methods.filter(({ id }) => typed.authMethod === "" || id === typed.authMethod);
   // Two methods may have the same variable.
   const fields = [...new Map(chosen.flatMap((method) => method.fields).map((field) => [field.name, field])).values()];
@@ -234,7 +235,6 @@ function Form({ platform, client, methods, onClose, onSaved }: FormProps & { met
       <TextField
         label="Client ID"
         aria-required="true"
-        autofocus
         value={typed.clientId}
         fault={faultAt(faults, "/clientId")}
         onInput={(clientId) => edit({ clientId })}

@@ -1,5 +1,5 @@
 import { X } from "lucide-preact";
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren, JSX, RefObject } from "preact";
 import { useEffect, useId, useLayoutEffect, useRef } from "preact/hooks";
 
 interface Props {
@@ -79,4 +79,11 @@ export function Modal({ title, kind, onClose, focusAfter, children }: Props) {
       {children}
     </dialog>
   );
+}
+
+/** Gives the focus to the first field of a form that may be drawn later than its dialog, or to the button that sends it. */
+export function useFocusFirst(form: RefObject<HTMLFormElement>) {
+  useEffect(() => {
+    form.current?.querySelector<HTMLElement>("input:not([type=checkbox]), select, [type=submit]")?.focus();
+  }, []);
 }
