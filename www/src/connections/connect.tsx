@@ -166,7 +166,10 @@ function Form({ connector, connection, typed, onType, onAnswer, onClose }: FormP
   const place = useRef<HTMLFormElement>(null);
   useFocusFirst(place);
   const wanted = attemptOf(typed, connector, connection);
-  const starting = useOnce({ mutationFn: () => vault.connectAttempts.start(wanted), onSuccess: onAnswer });
+  const starting = useOnce({
+    mutationFn: (asked: NewConnectAttempt) => vault.connectAttempts.start(asked),
+    onSuccess: onAnswer,
+  });
   const { error, isPending } = starting;
   const focusFault = () =>
     requestAnimationFrame(() => place.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
@@ -187,7 +190,7 @@ function Form({ connector, connection, typed, onType, onAnswer, onClose }: FormP
   const submit = (event: JSX.TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     setTried(true);
-    if (isValid) starting.ask();
+    if (isValid) starting.ask(wanted);
     else focusFault();
   };
   const isTitleShared = (one: AuthMethod) => authMethods.filter((other) => titleOf(other) === titleOf(one)).length > 1;
@@ -334,7 +337,7 @@ function Waiting({ attempt: { id, authorizationUrl, expiresAt }, name, onDone, o
             Send this link to the user, or open it yourself if the account is yours. It works once and expires{" "}
             <When at={expiresAt} />.
           </p>
-          <p class="copied link-box">
+          <p class="copied whole">
             <code>{authorizationUrl}</code> <CopyButton text={authorizationUrl} label="Copy the link" />
           </p>
         </>

@@ -1,4 +1,4 @@
-import { ConflictError, ValidationError, type Connection, type Fault } from "connector-vault/slim";
+import { ConflictError, ValidationError, type Connection, type Fault, type NewConnection } from "connector-vault/slim";
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Link } from "wouter-preact";
@@ -34,7 +34,7 @@ export function Create({ platforms, onClose, onCreated, hrefOf }: Props) {
   const focusFault = () =>
     requestAnimationFrame(() => place.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
   const creation = useOnce({
-    mutationFn: () => vault.connections.create(wanted),
+    mutationFn: (asked: NewConnection) => vault.connections.create(asked),
     onSuccess: (connection) => {
       forgetForm();
       stored(connection);
@@ -60,7 +60,7 @@ export function Create({ platforms, onClose, onCreated, hrefOf }: Props) {
   const touch = (...names: string[]) => setTouched((before) => new Set([...before, ...names]));
   const submit = (event: JSX.TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
-    if (own.length === 0 && unknown === undefined) return creation.ask();
+    if (own.length === 0 && unknown === undefined) return creation.ask(wanted);
     touch(...Object.keys(form));
     focusFault();
   };

@@ -177,7 +177,7 @@ function Form({ platform, client, methods, onClose, onSaved }: FormProps & { met
   const scopes = [...new Set(chosen.flatMap((method) => method.scopes.map(({ name }) => name)))];
   const wanted = clientOf(typed, fields);
   const saving = useOnce({
-    mutationFn: () => vault.oauthClients.set(platform, wanted),
+    mutationFn: (asked: NewOauthClient) => vault.oauthClients.set(platform, asked),
     onSuccess: (saved) => {
       void changed();
       onSaved(saved);
@@ -202,7 +202,7 @@ function Form({ platform, client, methods, onClose, onSaved }: FormProps & { met
   const submit = (event: JSX.TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     setTried(true);
-    if (isValid) saving.ask();
+    if (isValid) saving.ask(wanted);
     else focusFault();
   };
   const isSecretKept = client?.hasSecret === true && typed.clientId.trim() === client.clientId;
