@@ -3,6 +3,9 @@
 #![cfg(feature = "cli")]
 #![expect(clippy::unwrap_used, reason = "test helpers fail by panicking too")]
 
+#[path = "openapi_directory/questions.rs"]
+mod questions;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -70,13 +73,22 @@ fn catalog(arguments: &[&str]) -> Command {
     command
 }
 
+/// The folder with all documents, imported once for all tests; what the command printed, and its peak memory.
+fn imported() -> &'static (PathBuf, String, Option<u64>) {
+    static IMPORTED: OnceLock<(PathBuf, String, Option<u64>)> = OnceLock::new();
+    IMPORTED.get_or_init(|| {
+        let out = out("any");
+        let arguments = ["import", tree(), "--licence", "any", "--out", out.to_str().unwrap()];
+        let (success, printed, peak) = watched(catalog(&arguments));
+        assert!(success);
+        (out, printed, peak)
+    })
+}
+
 #[test]
 fn all_documents_and_operations_within_a_gibibyte() {
-    let out = out("any");
+    let (out, printed, peak) = imported();
     let out = out.to_str().unwrap();
-    let (success, printed, peak) =
-        watched(catalog(&["import", tree(), "--licence", "any", "--out", out]));
-    assert!(success);
     // Platforms of providers.toml without a document come besides.
     let (connectors, actions) = printed.split_once(" connectors, ").unwrap();
     assert!(connectors.parse::<usize>().unwrap() > DOCUMENTS, "{printed}");

@@ -39,10 +39,22 @@ pub enum Role {
     Columns = 3,
     /// The search index: see [`index`](super::index).
     Index = 4,
+    /// Of all actions: the words, and who has each. See [`finder`](super::finder).
+    Words = 5,
+    /// Of all actions: the platforms, and what ranks an action whatever is asked.
+    Traits = 6,
 }
 
 impl Role {
-    const ALL: [Self; 5] = [Self::Whole, Self::Rows, Self::Keys, Self::Columns, Self::Index];
+    const ALL: [Self; 7] = [
+        Self::Whole,
+        Self::Rows,
+        Self::Keys,
+        Self::Columns,
+        Self::Index,
+        Self::Words,
+        Self::Traits,
+    ];
 }
 
 /// A part of a list.
@@ -71,7 +83,7 @@ pub struct ListRef {
     pub offset_bits: u32,
     /// The parts, in order within each role.
     pub parts: Vec<PartRef>,
-    /// The folded title of the first row of each part with rows.
+    /// The folded title of the first row of each part with rows; of all actions, the first word of each part with words.
     titles: Vec<Box<[u8]>>,
 }
 
@@ -184,6 +196,19 @@ impl ListRef {
         let start = self.titles.partition_point(|title| before(title)).saturating_sub(1);
         let end = self.titles.partition_point(|title| **title <= *folded.as_bytes());
         self.chosen(&[Role::Columns], start..end.max(1))
+    }
+
+    /// The parts that would contain these words, and the one with traits.
+    #[must_use]
+    pub fn parts_of_words<'a>(&self, words: impl Iterator<Item = &'a str>) -> Vec<PartRef> {
+        let nth = |word: &str| {
+            let after = self.titles.partition_point(|first| **first <= *word.as_bytes());
+            after.saturating_sub(1)
+        };
+        let wanted: Vec<usize> = words.map(nth).collect();
+        let with_words = self.parts.iter().filter(|part| part.role == Role::Words).enumerate();
+        let with_words = with_words.filter(|(nth, _)| wanted.contains(nth)).map(|(_, part)| *part);
+        with_words.chain(self.chosen(&[Role::Traits], 0..0)).collect()
     }
 
     /// The part that contains the row of a key.

@@ -11,6 +11,7 @@
 //! | [`filter`], [`search`], [`index`] | which rows match a request; the rank of a row; where words occur |
 //! | [`current`], [`pack`], [`list`] | the stored layout, from the record that names everything down to the rows |
 //! | [`section`], [`layout`], [`stored`] | verified pieces of a value, numbers and texts in it, the keys of values |
+//! | [`finder`] | the search over the actions of all platforms |
 //! | [`cache`] | what an isolate remembers, so that a warm request asks storage nothing |
 //! | [`write`](mod@write) | writing all of that |
 //! | [`format1`] | what earlier releases published |
@@ -20,6 +21,7 @@ pub mod cache;
 pub mod current;
 pub mod detail;
 pub mod filter;
+pub mod finder;
 pub mod format1;
 pub mod index;
 pub mod key;

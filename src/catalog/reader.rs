@@ -10,18 +10,23 @@ use super::action::unit::Unit;
 use super::cache::{CatalogCache, Served};
 use super::current::Current;
 use super::detail::ConnectorDetail;
-use super::filter::{ActionFilter, ConnectorFilter, Selection, Wanted};
+use super::filter::{ActionFilter, ConnectorFilter, Selection, Wanted, Wish};
+use super::finder::EVERY_ACTION;
+use super::finder::index::{Platforms, Words};
+use super::finder::question::Question;
+use super::finder::rank::{self, rank};
 use super::format1::OldList;
 use super::key::ConnectorKey;
 use super::layout::DamagedError;
-use super::list::{List, ListRef, PartRef};
+use super::list::{List, ListRef, PartRef, Role};
 use super::pack::{self, Found, Packed};
 use super::row::{Facts, Kind};
-use super::search::Search;
+use super::search::{Query, Search};
 use super::section::Section;
 use super::stored::SegmentId;
 use crate::names::Names;
 use crate::ports::{Blobs, Clock, StorageError};
+use crate::terms::Method;
 
 /// A page of a list.
 #[derive(Debug)]
@@ -67,6 +72,37 @@ pub struct Actions {
 enum ActionsAt {
     List(ListRef),
     Format1(SegmentId),
+}
+
+/// The most matches among all actions that are counted.
+pub const COUNTED: usize = rank::MOST - 1;
+
+/// What is asked of all actions.
+#[derive(Debug)]
+pub struct FindFilter {
+    /// The question.
+    pub q: Query,
+    /// The method.
+    pub method: Wish<Method>,
+    /// Any of these platforms, folded; `None` for all of them.
+    pub platforms: Option<Names>,
+    /// The platforms that the caller may see; `None` for all of them.
+    pub seen: Option<Names>,
+}
+
+impl From<&FindFilter> for Wanted {
+    fn from(filter: &FindFilter) -> Self {
+        let FindFilter { q, method, platforms, seen } = filter;
+        let mark = match method {
+            Wish::Any => Wish::Any,
+            Wish::Only(method) => Wish::Only(*method as u8),
+            Wish::Unknown => Wish::Unknown,
+        };
+        // No name has a slash, and none is empty.
+        let names = |names: &'_ Option<Names>| names.as_ref().map_or("", Names::as_str).to_owned();
+        let group = Some([names(platforms), names(seen)].join("/"));
+        Self { title: None, mark, group, q: Some(q.clone()) }
+    }
 }
 
 fn damaged_current(DamagedError(what): DamagedError) -> StorageError {
@@ -153,8 +189,8 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
                 return Ok(id.map(|id| Actions { id, platform, at: ActionsAt::Format1(id) }));
             }
         };
-        // The empty name belongs to the connector list.
-        let known = Some(platform).filter(|platform| !platform.is_empty());
+        // These names belong to the connector list and to the list of all actions.
+        let known = Some(platform).filter(|platform| !["", EVERY_ACTION].contains(platform));
         let apart = known.and_then(|platform| current.list(platform));
         let (platform, list) = if apart.is_some() {
             (platform.to_owned(), apart)
@@ -205,6 +241,65 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
         }
         let rows = found.get(positions(found.len())).unwrap_or_default().join(&b',');
         Ok(Page { total: found.len(), rows })
+    }
+
+    /// Finds the list of all actions.
+    ///
+    /// # Errors
+    /// When an earlier release published the catalog, which has no such list.
+    pub fn every_action(&self) -> Result<ListRef, StorageError> {
+        let list = match &self.served {
+            Served::Current(current) => current.list(EVERY_ACTION),
+            Served::Format1(_) => None,
+        };
+        let missing = "the catalog has no list of all actions: import and publish again";
+        list.ok_or_else(|| StorageError::new(missing))
+    }
+
+    /// A page of the actions of all platforms that match a question. Its total is one more than are counted when there
+    /// are still more.
+    ///
+    /// # Errors
+    /// When storage can't answer, or a value is damaged.
+    pub async fn find(
+        &self,
+        list: ListRef,
+        filter: &FindFilter,
+        positions: Positions<'_>,
+    ) -> Result<Page, StorageError> {
+        let wanted = Wanted::from(filter);
+        let found = if let Some(known) = self.cache.remembered(list.id, &wanted) {
+            known
+        } else {
+            let found = Selection::Rows(self.ranked(&list, filter).await?.into());
+            self.cache.remember(list.id, &wanted, &found);
+            found
+        };
+        let shown = found.page(positions(found.len().min(COUNTED)));
+        let parts = list.parts_of_rows(shown.rows());
+        // Without rows, there is no part to be read.
+        let parts = if shown.is_empty() { Vec::new() } else { parts };
+        let list = self.load(parts, list, Kind::Action).await?;
+        Ok(Page { total: found.len(), rows: shown.json(&list)? })
+    }
+
+    /// The numbers of the actions that match a question, best first.
+    async fn ranked(&self, list: &ListRef, filter: &FindFilter) -> Result<Vec<u32>, StorageError> {
+        let question = Question::read(&filter.q.phrase());
+        let parts = list.parts_of_words(question.stems());
+        let loaded = self.load(parts, list.clone(), Kind::Action).await?;
+        let words = Words(loaded.parts(Role::Words).map(|(_, section)| section).collect());
+        let missing = || StorageError::new("the list of all actions has no traits");
+        let (_, traits) = loaded.parts(Role::Traits).next().ok_or_else(missing)?;
+        let platforms = Platforms::open(traits, list.rows)?;
+        let mut allowed: Option<Vec<bool>> = None;
+        for names in [&filter.platforms, &filter.seen].into_iter().flatten() {
+            let named = platforms.named(names)?;
+            let both = |known: Vec<bool>| known.into_iter().zip(&named).map(|(a, b)| a && *b);
+            allowed = Some(allowed.map_or_else(|| named.clone(), |known| both(known).collect()));
+        }
+        let filter = rank::Filter { method: filter.method, platforms: allowed.as_deref() };
+        rank(&question, &words, &platforms, list.rows, &filter)
     }
 
     /// The JSON of a platform's connector. Returns `None` when the catalog has no such platform.

@@ -101,6 +101,13 @@ impl Facts {
 
 #[cfg(not(target_arch = "wasm32"))]
 impl Facts {
+    /// The facts of a row that no filter looks at.
+    #[must_use]
+    pub fn none() -> Self {
+        let none = String::new;
+        Self { title: none(), key: none(), mark: 0, group: none(), text: none() }
+    }
+
     /// The facts of an action.
     #[must_use]
     pub fn of_action(row: &Action) -> Self {

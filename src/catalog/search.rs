@@ -22,7 +22,7 @@ pub const ABSENT: u8 = u8::MAX;
 pub const RANKS: u8 = 8;
 
 /// What is searched for, as folded words.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Query {
     words: Vec<String>,
 }

@@ -8,6 +8,8 @@ use super::action::store::{Tables, store_units};
 use super::action::unit::Units;
 use super::current::{pack_of, write_current};
 use super::detail::ConnectorDetail;
+use super::finder::EVERY_ACTION;
+use super::finder::write::{Found, find, write as write_finder};
 use super::index::write_index;
 use super::layout::{number, write_texts};
 use super::list::{ListRef, PartRef, Role, bucket_of};
@@ -41,6 +43,14 @@ pub struct Sizes {
     pub units: usize,
     /// The number of groups of platforms that share such segments.
     pub unit_groups: usize,
+    /// The size of a group of rows of all actions: a page has rows from many places.
+    pub scattered: usize,
+    /// The size of a part with rows of all actions.
+    pub every: usize,
+    /// The size of a block with words of all actions.
+    pub words: usize,
+    /// The size of a part with words of all actions.
+    pub vocabulary: usize,
 }
 
 impl Sizes {
@@ -56,6 +66,10 @@ impl Sizes {
         block: 4096,
         units: 64 << 10,
         unit_groups: 16,
+        scattered: 4 << 10,
+        every: 1 << 20,
+        words: 8 << 10,
+        vocabulary: 512 << 10,
     };
 }
 
@@ -104,6 +118,8 @@ fn row<R: Serialize>(row: &R, facts: Facts) -> Row {
 pub struct LaidOut {
     rows: usize,
     form: Form,
+    /// What the search over all actions knows of these; empty for connectors.
+    found: Found,
 }
 
 #[derive(Debug)]
@@ -112,11 +128,20 @@ enum Form {
     Parts { list: ListRef, segments: Vec<Vec<u8>> },
 }
 
-/// Prepares an action list.
+/// Prepares the action list of a platform.
 #[must_use]
-pub fn actions(actions: &[Action], sizes: Sizes) -> LaidOut {
-    let rows = actions.iter().map(|action| row(action, Facts::of_action(action)));
-    list(Kind::Action, rows.collect(), sizes)
+pub fn actions(platform: &Platform, sizes: Sizes) -> LaidOut {
+    let actions = in_order(&platform.actions);
+    let rows = actions.iter().map(|action| row(*action, Facts::of_action(action)));
+    LaidOut { found: find(platform, &actions), ..list(Kind::Action, rows.collect(), sizes) }
+}
+
+/// Actions in list order.
+fn in_order(actions: &[Action]) -> Vec<&Action> {
+    let mut ordered: Vec<(Facts, &Action)> =
+        actions.iter().map(|action| (Facts::of_action(action), action)).collect();
+    ordered.sort_by(|(a, _), (b, _)| (&a.title, &a.key).cmp(&(&b.title, &b.key)));
+    ordered.into_iter().map(|(_, action)| action).collect()
 }
 
 /// Writes the catalog of these platforms and their action lists. Passes each segment to `put`, once.
@@ -156,6 +181,7 @@ pub fn catalog<E>(
             put_in(alias, Entry::Alias(name));
         }
     }
+    lists.insert(EVERY_ACTION.to_owned(), every_action(platforms, sizes, &mut store)?);
     let units = platforms
         .iter()
         .map(|(platform, _)| (platform.connector.platform.as_str(), &platform.units));
@@ -208,6 +234,39 @@ fn apart<E>(
     }
 }
 
+/// Stores the list of all actions.
+fn every_action<E>(
+    platforms: &[(&Platform, LaidOut)],
+    sizes: Sizes,
+    store: &mut impl FnMut(&[u8]) -> Result<SegmentId, E>,
+) -> Result<ListRef, E> {
+    let found: Vec<_> = platforms.iter().map(|(platform, list)| (*platform, &list.found)).collect();
+    let written = write_finder(&found, sizes.words, sizes.vocabulary);
+    // They are found by their words, not by what filters look at.
+    let actions = written.platforms.iter().flat_map(|platform| in_order(&platform.actions));
+    let rows: Vec<Row> = actions.map(|action| row(action, Facts::none())).collect();
+    let groups = groups(&rows, sizes.scattered);
+    let mut parts = Parts::default();
+    for run in runs(&groups, sizes.every, Group::bytes) {
+        let first = run.first().map_or(0, |group| group.first);
+        parts.add(Role::Rows, first, rows_section(run));
+    }
+    let mut words = Vec::with_capacity(written.words.len());
+    for (nth, (first, section)) in written.words.into_iter().enumerate() {
+        words.push(first.into_bytes().into_boxed_slice());
+        parts.add(Role::Words, nth, section);
+    }
+    parts.add(Role::Traits, 0, written.traits);
+    for segment in &parts.segments {
+        store(segment)?;
+    }
+    let ids: Vec<u8> = parts.parts.iter().flat_map(|part| part.place.segment.0).collect();
+    let place = SectionRef { segment: SegmentId([0; 16]), base: 0, head: 0, crc: 0 };
+    let mut list = ListRef::whole(SegmentId::of(&ids), rows.len(), place).with_titles(words);
+    list.parts = parts.parts;
+    Ok(list)
+}
+
 fn reference(written: &Written, segment: SegmentId) -> [u8; REF_BYTES] {
     let mut bytes = [0; REF_BYTES];
     let fields = segment.0.into_iter().chain(number(written.head)).chain(written.crc.to_le_bytes());
@@ -247,7 +306,7 @@ impl Entry<'_> {
     /// The action list that is stored in the pack, and its rows.
     fn list(&self) -> Option<(&Written, usize)> {
         match self {
-            Self::Platform(_, Some(LaidOut { form: Form::Whole(whole), rows })) => {
+            Self::Platform(_, Some(LaidOut { form: Form::Whole(whole), rows, .. })) => {
                 Some((whole, *rows))
             }
             Self::Platform(..) | Self::Alias(_) => None,
@@ -343,15 +402,7 @@ fn runs<T>(items: &[T], most: usize, weigh: impl Fn(&T) -> usize) -> Vec<&[T]> {
 /// Prepares a list, sorting its rows into list order.
 fn list(kind: Kind, mut rows: Vec<Row>, sizes: Sizes) -> LaidOut {
     rows.sort_by(|a, b| (&a.facts.title, &a.facts.key).cmp(&(&b.facts.title, &b.facts.key)));
-    let mut first = 0_usize;
-    let groups: Vec<Group<'_>> = runs(&rows, sizes.group, |row| row.json.len())
-        .into_iter()
-        .map(|rows| {
-            let group = Group { first, rows };
-            first = first.saturating_add(rows.len());
-            group
-        })
-        .collect();
+    let groups = groups(&rows, sizes.group);
     let bytes = groups.iter().map(Group::bytes).fold(0, usize::saturating_add);
     let form = if bytes <= sizes.whole {
         let mut whole = rows_section(&groups);
@@ -362,7 +413,18 @@ fn list(kind: Kind, mut rows: Vec<Row>, sizes: Sizes) -> LaidOut {
     } else {
         parts(kind, &rows, &groups, sizes)
     };
-    LaidOut { rows: rows.len(), form }
+    LaidOut { rows: rows.len(), form, found: Found::default() }
+}
+
+/// The rows in groups of about `most` bytes.
+fn groups(rows: &[Row], most: usize) -> Vec<Group<'_>> {
+    let mut first = 0_usize;
+    let mut groups = Vec::new();
+    for rows in runs(rows, most, |row| row.json.len()) {
+        groups.push(Group { first, rows });
+        first = first.saturating_add(rows.len());
+    }
+    groups
 }
 
 fn rows_section(groups: &[Group<'_>]) -> SectionWriter {

@@ -186,9 +186,8 @@ pub fn lay_out(
 ) -> Result<write::Version> {
     let sizes = Sizes::PUBLISHED;
     let weigh = |platform: &Platform| platform.actions.len() as u64;
-    let lists = parallel::map(platforms, weigh, u64::MAX, |platform| {
-        write::actions(&platform.actions, sizes)
-    });
+    let lists =
+        parallel::map(platforms, weigh, u64::MAX, |platform| write::actions(platform, sizes));
     let parts: Vec<(&Platform, LaidOut)> = platforms.iter().zip(lists).collect();
     write::catalog(&parts, sizes, put)
 }

@@ -43,6 +43,7 @@ const SIZES: Sizes = Sizes {
     block: 256,
     units: 4 << 10,
     unit_groups: 4,
+    ..Sizes::PUBLISHED
 };
 
 fn published() -> Api {

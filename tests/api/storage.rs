@@ -80,6 +80,10 @@ const PIECES: [Sizes; 2] = [
         block: 16,
         units: 100,
         unit_groups: 1,
+        scattered: 300,
+        every: 1000,
+        words: 200,
+        vocabulary: 1000,
     },
 ];
 

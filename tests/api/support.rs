@@ -158,10 +158,8 @@ impl World {
 
     /// Publishes platforms with all that is stored about them. Returns the segments.
     pub fn publish_platforms(&self, sizes: Sizes, platforms: &[Platform]) -> Vec<SegmentId> {
-        let parts: Vec<_> = platforms
-            .iter()
-            .map(|platform| (platform, write::actions(&platform.actions, sizes)))
-            .collect();
+        let parts: Vec<_> =
+            platforms.iter().map(|platform| (platform, write::actions(platform, sizes))).collect();
         let put = |id: SegmentId, bytes: &[u8]| {
             self.blobs.borrow_mut().insert(id.key(), bytes.to_vec());
             Ok::<_, ()>(())

@@ -1,0 +1,172 @@
+//! What words mean to somebody who looks for an action: which say little, which are verbs, and which stand for others.
+//!
+//! The tables are short on purpose. They hold common English and what people call well-known products; a word that only
+//! one platform uses is found in that platform's own texts.
+
+use super::words::stem;
+
+/// Words that say nothing about an action.
+#[rustfmt::skip]
+const FILLERS: &[&str] = &[
+    "a", "about", "all", "am", "an", "and", "any", "are", "as", "at", "be", "been", "between", "by", "can", "do",
+    "does", "everyone", "for", "from", "had", "has", "have", "her", "his", "how", "i", "if", "in", "into", "is", "it",
+    "its", "just", "like", "me", "my", "near", "need", "not", "of", "off", "on", "or", "our", "out", "please", "so",
+    "some", "somebody", "someone", "that", "the", "their", "them", "there", "they", "this", "through", "to", "under",
+    "up", "us", "use", "using", "via", "want", "was", "we", "what", "when", "where", "which", "who", "with", "within",
+    "would", "you", "your",
+];
+
+/// Verbs of actions that read something.
+#[rustfmt::skip]
+const READING: &[&str] = &[
+    "browse", "check", "compare", "describe", "detect", "display", "download", "export", "fetch", "find", "get",
+    "give", "list", "load", "look", "lookup", "obtain", "query", "read", "retrieve", "return", "search", "see",
+    "show", "tell", "view", "watch", "what", "which", "who",
+];
+
+/// Verbs of actions that make something, or have something done.
+#[rustfmt::skip]
+const MAKING: &[&str] = &[
+    "add", "append", "ask", "book", "build", "buy", "call", "comment", "convert", "create", "deliver", "deploy", "execute",
+    "extract", "follow", "generate", "geocode", "import", "insert", "invite", "invoke", "join", "launch",
+    "log", "make", "message", "new", "open", "order", "place", "post", "publish", "purchase", "put", "react",
+    "refund", "register", "reply", "request", "retry", "run", "schedule", "send", "share", "star", "start", "submit",
+    "subscribe", "take", "text", "transcribe", "transform", "translate", "trigger", "upload", "write",
+];
+
+/// Verbs of actions that change something.
+#[rustfmt::skip]
+const CHANGING: &[&str] = &[
+    "adjust", "assign", "change", "close", "disable", "edit", "enable", "mark", "merge", "modify", "move", "patch",
+    "pause", "put", "rename", "replace", "resume", "set", "stop", "toggle", "turn", "update",
+];
+
+/// Verbs of actions that remove something.
+#[rustfmt::skip]
+const REMOVING: &[&str] = &[
+    "archive", "cancel", "clear", "close", "delete", "destroy", "drop", "erase", "remove", "revoke", "trash",
+    "unsubscribe",
+];
+
+/// Verbs that say little besides: most actions have one of them.
+#[rustfmt::skip]
+pub(super) const COMMON: &[&str] = &[
+    "add", "browse", "change", "create", "delete", "describe", "display", "edit", "fetch", "find", "get", "give",
+    "insert", "list", "look", "lookup", "make", "modify", "new", "obtain", "post", "put", "read", "remove",
+    "retrieve", "return", "see", "set", "show", "tell", "update", "view",
+];
+
+/// Words of actions that are rarely meant, unless they are asked for.
+#[rustfmt::skip]
+pub(super) const SPECIAL: &[&str] = &[
+    "admin", "alpha", "async", "asynchronous", "batch", "beta", "bulk", "count", "custom", "delta", "deprecated",
+    "internal", "legacy", "migration", "multiple", "preview", "template", "templates", "test", "transact",
+    "v1p1beta1",
+];
+
+/// Words that stand for each other.
+#[rustfmt::skip]
+const ALIKE: &[&[&str]] = &[
+    &["email", "mail"], &["repo", "repository"], &["pr", "pull"], &["doc", "document"],
+    &["picture", "image", "photo", "pic"], &["sms", "text"], &["song", "track"], &["vm", "instance", "machine"],
+    &["ticket", "issue"], &["app", "application"], &["db", "database"], &["org", "organization"],
+    &["contact", "person", "people"], &["env", "environment"], &["sheet", "spreadsheet"],
+    &["package", "shipment", "parcel"], &["folder", "directory"], &["emoji", "reaction"],
+    &["channel", "conversation"], &["object", "item"], &["buy", "purchase"], &["website", "site", "web"],
+    &["stock", "inventory"], &["concert", "event"], &["meeting", "event"], &["article", "post"],
+    &["phone", "telephone"],
+];
+
+/// Words with others that may say the same in a title. This holds in one direction only.
+#[rustfmt::skip]
+const SAID_AS: &[(&str, &str)] = &[
+    ("email", "message"), ("schedule", "create"), ("launch", "run start create"), ("write", "put create"),
+    ("share", "permission collaboration"), ("move", "transition update"), ("open", "create"), ("make", "create"),
+    ("cell", "value range"), ("row", "value"), ("post", "create"), ("tweet", "post"), ("signature", "envelope sign"),
+    ("sign", "envelope"), ("react", "reaction"), ("toggle", "update"), ("message", "conversation mail"),
+    ("screenshot", "render capture"), ("ask", "chat completion"), ("done", "transition status"), ("status", "state"),
+    ("deploy", "deployment"), ("forecast", "weather"), ("train", "arrival departure"),
+];
+
+/// Products, with the platform that they belong to as one word, and what it calls them.
+#[rustfmt::skip]
+const PRODUCTS: &[(&str, &str)] = &[
+    ("outlook", "microsoftgraph"), ("onedrive", "microsoftgraph"), ("sharepoint", "microsoftgraph"),
+    ("azuread", "microsoftgraph"), ("entra", "microsoftgraph"), ("excel", "microsoftgraph workbook"),
+    ("onenote", "microsoftgraph"), ("chatgpt", "openai"), ("aws", "amazon"), ("gcp", "googlecloud"),
+    ("gcs", "googlecloudstorage"), ("whatsapp", "whatsapponpremises"), ("k8s", "kubernetes"),
+];
+
+/// What an action does, as bits: a verb may be several of these.
+pub mod deed {
+    /// It reads.
+    pub const READS: u8 = 1;
+    /// It makes something, or has something done.
+    pub const MAKES: u8 = 2;
+    /// It changes something.
+    pub const CHANGES: u8 = 4;
+    /// It removes something.
+    pub const REMOVES: u8 = 8;
+}
+
+/// What a verb does; 0 when it is no verb that is known.
+#[must_use]
+pub fn deeds(word: &str) -> u8 {
+    let tables = [
+        (READING, deed::READS),
+        (MAKING, deed::MAKES),
+        (CHANGING, deed::CHANGES),
+        (REMOVING, deed::REMOVES),
+    ];
+    tables.iter().filter(|(verbs, _)| verbs.contains(&word)).fold(0, |all, (_, bit)| all | bit)
+}
+
+/// Whether a word says nothing about an action.
+#[must_use]
+pub fn is_filler(word: &str) -> bool {
+    FILLERS.contains(&word)
+}
+
+/// Whether a word is a verb that most actions have.
+#[must_use]
+pub fn is_common(word: &str) -> bool {
+    COMMON.contains(&word)
+}
+
+/// Whether a word, given by its stem, makes an action one that is rarely meant.
+#[must_use]
+pub fn is_special(stemmed: &str) -> bool {
+    SPECIAL.iter().any(|word| has_stem(word, stemmed))
+}
+
+/// Whether a word has this stem, which begins like it.
+fn has_stem(word: &str, stemmed: &str) -> bool {
+    word.as_bytes().first() == stemmed.as_bytes().first() && stem(word) == stemmed
+}
+
+/// How well a word stands for another, in sixteenths.
+const AS_ALIKE: u8 = 11;
+const AS_SAID: u8 = 8;
+const AS_PRODUCT: u8 = 14;
+
+/// The stems of other words that may stand for a word, given by its stem, and how well each does, in sixteenths.
+#[must_use]
+pub fn others(stemmed: &str) -> Vec<(String, u8)> {
+    let is_it = |word: &&str| has_stem(word, stemmed);
+    let alike = ALIKE.iter().filter(|words| words.iter().any(is_it));
+    let alike = alike.flat_map(|words| words.iter().copied()).map(|word| (word, AS_ALIKE));
+    let of = |table: &'static [(&str, &str)], worth: u8| {
+        let known = table.iter().filter(move |(word, _)| has_stem(word, stemmed));
+        known.flat_map(|(_, others)| others.split(' ')).map(move |word| (word, worth)).collect()
+    };
+    let said: Vec<(&str, u8)> = of(SAID_AS, AS_SAID);
+    let products: Vec<(&str, u8)> = of(PRODUCTS, AS_PRODUCT);
+    let mut others: Vec<(String, u8)> = Vec::new();
+    for (word, worth) in alike.chain(said).chain(products) {
+        let word = stem(word);
+        if word != stemmed && others.iter().all(|(known, _)| *known != word) {
+            others.push((word, worth));
+        }
+    }
+    others
+}

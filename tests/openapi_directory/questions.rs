@@ -1,0 +1,164 @@
+//! The search over all actions, asked what people ask: `tests/fixtures/questions.toml`.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use connector_vault::catalog::action::unit::{Unit, inflate};
+use connector_vault::catalog::cache::CatalogCache;
+use connector_vault::catalog::filter::Wish;
+use connector_vault::catalog::reader::{Catalog, FindFilter};
+use connector_vault::catalog::search::Query;
+use connector_vault::catalog::stored::CURRENT_KEY;
+use connector_vault::importer::folder::Folder;
+use connector_vault::ports::{Blob, Blobs, Clock, StorageError};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::{imported, shipped};
+
+/// The share of questions with a right answer among the first so many, in percent.
+const TARGETS: [(usize, usize); 3] = [(1, 60), (3, 85), (10, 95)];
+
+#[derive(Deserialize)]
+struct Questions {
+    questions: Vec<Question>,
+}
+
+#[derive(Deserialize)]
+struct Question {
+    #[serde(rename = "question")]
+    text: String,
+    answers: Vec<String>,
+    /// Whether it takes no part in tuning.
+    #[serde(default)]
+    held: bool,
+}
+
+/// The files of a catalog folder as a store of values.
+struct Files {
+    folder: Folder,
+    reads: Cell<usize>,
+}
+
+impl Files {
+    fn path(&self, key: &str) -> PathBuf {
+        match key.strip_prefix("segment:") {
+            Some(segment) => self.folder.segment(segment.parse().unwrap()),
+            None => self.folder.record(self.folder.read_current().unwrap().version),
+        }
+    }
+}
+
+impl Blobs for Files {
+    async fn get(&self, key: &str) -> Result<Option<Rc<dyn Blob>>, StorageError> {
+        self.reads.set(self.reads.get().saturating_add(1));
+        assert!(key == CURRENT_KEY || key.starts_with("segment:"), "{key}");
+        Ok(Some(Rc::new(fs::read(self.path(key)).unwrap())))
+    }
+
+    async fn inflate(&self, bytes: Vec<u8>) -> Result<Option<Vec<u8>>, StorageError> {
+        Ok(inflate(&bytes))
+    }
+}
+
+impl Clock for Files {
+    fn now(&self) -> u64 {
+        1
+    }
+
+    async fn sleep(&self, _: u32) {}
+}
+
+/// The first rows that a question finds, each as platform and key.
+fn ask(files: &Files, cache: &CatalogCache, question: &str, rows: usize) -> Vec<(String, String)> {
+    let filter = FindFilter {
+        q: Query::parse(question).unwrap(),
+        method: Wish::Any,
+        platforms: None,
+        seen: None,
+    };
+    let page = pollster::block_on(async {
+        let catalog = Catalog::open(cache, files).await?;
+        catalog.find(catalog.every_action()?, &filter, &|total| 0..rows.min(total)).await
+    });
+    let rows = [b"[", page.unwrap().rows.as_slice(), b"]"].concat();
+    let rows: Vec<Value> = serde_json::from_slice(&rows).unwrap();
+    let text = |row: &Value, member: &str| row[member].as_str().unwrap().to_owned();
+    rows.iter().map(|row| (text(row, "platform"), text(row, "key"))).collect()
+}
+
+/// The keys of the actions of each platform, method and path.
+fn keys() -> BTreeMap<(String, String, String), Vec<String>> {
+    let mut keys = BTreeMap::<_, Vec<String>>::new();
+    for platform in &shipped().2 {
+        for unit in &platform.units.units {
+            let unit = inflate(&unit.bytes).unwrap();
+            let unit = Unit::open(&unit).unwrap();
+            for nth in 0..unit.keys.len() {
+                let key = String::from_utf8_lossy(unit.keys.get(nth)).into_owned();
+                let action = unit.action(&key).unwrap();
+                let platform = platform.connector.platform.clone();
+                let method = action.method.as_str().to_owned();
+                keys.entry((platform, method, action.facts.path)).or_default().push(key);
+            }
+        }
+    }
+    keys
+}
+
+/// The actions that an answer of the file means.
+fn meant(
+    answer: &str,
+    keys: &BTreeMap<(String, String, String), Vec<String>>,
+) -> Vec<(String, String)> {
+    let [platform, method, path] = answer.splitn(3, ' ').collect::<Vec<_>>().try_into().unwrap();
+    // Documents tell operations of one path apart by a fragment, which ends like the operation's id.
+    let (path, fragment) = path.split_once('#').unwrap_or((path, ""));
+    let letters = |text: &str| text.replace(|c: char| !c.is_alphanumeric(), "").to_lowercase();
+    let last = letters(fragment.rsplit(['=', '.']).next().unwrap());
+    // Amazon's query protocol describes each operation for both methods; one of them became the action.
+    let methods = if fragment.starts_with("Action=") { vec!["GET", "POST"] } else { vec![method] };
+    let of = |method: &str| {
+        let known = keys.get(&(platform.to_owned(), method.to_owned(), path.to_owned()));
+        known.cloned().unwrap_or_default()
+    };
+    let keys = methods.into_iter().flat_map(of).filter(|key| letters(key).ends_with(&last));
+    keys.map(|key| (platform.to_owned(), key)).collect()
+}
+
+#[test]
+fn questions_find_their_answers() {
+    let text = fs::read_to_string("tests/fixtures/questions.toml").unwrap();
+    let Questions { questions } = toml::from_str(&text).unwrap();
+    let keys = keys();
+    let files = Files { folder: Folder(imported().0.clone()), reads: Cell::new(0) };
+    for held in [false, true] {
+        let asked: Vec<&Question> = questions.iter().filter(|one| one.held == held).collect();
+        let mut places: Vec<usize> = Vec::new();
+        let mut most = 0;
+        for Question { text: question, answers, .. } in &asked {
+            let right: Vec<_> = answers.iter().flat_map(|answer| meant(answer, &keys)).collect();
+            assert!(!right.is_empty(), "{question}: no answer is in the catalog");
+            files.reads.set(0);
+            let found = ask(&files, &CatalogCache::new(64 << 20), question, 20);
+            most = most.max(files.reads.get());
+            let place = found.iter().position(|row| right.contains(row)).unwrap_or(usize::MAX);
+            if place >= 10 && !held {
+                println!("not found: {question}: {:?}", found.first());
+            }
+            places.push(place);
+        }
+        let kind = if held { "held out" } else { "tuned" };
+        for (first, least) in TARGETS {
+            let share = places.iter().filter(|place| **place < first).count() * 100 / asked.len();
+            println!("{kind}: an answer in the first {first} for {share} % of {}", asked.len());
+            // What was held out is reported: to assert it would be to tune on it.
+            assert!(held || share >= least, "{share} % of the questions, not {least} %");
+        }
+        println!("{kind}: at most {most} values read by a cold search for a page of 20");
+        assert!(most < 40, "{most} values");
+    }
+}
