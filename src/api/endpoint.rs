@@ -9,6 +9,7 @@ use super::fields::{
 use super::parameters::{
     ACTION_DETAIL_PARAMETERS, ACTION_PARAMETERS, ATTEMPT_PARAMETERS, CLIENT_PARAMETERS,
     CONNECTION_PARAMETERS, CONNECTOR_PARAMETERS, CREDENTIALS_PARAMETERS,
+    SEARCH_PARAMETERS,
 };
 use super::query::Parameter;
 use crate::percent::encode;
@@ -162,6 +163,14 @@ endpoints! {
             method: Method::Get,
             path: "/v1/available-connectors/{platform}",
             query: &[],
+            body: None,
+            if_match: false,
+        };
+        /// The actions of all platforms that match a question.
+        SearchActions(Access::Catalog): Facts {
+            method: Method::Get,
+            path: "/v1/available-actions",
+            query: &SEARCH_PARAMETERS,
             body: None,
             if_match: false,
         };

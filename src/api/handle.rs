@@ -250,6 +250,7 @@ async fn plan<'a, P: Ports>(
     match context.endpoint {
         Keyed::ListConnectors => catalog::connectors::plan(context),
         Keyed::GetConnector => catalog::connector::plan(context),
+        Keyed::SearchActions => catalog::search::plan(context),
         Keyed::ListActions => catalog::actions::plan(context),
         Keyed::GetAction => catalog::action::plan(context),
         Keyed::ListConnections => vault::list::plan(context),

@@ -10,9 +10,11 @@ pub const MAX_LIMIT: u64 = 500;
 pub const MAX_PAGE: u64 = 1_000_000_000;
 
 /// The parameter for the number of rows per page.
-pub const LIMIT: Parameter = Parameter { name: "limit", check: Check::Integer(1, MAX_LIMIT) };
+pub const LIMIT: Parameter =
+    Parameter { name: "limit", check: Check::Integer(1, MAX_LIMIT), is_required: false };
 /// The parameter for the page number.
-pub const PAGE: Parameter = Parameter { name: "page", check: Check::Integer(1, MAX_PAGE) };
+pub const PAGE: Parameter =
+    Parameter { name: "page", check: Check::Integer(1, MAX_PAGE), is_required: false };
 
 /// The requested page of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,8 +46,19 @@ impl Paging {
     /// The envelope around `rows`, the page's rows as JSON joined by commas.
     #[must_use]
     pub fn envelope(self, rows: &[u8], total: u64) -> Vec<u8> {
-        let pages = total.div_ceil(self.limit);
-        let end = format!("],\"total\":{total},\"pages\":{pages},\"page\":{}}}", self.page);
+        self.envelope_of(rows, total, "")
+    }
+
+    /// As [`Self::envelope`], for a list that is counted up to `most`: `total` is more when there are more rows.
+    #[must_use]
+    pub fn envelope_up_to(self, most: u64, rows: &[u8], total: u64) -> Vec<u8> {
+        let is_minimum = if total > most { ",\"totalIsMinimum\":true" } else { "" };
+        self.envelope_of(rows, total.min(most), is_minimum)
+    }
+
+    fn envelope_of(self, rows: &[u8], total: u64, after_total: &str) -> Vec<u8> {
+        let (pages, page) = (total.div_ceil(self.limit), self.page);
+        let end = format!("],\"total\":{total}{after_total},\"pages\":{pages},\"page\":{page}}}");
         [b"{\"rows\":[", rows, end.as_bytes()].concat()
     }
 }

@@ -13,6 +13,9 @@ use crate::vault::rules::{MAX_IDENTITY, MAX_NAME, MAX_TAG};
 /// The most characters of a catalog filter; no name, title, key or category is longer.
 pub const MAX_FILTER: usize = 256;
 
+/// The most platforms that a search over all actions can be restricted to.
+const MAX_PLATFORMS: usize = 20;
+
 /// The fault of an `after` that is not a cursor of the list.
 pub(super) const NO_CURSOR: &str = "is not a cursor of this list: follow the `Link` header with its filters and limit unchanged, and with the same API key";
 
@@ -34,6 +37,15 @@ pub const ACTION_PARAMETERS: [Parameter; 6] = [
     parameter("key", Check::Length(MAX_FILTER)),
     parameter("method", Check::Length(MAX_FILTER)),
     parameter("q", Check::Words(MAX_CHARS)),
+    LIMIT,
+    PAGE,
+];
+
+/// The parameters of the search over the actions of all platforms.
+pub const SEARCH_PARAMETERS: [Parameter; 5] = [
+    Parameter { name: "q", check: Check::Words(MAX_CHARS), is_required: true },
+    parameter("platform", Check::Items(MAX_PLATFORMS, MAX_PLATFORM)),
+    parameter("method", Check::Length(MAX_FILTER)),
     LIMIT,
     PAGE,
 ];
@@ -73,7 +85,7 @@ pub const CONNECTION_PARAMETERS: [Parameter; 14] = [
 ];
 
 const fn parameter(name: &'static str, check: Check) -> Parameter {
-    Parameter { name, check }
+    Parameter { name, check, is_required: false }
 }
 
 fn like_cursor(text: &str) -> Option<&'static str> {

@@ -14,6 +14,8 @@ pub struct Parameter {
     pub name: &'static str,
     /// Which values it accepts.
     pub check: Check,
+    /// Whether it must be given.
+    pub is_required: bool,
 }
 
 /// Which values a parameter accepts. None may be empty.
@@ -96,6 +98,8 @@ impl<'a> QueryReader<'a> {
         for parameter in known {
             if let Some((_, value)) = values.iter().find(|(name, _)| *name == parameter.name) {
                 reader.check(parameter, value);
+            } else if parameter.is_required {
+                reader.invalid(parameter.name, "is required");
             }
         }
         reader.values = values;

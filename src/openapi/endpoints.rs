@@ -144,6 +144,19 @@ const connector = await vault.connectors.get(\"github\");
 for (const { id, type, fields } of connector.authMethods) console.log(id, type, fields.length);
 ",
         },
+        Keyed::SearchActions => About {
+            tag: CATALOG,
+            summary: "Search the actions of all platforms",
+            description: "Finds actions by what they do, the best match first: ask as you would ask a person, such as `create github issue` or `send an email`. Words may match an action's title, key, path, description or platform, also in another form or through a common synonym. Words such as `the` and `my` are ignored. An action counts when it has most of what the others say. Matches of equal rank stay in one order.",
+            answer: "A page of the matches. `total` is exact up to 10,000; if there are more, it is 10,000 and `totalIsMinimum` is `true`.",
+            schema: Some("ActionSearchPage"),
+            body: None,
+            address: "/v1/available-actions?q=create%20github%20issue&limit=5",
+            script: "\
+const page = await vault.actions.search({ q: \"create github issue\", limit: 5 });
+for (const { platform, key, title } of page.rows) console.log(platform, key, title);
+",
+        },
         Keyed::ListActions => About {
             tag: CATALOG,
             summary: "List the actions of a platform",

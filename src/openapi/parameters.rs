@@ -30,6 +30,7 @@ pub fn query(endpoint: Keyed) -> Vec<Node> {
     let parameters = endpoint.facts().query;
     let about = match endpoint {
         Keyed::ListConnectors => connectors(),
+        Keyed::SearchActions => search(),
         Keyed::ListActions => actions(),
         Keyed::GetAction => {
             vec![plain("include", "`responses` adds what the action answers.")]
@@ -67,7 +68,12 @@ fn parameter_of(parameter: Parameter, (name, default, description): About) -> No
         Check::Items(..) => object! {"style": "form", "explode": false},
         _ => object! {},
     };
-    node.with(style).with(object! {"schema": schema})
+    let required = if parameter.is_required {
+        object! {"required": true}
+    } else {
+        object! {}
+    };
+    node.with(required).with(style).with(object! {"schema": schema})
 }
 
 /// What a description ends with when an example follows, between backquotes.
@@ -142,18 +148,34 @@ fn connectors() -> Vec<About> {
     own.into_iter().chain(paging()).collect()
 }
 
-fn actions() -> Vec<About> {
+fn method() -> About {
     let methods = Method::ALL.map(|method| format!("`{}`", method.as_str())).join(", ");
+    let description = format!(
+        "The HTTP method, ignoring case: {methods}. Any other value matches nothing. For example, `POST`."
+    );
+    ("method", Node::Null, description)
+}
+
+fn search() -> Vec<About> {
+    let own = [
+        plain(
+            "q",
+            "What the action does, in words. Must not be only white space. For example, `create github issue`.",
+        ),
+        plain(
+            "platform",
+            "Platforms, separated by commas: actions of any of them. Exact, ignoring case. For example, `github,gitlab`.",
+        ),
+        method(),
+    ];
+    own.into_iter().chain(paging()).collect()
+}
+
+fn actions() -> Vec<About> {
     let own = [
         plain("title", "The title: exact, ignoring case. For example, `List branches`."),
         plain("key", "The action's key: exact, case-sensitive. For example, `reposListBranches`."),
-        (
-            "method",
-            Node::Null,
-            format!(
-                "The HTTP method, ignoring case: {methods}. Any other value matches nothing. For example, `POST`."
-            ),
-        ),
+        method(),
         plain(
             "q",
             "Ranked search, ignoring case: every word must occur in the title, key or platform. Must not be only white space. For example, `pull request`.",

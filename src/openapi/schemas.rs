@@ -28,6 +28,7 @@ pub fn all(answers: &Answers) -> Node {
         "AuthMethod": details::auth_method(),
         "AuthField": details::field(),
         "ActionPage": page("Action", "actions"),
+        "ActionSearchPage": search_page(),
         "Action": action(),
         "ActionDetail": details::action(&action()),
         "ConnectionPage": page("Connection", "connections"),
@@ -97,6 +98,12 @@ fn check(endpoint: Keyed, name: &str, schemas: &Node, answer: &Answer, answers: 
         credentials::check(schemas.get(name).unwrap(), &answer);
         return;
     }
+    if endpoint == Keyed::SearchActions {
+        // One member is there only when there are more matches than are counted.
+        let schema = schemas.get(name).unwrap();
+        assert_eq!(schema.get("required"), Some(&Node::texts(answer.names())));
+        return;
+    }
     assert_alike(name, schemas, &answer);
     if let Some(Node::Array(rows)) = answer.get("rows") {
         let row = name.strip_suffix("Page").unwrap();
@@ -130,6 +137,24 @@ fn page(row: &str, what: &str) -> Node {
             ("page", said("The number of this page.", object! {"type": "integer", "minimum": 1})),
         ],
     )
+}
+
+fn search_page() -> Node {
+    let page = page("Action", "actions");
+    let more = said(
+        "`true` if there are more matches than `total`; otherwise omitted.",
+        object! {"type": "boolean", "const": true},
+    );
+    let total = count("The number of matches; exact up to 10,000.");
+    let own = |name: &str| page.get("properties").unwrap().get(name).unwrap().clone();
+    object! {
+        "type": "object",
+        "description": "A page of the matches.",
+        "required": page.get("required").unwrap().clone(),
+        "properties": object! {
+            "rows": own("rows"), "total": total, "pages": own("pages"), "page": own("page"), "totalIsMinimum": more,
+        },
+    }
 }
 
 fn connector() -> Node {

@@ -205,7 +205,8 @@ fn hostile(scene: &Scene) -> Vec<Request> {
 }
 
 /// The lists, whose parameters are those of the table.
-const LISTS: [(&str, Keyed); 3] = [
+const LISTS: [(&str, Keyed); 4] = [
+    ("/v1/available-actions", Keyed::SearchActions),
     ("/v1/available-connectors", Keyed::ListConnectors),
     ("/v1/available-actions/alpha", Keyed::ListActions),
     (CONNECTIONS, Keyed::ListConnections),

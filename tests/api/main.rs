@@ -35,6 +35,7 @@ mod reads;
 mod rehearsal;
 mod requests;
 mod resilience;
+mod search;
 mod sessions;
 mod site;
 mod state_and_name;

@@ -167,6 +167,7 @@ fn settle(value: &mut Value) {
 fn parameters() -> Value {
     let lists = [
         ("ConnectorFilters", Keyed::ListConnectors),
+        ("ActionSearch", Keyed::SearchActions),
         ("ActionFilters", Keyed::ListActions),
         ("ConnectionFilters", Keyed::ListConnections),
         ("AttemptQuery", Keyed::GetAttempt),

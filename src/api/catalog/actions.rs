@@ -28,7 +28,8 @@ pub fn plan<'a>(context: &Context<'a>) -> Result<Plan<'a>, Problem> {
     Ok(Plan::Catalog(CatalogAnswer { request, platforms, asked }))
 }
 
-fn method(text: &str) -> Wish<Method> {
+/// The method of a name, in any case.
+pub(super) fn method(text: &str) -> Wish<Method> {
     // No letter outside ASCII folds to one of these names' letters.
     let method = Method::ALL.into_iter().find(|method| method.as_str().eq_ignore_ascii_case(text));
     method.map_or(Wish::Unknown, Wish::Only)

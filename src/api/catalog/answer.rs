@@ -10,7 +10,7 @@ use crate::api::paging::Paging;
 use crate::api::problem::{Code, Extension, Problem};
 use crate::catalog::cache::CatalogCache;
 use crate::catalog::filter::{ActionFilter, ConnectorFilter};
-use crate::catalog::reader::{Catalog, FoundAction};
+use crate::catalog::reader::{COUNTED, Catalog, FindFilter, FoundAction};
 use crate::catalog::stored::SegmentId;
 use crate::fold::fold;
 use crate::logos;
@@ -56,6 +56,13 @@ pub enum Asked<'a> {
         /// Whether what it answers belongs to the answer.
         with_responses: bool,
     },
+    /// Actions of all platforms.
+    Found {
+        /// What they match.
+        filter: FindFilter,
+        /// Which page of them.
+        paging: Paging,
+    },
     /// Actions of a platform.
     Actions {
         /// As sent, percent-decoded.
@@ -81,7 +88,8 @@ impl CatalogAnswer<'_> {
         let Self { request, platforms, asked } = self;
         let catalog = open(cache, ports).await?;
         // The tag of a list is known before its rows are read; that of a detail is made from what has been read.
-        let is_list = matches!(asked, Asked::Connectors { .. } | Asked::Actions { .. });
+        let is_list =
+            matches!(asked, Asked::Connectors { .. } | Asked::Found { .. } | Asked::Actions { .. });
         let (tag, body) = match asked {
             Asked::Connectors { filter, paging } => {
                 let tag = etag::of_query(catalog.connectors_id()?, &place(request), platforms);
@@ -124,6 +132,15 @@ impl CatalogAnswer<'_> {
                     return Ok(response);
                 }
                 (tag, action)
+            }
+            Asked::Found { filter, paging } => {
+                let list = catalog.every_action()?;
+                let tag = etag::of_query(list.id, &request.query, platforms);
+                if let Some(response) = known(request, cache, &tag) {
+                    return Ok(response);
+                }
+                let page = catalog.find(list, &filter, &|total| paging.positions(total)).await?;
+                (tag, paging.envelope_up_to(COUNTED as u64, &page.rows, page.total as u64))
             }
             Asked::Actions { platform, filter, paging } => {
                 let folded = seen(platform, platforms);

@@ -5,3 +5,4 @@ pub mod actions;
 pub mod answer;
 pub mod connector;
 pub mod connectors;
+pub mod search;

@@ -110,6 +110,7 @@ fn a_default_is_what_a_list_has_without_the_parameter() {
     };
     for (endpoint, list) in [
         (Keyed::ListConnectors, "/v1/available-connectors?"),
+        (Keyed::SearchActions, "/v1/available-actions?q=user&"),
         (Keyed::ListActions, "/v1/available-actions/alpha?"),
         (Keyed::ListConnections, "/v1/vault/connections?tags=red,blue&"),
     ] {

@@ -71,6 +71,7 @@ impl Scene {
             Keyed::ListConnectors => get("/v1/available-connectors?limit=2"),
             Keyed::GetConnector => get("/v1/available-connectors/github"),
             Keyed::GetAction => get("/v1/available-actions/github/issuesCreate?include=responses"),
+            Keyed::SearchActions => get("/v1/available-actions?q=create+issue&limit=2"),
             Keyed::ListActions => get("/v1/available-actions/github?limit=2"),
             Keyed::ListConnections => get(&format!("{CONNECTIONS}?limit=2")),
             Keyed::CreateConnection => {

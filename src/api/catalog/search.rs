@@ -1,0 +1,30 @@
+//! `GET /v1/available-actions`: a search over the actions of all platforms.
+
+use super::actions::method;
+use super::answer::{Asked, CatalogAnswer};
+use crate::api::paging::Paging;
+use crate::api::plan::{Context, Plan};
+use crate::api::problem::Problem;
+use crate::catalog::filter::Wish;
+use crate::catalog::reader::FindFilter;
+use crate::catalog::search::Query;
+use crate::fold::fold;
+use crate::names::Names;
+
+/// Plans the request.
+///
+/// # Errors
+/// With all faults of the query.
+pub fn plan<'a>(context: &Context<'a>) -> Result<Plan<'a>, Problem> {
+    let mut query = context.query();
+    query.finish()?;
+    let (request, platforms) = (context.request, context.caller.platforms());
+    let filter = FindFilter {
+        q: query.text("q").and_then(|text| Query::parse(&text)).unwrap_or_default(),
+        method: query.text("method").map_or(Wish::Any, |text| method(&text)),
+        platforms: query.text("platform").map(|text| Names::of_text(fold(&text))),
+        seen: platforms.cloned(),
+    };
+    let asked = Asked::Found { filter, paging: Paging::read(&query) };
+    Ok(Plan::Catalog(CatalogAnswer { request, platforms, asked }))
+}

@@ -1,0 +1,308 @@
+//! The search over the actions of all platforms: contract, part 7.
+
+use std::collections::BTreeSet;
+
+use connector_vault::api::Config;
+use connector_vault::catalog::detail::ConnectorDetail;
+use connector_vault::catalog::model::Action;
+use connector_vault::catalog::write::{Platform, Sizes};
+use connector_vault::terms::Method;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::support::{Api, action, body, column, config, connector, small_catalog, units};
+use crate::vault::{code, faults};
+
+const SEARCH: &str = "/v1/available-actions";
+const SECRET: &str = "a secret of thirty-two characters";
+
+/// The method, title, key, path and description of an action.
+type Said = (Method, &'static str, &'static str, &'static str, &'static str);
+
+fn platform(name: &str, shown: &str, alias: &[&str], actions: &[Said]) -> Platform {
+    let row = |(method, title, key, ..): &Said| action(name, title, key, *method);
+    let rows: Vec<Action> = actions.iter().map(row).collect();
+    let detail = |(method, title, key, path, description): &Said| {
+        json!({
+            "title": title, "key": key, "method": method.as_str(), "modelName": "Model",
+            "facts": {"path": path, "description": description},
+        })
+    };
+    let mut details: Vec<Value> = actions.iter().map(detail).collect();
+    details.sort_by_key(|detail| detail["key"].as_str().unwrap().to_lowercase());
+    let tools = u32::try_from(rows.len()).unwrap();
+    Platform {
+        connector: connector(name, shown, "Other", tools),
+        detail: ConnectorDetail::default(),
+        authkit: false,
+        aliases: alias.iter().map(|alias| (*alias).to_owned()).collect(),
+        units: units(json!({}), &details, &[]),
+        actions: rows,
+    }
+}
+
+fn catalog() -> Vec<Platform> {
+    use Method::{Delete, Get, Patch, Post};
+    let github = [
+        (Post, "Create an issue", "issuesCreate", "/repos/{repo}/issues", "Opens it."),
+        (Get, "List repository issues", "issuesList", "/repos/{repo}/issues", ""),
+        (Patch, "Update an issue", "issuesUpdate", "/repos/{repo}/issues/{number}", ""),
+        (
+            Post,
+            "Create an issue comment",
+            "issuesComment",
+            "/repos/{repo}/issues/{number}/comments",
+            "",
+        ),
+        (Delete, "Delete a repository", "reposDelete", "/repos/{repo}", ""),
+    ];
+    let gitlab = [
+        (Post, "Create an issue", "postIssues", "/projects/{id}/issues", ""),
+        (Get, "List merge requests", "getMerges", "/projects/{id}/merge_requests", ""),
+    ];
+    let post = [
+        (Post, "Deliver a letter", "letter", "/letters", "Sends an electronic mail to somebody."),
+        (Get, "List letters", "letters", "/letters", ""),
+    ];
+    vec![
+        platform("post", "Post Office", &[], &post),
+        platform("github", "GitHub", &["old-hub"], &github),
+        platform("gitlab", "GitLab", &[], &gitlab),
+    ]
+}
+
+fn api() -> Api {
+    let api = Api::new(config(&[("SESSION_SECRET", SECRET)]));
+    api.world.publish_platforms(Sizes::PUBLISHED, &catalog());
+    api
+}
+
+/// The matches of a query, each as `platform key`, and how many there are.
+fn found(api: &Api, query: &str) -> (Vec<String>, u64) {
+    let response = api.get(&format!("{SEARCH}?{query}"));
+    assert_eq!(response.status, 200, "{query}: {}", body(&response));
+    let total = body(&response)["total"].as_u64().unwrap();
+    let rows = column(&response, "platform").into_iter().zip(column(&response, "key"));
+    (rows.map(|(platform, key)| format!("{platform} {key}")).collect(), total)
+}
+
+#[test]
+fn rows_and_envelope_are_those_of_an_action_list() {
+    let text = String::from_utf8(api().get(&format!("{SEARCH}?q=deliver+letter&limit=1")).body);
+    let row = r#"{"title":"Deliver a letter","key":"letter","method":"POST","platform":"post","modelName":"Model"}"#;
+    assert_eq!(text.unwrap(), format!(r#"{{"rows":[{row}],"total":2,"pages":2,"page":1}}"#));
+}
+
+#[test]
+fn what_is_asked_comes_first() {
+    let api = api();
+    for (question, first) in [
+        ("create github issue", "github issuesCreate"),
+        ("Create an issue in GitLab!", "gitlab postIssues"),
+        ("list all the issues of my github repo", "github issuesList"),
+        ("edit an issue", "github issuesUpdate"),
+        ("comment on a github issue", "github issuesComment"),
+        ("remove a repository", "github reposDelete"),
+        ("gitlab merge request", "gitlab getMerges"),
+        ("send email", "post letter"),
+        ("letters", "post letters"),
+        ("creating issues on git hub", "github issuesCreate"),
+        ("delete rep", "github reposDelete"),
+        ("the", ""),
+        ("xyzzy", ""),
+        ("%F0%9F%90%99", ""),
+    ] {
+        let (rows, total) = found(&api, &format!("q={}", question.replace(' ', "+")));
+        assert_eq!(rows.first().map_or("", String::as_str), first, "{question}: {rows:?}");
+        assert_eq!(total, rows.len() as u64, "{question}");
+    }
+}
+
+#[test]
+fn an_action_counts_when_it_has_most_of_the_words() {
+    let api = api();
+    let (rows, _) = found(&api, "q=gitlab+merge+request");
+    assert_eq!(rows, ["gitlab getMerges"]);
+    let (issues, _) = found(&api, "q=issue");
+    assert_eq!(issues.len(), 5, "{issues:?}");
+    assert_eq!(found(&api, "q=letter+xyzzy").0, found(&api, "q=letter").0);
+}
+
+#[test]
+fn filters_must_all_hold() {
+    let api = api();
+    for (query, expected) in [
+        ("q=issue&platform=gitlab", vec!["gitlab postIssues"]),
+        ("q=create+issue&platform=GitLab,POST&method=post", vec!["gitlab postIssues"]),
+        ("q=issue&platform=old-hub&method=PATCH", vec!["github issuesUpdate"]),
+        ("q=repository&method=delete", vec!["github reposDelete"]),
+        ("q=issue&platform=nothing", vec![]),
+        ("q=issue&platform=git", vec![]),
+        ("q=issue&method=HEAD", vec![]),
+    ] {
+        let (rows, total) = found(&api, query);
+        assert_eq!(
+            (rows, total),
+            (expected.iter().map(ToString::to_string).collect(), expected.len() as u64),
+            "{query}"
+        );
+    }
+}
+
+#[test]
+fn all_faults_of_a_query_are_named() {
+    let api = api();
+    let long = "x".repeat(101);
+    let many = vec!["github"; 21].join(",");
+    for (query, expected) in [
+        ("", vec!["q"]),
+        ("q=", vec!["q"]),
+        ("q=%20", vec!["q"]),
+        (&format!("q={long}"), vec!["q"]),
+        ("q=a&q=b", vec!["q"]),
+        ("page=0&limit=501", vec!["limit", "page", "q"]),
+        ("q=a&platform=a,,b", vec!["platform"]),
+        (&format!("q=a&platform={many}"), vec!["platform"]),
+        ("q=a&titel=b", vec!["titel"]),
+        ("Q=a", vec!["Q>q", "q"]),
+    ] {
+        let response = api.get(&format!("{SEARCH}?{query}"));
+        assert_eq!(
+            (response.status, faults(&response)),
+            (400, expected.iter().map(ToString::to_string).collect()),
+            "{query}"
+        );
+    }
+    assert_eq!(body(&api.get(SEARCH))["errors"][0]["detail"], "`q` is required");
+}
+
+#[test]
+fn a_token_sees_its_platforms_only() {
+    let api = api();
+    let token = |platforms: &Value| {
+        let response = api.session(&json!({"identity": "ann", "platforms": platforms}));
+        response["token"].as_str().unwrap().to_owned()
+    };
+    let (one, other) = (token(&json!(["gitlab"])), token(&json!(["post", "github"])));
+    let get = |secret: &str, query: &str| {
+        let response =
+            api.send(&crate::support::as_secret(secret, "GET", &format!("{SEARCH}?{query}")));
+        assert_eq!(response.status, 200);
+        (
+            column(&response, "platform").into_iter().collect::<BTreeSet<_>>(),
+            body(&response)["total"].as_u64().unwrap(),
+        )
+    };
+    for _ in 0..2 {
+        assert_eq!(get(&one, "q=issue"), (["gitlab".to_owned()].into(), 1));
+        assert_eq!(get(&other, "q=issue"), (["github".to_owned()].into(), 4));
+        assert_eq!(get(&one, "q=issue&platform=github"), ([].into(), 0));
+        assert_eq!(get(&one, "q=deliver+letter"), ([].into(), 0));
+        assert_eq!(found(&api, "q=issue").1, 5, "what a token asked is not shown to a key");
+    }
+    let tag = |secret: &str| {
+        let request = crate::support::as_secret(secret, "GET", &format!("{SEARCH}?q=issue"));
+        api.send(&request).header("etag").unwrap().to_owned()
+    };
+    assert_ne!(tag(&one), tag(&other));
+}
+
+#[test]
+fn pages_follow_each_other_and_end() {
+    let api = api();
+    let (all, total) = found(&api, "q=issue&limit=500");
+    let mut rows = Vec::new();
+    for page in 1..=total {
+        let (mut one, same) = found(&api, &format!("q=issue&limit=1&page={page}"));
+        assert_eq!((one.len(), same), (1, total));
+        rows.append(&mut one);
+    }
+    assert_eq!(rows, all);
+    assert_eq!(found(&api, "q=issue&limit=2&page=99"), (vec![], total));
+}
+
+#[test]
+fn more_than_ten_thousand_matches_are_not_counted() {
+    let api = Api::new(Config::default());
+    let publish = |count: usize| {
+        let actions: Vec<Action> = (0..count)
+            .map(|nth| action("pinger", "Ping", &format!("ping{nth}"), Method::Get))
+            .collect();
+        api.world.publish(vec![(connector("pinger", "Pinger", "Other", 1), false, actions)]);
+        api.world.wait(60_000);
+        body(&api.get(&format!("{SEARCH}?q=ping&limit=500&page=20")))
+    };
+    let at_most = publish(10_000);
+    assert_eq!((&at_most["total"], at_most.get("totalIsMinimum")), (&json!(10_000), None));
+    let more = publish(10_001);
+    assert_eq!((&more["total"], &more["totalIsMinimum"]), (&json!(10_000), &json!(true)));
+    assert_eq!((&more["pages"], more["rows"].as_array().unwrap().len()), (&json!(20), 500));
+    assert_eq!(body(&api.get(&format!("{SEARCH}?q=ping&limit=500&page=21")))["rows"], json!([]));
+}
+
+#[test]
+fn a_cold_search_reads_three_values_one_after_the_other() {
+    let api = api();
+    assert_eq!(api.get(&format!("{SEARCH}?q=create+github+issue")).status, 200);
+    assert_eq!(api.world.blob_waits.get(), 3);
+    api.world.blob_reads.borrow_mut().clear();
+    assert_eq!(api.get(&format!("{SEARCH}?q=list+letters")).status, 200);
+    assert_eq!(api.world.blob_reads.borrow().as_slice(), [""; 0]);
+}
+
+#[test]
+fn a_catalog_of_an_earlier_release_has_no_such_search() {
+    let api = Api::new(Config::default());
+    crate::format1::publish(&api.world, small_catalog());
+    let response = api.get(&format!("{SEARCH}?q=user"));
+    assert_eq!((response.status, code(&response).as_str()), (503, "unavailable"));
+    assert_eq!(api.get("/v1/available-actions/*").status, 404);
+    api.world.publish(small_catalog());
+    api.world.wait(60_000);
+    assert_eq!(found(&api, "q=create+user").0.first().unwrap(), "alpha usersCreate");
+    assert_eq!(
+        api.get("/v1/available-actions/*").status,
+        404,
+        "the list of all actions is no platform's"
+    );
+}
+
+#[test]
+fn the_order_of_platforms_makes_no_difference() {
+    let api = api();
+    let mut turned = catalog();
+    turned.reverse();
+    let segments =
+        |platforms: &[Platform]| api.world.publish_platforms(Sizes::PUBLISHED, platforms);
+    assert_eq!(segments(&turned), segments(&catalog()));
+}
+
+#[test]
+fn small_pieces_give_the_same_answers() {
+    let (whole, split) = (api(), api());
+    let sizes = Sizes { scattered: 1, every: 200, words: 1, vocabulary: 3000, ..Sizes::PUBLISHED };
+    split.world.publish_platforms(sizes, &catalog());
+    for query in [
+        "q=issue",
+        "q=create+github+issue",
+        "q=send+email",
+        "q=delete+rep",
+        "q=list&limit=3",
+        "q=zzz",
+    ] {
+        assert_eq!(found(&split, query), found(&whole, query), "{query}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_answered(text in "\\PC{1,100}", words in proptest::collection::vec("(git|hub|issue|create|s|ing|the|é|-)", 1..20)) {
+        let api = api();
+        for text in [text, words.join(" ")] {
+            let hex: Vec<String> = text.bytes().map(|byte| format!("%{byte:02x}")).collect();
+            let query = hex.concat();
+            let response = api.get(&format!("{SEARCH}?q={query}"));
+            prop_assert!(response.status == 200 || response.status == 400, "{}", response.status);
+        }
+    }
+}
