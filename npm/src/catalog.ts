@@ -109,6 +109,16 @@ export interface ActionFilters extends Paging {
   q?: string | undefined;
 }
 
+/** A search over the actions of all platforms. An action must match all filters. */
+export interface ActionSearch extends Paging {
+  /** What the action does, in words, such as `create github issue`. 1–100 characters. */
+  q: string;
+  /** Platforms, at most 20: actions of any of them. Exact, ignoring case. A string can contain several, with commas. */
+  platform?: string | readonly string[] | undefined;
+  /** The HTTP method, ignoring case. */
+  method?: ActionMethod | Lowercase<ActionMethod> | undefined;
+}
+
 /** The catalog of connectors. Needs the scope `catalog:read`. */
 export interface Connectors {
   /** Lists connectors by name. */
@@ -125,6 +135,13 @@ export interface Connectors {
 
 /** The actions of each platform. Needs the scope `catalog:read`. */
 export interface Actions {
+  /**
+   * Searches the actions of all platforms, the best match first: ask as you would ask a person. `total` is exact up to
+   * 10,000; see `totalIsMinimum`.
+   */
+  search(query: ActionSearch, options?: CallOptions): List<Action>;
+  /** The errors that `search` would find in this query, without a request. If there are none, the array is empty. */
+  validateSearch(query: ActionSearch): readonly Fault[];
   /** Lists the actions of a platform by title. */
   list(platform: string, filters?: ActionFilters, options?: CallOptions): List<Action>;
   /**
@@ -169,7 +186,10 @@ export function actions(caller: Caller): Actions {
       const query = queryOf(filters, []);
       return Call.listActions(text(platform, "platform"), query);
     };
+  const searching: MakeList = (query) => Call.searchActions(queryOf(query, ["platform"]));
   return {
+    search: (query, options) => caller.list(searching, query, options),
+    validateSearch: (query) => caller.faultsOfList(searching, query),
     list: (platform, filters, options) => caller.list(listing(platform), filters, options),
     validateList: (platform, filters) => caller.faultsOfList(listing(platform), filters),
     get: async (platform: string, key: string, query?: ActionQuery, options?: CallOptions) =>

@@ -28,6 +28,7 @@ export type { CallOptions, ChangeOptions } from "./call.js";
 export type {
   Action,
   ActionFilters,
+  ActionSearch,
   ActionMethod,
   Actions,
   Connector,

@@ -22,6 +22,8 @@ export interface Page<Row> extends AsyncIterable<Row> {
   readonly rows: Row[];
   /** The number of rows in the whole list. */
   readonly total: number;
+  /** Whether there are more rows than `total`. Only a search over all actions does not count all of its matches. */
+  readonly totalIsMinimum: boolean;
   /** The number of pages in the whole list. */
   readonly pages: number;
   /** The number of this page, from 1. */
@@ -61,7 +63,7 @@ export interface ListFilters extends Paging {
 }
 
 /** The JSON of a page. @internal */
-export type Envelope<Row> = Pick<Page<Row>, "rows" | "total" | "pages" | "page">;
+export type Envelope<Row> = Pick<Page<Row>, "rows" | "total" | "pages" | "page"> & { totalIsMinimum?: boolean };
 
 /** A page as it comes, with the cursor of the next one. */
 interface Received<Row> {
@@ -79,15 +81,18 @@ export function isPage(json: unknown): boolean {
 class OnePage<Row> implements Page<Row> {
   readonly rows: Row[];
   readonly total: number;
+  readonly totalIsMinimum: boolean;
   readonly pages: number;
   readonly page: number;
   readonly after: string | undefined;
   #follow: Page<Row>["next"];
 
   /** `after` is the cursor of the next page; `follow` requests that page. */
-  constructor({ rows, total, pages, page }: Envelope<Row>, after: string | undefined, follow: Page<Row>["next"]) {
+  constructor(envelope: Envelope<Row>, after: string | undefined, follow: Page<Row>["next"]) {
+    const { rows, total, totalIsMinimum, pages, page } = envelope;
     this.rows = rows;
     this.total = total;
+    this.totalIsMinimum = totalIsMinimum === true;
     this.pages = pages;
     this.page = page;
     this.after = after;

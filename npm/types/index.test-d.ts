@@ -110,10 +110,16 @@ type ActionFilters = {
   [Name in keyof declared.ActionFilters]: Name extends "method" ? string : declared.ActionFilters[Name];
 };
 
+type ActionSearch = {
+  [Name in keyof declared.ActionSearch]: Name extends "method" ? string : declared.ActionSearch[Name];
+};
+
 export type Asked = Check<{
   connectors: SameMembers<Given<declared.ConnectorFilters>, Parameters<"ConnectorFilters">>;
   actions: SameMembers<Given<ActionFilters>, Parameters<"ActionFilters">>;
   method: SameNames<Uppercase<NonNullable<declared.ActionFilters["method"]>>, Names["ActionMethod"]>;
+  search: SameMembers<Given<ActionSearch>, Parameters<"ActionSearch">>;
+  searchRequires: SameNames<Required<declared.ActionSearch>, "q">;
   connections: SameMembers<Given<declared.ConnectionFilters>, Parameters<"ConnectionFilters">>;
   attempt: SameMembers<Given<declared.AttemptQuery>, Parameters<"AttemptQuery">>;
   credentials: SameMembers<Given<declared.CredentialsQuery>, Parameters<"CredentialsQuery">>;

@@ -63,6 +63,10 @@ export async function lists(signal: AbortSignal, limit?: number) {
     is<Connection>(connection);
   for await (const connection of page) is<`${Environment}::${string}`>(connection.key);
   for await (const action of await vault.actions.list("github")) is<Action>(action);
+  const found = await vault.actions.search({ q: "create an issue", platform: ["github", "gitlab"], method: "post" });
+  is<[Page<Action>, boolean]>([found, found.totalIsMinimum]);
+  // @ts-expect-error there is nothing to search for
+  vault.actions.search({ platform: "github" });
 }
 
 export async function action() {
@@ -146,6 +150,7 @@ export function validation(tags: string[], form: Omit<NewConnection, "identityTy
   is<readonly Fault[]>([
     ...vault.actions.validateList("github"),
     ...vault.actions.validateList("github", { method: "get" }),
+    ...vault.actions.validateSearch({ q: "create an issue" }),
   ]);
 }
 

@@ -113,6 +113,17 @@ impl Call {
         Ok(Self::to(endpoint, &[]).with_query(query))
     }
 
+    /// `GET /v1/available-actions`
+    ///
+    /// # Errors
+    /// With all faults of the query.
+    #[wasm_bindgen(js_name = searchActions)]
+    pub fn search_actions(query: &str) -> Result<Call, JsValue> {
+        let endpoint = Keyed::SearchActions;
+        read(endpoint, query).finish().map_err(Failure::from)?;
+        Ok(Self::to(endpoint, &[]).with_query(query))
+    }
+
     /// `GET /v1/available-actions/{platform}`. Only the service knows which platforms exist, but texts that would lead
     /// to another path are refused here.
     ///
