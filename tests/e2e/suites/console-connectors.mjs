@@ -78,6 +78,22 @@ export function consoleConnectors(world) {
         assert.ok(!page.url().includes("?"));
       }));
 
+    test("a search finds actions of all platforms too, and each leads to its page", () =>
+      visit("/connectors?q=create+github+issue", async (page) => {
+        const found = page.getByRole("region", { name: "Actions" });
+        const first = found.getByRole("listitem").first();
+        await first.getByText("GitHub", { exact: true }).waitFor();
+        await first.getByText("POST").waitFor();
+        await expectAccessible(page);
+        await first.getByRole("link", { name: "Create an issue" }).click();
+        await page.waitForURL("**/connectors/github/actions/issuesCreate");
+        await page.goBack();
+        await found.waitFor();
+        // Filters of connectors say nothing about actions.
+        await page.getByRole("checkbox", { name: "Hosted authorization only" }).check();
+        await found.waitFor({ state: "detached" });
+      }));
+
     test("a category, with the number of its connectors, in the address", () =>
       visit("/connectors?q=google", async (page) => {
         await expectCards(page, { q: "google" });

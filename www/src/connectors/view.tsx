@@ -12,6 +12,7 @@ import { SearchField } from "../parts/search";
 import { Select } from "../parts/select";
 import { Snippet, literal, pathOf } from "../parts/snippet";
 import { CATALOG_FRESH_MS, useSession } from "../session/session";
+import { FoundActions } from "./found-actions";
 import { usePlatforms } from "./platforms";
 import "./connectors.css";
 
@@ -43,7 +44,7 @@ export function ConnectorsView() {
         <div class="wide">
           <SearchField
             label="Search"
-            placeholder="Name, category or description"
+            placeholder="A platform, or what to do: create github issue"
             value={values.q ?? ""}
             onChange={(q) => change({ q, page: undefined }, { replace: true })}
           />
@@ -63,6 +64,7 @@ export function ConnectorsView() {
           Hosted authorization only
         </label>
       </div>
+      {values.q && filters.page === 1 && Object.keys(asked).length === 1 && <FoundActions q={values.q} />}
       <Answer query={query} what="connectors" rows={8}>
         {({ rows, total, pages, page }) => (
           <>
