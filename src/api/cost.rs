@@ -6,8 +6,8 @@ use std::rc::Rc;
 
 use crate::access::usage::Use;
 use crate::ports::{
-    Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Patterns, Ports, Random, RateLimit,
-    ResultSet, RetryAfter, Statement, StorageError,
+    Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Patterns, Ports, Random,
+    RateLimit, ResultSet, RetryAfter, Statement, StorageError,
 };
 
 /// How often a read of a value, or a batch whose connection was lost, is tried before the request fails.

@@ -14,8 +14,8 @@ use worker::worker_sys::types::D1Database;
 use super::buffer::Buffer;
 use super::http;
 use crate::ports::{
-    Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, MAX_ANSWER, Param, Patterns, Random,
-    RateLimit, ResultSet, RetryAfter, Statement, StorageError,
+    Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, MAX_ANSWER, Param,
+    Patterns, Random, RateLimit, ResultSet, RetryAfter, Statement, StorageError,
 };
 
 /// The Workers KV namespace that holds the catalog.

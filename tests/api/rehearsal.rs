@@ -9,8 +9,8 @@ use connector_vault::access::key::ApiKey;
 use connector_vault::api::{Config, Request, Service, handle};
 use connector_vault::catalog::action::unit;
 use connector_vault::ports::{
-    Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Patterns, Random, RateLimit,
-    ResultSet, RetryAfter, Statement, StorageError,
+    Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Patterns, Random,
+    RateLimit, ResultSet, RetryAfter, Statement, StorageError,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

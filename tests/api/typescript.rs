@@ -18,9 +18,9 @@ use connector_vault::catalog::detail::{ConnectorDetail, Grant, In, Pkce, TokenAu
 use connector_vault::catalog::model::Status;
 use connector_vault::catalog::search::MAX_CHARS;
 use connector_vault::catalog::write::{Platform, Sizes};
+use connector_vault::connect::attempt::Failure;
 use connector_vault::openapi::endpoints::about;
 use connector_vault::openapi::schema::variants;
-use connector_vault::connect::attempt::Failure;
 use connector_vault::terms::{CredentialType, Environment, IdentityType, Method, Scope, State};
 use connector_vault::vault::filter::{MAX_KEYS, MAX_Q, MAX_TAGS as MAX_FILTER_TAGS};
 use connector_vault::vault::rules::MAX_TAGS;

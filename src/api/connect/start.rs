@@ -324,7 +324,8 @@ impl<'a> NewConnect<'a> {
         } else if body.has("scopes") {
             body.invalid(&["scopes"], "applies to methods of OAuth 2.0 only");
         }
-        let values = method.fill(&given, ports, |name, what| body.invalid(&["fields", name], &what));
+        let values =
+            method.fill(&given, ports, |name, what| body.invalid(&["fields", name], &what));
         let return_url = body.text("returnUrl");
         if let Some(url) = &return_url
             && !returns(context, url)

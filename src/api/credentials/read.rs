@@ -172,7 +172,10 @@ fn shown(row: &HeldRow, held: &Held, method: Option<&AuthMethod>) -> Response {
         add("expiresAt", row.expires_at.and_then(rfc3339).into());
         add("scopes", row.scopes().into());
         if !tokens.members.is_empty() {
-            add("members", object(tokens.members.iter().map(|(name, value)| (name, value.clone()))));
+            add(
+                "members",
+                object(tokens.members.iter().map(|(name, value)| (name, value.clone()))),
+            );
         }
     }
     let fields = held.fields.iter().filter(|(name, _)| !own.contains(&name.as_str()));

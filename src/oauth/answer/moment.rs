@@ -75,7 +75,8 @@ fn http_date(text: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{http_date, rfc3339};
+    use super::http_date;
+    use crate::rfc3339::parse;
 
     /// 2026-11-22T12:00:00Z
     const NOON: u64 = 1_795_348_800_000;
