@@ -87,7 +87,9 @@ export interface Names {
     | "credentials_rejected"
     | "too_many_requests"
     | "internal"
-    | "unavailable";
+    | "platform_unreachable"
+    | "unavailable"
+    | "platform_timeout";
   Scope:
     | "catalog:read"
     | "connections:read"

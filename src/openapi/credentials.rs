@@ -88,7 +88,7 @@ pub fn pending_attempt() -> Node {
             (
                 "authorizationUrl",
                 said(
-                    "A link for the user. It asks whether they started this, and leads to the platform. It works once.",
+                    "A link for the user. It asks whether they started this, and leads to the platform. It works in one browser, until the attempt is over.",
                     url,
                 ),
             ),

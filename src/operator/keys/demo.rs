@@ -53,7 +53,7 @@ pub fn demo(args: &Demo) -> Result<()> {
     let key = match kept {
         Some(key) if works(&table, &key)? => key,
         _ => {
-            let (row, key) = add(&table, ACCOUNT, Environment::Test, scopes(&[]), None)?;
+            let (row, key) = add(&table, ACCOUNT, Environment::Test, scopes(&Scope::ALL), None)?;
             let key = Kept { id: row.id, secret: key.reveal().into() };
             keep(&file, &key).with_context(|| format!("the file {}", file.display()))?;
             key

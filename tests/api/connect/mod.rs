@@ -1,7 +1,9 @@
 //! Connecting accounts: contract, parts 8 to 11, over real SQLite and a scripted platform.
 
+mod access;
 mod clients;
 mod credentials;
+mod crowd;
 mod direct;
 mod oauth;
 mod renewal;
@@ -11,7 +13,7 @@ use std::cell::RefCell;
 use connector_vault::api::{Request, Response};
 use connector_vault::catalog::action::unit::Units;
 use connector_vault::catalog::write::{Platform, Sizes};
-use connector_vault::ports::{HttpError, HttpRequest, HttpResponse};
+use connector_vault::ports::{HttpError, HttpResponse};
 use serde_json::{Value, json};
 
 use crate::support::{
@@ -19,7 +21,7 @@ use crate::support::{
 };
 
 /// 32 bytes.
-const KEYS: &str = "one:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
+pub const KEYS: &str = "one:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
 
 /// The settings under which everything works.
 const SETTINGS: [(&str, &str); 4] = [
@@ -144,7 +146,8 @@ fn of_ann(platform: &str) -> Value {
     json!({"platform": platform, "identity": "ann", "identityType": "user"})
 }
 
-fn answer(status: u16, document: &Value) -> Result<HttpResponse, HttpError> {
+/// What another service answers.
+pub fn answer(status: u16, document: &Value) -> Result<HttpResponse, HttpError> {
     Ok(HttpResponse {
         status,
         headers: vec![("content-type".into(), "application/json".into())],
@@ -153,7 +156,7 @@ fn answer(status: u16, document: &Value) -> Result<HttpResponse, HttpError> {
 }
 
 /// Lets other services answer in turn, each with a status and a document. Returns what they were sent.
-fn script(api: &Api, answers: &[(u16, Value)]) {
+pub fn script(api: &Api, answers: &[(u16, Value)]) {
     let mut answers = answers.to_vec().into_iter();
     *api.world.platform.borrow_mut() = Box::new(move |request| {
         let (status, document) =
@@ -247,7 +250,7 @@ fn text(response: &Response) -> String {
 }
 
 /// Begins an attempt. Returns its id and its link.
-fn begin(api: &Api, sent: &Value) -> (String, String) {
+pub fn begin(api: &Api, sent: &Value) -> (String, String) {
     let response = connect(api, sent);
     assert_eq!(response.status, 202, "{}", body(&response));
     let begun = body(&response);
@@ -256,15 +259,20 @@ fn begin(api: &Api, sent: &Value) -> (String, String) {
     (text("id"), text("authorizationUrl"))
 }
 
-/// Begins an attempt and agrees to it at the platform, which then answers the exchange as scripted.
-fn connected(api: &Api, sent: &Value, tokens: &Value) -> String {
-    let (id, link) = begin(api, sent);
+/// Follows a link and agrees at the platform, which then answers the exchange as scripted.
+pub fn agree(api: &Api, link: &str, tokens: &Value) {
     let browser = Browser::default();
-    let (_, asked) = browser.follow(api, &link);
+    let (_, asked) = browser.follow(api, link);
     let state = value_of(&asked, "state").unwrap();
     script(api, &[(200, tokens.clone()), (404, json!({}))]);
     let response = browser.back(api, &format!("code=c&state={state}"));
     assert_eq!(response.status, 200, "{}", text(&response));
+}
+
+/// Begins an attempt and agrees to it at the platform, which then answers the exchange as scripted.
+fn connected(api: &Api, sent: &Value, tokens: &Value) -> String {
+    let (id, link) = begin(api, sent);
+    agree(api, &link, tokens);
     let status = attempt(api, &id);
     assert_eq!(status["status"], "succeeded", "{status}");
     status["connection"]["id"].as_str().unwrap().to_owned()

@@ -12,10 +12,12 @@ use connector_vault::catalog::detail::ConnectorDetail;
 use connector_vault::catalog::model::{Action, Connector};
 use connector_vault::catalog::write::{Platform, Sizes};
 use connector_vault::openapi::answers::{Answer, Answers, Recorded};
+use connector_vault::openapi::connecting::{CLIENTS, IMPORTING, STARTING};
 use connector_vault::openapi::endpoints::{CHANGING, CREATING, NAMING, OPENING, SETTING};
 use connector_vault::terms::{Environment, Method, Scope};
-use serde_json::json;
+use serde_json::{Value, json};
 
+use crate::connect::{KEYS, agree, answer as answered, begin, script};
 use crate::support::{
     Api, action, anonymous, as_key, body, config, connector, units, with_body, with_header,
 };
@@ -28,10 +30,24 @@ struct Scene {
     ids: Vec<String>,
 }
 
+fn settings() -> Config {
+    config(&[
+        ("SESSION_SECRET", &"an example ".repeat(3)),
+        ("VAULT_KEYS", KEYS),
+        ("ALLOWED_ORIGINS", "https://app.example.com"),
+    ])
+}
+
 impl Scene {
     fn new() -> Self {
-        let api = Api::new(config(&[("SESSION_SECRET", &"an example ".repeat(3))]));
+        let api = Api::new(settings());
         api.world.publish_platforms(Sizes::PUBLISHED, &catalog());
+        *api.world.platform.borrow_mut() = Box::new(|request| match request.url.as_str() {
+            "https://api.github.com/user" => {
+                answered(200, &json!({"id": 583_231, "login": "octocat"}))
+            }
+            other => panic!("nobody answers {other}"),
+        });
         let create = |(platform, identity, tags): (&str, &str, &[&str])| {
             api.world.wait(1_234_567);
             let document = json!({
@@ -50,12 +66,54 @@ impl Scene {
         Self { api, ids }
     }
 
+    /// The path of the credentials of a connection.
+    fn credentials(&self) -> String {
+        format!("{}/credentials", at(&self.ids[2]))
+    }
+
+    fn put(&self, path: &str, document: &str) -> Request {
+        with_body(self.api.request("PUT", path), document)
+    }
+
+    fn connect(&self, document: &str) -> Request {
+        with_body(self.api.request("POST", "/v1/vault/connect"), document)
+    }
+
+    /// Stores an OAuth client for GitHub.
+    fn set_client(&self) {
+        assert!(self.api.send(&self.put(CLIENT, CLIENTS[0].2)).status < 300);
+    }
+
+    /// Stores credentials of the connection.
+    fn hold(&self, document: &str) {
+        let response = self.api.send(&self.put(&self.credentials(), document));
+        assert_eq!(response.status, 204, "{}", String::from_utf8_lossy(&response.body));
+    }
+
+    /// Publishes a catalog without GitHub.
+    fn forget_github(&mut self) {
+        self.api.world.publish_platforms(Sizes::PUBLISHED, &catalog()[1..]);
+        self.api.service = Service::new(settings());
+    }
+
+    /// Lets a renewal fail while the access token is still valid.
+    fn degrade(&self) {
+        self.set_client();
+        self.hold(
+            r#"{"type":"oauth2","accessToken":"a","refreshToken":"r","expiresAt":"2027-01-15T16:00:00Z","scopes":["repo"]}"#,
+        );
+        // Two minutes before that.
+        self.api.world.now.set(1_800_028_680_000);
+        script(&self.api, &[(503, json!({}))]);
+        assert_eq!(self.api.get(&self.credentials()).status, 200);
+    }
+
     /// A request that succeeds.
     fn request(&self, endpoint: Keyed) -> Request {
         let get = |path: &str| self.api.request("GET", path);
         let one = || self.api.request("GET", &at(&self.ids[2]));
         let put = |part: &str, document: &str| {
-            with_body(self.api.request("PUT", &format!("{}/{part}", at(&self.ids[2]))), document)
+            self.put(&format!("{}/{part}", at(&self.ids[2])), document)
         };
         match endpoint {
             Keyed::Whoami => {
@@ -87,22 +145,62 @@ impl Scene {
             Keyed::SetConnectionState => put("state", SETTING[1].2),
             Keyed::SetConnectionName => put("name", NAMING[0].2),
             Keyed::Summary => get(SUMMARY),
+            Keyed::GetStatus => {
+                self.degrade();
+                get(&format!("{}/status", at(&self.ids[2])))
+            }
+            Keyed::GetCredentials => {
+                self.hold(IMPORTING[0].2);
+                get(&self.credentials())
+            }
+            Keyed::SetCredentials => put("credentials", IMPORTING[0].2),
+            Keyed::Connect => {
+                self.set_client();
+                self.connect(STARTING[1].2)
+            }
+            Keyed::GetAttempt => {
+                self.set_client();
+                let sent: Value = serde_json::from_str(STARTING[0].2).unwrap();
+                let (id, link) = begin(&self.api, &sent);
+                let tokens =
+                    json!({"access_token": "example-access-token", "token_type": "bearer"});
+                agree(&self.api, &link, &tokens);
+                get(&format!("/v1/vault/connect/{id}"))
+            }
+            Keyed::ListOauthClients => {
+                self.set_client();
+                get("/v1/oauth-clients")
+            }
+            Keyed::GetOauthClient => {
+                self.set_client();
+                get(CLIENT)
+            }
+            Keyed::SetOauthClient => self.put(CLIENT, CLIENTS[0].2),
+            Keyed::DeleteOauthClient => {
+                self.set_client();
+                self.api.request("DELETE", CLIENT)
+            }
         }
     }
 }
 
-/// The answers of all endpoints except those that are files.
+/// The path of the OAuth client for GitHub.
+const CLIENT: &str = "/v1/oauth-clients/github";
+
+/// The answers of all endpoints except those that are files or pages.
 pub fn answers() -> Answers {
     let endpoints = Endpoint::ALL.iter().filter_map(|endpoint| {
         let recorded = match endpoint {
-            Endpoint::Open(Open::SecurityTxt | Open::Document) => return None,
             Endpoint::Open(Open::Health) => Recorded {
                 success: answer(&Scene::new().api.send(&anonymous("GET", "/health"))),
+                others: Vec::new(),
                 not_modified: None,
                 problems: BTreeMap::new(),
             },
+            Endpoint::Open(_) => return None,
             Endpoint::Keyed(keyed) => Recorded {
                 success: answer(&success(*keyed)),
+                others: others(*keyed).iter().map(answer).collect(),
                 not_modified: not_modified(*keyed).as_ref().map(answer),
                 problems: Code::ALL
                     .into_iter()
@@ -135,6 +233,24 @@ fn success(endpoint: Keyed) -> Response {
     let response = scene.api.send(&scene.request(endpoint));
     assert!(response.status < 300, "{endpoint:?}: {}", body(&response));
     response
+}
+
+/// The answers with other statuses when nothing goes wrong, in the order in which they are described.
+fn others(endpoint: Keyed) -> Vec<Response> {
+    let scene = Scene::new();
+    let send = |request: &Request| scene.api.send(request);
+    scene.set_client();
+    match endpoint {
+        Keyed::Connect => {
+            let again = json!({
+                "connection": scene.ids[2], "authMethod": "token", "fields": {"token": "example-token"},
+            });
+            let reconnected = send(&scene.connect(&again.to_string()));
+            vec![reconnected, send(&scene.connect(STARTING[0].2))]
+        }
+        Keyed::SetOauthClient => vec![send(&scene.put(CLIENT, CLIENTS[0].2))],
+        _ => Vec::new(),
+    }
 }
 
 /// The answer of `whoami` to a token.
@@ -180,6 +296,14 @@ fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
             let query = ["include=request", "include=responses&include=responses"];
             request.query = query[usize::from(wanted == Code::RepeatedParameter)].into();
         }
+        Code::RepeatedParameter | Code::InvalidParameter if endpoint == Keyed::GetCredentials => {
+            let query = ["refresh=yes", "refresh=true&refresh=true"];
+            request.query = query[usize::from(wanted == Code::RepeatedParameter)].into();
+        }
+        Code::RepeatedParameter | Code::InvalidParameter if endpoint == Keyed::GetAttempt => {
+            let query = ["wait=60", "wait=5&wait=25"];
+            request.query = query[usize::from(wanted == Code::RepeatedParameter)].into();
+        }
         Code::RepeatedParameter => request.query = "limit=10&limit=50".into(),
         Code::InvalidParameter => request.query = "limit=1000&page=0".into(),
         Code::QueryTooBroad => {
@@ -198,9 +322,47 @@ fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
             let key = scene.api.world.key("acme", Environment::Test, &[], None);
             set_key(&mut request, key.reveal());
         }
+        Code::PlatformNotFound | Code::ConnectionNotFound if endpoint == Keyed::Connect => {
+            let id = if wanted == Code::PlatformNotFound { &scene.ids[2] } else { UNKNOWN_ID };
+            request.body = Body::Whole(json!({"connection": id}).to_string().into());
+            scene.forget_github();
+        }
+        Code::PlatformNotFound if endpoint == Keyed::SetCredentials => scene.forget_github(),
         Code::PlatformNotFound => request.path = request.path.replace("github", "githb"),
         Code::ActionNotFound => request.path = request.path.replace("issuesCreate", "issuesCraete"),
         Code::ConnectionNotFound => request.path = request.path.replace(&scene.ids[2], UNKNOWN_ID),
+        Code::AttemptNotFound => {
+            let (path, _) = request.path.rsplit_once('/').unwrap();
+            request.path = format!("{path}/{UNKNOWN_ID}");
+        }
+        Code::CredentialsNotFound => {
+            request.path = request.path.replace(&scene.ids[2], &scene.ids[0]);
+        }
+        Code::OauthClientNotFound => request.path = request.path.replace("github", "gmail"),
+        Code::ConnectionFailed => {
+            let sql = "UPDATE connections SET state = 'failed', active = 0";
+            scene.api.world.database.execute(sql, []).unwrap();
+        }
+        Code::CredentialsHeld if endpoint == Keyed::SetConnectionState => {
+            scene.hold(IMPORTING[0].2);
+        }
+        Code::OauthClientMissing => {
+            scene.api.world.database.execute("DELETE FROM oauth_clients", []).unwrap();
+            request.body = Body::Whole(STARTING[0].2.into());
+        }
+        Code::CredentialsRejected | Code::PlatformUnreachable | Code::PlatformTimeout
+            if matches!(endpoint, Keyed::Connect | Keyed::SetCredentials) =>
+        {
+            let status = match wanted {
+                Code::CredentialsRejected => 401,
+                Code::PlatformUnreachable => 0,
+                _ => 1,
+            };
+            script(&scene.api, &[(status, json!({}))]);
+            if endpoint == Keyed::SetCredentials {
+                request.body = Body::Whole(IMPORTING[1].2.into());
+            }
+        }
         Code::ConnectionExists => {
             let taken = json!({"platform": "github", "identity": "bob@example.com", "identityType": "user"});
             request.body = Body::Whole(taken.to_string().into());
@@ -217,7 +379,7 @@ fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
             scene.api.service = Service::new(Config::default());
         }
         // No request to an endpoint leads to these.
-        Code::RouteNotFound | Code::MethodNotAllowed | Code::Internal => return None,
+        _ => return None,
     }
     let response = scene.api.send(&request);
     (code(&response) == wanted.as_str()).then_some(response)

@@ -16,13 +16,22 @@ const TITLES = {
   platform_not_found: [404, "Platform not found"],
   action_not_found: [404, "Action not found"],
   connection_not_found: [404, "Connection not found"],
+  attempt_not_found: [404, "Attempt not found"],
+  credentials_not_found: [404, "Credentials not found"],
+  oauth_client_not_found: [404, "OAuth client not found"],
   method_not_allowed: [405, "Method not allowed"],
   connection_exists: [409, "Connection exists"],
+  connection_failed: [409, "Connection failed"],
+  credentials_held: [409, "Credentials held"],
+  oauth_client_missing: [409, "OAuth client missing"],
   precondition_failed: [412, "Precondition failed"],
   body_too_large: [413, "Body too large"],
   unsupported_media_type: [415, "Unsupported media type"],
+  credentials_rejected: [422, "Credentials rejected"],
   too_many_requests: [429, "Too many requests"],
+  platform_unreachable: [502, "Platform unreachable"],
   unavailable: [503, "Temporarily unavailable"],
+  platform_timeout: [504, "Platform timeout"],
 };
 
 export const READ_METHODS = "GET, HEAD, OPTIONS";
@@ -100,7 +109,8 @@ export function expectProblem(answer, code, { headers = {}, vary, allow = READ_M
   assert.match(page, new RegExp(`^http://127\\.0\\.0\\.1:\\d+/problems/${code}$`));
   assert.ok(detail.length > 0 && detail.length < 2000, detail);
   assert.equal(errors !== undefined, status === 400, "`errors` come with status 400, and only then");
-  assert.equal(connectionId !== undefined, status === 409, "`connectionId` comes with status 409, and only then");
+  const names = code === "connection_exists";
+  assert.equal(connectionId !== undefined, names, "`connectionId` comes with `connection_exists`, and only then");
   for (const [name, value] of Object.entries(more)) assert.deepEqual(problem[name], value, name);
   return problem;
 }

@@ -1,0 +1,162 @@
+//! Who may do what: scopes, keys that are not valid, methods, and the order of checks.
+
+use connector_vault::access::key::ApiKey;
+use connector_vault::terms::{Environment, Scope};
+
+use super::*;
+use crate::support::as_key;
+use crate::vault::{UNKNOWN_ID, code, comparable};
+
+/// A service with a client, a connection that holds credentials, and an attempt. Returns the ids of the last two.
+fn scene() -> (Api, String, String) {
+    let api = api();
+    set_client(&api, "acme");
+    let mut sent = of_ann("plain");
+    sent["authMethod"] = json!("basic");
+    sent["fields"] = json!({"username": "u", "password": "p"});
+    let id = body(&connect(&api, &sent))["id"].as_str().unwrap().to_owned();
+    let (attempt, _) = begin(&api, &of_ann("acme"));
+    (api, id, attempt)
+}
+
+/// Every kind of request that connects accounts, with the scope that it needs.
+fn requests(key: &ApiKey, id: &str, attempt: &str) -> Vec<(Request, Scope)> {
+    let get = |path: &str| as_key(key, "GET", path);
+    let send = |method: &str, path: &str, sent: &Value| {
+        with_body(as_key(key, method, path), &sent.to_string())
+    };
+    let connection = format!("/v1/vault/connections/{id}");
+    let credentials = format!("{connection}/credentials");
+    let basic = json!({"type": "basic", "username": "u", "password": "p"});
+    let client = "/v1/oauth-clients/acme";
+    let again = json!({"connection": id, "fields": {"username": "u", "password": "p"}});
+    vec![
+        (get(&format!("{connection}/status")), Scope::ConnectionsRead),
+        (get(&credentials), Scope::CredentialsRead),
+        (as_key(key, "HEAD", &credentials), Scope::CredentialsRead),
+        (get(&format!("{credentials}?refresh=true")), Scope::CredentialsRead),
+        (send("PUT", &credentials, &basic), Scope::CredentialsWrite),
+        (send("POST", "/v1/vault/connect", &again), Scope::ConnectionsConnect),
+        (send("POST", "/v1/vault/connect", &of_ann("acme")), Scope::ConnectionsConnect),
+        (get(&format!("/v1/vault/connect/{attempt}")), Scope::ConnectionsConnect),
+        (get("/v1/oauth-clients"), Scope::ClientsRead),
+        (get(client), Scope::ClientsRead),
+        (send("PUT", client, &json!({"clientId": "an id"})), Scope::ClientsWrite),
+        (as_key(key, "DELETE", client), Scope::ClientsWrite),
+    ]
+}
+
+#[test]
+fn each_scope_is_enough_and_no_other_one_is() {
+    let (api, id, attempt) = scene();
+    for (nth, (_, scope)) in requests(&api.key, &id, &attempt).iter().enumerate() {
+        let others: Vec<_> = Scope::ALL.into_iter().filter(|other| other != scope).collect();
+        let without = api.world.key("acme", Environment::Test, &others, None);
+        api.use_key(&without);
+        let before = api.world.dump();
+        let request = &requests(&without, &id, &attempt)[nth].0;
+        let calls = api.world.db_calls.get();
+        let response = api.send(request);
+        assert_eq!((response.status, api.world.db_calls.get() - calls), (403, 1), "{request:?}");
+        if request.method != "HEAD" {
+            let detail = format!("This API key lacks the scope `{}`.", scope.as_str());
+            assert_eq!(body(&response)["detail"], detail);
+        }
+        // What exists and what does not are answered alike.
+        let unknown = &requests(&without, UNKNOWN_ID, UNKNOWN_ID)[nth].0;
+        assert_eq!(comparable(&response), comparable(&api.send(unknown)));
+        assert_eq!(api.world.dump(), before, "{request:?}");
+
+        let only = api.world.key("acme", Environment::Test, &[*scope], None);
+        let request = &requests(&only, &id, &attempt)[nth].0;
+        let response = api.send(request);
+        assert!(response.status < 300, "{request:?}: {}", text(&response));
+    }
+    assert!(api.world.sent.borrow().is_empty());
+}
+
+#[test]
+fn a_key_that_is_not_valid_learns_and_writes_nothing() {
+    let (api, id, attempt) = scene();
+    let now = api.world.now.get();
+    let expired = api.world.key("acme", Environment::Test, &Scope::ALL, Some(now));
+    let revoked = api.world.key("acme", Environment::Test, &Scope::ALL, None);
+    api.world.revoke(&revoked);
+    let before = api.world.dump();
+    for key in [&expired, &revoked] {
+        for (request, _) in requests(key, &id, &attempt) {
+            let response = api.send(&request);
+            assert_eq!(response.status, 401, "{request:?}");
+            assert_eq!(response.header("www-authenticate"), Some("ApiKey"));
+            assert_eq!(api.world.dump(), before, "{request:?}");
+        }
+    }
+    for (mut request, _) in requests(&api.key, &id, &attempt) {
+        request.headers.retain(|(name, _)| name != "x-service-secret");
+        assert_eq!(api.send(&request).status, 401, "{request:?}");
+    }
+    assert!(api.world.sent.borrow().is_empty());
+}
+
+#[test]
+fn methods() {
+    let (api, id, attempt) = scene();
+    let before = api.world.dump();
+    for (path, allow) in [
+        (format!("/v1/vault/connections/{id}/status"), "GET, HEAD, OPTIONS"),
+        (format!("/v1/vault/connections/{id}/credentials"), "GET, HEAD, PUT, OPTIONS"),
+        ("/v1/vault/connect".to_owned(), "POST, OPTIONS"),
+        (format!("/v1/vault/connect/{attempt}"), "GET, HEAD, OPTIONS"),
+        ("/v1/oauth-clients".to_owned(), "GET, HEAD, OPTIONS"),
+        ("/v1/oauth-clients/acme".to_owned(), "GET, HEAD, PUT, DELETE, OPTIONS"),
+    ] {
+        for method in ["GET", "POST", "PUT", "PATCH", "DELETE", "QUERY", "get", ""] {
+            if allow.split(", ").any(|allowed| allowed == method) {
+                continue;
+            }
+            let response = api.send(&with_body(api.request(method, &path), "{}"));
+            assert_eq!(
+                (response.status, code(&response).as_str()),
+                (405, "method_not_allowed"),
+                "{method} {path}"
+            );
+            assert_eq!(response.header("allow"), Some(allow), "{method} {path}");
+        }
+        let preflight = api.send(&anonymous("OPTIONS", &path));
+        assert_eq!((preflight.status, preflight.header("allow")), (204, Some(allow)), "{path}");
+    }
+    assert_eq!(api.world.dump(), before);
+}
+
+#[test]
+fn checks_come_in_the_order_of_the_contract() {
+    let (api, id, _) = scene();
+    let powerless = api.world.key("acme", Environment::Test, &[Scope::CatalogRead], None);
+    api.use_key(&powerless);
+    let before = api.world.dump();
+    let credentials = format!("/v1/vault/connections/{id}/credentials");
+    for (path, method) in [
+        (credentials.as_str(), "PUT"),
+        ("/v1/vault/connect", "POST"),
+        ("/v1/oauth-clients/acme", "PUT"),
+    ] {
+        let asked = format!("{path}?x");
+        let bad = |request: Request| with_body(request, "{");
+        for (request, limited, status) in [
+            (bad(anonymous(method, &asked)), true, 401),
+            (bad(as_key(&powerless, method, &format!("{path}/"))), true, 404),
+            (bad(as_key(&powerless, "PATCH", &asked)), true, 405),
+            (bad(as_key(&powerless, method, &asked)), true, 403),
+            (bad(api.request(method, &asked)), true, 429),
+            (bad(api.request(method, &asked)), false, 400),
+            (api.request(method, path), false, 415),
+            (bad(api.request(method, path)), false, 400),
+        ] {
+            api.world.limited.set(limited);
+            let response = api.send(&request);
+            assert_eq!(response.status, status, "{request:?}: {}", text(&response));
+        }
+    }
+    api.world.limited.set(false);
+    assert_eq!(api.world.dump(), before);
+}

@@ -1,0 +1,356 @@
+//! Twenty thousand random requests of six tenants and of their tokens, who know the ids of each other's connections and
+//! attempts. A naive model predicts each answer: nobody sees or changes what is another's.
+
+use std::collections::BTreeMap;
+
+use connector_vault::access::key::ApiKey;
+use connector_vault::terms::{Environment, Scope};
+
+use super::*;
+use crate::chance::Chance;
+use crate::vault::{UNKNOWN_ID, code, comparable};
+
+const REQUESTS: usize = 20_000;
+/// The most open attempts of an identity.
+const OPEN: usize = 20;
+const ACCOUNTS: [&str; 3] = ["acme", "acme2", "Acme"];
+const IDENTITIES: [&str; 3] = ["ann", "Ann", "bob"];
+const LABELS: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];
+/// Platforms whose methods include OAuth.
+const PLATFORMS: [&str; 2] = ["acme", "plain"];
+
+/// A connection of the model.
+#[derive(Clone)]
+struct Own {
+    id: String,
+    identity: String,
+    label: String,
+    /// What the vault holds, where it holds something.
+    password: Option<String>,
+}
+
+struct Tenant {
+    name: String,
+    key: ApiKey,
+    /// Client ids by platform.
+    clients: BTreeMap<String, String>,
+    connections: Vec<Own>,
+    /// Ids and identities.
+    attempts: Vec<(String, String)>,
+}
+
+/// Who asks: a tenant by its key, or by a token for an identity.
+#[derive(Clone)]
+struct Caller {
+    tenant: usize,
+    identity: Option<String>,
+    secret: String,
+}
+
+impl Caller {
+    fn sees(&self, identity: &str) -> bool {
+        self.identity.as_ref().is_none_or(|own| own == identity)
+    }
+}
+
+struct Crowd {
+    api: Api,
+    chance: Chance,
+    tenants: Vec<Tenant>,
+    callers: Vec<Caller>,
+    /// What was answered, by status.
+    seen: BTreeMap<u16, usize>,
+    sent: usize,
+}
+
+impl Crowd {
+    fn new() -> Self {
+        let api = api();
+        let (mut tenants, mut callers) = (Vec::new(), Vec::new());
+        for account in ACCOUNTS {
+            for environment in Environment::ALL {
+                let key = api.world.key(account, environment, &Scope::ALL, None);
+                let tenant = tenants.len();
+                callers.push(Caller { tenant, identity: None, secret: key.reveal().into() });
+                for identity in IDENTITIES {
+                    let wish = json!({
+                        "identity": identity, "scopes": ["connections:read", "connections:connect"], "ttlSeconds": 3600,
+                    });
+                    let made = api.send(&crate::sessions::asking(&key, &wish));
+                    let secret = body(&made)["token"].as_str().unwrap().to_owned();
+                    callers.push(Caller { tenant, identity: Some(identity.into()), secret });
+                }
+                tenants.push(Tenant {
+                    name: format!("{account} {}", environment.as_str()),
+                    key,
+                    clients: BTreeMap::new(),
+                    connections: Vec::new(),
+                    attempts: Vec::new(),
+                });
+            }
+        }
+        // Triggers record the tenant of every write.
+        let run = |sql: &str| api.world.database.execute_batch(sql).unwrap();
+        run("CREATE TEMP TABLE written (tenant TEXT)");
+        for table in ["connections", "oauth_clients", "credentials", "connect_attempts"] {
+            for (event, row) in
+                [("INSERT", "NEW"), ("UPDATE", "NEW"), ("UPDATE", "OLD"), ("DELETE", "OLD")]
+            {
+                run(&format!(
+                    "CREATE TEMP TRIGGER {table}_{event}_{row} AFTER {event} ON main.{table} BEGIN INSERT INTO written VALUES ({row}.account || ' ' || {row}.environment); END"
+                ));
+            }
+        }
+        Self { api, chance: Chance(13), tenants, callers, seen: BTreeMap::new(), sent: 0 }
+    }
+
+    /// Sends a request, which writes nothing that is another's, and nothing at all when it is refused.
+    fn send(&mut self, who: &Caller, method: &str, path: &str, sent: Option<&Value>) -> Response {
+        let request = as_secret(&who.secret, method, path);
+        let request = match sent {
+            Some(sent) => with_body(request, &sent.to_string()),
+            None => request,
+        };
+        let response = self.api.send(&request);
+        let written = self.api.world.texts("SELECT DISTINCT tenant FROM temp.written");
+        self.api.world.database.execute("DELETE FROM temp.written", []).unwrap();
+        let writes = response.status < 300 && method != "GET";
+        let own = if writes { vec![self.tenants[who.tenant].name.clone()] } else { Vec::new() };
+        assert_eq!(written, own, "{method} {path}");
+        let is_shown = method == "GET" && path.ends_with("/credentials") && response.status == 200;
+        assert!(is_shown || !text(&response).contains("password-"), "{method} {path}");
+        *self.seen.entry(response.status).or_default() += 1;
+        self.sent += 1;
+        response
+    }
+
+    /// What only a key may ask for. Returns whether the caller is one.
+    fn is_refused(who: &Caller, response: &Response) -> bool {
+        let is_token = who.identity.is_some();
+        if is_token {
+            assert_eq!(
+                (response.status, code(response).as_str()),
+                (403, "insufficient_scope"),
+                "{}",
+                text(response)
+            );
+        }
+        is_token
+    }
+
+    fn password(&self) -> String {
+        format!("password-{}", self.sent)
+    }
+
+    fn client(&mut self, who: &Caller) {
+        let platform = *self.chance.pick(&PLATFORMS);
+        let path = format!("/v1/oauth-clients/{platform}");
+        let own = self.tenants[who.tenant].clients.get(platform).cloned();
+        match self.chance.below(4) {
+            0 => {
+                let id = format!("id-{}", self.sent);
+                let response = self.send(who, "PUT", &path, Some(&json!({"clientId": id})));
+                if Self::is_refused(who, &response) {
+                    return;
+                }
+                assert_eq!(response.status, if own.is_some() { 200 } else { 201 });
+                self.tenants[who.tenant].clients.insert(platform.into(), id);
+            }
+            1 => {
+                let response = self.send(who, "GET", "/v1/oauth-clients", None);
+                if Self::is_refused(who, &response) {
+                    return;
+                }
+                let rows = body(&response)["rows"].as_array().unwrap().clone();
+                let pair = |row: &Value| {
+                    (
+                        row["platform"].as_str().unwrap().into(),
+                        row["clientId"].as_str().unwrap().into(),
+                    )
+                };
+                let listed: BTreeMap<String, String> = rows.iter().map(pair).collect();
+                assert_eq!(listed, self.tenants[who.tenant].clients);
+            }
+            2 if self.chance.percent(30) => {
+                let response = self.send(who, "DELETE", &path, None);
+                if Self::is_refused(who, &response) {
+                    return;
+                }
+                assert_eq!(response.status, if own.is_some() { 204 } else { 404 });
+                self.tenants[who.tenant].clients.remove(platform);
+            }
+            _ => {
+                let response = self.send(who, "GET", &path, None);
+                if Self::is_refused(who, &response) {
+                    return;
+                }
+                match own {
+                    Some(id) => assert_eq!(body(&response)["clientId"], id),
+                    None => assert_eq!(code(&response), "oauth_client_not_found"),
+                }
+            }
+        }
+    }
+
+    /// Connects with a password, or creates a connection without credentials.
+    fn connect(&mut self, who: &Caller) {
+        let identity = *self.chance.pick(&IDENTITIES);
+        let label = *self.chance.pick(&LABELS);
+        let mut sent = json!({"platform": "plain", "identity": identity, "identityType": "user", "label": label});
+        let password = self.password();
+        let holds = who.identity.is_some() || self.chance.percent(70);
+        let path = if holds {
+            sent["authMethod"] = json!("basic");
+            sent["fields"] = json!({"username": "u", "password": password});
+            "/v1/vault/connect"
+        } else {
+            "/v1/vault/connections"
+        };
+        let response = self.send(who, "POST", path, Some(&sent));
+        if !who.sees(identity) {
+            assert_eq!((response.status, code(&response).as_str()), (403, "insufficient_scope"));
+            return;
+        }
+        let tenant = &mut self.tenants[who.tenant];
+        let holder = tenant
+            .connections
+            .iter()
+            .find(|own| (&*own.identity, &*own.label) == (identity, label));
+        match holder {
+            Some(holder) => {
+                let problem = body(&response);
+                assert_eq!((response.status, &problem["code"]), (409, &json!("connection_exists")));
+                assert_eq!(problem["connectionId"], holder.id);
+            }
+            None => {
+                assert_eq!(response.status, 201, "{}", text(&response));
+                tenant.connections.push(Own {
+                    id: body(&response)["id"].as_str().unwrap().into(),
+                    identity: identity.into(),
+                    label: label.into(),
+                    password: holds.then_some(password),
+                });
+            }
+        }
+    }
+
+    fn begin(&mut self, who: &Caller) {
+        let identity = *self.chance.pick(&IDENTITIES);
+        let sent = json!({
+            "platform": "acme", "identity": identity, "identityType": "user", "label": format!("n{}", self.sent),
+        });
+        let response = self.send(who, "POST", "/v1/vault/connect", Some(&sent));
+        let tenant = &mut self.tenants[who.tenant];
+        let open = tenant.attempts.iter().filter(|(_, of)| of == identity).count();
+        let expected = if !who.sees(identity) {
+            (403, "insufficient_scope")
+        } else if !tenant.clients.contains_key("acme") {
+            (409, "oauth_client_missing")
+        } else if open >= OPEN {
+            (429, "too_many_requests")
+        } else {
+            (202, "")
+        };
+        assert_eq!((response.status, code(&response).as_str()), expected);
+        if response.status == 202 {
+            let id = body(&response)["id"].as_str().unwrap().to_owned();
+            tenant.attempts.push((id, identity.into()));
+        }
+    }
+
+    fn attempt(&mut self, who: &Caller) {
+        let of = self.chance.below(self.tenants.len());
+        let attempts = &self.tenants[of].attempts;
+        if attempts.is_empty() {
+            return;
+        }
+        let (id, identity) = self.chance.pick(attempts).clone();
+        let response = self.send(who, "GET", &format!("/v1/vault/connect/{id}"), None);
+        if of == who.tenant && who.sees(&identity) {
+            let shown = body(&response);
+            assert_eq!((&shown["id"], &shown["status"]), (&json!(id), &json!("pending")));
+        } else {
+            let unknown = self.send(who, "GET", &format!("/v1/vault/connect/{UNKNOWN_ID}"), None);
+            assert_eq!(response.status, 404);
+            assert_eq!(comparable(&response), comparable(&unknown));
+        }
+    }
+
+    /// Asks for something of a connection: anybody's.
+    fn one(&mut self, who: &Caller) {
+        let of = self.chance.below(self.tenants.len());
+        if self.tenants[of].connections.is_empty() {
+            return;
+        }
+        let at = self.chance.below(self.tenants[of].connections.len());
+        let own = self.tenants[of].connections[at].clone();
+        let password = self.password();
+        let fields = json!({"username": "u", "password": password});
+        let request = |kind: usize, id: &str| {
+            let path = format!("/v1/vault/connections/{id}");
+            match kind {
+                0 => ("GET", format!("{path}/status"), None),
+                1 => ("GET", format!("{path}/credentials"), None),
+                2 => {
+                    let mut sent = fields.clone();
+                    sent["type"] = json!("basic");
+                    ("PUT", format!("{path}/credentials"), Some(sent))
+                }
+                _ => {
+                    let sent = json!({"connection": id, "authMethod": "basic", "fields": fields});
+                    ("POST", "/v1/vault/connect".to_owned(), Some(sent))
+                }
+            }
+        };
+        let kind = self.chance.below(4);
+        let (method, path, sent) = request(kind, &own.id);
+        let response = self.send(who, method, &path, sent.as_ref());
+        if (kind == 1 || kind == 2) && Self::is_refused(who, &response) {
+            return;
+        }
+        if of != who.tenant || !who.sees(&own.identity) {
+            let (method, path, sent) = request(kind, UNKNOWN_ID);
+            let unknown = self.send(who, method, &path, sent.as_ref());
+            assert_eq!((response.status, code(&response).as_str()), (404, "connection_not_found"));
+            assert_eq!(comparable(&response), comparable(&unknown), "{method} {path}");
+            return;
+        }
+        match (kind, own.password) {
+            (0, password) => {
+                assert_eq!(body(&response)["holdsCredentials"], password.is_some());
+            }
+            (1, Some(password)) => assert_eq!(body(&response)["password"], password),
+            (1, None) => assert_eq!(code(&response), "credentials_not_found"),
+            _ => {
+                assert_eq!(response.status, if kind == 2 { 204 } else { 200 });
+                self.tenants[of].connections[at].password = Some(password);
+            }
+        }
+    }
+}
+
+#[test]
+fn nobody_sees_or_touches_what_is_anothers() {
+    let mut crowd = Crowd::new();
+    while crowd.sent < REQUESTS {
+        let who = crowd.chance.pick(&crowd.callers).clone();
+        match crowd.chance.below(10) {
+            0 => crowd.client(&who),
+            1 => crowd.connect(&who),
+            2 => crowd.begin(&who),
+            3..5 => crowd.attempt(&who),
+            _ => crowd.one(&who),
+        }
+    }
+    for status in [200, 201, 202, 204, 403, 404, 409, 429] {
+        let count = crowd.seen.get(&status).copied().unwrap_or_default();
+        assert!(count > 20, "{status}: {count}");
+    }
+    for tenant in &crowd.tenants {
+        let key = tenant.key.reveal();
+        let total = body(&crowd.api.send(&as_secret(key, "GET", "/v1/vault/summary")));
+        // Attempts that nobody has finished are no connections.
+        assert_eq!(total["total"], tenant.connections.len());
+    }
+    assert!(crowd.api.world.sent.borrow().is_empty());
+}
