@@ -16,7 +16,7 @@ use crate::operator::d1::Database;
 use crate::operator::place::Place;
 use crate::operator::storage::Storage;
 use crate::operator::when::Moment;
-use crate::terms::Environment;
+use crate::terms::{Environment, Scope};
 
 const ACCOUNT: &str = "demo";
 /// Next to the database that knows the key, so that both are deleted together.
