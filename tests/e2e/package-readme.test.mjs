@@ -16,7 +16,7 @@ import * as vite from "vite";
 import { nodeBin, openapiDirectory, root } from "../../scripts/lib/paths.mjs";
 import { run } from "../../scripts/lib/run.mjs";
 import { launch, open } from "./support/browser.mjs";
-import { button, heading, opened } from "./support/connect.mjs";
+import { button, opened } from "./support/connect.mjs";
 import { secrets } from "./support/http.mjs";
 import { key, store } from "./support/keys.mjs";
 import { nth } from "./support/seed.mjs";
@@ -314,7 +314,7 @@ describe("the package's README", () => {
       let app;
       before(async () => {
         // A platform of which the tests' documents say enough, and which needs no network.
-        const change = (html) => html.replace("vault.connect()", 'vault.connect({ platform: "acme" })');
+        const change = (html) => html.replace("vault.connect()", 'vault.connect({ platform: "acme-store" })');
         app = await startApp("connect", "connectserver", "connectpage", connectPort, change);
       });
       after(() => app?.stop());
@@ -323,11 +323,11 @@ describe("the package's README", () => {
         const { page: shown, faults, close } = await open(browser, `http://localhost:${connectPort}/`);
         try {
           const popup = await opened(shown, () => button(shown, "Connect an account").click());
-          await heading(popup, "Connect Acme <b>Store</b>").waitFor();
+          await popup.getByRole("heading", { name: /^Connect Acme/ }).waitFor();
           await popup.getByRole("radio", { name: "API key" }).check();
           await popup.getByRole("textbox", { name: "API key" }).fill("k-1");
           await button(popup, "Connect").click();
-          await shown.getByText("acme is connected for ann@example.com.", { exact: true }).waitFor();
+          await shown.getByText("acme-store is connected for ann@example.com.", { exact: true }).waitFor();
           assert.deepEqual(faults, []);
           for (const text of [await shown.content(), app.told()]) assert.ok(!/sk_test_|st_test_/.test(text));
         } finally {

@@ -74,14 +74,14 @@ export function connectEntry(world) {
     });
 
     test("Amazon keys", async () => {
-      await visit(await world.connect.path("aws@example.com", { platform: "signed" }), async (page) => {
+      await visit(await world.connect.path("aws@example.com", { platform: "amazonaws-polly" }), async (page) => {
         await page.getByLabel("Access key ID", { exact: true }).fill("AKIA0000");
         await page.getByLabel("Secret access key", { exact: true }).fill("secret");
-        await page.getByLabel("Region", { exact: true }).fill("eu-west-1");
+        await page.getByLabel(/^Region/).selectOption("eu-west-1");
         await button(page, "Connect").click();
-        await heading(page, "Signed is connected").waitFor();
+        await page.getByRole("heading", { name: /Polly is connected$/ }).waitFor();
       });
-      assert.deepEqual(await state("aws@example.com"), [["signed", "unknown"]]);
+      assert.deepEqual(await state("aws@example.com"), [["amazonaws-polly", "unknown"]]);
     });
 
     test("one of several methods, with the keyboard only", async () => {

@@ -71,7 +71,7 @@ export function connectPackage(world) {
     test("a window that is closed while the platform goes on", () =>
       connect("p7@example.com", { platform: "login" }, async (page, popup) => {
         const platform = await opened(page, () => button(popup, "Continue to Login").click());
-        await platform.getByPlaceholder("Enter any login").waitFor();
+        await platform.getByLabel("Account").waitFor();
         await popup.close();
         await agree(platform);
         await told(page, "login of p7@example.com");

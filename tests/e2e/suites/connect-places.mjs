@@ -51,7 +51,7 @@ export function connectPlaces(world) {
         const popup = await opened(page, () => button(frame, "Continue to Login").click());
         await frame.getByRole("status").getByText("Waiting for Login …").waitFor();
         // The browser gives a frame of another site no cookie to remember it by, so the link asks.
-        await Promise.race([popup.getByPlaceholder("Enter any login").waitFor(), question(popup).click()]);
+        await Promise.race([popup.getByLabel("Account").waitFor(), question(popup).click()]);
         await agree(popup);
         await heading(frame, "Login is connected").waitFor();
         if (!popup.isClosed()) await popup.waitForEvent("close");
@@ -72,7 +72,7 @@ export function connectPlaces(world) {
         await heading(frame, "Go to Login").waitFor();
         const link = frame.getByRole("link", { name: "Open the sign-in page" });
         const popup = await opened(page, () => link.click());
-        await Promise.race([popup.getByPlaceholder("Enter any login").waitFor(), question(popup).click()]);
+        await Promise.race([popup.getByLabel("Account").waitFor(), question(popup).click()]);
         await agree(popup);
         await heading(frame, "Login is connected").waitFor();
       });
@@ -87,7 +87,7 @@ export function connectPlaces(world) {
         await first.close();
         await frame.getByText("If you have closed the page of Login, start again.").waitFor();
         const second = await opened(page, () => button(frame, "Start again").click());
-        await Promise.race([second.getByPlaceholder("Enter any login").waitFor(), question(second).click()]);
+        await Promise.race([second.getByLabel("Account").waitFor(), question(second).click()]);
         await agree(second);
         await heading(frame, "Login is connected").waitFor();
       });
@@ -98,12 +98,12 @@ export function connectPlaces(world) {
       await visit(await world.connect.appUrl("no@example.com"), async (page) => {
         const frame = await framed(page, "no@example.com");
         const popup = await opened(page, () => button(frame, "Continue to Login").click());
-        await Promise.race([popup.getByPlaceholder("Enter any login").waitFor(), question(popup).click()]);
+        await Promise.race([popup.getByLabel("Account").waitFor(), question(popup).click()]);
         await refuse(popup);
         await heading(frame, "Access was not given").waitFor();
         assert.deepEqual((await heard(page)).at(-1), `${world.connect.baseUrl} failed`);
         const again = await opened(page, () => button(frame, "Try again").click());
-        await Promise.race([again.getByPlaceholder("Enter any login").waitFor(), question(again).click()]);
+        await Promise.race([again.getByLabel("Account").waitFor(), question(again).click()]);
         await agree(again);
         await heading(frame, "Login is connected").waitFor();
       });

@@ -4,7 +4,9 @@ import { randomBytes } from "node:crypto";
 import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import Provider from "oidc-provider";
+import { openapiDirectory } from "../../../scripts/lib/paths.mjs";
 import { launch } from "./browser.mjs";
 import { Console } from "./console.mjs";
 import { secrets } from "./http.mjs";
@@ -19,6 +21,8 @@ const SCOPES = ["catalog:read", "connections:read", "connections:connect"];
 const CLIENT = { id: "the-app", secret: randomBytes(24).toString("hex") };
 secrets.add(CLIENT.secret);
 
+const POLLY = join(openapiDirectory, "api", "amazonaws.com", "polly.json");
+
 /** The page of an app. Buttons connect; what becomes of it is shown, and messages of windows are kept. */
 const PAGE = `<!doctype html>
 <html lang="en">
@@ -30,7 +34,8 @@ const PAGE = `<!doctype html>
 <script type="module">
   import { ConnectorVault } from "/connector-vault.mjs";
   const { base, token, ...options } = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
-  const vault = new ConnectorVault({ baseUrl: base, secret: async () => token });
+  // Without one, somebody comes back from the window.
+  const vault = base && new ConnectorVault({ baseUrl: base, secret: async () => token });
   window.heard = [];
   addEventListener("message", ({ origin, data }) => window.heard.push({ origin, ...data }));
   const show = (text) => (document.querySelector("p").textContent = text);
@@ -71,13 +76,18 @@ const documents = (issuer) => {
     keyed: document("Keyed", { key: { type: "apiKey", in: "header", name: "x-api-key" } }),
     simple: document("Simple", { basic: { type: "http", scheme: "basic" } }),
     both: document("Both", { login, token: { type: "http", scheme: "bearer" } }),
-    signed: document("Signed", {
-      hmac: { type: "apiKey", in: "header", name: "Authorization", "x-amazon-apigateway-authtype": "awsSigv4" },
-    }),
   };
 };
 
-/** An authorization server with one client, which asks for PKCE and shows its own pages to sign in and to agree. */
+/** A page of the authorization server, which asks no other host for anything. */
+const asking = (title, content) => `<!doctype html>
+<html lang="en">
+<title>${title}</title>
+<link rel="icon" href="data:," />
+<form method="post">${content} <button name="answer" value="yes">${title}</button> <button name="answer" value="no">Cancel</button></form>
+`;
+
+/** An authorization server with one client, which asks its users who they are and whether they agree. */
 async function startProvider(port, redirectUri) {
   const issuer = `http://127.0.0.1:${port}`;
   const provider = new Provider(issuer, {
@@ -89,10 +99,35 @@ async function startProvider(port, redirectUri) {
         token_endpoint_auth_method: "client_secret_post",
       },
     ],
-    pkce: { required: () => true },
+    // Documents do not say whether a platform takes PKCE.
+    pkce: { required: () => false },
     cookies: { keys: [randomBytes(16).toString("hex")] },
+    features: { devInteractions: { enabled: false } },
+    interactions: { url: (_, { uid }) => `/interaction/${uid}` },
   });
-  const server = createServer(provider.callback());
+  const interact = async (request, response) => {
+    const { prompt, params, session } = await provider.interactionDetails(request, response);
+    const isLogin = prompt.name === "login";
+    if (request.method === "GET") {
+      const html = isLogin ? asking("Sign in", '<label>Account <input name="account"></label>') : asking("Allow", "");
+      response.writeHead(200, { "content-type": "text/html" }).end(html);
+      return;
+    }
+    const form = new URLSearchParams(await text(request));
+    const finish = (result) => provider.interactionFinished(request, response, result);
+    if (form.get("answer") === "no") await finish({ error: "access_denied" });
+    else if (isLogin) await finish({ login: { accountId: form.get("account") } });
+    else {
+      const grant = new provider.Grant({ accountId: session.accountId, clientId: params.client_id });
+      grant.addOIDCScope(params.scope);
+      await finish({ consent: { grantId: await grant.save() } });
+    }
+  };
+  const answer = provider.callback();
+  const server = createServer((request, response) => {
+    if (!request.url.startsWith("/interaction/")) answer(request, response);
+    else interact(request, response).catch((error) => response.writeHead(500).end(String(error)));
+  });
   await new Promise((done) => server.listen(port, "127.0.0.1", done));
   return { issuer, server };
 }
@@ -116,10 +151,12 @@ export class Connecting extends Console {
     for (const [file, content] of Object.entries(documents(`http://127.0.0.1:${port}`)))
       writeFileSync(join(sources, `${file}.json`), JSON.stringify(content));
     const config = join(sources, "catalog.toml");
-    const enabled = ["login", "keyed", "simple", "both", "signed"].map((one) => `[platforms.${one}]\nauthkit = true\n`);
+    const enabled = ["login", "keyed", "simple", "both", "amazonaws-polly"].map(
+      (one) => `[platforms.${one}]\nauthkit = true\n`,
+    );
     writeFileSync(config, enabled.join("\n"));
     const catalog = { path: join(folder, `${name}-catalog`) };
-    await cli("catalog", "import", sources, "--no-providers", "--config", config, "--out", catalog.path);
+    await cli("catalog", "import", sources, POLLY, "--no-providers", "--config", config, "--out", catalog.path);
     const state = new State(`${name}-state`);
     await state.migrate();
     await state.publish(catalog);
@@ -203,15 +240,14 @@ export const heading = (page, name) => page.getByRole("heading", { level: 1, nam
 export const button = (page, name) => page.getByRole("button", { name, exact: true });
 
 /** Signs in at the authorization server as somebody, and agrees to what the app asks for. */
-export async function agree(page, login = "ann") {
-  await page.getByPlaceholder("Enter any login").fill(login);
-  await page.getByPlaceholder("and password").fill("any");
-  await button(page, "Sign-in").click();
-  await button(page, "Continue").click();
+export async function agree(page, account = "ann") {
+  await page.getByLabel("Account").fill(account);
+  await button(page, "Sign in").click();
+  await button(page, "Allow").click();
 }
 
 /** Refuses what the app asks for. */
-export const refuse = (page) => page.getByRole("link", { name: /Cancel/ }).click();
+export const refuse = (page) => button(page, "Cancel").click();
 
 /** Presses what opens a window, and gives that window. */
 export async function opened(page, press) {
