@@ -272,10 +272,7 @@ impl Call {
         let endpoint = Keyed::GetAttempt;
         read(endpoint, query).finish().map_err(Failure::from)?;
         let id = segment(id, || {
-            Problem::new(
-                Code::AttemptNotFound,
-                "There is no such attempt to connect, or another caller began it.",
-            )
+            Problem::new(Code::AttemptNotFound, "There is no such attempt to connect.")
         })?;
         Ok(Self::to(endpoint, &[id]).with_query(query))
     }
