@@ -12,6 +12,8 @@ const OVER = [410, "This link is no longer valid"];
 const INCOMPLETE = [400, "This address is not complete"];
 const FOREIGN = [403, "Open the link itself"];
 const EVIL = `"><script>alert(1)</script><img src=x onerror='alert(1)'>`;
+/** In words that are too short for secrets, which would be left out. */
+const SAID = `"> <script> alert(1) </script> <img src=x onerror='x'>`;
 const said = ({ status, heading }) => [status, heading];
 
 export function connectAttacks(world) {
@@ -25,10 +27,10 @@ export function connectAttacks(world) {
 
   /** A user on the way: at the platform, with the address that would lead back. */
   async function away({ platform = "plain", visitor = new Visitor(), of = app, pick = {}, ...wish } = {}) {
-    people += 1;
-    const begun = await of.begin({ platform, identity: `user ${people}`, ...wish });
+    const nth = (people += 1);
+    const begun = await of.begin({ platform, identity: `user ${nth}`, ...wish });
     const address = new URL(await agree(visitor, begun.link));
-    const code = world.stub.on(`attacked-code-${people}-Qx7`, (it) => reply(it, freshTokens({ scope: "read" })));
+    const code = world.stub.on(`attacked-code-${nth}-Qx7`, (it) => reply(it, freshTokens({ scope: "read" })));
     address.searchParams.set("pick", new URLSearchParams({ code, ...pick }).toString());
     const { url: back } = await visitor.follow(await visitor.get(address.href), address.href, isCallback);
     return { ...begun, visitor, address, back, code };
@@ -248,16 +250,16 @@ export function connectAttacks(world) {
       // The platform's own words.
       const page = await comeBack(
         visitor,
-        `${back}?state=${state}&error=${evil}&error_description=${evil}&error_uri=${evil}&${evil}=${evil}`,
+        `${back}?state=${state}&error=${evil}&error_description=${encodeURIComponent(SAID)}&error_uri=${evil}&${evil}=${evil}`,
       );
       assert.deepEqual(said(page), [200, "plain could not be connected"]);
-      assert.equal(page.paragraphs[0], `plain does not accept what the app asks for: ${EVIL}.`);
+      assert.equal(page.paragraphs[0], `plain does not accept what the app asks for: ${SAID}.`);
 
-      const words = { error: "invalid_grant", error_description: EVIL, error_uri: EVIL };
+      const words = { error: "invalid_grant", error_description: SAID, error_uri: SAID };
       const told = await away();
       world.stub.on(told.code, (it) => reply(it, words, { status: 400 }));
       const refused = await comeBack(told.visitor, told.back);
-      assert.equal(refused.paragraphs[0], `plain does not accept its own code any more (invalid_grant): ${EVIL}.`);
+      assert.equal(refused.paragraphs[0], `plain does not accept its own code any more (invalid_grant): ${SAID}.`);
       assert.equal(await app.failed(told.id, "code_rejected"), refused.paragraphs[0]);
     });
 
@@ -418,13 +420,13 @@ export function connectAttacks(world) {
       const plain = await strictApp.connect({ platform: "plain", identity: "ann" });
       assert.deepEqual([plain.status, plain.json.code], [400, "invalid_body"]);
       assert.deepEqual(plain.json.errors, [
-        { pointer: "/fields", detail: "can't be used: the address does not begin with `https://`" },
+        { pointer: "/fields", detail: "`fields` can't be used: the address does not begin with `https://`" },
       ]);
       const hosted = await strictApp.connect({ platform: "hosted", identity: "ann" });
       assert.deepEqual(hosted.json.errors, [
         {
           pointer: "/fields/shop",
-          detail: "can't be used: `shop` must lead to a public host name and the usual port",
+          detail: "`fields/shop` can't be used: `shop` must lead to a public host name and the usual port",
         },
       ]);
       assert.equal(world.stub.requests.length, asked);

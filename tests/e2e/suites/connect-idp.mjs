@@ -82,6 +82,18 @@ export function connectIdp(world) {
       });
     }
 
+    for (const platform of Object.keys(CLIENTS)) {
+      test(`${platform}: a deleted connection's grant is revoked`, async () => {
+        const { id } = await connected({ platform, identity: "leaver" });
+        const held = await app.credentials(id);
+        assert.equal(await world.idp.whose(held.headers), "leaver");
+        await app.expect(204, "DELETE", `/v1/vault/connections/${id}`);
+        assert.equal(await world.idp.whose(held.headers), undefined);
+        const left = world.database.prepare("SELECT count(*) AS rows FROM revocations WHERE connection_id = ?");
+        assert.deepEqual(await left.bind(id).first(), { rows: 0 });
+      });
+    }
+
     test("a token that has expired is renewed when it is asked for", async () => {
       const usual = world.idp.life;
       world.idp.life = 2;

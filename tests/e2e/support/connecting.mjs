@@ -6,7 +6,7 @@ import { key } from "./keys.mjs";
 import { Visitor, readPage } from "./visitor.mjs";
 
 export const SCOPES =
-  "catalog:read connections:read connections:write connections:connect credentials:read credentials:write clients:read clients:write";
+  "catalog:read connections:read connections:write connections:connect credentials:read credentials:write clients:read clients:write sessions:create";
 /** Seals credentials in these tests. */
 export const VAULT_KEY = randomBytes(32).toString("base64");
 secrets.add(VAULT_KEY);
@@ -33,7 +33,8 @@ export class App {
     const body = value === undefined ? undefined : JSON.stringify(value);
     const typed = body === undefined ? headers : [["content-type", "application/json"], ...headers];
     const answer = await this.server().send(path, { method, secret: this.secret, headers: typed, body });
-    if (!/\/credentials\b/.test(path) && answer.status !== 202) heard.push(`${method} ${path}\n${answer.text}`);
+    const shows = /\/credentials\b|^\/v1\/sessions$/.test(path) || answer.status === 202;
+    if (!shows) heard.push(`${method} ${path}\n${answer.text}`);
     return answer;
   }
 

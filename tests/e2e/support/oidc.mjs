@@ -78,6 +78,7 @@ export class Idp {
       cookies: { keys: [randomBytes(16).toString("hex")] },
       pkce: { required: () => true },
       rotateRefreshToken: () => true,
+      clockTolerance: 0,
       features: { devInteractions: { enabled: false }, revocation: { enabled: true } },
       interactions: { url: (_, { uid }) => `/interaction/${uid}` },
       findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
