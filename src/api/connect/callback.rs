@@ -10,7 +10,7 @@ use crate::api::problem::Problem;
 use crate::connect::attempt::{Attempt, Failure, Remembered, Status, Stored};
 use crate::connect::client::OauthClient;
 use crate::connect::filled::Filled;
-use crate::connect::method::Connector;
+use crate::connect::method::{Connector, objection};
 use crate::connect::rules::origin;
 use crate::connect::statements;
 use crate::oauth::callback::{Callback, Outcome, check_issuer, read};
@@ -144,7 +144,10 @@ impl<P: Ports> Desk<'_, P> {
         let (expires_at, missing) = (tokens.expires_at, missing(&asked, &granted));
         // Some platforms say in the redirect which company the user chose (`QuickBooks`' `realmId`).
         for field in &method.fields {
-            if let Some(value) = callback.others.get(&field.name) {
+            let said = callback.others.get(&field.name).filter(|value| !value.is_empty());
+            // Whoever has the browser can add parameters: a value is held to what the field says, as one in a form.
+            if let Some(value) = said.filter(|value| objection(field, value, self.ports).is_none())
+            {
                 fields.entry(field.name.clone()).or_insert_with(|| value.clone());
             }
         }

@@ -110,6 +110,15 @@ fn api_with(settings: &[(&str, &str)]) -> Api {
                 Value::Null,
             ),
             platform(
+                "companies",
+                json!([oauth("oauth", &json!({"fields": [
+                    {"name": "realmId", "label": "Company", "pattern": "^[0-9]+$"},
+                    {"name": "region", "label": "Region", "enum": ["eu", "us"]},
+                ]}))]),
+                Value::Null,
+                Value::Null,
+            ),
+            platform(
                 "revoked",
                 json!([oauth("oauth", &json!({"revocationUrl": "https://id.acme.example/revoke"}))]),
                 Value::Null,

@@ -347,6 +347,28 @@ fn id_token(subject: u64) -> String {
 }
 
 #[test]
+fn a_redirect_fills_in_fields_as_a_form_does() {
+    let api = api();
+    set_client(&api, "companies");
+    for (identity, said, expected) in [
+        ("good", "realmId=123&region=eu&other=x", json!({"realmId": "123", "region": "eu"})),
+        ("bad", "realmId=evil.example&region=moon", Value::Null),
+        ("empty", "realmId=&region=", Value::Null),
+    ] {
+        let sent = json!({"platform": "companies", "identity": identity, "identityType": "user"});
+        let (id, link) = begin(&api, &sent);
+        let browser = Browser::default();
+        let state = value_of(&browser.follow(&api, &link).1, "state").unwrap();
+        script(&api, &[(200, tokens())]);
+        browser.back(&api, &format!("code=c&state={state}&{said}"));
+        let ended = attempt(&api, &id);
+        let connection = ended["connection"]["id"].as_str().unwrap();
+        let held = api.get(&format!("/v1/vault/connections/{connection}/credentials"));
+        assert_eq!(body(&held)["fields"], expected, "{said}");
+    }
+}
+
+#[test]
 fn two_tabs_make_one_connection() {
     let api = api();
     set_client(&api, "acme");
