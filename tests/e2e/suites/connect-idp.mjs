@@ -100,9 +100,11 @@ export function connectIdp(world) {
       const { id } = await connected({ platform: "idp-basic", identity: "brief" });
       const first = await app.credentials(id);
       assert.equal(await world.idp.whose(first.headers), "brief");
-      await eventually(async () => ((await world.idp.whose(first.headers)) === undefined ? true : undefined));
       world.idp.life = usual;
-      const second = await app.credentials(id);
+      const second = await eventually(async () => {
+        const held = await app.credentials(id);
+        return held.accessToken === first.accessToken ? undefined : held;
+      });
       assert.equal(await world.idp.whose(second.headers), "brief");
       assert.deepEqual(await app.credentials(id), second, "a fresh one is not renewed");
     });
@@ -141,6 +143,16 @@ export function connectIdp(world) {
       const allowed = await connected({ connection: before.id, allowOtherAccount: true }, { as: "somebody else" });
       assert.equal(allowed.id, before.id);
       assert.equal(await world.idp.whose((await app.credentials(before.id)).headers), "somebody else");
+    });
+
+    test("an app waits for the outcome", async () => {
+      const visitor = new Visitor();
+      const { id, link } = await app.begin({ platform: "idp-post", identity: "awaited" });
+      const back = await world.idp.visit(visitor, await agree(visitor, link), { login: "awaited" }, isCallback);
+      const outcome = app.expect(200, "GET", `/v1/vault/connect/${id}?wait=25`);
+      await comeBack(visitor, back);
+      const { status, connection } = await outcome;
+      assert.deepEqual([status, connection.identity, connection.state], ["succeeded", "awaited", "operational"]);
     });
 
     test("who says no is not connected", async () => {

@@ -114,8 +114,6 @@ export async function leadOn(visitor, link) {
 
 /** Comes back from a platform with an address. Returns what the page says. */
 export async function comeBack(visitor, url) {
-  const code = new URL(url).searchParams.get("code");
-  if (code) handedOut.add(code);
   const answer = await visitor.get(url);
   heard.push(answer.text);
   return readPage(answer);
