@@ -66,7 +66,7 @@ describe("connecting accounts", () => {
   });
 
   after(async () => {
-    await Promise.all([world.server, world.twin, world.idp, world.second, world.stub].map((one) => one?.stop()));
+    await Promise.all([world.server, world.idp, world.second, world.stub].map((one) => one?.stop()));
     await opened?.close();
   });
 
@@ -77,7 +77,7 @@ describe("connecting accounts", () => {
   connectInterrupted(world);
 
   test("no secret is in logs, answers, pages or storage", async () => {
-    await Promise.all([world.server.stop(), world.twin?.stop()]);
+    await world.server.stop();
     const printed = [...outputs, ...wranglerLogs()].join("\n");
     assert.ok(printed.includes("/v1/vault/connect"), "the log is the service's");
     // Miniflare's list of requests names their paths, as every list does: a link is for the browser that opens it first.
