@@ -7,13 +7,13 @@ pub const STARTING: [(&str, &str, &str); 2] = [
     (
         "consent",
         "With the user's consent at the platform",
-        r#"{"platform":"github","authMethod":"oauth2","identity":"ann@example.com","identityType":"user",
+        r#"{"platform":"github","authMethod":"oauth2","identity":"team-42","identityType":"team",
             "returnUrl":"https://app.example.com/settings"}"#,
     ),
     (
         "fields",
         "With credentials that the user entered",
-        r#"{"platform":"github","authMethod":"token","identity":"ann@example.com","identityType":"user","label":"token",
+        r#"{"platform":"github","authMethod":"token","identity":"team-42","identityType":"team","label":"token",
             "name":"Work account","tags":["eu"],"fields":{"token":"example-token"}}"#,
     ),
 ];
@@ -102,8 +102,8 @@ pub const START: About = About {
 const attempt = await vault.connectAttempts.start({
   platform: \"github\",
   authMethod: \"oauth2\",
-  identity: \"ann@example.com\",
-  identityType: \"user\",
+  identity: \"team-42\",
+  identityType: \"team\",
 });
 console.log(\"Open\", attempt.authorizationUrl);
 ",

@@ -64,7 +64,9 @@ pub fn status() -> Node {
             ("expiresAt", time_or_null("When the access token expires; null if unknown.")),
             (
                 "lastRefreshedAt",
-                time_or_null("When the access token was last renewed; null if never."),
+                time_or_null(
+                    "When the credentials were last stored or renewed; null if the vault holds none.",
+                ),
             ),
             ("scopes", strings("The scopes that the platform granted.")),
             (

@@ -11,7 +11,8 @@ import { promisify } from "node:util";
 import { openapiDirectory, root } from "../../scripts/lib/paths.mjs";
 import { run } from "../../scripts/lib/run.mjs";
 import { pages } from "./support/docs.mjs";
-import { Server } from "./support/server.mjs";
+import { ALL } from "./support/keys.mjs";
+import { SESSION_SECRET, Server, VAULT_KEYS } from "./support/server.mjs";
 import { bodyOf, expectPrinted, expectShown, expectShownAnswer } from "./support/shape.mjs";
 import { Shell } from "./support/shell.mjs";
 import { build, cli, folder, State } from "./support/workspace.mjs";
@@ -103,14 +104,17 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
       CATALOG,
       ...place,
     );
+    // As the demo key: with all scopes.
+    const scopes = ALL.split(" ").flatMap((scope) => ["--scope", scope]);
     env.KEY = JSON.parse(
-      await cli("keys", "create", "--account", "demo", "--environment", "test", "--json", ...place),
+      await cli("keys", "create", "--account", "demo", "--environment", "test", ...scopes, "--json", ...place),
     ).secret;
     // The operator's examples work on a storage of their own.
     const own = new State("docs-operator");
     await own.migrate();
     env.CONNECTOR_VAULT_PERSIST_TO = own.path;
-    world.server = await Server.start(state, { name: "docs", byWrangler: true });
+    const secrets = { SESSION_SECRET, VAULT_KEYS };
+    world.server = await Server.start(state, { name: "docs", secrets, byWrangler: true });
   });
 
   after(() => world.server?.stop());
@@ -134,15 +138,17 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
   /** The examples of a page, one after the other, as a reader goes through them. */
   function examples(blocks) {
     let shell;
-    /** The id of the connection that was created last, the last answer, and what was printed last. */
+    /** The ids of the connection and the attempt that were created last, the last answer, and what was printed last. */
     let id;
+    let attempt;
     let answer;
     let printed;
     const real = (text) =>
       text
         .replaceAll(ADDRESS, `http://127.0.0.1:${world.server.port}`)
         .replaceAll("sk_test_…", env.KEY)
-        .replaceAll("0b9af7c6-…", id ?? "0b9af7c6-…");
+        .replaceAll("0b9af7c6-…", id ?? "0b9af7c6-…")
+        .replaceAll("5f0c2a4e-…", attempt ?? "5f0c2a4e-…");
     const run = {
       "sh run": async ({ code }) => {
         shell ??= new Shell(PROJECT, env);
@@ -155,6 +161,7 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
           if (rows) assert.ok(rows.length > 0 && total >= rows.length, `${url} finds nothing`);
           if (status === "201" || (rows === undefined && url.endsWith("/v1/vault/connections")))
             id = JSON.parse(bodyOf(text)).id ?? id;
+          if (status === "202") attempt = JSON.parse(bodyOf(text)).id;
         }
         answer = answers.at(-1).text;
       },

@@ -12,7 +12,7 @@ export function referenceSamples(world) {
     test("curl gets what the operation describes", async () => {
       for (const [id, operation] of world.reference.description.operations) {
         const [sample] = operation["x-codeSamples"].filter(({ label }) => label === "curl");
-        const env = { VAULT_KEY: keys.samples.secret, ...(await world.reference.connection(keys.samples)) };
+        const env = { VAULT_KEY: keys.samples.secret, ...(await world.reference.environment(id, keys.samples)) };
         const answer = await world.reference.answered(sample.source, env);
         assert.ok(answer.status < 300, `${id}: ${answer.text}`);
         world.reference.description.expect(id, answer);
@@ -24,7 +24,7 @@ export function referenceSamples(world) {
     test("JavaScript runs, and prints something", async () => {
       for (const [id, operation] of world.reference.description.operations) {
         const [sample] = operation["x-codeSamples"].filter(({ lang }) => lang === "JavaScript");
-        const env = { VAULT_KEY: keys.samples.secret, ...(await world.reference.connection(keys.samples)) };
+        const env = { VAULT_KEY: keys.samples.secret, ...(await world.reference.environment(id, keys.samples)) };
         writeFileSync(join(PROJECT, `${id}.mjs`), sample.source);
         const lines = (await world.reference.printed(process.execPath, [`${id}.mjs`], env))
           .toString()
@@ -35,6 +35,8 @@ export function referenceSamples(world) {
           `${id}: ${lines}`,
         );
         if (id === "deleteConnection") assert.equal((await world.reference.as(keys.samples)(one(env.ID))).status, 404);
+        else if (id === "deleteOauthClient")
+          assert.equal((await world.reference.as(keys.samples)("/v1/oauth-clients/github")).status, 404);
         else assert.ok(lines.length > 0, id);
       }
     });
@@ -70,14 +72,15 @@ export function referenceSamples(world) {
       let bodies = 0;
       for (const [id, { path, method, requestBody }] of world.reference.description.operations) {
         for (const { value } of Object.values(requestBody?.content["application/json"].examples ?? {})) {
-          const { ID } = await world.reference.connection(keys.examples);
-          const answer = await send(path.replace("{id}", ID), { method, body: JSON.stringify(value) });
+          const { ID } = await world.reference.environment(id, keys.examples);
+          const own = path.replace("{id}", ID).replace("{platform}", "github");
+          const answer = await send(own, { method, body: JSON.stringify(value) });
           assert.ok(answer.status < 300, `${id}: ${answer.text}`);
           world.reference.description.expect(id, answer);
           bodies += 1;
         }
       }
-      assert.equal(bodies, 9);
+      assert.equal(bodies, 9 + 6);
       await world.reference.connection(keys.examples, {
         identity: "ann@example.com",
         label: "tagged",
@@ -99,7 +102,7 @@ export function referenceSamples(world) {
           examples += 1;
         }
       }
-      assert.equal(examples, 5 + 1 + 5 + 2 + 7);
+      assert.equal(examples, 5 + 1 + 5 + 2 + 7 + 3);
     });
   });
 }

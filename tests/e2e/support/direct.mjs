@@ -1,7 +1,9 @@
 // Serves a built Worker as `wrangler dev` does, with the same Miniflare and the same bindings, but without wrangler's proxy
 // before it, which takes seven eighths of a request's time, and without its command line.
 //
-//   node tests/e2e/support/direct.mjs --config … --persist-to … --ip … --port … --inspector-port …
+//   node tests/e2e/support/direct.mjs --config … --persist-to … --ip … --port … --inspector-port … [--platforms …]
+//
+// With --platforms, a module whose default export answers what the Worker sends to other services: nothing leaves the machine.
 import { createRequire, enableCompileCache } from "node:module";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
@@ -14,15 +16,17 @@ const { convertV4MiniflareOptions, Log, LogLevel, Miniflare } = createRequire(wr
 
 const text = { type: "string" };
 const { values } = parseArgs({
-  options: { config: text, "persist-to": text, ip: text, port: text, "inspector-port": text },
+  options: { config: text, "persist-to": text, ip: text, port: text, "inspector-port": text, platforms: text },
 });
 const config = readConfig({ config: values.config });
 const { workerOptions } = optionsOf(values.config);
 const folder = dirname(config.main);
+const { default: outboundService } = values.platforms ? await import(values.platforms) : { default: undefined };
 const runtime = new Miniflare(
   convertV4MiniflareOptions({
     ...workerOptions,
     name: config.name,
+    ...(outboundService && { outboundService }),
     modulesRoot: folder,
     modules: [
       { type: "ESModule", path: config.main },

@@ -4,7 +4,9 @@ import { crc32 } from "node:zlib";
 import { secrets } from "./http.mjs";
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-const ALL = "catalog:read connections:read connections:write";
+const USUAL = "catalog:read connections:read connections:write";
+/** Every scope. */
+export const ALL = `${USUAL} sessions:create connections:connect credentials:read credentials:write clients:read clients:write`;
 
 /** Six base62 digits of the CRC-32 over a text. */
 export function checksum(text) {
@@ -26,7 +28,7 @@ export function secret(environment = "test") {
 export function key(row = {}) {
   const text = secret(row.environment);
   const hash = createHash("sha256").update(text).digest("hex");
-  const columns = { account: "acme", environment: "test", scopes: ALL, expires_at: null, revoked_at: null };
+  const columns = { account: "acme", environment: "test", scopes: USUAL, expires_at: null, revoked_at: null };
   return { secret: text, row: { hash, id: randomUUID(), created_at: 0, ...columns, ...row } };
 }
 

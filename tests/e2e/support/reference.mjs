@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { openapiDirectory, root } from "../../../scripts/lib/paths.mjs";
 import { Answer } from "./http.mjs";
-import { key, store } from "./keys.mjs";
+import { ALL, key, store } from "./keys.mjs";
 import { Description } from "./openapi.mjs";
-import { Server } from "./server.mjs";
+import { Server, SESSION_SECRET, VAULT_KEYS } from "./server.mjs";
 import { CONNECTIONS } from "./vault.mjs";
 import { State, build, cli, folder } from "./workspace.mjs";
 
@@ -21,10 +21,9 @@ const DOCUMENTS = [
 const TIMEOUT_MS = 30_000;
 export const JSON_TYPE = ["content-type", "application/json"];
 
-const ALL = "catalog:read connections:read connections:write sessions:create";
 /** Whose answers the samples show, whose connections the examples are, and who asks in the browser. */
 export const keys = {
-  problems: key({ account: "problems" }),
+  problems: key({ account: "problems", scopes: ALL }),
   samples: key({ account: "samples", scopes: ALL }),
   examples: key({ account: "examples", scopes: ALL }),
   reader: key({ account: "reader" }),
@@ -66,7 +65,12 @@ export class Reference {
     await state.use(({ vault }) => store(vault, Object.values(keys)));
     const copy = state.copy("reference-strict");
     const reference = new Reference();
-    reference.server = await Server.start(state);
+    reference.server = await Server.start(state, {
+      name: "reference",
+      variables: { ALLOWED_ORIGINS: "https://app.example.com" },
+      secrets: { SESSION_SECRET, VAULT_KEYS },
+      platforms: join(root, "tests", "e2e", "support", "platforms.mjs"),
+    });
     /** The same storage behind a service that reads few rows for a list: only there is an example's small vault too large. */
     reference.strict = await Server.start(copy, { name: "strict", variables: { MAX_ROWS_READ: "100" } });
     reference.description = new Description((await reference.server.send("/v1/openapi.json")).json);
@@ -103,6 +107,40 @@ export class Reference {
     const answer = await this.as(caller)(CONNECTIONS, { method: "POST", body: JSON.stringify(wish) });
     assert.equal(answer.status, 201, answer.text);
     return { ID: answer.json.id, ETAG: answer.header("etag") };
+  }
+
+  /** Stores an OAuth client for GitHub, and credentials of a connection. */
+  async connect(caller, id) {
+    const send = this.as(caller);
+    const client = { clientId: "example-client", clientSecret: "example-secret" };
+    const token = { type: "bearer", token: "example-token" };
+    for (const [path, body] of [
+      ["/v1/oauth-clients/github", client],
+      [`${CONNECTIONS}/${id}/credentials`, token],
+    ]) {
+      const answer = await send(path, { method: "PUT", body: JSON.stringify(body) });
+      assert.ok(answer.status < 300, answer.text);
+    }
+  }
+
+  /** Begins an attempt to connect, for which there must be an OAuth client; gives its id, as the samples have it. */
+  async attempt(caller) {
+    const wish = { platform: "github", authMethod: "oauth2", identityType: "user" };
+    const body = JSON.stringify({ ...wish, identity: `attempt-${(this.#made += 1)}` });
+    const answer = await this.as(caller)("/v1/vault/connect", { method: "POST", body });
+    assert.equal(answer.status, 202, answer.text);
+    return { ATTEMPT: answer.json.id };
+  }
+
+  /** What a sample of an operation needs in its environment. */
+  async environment(id, caller) {
+    const connection = await this.connection(caller);
+    // Who reports a state holds the credentials.
+    if (id === "setConnectionState") return connection;
+    await this.connect(caller, connection.ID);
+    // Storing credentials is a change of the connection.
+    const { etag } = Object.fromEntries((await this.as(caller)(`${CONNECTIONS}/${connection.ID}`)).headers);
+    return { ...connection, ETAG: etag, ...(await this.attempt(caller)) };
   }
 
   /** Runs a program in the project; gives what it prints, byte for byte. */

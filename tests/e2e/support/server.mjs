@@ -1,6 +1,7 @@
 // The service on the real runtime, started on a storage folder and ended with all its children: the Worker on Miniflare, or
 // all of `wrangler dev`.
 import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -18,6 +19,9 @@ const STOP_MS = 10_000;
 /** What signs tokens, unless a test says otherwise. */
 export const SESSION_SECRET = "the end-to-end tests' own secret";
 kept.add(SESSION_SECRET);
+/** What seals credentials, where a test says so. */
+export const VAULT_KEYS = `test-1:${randomBytes(32).toString("base64")}`;
+kept.add(VAULT_KEYS);
 
 const running = new Set();
 process.on("exit", () => running.forEach((server) => server.kill("SIGKILL")));
@@ -81,16 +85,21 @@ export class Server {
   /**
    * Starts the service on a storage folder and waits until it answers.
    * @param {import("./workspace.mjs").State} state
-   * @param {{ name: string, variables?: object, bindings?: string, secrets?: object, byWrangler?: boolean }} [other] what
-   *   differs from wrangler.toml; and whether `wrangler dev` is to serve it, with its proxy
+   * @param {{ name: string, variables?: object, bindings?: string, secrets?: object, byWrangler?: boolean, platforms?: string }}
+   *   [other] what differs from wrangler.toml; whether `wrangler dev` is to serve it, with its proxy; and a module whose
+   *   default export answers what the Worker sends to others
    */
   static async start(
     state,
-    { name, variables = {}, bindings = "", secrets = { SESSION_SECRET }, byWrangler = false } = { name: "plain" },
+    { name, variables = {}, bindings = "", secrets = { SESSION_SECRET }, byWrangler = false, platforms = undefined } = {
+      name: "plain",
+    },
   ) {
     const config = configuration(name, variables, bindings, secrets);
     const options = ["--config", config, "--persist-to", state.path];
-    return byWrangler ? Server.dev(root, options) : Server.#serve(root, process.execPath, [DIRECT, ...options]);
+    if (byWrangler) return Server.dev(root, options);
+    const others = platforms ? ["--platforms", platforms] : [];
+    return Server.#serve(root, process.execPath, [DIRECT, ...options, ...others]);
   }
 
   /** Starts `wrangler dev` in the folder of any Worker, and waits until `/health` answers. */
