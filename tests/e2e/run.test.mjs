@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { secrets } from "./support/http.mjs";
 import { key, secret, store } from "./support/keys.mjs";
-import { Server, outputs, wranglerLogs } from "./support/server.mjs";
+import { PLATFORMS, SESSION_SECRET, Server, VAULT_KEYS, outputs, wranglerLogs } from "./support/server.mjs";
 import { State, build, largeCatalog, otherCatalog, smallCatalog } from "./support/workspace.mjs";
 import { actionDetails } from "./suites/action-details.mjs";
 import { bodies } from "./suites/bodies.mjs";
@@ -70,7 +70,8 @@ describe("the service on the real runtime", () => {
     await largeState.publish(large);
     world.catalogs = { small, large, other };
     world.states = { small: smallState, large: largeState };
-    world.server = await Server.start(largeState);
+    const secrets = { SESSION_SECRET, VAULT_KEYS };
+    world.server = await Server.start(largeState, { name: "plain", secrets, platforms: PLATFORMS });
     opened = await largeState.open();
     world.database = opened.vault;
   });

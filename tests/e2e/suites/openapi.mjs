@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { before, describe, test } from "node:test";
 import { root } from "../../../scripts/lib/paths.mjs";
 import { expectProblem } from "../support/expect.mjs";
-import { key, store } from "../support/keys.mjs";
+import { ALL, key, store } from "../support/keys.mjs";
 import { Description } from "../support/openapi.mjs";
 import { one, query } from "../support/vault.mjs";
 
@@ -15,11 +15,12 @@ const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 const PLATFORM = "github";
 const ACTION = "issuesCreate";
 /** What only a service with a rate limit, a fault or broken storage answers: other suites look at most of it. */
-const ELSEWHERE = ["429", "500", "503"];
+const ELSEWHERE = ["429", "500", "502", "503", "504"];
+const CLIENT = `/v1/oauth-clients/${PLATFORM}`;
 
 export function openapi(world) {
   const keys = {
-    full: key({ account: "openapi", scopes: "catalog:read connections:read connections:write sessions:create" }),
+    full: key({ account: "openapi", scopes: ALL }),
     scopeless: key({ account: "openapi", scopes: "" }),
   };
   let description;
@@ -39,14 +40,40 @@ export function openapi(world) {
       body: JSON.stringify(body),
     });
 
+  const put = (path, body) =>
+    send(path, { method: "PUT", secret: keys.full.secret, headers: [JSON_TYPE], body: JSON.stringify(body) });
+  const connecting = (more) => {
+    const { identity, identityType } = wish();
+    return { platform: PLATFORM, identity, identityType, ...more };
+  };
+  const byToken = (token = "example-token") => connecting({ authMethod: "token", fields: { token } });
+
+  /** The id of something that the operation is about. */
+  async function subject(operationId) {
+    if (operationId === "getAttempt") {
+      const body = JSON.stringify(connecting({ authMethod: "oauth2" }));
+      const options = { method: "POST", secret: keys.full.secret, headers: [JSON_TYPE], body };
+      return (await send("/v1/vault/connect", options)).json.id;
+    }
+    const { id } = (await create(wish())).json;
+    if (operationId === "getCredentials")
+      await put(`${one(id)}/credentials`, { type: "bearer", token: "example-token" });
+    return id;
+  }
+
   /** A request that the operation answers well, as `send` takes it. */
   async function good({ operationId, path, method, requestBody, security }) {
-    const id = path.includes("{id}") ? (await create(wish())).json.id : undefined;
+    // Storing it again replaces it.
+    if (operationId !== "setOauthClient") await put(CLIENT, { clientId: "example-client" });
+    const id = path.includes("{id}") ? await subject(operationId) : undefined;
     const bodies = {
       createConnection: wish({ name: "Ann", tags: ["eu"] }),
       updateConnection: { tags: ["eu", "eu"] },
       setConnectionState: { state: "degraded", active: true, reason: "slow" },
       setConnectionName: { name: "Ann" },
+      connect: byToken(),
+      setCredentials: { type: "bearer", token: "example-token" },
+      setOauthClient: { clientId: "example-client", clientSecret: "example-secret" },
       createSession: { identity: "ann", platforms: [PLATFORM], origins: ["https://a.example"] },
     };
     return {
@@ -82,12 +109,40 @@ export function openapi(world) {
         { body: " ".repeat((64 << 10) + 1) },
       );
     }
-    if (operation.operationId === "createConnection") {
+    others.push(...(await own(operation.operationId, request)));
+    return others.map((other) => ({ ...request, ...other }));
+  }
+
+  /** Requests that only one operation refuses, or answers with another status. */
+  async function own(id, { path, ...request }) {
+    const as = (body) => ({ body: JSON.stringify(body) });
+    if (id === "createConnection") {
       const body = JSON.stringify(wish());
       await send(path, { ...request, body });
-      others.push({ body });
+      return [{ body }];
     }
-    return others.map((other) => ({ ...request, ...other }));
+    if (id === "connect") {
+      const { json } = await send(path, { ...request, ...as(byToken()) });
+      const again = { connection: json.id, fields: { token: "example-token" } };
+      const [consent, wrong] = [connecting({ authMethod: "oauth2" }), byToken("wrong-token")];
+      return [{}, {}, as(again), as({ ...again, connection: UNKNOWN }), as(consent), as(wrong)];
+    }
+    if (id === "setCredentials") return [as({ type: "bearer", token: "wrong-token" })];
+    if (id === "setConnectionState") {
+      const held = await subject("getCredentials");
+      return [{ path: path.replace(/[0-9a-f-]{36}/, held) }];
+    }
+    if (id === "getCredentials") {
+      const failed = await subject("getStatus");
+      const expired = { type: "oauth2", accessToken: "example-token", expiresAt: "2020-01-31T12:00:00Z" };
+      await put(`${one(failed)}/credentials`, expired);
+      return [{ path: path.replace(/[0-9a-f-]{36}/, failed) }];
+    }
+    if (id === "setOauthClient") {
+      await send(path, { method: "DELETE", secret: keys.full.secret });
+      return [{}];
+    }
+    return [];
   }
 
   describe("the OpenAPI document", () => {

@@ -8,7 +8,7 @@ import { openapiDirectory, root } from "../../../scripts/lib/paths.mjs";
 import { Answer } from "./http.mjs";
 import { ALL, key, store } from "./keys.mjs";
 import { Description } from "./openapi.mjs";
-import { Server, SESSION_SECRET, VAULT_KEYS } from "./server.mjs";
+import { PLATFORMS, SESSION_SECRET, Server, VAULT_KEYS } from "./server.mjs";
 import { CONNECTIONS } from "./vault.mjs";
 import { State, build, cli, folder } from "./workspace.mjs";
 
@@ -69,7 +69,7 @@ export class Reference {
       name: "reference",
       variables: { ALLOWED_ORIGINS: "https://app.example.com" },
       secrets: { SESSION_SECRET, VAULT_KEYS },
-      platforms: join(root, "tests", "e2e", "support", "platforms.mjs"),
+      platforms: PLATFORMS,
     });
     /** The same storage behind a service that reads few rows for a list: only there is an example's small vault too large. */
     reference.strict = await Server.start(copy, { name: "strict", variables: { MAX_ROWS_READ: "100" } });

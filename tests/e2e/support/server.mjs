@@ -12,6 +12,8 @@ import { secrets as kept, send } from "./http.mjs";
 import { folder, wranglerEnvironment } from "./workspace.mjs";
 
 const DIRECT = join(import.meta.dirname, "direct.mjs");
+/** The module that answers for platforms. */
+export const PLATFORMS = join(import.meta.dirname, "platforms.mjs");
 const READY_MS = 120_000;
 const POLL_MS = 50;
 const STOP_MS = 10_000;
