@@ -12,7 +12,7 @@ enableCompileCache();
 const ours = createRequire(import.meta.url);
 const wrangler = ours.resolve("wrangler");
 const { unstable_getMiniflareWorkerOptions: optionsOf, unstable_readConfig: readConfig } = ours("wrangler");
-const { convertV4MiniflareOptions, Log, LogLevel, Miniflare } = createRequire(wrangler)("miniflare");
+const { convertV4MiniflareOptions, Log, LogLevel, Miniflare, Response } = createRequire(wrangler)("miniflare");
 
 const text = { type: "string" };
 const { values } = parseArgs({
@@ -21,12 +21,12 @@ const { values } = parseArgs({
 const config = readConfig({ config: values.config });
 const { workerOptions } = optionsOf(values.config);
 const folder = dirname(config.main);
-const { default: outboundService } = values.platforms ? await import(values.platforms) : { default: undefined };
+const platforms = values.platforms && (await import(values.platforms)).default;
 const runtime = new Miniflare(
   convertV4MiniflareOptions({
     ...workerOptions,
     name: config.name,
-    ...(outboundService && { outboundService }),
+    ...(platforms && { outboundService: (request) => platforms(request, Response) }),
     modulesRoot: folder,
     modules: [
       { type: "ESModule", path: config.main },

@@ -1,7 +1,6 @@
 // What platforms answer to the service in tests: GitHub takes every token but one.
-import { Response } from "undici";
-
-export default function answer(request) {
+/** The answer to a request, of the class of the runtime that sends it. */
+export default function answer(request, Response) {
   const { host, pathname } = new URL(request.url);
   if (host !== "api.github.com" || pathname !== "/user") throw new Error(`nobody answers ${request.url}`);
   if (request.headers.get("authorization") === "Bearer wrong-token") return new Response("{}", { status: 401 });
