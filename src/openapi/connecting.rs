@@ -113,7 +113,7 @@ console.log(\"Open\", attempt.authorizationUrl);
 pub const ATTEMPT: About = About {
     tag: CONNECTING,
     summary: "Get an attempt to connect",
-    description: "Returns what has become of an attempt: it is `pending` until the user has agreed or refused at the platform, and `expired` 10 minutes after it began. With `wait`, the response comes as soon as the attempt is over, or after so many seconds. The attempts of another account or environment, and for a token those of another identity, return a 404. An attempt is deleted a day after it has expired.",
+    description: "Returns what has become of an attempt: it is `pending` until the user has agreed or refused at the platform, and `expired` 10 minutes after it began. With `wait`, the response comes as soon as the attempt is over, or after so many seconds. The attempts of another account or environment, and for a token those of another identity, return a 404. The service deletes attempts that expired more than a day ago.",
     answer: "The attempt.",
     schema: Some("ConnectAttempt"),
     body: None,
