@@ -57,12 +57,12 @@ pub fn longest(takes: impl Fn(usize) -> bool) -> u64 {
     }
     assert!(!takes(LONGEST), "a rule without a limit");
     // Where the texts that are taken end, every longer one is refused.
-    let (mut taken, mut refused) = (EVERY, LONGEST);
-    while refused - taken > 1 {
-        let middle = taken.midpoint(refused);
-        if takes(middle) { taken = middle } else { refused = middle }
+    let (mut good, mut bad) = (EVERY, LONGEST);
+    while bad - good > 1 {
+        let middle = good.midpoint(bad);
+        if takes(middle) { good = middle } else { bad = middle }
     }
-    u64::try_from(taken).unwrap()
+    u64::try_from(good).unwrap()
 }
 
 /// For each character of the basic plane, whether it is taken, in ranges: first, last.
