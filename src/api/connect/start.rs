@@ -6,9 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::platform::{self, Verdict};
 use super::store::{Account, Target, Written, store};
-use super::{
-    browser, connector, hash, is_own_page, no_vault_keys, opening, sealing, secret, set_cookie,
-};
+use super::{browser, connector, hash, is_own_page, no_vault_keys, opening, sealing, secret};
 use crate::access::Principal;
 use crate::access::confinement::Confinement;
 use crate::api::body::BodyReader;
@@ -600,8 +598,8 @@ impl Chosen<'_> {
         let plain = zeroize::Zeroizing::new(json::bytes(&remembered));
         let sealed = sealing(context.config.vault_keys.seal(&place, &plain, ports))?;
         // The window of this service begins attempts in the browser that finishes them; it need not be asked again.
-        let cookie = (context.caller.token().is_some() && is_own_page(request))
-            .then(|| browser(request).map_or_else(|| secret(ports), str::to_owned));
+        let is_window = context.caller.token().is_some() && is_own_page(request);
+        let cookie = browser(request).filter(|_| is_window);
         let expires_at = context.now.saturating_add(LIFETIME_MS);
         let (reconnects, connection_id, platform, label, owner, version, description) = match &self
             .connection
@@ -644,7 +642,7 @@ impl Chosen<'_> {
             tags: self.tags,
             scopes: json::text(&scopes),
             return_url,
-            browser_hash: cookie.as_deref().map(hash),
+            browser_hash: cookie.map(hash),
             sealed: Some(sealed.into_string()),
             claimed_by: None,
             claimed_at: None,
@@ -676,9 +674,6 @@ impl Chosen<'_> {
         response.status = 202;
         let path = Keyed::GetAttempt.address(&[&attempt.id]);
         response.add("location", format!("{}{path}", request.origin));
-        if let Some(cookie) = cookie {
-            response.add("set-cookie", set_cookie(&cookie));
-        }
         Ok(response)
     }
 }

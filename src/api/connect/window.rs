@@ -2,9 +2,11 @@
 
 use serde::Serialize;
 
+use super::{browser, secret, set_cookie};
 use crate::api::config::{AllowedOrigins, Config};
-use crate::api::message::Response;
+use crate::api::message::{Request, Response};
 use crate::json;
+use crate::ports::Random;
 
 /// What the window shows of the app.
 #[derive(Serialize)]
@@ -27,9 +29,10 @@ pub fn app(config: &Config) -> Response {
 }
 
 /// `GET /connect`: the file, with a policy that lets allowed origins frame it. It shows nothing without a token, which only
-/// the app has.
+/// the app has. The browser gets the cookie that attempts are bound to; one that does not send it back, as in a frame on
+/// another site, is asked at the link.
 #[must_use]
-pub fn window(config: &Config) -> Response {
+pub fn window(config: &Config, request: &Request, random: &impl Random) -> Response {
     let ancestors = match &config.allowed_origins {
         AllowedOrigins::Any => "*".to_owned(),
         AllowedOrigins::These(origins) => {
@@ -44,6 +47,9 @@ pub fn window(config: &Config) -> Response {
         "content-security-policy",
         format!("default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' https: data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors {ancestors}"),
     );
+    if browser(request).is_none() {
+        response.add("set-cookie", set_cookie(&secret(random)));
+    }
     // The app that opens the window as a popup learns the outcome from it.
     response.add("cross-origin-opener-policy", "unsafe-none");
     response.add("referrer-policy", "no-referrer");

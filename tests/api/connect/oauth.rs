@@ -195,10 +195,15 @@ fn the_window_of_the_same_browser_is_not_asked_again() {
     let token = token(&api, &json!({"identity": "ann", "scopes": ["connections:connect"]}));
     let request = as_token(&token, "POST", "/v1/vault/connect", &json!({"platform": "acme"}));
     let request = with_header(request, "origin", ORIGIN);
-    let response = api.send(&with_header(request, "sec-fetch-site", "same-origin"));
-    assert_eq!(response.status, 202, "{}", body(&response));
+    let request = with_header(request, "sec-fetch-site", "same-origin");
+    // The window itself brings the cookie. Where the browser keeps it back, as in a frame, the link asks.
     let browser = Browser::default();
-    browser.keep(&response);
+    browser.get(&api, "/connect");
+    let cookie = browser.cookie.borrow().clone().unwrap();
+    let framed = body(&api.send(&request))["authorizationUrl"].as_str().unwrap().to_owned();
+    assert_eq!(browser.get(&api, &framed).status, 200);
+    let response = api.send(&with_header(request, "cookie", &cookie));
+    assert_eq!(response.status, 202, "{}", body(&response));
     let link = body(&response)["authorizationUrl"].as_str().unwrap().to_owned();
     assert_eq!(browser.get(&api, &link).status, 303);
     assert_eq!(Browser::default().get(&api, &link).status, 403);

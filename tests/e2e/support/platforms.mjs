@@ -1,8 +1,58 @@
-// What platforms answer to the service in tests: GitHub takes every token but one.
-/** The answer to a request, of the class of the runtime that sends it. */
-export default function answer(request, Response) {
-  const { host, pathname } = new URL(request.url);
-  if (host !== "api.github.com" || pathname !== "/user") throw new Error(`nobody answers ${request.url}`);
-  if (request.headers.get("authorization") === "Bearer wrong-token") return new Response("{}", { status: 401 });
-  return new Response(JSON.stringify({ id: 583231, login: "octocat" }), { status: 200 });
+// A catalog of platforms on this machine, made by the operator's own command from documents and a file of providers.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { importPlatforms } from "./workspace.mjs";
+
+/** A value of TOML. */
+function toml(value) {
+  if (Array.isArray(value)) return `[${value.map(toml).join(", ")}]`;
+  if (typeof value !== "object") return JSON.stringify(value);
+  return `{ ${Object.entries(value)
+    .map(([name, one]) => `${JSON.stringify(name)} = ${toml(one)}`)
+    .join(", ")} }`;
+}
+
+const lines = (members) =>
+  Object.entries(members)
+    .map(([name, value]) => `${name} = ${toml(value)}\n`)
+    .join("");
+
+/** An entry of the file of providers, with one method of OAuth 2.0. */
+function entry([name, { auth, ...platform }]) {
+  const method = {
+    id: "oauth",
+    type: "oauth2",
+    grant: "authorization_code",
+    source: "these tests",
+    read: "2026-11-22",
+    ...auth,
+  };
+  return `[platforms.${name}]\n${lines({ name, ...platform })}\n[[platforms.${name}.auth]]\n${lines(method)}\n`;
+}
+
+/** An OpenAPI document whose scheme names an authorization server. */
+const document = (name, { server, authorizationUrl, tokenUrl, scopes }) => ({
+  openapi: "3.0.3",
+  info: { title: name, version: "1", "x-providerName": name, license: { name: "MIT" } },
+  servers: [{ url: server }],
+  paths: { "/me": { get: { operationId: "me", summary: "Get me", responses: { 200: { description: "Me" } } } } },
+  components: {
+    securitySchemes: {
+      oauth: { type: "oauth2", flows: { authorizationCode: { authorizationUrl, tokenUrl, scopes } } },
+    },
+  },
+});
+
+/**
+ * Imports platforms: those of `documents` as OpenAPI documents say it, those of `providers` as a file of providers does.
+ * @param {string} name of the catalog
+ */
+export function platformCatalog(name, folder, { documents, providers }) {
+  const sources = join(folder, `${name}-documents`);
+  mkdirSync(sources, { recursive: true });
+  for (const [platform, facts] of Object.entries(documents))
+    writeFileSync(join(sources, `${platform}.json`), JSON.stringify(document(platform, facts)));
+  const file = join(folder, `${name}-providers.toml`);
+  writeFileSync(file, Object.entries(providers).map(entry).join("\n"));
+  return importPlatforms(name, sources, file);
 }

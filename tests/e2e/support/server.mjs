@@ -13,7 +13,7 @@ import { folder, wranglerEnvironment } from "./workspace.mjs";
 
 const DIRECT = join(import.meta.dirname, "direct.mjs");
 /** The module that answers for platforms. */
-export const PLATFORMS = join(import.meta.dirname, "platforms.mjs");
+export const PLATFORMS = join(import.meta.dirname, "platform-answers.mjs");
 const READY_MS = 120_000;
 const POLL_MS = 50;
 const STOP_MS = 10_000;
