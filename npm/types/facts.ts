@@ -10,6 +10,16 @@ export const parameters = {
     q: "text",
     title: "text",
   },
+  ActionSearch: {
+    limit: "number",
+    method: "text",
+    page: "number",
+    platform: "texts",
+    q: "text",
+  },
+  AttemptQuery: {
+    wait: "number",
+  },
   ConnectionFilters: {
     active: "boolean",
     after: "text",
@@ -35,6 +45,9 @@ export const parameters = {
     page: "number",
     platform: "text",
     q: "text",
+  },
+  CredentialsQuery: {
+    refresh: "boolean",
   },
 } as const;
 
@@ -122,15 +135,15 @@ export const documents = {
   ],
   Session: [
     {"environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":null,"origins":null,"platforms":null,"scopes":["catalog:read","connections:read"],"token":"…"},
-    {"environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"user","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write","connections:connect"],"token":"…"},
-    {"environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"team","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write","connections:connect"],"token":"…"},
-    {"environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"organization","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write","connections:connect"],"token":"…"},
-    {"environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"project","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write","connections:connect"],"token":"…"},
+    {"connectUrl":"…","environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"user","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write","connections:connect"],"token":"…"},
+    {"connectUrl":"…","environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"team","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write","connections:connect"],"token":"…"},
+    {"connectUrl":"…","environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"organization","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write","connections:connect"],"token":"…"},
+    {"connectUrl":"…","environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"project","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write","connections:connect"],"token":"…"},
     {"environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":null,"origins":null,"platforms":null,"scopes":["catalog:read","connections:read"],"token":"…"},
-    {"environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"user","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write","connections:connect"],"token":"…"},
-    {"environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"team","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write","connections:connect"],"token":"…"},
-    {"environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"organization","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write","connections:connect"],"token":"…"},
-    {"environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"project","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write","connections:connect"],"token":"…"},
+    {"connectUrl":"…","environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"user","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write","connections:connect"],"token":"…"},
+    {"connectUrl":"…","environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"team","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write","connections:connect"],"token":"…"},
+    {"connectUrl":"…","environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"organization","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write","connections:connect"],"token":"…"},
+    {"connectUrl":"…","environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"project","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write","connections:connect"],"token":"…"},
   ],
   Whoami: [
     {"account":"acme","environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","scopes":["catalog:read","connections:read","connections:write","sessions:create","connections:connect","credentials:read","credentials:write","clients:read","clients:write"]},

@@ -28,7 +28,8 @@ pub fn place(method: &AuthMethod, held: &Held) -> Placed {
     match &method.kind {
         Kind::OAuth2(_) => {
             if let Some(tokens) = &held.tokens {
-                authorize(format!("{} {}", tokens.kind, tokens.access));
+                // Whatever the platform calls the type, such as Slack’s `bot`.
+                authorize(format!("Bearer {}", tokens.access));
             }
         }
         Kind::Bearer { prefix } => authorize(after(prefix, field("token"))),

@@ -197,16 +197,16 @@ pub fn credentials() -> Node {
             "An access token of OAuth 2.0.",
             vec![
                 ("accessToken", string("The access token.")),
+                ("tokenType", string("What the platform calls its type, mostly `Bearer`.")),
                 ("expiresAt", time_or_null("When it expires; null if unknown.")),
                 ("scopes", strings("The scopes that the platform granted.")),
-                ("tokenType", string("The word before it in `Authorization`, mostly `Bearer`.")),
             ],
         ),
         CredentialType::ApiKey => of(kind, "A key.", vec![("apiKey", string("The key."))]),
         CredentialType::Basic => of(
             kind,
             "A user name and a password.",
-            vec![("password", string("The password.")), ("username", string("The user name."))],
+            vec![("username", string("The user name.")), ("password", string("The password."))],
         ),
         CredentialType::Bearer => of(kind, "A token.", vec![("token", string("The token."))]),
         CredentialType::AwsSigv4 => of(
@@ -214,9 +214,9 @@ pub fn credentials() -> Node {
             "Keys that sign requests with AWS Signature Version 4; `headers` and `query` are empty.",
             vec![
                 ("accessKeyId", string("The id of the access key.")),
-                ("region", text_or_null("The region; null if the method has none.")),
                 ("secretAccessKey", string("The secret access key.")),
                 ("sessionToken", text_or_null("The token of a temporary session; null without.")),
+                ("region", text_or_null("The region; null if the method has none.")),
             ],
         ),
     });

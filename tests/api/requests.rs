@@ -23,7 +23,7 @@ fn paths() {
         ("/v1//available-connectors", 404, Some("route_not_found")),
         ("//v1/available-connectors", 404, Some("route_not_found")),
         ("/V1/available-connectors", 404, Some("route_not_found")),
-        ("/v1/available-actions", 404, Some("route_not_found")),
+        ("/v1/available-actions", 400, Some("invalid_parameter")),
         ("/v1/available-actions/", 404, Some("route_not_found")),
         ("/v1/available-actions/alpha/", 404, Some("route_not_found")),
         ("/v1/available-actions/%zz", 404, Some("route_not_found")),

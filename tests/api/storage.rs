@@ -41,6 +41,17 @@ fn all() -> Vec<String> {
             paths.push(format!("/v1/available-actions/{platform}{query}"));
         }
     }
+    for words in [
+        "list+users",
+        "create+user",
+        "delete+alpha",
+        "update",
+        "ping+zeta",
+        "ping+epsilon",
+        "uberweisung",
+    ] {
+        paths.push(format!("/v1/available-actions?q={words}"));
+    }
     for key in ["usersList", "usersListAgain", "usersDelete", "usersUpdate", "Ueberweisung"] {
         paths.push(format!("{ACTIONS}?key={key}"));
     }

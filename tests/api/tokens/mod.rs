@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::chance::Chance;
 use crate::model::{Filter, Row, Tenant};
 use crate::sessions::{SECRET, asking};
-use crate::support::{Api, as_secret, body, with_body, with_header};
+use crate::support::{Api, ORIGIN, as_secret, body, with_body, with_header};
 use crate::vault::{UNKNOWN_ID, code};
 
 const REQUESTS: usize = 100_000;
@@ -226,10 +226,14 @@ impl Crowd {
         let names: Vec<_> = scopes.iter().map(|scope| scope.as_str()).collect();
         let ends = (now + ttl * 1000).min(key.expires_at.unwrap_or(u64::MAX));
         let tenant = &self.tenants[key.tenant];
-        let expected = json!({
+        let mut expected = json!({
             "token": made["token"], "expiresAt": connector_vault::rfc3339::rfc3339(ends), "environment": tenant.environment,
             "identity": identity, "identityType": identity_type, "scopes": names, "platforms": platforms, "origins": origins,
         });
+        if scopes.contains(&Scope::ConnectionsConnect) {
+            let token = made["token"].as_str().unwrap();
+            expected["connectUrl"] = json!(format!("{ORIGIN}/connect#token={token}"));
+        }
         assert_eq!(made, expected);
         let text = made["token"].as_str().unwrap().to_owned();
         let token = Token {
