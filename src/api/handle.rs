@@ -104,6 +104,7 @@ pub async fn handle<P: Ports>(service: &Service, ports: &P, request: &Request) -
     response
 }
 
+#[expect(clippy::too_many_lines, reason = "the flow reads as one list of steps")]
 async fn answer<P: Ports>(
     service: &Service,
     ports: &P,

@@ -72,7 +72,7 @@ pub fn parameter(name: &str, value: &str) -> Option<&'static str> {
         .then_some("must have 1 to 1024 ASCII characters and no control character")
 }
 
-/// The parameters of an authorization request that decide about security (RFC 6749, RFC 7636, OpenID Connect).
+/// The parameters of an authorization request that decide about security (RFC 6749, RFC 7636, `OpenID` Connect).
 pub const OWN_PARAMETERS: [&str; 9] = [
     "client_id",
     "client_secret",

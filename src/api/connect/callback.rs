@@ -123,7 +123,7 @@ impl<P: Ports> Desk<'_, P> {
         let (Some(filled), Some(method)) = (filled, method) else { return changed() };
 
         // 3. Who sends the user back, and with what.
-        let code = match self.code(callback, &filled, connector) {
+        let code = match code(callback, &filled, connector) {
             Ok(code) => code,
             Err(failed) => return Ok(Err(failed)),
         };
@@ -211,30 +211,6 @@ impl<P: Ports> Desk<'_, P> {
         })
     }
 
-    /// The code that the platform sends.
-    fn code<'c>(
-        &self,
-        callback: &'c Callback,
-        filled: &Filled,
-        connector: &Connector,
-    ) -> Result<&'c str, Failed> {
-        let name = &connector.name;
-        let endpoints: Vec<&str> = filled
-            .authorization_url
-            .as_deref()
-            .into_iter()
-            .chain([filled.token_url.as_str()])
-            .collect();
-        if !check_issuer(callback.iss.as_deref(), filled.oauth.issuer.as_deref(), &endpoints) {
-            let detail = format!("The answer does not come from {name}, so it was not used.");
-            return Err(Failed::new(Failure::IssuerMismatch, detail));
-        }
-        match &callback.outcome {
-            Outcome::Code(code) => Ok(code),
-            Outcome::Error(error) => Err(not_agreed(name, error)),
-        }
-    }
-
     fn ports_now(&self) -> u64 {
         use crate::ports::Clock as _;
         self.ports.now()
@@ -280,6 +256,29 @@ impl<P: Ports> Desk<'_, P> {
         let mut page = self.page(200, &heading, &[&failed.detail, whose_turn(failed.code)]);
         page.told = Some(told(request, attempt, "failed"));
         with_way_back(page, attempt, "Go back to the app").response()
+    }
+}
+
+/// The code that the platform sends.
+fn code<'c>(
+    callback: &'c Callback,
+    filled: &Filled,
+    connector: &Connector,
+) -> Result<&'c str, Failed> {
+    let name = &connector.name;
+    let endpoints: Vec<&str> = filled
+        .authorization_url
+        .as_deref()
+        .into_iter()
+        .chain([filled.token_url.as_str()])
+        .collect();
+    if !check_issuer(callback.iss.as_deref(), filled.oauth.issuer.as_deref(), &endpoints) {
+        let detail = format!("The answer does not come from {name}, so it was not used.");
+        return Err(Failed::new(Failure::IssuerMismatch, detail));
+    }
+    match &callback.outcome {
+        Outcome::Code(code) => Ok(code),
+        Outcome::Error(error) => Err(not_agreed(name, error)),
     }
 }
 

@@ -46,7 +46,7 @@ impl<P: Ports> Desk<'_, P> {
             statements::select_by_link(&hash_of_link),
             statements::select_client_of_attempt(&hash_of_link),
         ]);
-        let (attempt, client) = self.found(&sets.await?)?;
+        let (attempt, client) = found(&sets.await?)?;
         let Some(attempt) = attempt.filter(|attempt| attempt.status(self.now) == Status::Pending)
         else {
             return Ok(self.over().response());
@@ -97,7 +97,7 @@ impl<P: Ports> Desk<'_, P> {
             statements::select_client_of_attempt(&hash_of_link),
         ]);
         let sets = sets.await?;
-        let (attempt, client) = self.found(sets.get(1..).unwrap_or_default())?;
+        let (attempt, client) = found(sets.get(1..).unwrap_or_default())?;
         let Some(attempt) = attempt.filter(|attempt| attempt.status(self.now) == Status::Pending)
         else {
             return Ok(self.over().response());
@@ -108,13 +108,6 @@ impl<P: Ports> Desk<'_, P> {
         let mut response = self.lead_on(request, &attempt, client).await?;
         response.add("set-cookie", set_cookie(&cookie));
         Ok(response)
-    }
-
-    fn found(&self, sets: &[ResultSet]) -> Result<(Option<Attempt>, Option<OauthClient>), Problem> {
-        let attempt = sets.first().map(ResultSet::rows::<Attempt>).transpose()?;
-        let client = sets.get(1).map(ResultSet::rows::<OauthClient>).transpose()?;
-        let first = |rows: Option<Vec<Attempt>>| rows.and_then(|rows| rows.into_iter().next());
-        Ok((first(attempt), client.and_then(|rows| rows.into_iter().next())))
     }
 
     /// The connector of an attempt's platform. Returns `None` when the catalog no longer has it.
@@ -250,4 +243,12 @@ impl<P: Ports> Desk<'_, P> {
             ],
         )
     }
+}
+
+/// An attempt and its client, from the two first results.
+fn found(sets: &[ResultSet]) -> Result<(Option<Attempt>, Option<OauthClient>), Problem> {
+    let attempt = sets.first().map(ResultSet::rows::<Attempt>).transpose()?;
+    let client = sets.get(1).map(ResultSet::rows::<OauthClient>).transpose()?;
+    let first = |rows: Option<Vec<Attempt>>| rows.and_then(|rows| rows.into_iter().next());
+    Ok((first(attempt), client.and_then(|rows| rows.into_iter().next())))
 }

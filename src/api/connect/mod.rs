@@ -46,7 +46,7 @@ pub fn no_vault_keys() -> Problem {
 pub fn sealing<T>(sealed: Result<T, SealError>) -> Result<T, Problem> {
     sealed.map_err(|error| match error {
         SealError::NoKey => no_vault_keys(),
-        other => Problem::unavailable(format!("sealing: {other}")),
+        SealError::TooLong => Problem::unavailable(format!("sealing: {error}")),
     })
 }
 

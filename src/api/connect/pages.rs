@@ -1,6 +1,8 @@
 //! The pages that people see on their way to a platform and back. Everything that comes from a request or from a platform
 //! is escaped.
 
+use std::fmt::Write as _;
+
 use crate::api::message::{NO_STORE, Response};
 
 /// The policy of these pages. It has no `form-action`, which browsers apply to every redirect that follows a form too, and
@@ -63,17 +65,18 @@ impl Page {
         let app = self.app.as_deref().unwrap_or("connector-vault");
         let mut body = String::new();
         for paragraph in &self.paragraphs {
-            body.push_str(&format!("<p>{}</p>\n", escape(paragraph)));
+            let _ = writeln!(body, "<p>{}</p>", escape(paragraph));
         }
         if let Some((path, text)) = &self.button {
             let (path, text) = (escape(path), escape(text));
-            body.push_str(&format!(
-                "<form method=\"post\" action=\"{path}\"><button type=\"submit\">{text}</button></form>\n"
-            ));
+            let _ = writeln!(
+                body,
+                "<form method=\"post\" action=\"{path}\"><button type=\"submit\">{text}</button></form>"
+            );
         }
         if let Some((url, text)) = &self.link {
             let (url, text) = (escape(url), escape(text));
-            body.push_str(&format!("<p><a href=\"{url}\" rel=\"noreferrer\">{text}</a></p>\n"));
+            let _ = writeln!(body, "<p><a href=\"{url}\" rel=\"noreferrer\">{text}</a></p>");
         }
         let told = self.told.as_ref().map(|told| {
             let return_url =

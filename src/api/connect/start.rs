@@ -205,7 +205,7 @@ pub async fn plan<'a, P: Ports>(
     with_keys(NewConnect { context, body, target, found }, statements)
 }
 
-fn with_keys<'a>(new: NewConnect<'a>, statements: Statements) -> Result<Plan<'a>, Problem> {
+fn with_keys(new: NewConnect<'_>, statements: Statements) -> Result<Plan<'_>, Problem> {
     if new.context.config.vault_keys.is_empty() {
         return Err(no_vault_keys());
     }
@@ -267,7 +267,7 @@ enum To {
     Existing(Box<Connection>),
 }
 
-impl<'a> NewConnect<'a> {
+impl NewConnect<'_> {
     /// Connects the account, or begins an attempt.
     ///
     /// # Errors

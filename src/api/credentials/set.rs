@@ -14,6 +14,7 @@ use crate::api::problem::{Code, Problem};
 use crate::catalog::cache::CatalogCache;
 use crate::catalog::detail::{AuthMethod, Kind};
 use crate::catalog::reader::Catalog;
+use crate::connect::method::Connector;
 use crate::credentials::held::{Held, HeldTokens};
 use crate::ports::Ports;
 use crate::rfc3339;
@@ -60,6 +61,30 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
     Ok(Plan::SetCredentials(NewCredentials { context, body, connection }, statements))
 }
 
+/// The method to which credentials of a type belong. When there is none, or it is not clear which one, returns the field
+/// that is at fault and what is wrong with it.
+fn method_for<'c>(
+    connector: &'c Connector,
+    kind: CredentialType,
+    asked: Option<&str>,
+) -> Result<&'c AuthMethod, (&'static str, String)> {
+    let all = connector.auth_methods.iter();
+    let of_kind: Vec<_> = all.filter(|method| method.credential_type() == kind).collect();
+    let found = match (asked, of_kind.as_slice()) {
+        (None, [only]) => Some(*only),
+        (None, _) => None,
+        (Some(id), methods) => methods.iter().find(|method| method.id == id).copied(),
+    };
+    found.ok_or_else(|| {
+        if of_kind.is_empty() {
+            let (kind, platform) = (kind.as_str(), &connector.platform);
+            return ("type", format!("is `{kind}`, which the platform `{platform}` does not take"));
+        }
+        let ids: Vec<String> = of_kind.iter().map(|method| format!("`{}`", method.id)).collect();
+        ("authMethod", format!("must be one of {}", ids.join(", ")))
+    })
+}
+
 impl NewCredentials<'_> {
     /// Stores the credentials.
     ///
@@ -84,35 +109,9 @@ impl NewCredentials<'_> {
         })?;
         let kind: Option<CredentialType> = body.text("type").and_then(|text| text.parse().ok());
         let Some(kind) = kind else { return Err(body.refuse(&["type"], "is required", None)) };
-        let asked = body.text("authMethod");
-        let of_kind: Vec<&AuthMethod> = connector
-            .auth_methods
-            .iter()
-            .filter(|method| method.credential_type() == kind)
-            .collect();
-        let method = match (&asked, of_kind.as_slice()) {
-            (None, [only]) => *only,
-            (Some(id), methods) if methods.iter().any(|method| method.id == *id) => {
-                let found = methods.iter().find(|method| method.id == *id);
-                found.copied().ok_or_else(Problem::no_connection)?
-            }
-            (_, []) => {
-                let what = format!(
-                    "is `{}`, which the platform `{}` does not take",
-                    kind.as_str(),
-                    connector.platform
-                );
-                return Err(body.refuse(&["type"], &what, None));
-            }
-            (_, methods) => {
-                let ids: Vec<String> =
-                    methods.iter().map(|method| format!("`{}`", method.id)).collect();
-                return Err(body.refuse(
-                    &["authMethod"],
-                    &format!("must be one of {}", ids.join(", ")),
-                    None,
-                ));
-            }
+        let method = match method_for(&connector, kind, body.text("authMethod").as_deref()) {
+            Ok(method) => method,
+            Err((field, what)) => return Err(body.refuse(&[field], &what, None)),
         };
         let mut given = body.text_members("fields").unwrap_or_default();
         let mut secrets = BTreeMap::new();

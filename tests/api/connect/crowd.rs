@@ -216,21 +216,18 @@ impl Crowd {
             .connections
             .iter()
             .find(|own| (&*own.identity, &*own.label) == (identity, label));
-        match holder {
-            Some(holder) => {
-                let problem = body(&response);
-                assert_eq!((response.status, &problem["code"]), (409, &json!("connection_exists")));
-                assert_eq!(problem["connectionId"], holder.id);
-            }
-            None => {
-                assert_eq!(response.status, 201, "{}", text(&response));
-                tenant.connections.push(Own {
-                    id: body(&response)["id"].as_str().unwrap().into(),
-                    identity: identity.into(),
-                    label: label.into(),
-                    password: holds.then_some(password),
-                });
-            }
+        if let Some(holder) = holder {
+            let problem = body(&response);
+            assert_eq!((response.status, &problem["code"]), (409, &json!("connection_exists")));
+            assert_eq!(problem["connectionId"], holder.id);
+        } else {
+            assert_eq!(response.status, 201, "{}", text(&response));
+            tenant.connections.push(Own {
+                id: body(&response)["id"].as_str().unwrap().into(),
+                identity: identity.into(),
+                label: label.into(),
+                password: holds.then_some(password),
+            });
         }
     }
 

@@ -1,4 +1,4 @@
-//! Connecting accounts: contract, parts 8 to 11, over real SQLite and a scripted platform.
+//! Connecting accounts: contract, parts 8 to 11, over real `SQLite` and a scripted platform.
 
 mod access;
 mod clients;
@@ -9,6 +9,8 @@ mod oauth;
 mod renewal;
 
 use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::fmt::Write as _;
 
 use connector_vault::api::{Request, Response};
 use connector_vault::catalog::action::unit::Units;
@@ -156,6 +158,7 @@ fn of_ann(platform: &str) -> Value {
 }
 
 /// What another service answers.
+#[expect(clippy::unnecessary_wraps, reason = "it stands beside services that can't be reached")]
 pub fn answer(status: u16, document: &Value) -> Result<HttpResponse, HttpError> {
     Ok(HttpResponse {
         status,
@@ -166,10 +169,10 @@ pub fn answer(status: u16, document: &Value) -> Result<HttpResponse, HttpError> 
 
 /// Lets other services answer in turn, each with a status and a document. Returns what they were sent.
 pub fn script(api: &Api, answers: &[(u16, Value)]) {
-    let mut answers = answers.to_vec().into_iter();
+    let mut answers = VecDeque::from(answers.to_vec());
     *api.world.platform.borrow_mut() = Box::new(move |request| {
         let (status, document) =
-            answers.next().unwrap_or_else(|| panic!("one too many: {request:?}"));
+            answers.pop_front().unwrap_or_else(|| panic!("one too many: {request:?}"));
         match status {
             0 => Err(HttpError::Unreachable),
             1 => Err(HttpError::TimedOut),
@@ -317,7 +320,7 @@ fn everything(api: &Api) -> String {
         let mut rows = statement.query([]).unwrap();
         while let Some(row) = rows.next().unwrap() {
             for at in 0..columns {
-                all.push_str(&format!("{:?} ", row.get_ref(at).unwrap()));
+                write!(all, "{:?} ", row.get_ref(at).unwrap()).unwrap();
             }
         }
     }

@@ -127,7 +127,9 @@ fn a_state_works_once_in_its_own_browser_and_in_time() {
     assert_eq!(attempt(&api, &id)["status"], "pending");
 
     // Guessed, cut, doubled.
-    for query in ["code=c&state=guessed".to_owned(), format!("code=c&state={}", &state[1..])] {
+    for query in
+        ["code=c&state=guessed".to_owned(), format!("code=c&state={}", state.get(1..).unwrap())]
+    {
         assert_eq!(browser.back(&api, &query).status, 410, "{query}");
     }
     for query in [
