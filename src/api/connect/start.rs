@@ -382,7 +382,7 @@ fn returns(context: &Context<'_>, url: &str) -> bool {
 }
 
 /// The catalog no longer has the connection's platform.
-fn gone(platform: &str) -> Problem {
+pub(in crate::api) fn gone(platform: &str) -> Problem {
     let detail = format!("The catalog no longer has the platform `{platform}`.");
     Problem::new(Code::PlatformNotFound, detail)
 }

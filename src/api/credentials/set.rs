@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::access::Principal;
 use crate::api::body::BodyReader;
 use crate::api::connect::platform::{self, Verdict};
+use crate::api::connect::start::gone;
 use crate::api::connect::store::{Account, Target, Written, store};
 use crate::api::connect::{connector, no_vault_keys};
 use crate::api::cost::Metered;
@@ -102,11 +103,7 @@ impl NewCredentials<'_> {
         let connection = results.first(connection)?.ok_or_else(Problem::no_connection)?;
         let catalog = Catalog::open(cache, ports).await?;
         let connector = connector(&catalog, &connection.platform).await?;
-        let connector = connector.ok_or_else(|| {
-            let detail =
-                format!("The catalog no longer has the platform `{}`.", connection.platform);
-            Problem::new(Code::PlatformNotFound, detail)
-        })?;
+        let connector = connector.ok_or_else(|| gone(&connection.platform))?;
         let kind: Option<CredentialType> = body.text("type").and_then(|text| text.parse().ok());
         let Some(kind) = kind else { return Err(body.refuse(&["type"], "is required", None)) };
         let method = match method_for(&connector, kind, body.text("authMethod").as_deref()) {

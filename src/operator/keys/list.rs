@@ -66,6 +66,9 @@ pub fn list(args: &List) -> Result<()> {
     Ok(())
 }
 
+/// So many scopes fit into a line.
+const SCOPES_PER_LINE: usize = 4;
+
 /// The keys grouped by account, at most 100 columns wide: a line per key, and more lines for what needs attention.
 fn table(keys: &[Listed], now: Moment) -> String {
     let mut accounts: Vec<&str> = keys.iter().map(|key| key.row.account.as_str()).collect();
@@ -89,7 +92,10 @@ fn table(keys: &[Listed], now: Moment) -> String {
                 if has_all { "all" } else { "some" },
             ]);
             if !has_all {
-                let _ = writeln!(text, "  may only    {}", scopes.join(" "));
+                for (nth, some) in scopes.chunks(SCOPES_PER_LINE).enumerate() {
+                    let what = if nth == 0 { "may only" } else { "" };
+                    let _ = writeln!(text, "  {what:<11} {}", some.join(" "));
+                }
             }
             for warning in listed.warnings(now).into_iter().map(Warning::words) {
                 let _ = writeln!(text, "  note        {warning}");
@@ -157,11 +163,11 @@ account zoo
 
     #[test]
     fn the_widest_list_fits_100_columns() {
-        let three = Scope::ALL.map(Scope::as_str).get(1..).unwrap().join(" ");
+        let all_but_one = Scope::ALL.map(Scope::as_str).get(1..).unwrap().join(" ");
         let widest = Listed {
             replaced_by: Some(ID.into()),
             last_used_day: Some(20_779),
-            ..listed(&"a".repeat(64), &three, Some(1))
+            ..listed(&"a".repeat(64), &all_but_one, Some(1))
         };
         let text = table(&[widest], Moment::from_millis(2));
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
