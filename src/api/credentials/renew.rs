@@ -16,12 +16,14 @@ use crate::lifecycle::row::HeldRow;
 use crate::lifecycle::statements::{Renewed, RowOf, Why};
 use crate::oauth::token::TokenEndpoint;
 use crate::oauth::{TokenError, TokenErrorKind, Tokens};
-use crate::ports::{Clock, Db, Ports, Random, ResultSet, StorageError};
+use crate::ports::{Clock, Db, Ports, Random, ResultSet, Statement, StorageError};
 use crate::target::Targets;
 use crate::terms::{Environment, State};
 
 /// Milliseconds between two looks at a row that somebody else renews.
 const PAUSE_MS: u32 = 250;
+/// The longest pause before new tokens are written once more, in milliseconds; all together stay within the lease.
+const LAST_PAUSE_MS: u32 = 2000;
 
 /// What a renewal needs besides the row.
 pub struct Renewal<'a> {
@@ -116,7 +118,8 @@ pub async fn renew<P: Ports>(
                 now,
             };
             let batch = vec![place.renewed(&new), place.recovered(request, now), place.select()];
-            let found = last_row(&ports.batch(batch).await?)?.ok_or_else(Problem::no_connection)?;
+            let sets = insist(ports, batch).await?;
+            let found = last_row(&sets)?.ok_or_else(Problem::no_connection)?;
             let held =
                 open(&renewal.config.vault_keys, account, environment, connection, &found.sealed)?;
             Ok((found, held))
@@ -159,6 +162,22 @@ pub async fn renew<P: Ports>(
             }
             Err(not_renewed(Some(after.code), after.next_attempt_at, now))
         }
+    }
+}
+
+/// Writes what the platform gave and will not give again: the old refresh token may be spent by now. Storage that is in
+/// trouble is asked again, for a few seconds. What was written already is not written twice, since it names the version.
+async fn insist<P: Ports>(
+    ports: &Metered<'_, P>,
+    statements: Vec<Statement>,
+) -> Result<Vec<ResultSet>, StorageError> {
+    let mut pause = PAUSE_MS;
+    loop {
+        match ports.batch(statements.clone()).await {
+            Err(_) if pause <= LAST_PAUSE_MS => ports.sleep(pause).await,
+            result => return result,
+        }
+        pause = pause.saturating_mul(2);
     }
 }
 

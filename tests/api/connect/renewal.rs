@@ -1,6 +1,9 @@
 //! Renewals on use.
 
+use std::rc::Rc;
+
 use super::*;
+use crate::support::Loss;
 
 const HOUR: u64 = 3_600_000;
 
@@ -46,6 +49,26 @@ fn a_token_is_renewed_shortly_before_it_expires_and_when_asked() {
     api.get(&format!("{path}/credentials?refresh=true"));
     assert_eq!(value_of(&form(&api, 2), "refresh_token").as_deref(), Some("rt-2"));
     assert_eq!(body(&api.get(&format!("{path}/status")))["attempts"], 0);
+}
+
+#[test]
+fn what_the_platform_gave_is_written_although_storage_is_in_trouble() {
+    for loss in [Loss::Before, Loss::After] {
+        let (api, path) = api_with_connection();
+        let api = Rc::new(api);
+        later(&api, HOUR);
+        let weak = Rc::downgrade(&api);
+        *api.world.platform.borrow_mut() = Box::new(move |_| {
+            if let Some(api) = weak.upgrade() {
+                api.world.losses.borrow_mut().extend([loss; 8]);
+            }
+            answer(200, &tokens(2))
+        });
+        assert_eq!(access_token(&api, &path), "at-2", "{loss:?}");
+        script(&api, &[(200, tokens(3))]);
+        api.get(&format!("{path}/credentials?refresh=true"));
+        assert_eq!(value_of(&form(&api, 1), "refresh_token").as_deref(), Some("rt-2"));
+    }
 }
 
 #[test]
