@@ -158,8 +158,8 @@ fn whoever_does_not_hold_the_lease_asks_nobody() {
 fn a_renewal_that_comes_too_late_writes_nothing() {
     let (api, path) = api_with_connection();
     later(&api, HOUR);
-    let api = std::rc::Rc::new(api);
-    let weak = std::rc::Rc::downgrade(&api);
+    let api = Rc::new(api);
+    let weak = Rc::downgrade(&api);
     *api.world.platform.borrow_mut() = Box::new(move |_| {
         // Meanwhile, somebody else has taken the lease over.
         let api = weak.upgrade().unwrap();
