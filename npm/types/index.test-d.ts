@@ -263,7 +263,11 @@ export type Answered = Check<{
   ActionResponse: SameObject<Omit<declared.ActionResponse, "schema">, Omit<Action["responses"][number], "schema">>;
   // The cursor is in a header.
   Page: SameNames<
-    Exclude<keyof declared.Page<unknown>, "after" | "next" | "toArray" | typeof Symbol.asyncIterator>,
+    // Only a search that stops counting is answered with `totalIsMinimum`.
+    Exclude<
+      keyof declared.Page<unknown>,
+      "after" | "next" | "toArray" | "totalIsMinimum" | typeof Symbol.asyncIterator
+    >,
     keyof Document<"Page">
   >;
   allDocuments: SameNames<
