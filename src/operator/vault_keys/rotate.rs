@@ -62,7 +62,9 @@ pub fn rotate(args: &Rotate) -> Result<()> {
         eprintln!("  npx wrangler secret put VAULT_KEYS < {name}");
     }
     if let Some(old) = keys.first() {
-        eprintln!("The service then seals with `{id}` whatever `{old}` has sealed. To watch that:");
+        eprintln!(
+            "The service then seals with `{id}` what it stores or renews; keep `{old}` for the rest. To see what needs it:"
+        );
         eprintln!("  npm run vault-keys -- status{options}");
     }
     Ok(())

@@ -117,7 +117,7 @@ fn table(all: &[Shown], file: Option<&str>, place: &str) -> String {
             }
             (Role::Opens, _) => writeln!(
                 text,
-                "\nKeep `{id}`: {need} it. The service seals them anew with the first key, one by one."
+                "\nKeep `{id}`: {need} it. Each is sealed with the first key when it is next stored or renewed."
             ),
             (Role::Seals | Role::Needed, _) => Ok(()),
         };
@@ -158,7 +158,7 @@ gone\u{1b}                                  0              0         0          
 
 Nothing needs `spare`: you may remove it from keys.txt.
 
-Keep `old`: 5 rows need it. The service seals them anew with the first key, one by one.
+Keep `old`: 5 rows need it. Each is sealed with the first key when it is next stored or renewed.
 
 `gone\u{1b}` is missing from keys.txt, and 2 rows need it. What it has sealed can't be opened until you put it back.
 ";
