@@ -181,6 +181,20 @@ pub fn select_revocation(guard: &Guard<'_>, id: &ConnectionId) -> Statement {
     sql.finish()
 }
 
+/// Forgets what platforms could not be asked to revoke in time, a little at a time. Whatever deletes a connection is
+/// followed by this.
+#[must_use]
+pub fn prune_revocations(now: u64) -> Statement {
+    let before = now.saturating_sub(REVOCABLE_MS);
+    statement(
+        "DELETE FROM revocations WHERE (account, environment, connection_id) IN (SELECT account, environment, connection_id FROM revocations INDEXED BY revocations_by_age WHERE created_at < ?1 ORDER BY created_at LIMIT 5)",
+        vec![integer(before)],
+    )
+}
+
+/// How long what is needed to revoke is kept, in milliseconds: 7 days.
+const REVOCABLE_MS: u64 = 7 * 24 * 60 * 60 * 1000;
+
 /// Forgets what was needed to revoke it.
 #[must_use]
 pub fn delete_revocation(account: &str, environment: &str, connection: &str) -> Statement {

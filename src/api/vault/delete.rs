@@ -9,7 +9,7 @@ use crate::api::plan::{Context, Plan, Results, Rows, Statements};
 use crate::api::problem::Problem;
 use crate::catalog::cache::CatalogCache;
 use crate::connect::client::OauthClient;
-use crate::connect::statements::{select_client_for, select_revocation};
+use crate::connect::statements::{prune_revocations, select_client_for, select_revocation};
 use crate::ports::Ports;
 use crate::vault::model::Connection;
 use crate::vault::revision::Precondition;
@@ -38,6 +38,7 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
     let client = statements.ask(select_client_for(&guard, &id));
     statements.run(one::delete(&guard, &id, &precondition));
     let revocation = statements.ask(select_revocation(&guard, &id));
+    statements.run(prune_revocations(context.now));
     let deletion = Deletion { context, precondition, connection, client, revocation };
     Ok(Plan::Delete(deletion, statements))
 }

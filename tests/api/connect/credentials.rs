@@ -104,6 +104,10 @@ fn a_deleted_connection_leaves_no_credentials() {
 fn the_platform_revokes_what_it_granted() {
     for (answered, kept) in [(200, 0), (400, 0), (503, 1), (0, 1)] {
         let api = api();
+        // The database notes by its own clock when a connection was deleted.
+        let sql = "SELECT unixepoch() * 1000";
+        let now: i64 = api.world.database.query_row(sql, [], |row| row.get(0)).unwrap();
+        api.world.now.set(now.try_into().unwrap());
         set_client(&api, "revoked");
         let tokens = json!({"access_token": "at", "refresh_token": "rt"});
         let id = connected(&api, &of_ann("revoked"), &tokens);
@@ -114,6 +118,12 @@ fn the_platform_revokes_what_it_granted() {
         assert_eq!(value_of(&form(&api, 0), "token").as_deref(), Some("rt"));
         assert_eq!(api.world.sent.borrow()[0].url, "https://id.acme.example/revoke");
         assert_eq!((rows(&api, "credentials"), rows(&api, "revocations")), (0, kept), "{answered}");
+        // What is kept, sealed, is forgotten after a week.
+        let sql = "UPDATE revocations SET created_at = created_at - 604810000";
+        api.world.database.execute(sql, []).unwrap();
+        let other = create(&api, "plain");
+        assert_eq!(api.send(&api.request("DELETE", &other)).status, 204);
+        assert_eq!(rows(&api, "revocations"), 0);
     }
 }
 
