@@ -353,11 +353,13 @@ fn traits(ordered: &[(usize, &Platform, &Found)]) -> SectionWriter {
         [number(*first), facts].concat()
     };
     let entries: Vec<u8> = ordered.iter().flat_map(entry).collect();
-    let aliases: Vec<(&String, usize)> = ordered
+    let mut aliases: Vec<(&String, usize)> = ordered
         .iter()
         .enumerate()
         .flat_map(|(nth, (_, platform, _))| platform.aliases.iter().map(move |alias| (alias, nth)))
         .collect();
+    // The same whatever order an import found them in.
+    aliases.sort_unstable();
     let numbers: Vec<u8> = aliases.iter().flat_map(|(_, nth)| number(*nth)).collect();
     let aliases = [write_texts(aliases.iter().map(|(alias, _)| alias)), numbers];
     let mut blocks = vec![names, entries, write_texts(aliases.iter())];
