@@ -59,7 +59,6 @@ const TABLE = [
   ),
   ...[CONNECTORS, ACTIONS, "/health"].map((path) => ({ ...get(path), method: "HEAD" })),
   get(`${CONNECTORS}/`),
-  get("/v1/available-actions"),
   get(`${CONNECTORS}?limit=0&nothing=1`, "readOnly"),
   // 2. Parameters.
   ...["0", "501", "-1", "1.0", "%201", "999999999999999999999", "two", ""].flatMap((value) => [

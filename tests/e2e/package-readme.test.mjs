@@ -20,7 +20,7 @@ import { button, opened } from "./support/connect.mjs";
 import { secrets } from "./support/http.mjs";
 import { key, store } from "./support/keys.mjs";
 import { nth } from "./support/seed.mjs";
-import { SESSION_SECRET, Server, freePort } from "./support/server.mjs";
+import { PLATFORMS, SESSION_SECRET, Server, freePort } from "./support/server.mjs";
 import { seed } from "./support/vault.mjs";
 import { State, build, cli, folder } from "./support/workspace.mjs";
 
@@ -153,6 +153,7 @@ describe("the package's README", () => {
       name: "readme",
       variables: { ALLOWED_ORIGINS: origins.join() },
       secrets: { SESSION_SECRET, VAULT_KEYS },
+      platforms: PLATFORMS,
     });
     Object.assign(env, { VAULT_URL: `http://127.0.0.1:${server.port}`, VAULT_KEY: caller.secret });
   });
@@ -333,6 +334,11 @@ describe("the package's README", () => {
         } finally {
           await close();
         }
+        // The other apps count what was there before.
+        const mine = "/v1/vault/connections?platform=acme-store&identity=ann%40example.com&limit=1";
+        const [{ id }] = (await server.send(mine, { secret: caller.secret })).json.rows;
+        const deleted = await server.send(`/v1/vault/connections/${id}`, { secret: caller.secret, method: "DELETE" });
+        assert.equal(deleted.status, 204);
       });
     });
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::renew::{Renewal, renew};
@@ -152,15 +153,15 @@ fn expired() -> Problem {
 
 /// The document: which members it has follows from the type.
 fn shown(row: &HeldRow, held: &Held, method: Option<&AuthMethod>) -> Response {
-    let own: &[&str] = match held.kind {
+    let own: &[&'static str] = match held.kind {
         CredentialType::OAuth2 => &[],
         CredentialType::ApiKey => &["apiKey"],
         CredentialType::Basic => &["username", "password"],
         CredentialType::Bearer => &["token"],
         CredentialType::AwsSigv4 => &["accessKeyId", "secretAccessKey", "sessionToken", "region"],
     };
-    let mut document = Map::new();
-    let mut add = |name: &str, value: Value| drop(document.insert(name.to_owned(), value));
+    let mut document = Document(Vec::new());
+    let mut add = |name: &'static str, value: Value| document.0.push((name, value));
     add("type", held.kind.as_str().into());
     add("authMethod", row.auth_method.as_str().into());
     for name in own {
@@ -190,6 +191,15 @@ fn shown(row: &HeldRow, held: &Held, method: Option<&AuthMethod>) -> Response {
     add("headers", texts(&placed.headers));
     add("query", texts(&placed.query));
     Response::json(json::bytes(&document), NO_STORE)
+}
+
+/// Members in the order in which people read them.
+struct Document(Vec<(&'static str, Value)>);
+
+impl Serialize for Document {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
 }
 
 fn object<'m>(members: impl Iterator<Item = (&'m String, Value)>) -> Value {

@@ -225,6 +225,7 @@ export function referenceInBrowser(world) {
             "Overview",
             "Connectors",
             "Connections",
+            "Integrations",
             "API",
           ]);
           assert.equal(

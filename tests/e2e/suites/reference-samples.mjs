@@ -94,7 +94,10 @@ export function referenceSamples(world) {
         for (const parameter of parameters) {
           const [example] = parameter.schema?.examples ?? [];
           if (example === undefined) continue;
-          const filter = parameter.in === "query" ? `?${query({ [parameter.name]: example })}` : "";
+          const needed = parameters.filter((one) => one.in === "query" && one.required);
+          const all = Object.fromEntries(needed.map(({ name, schema }) => [name, schema.examples[0]]));
+          const asked = parameter.in === "query" ? { ...all, [parameter.name]: example } : all;
+          const filter = Object.keys(asked).length > 0 ? `?${query(asked)}` : "";
           const answer = await send(own + filter);
           assert.equal(answer.status, 200, `${id} ${parameter.name}: ${answer.text}`);
           const found = answer.json.rows ?? [answer.json];

@@ -97,7 +97,6 @@ export function requests(world) {
       ["/v1/nothing", "no route"],
       ["/v1/available-connectors/", "trailing slash"],
       ["/v1/whoami/", "trailing slash"],
-      ["/v1/available-actions", "no platform"],
       ["/v1/available-actions/", "empty platform"],
       ["/v1/available-actions/github/", "trailing slash"],
       ["/v1/available-actions/github/x/y", "one segment more"],
