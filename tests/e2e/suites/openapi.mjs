@@ -56,8 +56,10 @@ export function openapi(world) {
       return (await send("/v1/vault/connect", options)).json.id;
     }
     const { id } = (await create(wish())).json;
-    if (operationId === "getCredentials")
-      await put(`${one(id)}/credentials`, { type: "bearer", token: "example-token" });
+    if (operationId === "getCredentials") {
+      const stored = await put(`${one(id)}/credentials`, { type: "bearer", token: "example-token" });
+      assert.equal(stored.status, 204, stored.text);
+    }
     return id;
   }
 

@@ -67,7 +67,7 @@ async function importCatalog(name, documents) {
 /** Imports documents and a file of providers. */
 export async function importPlatforms(name, documents, providers) {
   const out = join(folder, name);
-  await cli("catalog", "import", documents, "--licence", "any", "--providers", providers, "--out", out);
+  await cli("catalog", "import", ...[documents].flat(), "--licence", "any", "--providers", providers, "--out", out);
   return new Catalog(out);
 }
 
@@ -77,7 +77,11 @@ export const smallCatalog = () => importCatalog("small", [FIXTURES]);
 export const otherCatalog = () => importCatalog("other", [join(FIXTURES, "petstore-2.0.yaml")]);
 /** The committed documents, GitHub's, and the largest one there is. */
 export const largeCatalog = () =>
-  importCatalog("large", [FIXTURES, ...LARGE.map((name) => join(openapiDirectory, "api", name))]);
+  importPlatforms(
+    "large",
+    [FIXTURES, ...LARGE.map((name) => join(openapiDirectory, "api", name))],
+    join(root, "tests", "fixtures", "github.toml"),
+  );
 /** The committed documents, GitHub's, and those of a provider with hundreds of services. */
 export const wideCatalog = () =>
   importCatalog("wide", [
