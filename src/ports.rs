@@ -7,6 +7,7 @@ use std::future::Future;
 use std::ops::Range;
 use std::rc::Rc;
 
+use base64ct::{Base64UrlUnpadded, Encoding as _};
 use serde::de::DeserializeOwned;
 
 use crate::terms::Method;
@@ -44,6 +45,32 @@ pub enum Param {
     Text(String),
     /// SQL's NULL.
     Null,
+}
+
+impl Param {
+    /// A string.
+    #[must_use]
+    pub fn text(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+
+    /// A string, or NULL.
+    #[must_use]
+    pub fn optional_text(text: Option<&str>) -> Self {
+        text.map_or(Self::Null, Self::text)
+    }
+
+    /// A whole number. One that SQL can't hold, which no time and no limit is, becomes the greatest that it can.
+    #[must_use]
+    pub fn integer(number: u64) -> Self {
+        Self::Integer(i64::try_from(number).unwrap_or(i64::MAX))
+    }
+
+    /// A whole number, or NULL.
+    #[must_use]
+    pub fn optional_integer(number: Option<u64>) -> Self {
+        number.map_or(Self::Null, Self::integer)
+    }
 }
 
 impl fmt::Debug for Param {
@@ -86,6 +113,18 @@ impl ResultSet {
             StorageError::new(format!("the rows have an unexpected shape: {error}"))
         })
     }
+}
+
+/// The first row of the statement with this number. Returns `None` when it has no rows, or there is no such statement.
+///
+/// # Errors
+/// When the row does not have the shape that it should have.
+pub fn first_row<T: DeserializeOwned>(
+    sets: &[ResultSet],
+    statement: usize,
+) -> Result<Option<T>, StorageError> {
+    let rows = sets.get(statement).map(ResultSet::rows::<T>).transpose()?;
+    Ok(rows.and_then(|rows| rows.into_iter().next()))
 }
 
 /// The vault's database.
@@ -167,6 +206,13 @@ pub trait Random {
         let mut bytes = [0; 16];
         self.fill(&mut bytes);
         uuid::Builder::from_random_bytes(bytes).into_uuid().to_string()
+    }
+
+    /// A secret of 256 random bits, in 43 characters that a URL may contain.
+    fn secret(&self) -> String {
+        let mut bytes = [0; 32];
+        self.fill(&mut bytes);
+        Base64UrlUnpadded::encode_string(&bytes)
     }
 }
 

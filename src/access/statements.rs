@@ -71,6 +71,5 @@ impl<'a> Guard<'a> {
 
 /// The parameters that check whether the key is valid now, and one more.
 pub(super) fn params(name: Param, environment: Environment, now: u64, more: Param) -> Vec<Param> {
-    let now = Param::Integer(i64::try_from(now).unwrap_or(i64::MAX));
-    vec![name, Param::Text(environment.as_str().into()), now, more]
+    vec![name, Param::text(environment.as_str()), Param::integer(now), more]
 }

@@ -4,9 +4,9 @@ use serde::Deserialize;
 
 use crate::access::Principal;
 use crate::api::body::BodyReader;
-use crate::api::connect::{no_vault_keys, redirect_uri, sealing};
+use crate::api::catalog::answer::no_platform;
+use crate::api::connect::{connector, no_vault_keys, redirect_uri, sealing};
 use crate::api::cost::Metered;
-use crate::api::fields::unknown_platform;
 use crate::api::message::{NO_STORE, Response};
 use crate::api::paging::Paging;
 use crate::api::plan::{Context, Plan, Statements as Asked};
@@ -14,11 +14,10 @@ use crate::api::problem::{Code, Problem};
 use crate::catalog::cache::CatalogCache;
 use crate::catalog::reader::Catalog;
 use crate::connect::client::{OauthClient, place};
-use crate::connect::method::Connector;
 use crate::connect::statements::{self, NewClient, NewSecret};
 use crate::fold::fold;
 use crate::json;
-use crate::ports::{Db, Ports, ResultSet, StorageError};
+use crate::ports::{Db, Ports, StorageError, first_row};
 
 /// The number of clients.
 #[derive(Deserialize)]
@@ -129,18 +128,9 @@ impl PutClient<'_> {
         let Self { context, mut body } = self;
         let asked = fold(context.argument(0));
         let catalog = Catalog::open(cache, ports).await?;
-        let Some(row) = catalog.detail(&asked).await? else {
-            let known = catalog.platforms().await?;
-            let (what, meant) = unknown_platform(&asked, known.lines());
-            let mut problem = Problem::new(Code::PlatformNotFound, format!("The platform {what}."));
-            if let Some(meant) = meant {
-                problem.extension = crate::api::problem::Extension::Suggestions(vec![meant]);
-            }
-            return Err(problem);
+        let Some(connector) = connector(&catalog, &asked).await? else {
+            return Err(no_platform(&asked, &catalog.platforms().await?, None));
         };
-        let connector: Connector = serde_json::from_slice(&row).map_err(|error| {
-            StorageError::new(format!("a connector's row is not what it should be: {error}"))
-        })?;
         let platform = connector.platform.as_str();
         let auth_method = body.text("authMethod");
         let methods: Vec<_> =
@@ -200,11 +190,8 @@ impl PutClient<'_> {
         let select = statements::select_client_of(&principal.account, environment, platform);
         let batch = vec![select.clone(), statements::put_client(principal, &new), select];
         let sets = ports.batch(batch).await?;
-        let found = |nth: usize| -> Result<Option<OauthClient>, StorageError> {
-            let rows = sets.get(nth).map(ResultSet::rows::<OauthClient>).transpose()?;
-            Ok(rows.and_then(|rows| rows.into_iter().next()))
-        };
-        let (former, client) = (found(0)?, found(2)?);
+        let former: Option<OauthClient> = first_row(&sets, 0)?;
+        let client: Option<OauthClient> = first_row(&sets, 2)?;
         let client =
             client.ok_or_else(|| StorageError::new("a stored OAuth client is not there"))?;
         let redirect_uri = redirect_uri(&context.request.origin);

@@ -6,6 +6,7 @@ use crate::access::token::SessionSecrets;
 use crate::catalog::cache::DEFAULT_SEGMENT_BYTES;
 use crate::credentials::VaultKeys;
 use crate::invisible::visible;
+use crate::target::Targets;
 
 /// The header that carries the API key (specification, part 5).
 pub const SECRET_HEADER: &str = "x-service-secret";
@@ -211,6 +212,12 @@ fn color(text: &str) -> Option<String> {
 }
 
 impl Config {
+    /// Which addresses the service may send credentials and users to.
+    #[must_use]
+    pub const fn targets(&self) -> Targets {
+        Targets { local: self.local_targets }
+    }
+
     /// Whether pages of `origin` may call the API.
     #[must_use]
     pub fn allows(&self, origin: &str) -> bool {

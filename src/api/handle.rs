@@ -128,7 +128,7 @@ async fn answer<P: Ports>(
         Some((resource, Some(Endpoint::Open(open)))) => {
             let (config, catalog) = (&service.config, &service.catalog);
             let desk = Desk { config, catalog, ports: metered, now, request_id };
-            return open::answer(open, &desk, request, resource.arguments()).await;
+            return Box::pin(open::answer(open, &desk, request, resource.arguments())).await;
         }
         Some((_, Some(Endpoint::Keyed(keyed)))) => Ok(keyed),
         Some((resource, None)) => {
@@ -198,10 +198,11 @@ async fn answer<P: Ports>(
             let (principal, _) = door.admit(Statements::default()).await?;
             new.answer(&principal, &service.catalog, metered).await
         }
+        // What asks other services has a future of its own: every request would carry its size.
         Ok(Plan::Connect(new, statements)) => {
             let (principal, sets) = door.admit(statements).await?;
             let results = results(&sets, metered);
-            new.answer(&principal, &results, &service.catalog, metered).await
+            Box::pin(new.answer(&principal, &results, &service.catalog, metered)).await
         }
         Ok(Plan::Attempt(asked, statements)) => {
             let (_, sets) = door.admit(statements).await?;
@@ -209,22 +210,22 @@ async fn answer<P: Ports>(
         }
         Ok(Plan::PutClient(new)) => {
             let (principal, _) = door.admit(Statements::default()).await?;
-            new.answer(&principal, &service.catalog, metered).await
+            Box::pin(new.answer(&principal, &service.catalog, metered)).await
         }
         Ok(Plan::Delete(deletion, statements)) => {
             let (principal, sets) = door.admit(statements).await?;
             let results = results(&sets, metered);
-            deletion.answer(&principal, &results, &service.catalog, metered).await
+            Box::pin(deletion.answer(&principal, &results, &service.catalog, metered)).await
         }
         Ok(Plan::Credentials(asked, statements)) => {
             let (principal, sets) = door.admit(statements).await?;
             let results = results(&sets, metered);
-            asked.answer(&principal, &results, &service.catalog, metered).await
+            Box::pin(asked.answer(&principal, &results, &service.catalog, metered)).await
         }
         Ok(Plan::SetCredentials(new, statements)) => {
             let (principal, sets) = door.admit(statements).await?;
             let results = results(&sets, metered);
-            new.answer(&principal, &results, &service.catalog, metered).await
+            Box::pin(new.answer(&principal, &results, &service.catalog, metered)).await
         }
         Ok(Plan::NoPlatform(refused)) => {
             door.pass().await?;
@@ -267,7 +268,7 @@ async fn plan<'a, P: Ports>(
         Keyed::GetStatus => vault::status::plan(context),
         Keyed::GetCredentials => credentials::read::plan(context),
         Keyed::SetCredentials => credentials::set::plan(context),
-        Keyed::Connect => connect::start::plan(context, &service.catalog, ports).await,
+        Keyed::Connect => Box::pin(connect::start::plan(context, &service.catalog, ports)).await,
         Keyed::GetAttempt => connect::attempt::plan(context),
         Keyed::ListOauthClients => clients::list(context),
         Keyed::GetOauthClient => clients::read(context),

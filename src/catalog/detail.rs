@@ -403,6 +403,15 @@ impl Field {
 }
 
 impl AuthMethod {
+    /// What the platform says of OAuth 2.0. Returns `None` when the method is another one.
+    #[must_use]
+    pub fn oauth2(&self) -> Option<&OAuth2> {
+        match &self.kind {
+            Kind::OAuth2(oauth) => Some(oauth),
+            _ => None,
+        }
+    }
+
     /// Whether the method is OAuth 2.0.
     #[must_use]
     pub const fn is_oauth2(&self) -> bool {

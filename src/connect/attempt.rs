@@ -121,6 +121,12 @@ pub enum Status {
 }
 
 impl Attempt {
+    /// What was asked for.
+    #[must_use]
+    pub fn scopes(&self) -> Vec<String> {
+        serde_json::from_str(&self.scopes).unwrap_or_default()
+    }
+
     /// What is told of the attempt at `now`, in milliseconds since 1970-01-01 UTC.
     #[must_use]
     pub fn status(&self, now: u64) -> Status {

@@ -33,6 +33,12 @@ pub struct Connector {
 }
 
 impl Connector {
+    /// The method with this id.
+    #[must_use]
+    pub fn find_method(&self, id: &str) -> Option<&AuthMethod> {
+        self.auth_methods.iter().find(|method| method.id == id)
+    }
+
     /// The method with this id. Without an id, the only one there is.
     ///
     /// # Errors
@@ -48,10 +54,9 @@ impl Connector {
             )),
             (None, [only]) => Ok(only),
             (None, _) => Err(format!("is required, since there are several: {}", ids().join(", "))),
-            (Some(id), methods) => methods
-                .iter()
-                .find(|method| method.id == id)
-                .ok_or_else(|| format!("must be one of {}", ids().join(", "))),
+            (Some(id), _) => {
+                self.find_method(id).ok_or_else(|| format!("must be one of {}", ids().join(", ")))
+            }
         }
     }
 }

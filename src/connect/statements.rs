@@ -15,22 +15,6 @@ use crate::vault::statements::sql::{COLUMNS, Sql};
 
 use super::attempt::{Attempt, EXCHANGE_MS, MAX_OF_ACCOUNT, MAX_OF_IDENTITY};
 
-fn text(text: &str) -> Param {
-    Param::Text(text.to_owned())
-}
-
-fn optional(text: Option<&str>) -> Param {
-    text.map_or(Param::Null, |text| Param::Text(text.to_owned()))
-}
-
-fn integer(number: u64) -> Param {
-    Param::Integer(i64::try_from(number).unwrap_or(i64::MAX))
-}
-
-fn optional_integer(number: Option<u64>) -> Param {
-    number.map_or(Param::Null, integer)
-}
-
 fn statement(sql: &'static str, params: Vec<Param>) -> Statement {
     Statement { sql: sql.into(), params }
 }
@@ -99,21 +83,21 @@ pub fn put_client(principal: &Principal, new: &NewClient<'_>) -> Statement {
     let (keeps, sealed) = match new.secret {
         NewSecret::Keep => (1, Param::Null),
         NewSecret::None => (0, Param::Null),
-        NewSecret::Sealed(sealed) => (0, text(sealed.as_str())),
+        NewSecret::Sealed(sealed) => (0, Param::text(sealed.as_str())),
     };
     statement(
         "INSERT INTO oauth_clients (account, environment, platform, auth_method, client_id, sealed, scopes, authorization_parameters, variables, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10) ON CONFLICT (account, environment, platform) DO UPDATE SET auth_method = excluded.auth_method, sealed = iif(?11 = 1 AND client_id = excluded.client_id, sealed, excluded.sealed), client_id = excluded.client_id, scopes = excluded.scopes, authorization_parameters = excluded.authorization_parameters, variables = excluded.variables, updated_at = excluded.updated_at",
         vec![
-            text(&principal.account),
-            text(principal.environment.as_str()),
-            text(new.platform),
-            optional(new.auth_method),
-            text(new.client_id),
+            Param::text(&principal.account),
+            Param::text(principal.environment.as_str()),
+            Param::text(new.platform),
+            Param::optional_text(new.auth_method),
+            Param::text(new.client_id),
             sealed,
-            text(new.scopes),
-            text(new.authorization_parameters),
-            text(new.variables),
-            integer(new.now),
+            Param::text(new.scopes),
+            Param::text(new.authorization_parameters),
+            Param::text(new.variables),
+            Param::integer(new.now),
             Param::Integer(keeps),
         ],
     )
@@ -124,7 +108,7 @@ pub fn put_client(principal: &Principal, new: &NewClient<'_>) -> Statement {
 pub fn select_client_of(account: &str, environment: &str, platform: &str) -> Statement {
     statement(
         "SELECT * FROM oauth_clients WHERE account = ?1 AND environment = ?2 AND platform = ?3",
-        vec![text(account), text(environment), text(platform)],
+        vec![Param::text(account), Param::text(environment), Param::text(platform)],
     )
 }
 
@@ -140,25 +124,34 @@ pub fn delete_client(guard: &Guard<'_>, platform: &str) -> Statement {
     sql.finish()
 }
 
-/// The number of open attempts of an identity, and of an account, each up to its limit, in the parameters of
-/// [`insert_attempt`].
-const OF_IDENTITY: &str = "(SELECT count(*) FROM (SELECT 1 FROM connect_attempts a INDEXED BY connect_attempts_by_identity WHERE a.account = ?2 AND a.environment = ?3 AND a.identity = ?12 AND a.status = 'pending' AND a.expires_at > ?23 LIMIT 20))";
-const OF_ACCOUNT: &str = "(SELECT count(*) FROM (SELECT 1 FROM connect_attempts a INDEXED BY connect_attempts_by_account WHERE a.account = ?2 AND a.status = 'pending' AND a.expires_at > ?23 LIMIT 1000))";
+/// The number of open attempts of an identity, and of an account, each up to its limit. The parameters are placeholders;
+/// `?2` is the account, `?3` its environment.
+fn open_attempts(identity: &str, now: &str) -> [String; 2] {
+    let count = |index: &str, more: &str, most: u64| {
+        format!(
+            "(SELECT count(*) FROM (SELECT 1 FROM connect_attempts a INDEXED BY {index} WHERE a.account = ?2{more} AND a.status = 'pending' AND a.expires_at > {now} LIMIT {most}))"
+        )
+    };
+    let of_identity = format!(" AND a.environment = ?3 AND a.identity = {identity}");
+    [
+        count("connect_attempts_by_identity", &of_identity, MAX_OF_IDENTITY),
+        count("connect_attempts_by_account", "", MAX_OF_ACCOUNT),
+    ]
+}
 
 /// Counts the open attempts of an attempt's identity and account, and says whether the attempt is one of them.
 #[must_use]
 pub fn count_attempts(new: &Attempt, now: u64) -> Statement {
+    let [of_identity, of_account] = open_attempts("?4", "?5");
     let sql = format!(
-        "SELECT {OF_IDENTITY} AS of_identity, {OF_ACCOUNT} AS of_account, EXISTS (SELECT 1 FROM connect_attempts WHERE id = ?1) AS is_stored"
-    )
-    .replace("?12", "?4")
-    .replace("?23", "?5");
+        "SELECT {of_identity} AS of_identity, {of_account} AS of_account, EXISTS (SELECT 1 FROM connect_attempts WHERE id = ?1) AS is_stored"
+    );
     let params = vec![
-        text(&new.id),
-        text(&new.account),
-        text(new.environment.as_str()),
-        text(&new.identity),
-        integer(now),
+        Param::text(&new.id),
+        Param::text(&new.account),
+        Param::text(new.environment.as_str()),
+        Param::text(&new.identity),
+        Param::integer(now),
     ];
     Statement { sql: sql.into(), params }
 }
@@ -188,7 +181,7 @@ pub fn prune_revocations(now: u64) -> Statement {
     let before = now.saturating_sub(REVOCABLE_MS);
     statement(
         "DELETE FROM revocations WHERE (account, environment, connection_id) IN (SELECT account, environment, connection_id FROM revocations INDEXED BY revocations_by_age WHERE created_at < ?1 ORDER BY created_at LIMIT 5)",
-        vec![integer(before)],
+        vec![Param::integer(before)],
     )
 }
 
@@ -200,7 +193,7 @@ const REVOCABLE_MS: u64 = 7 * 24 * 60 * 60 * 1000;
 pub fn delete_revocation(account: &str, environment: &str, connection: &str) -> Statement {
     statement(
         "DELETE FROM revocations WHERE account = ?1 AND environment = ?2 AND connection_id = ?3",
-        vec![text(account), text(environment), text(connection)],
+        vec![Param::text(account), Param::text(environment), Param::text(connection)],
     )
 }
 
@@ -245,16 +238,6 @@ pub fn select_client_for(guard: &Guard<'_>, id: &ConnectionId) -> Statement {
     sql.finish()
 }
 
-/// Selects the connection with a key in parts, even one that a token may not see because its type differs.
-#[must_use]
-pub fn select_by_key(guard: &Guard<'_>, platform: &str, label: &str, identity: &str) -> Statement {
-    let mut sql = Sql::new(guard);
-    sql.push("SELECT ").push(COLUMNS).push(" FROM api_keys k CROSS JOIN connections c INDEXED BY connections_by_key ON c.account = k.account AND c.environment = k.environment AND c.platform = ");
-    sql.text(platform).push(" AND c.label = ").text(label);
-    sql.push(" AND c.identity = ").text(identity).push(" WHERE ").guard();
-    sql.finish()
-}
-
 /// Stores an attempt, unless its identity or account has too many open ones.
 #[must_use]
 pub fn insert_attempt(
@@ -264,34 +247,35 @@ pub fn insert_attempt(
     state_hash: &str,
     now: u64,
 ) -> Statement {
+    let [of_identity, of_account] = open_attempts("?12", "?23");
     let sql = format!(
-        "INSERT INTO connect_attempts (id, account, environment, key_id, status, connection_id, reconnects, allow_other_account, platform, platform_version, description, auth_method, identity, identity_type, label, name, tags, scopes, return_url, link_hash, state_hash, browser_hash, sealed, created_at, expires_at) SELECT ?1, ?2, ?3, ?4, 'pending', ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24 WHERE {OF_IDENTITY} < {MAX_OF_IDENTITY} AND {OF_ACCOUNT} < {MAX_OF_ACCOUNT} ON CONFLICT DO NOTHING"
+        "INSERT INTO connect_attempts (id, account, environment, key_id, status, connection_id, reconnects, allow_other_account, platform, platform_version, description, auth_method, identity, identity_type, label, name, tags, scopes, return_url, link_hash, state_hash, browser_hash, sealed, created_at, expires_at) SELECT ?1, ?2, ?3, ?4, 'pending', ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24 WHERE {of_identity} < {MAX_OF_IDENTITY} AND {of_account} < {MAX_OF_ACCOUNT} ON CONFLICT DO NOTHING"
     );
     let params = vec![
-        text(&new.id),
-        text(&new.account),
-        text(new.environment.as_str()),
-        text(key_id),
-        text(&new.connection_id),
+        Param::text(&new.id),
+        Param::text(&new.account),
+        Param::text(new.environment.as_str()),
+        Param::text(key_id),
+        Param::text(&new.connection_id),
         Param::Integer(new.reconnects.into()),
         Param::Integer(new.allow_other_account.into()),
-        text(&new.platform),
-        text(&new.platform_version),
-        text(&new.description),
-        text(&new.auth_method),
-        text(&new.identity),
-        text(new.identity_type.as_str()),
-        text(&new.label),
-        optional(new.name.as_deref()),
-        optional(new.tags.as_deref()),
-        text(&new.scopes),
-        optional(new.return_url.as_deref()),
-        text(link_hash),
-        text(state_hash),
-        optional(new.browser_hash.as_deref()),
-        optional(new.sealed.as_deref()),
-        integer(now),
-        integer(new.expires_at),
+        Param::text(&new.platform),
+        Param::text(&new.platform_version),
+        Param::text(&new.description),
+        Param::text(&new.auth_method),
+        Param::text(&new.identity),
+        Param::text(new.identity_type.as_str()),
+        Param::text(&new.label),
+        Param::optional_text(new.name.as_deref()),
+        Param::optional_text(new.tags.as_deref()),
+        Param::text(&new.scopes),
+        Param::optional_text(new.return_url.as_deref()),
+        Param::text(link_hash),
+        Param::text(state_hash),
+        Param::optional_text(new.browser_hash.as_deref()),
+        Param::optional_text(new.sealed.as_deref()),
+        Param::integer(now),
+        Param::integer(new.expires_at),
     ];
     Statement { sql: sql.into(), params }
 }
@@ -301,7 +285,7 @@ pub fn insert_attempt(
 pub fn prune_attempts(before: u64) -> Statement {
     statement(
         "DELETE FROM connect_attempts WHERE id IN (SELECT id FROM connect_attempts INDEXED BY connect_attempts_by_age WHERE expires_at < ?1 ORDER BY expires_at LIMIT 5)",
-        vec![integer(before)],
+        vec![Param::integer(before)],
     )
 }
 
@@ -331,7 +315,7 @@ pub fn select_connected(guard: &Guard<'_>, id: &ConnectionId) -> Statement {
 /// Selects the attempt that a link leads to.
 #[must_use]
 pub fn select_by_link(link_hash: &str) -> Statement {
-    statement("SELECT * FROM connect_attempts WHERE link_hash = ?1", vec![text(link_hash)])
+    statement("SELECT * FROM connect_attempts WHERE link_hash = ?1", vec![Param::text(link_hash)])
 }
 
 /// Binds an open attempt to a browser, unless it is bound to another one.
@@ -339,7 +323,7 @@ pub fn select_by_link(link_hash: &str) -> Statement {
 pub fn bind(link_hash: &str, browser_hash: &str, now: u64) -> Statement {
     statement(
         "UPDATE connect_attempts SET browser_hash = ?2 WHERE link_hash = ?1 AND status = 'pending' AND expires_at > ?3 AND browser_hash IS NULL",
-        vec![text(link_hash), text(browser_hash), integer(now)],
+        vec![Param::text(link_hash), Param::text(browser_hash), Param::integer(now)],
     )
 }
 
@@ -348,7 +332,7 @@ pub fn bind(link_hash: &str, browser_hash: &str, now: u64) -> Statement {
 pub fn select_client_of_attempt(hash: &str) -> Statement {
     statement(
         "SELECT o.* FROM connect_attempts a CROSS JOIN oauth_clients o ON o.account = a.account AND o.environment = a.environment AND o.platform = a.platform WHERE a.link_hash = ?1 OR a.state_hash = ?1",
-        vec![text(hash)],
+        vec![Param::text(hash)],
     )
 }
 
@@ -358,14 +342,19 @@ pub fn select_client_of_attempt(hash: &str) -> Statement {
 pub fn claim(state_hash: &str, browser_hash: &str, request: &str, now: u64) -> Statement {
     statement(
         "UPDATE connect_attempts SET status = 'exchanging', claimed_by = ?3, claimed_at = ?4 WHERE state_hash = ?1 AND browser_hash = ?2 AND status = 'pending' AND expires_at > ?4 AND EXISTS (SELECT 1 FROM api_keys k WHERE k.id = key_id AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ?4))",
-        vec![text(state_hash), text(browser_hash), text(request), integer(now)],
+        vec![
+            Param::text(state_hash),
+            Param::text(browser_hash),
+            Param::text(request),
+            Param::integer(now),
+        ],
     )
 }
 
 /// Selects the attempt with this state.
 #[must_use]
 pub fn select_by_state(state_hash: &str) -> Statement {
-    statement("SELECT * FROM connect_attempts WHERE state_hash = ?1", vec![text(state_hash)])
+    statement("SELECT * FROM connect_attempts WHERE state_hash = ?1", vec![Param::text(state_hash)])
 }
 
 /// Selects the credentials of the connection that the attempt with this state reconnects.
@@ -373,7 +362,7 @@ pub fn select_by_state(state_hash: &str) -> Statement {
 pub fn select_former(state_hash: &str) -> Statement {
     statement(
         "SELECT h.* FROM connect_attempts a CROSS JOIN credentials h ON h.account = a.account AND h.environment = a.environment AND h.connection_id = a.connection_id WHERE a.state_hash = ?1 AND a.reconnects = 1",
-        vec![text(state_hash)],
+        vec![Param::text(state_hash)],
     )
 }
 
@@ -382,7 +371,7 @@ pub fn select_former(state_hash: &str) -> Statement {
 pub fn fail(id: &str, request: &str, code: &str, detail: &str) -> Statement {
     statement(
         "UPDATE connect_attempts SET status = 'failed', sealed = NULL, error_code = ?3, error_detail = ?4 WHERE id = ?1 AND claimed_by = ?2 AND status = 'exchanging'",
-        vec![text(id), text(request), text(code), text(detail)],
+        vec![Param::text(id), Param::text(request), Param::text(code), Param::text(detail)],
     )
 }
 
@@ -448,8 +437,9 @@ impl Connected<'_> {
     fn condition(&self, params: &mut Params) -> String {
         let Some(attempt) = self.attempt else { return "1".to_owned() };
         let late = self.now.saturating_sub(EXCHANGE_MS);
-        let (attempt, request) = (params.bind(text(attempt)), params.bind(text(self.request)));
-        let late = params.bind(integer(late));
+        let (attempt, request) =
+            (params.bind(Param::text(attempt)), params.bind(Param::text(self.request)));
+        let late = params.bind(Param::integer(late));
         let condition = STILL_CLAIMED.replace("?A", &attempt).replace("?R", &request);
         format!("EXISTS ({})", condition.replace("?T", &late))
     }
@@ -460,26 +450,26 @@ impl Connected<'_> {
         let mut params = Params(Vec::new());
         let name = new.name.as_deref();
         let values = [
-            text(self.account),
-            text(self.environment),
-            text(&new.id),
-            text(&new.platform),
-            text(&new.platform_version),
-            text(&new.label),
-            text(&new.identity),
-            text(&fold(&new.identity)),
-            text(new.identity_type.as_str()),
-            optional(name),
-            optional(name.map(fold).as_deref()),
-            text(&new.description),
-            text(self.state.as_str()),
-            text(&new.tags),
-            integer(self.now),
-            text(self.request),
+            Param::text(self.account),
+            Param::text(self.environment),
+            Param::text(&new.id),
+            Param::text(&new.platform),
+            Param::text(&new.platform_version),
+            Param::text(&new.label),
+            Param::text(&new.identity),
+            Param::text(&fold(&new.identity)),
+            Param::text(new.identity_type.as_str()),
+            Param::optional_text(name),
+            Param::optional_text(name.map(fold).as_deref()),
+            Param::text(&new.description),
+            Param::text(self.state.as_str()),
+            Param::text(&new.tags),
+            Param::integer(self.now),
+            Param::text(self.request),
         ];
         let values: Vec<String> = values.into_iter().map(|value| params.bind(value)).collect();
         let condition = self.condition(&mut params);
-        let id = params.bind(text(&new.id));
+        let id = params.bind(Param::text(&new.id));
         let sql = format!(
             "INSERT INTO connections (account, environment, id, platform, platform_version, label, identity, identity_folded, identity_type, name, name_folded, description, state, tags, created_at, written_by, active, version) SELECT {}, 1, 1 WHERE {condition} AND NOT EXISTS (SELECT 1 FROM connections c WHERE c.account = ?1 AND c.environment = ?2 AND c.id = {id}) ON CONFLICT (account, environment, platform, label, identity) DO NOTHING",
             values.join(", "),
@@ -492,13 +482,16 @@ impl Connected<'_> {
     pub fn update(&self, name: Option<&str>, tags: Option<&str>) -> Statement {
         let mut params = Params(Vec::new());
         let (account, environment) =
-            (params.bind(text(self.account)), params.bind(text(self.environment)));
-        let id = params.bind(text(self.credentials.connection_id));
-        let request = params.bind(text(self.request));
-        let (state, now) = (params.bind(text(self.state.as_str())), params.bind(integer(self.now)));
-        let (folded, name) =
-            (params.bind(optional(name.map(fold).as_deref())), params.bind(optional(name)));
-        let tags = params.bind(optional(tags));
+            (params.bind(Param::text(self.account)), params.bind(Param::text(self.environment)));
+        let id = params.bind(Param::text(self.credentials.connection_id));
+        let request = params.bind(Param::text(self.request));
+        let (state, now) =
+            (params.bind(Param::text(self.state.as_str())), params.bind(Param::integer(self.now)));
+        let (folded, name) = (
+            params.bind(Param::optional_text(name.map(fold).as_deref())),
+            params.bind(Param::optional_text(name)),
+        );
+        let tags = params.bind(Param::optional_text(tags));
         let condition = self.condition(&mut params);
         let sql = format!(
             "UPDATE connections SET version = version + 1, written_by = {request}, state_since = iif(state = {state}, state_since, {now}), state = {state}, state_reason = NULL, active = 1, name = coalesce({name}, name), name_folded = coalesce({folded}, name_folded), tags = coalesce({tags}, tags) WHERE account = {account} AND environment = {environment} AND id = {id} AND written_by <> {request} AND {condition}"
@@ -514,20 +507,20 @@ impl Connected<'_> {
         statement(
             "INSERT INTO credentials (account, environment, connection_id, auth_method, type, sealed, version, issued_at, expires_at, renewable, revocable, scopes, missing_scopes, refreshed_at, written_by) SELECT c.account, c.environment, c.id, ?4, ?5, ?6, 1, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14 FROM connections c WHERE c.account = ?1 AND c.environment = ?2 AND c.id = ?3 AND c.written_by = ?14 ON CONFLICT (account, environment, connection_id) DO UPDATE SET auth_method = excluded.auth_method, type = excluded.type, sealed = excluded.sealed, version = credentials.version + 1, issued_at = excluded.issued_at, expires_at = excluded.expires_at, renewable = excluded.renewable, revocable = excluded.revocable, scopes = excluded.scopes, missing_scopes = excluded.missing_scopes, refreshed_at = excluded.refreshed_at, reason_code = NULL, reason_detail = NULL, reason_status = NULL, attempts = 0, failing_since = NULL, refused_since = NULL, next_attempt_at = NULL, lease = NULL, lease_until = NULL, written_by = excluded.written_by WHERE credentials.written_by <> excluded.written_by",
             vec![
-                text(self.account),
-                text(self.environment),
-                text(held.connection_id),
-                text(held.auth_method),
-                text(held.kind.as_str()),
-                text(held.sealed.as_str()),
-                optional_integer(held.issued_at),
-                optional_integer(held.expires_at),
+                Param::text(self.account),
+                Param::text(self.environment),
+                Param::text(held.connection_id),
+                Param::text(held.auth_method),
+                Param::text(held.kind.as_str()),
+                Param::text(held.sealed.as_str()),
+                Param::optional_integer(held.issued_at),
+                Param::optional_integer(held.expires_at),
                 Param::Integer(held.is_renewable.into()),
                 Param::Integer(held.is_revocable.into()),
-                text(held.scopes),
-                text(held.missing_scopes),
-                integer(self.now),
-                text(self.request),
+                Param::text(held.scopes),
+                Param::text(held.missing_scopes),
+                Param::integer(self.now),
+                Param::text(self.request),
             ],
         )
     }
@@ -538,11 +531,11 @@ impl Connected<'_> {
         statement(
             "UPDATE connect_attempts SET status = 'succeeded', sealed = NULL WHERE id = ?1 AND claimed_by = ?2 AND status = 'exchanging' AND EXISTS (SELECT 1 FROM credentials h WHERE h.account = ?3 AND h.environment = ?4 AND h.connection_id = ?5 AND h.written_by = ?2)",
             vec![
-                text(attempt),
-                text(self.request),
-                text(self.account),
-                text(self.environment),
-                text(self.credentials.connection_id),
+                Param::text(attempt),
+                Param::text(self.request),
+                Param::text(self.account),
+                Param::text(self.environment),
+                Param::text(self.credentials.connection_id),
             ],
         )
     }
@@ -554,7 +547,10 @@ pub fn select_connection(account: &str, environment: &str, id: &str) -> Statemen
     let sql = format!(
         "SELECT {COLUMNS} FROM connections c INDEXED BY connections_by_id WHERE c.account = ?1 AND c.environment = ?2 AND c.id = ?3"
     );
-    Statement { sql: sql.into(), params: vec![text(account), text(environment), text(id)] }
+    Statement {
+        sql: sql.into(),
+        params: vec![Param::text(account), Param::text(environment), Param::text(id)],
+    }
 }
 
 /// As [`select_connection`], by the key in parts.
@@ -564,11 +560,11 @@ pub fn select_holder(account: &str, environment: &str, new: &NewConnection) -> S
         "SELECT {COLUMNS} FROM connections c INDEXED BY connections_by_key WHERE c.account = ?1 AND c.environment = ?2 AND c.platform = ?3 AND c.label = ?4 AND c.identity = ?5"
     );
     let params = vec![
-        text(account),
-        text(environment),
-        text(&new.platform),
-        text(&new.label),
-        text(&new.identity),
+        Param::text(account),
+        Param::text(environment),
+        Param::text(&new.platform),
+        Param::text(&new.label),
+        Param::text(&new.identity),
     ];
     Statement { sql: sql.into(), params }
 }

@@ -5,8 +5,14 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use zeroize::Zeroizing;
 
-use crate::terms::CredentialType;
+use super::{Kind, OpenError, Place, SealError, Sealed, VaultKeys};
+use crate::catalog::detail::{AuthMethod, Grant};
+use crate::json;
+use crate::oauth::Tokens;
+use crate::ports::Random;
+use crate::terms::{CredentialType, Environment};
 
 /// The credentials of a connection. `Debug` shows their type only.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
@@ -53,6 +59,68 @@ impl fmt::Debug for HeldTokens {
 }
 
 impl Held {
+    /// Seals what is held for its connection.
+    ///
+    /// # Errors
+    /// When it can't be sealed.
+    pub fn seal(
+        &self,
+        keys: &VaultKeys,
+        (account, environment): (&str, Environment),
+        connection: &str,
+        random: &impl Random,
+    ) -> Result<Sealed, SealError> {
+        let place = Place { account, environment, kind: Kind::Connection, id: connection };
+        keys.seal(&place, &Zeroizing::new(json::bytes(self)), random)
+    }
+
+    /// Opens what [`Self::seal`] sealed for this connection.
+    ///
+    /// # Errors
+    /// When no key opens it, or it was sealed for another place.
+    pub fn open(
+        keys: &VaultKeys,
+        (account, environment): (&str, Environment),
+        connection: &str,
+        sealed: &str,
+    ) -> Result<Self, OpenError> {
+        let place = Place { account, environment, kind: Kind::Connection, id: connection };
+        let plain = keys.open(&place, &Sealed::from(sealed.to_owned()))?;
+        serde_json::from_slice(&plain).map_err(|_| OpenError::Damaged)
+    }
+
+    /// What an authorization server issued, with what the user filled in.
+    #[must_use]
+    pub fn of_tokens(tokens: Tokens, fields: BTreeMap<String, String>) -> Self {
+        let nothing = Self { kind: CredentialType::OAuth2, fields, tokens: None, account: None };
+        nothing.renewed(tokens)
+    }
+
+    /// What is held after a renewal: what the platform did not send again stays.
+    #[must_use]
+    pub fn renewed(self, tokens: Tokens) -> Self {
+        let (refresh, mut members) =
+            self.tokens.map(|old| (old.refresh, old.members)).unwrap_or_default();
+        members.extend(tokens.members);
+        Self {
+            account: self.account.or(tokens.subject),
+            tokens: Some(HeldTokens {
+                access: tokens.access_token,
+                kind: tokens.token_type,
+                refresh: tokens.refresh_token.or(refresh),
+                members,
+            }),
+            ..self
+        }
+    }
+
+    /// Whether the credentials can be renewed: the app itself asks again, for a user a refresh token does.
+    #[must_use]
+    pub fn is_renewable(&self, method: &AuthMethod) -> bool {
+        let is_of_app = method.oauth2().is_some_and(|it| it.grant == Grant::ClientCredentials);
+        is_of_app || self.tokens.as_ref().is_some_and(|tokens| tokens.refresh.is_some())
+    }
+
     /// The value of a field or of a member of the token answer, for the variables of URLs. Returns `None` when there is
     /// none.
     #[must_use]

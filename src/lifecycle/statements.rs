@@ -17,25 +17,13 @@ pub struct RowOf<'a> {
     pub connection: &'a str,
 }
 
-fn text(text: &str) -> Param {
-    Param::Text(text.to_owned())
-}
-
-fn optional(text: Option<&str>) -> Param {
-    text.map_or(Param::Null, |text| Param::Text(text.to_owned()))
-}
-
-fn integer(number: u64) -> Param {
-    Param::Integer(i64::try_from(number).unwrap_or(i64::MAX))
-}
-
-fn optional_integer(number: Option<u64>) -> Param {
-    number.map_or(Param::Null, integer)
-}
-
 impl RowOf<'_> {
     fn params(&self, more: impl IntoIterator<Item = Param>) -> Vec<Param> {
-        let own = [text(self.account), text(self.environment.as_str()), text(self.connection)];
+        let own = [
+            Param::text(self.account),
+            Param::text(self.environment.as_str()),
+            Param::text(self.connection),
+        ];
         own.into_iter().chain(more).collect()
     }
 
@@ -54,7 +42,7 @@ impl RowOf<'_> {
         let until = now.saturating_add(LEASE_MS);
         Statement {
             sql: "UPDATE credentials SET lease = ?5, lease_until = ?7 WHERE account = ?1 AND environment = ?2 AND connection_id = ?3 AND version = ?4 AND (lease IS NULL OR lease = ?5 OR lease_until <= ?6)".into(),
-            params: self.params([integer(version), text(request), integer(now), integer(until)]),
+            params: self.params([Param::integer(version), Param::text(request), Param::integer(now), Param::integer(until)]),
         }
     }
 
@@ -64,13 +52,13 @@ impl RowOf<'_> {
         Statement {
             sql: "UPDATE credentials SET sealed = ?6, version = version + 1, issued_at = ?7, expires_at = ?8, renewable = ?9, scopes = ?10, refreshed_at = ?7, reason_code = NULL, reason_detail = NULL, reason_status = NULL, attempts = 0, failing_since = NULL, refused_since = NULL, next_attempt_at = NULL, lease = NULL, lease_until = NULL, written_by = ?5 WHERE account = ?1 AND environment = ?2 AND connection_id = ?3 AND version = ?4 AND lease = ?5".into(),
             params: self.params([
-                integer(new.version),
-                text(new.request),
-                text(new.sealed.as_str()),
-                integer(new.now),
-                optional_integer(new.expires_at),
+                Param::integer(new.version),
+                Param::text(new.request),
+                Param::text(new.sealed.as_str()),
+                Param::integer(new.now),
+                Param::optional_integer(new.expires_at),
                 Param::Integer(new.is_renewable.into()),
-                text(new.scopes),
+                Param::text(new.scopes),
             ]),
         }
     }
@@ -80,7 +68,7 @@ impl RowOf<'_> {
     pub fn recovered(&self, request: &str, now: u64) -> Statement {
         Statement {
             sql: "UPDATE connections SET state = 'operational', state_reason = NULL, state_since = ?5, version = version + 1, written_by = ?4 WHERE account = ?1 AND environment = ?2 AND id = ?3 AND state <> 'operational' AND state <> 'failed' AND EXISTS (SELECT 1 FROM credentials h WHERE h.account = ?1 AND h.environment = ?2 AND h.connection_id = ?3 AND h.written_by = ?4)".into(),
-            params: self.params([text(request), integer(now)]),
+            params: self.params([Param::text(request), Param::integer(now)]),
         }
     }
 
@@ -96,15 +84,15 @@ impl RowOf<'_> {
         Statement {
             sql: "UPDATE credentials SET reason_code = ?6, reason_detail = ?7, reason_status = ?8, attempts = ?9, failing_since = ?10, next_attempt_at = ?11, refused_since = ?12, lease = NULL, lease_until = NULL, written_by = ?5 WHERE account = ?1 AND environment = ?2 AND connection_id = ?3 AND version = ?4 AND lease = ?5".into(),
             params: self.params([
-                integer(version),
-                text(request),
-                text(after.code),
-                optional(why.detail),
-                optional_integer(why.status.map(u64::from)),
-                integer(after.attempts),
-                integer(after.failing_since),
-                optional_integer(after.next_attempt_at),
-                optional_integer(after.refused_since),
+                Param::integer(version),
+                Param::text(request),
+                Param::text(after.code),
+                Param::optional_text(why.detail),
+                Param::optional_integer(why.status.map(u64::from)),
+                Param::integer(after.attempts),
+                Param::integer(after.failing_since),
+                Param::optional_integer(after.next_attempt_at),
+                Param::optional_integer(after.refused_since),
             ]),
         }
     }
@@ -115,10 +103,10 @@ impl RowOf<'_> {
         Statement {
             sql: "UPDATE connections SET state = ?5, active = iif(?5 = 'failed', 0, active), state_reason = ?6, state_since = ?7, version = version + 1, written_by = ?4 WHERE account = ?1 AND environment = ?2 AND id = ?3 AND state <> ?5 AND state <> 'failed' AND EXISTS (SELECT 1 FROM credentials h WHERE h.account = ?1 AND h.environment = ?2 AND h.connection_id = ?3 AND h.written_by = ?4 AND h.reason_code IS NOT NULL)".into(),
             params: self.params([
-                text(request),
-                text(after.state.as_str()),
-                text(after.code),
-                integer(now),
+                Param::text(request),
+                Param::text(after.state.as_str()),
+                Param::text(after.code),
+                Param::integer(now),
             ]),
         }
     }

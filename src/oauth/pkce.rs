@@ -14,9 +14,7 @@ pub struct Verifier(String);
 impl Verifier {
     /// A verifier of 256 random bits, in 43 characters.
     pub fn generate(random: &impl Random) -> Self {
-        let mut bytes = [0; 32];
-        random.fill(&mut bytes);
-        Self(Base64UrlUnpadded::encode_string(&bytes))
+        Self(random.secret())
     }
 
     /// The verifier that [`Self::as_str`] returned. Returns `None` when the text is not 43–128 characters that a

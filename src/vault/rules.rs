@@ -9,6 +9,9 @@ use crate::catalog::key::platform;
 use crate::invisible::visible;
 use crate::nfc::is_nfc;
 
+/// The label of a connection whose request names none.
+pub const DEFAULT_LABEL: &str = "default";
+
 /// The most tags of a connection.
 pub const MAX_TAGS: usize = 50;
 

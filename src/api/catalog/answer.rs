@@ -183,7 +183,12 @@ async fn open<'a, P: Ports>(
     Ok(catalog)
 }
 
-fn no_platform(platform: &str, known: &str, platforms: Option<&Names>) -> Problem {
+/// The catalog has no such platform, or the caller may not see it. `known` has a line for each platform.
+pub(in crate::api) fn no_platform(
+    platform: &str,
+    known: &str,
+    platforms: Option<&Names>,
+) -> Problem {
     let known = known.lines().filter(|known| has_platform(platforms, known));
     let detail = format!("The catalog has no platform `{}`", shown(platform));
     not_found(Code::PlatformNotFound, &detail, nearest(platform, known, NEAREST))

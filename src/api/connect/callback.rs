@@ -1,8 +1,8 @@
 //! `GET /connect/callback`: the user comes back from the platform.
 
+use super::former::Former;
 use super::link::Desk;
 use super::pages::{Page, Told};
-use super::start::{Former, held, is_other, missing};
 use super::store::{Account, Target, Written, end, store};
 use super::{browser, hash, opening, platform, redirect_uri};
 use crate::api::message::{Request, Response};
@@ -13,12 +13,12 @@ use crate::connect::filled::Filled;
 use crate::connect::method::{Connector, objection};
 use crate::connect::rules::origin;
 use crate::connect::statements;
+use crate::credentials::held::Held;
 use crate::oauth::callback::{Callback, Outcome, check_issuer, read};
 use crate::oauth::pkce::Verifier;
 use crate::oauth::token::TokenEndpoint;
 use crate::oauth::{TokenError, TokenErrorKind};
-use crate::ports::{Db, Ports, ResultSet};
-use crate::target::Targets;
+use crate::ports::{Clock, Db, Ports, first_row};
 use crate::terms::State;
 use crate::vault::draft::NewConnection;
 
@@ -68,7 +68,7 @@ impl<P: Ports> Desk<'_, P> {
             statements::select_former(&state),
         ]);
         let sets = sets.await?;
-        let Some(attempt) = first::<Attempt>(&sets, 1)? else {
+        let Some(attempt) = first_row::<Attempt>(&sets, 1)? else {
             return Ok(self.over().response());
         };
         if attempt.browser_hash.is_none() || attempt.browser_hash != own {
@@ -81,7 +81,8 @@ impl<P: Ports> Desk<'_, P> {
         }
 
         // 3. to 6.
-        let (client, former) = (first::<OauthClient>(&sets, 2)?, first::<Former>(&sets, 3)?);
+        let (client, former) =
+            (first_row::<OauthClient>(&sets, 2)?, first_row::<Former>(&sets, 3)?);
         let connector = self.connector(&attempt).await?;
         let name =
             connector.as_ref().map_or(&attempt.platform, |connector| &connector.name).clone();
@@ -119,7 +120,7 @@ impl<P: Ports> Desk<'_, P> {
             return changed();
         };
         let filled = self.filled(connector, attempt, &remembered);
-        let method = connector.auth_methods.iter().find(|method| method.id == attempt.auth_method);
+        let method = connector.find_method(&attempt.auth_method);
         let (Some(filled), Some(method)) = (filled, method) else { return changed() };
 
         // 3. Who sends the user back, and with what.
@@ -139,9 +140,7 @@ impl<P: Ports> Desk<'_, P> {
             Ok(tokens) => tokens,
             Err(error) => return Ok(Err(not_exchanged(&connector.name, &error))),
         };
-        let asked: Vec<String> = serde_json::from_str(&attempt.scopes).unwrap_or_default();
-        let granted = tokens.scopes.clone().unwrap_or_else(|| asked.clone());
-        let (expires_at, missing) = (tokens.expires_at, missing(&asked, &granted));
+        let (expires_at, granted) = (tokens.expires_at, tokens.scopes.clone());
         // Some platforms say in the redirect which company the user chose (`QuickBooks`' `realmId`).
         for field in &method.fields {
             let said = callback.others.get(&field.name).filter(|value| !value.is_empty());
@@ -151,20 +150,18 @@ impl<P: Ports> Desk<'_, P> {
                 fields.entry(field.name.clone()).or_insert_with(|| value.clone());
             }
         }
-        let is_renewable = tokens.refresh_token.is_some();
-        let mut held = held(tokens, fields);
+        let mut held = Held::of_tokens(tokens, fields);
 
         // 5. The same account?
-        let targets = Targets { local: self.config.local_targets };
+        let targets = self.config.targets();
         if held.account.is_none() {
             held.account = platform::account(self.ports, targets, connector, method, &held).await;
         }
         let tenant = (attempt.account.as_str(), attempt.environment);
-        let before = former.and_then(|former| {
-            former.account(&self.config.vault_keys, tenant, &attempt.connection_id)
-        });
-        if attempt.allow_other_account == 0 && is_other(before.as_deref(), held.account.as_deref())
-        {
+        let keys = &self.config.vault_keys;
+        let is_other = former
+            .is_some_and(|former| former.is_other(keys, tenant, &attempt.connection_id, &held));
+        if attempt.allow_other_account == 0 && is_other {
             let detail = format!(
                 "You signed in to {} with another account than before. The connection keeps the former one. Sign in with that account, or connect this one separately.",
                 connector.name
@@ -178,15 +175,13 @@ impl<P: Ports> Desk<'_, P> {
             environment: attempt.environment,
             request: self.request_id,
             attempt: Some(&attempt.id),
-            auth_method: &attempt.auth_method,
+            method,
             held: &held,
             expires_at,
-            is_renewable,
-            is_revocable: filled.revocation_url.is_some(),
-            scopes: &granted,
-            missing_scopes: &missing,
+            asked_scopes: &attempt.scopes(),
+            granted_scopes: granted.as_deref(),
             state: State::Operational,
-            now: self.ports_now(),
+            now: self.ports.now(),
         };
         let new = new_connection(attempt, account.now);
         let target = if attempt.reconnects == 1 {
@@ -198,7 +193,7 @@ impl<P: Ports> Desk<'_, P> {
         } else {
             Target::New(&new)
         };
-        Ok(match store(self.ports, &self.config.vault_keys, &account, target).await? {
+        Ok(match store(self.ports, keys, &account, target).await? {
             Written::Done(_) => Ok(()),
             Written::Taken(_) => Err(Failed::new(
                 Failure::ConnectionExists,
@@ -209,11 +204,6 @@ impl<P: Ports> Desk<'_, P> {
                 "The connection was deleted in the meantime.",
             )),
         })
-    }
-
-    fn ports_now(&self) -> u64 {
-        use crate::ports::Clock as _;
-        self.ports.now()
     }
 
     /// The page of an attempt whose redirect comes a second time: the back button, or a page that is loaded again.
@@ -336,14 +326,6 @@ fn new_connection(attempt: &Attempt, now: u64) -> NewConnection {
         active: true,
         created_at: now,
     }
-}
-
-fn first<T: serde::de::DeserializeOwned>(
-    sets: &[ResultSet],
-    nth: usize,
-) -> Result<Option<T>, Problem> {
-    let rows = sets.get(nth).map(ResultSet::rows::<T>).transpose()?;
-    Ok(rows.and_then(|rows| rows.into_iter().next()))
 }
 
 /// What the platform said, as the end of a sentence.

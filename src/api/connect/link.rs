@@ -2,7 +2,7 @@
 //! whether they began the attempt, so that nobody connects their account for somebody who sent them a link.
 
 use super::pages::Page;
-use super::{browser, connector, hash, is_own_page, opening, redirect_uri, secret, set_cookie};
+use super::{browser, connector, hash, is_own_page, opening, redirect_uri, set_cookie};
 use crate::api::config::Config;
 use crate::api::cost::Metered;
 use crate::api::message::{NO_STORE, Request, Response};
@@ -18,8 +18,7 @@ use crate::connect::statements;
 use crate::credentials::{Kind as Sealing, Place, Sealed};
 use crate::oauth::authorization::{Ask, authorization_url};
 use crate::oauth::pkce::Verifier;
-use crate::ports::{Db, Ports, ResultSet};
-use crate::target::Targets;
+use crate::ports::{Db, Ports, Random, first_row};
 
 /// What answers to browsers need besides the request.
 pub struct Desk<'a, P> {
@@ -46,16 +45,18 @@ impl<P: Ports> Desk<'_, P> {
             statements::select_by_link(&hash_of_link),
             statements::select_client_of_attempt(&hash_of_link),
         ]);
-        let (attempt, client) = found(&sets.await?)?;
+        let sets = sets.await?;
+        let (attempt, client) = (first_row::<Attempt>(&sets, 0)?, first_row(&sets, 1)?);
         let Some(attempt) = attempt.filter(|attempt| attempt.status(self.now) == Status::Pending)
         else {
             return Ok(self.over().response());
         };
         let own = browser(request).map(hash);
         if attempt.browser_hash.is_some() {
-            return match own {
-                own if attempt.browser_hash == own => self.lead_on(request, &attempt, client).await,
-                _ => Ok(self.elsewhere().response()),
+            return if attempt.browser_hash == own {
+                self.lead_on(request, &attempt, client).await
+            } else {
+                Ok(self.elsewhere().response())
             };
         }
         let name = self.name(&attempt).await?;
@@ -89,7 +90,7 @@ impl<P: Ports> Desk<'_, P> {
         if !is_own_page(request) {
             return Ok(self.foreign().response());
         }
-        let cookie = browser(request).map_or_else(|| secret(self.ports), str::to_owned);
+        let cookie = browser(request).map_or_else(|| self.ports.secret(), str::to_owned);
         let (hash_of_link, own) = (hash(link), hash(&cookie));
         let sets = self.ports.batch(vec![
             statements::bind(&hash_of_link, &own, self.now),
@@ -97,7 +98,7 @@ impl<P: Ports> Desk<'_, P> {
             statements::select_client_of_attempt(&hash_of_link),
         ]);
         let sets = sets.await?;
-        let (attempt, client) = found(sets.get(1..).unwrap_or_default())?;
+        let (attempt, client) = (first_row::<Attempt>(&sets, 1)?, first_row(&sets, 2)?);
         let Some(attempt) = attempt.filter(|attempt| attempt.status(self.now) == Status::Pending)
         else {
             return Ok(self.over().response());
@@ -144,12 +145,10 @@ impl<P: Ports> Desk<'_, P> {
         attempt: &Attempt,
         remembered: &Remembered,
     ) -> Option<Filled> {
-        let method =
-            connector.auth_methods.iter().find(|method| method.id == attempt.auth_method)?;
+        let method = connector.find_method(&attempt.auth_method)?;
         let Kind::OAuth2(oauth) = &method.kind else { return None };
-        let targets = Targets { local: self.config.local_targets };
         let value = |name: &str| remembered.fields.get(name).map(String::as_str);
-        Filled::new(oauth, targets, value).ok()
+        Filled::new(oauth, self.config.targets(), value).ok()
     }
 
     /// Redirects to the platform.
@@ -170,7 +169,7 @@ impl<P: Ports> Desk<'_, P> {
         let Some(endpoint) = &filled.authorization_url else {
             return Ok(self.changed().response());
         };
-        let scopes: Vec<String> = serde_json::from_str(&attempt.scopes).unwrap_or_default();
+        let scopes = attempt.scopes();
         let verifier = remembered.verifier.and_then(Verifier::of_text);
         let challenge = verifier.as_ref().map(Verifier::challenge);
         let url = authorization_url(
@@ -243,12 +242,4 @@ impl<P: Ports> Desk<'_, P> {
             ],
         )
     }
-}
-
-/// An attempt and its client, from the two first results.
-fn found(sets: &[ResultSet]) -> Result<(Option<Attempt>, Option<OauthClient>), Problem> {
-    let attempt = sets.first().map(ResultSet::rows::<Attempt>).transpose()?;
-    let client = sets.get(1).map(ResultSet::rows::<OauthClient>).transpose()?;
-    let first = |rows: Option<Vec<Attempt>>| rows.and_then(|rows| rows.into_iter().next());
-    Ok((first(attempt), client.and_then(|rows| rows.into_iter().next())))
 }

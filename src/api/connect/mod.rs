@@ -1,7 +1,10 @@
 //! Connecting accounts: attempts are begun here, led to the platform, brought back, and told of.
 
 pub mod attempt;
+mod begin;
 pub mod callback;
+mod direct;
+mod former;
 pub mod link;
 mod pages;
 pub mod platform;
@@ -10,17 +13,15 @@ pub mod start;
 pub mod store;
 pub mod window;
 
-use std::fmt::Write as _;
-
-use base64ct::{Base64UrlUnpadded, Encoding as _};
 use sha2::{Digest, Sha256};
 
 use super::message::Request;
 use super::problem::Problem;
+use crate::access::key::KeyHash;
 use crate::catalog::reader::Catalog;
 use crate::connect::method::Connector;
 use crate::credentials::{OpenError, SealError};
-use crate::ports::{Ports, Random, StorageError};
+use crate::ports::{Ports, StorageError};
 
 /// The cookie that identifies a browser for as long as it connects. Only this host's own pages can have set it.
 const COOKIE: &str = "__Host-connect";
@@ -76,20 +77,9 @@ pub(super) async fn connector<P: Ports>(
     })
 }
 
-/// A secret of 256 random bits, in 43 characters that a URL may contain.
-fn secret(random: &impl Random) -> String {
-    let mut bytes = [0; 32];
-    random.fill(&mut bytes);
-    Base64UrlUnpadded::encode_string(&bytes)
-}
-
 /// The form in which a secret is stored: SHA-256 in hexadecimal.
 fn hash(secret: &str) -> String {
-    let mut text = String::with_capacity(64);
-    for byte in Sha256::digest(secret.as_bytes()) {
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
+    KeyHash(Sha256::digest(secret.as_bytes()).into()).to_string()
 }
 
 /// The browser's cookie. Returns `None` when it sent none that can be ours.

@@ -29,6 +29,30 @@ pub enum Verdict {
     TimedOut,
 }
 
+impl Verdict {
+    /// Whether a request has shown that the platform accepts the credentials.
+    ///
+    /// # Errors
+    /// `credentials_rejected`, `platform_unreachable`, `platform_timeout`; `name` is the platform's.
+    pub fn is_verified(self, name: &str) -> Result<bool, Problem> {
+        match self {
+            Self::Accepted { is_verified } => Ok(is_verified),
+            Self::Rejected(status) => {
+                let detail = format!(
+                    "{name} rejects these credentials (HTTP status {status}). Nothing was stored."
+                );
+                Err(Problem::new(Code::CredentialsRejected, detail))
+            }
+            Self::Unreachable => Err(unreachable(name)),
+            Self::TimedOut => {
+                let detail =
+                    format!("{name} did not answer in time. Nothing was stored. Try again later.");
+                Err(Problem::new(Code::PlatformTimeout, detail))
+            }
+        }
+    }
+}
+
 /// Sends a token request and reads its answer.
 ///
 /// # Errors
@@ -128,11 +152,4 @@ pub fn unreachable(name: &str) -> Problem {
     let detail =
         format!("{name} can't be reached at the moment. Nothing was stored. Try again later.");
     Problem::new(Code::PlatformUnreachable, detail)
-}
-
-/// The platform does not answer.
-#[must_use]
-pub fn timed_out(name: &str) -> Problem {
-    let detail = format!("{name} did not answer in time. Nothing was stored. Try again later.");
-    Problem::new(Code::PlatformTimeout, detail)
 }

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{connector, opening};
+use super::connector;
 use crate::api::config::Config;
 use crate::api::cost::Metered;
 use crate::catalog::cache::CatalogCache;
@@ -12,10 +12,8 @@ use crate::connect::client::OauthClient;
 use crate::connect::filled::Filled;
 use crate::connect::statements::delete_revocation;
 use crate::credentials::held::Held;
-use crate::credentials::{Kind, Place, Sealed};
 use crate::oauth::revocation::{Outcome, is_done, revocation};
 use crate::ports::{Clock, Db, Http, HttpRequest, Ports};
-use crate::target::Targets;
 use crate::terms::Environment;
 
 /// How long whoever deletes a connection waits for the platform, in milliseconds.
@@ -55,21 +53,18 @@ async fn request<P: Ports>(
     config: &Config,
     cache: &CatalogCache,
     ports: &Metered<'_, P>,
-    (account, environment): (&str, Environment),
+    tenant: (&str, Environment),
     row: &Revocation,
     client: Option<&OauthClient>,
 ) -> Option<HttpRequest> {
-    let place = Place { account, environment, kind: Kind::Connection, id: &row.connection_id };
-    let plain = config.vault_keys.open(&place, &Sealed::from(row.sealed.clone())).ok()?;
-    let held: Held = serde_json::from_slice(&plain).ok()?;
+    let held = Held::open(&config.vault_keys, tenant, &row.connection_id, &row.sealed).ok()?;
     let tokens = held.tokens.as_ref()?;
-    let client = opening(client?.open(&config.vault_keys)).ok()?;
+    let client = client?.open(&config.vault_keys).ok()?;
     let catalog = Catalog::open(cache, ports).await.ok()?;
     let connector = connector(&catalog, &row.platform).await.ok()??;
-    let method = connector.auth_methods.iter().find(|method| method.id == row.auth_method)?;
+    let method = connector.find_method(&row.auth_method)?;
     let MethodKind::OAuth2(oauth) = &method.kind else { return None };
-    let targets = Targets { local: config.local_targets };
-    let filled = Filled::new(oauth, targets, |name: &str| held.variable(name)).ok()?;
+    let filled = Filled::new(oauth, config.targets(), |name: &str| held.variable(name)).ok()?;
     let url = filled.revocation_url?;
     Some(revocation(&filled.oauth, &url, &client, tokens.refresh.as_deref(), &tokens.access))
 }

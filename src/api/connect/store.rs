@@ -2,13 +2,14 @@
 
 use crate::api::connect::sealing;
 use crate::api::problem::Problem;
+use crate::catalog::detail::AuthMethod;
 use crate::connect::statements::{
     Connected, NewCredentials, fail, select_connection, select_holder,
 };
+use crate::credentials::VaultKeys;
 use crate::credentials::held::Held;
-use crate::credentials::{Kind, Place, VaultKeys};
 use crate::json;
-use crate::ports::{Db, Random, StorageError};
+use crate::ports::{Db, Random, StorageError, first_row};
 use crate::terms::{Environment, State};
 use crate::vault::draft::NewConnection;
 use crate::vault::model::Connection;
@@ -24,20 +25,16 @@ pub struct Account<'a> {
     pub request: &'a str,
     /// The attempt that the request has claimed.
     pub attempt: Option<&'a str>,
-    /// The id of the connector's method.
-    pub auth_method: &'a str,
+    /// The connector's method.
+    pub method: &'a AuthMethod,
     /// What is held.
     pub held: &'a Held,
     /// When the access token expires, in milliseconds since 1970-01-01 UTC.
     pub expires_at: Option<u64>,
-    /// Whether it can be renewed.
-    pub is_renewable: bool,
-    /// Whether the platform revokes it when it is asked.
-    pub is_revocable: bool,
-    /// What the platform granted.
-    pub scopes: &'a [String],
-    /// What it did not grant of what was asked for.
-    pub missing_scopes: &'a [String],
+    /// What the platform was asked for.
+    pub asked_scopes: &'a [String],
+    /// What it granted; `None` when it does not say, and so granted all.
+    pub granted_scopes: Option<&'a [String]>,
     /// The state that the connection has now.
     pub state: State,
     /// Milliseconds since 1970-01-01 UTC.
@@ -85,15 +82,12 @@ pub async fn store<P: Db + Random>(
         Target::New(new) => new.id.as_str(),
         Target::Existing { id, .. } => id,
     };
-    let place = Place {
-        account: account.account,
-        environment: account.environment,
-        kind: Kind::Connection,
-        id,
-    };
-    let plain = zeroize::Zeroizing::new(json::bytes(account.held));
-    let sealed = sealing(keys.seal(&place, &plain, ports))?;
+    let tenant = (account.account, account.environment);
+    let sealed = sealing(account.held.seal(keys, tenant, id, ports))?;
     let tokens = account.held.tokens.as_ref();
+    let asked = account.asked_scopes;
+    let granted = account.granted_scopes.unwrap_or(asked);
+    let missing: Vec<&String> = asked.iter().filter(|scope| !granted.contains(scope)).collect();
     let environment = account.environment.as_str();
     let connected = Connected {
         account: account.account,
@@ -102,15 +96,15 @@ pub async fn store<P: Db + Random>(
         attempt: account.attempt,
         credentials: NewCredentials {
             connection_id: id,
-            auth_method: account.auth_method,
+            auth_method: &account.method.id,
             kind: account.held.kind,
             sealed: &sealed,
             issued_at: tokens.map(|_| account.now),
             expires_at: account.expires_at,
-            is_renewable: account.is_renewable,
-            is_revocable: account.is_revocable,
-            scopes: &json::text(&account.scopes),
-            missing_scopes: &json::text(&account.missing_scopes),
+            is_renewable: account.held.is_renewable(account.method),
+            is_revocable: account.method.oauth2().is_some_and(|it| it.revocation_url.is_some()),
+            scopes: &json::text(&granted),
+            missing_scopes: &json::text(&missing),
         },
         state: account.state,
         now: account.now,
@@ -129,8 +123,7 @@ pub async fn store<P: Db + Random>(
         Target::Existing { id, .. } => select_connection(account.account, environment, id),
     });
     let sets = ports.batch(batch).await?;
-    let rows = sets.get(found).map(crate::ports::ResultSet::rows::<Connection>).transpose()?;
-    let Some(connection) = rows.and_then(|rows| rows.into_iter().next()) else {
+    let Some(connection) = first_row::<Connection>(&sets, found)? else {
         return Ok(Written::Gone);
     };
     Ok(if connection.id != id {

@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 
-use super::{browser, secret, set_cookie};
+use super::{browser, set_cookie};
 use crate::api::config::{AllowedOrigins, Config};
 use crate::api::message::{Request, Response};
+use crate::api::page::CONTENT_SECURITY_POLICY;
 use crate::json;
 use crate::ports::Random;
 
@@ -45,10 +46,11 @@ pub fn window(config: &Config, request: &Request, random: &impl Random) -> Respo
     let mut response = Response { is_file: true, ..Response::empty(200) };
     response.add(
         "content-security-policy",
-        format!("default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' https: data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors {ancestors}"),
+        CONTENT_SECURITY_POLICY
+            .replace("frame-ancestors 'none'", &format!("frame-ancestors {ancestors}")),
     );
     if browser(request).is_none() {
-        response.add("set-cookie", set_cookie(&secret(random)));
+        response.add("set-cookie", set_cookie(&random.secret()));
     }
     // The app that opens the window as a popup learns the outcome from it.
     response.add("cross-origin-opener-policy", "unsafe-none");

@@ -16,17 +16,15 @@ use crate::catalog::cache::CatalogCache;
 use crate::catalog::detail::AuthMethod;
 use crate::catalog::reader::Catalog;
 use crate::connect::client::OauthClient;
-use crate::connect::method::Connector;
 use crate::connect::statements::{select_client_for, select_held};
 use crate::credentials::held::Held;
 use crate::credentials::placing::place;
-use crate::credentials::{Kind, Place, Sealed, VaultKeys};
 use crate::json;
 use crate::lifecycle::renewal::{is_due, is_valid};
 use crate::lifecycle::row::HeldRow;
-use crate::ports::{Ports, StorageError};
+use crate::ports::Ports;
 use crate::rfc3339::rfc3339;
-use crate::terms::{CredentialType, Environment, State};
+use crate::terms::{CredentialType, State};
 use crate::vault::model::Connection;
 use crate::vault::statements::one;
 
@@ -60,23 +58,6 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
     Ok(Plan::Credentials(asked, statements))
 }
 
-/// Opens what the vault holds of a connection.
-///
-/// # Errors
-/// When no key opens it, or it is not what it should be.
-pub(super) fn open(
-    keys: &VaultKeys,
-    account: &str,
-    environment: Environment,
-    connection: &str,
-    sealed: &str,
-) -> Result<Held, Problem> {
-    let place = Place { account, environment, kind: Kind::Connection, id: connection };
-    let plain = opening(keys.open(&place, &Sealed::from(sealed.to_owned())))?;
-    let held = serde_json::from_slice(&plain);
-    Ok(held.map_err(|_| StorageError::new("sealed credentials are not what they should be"))?)
-}
-
 impl AskedCredentials<'_> {
     /// Hands the credentials out, renewed first when their time is nearly over.
     ///
@@ -97,10 +78,11 @@ impl AskedCredentials<'_> {
         let (config, now) = (self.context.config, self.context.now);
         let (account, environment) = (principal.account.as_str(), principal.environment);
         let keys = &config.vault_keys;
-        let held = open(keys, account, environment, &connection.id, &row.sealed)?;
+        let tenant = (account, environment);
+        let held = opening(Held::open(keys, tenant, &connection.id, &row.sealed))?;
         let catalog = Catalog::open(cache, ports).await?;
         let connector = connector(&catalog, &connection.platform).await?;
-        let method = connector.as_ref().and_then(|connector| method_of(connector, &row));
+        let method = connector.as_ref().and_then(|it| it.find_method(&row.auth_method));
         let is_due = self.refresh || is_due(row.issued_at, row.expires_at, now);
         let is_renewable = row.kind == CredentialType::OAuth2 && row.renewable == 1;
         let (row, held) = match method.filter(|_| is_due && is_renewable) {
@@ -125,11 +107,6 @@ impl AskedCredentials<'_> {
         };
         Ok(shown(&row, &held, method))
     }
-}
-
-/// The method of the catalog to which credentials belong.
-fn method_of<'c>(connector: &'c Connector, row: &HeldRow) -> Option<&'c AuthMethod> {
-    connector.auth_methods.iter().find(|method| method.id == row.auth_method)
 }
 
 fn none_held() -> Problem {

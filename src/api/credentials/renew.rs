@@ -1,6 +1,6 @@
 //! Renewing an access token: one request at a time, wherever the requests come from.
 
-use super::read::{failed, open};
+use super::read::failed;
 use crate::api::config::Config;
 use crate::api::connect::{opening, platform, sealing};
 use crate::api::cost::Metered;
@@ -8,16 +8,14 @@ use crate::api::problem::{Code, Problem};
 use crate::catalog::detail::{AuthMethod, Grant, Kind as MethodKind, OAuth2};
 use crate::connect::client::OauthClient;
 use crate::connect::filled::Filled;
-use crate::credentials::held::{Held, HeldTokens};
-use crate::credentials::{Kind, Place};
+use crate::credentials::held::Held;
 use crate::json;
 use crate::lifecycle::renewal::{Before, WAIT_MS, after_failure, is_valid};
 use crate::lifecycle::row::HeldRow;
 use crate::lifecycle::statements::{Renewed, RowOf, Why};
 use crate::oauth::token::TokenEndpoint;
 use crate::oauth::{TokenError, TokenErrorKind, Tokens};
-use crate::ports::{Clock, Db, Ports, Random, ResultSet, Statement, StorageError};
-use crate::target::Targets;
+use crate::ports::{Clock, Db, Ports, Random, ResultSet, Statement, StorageError, first_row};
 use crate::terms::{Environment, State};
 
 /// Milliseconds between two looks at a row that somebody else renews.
@@ -45,6 +43,14 @@ pub struct Renewal<'a> {
     pub is_asked: bool,
     /// Milliseconds since 1970-01-01 UTC.
     pub now: u64,
+}
+
+impl Renewal<'_> {
+    /// What a row of the connection holds.
+    fn open(&self, row: &HeldRow) -> Result<Held, Problem> {
+        let (keys, tenant) = (&self.config.vault_keys, (self.account, self.environment));
+        opening(Held::open(keys, tenant, self.connection, &row.sealed))
+    }
 }
 
 /// Renews an access token, or waits for whoever does:
@@ -78,11 +84,10 @@ pub async fn renew<P: Ports>(
     // 1. Take the lease.
     let sets =
         ports.batch(vec![place.take_lease(row.version, request, now), place.select()]).await?;
-    let Some(found) = last_row(&sets)? else { return Err(Problem::no_connection()) };
+    let Some(found) = first_row::<HeldRow>(&sets, 1)? else { return Err(Problem::no_connection()) };
     if found.version != row.version {
         // Somebody else has renewed since it was read.
-        let held =
-            open(&renewal.config.vault_keys, account, environment, connection, &found.sealed)?;
+        let held = renewal.open(&found)?;
         return Ok((found, held));
     }
 
@@ -102,26 +107,22 @@ pub async fn renew<P: Ports>(
         Ok(tokens) => {
             let scopes = tokens.scopes.clone().unwrap_or_else(|| row.scopes());
             let expires_at = tokens.expires_at;
-            let held = renewed(held, tokens);
-            let is_renewable = can_renew(renewal.method, &held);
-            let sealing_place =
-                Place { account, environment, kind: Kind::Connection, id: connection };
-            let plain = zeroize::Zeroizing::new(json::bytes(&held));
-            let sealed = sealing(renewal.config.vault_keys.seal(&sealing_place, &plain, ports))?;
+            let held = held.renewed(tokens);
+            let keys = &renewal.config.vault_keys;
+            let sealed = sealing(held.seal(keys, (account, environment), connection, ports))?;
             let new = Renewed {
                 version: row.version,
                 request,
                 sealed: &sealed,
                 expires_at,
-                is_renewable,
+                is_renewable: held.is_renewable(renewal.method),
                 scopes: &json::text(&scopes),
                 now,
             };
             let batch = vec![place.renewed(&new), place.recovered(request, now), place.select()];
             let sets = insist(ports, batch).await?;
-            let found = last_row(&sets)?.ok_or_else(Problem::no_connection)?;
-            let held =
-                open(&renewal.config.vault_keys, account, environment, connection, &found.sealed)?;
+            let found = first_row::<HeldRow>(&sets, 2)?.ok_or_else(Problem::no_connection)?;
+            let held = renewal.open(&found)?;
             Ok((found, held))
         }
         // 5. Write why there are none.
@@ -142,16 +143,11 @@ pub async fn renew<P: Ports>(
                 place.worsened(request, &after, now),
                 place.select(),
             ];
-            let found = last_row(&ports.batch(batch).await?)?.ok_or_else(Problem::no_connection)?;
+            let found = first_row(&ports.batch(batch).await?, 2)?;
+            let found: HeldRow = found.ok_or_else(Problem::no_connection)?;
             if found.version != row.version {
                 // An `invalid_grant` may only say that somebody else was faster.
-                let held = open(
-                    &renewal.config.vault_keys,
-                    account,
-                    environment,
-                    connection,
-                    &found.sealed,
-                )?;
+                let held = renewal.open(&found)?;
                 return Ok((found, held));
             }
             if after.state == State::Failed {
@@ -181,13 +177,6 @@ async fn insist<P: Ports>(
     }
 }
 
-/// Whether credentials can be renewed once more.
-#[must_use]
-pub fn can_renew(method: &AuthMethod, held: &Held) -> bool {
-    let is_of_app = matches!(&method.kind, MethodKind::OAuth2(oauth) if oauth.grant == Grant::ClientCredentials);
-    is_of_app || held.tokens.as_ref().is_some_and(|tokens| tokens.refresh.is_some())
-}
-
 /// Waits for whoever renews the row.
 async fn wait<P: Ports>(
     renewal: &Renewal<'_>,
@@ -199,11 +188,10 @@ async fn wait<P: Ports>(
     while left > 0 {
         ports.sleep(PAUSE_MS).await;
         left = left.saturating_sub(u64::from(PAUSE_MS));
-        let found = last_row(&ports.batch(vec![place.select()]).await?)?;
+        let found = first_row::<HeldRow>(&ports.batch(vec![place.select()]).await?, 0)?;
         let found = found.ok_or_else(Problem::no_connection)?;
         if found.version != row.version {
-            let Renewal { account, environment, connection, config, .. } = *renewal;
-            let held = open(&config.vault_keys, account, environment, connection, &found.sealed)?;
+            let held = renewal.open(&found)?;
             return Ok((found, held));
         }
         let is_over = found.lease.is_none();
@@ -214,11 +202,6 @@ async fn wait<P: Ports>(
     let detail = "The access token is being renewed by another request. Try again shortly.";
     let problem = Problem::new(Code::Unavailable, detail);
     Err(Problem { retry_after: Some(5), ..problem })
-}
-
-fn last_row(sets: &[ResultSet]) -> Result<Option<HeldRow>, StorageError> {
-    let rows = sets.last().map(ResultSet::rows::<HeldRow>).transpose()?;
-    Ok(rows.and_then(|rows| rows.into_iter().next()))
 }
 
 /// Asks the platform for a new access token. The outer error is one of this service; the inner one is the platform's.
@@ -256,31 +239,7 @@ async fn ask<P: Ports>(
 }
 
 fn filled(oauth: &OAuth2, renewal: &Renewal<'_>, held: &Held) -> Option<Filled> {
-    let targets = Targets { local: renewal.config.local_targets };
-    Filled::new(oauth, targets, |name: &str| held.variable(name)).ok()
-}
-
-/// What is held after a renewal: what the platform did not send again stays.
-fn renewed(former: Held, tokens: Tokens) -> Held {
-    let old = former.tokens.unwrap_or(HeldTokens {
-        access: String::new(),
-        kind: String::new(),
-        refresh: None,
-        members: std::collections::BTreeMap::new(),
-    });
-    let mut members = old.members;
-    members.extend(tokens.members);
-    Held {
-        kind: former.kind,
-        fields: former.fields,
-        account: former.account.or(tokens.subject),
-        tokens: Some(HeldTokens {
-            access: tokens.access_token,
-            kind: tokens.token_type,
-            refresh: tokens.refresh_token.or(old.refresh),
-            members,
-        }),
-    }
+    Filled::new(oauth, renewal.config.targets(), |name: &str| held.variable(name)).ok()
 }
 
 /// There is no valid token for now.

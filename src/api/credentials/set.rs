@@ -11,15 +11,14 @@ use crate::api::connect::{connector, no_vault_keys};
 use crate::api::cost::Metered;
 use crate::api::message::{NO_STORE, Response};
 use crate::api::plan::{Context, Plan, Results, Rows, Statements};
-use crate::api::problem::{Code, Problem};
+use crate::api::problem::Problem;
 use crate::catalog::cache::CatalogCache;
-use crate::catalog::detail::{AuthMethod, Kind};
+use crate::catalog::detail::AuthMethod;
 use crate::catalog::reader::Catalog;
 use crate::connect::method::Connector;
 use crate::credentials::held::{Held, HeldTokens};
 use crate::ports::Ports;
 use crate::rfc3339;
-use crate::target::Targets;
 use crate::terms::{CredentialType, State};
 use crate::vault::model::Connection;
 use crate::vault::statements::one;
@@ -150,43 +149,32 @@ impl NewCredentials<'_> {
         body.finish()?;
 
         let has_access = tokens.as_ref().is_none_or(|tokens| !tokens.access.is_empty());
-        let is_renewable = tokens.as_ref().is_some_and(|tokens| tokens.refresh.is_some());
         let mut held = Held { kind, fields, tokens, account: None };
-        let targets = Targets { local: context.config.local_targets };
+        let targets = context.config.targets();
         let mut state = State::Unknown;
         if has_access {
-            match platform::verify(ports, targets, &connector, method, &held).await {
-                Verdict::Accepted { is_verified: true } => state = State::Operational,
-                Verdict::Accepted { is_verified: false } => {}
-                // What has expired can still be renewed.
-                Verdict::Rejected(401) if is_renewable => {}
-                Verdict::Rejected(status) => {
-                    let name = &connector.name;
-                    let detail = format!(
-                        "{name} rejects these credentials (HTTP status {status}). Nothing was stored."
-                    );
-                    return Err(Problem::new(Code::CredentialsRejected, detail));
-                }
-                Verdict::Unreachable => return Err(platform::unreachable(&connector.name)),
-                Verdict::TimedOut => return Err(platform::timed_out(&connector.name)),
+            let is_verified =
+                match platform::verify(ports, targets, &connector, method, &held).await {
+                    // What has expired can still be renewed.
+                    Verdict::Rejected(401) if held.is_renewable(method) => false,
+                    verdict => verdict.is_verified(&connector.name)?,
+                };
+            if is_verified {
+                state = State::Operational;
             }
             held.account = platform::account(ports, targets, &connector, method, &held).await;
         }
-        let is_revocable =
-            matches!(&method.kind, Kind::OAuth2(oauth) if oauth.revocation_url.is_some());
         let account = Account {
             account: &principal.account,
             environment: principal.environment,
             request: context.request_id,
             attempt: None,
-            auth_method: &method.id,
+            method,
             held: &held,
             // Without an access token, the first use renews.
             expires_at: if has_access { expires_at } else { Some(context.now) },
-            is_renewable,
-            is_revocable,
-            scopes: &scopes,
-            missing_scopes: &[],
+            asked_scopes: &scopes,
+            granted_scopes: None,
             state,
             now: context.now,
         };

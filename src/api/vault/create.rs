@@ -4,6 +4,7 @@ use serde::Deserialize;
 
 use super::no_platform::NoPlatform;
 use super::shown::shown;
+use crate::access::Caller;
 use crate::api::body::BodyReader;
 use crate::api::cost::Metered;
 use crate::api::endpoint::Keyed;
@@ -17,9 +18,8 @@ use crate::ports::{Ports, Random, StorageError};
 use crate::terms::State;
 use crate::vault::draft::NewConnection;
 use crate::vault::model::Connection;
+use crate::vault::rules::DEFAULT_LABEL;
 use crate::vault::statements::one;
-
-const DEFAULT_LABEL: &str = "default";
 
 /// What a connection takes from its connector.
 #[derive(Deserialize)]
@@ -71,13 +71,17 @@ pub async fn plan<'a, P: Ports>(
     let (guard, mut statements) = (context.guard(), Statements::default());
     statements.run(one::insert(&guard, &new));
     // Whoever has the key now: this one, also when an earlier try of this request created it, or another one.
-    let holder = statements.ask::<Connection>(one::select_by_key(&guard, &new));
+    let holder = statements.ask::<Connection>(one::select_by_key(
+        &guard,
+        &new.platform,
+        &new.label,
+        &new.identity,
+    ));
     Ok(Plan::vault(statements, move |results, _| {
         let holder = results.first(holder)?;
         let holder = holder.ok_or_else(|| StorageError::new("a new connection is not there"))?;
         if holder.id != new.id {
-            let sees = context.caller.confinement().is_none_or(|own| holder.is_within(own));
-            return Err(exists(Some(&holder).filter(|_| sees)));
+            return Err(exists(&holder, context.caller));
         }
         let mut response = shown(&holder)?;
         response.status = 201;
@@ -87,16 +91,28 @@ pub async fn plan<'a, P: Ports>(
     }))
 }
 
-/// Another connection has the key. `holder` is that connection, when the caller may see it.
-pub(in crate::api) fn exists(holder: Option<&Connection>) -> Problem {
-    let Some(holder) = holder else {
+/// Another connection has the key. It is named if the caller may see it.
+pub(in crate::api) fn exists(holder: &Connection, caller: &Caller) -> Problem {
+    if !caller.confinement().is_none_or(|own| holder.is_within(own)) {
         return Problem::new(Code::ConnectionExists, "Another connection has this key.");
-    };
+    }
     let detail = format!("The connection `{}` already has the key `{}`.", holder.id, holder.key());
     Problem {
         extension: Extension::ConnectionId(holder.id.clone()),
         ..Problem::new(Code::ConnectionExists, detail)
     }
+}
+
+/// The token is restricted to another value of this field.
+pub(in crate::api) fn elsewhere(field: &str) -> Problem {
+    let detail = format!("This token is restricted to another `{field}`: see `GET /v1/whoami`.");
+    Problem::new(Code::InsufficientScope, detail)
+}
+
+/// A required field is missing, although a body without it was refused before.
+pub(in crate::api) fn unreported() -> Problem {
+    let detail = "Something went wrong in the service: it did not report the missing field.";
+    Problem::new(Code::Internal, detail)
 }
 
 /// Builds the connection from the rest of the body. Fails with all faults of the body, or when it lies outside what the
@@ -122,17 +138,13 @@ fn read(
             platform.as_ref().is_some_and(|platform| !may(platform)).then_some("platform")
         };
         if let Some(what) = what {
-            let detail =
-                format!("This token is restricted to another `{what}`: see `GET /v1/whoami`.");
-            return Err(Problem::new(Code::InsufficientScope, detail));
+            return Err(elsewhere(what));
         }
     }
     let (Some(asked), Some(connector), Some(identity), Some(identity_type)) =
         (platform, connector, identity, identity_type)
     else {
-        // A missing field was noted as a fault before.
-        let detail = "Something went wrong in the service: it did not report the missing field.";
-        return Err(Problem::new(Code::Internal, detail));
+        return Err(unreported());
     };
     // A former name leads to the platform's own, unless the token knows it by the former one only.
     let is_seen = confinement.is_none_or(|seen| seen.has_platform(&connector.platform));

@@ -136,12 +136,12 @@ pub fn insert(guard: &Guard<'_>, new: &NewConnection) -> Statement {
     sql.finish()
 }
 
-/// Selects the connection that has the new one's key, even one that a token may not see because its type differs.
+/// Selects the connection with a key in parts, even one that a token may not see because its type differs.
 #[must_use]
-pub fn select_by_key(guard: &Guard<'_>, new: &NewConnection) -> Statement {
+pub fn select_by_key(guard: &Guard<'_>, platform: &str, label: &str, identity: &str) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("SELECT ").push(COLUMNS).push(" FROM api_keys k CROSS JOIN connections c INDEXED BY connections_by_key ON c.account = k.account AND c.environment = k.environment AND c.platform = ");
-    sql.text(&new.platform).push(" AND c.label = ").text(&new.label);
-    sql.push(" AND c.identity = ").text(&new.identity).push(" WHERE ").guard();
+    sql.text(platform).push(" AND c.label = ").text(label);
+    sql.push(" AND c.identity = ").text(identity).push(" WHERE ").guard();
     sql.finish()
 }

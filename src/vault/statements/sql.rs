@@ -57,11 +57,11 @@ impl<'a> Sql<'a> {
     }
 
     pub(crate) fn text(&mut self, text: &str) -> &mut Self {
-        self.bind(Param::Text(text.into()))
+        self.bind(Param::text(text))
     }
 
     pub(crate) fn integer(&mut self, number: u64) -> &mut Self {
-        self.bind(Param::Integer(i64::try_from(number).unwrap_or(i64::MAX)))
+        self.bind(Param::integer(number))
     }
 
     /// Adds the condition that the connection has this identity.

@@ -1,0 +1,170 @@
+//! Attempts: the user finishes them in a browser.
+
+use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
+
+use super::start::{Chosen, To};
+use super::{browser, hash, is_own_page, sealing};
+use crate::api::cost::Metered;
+use crate::api::endpoint::Keyed;
+use crate::api::message::{NO_STORE, Response};
+use crate::api::problem::{Code, Problem};
+use crate::catalog::detail::Pkce;
+use crate::connect::attempt::{
+    Attempt, LIFETIME_MS, MAX_OF_ACCOUNT, MAX_OF_IDENTITY, Remembered, Stored,
+};
+use crate::connect::filled::Filled;
+use crate::connect::statements;
+use crate::credentials::{Kind, Place};
+use crate::json;
+use crate::oauth::pkce::Verifier;
+use crate::ports::{Db, Ports, Random, RetryAfter, StorageError, first_row};
+use crate::rfc3339::rfc3339;
+
+/// Attempts are deleted a day after they expired, in milliseconds.
+const KEPT_MS: u64 = 24 * 60 * 60 * 1000;
+
+/// How many attempts are open, and whether this one is stored.
+#[derive(Deserialize)]
+struct Open {
+    of_identity: u64,
+    of_account: u64,
+    is_stored: u8,
+}
+
+/// The answer while the user has to agree.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Begun<'a> {
+    id: &'a str,
+    status: &'a str,
+    authorization_url: String,
+    expires_at: Option<String>,
+}
+
+impl Chosen<'_> {
+    /// Stores an attempt and answers with its link.
+    pub(super) async fn begin<P: Ports>(
+        self,
+        ports: &Metered<'_, P>,
+        filled: &Filled,
+        scopes: &[String],
+        return_url: Option<String>,
+    ) -> Result<Response, Problem> {
+        let (context, principal) = (self.context, self.principal);
+        let request = context.request;
+        let (id, link) = (ports.uuid(), ports.secret());
+        let takes_pkce = filled.oauth.pkce == Pkce::S256;
+        let remembered = Remembered {
+            state: ports.secret(),
+            verifier: takes_pkce.then(|| Verifier::generate(ports).as_str().to_owned()),
+            fields: self.values.clone(),
+        };
+        let place = Place {
+            account: &principal.account,
+            environment: principal.environment,
+            kind: Kind::Attempt,
+            id: &id,
+        };
+        let plain = Zeroizing::new(json::bytes(&remembered));
+        let sealed = sealing(context.config.vault_keys.seal(&place, &plain, ports))?;
+        // The window of this service begins attempts in the browser that finishes them; it need not be asked again.
+        let is_window = context.caller.token().is_some() && is_own_page(request);
+        let cookie = browser(request).filter(|_| is_window);
+        let expires_at = context.now.saturating_add(LIFETIME_MS);
+        let (reconnects, [connection_id, platform, version, description, identity, label], kind) =
+            match &self.connection {
+                To::New(it) => (
+                    0,
+                    [
+                        &it.id,
+                        &it.platform,
+                        &it.platform_version,
+                        &it.description,
+                        &it.identity,
+                        &it.label,
+                    ],
+                    it.identity_type,
+                ),
+                To::Existing(it) => (
+                    1,
+                    [
+                        &it.id,
+                        &it.platform,
+                        &it.platform_version,
+                        &it.description,
+                        &it.identity,
+                        &it.label,
+                    ],
+                    it.identity_type,
+                ),
+            };
+        let attempt = Attempt {
+            id,
+            account: principal.account.clone(),
+            environment: principal.environment,
+            status: Stored::Pending,
+            connection_id: connection_id.clone(),
+            reconnects,
+            allow_other_account: self.allows_other_account.into(),
+            platform: platform.clone(),
+            platform_version: version.clone(),
+            description: description.clone(),
+            auth_method: self.method.id.clone(),
+            identity: identity.clone(),
+            identity_type: kind,
+            label: label.clone(),
+            name: self.name,
+            tags: self.tags,
+            scopes: json::text(&scopes),
+            return_url,
+            browser_hash: cookie.map(hash),
+            sealed: Some(sealed.into_string()),
+            claimed_by: None,
+            claimed_at: None,
+            error_code: None,
+            error_detail: None,
+            expires_at,
+        };
+        let (link_hash, state_hash) = (hash(&link), hash(&remembered.state));
+        let now = context.now;
+        let batch = vec![
+            statements::insert_attempt(&attempt, &principal.key_id, &link_hash, &state_hash, now),
+            statements::count_attempts(&attempt, now),
+            statements::prune_attempts(now.saturating_sub(KEPT_MS)),
+        ];
+        let sets = ports.batch(batch).await?;
+        let open = first_row::<Open>(&sets, 1)?;
+        let open = open.ok_or_else(|| StorageError::new("open attempts were not counted"))?;
+        if open.is_stored == 0 {
+            return Err(too_many(&open));
+        }
+        let begun = Begun {
+            id: &attempt.id,
+            status: "pending",
+            authorization_url: format!("{}/connect/go/{link}", request.origin),
+            expires_at: rfc3339(expires_at),
+        };
+        let mut response = Response::json(json::bytes(&begun), NO_STORE);
+        response.status = 202;
+        let path = Keyed::GetAttempt.address(&[&attempt.id]);
+        response.add("location", format!("{}{path}", request.origin));
+        Ok(response)
+    }
+}
+
+/// Seconds until the oldest of many open attempts has certainly expired.
+const WAIT: RetryAfter = RetryAfter(600);
+
+fn too_many(open: &Open) -> Problem {
+    let (what, most) = if open.of_identity >= MAX_OF_IDENTITY {
+        ("This identity", MAX_OF_IDENTITY)
+    } else {
+        ("This account", MAX_OF_ACCOUNT)
+    };
+    let of = open.of_account.max(open.of_identity).min(most);
+    let detail = format!(
+        "{what} has {of} open attempts to connect, the most that are allowed. Finish one, or wait until they expire."
+    );
+    Problem { retry_after: Some(WAIT.0), ..Problem::new(Code::TooManyRequests, detail) }
+}

@@ -1,0 +1,128 @@
+//! Methods without a redirect: the credentials are checked at the platform, then stored.
+
+use super::start::{Chosen, To};
+use super::store::{Account, Target, Written, store};
+use super::{opening, platform};
+use crate::api::cost::Metered;
+use crate::api::endpoint::Keyed;
+use crate::api::message::Response;
+use crate::api::problem::{Code, Problem};
+use crate::api::vault::create::exists;
+use crate::api::vault::shown::shown;
+use crate::connect::client::OauthClient;
+use crate::connect::filled::Filled;
+use crate::credentials::held::Held;
+use crate::oauth::token::TokenEndpoint;
+use crate::oauth::{TokenError, TokenErrorKind};
+use crate::ports::Ports;
+use crate::terms::State;
+
+impl Chosen<'_> {
+    /// Checks what was filled in at the platform, and stores it.
+    pub(super) async fn store_fields<P: Ports>(
+        self,
+        ports: &Metered<'_, P>,
+    ) -> Result<Response, Problem> {
+        let held = Held {
+            kind: self.method.credential_type(),
+            fields: self.values.clone(),
+            tokens: None,
+            account: None,
+        };
+        self.check_and_store(ports, held, None, &[], None).await
+    }
+
+    /// Asks for a token of the app itself, and stores it.
+    pub(super) async fn store_client_credentials<P: Ports>(
+        self,
+        ports: &Metered<'_, P>,
+        filled: &Filled,
+        client: &OauthClient,
+        scopes: Vec<String>,
+    ) -> Result<Response, Problem> {
+        let client = opening(client.open(&self.context.config.vault_keys))?;
+        let endpoint =
+            TokenEndpoint { oauth: &filled.oauth, url: &filled.token_url, client: &client };
+        let request = endpoint.client_credentials(&scopes);
+        let tokens = platform::tokens(ports, &filled.oauth, request).await;
+        let tokens = tokens.map_err(|error| refused(&self.connector.name, &error))?;
+        let (expires_at, granted) = (tokens.expires_at, tokens.scopes.clone());
+        let held = Held::of_tokens(tokens, self.values.clone());
+        self.check_and_store(ports, held, expires_at, &scopes, granted.as_deref()).await
+    }
+
+    async fn check_and_store<P: Ports>(
+        self,
+        ports: &Metered<'_, P>,
+        mut held: Held,
+        expires_at: Option<u64>,
+        asked_scopes: &[String],
+        granted_scopes: Option<&[String]>,
+    ) -> Result<Response, Problem> {
+        let (context, connector, method) = (self.context, self.connector, self.method);
+        let (targets, name) = (context.config.targets(), &connector.name);
+        let verdict = platform::verify(ports, targets, connector, method, &held).await;
+        let is_verified = verdict.is_verified(name)?;
+        held.account = platform::account(ports, targets, connector, method, &held).await;
+        let tenant = (self.principal.account.as_str(), self.principal.environment);
+        let keys = &context.config.vault_keys;
+        let is_other = match (&self.connection, &self.former) {
+            (To::Existing(holder), Some(former)) => {
+                former.is_other(keys, tenant, &holder.id, &held)
+            }
+            _ => false,
+        };
+        if is_other && !self.allows_other_account {
+            let detail = format!(
+                "These credentials belong to another account at {name} than before. Nothing was changed."
+            );
+            return Err(Problem::new(Code::CredentialsRejected, detail));
+        }
+        let state =
+            if is_verified || held.tokens.is_some() { State::Operational } else { State::Unknown };
+        let account = Account {
+            account: &self.principal.account,
+            environment: self.principal.environment,
+            request: context.request_id,
+            attempt: None,
+            method,
+            held: &held,
+            expires_at,
+            asked_scopes,
+            granted_scopes,
+            state,
+            now: context.now,
+        };
+        let (written, status) = match &self.connection {
+            To::New(new) => (store(ports, keys, &account, Target::New(new)).await?, 201),
+            To::Existing(holder) => {
+                let (name, tags) = (self.name.as_deref(), self.tags.as_deref());
+                let target = Target::Existing { id: &holder.id, name, tags };
+                (store(ports, keys, &account, target).await?, 200)
+            }
+        };
+        match written {
+            Written::Done(connection) => {
+                let mut response = shown(&connection)?;
+                response.status = status;
+                let path = Keyed::ReadConnection.address(&[&connection.id]);
+                response.add("location", format!("{}{path}", context.request.origin));
+                Ok(response)
+            }
+            Written::Taken(holder) => Err(exists(&holder, context.caller)),
+            Written::Gone => Err(Problem::no_connection()),
+        }
+    }
+}
+
+/// The platform gave no token to the app itself.
+fn refused(name: &str, error: &TokenError) -> Problem {
+    match error.kind {
+        TokenErrorKind::Passing | TokenErrorKind::Unreadable => platform::unreachable(name),
+        _ => {
+            let code = error.code.as_deref().unwrap_or("no reason");
+            let detail = format!("{name} rejects the OAuth client (`{code}`). Nothing was stored.");
+            Problem::new(Code::CredentialsRejected, detail)
+        }
+    }
+}
