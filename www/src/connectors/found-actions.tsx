@@ -22,11 +22,7 @@ export function FoundActions({ q }: { q: string }) {
   return (
     <section class="section found-actions" aria-labelledby="found-actions-title">
       <h2 id="found-actions-title">Actions</h2>
-      <ul
-        class={`action-list ${isPlaceholderData ? "stale" : ""}`}
-        aria-labelledby="found-actions-title"
-        aria-busy={isPlaceholderData}
-      >
+      <ul class="action-list" aria-labelledby="found-actions-title" aria-busy={isPlaceholderData}>
         {data.rows.map((action) => {
           const { name = action.platform, image } = platforms?.byName.get(action.platform) ?? {};
           return <Row key={`${action.platform} ${action.key}`} action={action} name={name} image={image} />;

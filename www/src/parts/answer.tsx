@@ -32,9 +32,7 @@ export function Answer<Data>({ query, what, rows, children }: Props<Data>) {
           </button>
         </p>
       )}
-      <div class={isPlaceholderData ? "stale" : ""} aria-busy={isPlaceholderData}>
-        {children(data)}
-      </div>
+      <div aria-busy={isPlaceholderData}>{children(data)}</div>
     </>
   );
 }
