@@ -29,18 +29,26 @@ fn prefers_html(accept: &str) -> bool {
             let mut parts = range.split(';').map(str::trim);
             let name = parts.next()?;
             let is_wanted = wanted.iter().any(|wanted| wanted.eq_ignore_ascii_case(name));
-            let weight = parts.find_map(|part| part.strip_prefix("q=")).map_or(1.0, weight_of);
+            let weight = parts.find_map(|part| part.strip_prefix("q=")).map_or(1000, weight_of);
             is_wanted.then_some(weight)
         });
-        ranges.fold(0.0, f32::max)
+        ranges.max().unwrap_or(0)
     };
     let html = weight(&["text/html", "application/xhtml+xml"]);
-    html > 0.0 && html >= weight(&["application/json", "application/problem+json"])
+    html > 0 && html >= weight(&["application/json", "application/problem+json"])
 }
 
-/// A weight from 0 to 1; an invalid one counts as 0.
-fn weight_of(text: &str) -> f32 {
-    text.parse().ok().filter(|weight| (0.0..=1.0).contains(weight)).unwrap_or(0.0)
+/// A weight from 0 to 1 with at most three decimals, in thousandths; an invalid one counts as 0.
+fn weight_of(text: &str) -> u16 {
+    let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
+    if decimals.len() > 3 || !decimals.bytes().all(|byte| byte.is_ascii_digit()) {
+        return 0;
+    }
+    match (whole, format!("{decimals:0<3}").parse()) {
+        ("0", Ok(thousandths)) => thousandths,
+        ("1", Ok(0)) => 1000,
+        _ => 0,
+    }
 }
 
 #[cfg(test)]
@@ -57,6 +65,11 @@ mod tests {
             ("text/html;q=0.5, application/json", false),
             ("text/html;q=0", false),
             ("text/html;q=2", false),
+            ("text/html;q=1.001", false),
+            ("text/html;q=1.000", true),
+            ("text/html;q=0.01", true),
+            ("text/html;q=0.8, application/json;q=0.85", false),
+            ("text/html;q=0.+5", false),
             ("text/html;q=NaN", false),
             ("application/problem+json", false),
             ("*/*", false),

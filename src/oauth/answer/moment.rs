@@ -1,8 +1,6 @@
 //! Times in authorization servers' answers: how long a token is valid, and how long to wait.
 
 use crate::rfc3339::{milliseconds, numbers, parse};
-use std::borrow::Cow;
-
 use serde_json::Value;
 
 use crate::ports::HttpResponse;
@@ -33,17 +31,26 @@ pub fn expires_at(grant: &Value, now_ms: u64) -> Option<u64> {
     (now_ms < moment && moment <= last).then_some(moment)
 }
 
-/// A number or a number as text, without what follows its decimal point. A negative one is 0. Returns `None` for
-/// anything else.
+/// A number or a number as text, as JSON writes it, without what follows its decimal point. A negative one is 0. Returns
+/// `None` for anything else.
 fn whole(value: &Value) -> Option<u64> {
-    let number = match value {
-        Value::Number(number) => Cow::Owned(number.to_string()),
-        Value::String(text) => Cow::Borrowed(text.trim()),
-        _ => return None,
-    };
-    let number: f64 = number.parse().ok().filter(|number: &f64| number.is_finite())?;
-    // The text of a float without its fraction is a whole number, however large.
-    Some(format!("{:.0}", number.max(0.0).trunc()).parse().unwrap_or(u64::MAX))
+    match value {
+        Value::Number(number) => number.as_u64().or_else(|| number.as_f64().map(truncated)),
+        Value::String(text) => match serde_json::from_str(text.trim()).ok()? {
+            number @ Value::Number(_) => whole(&number),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the nearest whole number that a u64 holds is what is wanted"
+)]
+const fn truncated(number: f64) -> u64 {
+    number as u64
 }
 
 /// How long a platform asks to wait (RFC 9110, 10.2.3), at most a week.
