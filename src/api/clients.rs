@@ -188,7 +188,12 @@ impl PutClient<'_> {
         };
         let environment = principal.environment.as_str();
         let select = statements::select_client_of(&principal.account, environment, platform);
-        let batch = vec![select.clone(), statements::put_client(principal, &new), select];
+        let batch = vec![
+            select.clone(),
+            statements::put_client(principal, &new),
+            select,
+            statements::retry_rejected(principal, platform, context.now),
+        ];
         let sets = ports.batch(batch).await?;
         let former: Option<OauthClient> = first_row(&sets, 0)?;
         let client: Option<OauthClient> = first_row(&sets, 2)?;

@@ -213,9 +213,9 @@ async fn answer<P: Ports>(
             Box::pin(new.answer(&principal, &service.catalog, metered)).await
         }
         Ok(Plan::Delete(deletion, statements)) => {
-            let (principal, sets) = door.admit(statements).await?;
+            let (_, sets) = door.admit(statements).await?;
             let results = results(&sets, metered);
-            Box::pin(deletion.answer(&principal, &results, &service.catalog, metered)).await
+            Box::pin(deletion.answer(&results, &service.catalog, metered)).await
         }
         Ok(Plan::Credentials(asked, statements)) => {
             let (principal, sets) = door.admit(statements).await?;

@@ -4,5 +4,6 @@ pub mod attempt;
 pub mod client;
 pub mod filled;
 pub mod method;
+pub mod revocations;
 pub mod rules;
 pub mod statements;

@@ -103,6 +103,21 @@ pub fn put_client(principal: &Principal, new: &NewClient<'_>) -> Statement {
     )
 }
 
+/// Makes the connections of a platform due at once whose renewals failed because the platform rejected the OAuth client:
+/// whoever stores a client has mended it.
+#[must_use]
+pub fn retry_rejected(principal: &Principal, platform: &str, now: u64) -> Statement {
+    statement(
+        "UPDATE credentials INDEXED BY credentials_rejected SET next_attempt_at = ?4 WHERE account = ?1 AND environment = ?2 AND reason_code = 'client_rejected' AND next_attempt_at > ?4 AND EXISTS (SELECT 1 FROM connections c WHERE c.account = ?1 AND c.environment = ?2 AND c.id = connection_id AND c.platform = ?3)",
+        vec![
+            Param::text(&principal.account),
+            Param::text(principal.environment.as_str()),
+            Param::text(platform),
+            Param::integer(now),
+        ],
+    )
+}
+
 /// Selects an OAuth client after it was stored.
 #[must_use]
 pub fn select_client_of(account: &str, environment: &str, platform: &str) -> Statement {
@@ -163,38 +178,6 @@ pub fn select_held(guard: &Guard<'_>, id: &ConnectionId) -> Statement {
     sql.push("SELECT h.* FROM api_keys k CROSS JOIN connections c INDEXED BY connections_by_id ON c.account = k.account AND c.environment = k.environment AND c.id = ");
     sql.text(id.as_str()).push(HELD).push(" WHERE ").guard_connection();
     sql.finish()
-}
-
-/// Selects what is needed to revoke what a deleted connection held.
-#[must_use]
-pub fn select_revocation(guard: &Guard<'_>, id: &ConnectionId) -> Statement {
-    let mut sql = Sql::new(guard);
-    sql.push("SELECT r.* FROM api_keys k CROSS JOIN revocations r ON r.account = k.account AND r.environment = k.environment AND r.connection_id = ");
-    sql.text(id.as_str()).push(" WHERE ").guard();
-    sql.finish()
-}
-
-/// Forgets what platforms could not be asked to revoke in time, a little at a time. Whatever deletes a connection is
-/// followed by this.
-#[must_use]
-pub fn prune_revocations(now: u64) -> Statement {
-    let before = now.saturating_sub(REVOCABLE_MS);
-    statement(
-        "DELETE FROM revocations WHERE (account, environment, connection_id) IN (SELECT account, environment, connection_id FROM revocations INDEXED BY revocations_by_age WHERE created_at < ?1 ORDER BY created_at LIMIT 5)",
-        vec![Param::integer(before)],
-    )
-}
-
-/// How long what is needed to revoke is kept, in milliseconds: 7 days.
-const REVOCABLE_MS: u64 = 7 * 24 * 60 * 60 * 1000;
-
-/// Forgets what was needed to revoke it.
-#[must_use]
-pub fn delete_revocation(account: &str, environment: &str, connection: &str) -> Statement {
-    statement(
-        "DELETE FROM revocations WHERE account = ?1 AND environment = ?2 AND connection_id = ?3",
-        vec![Param::text(account), Param::text(environment), Param::text(connection)],
-    )
 }
 
 /// Selects the state of the connection with an id.
@@ -363,6 +346,21 @@ pub fn select_former(state_hash: &str) -> Statement {
     statement(
         "SELECT h.* FROM connect_attempts a CROSS JOIN credentials h ON h.account = a.account AND h.environment = a.environment AND h.connection_id = a.connection_id WHERE a.state_hash = ?1 AND a.reconnects = 1",
         vec![Param::text(state_hash)],
+    )
+}
+
+/// Selects what the vault holds of the connections that an attempt's identity has at the same platform.
+#[must_use]
+pub fn select_held_of_identity(attempt: &Attempt) -> Statement {
+    statement(
+        "SELECT h.connection_id, h.auth_method, h.sealed FROM connections c INDEXED BY connections_by_identity CROSS JOIN credentials h ON h.account = c.account AND h.environment = c.environment AND h.connection_id = c.id WHERE c.account = ?1 AND c.environment = ?2 AND c.active IN (0, 1) AND c.identity_folded = ?3 AND c.identity = ?4 AND c.platform = ?5",
+        vec![
+            Param::text(&attempt.account),
+            Param::text(attempt.environment.as_str()),
+            Param::text(&fold(&attempt.identity)),
+            Param::text(&attempt.identity),
+            Param::text(&attempt.platform),
+        ],
     )
 }
 

@@ -3,6 +3,7 @@
 use super::former::Former;
 use super::link::Desk;
 use super::pages::{Page, Told};
+use super::revoke::revoke_unused;
 use super::store::{Account, Target, Written, end, store};
 use super::{browser, hash, opening, platform, redirect_uri};
 use crate::api::message::{Request, Response};
@@ -130,11 +131,11 @@ impl<P: Ports> Desk<'_, P> {
         };
 
         // 4. Exchange the code.
-        let client = opening(client.open(&self.config.vault_keys))?;
+        let opened = opening(client.open(&self.config.vault_keys))?;
         let Remembered { mut fields, verifier, .. } = remembered;
         let verifier = verifier.and_then(Verifier::of_text);
         let endpoint =
-            TokenEndpoint { oauth: &filled.oauth, url: &filled.token_url, client: &client };
+            TokenEndpoint { oauth: &filled.oauth, url: &filled.token_url, client: &opened };
         let exchange = endpoint.exchange(code, &redirect_uri(&request.origin), verifier.as_ref());
         let tokens = match platform::tokens(self.ports, &filled.oauth, exchange).await {
             Ok(tokens) => tokens,
@@ -159,13 +160,13 @@ impl<P: Ports> Desk<'_, P> {
         }
         let tenant = (attempt.account.as_str(), attempt.environment);
         let keys = &self.config.vault_keys;
-        let is_other = former
-            .is_some_and(|former| former.is_other(keys, tenant, &attempt.connection_id, &held));
+        let is_other = former.is_some_and(|former| former.is_other(keys, tenant, &held));
         if attempt.allow_other_account == 0 && is_other {
             let detail = format!(
                 "You signed in to {} with another account than before. The connection keeps the former one. Sign in with that account, or connect this one separately.",
                 connector.name
             );
+            self.give_up(attempt, &filled, &held, &client).await?;
             return Ok(Err(Failed::new(Failure::AccountMismatch, detail)));
         }
 
@@ -193,7 +194,11 @@ impl<P: Ports> Desk<'_, P> {
         } else {
             Target::New(&new)
         };
-        Ok(match store(self.ports, keys, &account, target).await? {
+        let written = store(self.ports, keys, &account, target).await?;
+        if !matches!(written, Written::Done(_)) {
+            self.give_up(attempt, &filled, &held, &client).await?;
+        }
+        Ok(match written {
             Written::Done(_) => Ok(()),
             Written::Taken(_) => Err(Failed::new(
                 Failure::ConnectionExists,
@@ -204,6 +209,28 @@ impl<P: Ports> Desk<'_, P> {
                 "The connection was deleted in the meantime.",
             )),
         })
+    }
+
+    /// Has the platform revoke tokens that became no connection. Many platforms then end all that the app was granted for
+    /// that account. So the tokens are left to expire when another connection of the identity may be the same account's.
+    async fn give_up(
+        &self,
+        attempt: &Attempt,
+        filled: &Filled,
+        held: &Held,
+        client: &OauthClient,
+    ) -> Result<(), Problem> {
+        if filled.revocation_url.is_none() {
+            return Ok(());
+        }
+        let tenant = (attempt.account.as_str(), attempt.environment);
+        let sets = self.ports.batch(vec![statements::select_held_of_identity(attempt)]).await?;
+        let others = sets.first().map(|set| set.rows::<Former>()).transpose()?.unwrap_or_default();
+        if others.iter().any(|other| !other.is_other(&self.config.vault_keys, tenant, held)) {
+            return Ok(());
+        }
+        let of = (attempt.id.as_str(), attempt.platform.as_str(), attempt.auth_method.as_str());
+        revoke_unused(self.config, self.catalog, self.ports, of, tenant, held, client).await
     }
 
     /// The page of an attempt whose redirect comes a second time: the back button, or a page that is loaded again.

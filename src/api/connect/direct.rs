@@ -67,9 +67,7 @@ impl Chosen<'_> {
         let tenant = (self.principal.account.as_str(), self.principal.environment);
         let keys = &context.config.vault_keys;
         let is_other = match (&self.connection, &self.former) {
-            (To::Existing(holder), Some(former)) => {
-                former.is_other(keys, tenant, &holder.id, &held)
-            }
+            (To::Existing(_), Some(former)) => former.is_other(keys, tenant, &held),
             _ => false,
         };
         if is_other && !self.allows_other_account {

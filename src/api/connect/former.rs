@@ -1,4 +1,4 @@
-//! What the vault holds of a connection that is reconnected.
+//! What the vault holds of a connection before an account is connected.
 
 use serde::Deserialize;
 
@@ -11,6 +11,7 @@ use crate::terms::Environment;
 pub(super) struct Former {
     /// The id of the connector's method.
     pub auth_method: String,
+    connection_id: String,
     sealed: String,
 }
 
@@ -21,10 +22,9 @@ impl Former {
         &self,
         keys: &VaultKeys,
         tenant: (&str, Environment),
-        connection: &str,
         now: &Held,
     ) -> bool {
-        let former = Held::open(keys, tenant, connection, &self.sealed).ok();
+        let former = Held::open(keys, tenant, &self.connection_id, &self.sealed).ok();
         let former = former.and_then(|held| held.account);
         former.zip(now.account.as_ref()).is_some_and(|(former, now)| former != *now)
     }

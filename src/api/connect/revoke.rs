@@ -1,31 +1,92 @@
-//! Token revocation (RFC 7009) for a connection that was deleted.
+//! Token revocation (RFC 7009): of what a deleted connection held, and of tokens that became no connection.
 
 use serde::Deserialize;
 
-use super::connector;
+use super::{connector, sealing};
 use crate::api::config::Config;
 use crate::api::cost::Metered;
+use crate::api::problem::Problem;
 use crate::catalog::cache::CatalogCache;
 use crate::catalog::detail::Kind as MethodKind;
 use crate::catalog::reader::Catalog;
 use crate::connect::client::OauthClient;
 use crate::connect::filled::Filled;
-use crate::connect::statements::delete_revocation;
+use crate::connect::revocations::{claim_due, delete, hold, prune};
+use crate::connect::statements::select_client_of;
 use crate::credentials::held::Held;
 use crate::oauth::revocation::{Outcome, is_done, revocation};
-use crate::ports::{Clock, Db, Http, HttpRequest, Ports};
+use crate::ports::{Clock, Db, Http, HttpRequest, Ports, StorageError, first_row};
 use crate::terms::Environment;
 
-/// How long whoever deletes a connection waits for the platform, in milliseconds.
+/// How long a platform may take to answer, in milliseconds: whoever deletes a connection waits for it.
 const DEADLINE_MS: u32 = 5_000;
 
 /// A row of `revocations`.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Revocation {
-    connection_id: String,
-    platform: String,
+    /// The account of the vault.
+    pub account: String,
+    /// Its environment.
+    pub environment: Environment,
+    /// The id of the connection that held the credentials, or of the attempt that brought them.
+    pub connection_id: String,
+    /// The platform's identifier.
+    pub platform: String,
     auth_method: String,
     sealed: String,
+}
+
+/// Asks platforms once more to revoke what they could not be asked to revoke before: up to `limit` of what is due. Whatever
+/// this takes on is due again after a pause, so that nothing is forgotten when it is interrupted. Returns what became of
+/// each.
+///
+/// # Errors
+/// When storage can't answer.
+pub async fn revoke_due<P: Ports>(
+    config: &Config,
+    cache: &CatalogCache,
+    ports: &Metered<'_, P>,
+    limit: u64,
+) -> Result<Vec<(Revocation, Outcome)>, StorageError> {
+    let now = ports.now();
+    let sets = ports.batch(vec![prune(now), claim_due(now, limit)]).await?;
+    let rows: Vec<Revocation> = sets.get(1).map(|set| set.rows()).transpose()?.unwrap_or_default();
+    let mut done = Vec::new();
+    for row in rows {
+        let select = select_client_of(&row.account, row.environment.as_str(), &row.platform);
+        let client: Option<OauthClient> = first_row(&ports.batch(vec![select]).await?, 0)?;
+        let outcome = revoke(config, cache, ports, &row, client.as_ref()).await;
+        done.push((row, outcome));
+    }
+    Ok(done)
+}
+
+/// Has the platform revoke tokens that became no connection, because nobody can use them and nobody else would end them.
+///
+/// # Errors
+/// When they can't be kept until the platform has answered.
+pub async fn revoke_unused<P: Ports>(
+    config: &Config,
+    cache: &CatalogCache,
+    ports: &Metered<'_, P>,
+    (attempt, platform, auth_method): (&str, &str, &str),
+    tenant: (&str, Environment),
+    held: &Held,
+    client: &OauthClient,
+) -> Result<(), Problem> {
+    let sealed = sealing(held.seal(&config.vault_keys, tenant, attempt, ports))?;
+    let row = Revocation {
+        account: tenant.0.to_owned(),
+        environment: tenant.1,
+        connection_id: attempt.to_owned(),
+        platform: platform.to_owned(),
+        auth_method: auth_method.to_owned(),
+        sealed: sealed.into_string(),
+    };
+    let place = (tenant.0, tenant.1.as_str(), attempt);
+    ports.batch(vec![hold(place, platform, auth_method, &row.sealed, ports.now())]).await?;
+    revoke(config, cache, ports, &row, Some(client)).await;
+    Ok(())
 }
 
 /// Asks the platform to revoke what it granted, and forgets the credentials once it has answered. What can't be asked now
@@ -34,18 +95,20 @@ pub async fn revoke<P: Ports>(
     config: &Config,
     cache: &CatalogCache,
     ports: &Metered<'_, P>,
-    tenant: (&str, Environment),
     row: &Revocation,
     client: Option<&OauthClient>,
-) {
-    let Some(request) = request(config, cache, ports, tenant, row, client).await else { return };
+) -> Outcome {
+    let Some(request) = request(config, cache, ports, row, client).await else {
+        return Outcome::TryAgain;
+    };
     let answer = ports.send(request, DEADLINE_MS).await;
-    if is_done(&answer, ports.now()) != Outcome::TryAgain {
-        let (account, environment) = tenant;
-        let forget = delete_revocation(account, environment.as_str(), &row.connection_id);
+    let outcome = is_done(&answer, ports.now());
+    if outcome != Outcome::TryAgain {
+        let forget = delete(&row.account, row.environment.as_str(), &row.connection_id);
         // When this fails, the platform is asked once more, which does no harm.
         let _ = ports.batch(vec![forget]).await;
     }
+    outcome
 }
 
 /// The request. Returns `None` when the catalog, the client or the keys do not allow one at the moment.
@@ -53,10 +116,10 @@ async fn request<P: Ports>(
     config: &Config,
     cache: &CatalogCache,
     ports: &Metered<'_, P>,
-    tenant: (&str, Environment),
     row: &Revocation,
     client: Option<&OauthClient>,
 ) -> Option<HttpRequest> {
+    let tenant = (row.account.as_str(), row.environment);
     let held = Held::open(&config.vault_keys, tenant, &row.connection_id, &row.sealed).ok()?;
     let tokens = held.tokens.as_ref()?;
     let client = client?.open(&config.vault_keys).ok()?;

@@ -1,7 +1,6 @@
 //! `DELETE /v1/vault/connections/{id}`: deletes a connection, and has the platform revoke what it granted.
 
 use super::change::precondition_failed;
-use crate::access::Principal;
 use crate::api::connect::revoke::{Revocation, revoke};
 use crate::api::cost::Metered;
 use crate::api::message::{NO_STORE, Response};
@@ -9,7 +8,8 @@ use crate::api::plan::{Context, Plan, Results, Rows, Statements};
 use crate::api::problem::Problem;
 use crate::catalog::cache::CatalogCache;
 use crate::connect::client::OauthClient;
-use crate::connect::statements::{prune_revocations, select_client_for, select_revocation};
+use crate::connect::revocations;
+use crate::connect::statements::select_client_for;
 use crate::ports::Ports;
 use crate::vault::model::Connection;
 use crate::vault::revision::Precondition;
@@ -37,8 +37,8 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
     let connection = statements.ask(one::select(&guard, &id));
     let client = statements.ask(select_client_for(&guard, &id));
     statements.run(one::delete(&guard, &id, &precondition));
-    let revocation = statements.ask(select_revocation(&guard, &id));
-    statements.run(prune_revocations(context.now));
+    let revocation = statements.ask(revocations::select(&guard, &id));
+    statements.run(revocations::prune(context.now));
     let deletion = Deletion { context, precondition, connection, client, revocation };
     Ok(Plan::Delete(deletion, statements))
 }
@@ -51,7 +51,6 @@ impl Deletion<'_> {
     /// `connection_not_found`, `precondition_failed`.
     pub async fn answer<P: Ports>(
         self,
-        principal: &Principal,
         results: &Results<'_>,
         cache: &CatalogCache,
         ports: &Metered<'_, P>,
@@ -66,8 +65,7 @@ impl Deletion<'_> {
         }
         if let Some(revocation) = results.first(self.revocation)? {
             let (config, client) = (self.context.config, results.first(self.client)?);
-            let tenant = (principal.account.as_str(), principal.environment);
-            revoke(config, cache, ports, tenant, &revocation, client.as_ref()).await;
+            revoke(config, cache, ports, &revocation, client.as_ref()).await;
         }
         let mut response = Response::empty(204);
         response.add("cache-control", NO_STORE);

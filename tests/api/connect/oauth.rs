@@ -294,6 +294,79 @@ fn a_crash_at_any_step_leaves_nothing_half_connected() {
     );
 }
 
+/// Comes back from the platform with tokens of an account there. Returns what became of the attempt.
+fn back_as(api: &Api, sent: &Value, account: u64, then: u16) -> Value {
+    let (id, link) = begin(api, sent);
+    let browser = Browser::default();
+    let state = value_of(&browser.follow(api, &link).1, "state").unwrap();
+    let tokens = json!({"access_token": format!("at-{account}"), "refresh_token": format!("rt-{account}"), "id_token": id_token(account)});
+    script(api, &[(200, tokens), (then, json!({}))]);
+    api.world.sent.borrow_mut().clear();
+    browser.back(api, &format!("code=c&state={state}"));
+    attempt(api, &id)
+}
+
+#[test]
+fn tokens_that_become_no_connection_are_revoked() {
+    let api = api();
+    set_client(&api, "revoked");
+    let ended = back_as(&api, &of_ann("revoked"), 1, 0);
+    let id = ended["connection"]["id"].as_str().unwrap().to_owned();
+    let again = json!({"connection": id});
+    let revoked = || -> Option<String> {
+        let sent = api.world.sent.borrow().len();
+        (sent > 1).then(|| value_of(&form(&api, 1), "token").unwrap())
+    };
+
+    let ended = back_as(&api, &again, 2, 200);
+    assert_eq!(ended["error"]["code"], "account_mismatch");
+    assert_eq!((revoked().as_deref(), rows(&api, "revocations")), (Some("rt-2"), 0));
+    // What the platform does not answer to is kept, sealed, and tried again.
+    back_as(&api, &again, 2, 503);
+    assert_eq!((revoked().as_deref(), rows(&api, "revocations")), (Some("rt-2"), 1));
+    assert!(!everything(&api).contains("rt-2"));
+    api.world.database.execute("DELETE FROM revocations", []).unwrap();
+
+    // Many platforms would end the other connection too, when both are the same account's.
+    let mut other = of_ann("revoked");
+    other["label"] = json!("second");
+    assert_eq!(back_as(&api, &other, 2, 0)["status"], "succeeded");
+    assert_eq!(back_as(&api, &again, 2, 0)["error"]["code"], "account_mismatch");
+    assert_eq!((revoked(), rows(&api, "revocations")), (None, 0));
+
+    // Two tabs: the second one finds the connection of the first.
+    for (account, expected) in [(3, None), (4, Some("rt-4"))] {
+        let mut third = of_ann("revoked");
+        third["label"] = json!(format!("tab-{account}"));
+        let (second, link) = begin(&api, &third);
+        assert_eq!(back_as(&api, &third, 3, 0)["status"], "succeeded");
+        let browser = Browser::default();
+        let state = value_of(&browser.follow(&api, &link).1, "state").unwrap();
+        let tokens = json!({"access_token": "at", "refresh_token": format!("rt-{account}"), "id_token": id_token(account)});
+        script(&api, &[(200, tokens), (200, json!({}))]);
+        api.world.sent.borrow_mut().clear();
+        browser.back(&api, &format!("code=c&state={state}"));
+        assert_eq!(attempt(&api, &second)["error"]["code"], "connection_exists");
+        assert_eq!(revoked().as_deref(), expected);
+    }
+
+    // The connection was deleted meanwhile.
+    let mut fourth = of_ann("revoked");
+    fourth["label"] = json!("fourth");
+    let id = back_as(&api, &fourth, 5, 0)["connection"]["id"].as_str().unwrap().to_owned();
+    let (gone, link) = begin(&api, &json!({"connection": id}));
+    let browser = Browser::default();
+    let state = value_of(&browser.follow(&api, &link).1, "state").unwrap();
+    script(&api, &[(200, json!({}))]);
+    api.send(&api.request("DELETE", &format!("/v1/vault/connections/{id}")));
+    let tokens = json!({"access_token": "at", "refresh_token": "rt-6", "id_token": id_token(6)});
+    script(&api, &[(200, tokens), (200, json!({}))]);
+    api.world.sent.borrow_mut().clear();
+    browser.back(&api, &format!("code=c&state={state}"));
+    assert_eq!(attempt(&api, &gone)["error"]["code"], "connection_not_found");
+    assert_eq!(revoked().as_deref(), Some("rt-6"));
+}
+
 #[test]
 fn reconnecting_keeps_the_connection_and_its_account() {
     let api = api();

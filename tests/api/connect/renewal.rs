@@ -178,3 +178,33 @@ fn a_renewal_that_comes_too_late_writes_nothing() {
     api.get(&format!("{path}/credentials"));
     assert_eq!(version(&api), 1);
 }
+
+#[test]
+fn a_mended_client_makes_its_connections_due_at_once() {
+    let (api, path) = api_with_connection();
+    set_client(&api, "companies");
+    later(&api, HOUR + 1);
+    let rejected = (401, json!({"error": "invalid_client"}));
+    script(&api, &[rejected.clone(), rejected]);
+    assert_eq!(api.get(&format!("{path}/credentials")).status, 503);
+    let status = || body(&api.get(&format!("{path}/status")));
+    assert_eq!(
+        (&status()["state"], &status()["reason"]["code"]),
+        (&json!("degraded"), &json!("client_rejected"))
+    );
+    // It waits for its next attempt, also while another platform's client is set.
+    let next = status()["nextAttemptAt"].clone();
+    let set = |platform: &str| {
+        let sent = json!({"clientId": "an id", "clientSecret": "another secret"});
+        let response = send(&api, "PUT", &format!("/v1/oauth-clients/{platform}"), &sent);
+        assert_eq!(response.status, 200);
+    };
+    set("companies");
+    assert_eq!(status()["nextAttemptAt"], next);
+    assert_eq!(api.get(&format!("{path}/credentials")).status, 503);
+    assert_eq!(api.world.sent.borrow().len(), 1);
+    set("acme");
+    script(&api, &[(200, tokens(2))]);
+    assert_eq!(access_token(&api, &path), "at-2");
+    assert_eq!(status()["state"], "operational");
+}

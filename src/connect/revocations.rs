@@ -1,0 +1,64 @@
+//! The SQL of revocations: what platforms are still to be asked to revoke.
+
+use crate::access::statements::Guard;
+use crate::ports::{Param, Statement};
+use crate::vault::model::ConnectionId;
+use crate::vault::statements::sql::Sql;
+
+/// How long what is needed to revoke is kept, in milliseconds: 7 days.
+const KEPT_MS: u64 = 7 * 24 * 60 * 60 * 1000;
+
+/// Selects what is needed to revoke what a deleted connection held.
+#[must_use]
+pub fn select(guard: &Guard<'_>, id: &ConnectionId) -> Statement {
+    let mut sql = Sql::new(guard);
+    sql.push("SELECT r.* FROM api_keys k CROSS JOIN revocations r ON r.account = k.account AND r.environment = k.environment AND r.connection_id = ");
+    sql.text(id.as_str()).push(" WHERE ").guard();
+    sql.finish()
+}
+
+/// Stores what is needed to revoke tokens that became no connection, under the id of their attempt.
+#[must_use]
+pub fn hold(
+    (account, environment, id): (&str, &str, &str),
+    platform: &str,
+    auth_method: &str,
+    sealed: &str,
+    now: u64,
+) -> Statement {
+    let texts = [account, environment, id, platform, auth_method, sealed].map(Param::text);
+    Statement {
+        sql: "INSERT INTO revocations (account, environment, connection_id, platform, auth_method, sealed, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO NOTHING".into(),
+        params: texts.into_iter().chain([Param::integer(now)]).collect(),
+    }
+}
+
+/// Takes on what is due: returns its rows, and makes it due again after a pause of 5, 15 or 60 minutes, then 6 hours.
+#[must_use]
+pub fn claim_due(now: u64, limit: u64) -> Statement {
+    Statement {
+        sql: "UPDATE revocations SET attempts = attempts + 1, next_attempt_at = ?1 + CASE attempts WHEN 0 THEN 300000 WHEN 1 THEN 900000 WHEN 2 THEN 3600000 ELSE 21600000 END WHERE (account, environment, connection_id) IN (SELECT account, environment, connection_id FROM revocations INDEXED BY revocations_due WHERE next_attempt_at <= ?1 ORDER BY next_attempt_at LIMIT ?2) RETURNING *".into(),
+        params: vec![Param::integer(now), Param::integer(limit)],
+    }
+}
+
+/// Forgets what platforms could not be asked to revoke in time, a little at a time. Whatever deletes a connection is
+/// followed by this.
+#[must_use]
+pub fn prune(now: u64) -> Statement {
+    Statement {
+        sql: "DELETE FROM revocations WHERE (account, environment, connection_id) IN (SELECT account, environment, connection_id FROM revocations INDEXED BY revocations_by_age WHERE created_at < ?1 ORDER BY created_at LIMIT 5)".into(),
+        params: vec![Param::integer(now.saturating_sub(KEPT_MS))],
+    }
+}
+
+/// Forgets what was needed to revoke it.
+#[must_use]
+pub fn delete(account: &str, environment: &str, connection: &str) -> Statement {
+    Statement {
+        sql:
+            "DELETE FROM revocations WHERE account = ?1 AND environment = ?2 AND connection_id = ?3"
+                .into(),
+        params: [account, environment, connection].map(Param::text).into(),
+    }
+}
