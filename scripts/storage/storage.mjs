@@ -5,6 +5,7 @@
 //   "sql":["…"]                    runs statements in one transaction      → {"results":[[{row}]]}
 //   "kv":"list"                    all keys, in order                      → {"keys":[{"name","metadata"}]}
 //   "kv":"get","keys":["…"]        values as text, null for missing ones   → {"values":{"key":"…"}}
+//   "kv":"bytes","key":"…"         a value in base64, null for a missing one → {"value":"…"}
 //   "kv":"put","pairs":[{"key","value","metadata"}]   values in base64     → {}
 //   "kv":"delete","keys":["…"]                                             → {}
 import diagnostics from "node:diagnostics_channel";
@@ -100,6 +101,10 @@ async function answerKv(opened, request) {
         values[key] = await namespace.get(key);
       });
       return { values };
+    }
+    case "bytes": {
+      const value = await namespace.get(request.key, "arrayBuffer");
+      return { value: value && Buffer.from(value).toString("base64") };
     }
     case "put":
       await whenNotBusy(() => put(opened, request.pairs));

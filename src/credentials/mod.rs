@@ -4,6 +4,7 @@
 pub mod held;
 pub mod keys;
 pub mod placing;
+pub mod reseal;
 pub mod seal;
 #[cfg(test)]
 mod tests;

@@ -47,20 +47,17 @@ pub struct Place<'a> {
 /// What is sealed. Its name is a part of what every sealed text is bound to, so it must never change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// The credentials of a connection.
+    /// The credentials of a connection, also while they wait to be revoked.
     Connection,
     /// The secret of an account's OAuth client.
     OauthClient,
     /// What an attempt to connect must remember.
     Attempt,
-    /// What is needed to revoke the credentials of a deleted connection.
-    Revocation,
 }
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Self; 4] =
-        [Self::Connection, Self::OauthClient, Self::Attempt, Self::Revocation];
+    pub const ALL: [Self; 3] = [Self::Connection, Self::OauthClient, Self::Attempt];
 
     /// Its name.
     #[must_use]
@@ -69,7 +66,6 @@ impl Kind {
             Self::Connection => "connection",
             Self::OauthClient => "oauth_client",
             Self::Attempt => "attempt",
-            Self::Revocation => "revocation",
         }
     }
 }

@@ -93,6 +93,27 @@ impl Kv<'_> {
         Ok(text.and_then(|text| serde_json::from_str(text.trim()).ok()))
     }
 
+    /// The bytes of a value. Returns `None` when it is missing.
+    ///
+    /// # Errors
+    /// When storage cannot be reached.
+    pub fn bytes(&self, key: &str) -> Result<Option<Vec<u8>>> {
+        match &self.0.way {
+            Way::Local(local) => {
+                let text = local.bytes(key)?;
+                text.map(|text| STANDARD.decode(text).context("the helper's answer")).transpose()
+            }
+            Way::Wrangler(wrangler) => {
+                let read = wrangler.run_for_bytes(["kv", "key", "get", key, "--binding", CATALOG]);
+                match read {
+                    Ok(bytes) => Ok(Some(bytes)),
+                    Err(error) if is_missing(&format!("{error:#}"), key) => Ok(None),
+                    Err(error) => Err(error),
+                }
+            }
+        }
+    }
+
     /// Many JSON values by key. Values that are missing or of another shape are left out.
     ///
     /// # Errors

@@ -69,6 +69,7 @@ struct Statements<'a> {
 enum Keys<'a> {
     List,
     Get { keys: &'a [String] },
+    Bytes { key: &'a str },
     Put { pairs: &'a RawValue },
     Delete { keys: &'a [String] },
 }
@@ -93,6 +94,11 @@ struct Listed<T> {
 #[derive(Deserialize)]
 struct Values {
     values: BTreeMap<String, Option<String>>,
+}
+
+#[derive(Deserialize)]
+struct OneValue {
+    value: Option<String>,
 }
 
 impl Local {
@@ -147,6 +153,15 @@ impl Local {
     pub fn values(&self, keys: &[String]) -> Result<BTreeMap<String, Option<String>>> {
         let Values { values } = self.ask(Keys::Get { keys })?;
         Ok(values)
+    }
+
+    /// The bytes of a value in base64; `None` for a key that does not exist.
+    ///
+    /// # Errors
+    /// When the helper fails.
+    pub fn bytes(&self, key: &str) -> Result<Option<String>> {
+        let OneValue { value } = self.ask(Keys::Bytes { key })?;
+        Ok(value)
     }
 
     /// Writes pairs, given as a JSON array in the format of `wrangler kv bulk put`, with values in base64.
@@ -246,6 +261,7 @@ mod tests {
         for (what, expected) in [
             (Keys::List, r#""kv":"list""#),
             (Keys::Get { keys: &keys }, r#""kv":"get","keys":["a"]"#),
+            (Keys::Bytes { key: "a" }, r#""kv":"bytes","key":"a""#),
             (Keys::Put { pairs: &pairs }, r#""kv":"put","pairs":[{"key":"a"}]"#),
             (Keys::Delete { keys: &keys }, r#""kv":"delete","keys":["a"]"#),
         ] {

@@ -9,9 +9,10 @@
 //! | [`scratch`] | temporary files for wrangler |
 //! | [`publish`], [`versions`] | `catalog publish`, `catalog list`, `catalog prune` |
 //! | [`keys`] | `keys create`, `keys list`, `keys rotate`, `keys revoke`, `keys demo` |
-//! | [`vault_keys`] | `vault-keys status`, `vault-keys rotate` |
+//! | [`vault_keys`] | `vault-keys status`, `vault-keys rotate`, `vault-keys reseal` |
 //! | [`seed`] | `seed`: made-up connections |
 //! | [`when`], [`sql`] | expiries and timestamps; SQL literals |
+//! | [`ports`] | the core's ports over this storage, for what a command does by the service's code |
 
 use std::process::ExitCode;
 
@@ -28,6 +29,7 @@ pub mod keys;
 pub mod kv;
 pub mod local;
 pub mod place;
+pub mod ports;
 pub mod project;
 pub mod publish;
 pub mod scratch;

@@ -5,6 +5,38 @@
 
 use std::fmt;
 
+use crate::ports::{Param, Statement};
+
+/// The text of a statement of the core, with its parameters as literals in place of `?1`, `?2` and so on.
+#[must_use]
+pub fn filled(statement: &Statement) -> String {
+    let mut sql = String::new();
+    // Every other piece stands between quotes; a quote in a literal is doubled, which makes an empty piece outside.
+    for (nth, piece) in statement.sql.split('\'').enumerate() {
+        if nth > 0 {
+            sql.push('\'');
+        }
+        if nth % 2 == 1 {
+            sql.push_str(piece);
+            continue;
+        }
+        let mut parts = piece.split('?');
+        sql.push_str(parts.next().unwrap_or_default());
+        for part in parts {
+            let end = part.find(|c: char| !c.is_ascii_digit()).unwrap_or(part.len());
+            let (number, rest) = part.split_at_checked(end).unwrap_or((part, ""));
+            let at = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+            sql.push_str(&match at.and_then(|at| statement.params.get(at)) {
+                Some(Param::Integer(number)) => number.to_string(),
+                Some(Param::Text(text)) => Text(text).to_string(),
+                Some(Param::Null) | None => "NULL".to_owned(),
+            });
+            sql.push_str(rest);
+        }
+    }
+    sql
+}
+
 /// A text literal. `Display` quotes it.
 #[derive(Debug, Clone, Copy)]
 pub struct Text<'a>(pub &'a str);
@@ -56,6 +88,22 @@ mod tests {
                 db.query_row(&format!("SELECT {}", Text(text)), [], |row| row.get(0)).unwrap();
             assert_eq!(back, text);
         }
+    }
+
+    #[test]
+    fn parameters_become_literals_but_not_between_quotes() {
+        let statement = Statement {
+            sql: "SELECT '?1', ?2, ?1 || 'it''s ?3' WHERE ?3 IS NULL AND 1 = ?12".into(),
+            params: (0..12)
+                .map(|nth| match nth {
+                    0 => Param::text("o'hara?2"),
+                    2 => Param::Null,
+                    nth => Param::Integer(nth),
+                })
+                .collect(),
+        };
+        let expected = "SELECT '?1', 1, 'o''hara?2' || 'it''s ?3' WHERE NULL IS NULL AND 1 = 11";
+        assert_eq!(filled(&statement), expected);
     }
 
     #[test]

@@ -49,13 +49,25 @@ impl Wrangler {
         I: IntoIterator<Item = A>,
         A: Into<OsString>,
     {
+        String::from_utf8(self.run_for_bytes(arguments)?).context("wrangler's output is not UTF-8")
+    }
+
+    /// As [`Self::run`], for output that is no text.
+    ///
+    /// # Errors
+    /// When it cannot be started, or fails; the error contains its output.
+    pub fn run_for_bytes<I, A>(&self, arguments: I) -> Result<Vec<u8>>
+    where
+        I: IntoIterator<Item = A>,
+        A: Into<OsString>,
+    {
         let arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
         let output = self.once(&arguments)?;
         if !output.status.success() {
             let name = arguments.iter().take(3).map(|a| a.to_string_lossy()).collect::<Vec<_>>();
             bail!("`wrangler {}` failed ({}):\n{}", name.join(" "), output.status, said(&output));
         }
-        String::from_utf8(output.stdout).context("wrangler's output is not UTF-8")
+        Ok(output.stdout)
     }
 
     fn once(&self, arguments: &[OsString]) -> Result<Output> {

@@ -5,7 +5,7 @@
 //!
 //! | file | what it knows |
 //! |---|---|
-//! | [`status`], [`rotate`] | one command each |
+//! | [`status`], [`rotate`], [`reseal`] | one command each |
 //! | [`need`] | the SQL: which keys the sealed rows need |
 //! | [`file`] | where the keys are kept: a variable of `.dev.vars`, or a file with nothing else |
 
@@ -21,6 +21,7 @@ use file::KeyFile;
 
 pub mod file;
 pub mod need;
+pub mod reseal;
 pub mod rotate;
 pub mod status;
 
@@ -36,6 +37,11 @@ pub enum Command {
     /// Does nothing if a key is missing that is still needed. Nothing is stored at Cloudflare: the command prints what to
     /// do next.
     Rotate(rotate::Rotate),
+    /// Seal anew, with the first key, what the other keys have sealed
+    ///
+    /// It can be stopped and run again at any time, also while the service runs. Exits with 1 if it had to leave rows
+    /// behind, because a key is missing or they are damaged.
+    Reseal(reseal::Reseal),
 }
 
 /// Where the keys and the sealed rows are.
@@ -44,13 +50,15 @@ pub struct Kept {
     /// A file that holds the value of `VAULT_KEYS` and nothing else. Default on this machine: the variable in .dev.vars
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
+    /// Which storage.
     #[command(flatten)]
-    place: Place,
+    pub place: Place,
 }
 
 impl Kept {
     /// The file with the keys. Returns `None` when it is not known: for Cloudflare, without `--file`.
-    fn keys(&self, project: &Project) -> Option<KeyFile> {
+    #[must_use]
+    pub fn keys(&self, project: &Project) -> Option<KeyFile> {
         match &self.file {
             Some(path) => Some(KeyFile::Value(path.clone())),
             None if self.place.remote => None,
@@ -67,6 +75,7 @@ pub fn run(command: &Command) -> Result<ExitCode> {
     match command {
         Command::Status(args) => status::status(args),
         Command::Rotate(args) => rotate::rotate(args).map(|()| ExitCode::SUCCESS),
+        Command::Reseal(args) => reseal::reseal(args),
     }
 }
 
@@ -95,6 +104,8 @@ mod tests {
             "rotate",
             "rotate --id 2026-11 --file keys.txt",
             "rotate --remote --file keys.txt --lost old --lost older",
+            "reseal",
+            "reseal --remote --deployed --file keys.txt",
         ] {
             assert!(parses(line), "{line}");
         }

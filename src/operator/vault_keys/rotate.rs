@@ -63,7 +63,7 @@ pub fn rotate(args: &Rotate) -> Result<()> {
     }
     if let Some(old) = keys.first() {
         eprintln!(
-            "The service then seals with `{id}` what it stores or renews; keep `{old}` for the rest. To see what needs it:"
+            "The service then seals with `{id}`. Keep `{old}` until nothing needs it. To see what does:"
         );
         eprintln!("  npm run vault-keys -- status{options}");
     }
@@ -72,11 +72,7 @@ pub fn rotate(args: &Rotate) -> Result<()> {
 
 /// Fails when a key is needed that is not there, and not said to be lost.
 fn must_have_all(keys: &VaultKeys, needs: &Needs, lost: &[String]) -> Result<()> {
-    let is_missing = |id: &str| !keys.ids().any(|known| known == id);
-    let missing = needs.iter().filter(|(id, _)| is_missing(id) && !lost.contains(id));
-    let lines: Vec<String> = missing
-        .map(|(id, need)| format!("  `{}`: {} it", id.escape_debug(), need.in_words()))
-        .collect();
+    let lines = missing(keys, needs, lost);
     if lines.is_empty() {
         return Ok(());
     }
@@ -84,6 +80,15 @@ fn must_have_all(keys: &VaultKeys, needs: &Needs, lost: &[String]) -> Result<()>
         "put these back, or say with --lost <ID> that one is gone for good:\n{}",
         lines.join("\n")
     )
+}
+
+/// A line for each key that is needed, not there, and not said to be lost.
+#[must_use]
+pub fn missing(keys: &VaultKeys, needs: &Needs, lost: &[String]) -> Vec<String> {
+    let is_missing = |id: &str| !keys.ids().any(|known| known == id);
+    let missing = needs.iter().filter(|(id, _)| is_missing(id) && !lost.contains(id));
+    let line = |id: &str, words: &str| format!("  `{}`: {words} it", id.escape_debug());
+    missing.map(|(id, need)| line(id, &need.in_words())).collect()
 }
 
 /// The id of the new key. No row may need it: whatever it names was sealed by another key.

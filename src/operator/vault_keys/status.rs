@@ -117,7 +117,7 @@ fn table(all: &[Shown], file: Option<&str>, place: &str) -> String {
             }
             (Role::Opens, _) => writeln!(
                 text,
-                "\nKeep `{id}`: {need} it. Each is sealed with the first key when it is next stored or renewed."
+                "\nKeep `{id}`: {need} it. `npm run vault-keys -- reseal` seals them with the first key."
             ),
             (Role::Seals | Role::Needed, _) => Ok(()),
         };
@@ -158,7 +158,7 @@ gone\u{1b}                                  0              0         0          
 
 Nothing needs `spare`: you may remove it from keys.txt.
 
-Keep `old`: 5 rows need it. Each is sealed with the first key when it is next stored or renewed.
+Keep `old`: 5 rows need it. `npm run vault-keys -- reseal` seals them with the first key.
 
 `gone\u{1b}` is missing from keys.txt, and 2 rows need it. What it has sealed can't be opened until you put it back.
 ";

@@ -7,6 +7,7 @@ mod crowd;
 mod direct;
 mod oauth;
 mod renewal;
+mod upkeep;
 
 use std::cell::RefCell;
 use std::collections::VecDeque;

@@ -1,0 +1,94 @@
+//! The core's ports over the operator's storage: what the service does with storage, a command then does by the same code.
+
+use std::pin::pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use super::d1::Database;
+use super::kv::Kv;
+use super::sql::filled;
+use super::when::Moment;
+use crate::catalog::action::unit::inflate;
+use crate::json;
+use crate::ports::{
+    Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Patterns, Random,
+    RateLimit, ResultSet, RetryAfter, Statement, StorageError,
+};
+
+/// The operator's storage as ports. No other service is asked through them.
+#[derive(Debug)]
+pub struct OperatorPorts(pub Database);
+
+/// Waits for a future of these ports, each of which is ready as soon as it is polled.
+pub fn wait<T>(future: impl Future<Output = T>) -> T {
+    let mut future = pin!(future);
+    loop {
+        if let Poll::Ready(value) = future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            return value;
+        }
+    }
+}
+
+fn failed(error: &anyhow::Error) -> StorageError {
+    StorageError::new(format!("{error:#}"))
+}
+
+impl Db for OperatorPorts {
+    async fn batch(&self, statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
+        let sql: Vec<String> = statements.iter().map(filled).collect();
+        let answers = self.0.query(&sql).map_err(|error| failed(&error))?;
+        let set = |nth| {
+            let rows: Vec<serde_json::Value> = answers.rows(nth).map_err(|error| failed(&error))?;
+            Ok(ResultSet { json: json::text(&rows), ..ResultSet::default() })
+        };
+        (0..sql.len()).map(set).collect()
+    }
+}
+
+impl Blobs for OperatorPorts {
+    async fn get(&self, key: &str) -> Result<Option<Rc<dyn Blob>>, StorageError> {
+        let bytes = Kv(&self.0.0).bytes(key).map_err(|error| failed(&error))?;
+        Ok(bytes.map(|bytes| Rc::new(bytes) as Rc<dyn Blob>))
+    }
+
+    async fn inflate(&self, bytes: Vec<u8>) -> Result<Option<Vec<u8>>, StorageError> {
+        Ok(inflate(&bytes))
+    }
+}
+
+impl Clock for OperatorPorts {
+    fn now(&self) -> u64 {
+        Moment::now().millis().try_into().unwrap_or_default()
+    }
+
+    async fn sleep(&self, milliseconds: u32) {
+        std::thread::sleep(Duration::from_millis(milliseconds.into()));
+    }
+}
+
+impl Random for OperatorPorts {
+    fn fill(&self, bytes: &mut [u8]) {
+        #[expect(clippy::expect_used, reason = "a nonce that is not random must never be used")]
+        getrandom::fill(bytes).expect("randomness from the system");
+    }
+}
+
+impl Patterns for OperatorPorts {
+    fn is_match(&self, pattern: &str, text: &str) -> bool {
+        let pattern = regress::Regex::with_flags(&format!("^(?:{pattern})$"), "v");
+        pattern.map_or(true, |pattern| pattern.find(text).is_some())
+    }
+}
+
+impl Http for OperatorPorts {
+    async fn send(&self, _: HttpRequest, _: u32) -> Result<HttpResponse, HttpError> {
+        Err(HttpError::Unreachable)
+    }
+}
+
+impl RateLimit for OperatorPorts {
+    async fn allow(&self, _: &str) -> Result<(), RetryAfter> {
+        Ok(())
+    }
+}

@@ -1,0 +1,77 @@
+//! `vault-keys reseal`: seals anew, with the first key, what the others have sealed.
+
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+
+use super::Kept;
+use super::need::needs;
+use super::rotate::missing;
+use crate::credentials::reseal::{Progress, reseal as some};
+use crate::operator::d1::Database;
+use crate::operator::ports::{OperatorPorts, wait};
+use crate::operator::storage::{Storage, Way};
+use crate::operator::when::Moment;
+
+/// So many rows are sealed at a time.
+const AT_ONCE: u64 = 100;
+/// As [`AT_ONCE`], for wrangler: all of them go into one command line.
+const IN_A_LINE: u64 = 10;
+
+/// `vault-keys reseal`
+#[derive(Debug, Clone, Args)]
+pub struct Reseal {
+    /// The deployed service has these keys already. Without its new key, it can't open what this command seals
+    #[arg(long)]
+    deployed: bool,
+    #[command(flatten)]
+    kept: Kept,
+}
+
+/// Runs `vault-keys reseal`.
+///
+/// # Errors
+/// Whatever stopped it, in words for the operator.
+pub fn reseal(args: &Reseal) -> Result<ExitCode> {
+    let is_known = args.deployed || !args.kept.place.remote;
+    ensure!(is_known, "give the service its keys first, then pass --deployed");
+    let storage = Storage::open(&args.kept.place)?.undisturbed();
+    let file = args.kept.keys(&storage.project);
+    let file = file.context("pass your copy of VAULT_KEYS with --file")?;
+    let keys = file.read()?;
+    let first = keys.first().with_context(|| format!("there are no keys in {}", file.name()))?;
+    let mut at_once = if matches!(storage.way, Way::Local(_)) { AT_ONCE } else { IN_A_LINE };
+    let ports = OperatorPorts(Database(storage));
+    let mut all = Progress::default();
+    while !all.is_done {
+        let run = match wait(some(&ports, &keys, at_once)) {
+            // Large rows may be too much for a command line together.
+            Err(_) if at_once == IN_A_LINE => {
+                at_once = 1;
+                continue;
+            }
+            run => run?,
+        };
+        let is_stuck = run.resealed == 0;
+        all = Progress { resealed: all.resealed.saturating_add(run.resealed), ..run };
+        if is_stuck {
+            break;
+        }
+    }
+    let rows = |count: u64| if count == 1 { "1 row".into() } else { format!("{count} rows") };
+    println!("{} sealed anew with `{first}`", rows(all.resealed));
+    let lines = missing(&keys, &needs(&ports.0, Moment::now())?, &[]);
+    if all.damaged > 0 {
+        eprintln!(
+            "{} can't be opened although {} has the key of that id: changed, moved, or sealed by another key of the same id.",
+            rows(all.damaged),
+            file.name()
+        );
+    }
+    if !lines.is_empty() {
+        eprintln!("{} lacks keys that are still needed:\n{}", file.name(), lines.join("\n"));
+    }
+    let is_good = lines.is_empty() && all.damaged == 0;
+    Ok(if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}

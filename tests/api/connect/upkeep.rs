@@ -1,0 +1,242 @@
+//! What the service does by itself: sealing anew, and asking platforms once more to revoke.
+
+use std::rc::Rc;
+
+use connector_vault::api::connect::revoke::revoke_due;
+use connector_vault::api::cost::Metered;
+use connector_vault::catalog::cache::CatalogCache;
+use connector_vault::credentials::VaultKeys;
+use connector_vault::credentials::reseal::{Progress, reseal};
+use connector_vault::oauth::revocation::Outcome;
+use connector_vault::ports::{Db, Random, ResultSet, Statement, StorageError};
+
+use super::*;
+use crate::support::World;
+
+/// A new key before the old one.
+const ROTATED: &str = "two:QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWY=,one:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
+
+fn keys(text: &str) -> VaultKeys {
+    VaultKeys::parse(text).unwrap()
+}
+
+/// The same storage, served with other keys.
+fn with_keys(api: Api, keys: &str) -> Api {
+    let mut settings = SETTINGS;
+    settings[0].1 = keys;
+    let Api { world, key, .. } = api;
+    Api { world, key, ..Api::new(config(&settings)) }
+}
+
+/// How many sealed texts each key has sealed.
+fn sealed_by(api: &Api) -> Vec<String> {
+    api.world.texts(
+        "SELECT sealed_key || ' ' || count(*) FROM (SELECT sealed_key FROM credentials UNION ALL SELECT sealed_key FROM oauth_clients UNION ALL SELECT sealed_key FROM revocations) WHERE sealed_key IS NOT NULL GROUP BY sealed_key ORDER BY 1",
+    )
+}
+
+/// The database notes by its own clock when a connection was deleted: this service has the same time.
+fn api_of_now() -> Api {
+    let api = api();
+    let sql = "SELECT unixepoch() * 1000";
+    let now: i64 = api.world.database.query_row(sql, [], |row| row.get(0)).unwrap();
+    api.world.now.set(now.try_into().unwrap());
+    api
+}
+
+/// Stores an API key for each of these identities, and an OAuth client.
+fn api_with_keys(identities: &[&str]) -> (Api, Vec<String>) {
+    let api = api_of_now();
+    set_client(&api, "revoked");
+    let path = |identity: &&str| {
+        script(&api, &[(200, json!({})), (200, json!({"id": 1}))]);
+        let sent = json!({
+            "platform": "keyed", "identity": identity, "identityType": "user", "fields": {"apiKey": format!("secret of {identity}")},
+        });
+        let id = body(&connect(&api, &sent))["id"].as_str().unwrap().to_owned();
+        format!("/v1/vault/connections/{id}")
+    };
+    let paths = identities.iter().map(path).collect();
+    (api, paths)
+}
+
+fn api_key_of(api: &Api, path: &str) -> Value {
+    body(&api.get(&format!("{path}/credentials")))["apiKey"].clone()
+}
+
+#[test]
+fn a_new_first_key_seals_everything_anew_bit_by_bit() {
+    let (api, paths) = api_with_keys(&["a", "b", "c"]);
+    // A deleted connection, whose platform could not be asked to revoke.
+    let id =
+        connected(&api, &of_ann("revoked"), &json!({"access_token": "at", "refresh_token": "rt"}));
+    script(&api, &[(503, json!({})), (200, json!({}))]);
+    api.send(&api.request("DELETE", &format!("/v1/vault/connections/{id}")));
+    assert_eq!(sealed_by(&api), ["one 5"]);
+    let (old, both) = (keys(KEYS), keys(ROTATED));
+    let run = |limit| pollster::block_on(reseal(&api.world, &both, limit)).unwrap();
+
+    // One key needs no look at the database.
+    let calls = api.world.db_calls.get();
+    let nothing = pollster::block_on(reseal(&api.world, &old, 9)).unwrap();
+    assert_eq!(
+        (nothing, api.world.db_calls.get()),
+        (Progress { is_done: true, ..Progress::default() }, calls)
+    );
+
+    for (limit, resealed, is_done, left) in [
+        (2, 2, false, vec!["one 3", "two 2"]),
+        (2, 2, false, vec!["one 1", "two 4"]),
+        (2, 1, true, vec!["two 5"]),
+        (2, 0, true, vec!["two 5"]),
+    ] {
+        assert_eq!(run(limit), Progress { resealed, damaged: 0, is_done });
+        assert_eq!(sealed_by(&api), left);
+    }
+    // The old key is no longer needed by anything.
+    let api = with_keys(api, ROTATED.split(',').next().unwrap());
+    for (path, identity) in paths.iter().zip(["a", "b", "c"]) {
+        assert_eq!(api_key_of(&api, path), format!("secret of {identity}"));
+    }
+    let cache = CatalogCache::new(1 << 20);
+    let done = pollster::block_on(revoke_due(
+        &config(&[("VAULT_KEYS", ROTATED)]),
+        &cache,
+        &Metered::new(&api.world),
+        9,
+    ));
+    assert_eq!(done.unwrap().first().map(|(_, outcome)| *outcome), Some(Outcome::Revoked));
+    let link = begin(&api, &of_ann("revoked")).1;
+    agree(&api, &link, &json!({"access_token": "at"}));
+}
+
+#[test]
+fn a_removed_key_is_named_and_nothing_is_lost() {
+    let (api, paths) = api_with_keys(&["a"]);
+    let new = "two:QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWY=";
+    let api = with_keys(api, new);
+    let refused = api.get(&format!("{}/credentials", paths[0]));
+    assert_eq!((refused.status, &body(&refused)["code"]), (503, &json!("unavailable")));
+    assert!(refused.log.unwrap().contains("the key `one` is needed, but not in VAULT_KEYS"));
+    let done = pollster::block_on(reseal(&api.world, &keys(new), 9)).unwrap();
+    assert_eq!((done.resealed, sealed_by(&api)), (0, vec!["one 2".to_owned()]));
+    let api = with_keys(api, ROTATED);
+    assert_eq!(api_key_of(&api, &paths[0]), "secret of a");
+}
+
+#[test]
+fn damaged_rows_are_left_and_stop_nobody() {
+    let (api, paths) = api_with_keys(&["a", "b", "c", "d", "e"]);
+    // A copy of another row's text: whichever comes first in the index, the good ones are found behind it.
+    let sql = "UPDATE credentials SET sealed = (SELECT sealed FROM credentials ORDER BY connection_id LIMIT 1) WHERE connection_id IN (SELECT connection_id FROM credentials ORDER BY connection_id LIMIT 3 OFFSET 1)";
+    api.world.database.execute(sql, []).unwrap();
+    let both = keys(ROTATED);
+    let mut resealed = 0;
+    for _ in 0..4 {
+        let run = pollster::block_on(reseal(&api.world, &both, 1)).unwrap();
+        resealed += run.resealed;
+    }
+    let last = pollster::block_on(reseal(&api.world, &both, 1)).unwrap();
+    assert_eq!((resealed, last), (3, Progress { resealed: 0, damaged: 3, is_done: true }));
+    assert_eq!(sealed_by(&api), ["one 3", "two 3"]);
+    let api = with_keys(api, ROTATED);
+    let good = paths.iter().filter(|path| api_key_of(&api, path).is_string()).count();
+    assert_eq!(good, 2);
+}
+
+/// Storage in which somebody else writes between the read and the write of a run.
+struct Raced<'a> {
+    world: &'a World,
+    meanwhile: RefCell<Option<Box<dyn FnOnce() + 'a>>>,
+}
+
+impl Db for Raced<'_> {
+    async fn batch(&self, statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
+        if statements.iter().any(|statement| statement.sql.starts_with("UPDATE")) {
+            if let Some(meanwhile) = self.meanwhile.take() {
+                meanwhile();
+            }
+        }
+        self.world.batch(statements).await
+    }
+}
+
+impl Random for Raced<'_> {
+    fn fill(&self, bytes: &mut [u8]) {
+        self.world.fill(bytes);
+    }
+}
+
+fn tokens(nth: u8) -> Value {
+    json!({"access_token": format!("at-{nth}"), "refresh_token": format!("rt-{nth}"), "expires_in": 3600})
+}
+
+/// A connection that the old key has sealed, in a service that has both keys.
+fn api_with_tokens() -> (Api, String) {
+    let api = api();
+    set_client(&api, "acme");
+    let id = connected(&api, &of_ann("acme"), &tokens(1));
+    (with_keys(api, ROTATED), format!("/v1/vault/connections/{id}/credentials"))
+}
+
+#[test]
+fn a_renewal_in_between_is_never_overwritten() {
+    let (api, path) = api_with_tokens();
+    script(&api, &[(200, tokens(2))]);
+    let renew =
+        || assert_eq!(body(&api.get(&format!("{path}?refresh=true")))["accessToken"], "at-2");
+    let raced = Raced { world: &api.world, meanwhile: RefCell::new(Some(Box::new(renew))) };
+    pollster::block_on(reseal(&raced, &keys(ROTATED), 9)).unwrap();
+    assert_eq!(body(&api.get(&path))["accessToken"], "at-2");
+    assert_eq!(sealed_by(&api), ["two 2"]);
+}
+
+#[test]
+fn a_renewal_that_has_begun_writes_what_it_got() {
+    let (api, path) = api_with_tokens();
+    let api = Rc::new(api);
+    let weak = Rc::downgrade(&api);
+    *api.world.platform.borrow_mut() = Box::new(move |_| {
+        let api = weak.upgrade().unwrap();
+        let run = pollster::block_on(reseal(&api.world, &keys(ROTATED), 9)).unwrap();
+        assert_eq!(run.resealed, 2);
+        answer(200, &tokens(2))
+    });
+    assert_eq!(body(&api.get(&format!("{path}?refresh=true")))["accessToken"], "at-2");
+    assert_eq!(body(&api.get(&path))["accessToken"], "at-2");
+}
+
+#[test]
+fn platforms_are_asked_to_revoke_until_they_answer_or_a_week_has_passed() {
+    for (ends_after, expected) in [(2, vec![0, 5, 15]), (99, vec![0, 5, 15, 60, 360, 360])] {
+        let api = api_of_now();
+        set_client(&api, "revoked");
+        let tokens = json!({"access_token": "at", "refresh_token": "rt"});
+        let id = connected(&api, &of_ann("revoked"), &tokens);
+        script(&api, &[(503, json!({}))]);
+        api.send(&api.request("DELETE", &format!("/v1/vault/connections/{id}")));
+        let settings = config(&SETTINGS);
+        let cache = CatalogCache::new(1 << 20);
+        let mut answers = vec![(0, json!({})); ends_after];
+        answers.push((200, json!({})));
+        script(&api, &answers);
+        let (mut waits, mut minutes) = (Vec::new(), 0);
+        // A minute more than a week, minute by minute.
+        for _ in 0..=7 * 24 * 60 + 1 {
+            let metered = Metered::new(&api.world);
+            let done = pollster::block_on(revoke_due(&settings, &cache, &metered, 9)).unwrap();
+            if let [(row, outcome)] = done.as_slice() {
+                assert_eq!(row.connection_id, id);
+                waits.push(minutes);
+                minutes = 0;
+                if *outcome == Outcome::Revoked {
+                    assert_eq!(rows(&api, "revocations"), 0);
+                }
+            }
+            minutes += 1;
+            api.world.wait(60_000);
+        }
+        assert_eq!(waits.get(..expected.len()), Some(expected.as_slice()));
+        assert_eq!(rows(&api, "revocations"), 0);
+    }
+}
