@@ -1,4 +1,4 @@
-//! The operator's command line: `connector-vault catalog …`, `keys …`, `vault-keys …`, `seed`, `migrate` and `openapi`.
+//! The operator's command line: `connector-vault catalog …`, `keys …`, `vault-keys …`, `clients …`, `seed`, `migrate` and `openapi`.
 
 use std::process::ExitCode;
 
@@ -32,6 +32,9 @@ enum Command {
     /// Watch and rotate the keys that seal credentials
     #[command(subcommand)]
     VaultKeys(operator::vault_keys::Command),
+    /// Set, list and remove OAuth clients
+    #[command(subcommand)]
+    Clients(operator::clients::Command),
     Seed(operator::seed::Seed),
     Migrate(operator::Migrate),
     /// Print the OpenAPI document of the service
@@ -81,6 +84,7 @@ fn main() -> ExitCode {
         Command::Catalog(Catalog::Stored(command)) => operator::run_catalog(&command),
         Command::Keys(command) => operator::keys::run(&command),
         Command::VaultKeys(command) => operator::vault_keys::run(&command),
+        Command::Clients(command) => operator::clients::run(&command),
         Command::Seed(args) => operator::seed::run(&args),
         Command::Migrate(args) => operator::migrate(&args),
         Command::Openapi => print_openapi(),

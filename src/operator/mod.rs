@@ -10,6 +10,7 @@
 //! | [`publish`], [`versions`] | `catalog publish`, `catalog list`, `catalog prune` |
 //! | [`keys`] | `keys create`, `keys list`, `keys rotate`, `keys revoke`, `keys demo` |
 //! | [`vault_keys`] | `vault-keys status`, `vault-keys rotate`, `vault-keys reseal` |
+//! | [`clients`] | `clients set`, `clients list`, `clients remove` |
 //! | [`seed`] | `seed`: made-up connections |
 //! | [`when`], [`sql`] | expiries and timestamps; SQL literals |
 //! | [`ports`] | the core's ports over this storage, for what a command does by the service's code |
@@ -23,6 +24,7 @@ use d1::Database;
 use place::Place;
 use storage::Storage;
 
+pub mod clients;
 pub mod d1;
 pub mod folder;
 pub mod keys;

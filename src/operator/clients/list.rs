@@ -1,0 +1,148 @@
+//! `clients list`: the OAuth clients, without their secrets.
+
+use std::fmt::Write as _;
+
+use anyhow::Result;
+use clap::Args;
+use serde_json::{Map, Value};
+
+use super::{base, url};
+use crate::api::connect::redirect_uri;
+use crate::connect::client::OauthClient;
+use crate::operator::d1::Database;
+use crate::operator::keys::arguments::account;
+use crate::operator::place::Place;
+use crate::operator::sql::Text;
+use crate::operator::storage::Storage;
+
+/// `clients list`
+#[derive(Debug, Clone, Args)]
+pub struct List {
+    /// Only this account's clients
+    #[arg(long, value_parser = account)]
+    account: Option<String>,
+    /// The service's address, a part of the redirect URI. Default on this machine: http://localhost:8787
+    #[arg(long, value_parser = url)]
+    url: Option<String>,
+    #[command(flatten)]
+    place: Place,
+    /// Print a JSON array
+    #[arg(long)]
+    json: bool,
+}
+
+/// A client in the list's JSON: what the API shows of it, and whose it is.
+fn shown(client: &OauthClient, redirect_uri: &str) -> serde_json::Result<Map<String, Value>> {
+    let mut shown = Map::new();
+    shown.insert("account".into(), client.account.as_str().into());
+    shown.insert("environment".into(), client.environment.as_str().into());
+    let document: Map<String, Value> = serde_json::from_slice(&client.to_json(redirect_uri)?)?;
+    shown.extend(document);
+    Ok(shown)
+}
+
+/// Runs `clients list`.
+///
+/// # Errors
+/// Whatever stopped it, in words for the operator.
+pub fn list(args: &List) -> Result<()> {
+    let only = args.account.as_ref().map(|name| format!(" WHERE account = {}", Text(name)));
+    let sql = format!(
+        "SELECT * FROM oauth_clients{} ORDER BY account, environment, platform",
+        only.unwrap_or_default()
+    );
+    let database = Database(Storage::open(&args.place)?);
+    let clients: Vec<OauthClient> = database.query(&[sql])?.rows(0)?;
+    let redirect_uri = redirect_uri(base(args.url.as_ref(), &args.place));
+    if args.json {
+        let shown: serde_json::Result<Vec<_>> =
+            clients.iter().map(|client| shown(client, &redirect_uri)).collect();
+        println!("{}", serde_json::to_string_pretty(&shown?)?);
+        return Ok(());
+    }
+    if clients.is_empty() {
+        let of = args.account.as_ref().map(|name| format!(" of account {name}"));
+        println!("No OAuth clients{} {}.", of.unwrap_or_default(), args.place.name());
+        return Ok(());
+    }
+    print!("{}", table(&clients, &redirect_uri));
+    Ok(())
+}
+
+/// The clients grouped by account, a line each.
+fn table(clients: &[OauthClient], redirect_uri: &str) -> String {
+    let mut text = line(["PLATFORM", "ENV", "SECRET", "METHOD", "CLIENT ID"]);
+    let mut last = None;
+    for client in clients {
+        if last != Some(&client.account) {
+            let _ = writeln!(text, "\naccount {}", client.account);
+            last = Some(&client.account);
+        }
+        text += &line([
+            &client.platform,
+            client.environment.as_str(),
+            if client.sealed.is_some() { "sealed" } else { "none" },
+            client.auth_method.as_deref().unwrap_or("any"),
+            &client.client_id,
+        ]);
+    }
+    let _ = writeln!(text, "\nredirect URI  {redirect_uri}");
+    text
+}
+
+fn line([platform, environment, secret, method, id]: [&str; 5]) -> String {
+    format!("{platform:<28}  {environment:<4}  {secret:<6}  {method:<16}  {id}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::terms::Environment;
+
+    #[test]
+    fn a_list_is_a_line_a_client_below_its_account_and_shows_no_secret() {
+        let client = |account: &str, platform: &str, sealed: Option<&str>| OauthClient {
+            account: account.into(),
+            environment: Environment::Test,
+            platform: platform.into(),
+            auth_method: sealed.map(|_| "oauth2".into()),
+            client_id: "an id".into(),
+            sealed: sealed.map(str::to_owned),
+            scopes: "[\"a\"]".into(),
+            authorization_parameters: "{}".into(),
+            variables: "{}".into(),
+            created_at: 0,
+            updated_at: 0,
+        };
+        let clients = [
+            client("acme", "github", Some("k.AAAA")),
+            client("acme", "slack", None),
+            client("zoo", "github", None),
+        ];
+        let uri = "http://localhost:8787/connect/callback";
+        let expected = "\
+PLATFORM                      ENV   SECRET  METHOD            CLIENT ID
+
+account acme
+github                        test  sealed  oauth2            an id
+slack                         test  none    any               an id
+
+account zoo
+github                        test  none    any               an id
+
+redirect URI  http://localhost:8787/connect/callback
+";
+        assert_eq!(table(&clients, uri), expected);
+        let [client, ..] = &clients;
+        let shown = Value::Object(shown(client, uri).unwrap());
+        assert_eq!(
+            shown,
+            serde_json::json!({
+                "account": "acme", "environment": "test", "platform": "github", "authMethod": "oauth2",
+                "clientId": "an id", "hasSecret": true, "scopes": ["a"], "authorizationParameters": {},
+                "variables": {}, "redirectUri": uri, "createdAt": "1970-01-01T00:00:00.000Z",
+                "updatedAt": "1970-01-01T00:00:00.000Z",
+            })
+        );
+    }
+}

@@ -1,0 +1,168 @@
+//! The commands under `clients`: the registrations of an account's apps at platforms. They store and show what
+//! `/v1/oauth-clients` does, by the same code.
+//!
+//! | file | what it knows |
+//! |---|---|
+//! | [`set`], [`list`] | one command each; `clients remove` is here |
+//! | [`secret`] | where a client's secret comes from |
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use clap::{Args, Subcommand};
+
+use super::d1::Database;
+use super::keys::arguments::{account, environment};
+use super::place::Place;
+use super::sql::Text;
+use super::storage::Storage;
+use crate::connect::client::OauthClient;
+use crate::fold::fold;
+use crate::terms::Environment;
+
+pub mod list;
+pub mod secret;
+pub mod set;
+
+/// The commands under `clients`.
+#[derive(Debug, Clone, Subcommand)]
+pub enum Command {
+    /// Set the OAuth client for a platform, in place of the former one
+    ///
+    /// Its secret is read from standard input, or asked for on a terminal without showing it; it is never an argument,
+    /// which other users of the machine could see. Prints the redirect URI to register at the platform.
+    Set(Box<set::Set>),
+    /// List OAuth clients; secrets are never shown
+    List(list::List),
+    /// Remove the OAuth client for a platform
+    ///
+    /// Its connections stay; their tokens can't be renewed until there is a client again.
+    Remove(Remove),
+}
+
+/// Whose client it is.
+#[derive(Debug, Clone, Args)]
+pub struct Of {
+    /// The platform, such as github
+    platform: String,
+    /// The account that the client belongs to
+    #[arg(long, value_parser = account)]
+    account: String,
+    /// The environment of the account
+    #[arg(long, value_parser = environment, value_name = "test|live")]
+    environment: Environment,
+}
+
+/// `clients remove`
+#[derive(Debug, Clone, Args)]
+pub struct Remove {
+    #[command(flatten)]
+    of: Of,
+    #[command(flatten)]
+    place: Place,
+}
+
+/// Runs one of the commands under `clients`.
+///
+/// # Errors
+/// Whatever stopped it, in words for the operator.
+pub fn run(command: &Command) -> Result<ExitCode> {
+    match command {
+        Command::Set(args) => set::set(args)?,
+        Command::List(args) => list::list(args)?,
+        Command::Remove(args) => remove(args)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn remove(args: &Remove) -> Result<()> {
+    let Of { platform, account, environment } = &args.of;
+    let platform = fold(platform);
+    let database = Database(Storage::open(&args.place)?);
+    let sql = format!(
+        "DELETE FROM oauth_clients WHERE account = {} AND environment = {} AND platform = {} RETURNING *",
+        Text(account),
+        Text(environment.as_str()),
+        Text(&platform)
+    );
+    let removed: Vec<OauthClient> = database.query(&[sql])?.rows(0)?;
+    let (place, whose) = (args.place.name(), format!("of {account} ({})", environment.as_str()));
+    if removed.is_empty() {
+        bail!(
+            "there is no OAuth client for `{}` {whose} {place}: see `npm run clients -- list`",
+            platform.escape_debug()
+        );
+    }
+    eprintln!("Removed the OAuth client for {platform} {whose}.");
+    Ok(())
+}
+
+/// The service's address without its path, as part of the redirect URI.
+///
+/// # Errors
+/// When it is something else.
+fn url(text: &str) -> Result<String, String> {
+    let text = text.strip_suffix('/').unwrap_or(text);
+    let authority =
+        text.split_once("://").filter(|(scheme, _)| matches!(*scheme, "https" | "http"));
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b".-:[]".contains(&byte);
+    match authority {
+        Some((_, host)) if !host.is_empty() && host.bytes().all(allowed) => Ok(text.to_owned()),
+        _ => Err("an address is like https://vault.example, without a path".into()),
+    }
+}
+
+/// The service's address as far as it is known: what was said, or where `npm start` serves. Empty when it is not known.
+fn base<'a>(asked: Option<&'a String>, place: &Place) -> &'a str {
+    let own = if place.remote { "" } else { "http://localhost:8787" };
+    asked.map_or(own, String::as_str)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Cli {
+        #[command(subcommand)]
+        command: Command,
+    }
+
+    #[test]
+    fn commands() {
+        let parses = |line: &str| {
+            Cli::try_parse_from(std::iter::once("clients").chain(line.split_whitespace())).is_ok()
+        };
+        let of = "github --account acme --environment test";
+        for line in [
+            "list",
+            "list --account acme --json --url https://vault.example",
+            &format!("remove {of} --remote"),
+            &format!("set {of} --client-id a --scope read:user --scope repo --json"),
+            &format!("set {of} --client-id a --no-secret --parameter prompt=consent=x"),
+            &format!("set {of} --client-id a --keep-secret --variable host=a.example"),
+            &format!(
+                "set {of} --client-id a --remote --file keys.txt --url http://localhost:9999/"
+            ),
+        ] {
+            assert!(parses(line), "{line}");
+        }
+        for wrong in [
+            "",
+            "set github --account acme --environment test",
+            "set github --account acme --client-id a",
+            "remove github",
+            &format!("set {of} --client-id a --client-secret b"),
+            &format!("set {of} --client-id a --secret b"),
+            &format!("set {of} --client-id a b"),
+            &format!("set {of} --client-id a --keep-secret --no-secret"),
+            &format!("set {of} --client-id a --parameter prompt"),
+            &format!("set {of} --client-id a --url vault.example"),
+            &format!("set {of} --client-id a --url https://vault.example/connect"),
+        ] {
+            assert!(!parses(wrong), "{wrong}");
+        }
+    }
+}

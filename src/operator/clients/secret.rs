@@ -1,0 +1,32 @@
+//! Where a client's secret comes from: standard input, or a question whose answer the terminal does not show.
+
+use std::io::{IsTerminal as _, Read as _, stdin};
+
+use anyhow::{Context, Result, bail};
+use console::Term;
+use zeroize::Zeroizing;
+
+/// No platform issues a longer one.
+const MOST_BYTES: u64 = 64 * 1024;
+
+/// Reads the secret.
+///
+/// # Errors
+/// When there is none.
+pub fn read() -> Result<Zeroizing<String>> {
+    let mut text = Zeroizing::new(String::new());
+    if stdin().is_terminal() {
+        eprint!("The client's secret (it is not shown): ");
+        *text = Term::stderr().read_secure_line().context("the terminal")?;
+    } else {
+        stdin().take(MOST_BYTES).read_to_string(&mut text).context("standard input")?;
+    }
+    let secret = text.strip_suffix('\n').unwrap_or(&text);
+    let secret = secret.strip_suffix('\r').unwrap_or(secret);
+    if secret.is_empty() {
+        bail!(
+            "there is no secret on standard input. A client without one is set with --no-secret; --keep-secret leaves the stored one"
+        );
+    }
+    Ok(Zeroizing::new(secret.to_owned()))
+}
