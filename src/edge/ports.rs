@@ -100,11 +100,13 @@ impl Db for EdgePorts<'_> {
     }
 }
 
-/// What D1 reports when a batch may or may not have run, and may be sent again.
-const LOST: [&str; 3] = [
+/// What D1 reports when a batch may or may not have run, and may be sent again. The last one comes on a machine where
+/// several programs have the database's file open, as `wrangler dev` and a command do, and then nothing has run.
+const LOST: [&str; 4] = [
     "Network connection lost",
     "storage caused object to be reset",
     "reset because its code was updated",
+    "SQLITE_BUSY",
 ];
 
 async fn batch(env: &Env, statements: &[Statement]) -> Result<Vec<ResultSet>, JsValue> {

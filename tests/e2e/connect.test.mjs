@@ -16,6 +16,8 @@ import { connectAnswers } from "./suites/connect-answers.mjs";
 import { connectAttacks } from "./suites/connect-attacks.mjs";
 import { connectIdp } from "./suites/connect-idp.mjs";
 import { connectInterrupted } from "./suites/connect-interrupted.mjs";
+import { connectOperator } from "./suites/connect-operator.mjs";
+import { connectProcesses } from "./suites/connect-processes.mjs";
 import { connectSecond } from "./suites/connect-second.mjs";
 
 /** What the suites share: servers, platforms, and `database`: that of all servers, opened directly. */
@@ -75,6 +77,8 @@ describe("connecting accounts", () => {
   connectAnswers(world);
   connectAttacks(world);
   connectInterrupted(world);
+  connectProcesses(world);
+  connectOperator(world);
 
   test("no secret is in logs, answers, pages or storage", async () => {
     await world.server.stop();

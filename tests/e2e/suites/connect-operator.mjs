@@ -1,0 +1,173 @@
+// What the operator does from the command line while the service runs: OAuth clients, and a rotated key.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { before, describe, test } from "node:test";
+import { program } from "../../../scripts/lib/native-cli.mjs";
+import { root } from "../../../scripts/lib/paths.mjs";
+import { environment } from "../../../scripts/lib/run.mjs";
+import { App, VAULT_KEY, Visitor, agree, comeBack, connectingKey, isCallback } from "../support/connecting.mjs";
+import { secrets } from "../support/http.mjs";
+import { store } from "../support/keys.mjs";
+import { SECOND_CLIENT } from "../support/oauth2.mjs";
+import { Server } from "../support/server.mjs";
+import { folder, wranglerEnvironment } from "../support/workspace.mjs";
+
+const NEW_KEY = Buffer.alloc(32, "a key that was made for this test").toString("base64");
+secrets.add(NEW_KEY);
+
+export function connectOperator(world) {
+  const made = connectingKey({ account: "operator" });
+  const app = new App(() => world.server, made);
+  const file = join(folder, "operator-keys.txt");
+  const place = () => ["--persist-to", world.state.path, "--file", file];
+  const whose = ["--account", "operator", "--environment", "test"];
+
+  /** Runs a command with this on its standard input: { status, stdout, stderr }. Whatever comes of it, no secret is shown. */
+  function run(args, input = "") {
+    const options = { cwd: root, env: environment(wranglerEnvironment), encoding: "utf8", input };
+    const done = spawnSync(program, args, options);
+    const said = done.stdout + done.stderr;
+    for (const secret of [VAULT_KEY, NEW_KEY, SECOND_CLIENT.clientSecret])
+      assert.ok(!said.includes(secret), "a command shows a secret");
+    return done;
+  }
+  const set = (platform, options, input, how = []) =>
+    run(["clients", "set", platform, ...whose, ...options, ...place(), ...how], input);
+  const list = (...how) =>
+    JSON.parse(
+      run(["clients", "list", "--json", "--account", "operator", "--persist-to", world.state.path, ...how]).stdout,
+    );
+
+  async function connect(identity) {
+    const visitor = new Visitor();
+    const { id, link } = await app.begin({ platform: "second-basic", identity });
+    const url = new URL(await agree(visitor, link));
+    url.searchParams.set("user", identity);
+    const { url: back } = await visitor.follow(await visitor.get(url.href), url.href, isCallback);
+    await comeBack(visitor, back);
+    return (await app.connected(id)).id;
+  }
+
+  describe("the operator's commands", () => {
+    before(async () => {
+      await store(world.database, [made]);
+      writeFileSync(file, `tests:${VAULT_KEY}`);
+    });
+
+    test("an OAuth client is set, its secret read from standard input, and the service uses it", async () => {
+      const { clientId, clientSecret } = SECOND_CLIENT;
+      const done = set("Second-Basic", ["--client-id", clientId, "--scope", "read"], `${clientSecret}\n`);
+      assert.deepEqual([done.status, done.stdout], [0, "http://localhost:8787/connect/callback\n"], done.stderr);
+      assert.match(
+        done.stderr,
+        /^Set the OAuth client for second-basic of operator \(test\)\.\nRegister this redirect/,
+      );
+      const shown = await app.expect(200, "GET", "/v1/oauth-clients/second-basic");
+      assert.deepEqual([shown.clientId, shown.hasSecret, shown.scopes], [clientId, true, ["read"]]);
+      const id = await connect("ann");
+      assert.equal(await world.second.whose((await app.credentials(id)).headers), "ann");
+      const url = ["--url", `http://127.0.0.1:${world.server.port}`];
+      assert.deepEqual(list(...url), [{ account: "operator", environment: "test", ...shown }]);
+      const text = run(["clients", "list", "--persist-to", world.state.path]).stdout;
+      assert.match(text, /^second-basic +test +sealed +any +second\.app$/m);
+    });
+
+    test("the secret stays when that is asked for, and is then used as before", async () => {
+      const options = ["--client-id", SECOND_CLIENT.clientId, "--keep-secret", "--scope", "write", "--json"];
+      const done = set("second-basic", options, "", ["--by-wrangler"]);
+      assert.equal(done.status, 0, done.stderr);
+      assert.deepEqual([JSON.parse(done.stdout).hasSecret, JSON.parse(done.stdout).scopes], [true, ["write"]]);
+      assert.equal(await world.second.whose((await app.credentials(await connect("bob"))).headers), "bob");
+    });
+
+    test("what is wrong is told in words, all of it, and nothing is stored", async () => {
+      const [good] = list();
+      for (const [platform, options, input, expected] of [
+        ["second-bsic", ["--client-id", "a"], "s", /second-bsic[^]*Did you mean `second-basic`/],
+        ["second-basic", ["--client-id", "a"], "", /there is no secret on standard input/],
+        [
+          "second-basic",
+          ["--client-id", "ä", "--auth-method", "b c"],
+          "s",
+          /clientId[^]*authMethod|authMethod[^]*clientId/,
+        ],
+        ["second-basic", ["--client-id", "a", "--parameter", "state=x"], "s", /state` is set by the service/],
+        ["second-basic", ["--client-id", "a", "--variable", "x=y"], "s", /not a variable of the platform/],
+      ]) {
+        const refused = set(platform, options, input);
+        assert.deepEqual([refused.status, refused.stdout], [1, ""], refused.stderr);
+        assert.match(refused.stderr, expected);
+      }
+      const remote = run(["clients", "set", "second-basic", ...whose, "--client-id", "a", "--remote"], "s");
+      assert.match(remote.stderr, /pass your copy of VAULT_KEYS with --file/);
+      assert.deepEqual(list(), [good]);
+    });
+
+    test("a new key: everything is sealed anew while the service goes on, and the old one can go", async () => {
+      const id = await connect("cid");
+      const both = `new:${NEW_KEY},tests:${VAULT_KEY}`;
+      writeFileSync(file, both);
+      const vaultKeys = (...args) => run(["vault-keys", ...args, ...place()]);
+      const needed = () =>
+        JSON.parse(vaultKeys("status", "--json").stdout).map(({ id: key, needed: { connections, oauthClients } }) => [
+          key,
+          connections + oauthClients > 0,
+        ]);
+      assert.deepEqual(needed(), [
+        ["new", false],
+        ["tests", true],
+      ]);
+      const configured = { ...world.configuration("rotated"), secrets: { VAULT_KEYS: both } };
+      const rotated = await Server.start(world.state, configured);
+      try {
+        const turning = new App(() => rotated, made);
+        const { accessToken } = await turning.credentials(id);
+        const done = vaultKeys("reseal");
+        assert.equal(done.status, 0, done.stderr);
+        assert.match(done.stdout, /^\d+ rows sealed anew with `new`\n$/);
+        assert.deepEqual(needed(), [
+          ["new", true],
+          ["tests", false],
+        ]);
+        assert.match(vaultKeys("status").stdout, /^Nothing needs `tests`: you may remove it/m);
+        assert.equal((await turning.credentials(id)).accessToken, accessToken);
+        const renewed = await turning.credentials(id, "?refresh=true");
+        assert.equal(await world.second.whose(renewed.headers), "cid");
+        // Without the new key, it is named, and nothing is lost.
+        const refused = await app.askCredentials(id);
+        assert.deepEqual([refused.status, refused.json.code], [503, "unavailable"]);
+        await world.server.logged("the key `new` is needed, but not in VAULT_KEYS");
+        // And back, by wrangler as for Cloudflare, for the tests after this one.
+        writeFileSync(file, `tests:${VAULT_KEY},new:${NEW_KEY}`);
+        const back = run(["vault-keys", "reseal", ...place(), "--by-wrangler"]);
+        assert.equal(back.status, 0, back.stderr);
+        assert.deepEqual(needed(), [
+          ["tests", true],
+          ["new", false],
+        ]);
+        writeFileSync(file, `other:${VAULT_KEY}`);
+        const missing = vaultKeys("reseal");
+        assert.deepEqual([missing.status, missing.stdout], [1, "0 rows sealed anew with `other`\n"]);
+        assert.match(missing.stderr, /lacks keys that are still needed:\n {2}`tests`: \d+ rows need it\n$/);
+        writeFileSync(file, `tests:${VAULT_KEY}`);
+      } finally {
+        await rotated.stop();
+      }
+      assert.equal(await world.second.whose((await app.credentials(id)).headers), "cid");
+    });
+
+    test("an OAuth client is removed", async () => {
+      const remove = () => run(["clients", "remove", "second-basic", ...whose, "--persist-to", world.state.path]);
+      const done = remove();
+      assert.deepEqual(
+        [done.status, done.stderr],
+        [0, "Removed the OAuth client for second-basic of operator (test).\n"],
+      );
+      assert.deepEqual(list(), []);
+      assert.equal((await app.call("GET", "/v1/oauth-clients/second-basic")).status, 404);
+      assert.match(remove().stderr, /there is no OAuth client for `second-basic` of operator \(test\) on this machine/);
+    });
+  });
+}

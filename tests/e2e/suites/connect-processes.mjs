@@ -1,0 +1,79 @@
+// Two processes serve the same storage: whoever is asked, a refresh token is used once.
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { App, Visitor, agree, comeBack, connectingKey, isCallback } from "../support/connecting.mjs";
+import { store } from "../support/keys.mjs";
+import { Server } from "../support/server.mjs";
+import { freshTokens, reply } from "../support/stub.mjs";
+
+const [ROUNDS, AT_ONCE] = [8, 12];
+/** The platform takes its time, so that requests of both processes meet the renewal. */
+const ANSWER_MS = 300;
+
+export function connectProcesses(world) {
+  const made = connectingKey({ account: "processes" });
+  const servers = [];
+  const [one, two] = [0, 1].map((nth) => new App(() => servers[nth], made));
+
+  const connection = async (identity, tokens) => {
+    const visitor = new Visitor();
+    const { id, link } = await one.begin({ platform: "plain", identity });
+    const address = new URL(await agree(visitor, link));
+    const code = world.stub.on(`code of ${identity} in two processes`, (it) => reply(it, tokens));
+    address.searchParams.set("pick", new URLSearchParams({ code }).toString());
+    const { url: back } = await visitor.follow(await visitor.get(address.href), address.href, isCallback);
+    await comeBack(visitor, back);
+    return (await one.connected(id)).id;
+  };
+
+  const change = (id, sql) =>
+    world.database.prepare(`UPDATE credentials SET ${sql} WHERE connection_id = ?`).bind(id).run();
+
+  describe("two processes on one storage", () => {
+    before(async () => {
+      await store(world.database, [made]);
+      servers.push(await Server.start(world.state, world.configuration("processes-one")));
+      servers.push(await Server.start(world.state, world.configuration("processes-two")));
+      const client = { clientId: "app", clientSecret: "the secret of two processes", scopes: ["read"] };
+      await one.setClient("plain", client);
+    });
+
+    after(() => Promise.all(servers.map((server) => server.stop())));
+
+    test("an access token that is about to expire is renewed by one of them", async () => {
+      let tokens = freshTokens();
+      const id = await connection("ann", tokens);
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const next = freshTokens();
+        const { refresh_token: spent } = tokens;
+        world.stub.on(spent, (it) => setTimeout(() => reply(it, next), ANSWER_MS));
+        // Half of the rounds: nothing that could be handed out meanwhile.
+        const isExpired = round % 2 === 1;
+        await change(id, `expires_at = ${isExpired ? Date.now() - 1 : Date.now() + 5000}`);
+        const asked = Array.from({ length: AT_ONCE }, (_, n) => [one, two][n % 2].askCredentials(id));
+        const answers = await Promise.all(asked);
+        assert.deepEqual(
+          answers.map(({ status }) => status),
+          answers.map(() => 200),
+          answers.map(({ text }) => text).join("\n"),
+        );
+        const given = new Set(answers.map(({ json }) => json.accessToken));
+        assert.ok(given.has(next.access_token));
+        given.delete(next.access_token);
+        assert.deepEqual([...given], isExpired || given.size === 0 ? [] : [tokens.access_token]);
+        assert.equal(world.stub.asked(spent), 1, "a refresh token is used once");
+        tokens = next;
+      }
+    });
+
+    test("what is written by both at once waits for the other, and neither fails", async () => {
+      const create = (app, n) =>
+        app.call("POST", "/v1/vault/connections", { platform: "plain", identity: `busy ${n}`, identityType: "user" });
+      const answers = await Promise.all(Array.from({ length: 80 }, (_, n) => create([one, two][n % 2], n)));
+      assert.deepEqual(
+        answers.filter(({ status }) => status !== 201).map(({ text }) => text),
+        [],
+      );
+    });
+  });
+}
