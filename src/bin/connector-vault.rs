@@ -4,7 +4,9 @@ use std::process::ExitCode;
 
 use clap::builder::{Resettable, StyledStr};
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
-use connector_vault::importer::cli::{CheckArgs, DiffArgs, FindArgs, ImportArgs, ShowArgs};
+use connector_vault::importer::cli::{
+    CheckArgs, DiffArgs, ExportArgs, FindArgs, ImportArgs, ShowArgs,
+};
 use connector_vault::openapi::{Answers, document};
 use connector_vault::operator;
 
@@ -46,6 +48,7 @@ enum Catalog {
     Import(ImportArgs),
     Check(CheckArgs),
     Diff(DiffArgs),
+    Export(ExportArgs),
     Find(FindArgs),
     Show(ShowArgs),
     #[command(flatten)]
@@ -79,6 +82,7 @@ fn main() -> ExitCode {
         Command::Catalog(Catalog::Import(args)) => args.run(),
         Command::Catalog(Catalog::Check(args)) => args.run(),
         Command::Catalog(Catalog::Diff(args)) => args.run(),
+        Command::Catalog(Catalog::Export(args)) => args.run(),
         Command::Catalog(Catalog::Find(args)) => args.run(),
         Command::Catalog(Catalog::Show(args)) => args.run(),
         Command::Catalog(Catalog::Stored(command)) => operator::run_catalog(&command),

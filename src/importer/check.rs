@@ -19,6 +19,8 @@ use crate::catalog::pack::{self, Found};
 use crate::catalog::row::Kind;
 use crate::catalog::section::{Section, SectionRef};
 use crate::catalog::write::Platform;
+use crate::fold::fold;
+use crate::nearest::nearest;
 use crate::ports::{Blob, StorageError};
 
 /// The current version of a folder, opened.
@@ -189,11 +191,28 @@ impl<'a> Opened<'a> {
         Ok(Some(serde_json::to_string_pretty(&value)?))
     }
 
+    /// The platforms of these names with everything that is stored about them, in list order.
+    ///
+    /// # Errors
+    /// When they cannot be read, or there is none of a name.
+    pub fn platforms(&self, names: &[String]) -> Result<Vec<Platform>> {
+        let (entries, mut details) = (self.connectors()?, self.details()?);
+        let wanted = named(&entries, &details, names)?;
+        let wanted = entries.into_iter().filter(|entry| wanted.contains(&entry.connector.platform));
+        let platform = |ConnectorEntry { connector, authkit }: ConnectorEntry| {
+            let Known { detail, aliases, units } = details.take(&connector.platform);
+            let actions = self.actions(&connector.platform)?;
+            let units = self.units(units)?;
+            Ok(Platform { connector, detail, authkit, aliases, actions, units })
+        };
+        wanted.map(platform).collect()
+    }
+
     /// The details of a platform's actions, as they are stored.
     ///
     /// # Errors
     /// When they cannot be read.
-    fn units(&self, table: UnitTable) -> Result<Units> {
+    pub fn units(&self, table: UnitTable) -> Result<Units> {
         let unit = |place: &UnitRef| {
             let segment = self.folder.read_segment(place.segment)?;
             let bytes = place
@@ -204,6 +223,33 @@ impl<'a> Opened<'a> {
         let units = table.units.iter().map(unit).collect::<Result<_>>()?;
         Ok(Units { schemes: table.schemes, units })
     }
+}
+
+/// The platforms of these names, former ones among them.
+///
+/// # Errors
+/// When there is none of a name.
+pub fn named(
+    entries: &[ConnectorEntry],
+    details: &Details,
+    names: &[String],
+) -> Result<HashSet<String>> {
+    let known: HashSet<&str> =
+        entries.iter().map(|entry| entry.connector.platform.as_str()).collect();
+    let find = |name: &String| {
+        let name = fold(name);
+        let found = details.platform(&name).unwrap_or(&name);
+        if known.contains(found) {
+            return Ok(found.to_owned());
+        }
+        let nearest = nearest(&name, known.iter().copied(), 3).join(", ");
+        let did_you_mean =
+            if nearest.is_empty() { nearest } else { format!("; did you mean {nearest}?") };
+        Err(anyhow!(
+            "no platform `{name}`{did_you_mean}\nTo look for it: npm run catalog -- find {name}"
+        ))
+    };
+    names.iter().map(find).collect()
 }
 
 fn said(error: StorageError) -> anyhow::Error {

@@ -1,4 +1,4 @@
-//! `connector-vault catalog import | check | diff | find | show`.
+//! `connector-vault catalog import | check | diff | export | find | show`.
 
 use std::fmt::Write as _;
 use std::io::{IsTerminal as _, Write as _};
@@ -10,14 +10,13 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
+use super::export::{Sample, export};
 use super::folder::Folder;
 use super::licence::Wanted;
 use super::overrides::Overrides;
 use super::providers::Providers;
 use super::report::{Reason, Summary, counted};
 use super::{Import, Watch, check, diff, find, import, show};
-use crate::fold::fold;
-use crate::nearest::nearest;
 
 /// The default catalog folder.
 const DEFAULT_OUT: &str = ".catalog";
@@ -292,24 +291,13 @@ impl ShowArgs {
         let opened = check::Opened::new(&folder)?;
         let entries = opened.connectors()?;
         let mut details = opened.details()?;
-        let mut wanted = fold(&self.platform);
-        if let Some(platform) = details.platform(&wanted) {
-            wanted = platform.to_owned();
-        }
-        let Some(entry) = entries.iter().find(|entry| entry.connector.platform == wanted) else {
-            let known = entries.iter().map(|entry| entry.connector.platform.as_str());
-            let nearest = nearest(&wanted, known, 3).join(", ");
-            let did_you_mean =
-                if nearest.is_empty() { nearest } else { format!("; did you mean {nearest}?") };
-            eprintln!(
-                "error: no platform `{0}`{did_you_mean}\nTo look for it: npm run catalog -- find {0}",
-                self.platform
-            );
-            return Ok(ExitCode::FAILURE);
-        };
-        let check::Known { detail, aliases, units } = details.take(&wanted);
+        let wanted = check::named(&entries, &details, std::slice::from_ref(&self.platform))?;
+        let is_wanted = |entry: &&check::ConnectorEntry| wanted.contains(&entry.connector.platform);
+        let Some(entry) = entries.iter().find(is_wanted) else { return Ok(ExitCode::FAILURE) };
+        let wanted = &entry.connector.platform;
+        let check::Known { detail, aliases, units } = details.take(wanted);
         if let Some(key) = &self.action {
-            let Some(json) = opened.action(&wanted, key, &detail, &units)? else {
+            let Some(json) = opened.action(wanted, key, &detail, &units)? else {
                 eprintln!(
                     "error: {wanted} has no action `{key}`\nTo look for it: npm run catalog -- show {wanted}"
                 );
@@ -318,7 +306,42 @@ impl ShowArgs {
             say(&format!("{json}\n"));
             return Ok(ExitCode::SUCCESS);
         }
-        say(&show::platform(entry, &detail, &aliases, &opened.actions(&wanted)?));
+        say(&show::platform(entry, &detail, &aliases, &opened.actions(wanted)?));
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Print the catalog as lines of JSON: each connector, then what each of its actions takes
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    /// Platforms; without any, all of them
+    #[arg(value_name = "NAME")]
+    platforms: Vec<String>,
+    /// Print at most so many actions of each platform, chosen at random
+    #[arg(long, value_name = "COUNT")]
+    sample: Option<usize>,
+    /// Which ones are chosen: the same for the same text
+    #[arg(long, value_name = "TEXT", default_value = "", requires = "sample")]
+    seed: String,
+    /// The catalog folder
+    #[arg(long, value_name = "DIR", default_value = DEFAULT_OUT)]
+    catalog: PathBuf,
+}
+
+impl ExportArgs {
+    /// Prints the lines.
+    ///
+    /// # Errors
+    /// When the catalog cannot be read, or has no platform of a given name.
+    pub fn run(&self) -> Result<ExitCode> {
+        let folder = Folder(self.catalog.clone());
+        let opened = check::Opened::new(&folder)?;
+        let wanted = check::named(&opened.connectors()?, &opened.details()?, &self.platforms)?;
+        let is_wanted = |platform: &str| wanted.is_empty() || wanted.contains(platform);
+        let sample = self.sample.map(|most| Sample { most, seed: &self.seed });
+        let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+        export(&opened, &is_wanted, sample, &mut out)?;
+        out.flush()?;
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -4,8 +4,8 @@
 //! [`connector`] and [`action`] make the rows, [`auth`] and [`server`] what a connector's detail shows, `detail` what an
 //! action's does. Then [`platform`] names the platforms and [`name`] says what people call them, [`providers`] adds what is
 //! known of the well-known ones, [`overrides`] applies the operator's `catalog.toml`, and [`folder`] writes the result.
-//! [`report`] describes the outcome. [`check`] reads a folder back, [`find`] searches it, [`show`] prints a platform, and
-//! [`diff`] compares two.
+//! [`report`] describes the outcome. [`check`] reads a folder back, [`find`] searches it, [`show`] prints a platform,
+//! [`export`] all of them, and [`diff`] compares two.
 
 pub mod action;
 pub mod auth;
@@ -18,6 +18,7 @@ mod detail;
 pub mod diff;
 mod document;
 pub mod entries;
+pub mod export;
 pub mod find;
 pub mod folder;
 mod hash;
@@ -194,7 +195,9 @@ fn name(
                 summary.warnings.extend(
                     warnings.iter().map(|warning| format!("{}: {warning}", path.display())),
                 );
-                platforms.push(platform(*draft, names, shown, providers, &wishes));
+                let platform = platform(*draft, names, shown, providers, &wishes);
+                summary.documents.push((path, platform.connector.platform.clone()));
+                platforms.push(platform);
             }
             Outcome::Closed { licence, .. } => {
                 let entry = names.first().filter(|name| providers.0.contains_key(*name));

@@ -80,6 +80,8 @@ pub struct Summary {
     pub actions: usize,
     /// The platforms' names, each with its number of actions.
     pub platforms: Vec<(String, usize)>,
+    /// The documents that became a connector, each with the platform's name, sorted by path.
+    pub documents: Vec<(PathBuf, String)>,
     /// How many files were read.
     pub files: usize,
     /// Files that did not become a connector, sorted by path.
@@ -104,7 +106,7 @@ impl Summary {
         counts
     }
 
-    /// The full report, with a line for each skipped file.
+    /// The full report, with a line for each file.
     #[must_use]
     pub fn full(&self) -> String {
         let connectors = counted(self.connectors, "connector");
@@ -122,6 +124,10 @@ impl Summary {
             for (path, reason) in self.skipped.iter().filter(|(_, reason)| reason.kind() == kind) {
                 let _ = writeln!(text, "  {}", reason.line(path));
             }
+        }
+        let _ = writeln!(text, "\nimported: {}", self.documents.len());
+        for (path, platform) in &self.documents {
+            let _ = writeln!(text, "  {}: {platform}", path.display());
         }
         text
     }

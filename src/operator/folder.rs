@@ -1,13 +1,15 @@
 //! The version that a catalog folder holds, checked to be complete and to fit into Workers KV.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 
 use crate::catalog::stored::{Manifest, SegmentId};
-use crate::importer::folder::Folder as Files;
+use crate::catalog::write::Version;
+use crate::importer::check::Opened;
+use crate::importer::folder::{Folder as Files, lay_out};
 
 /// The largest value that Workers KV accepts, in bytes.
 const VALUE_LIMIT: u64 = 25 * 1024 * 1024;
@@ -20,6 +22,8 @@ pub struct Folder {
     pub current: Vec<u8>,
     /// What belongs to the version.
     pub manifest: Manifest,
+    /// The segments that no file holds, as the version is only a part of the folder's.
+    made: BTreeMap<SegmentId, Vec<u8>>,
 }
 
 impl Folder {
@@ -48,7 +52,22 @@ impl Folder {
                 file.display()
             );
         }
-        Ok(Self { files, current: record, manifest })
+        Ok(Self { files, current: record, manifest, made: BTreeMap::new() })
+    }
+
+    /// Opens the current version, and makes another one of it with these platforms only.
+    ///
+    /// # Errors
+    /// When there is no catalog, it cannot be read, or it has no platform of a name.
+    pub fn open_part(path: &Path, names: &[String]) -> Result<Self> {
+        let files = Files(path.to_owned());
+        let platforms = Opened::new(&files)?.platforms(names)?;
+        let mut made = BTreeMap::new();
+        let Version { current, manifest } = lay_out(&platforms, |id, bytes| {
+            made.insert(id, bytes.to_owned());
+            Ok(())
+        })?;
+        Ok(Self { files, current, manifest, made })
     }
 
     /// All segments of the version, each once.
@@ -62,6 +81,6 @@ impl Folder {
     /// # Errors
     /// When it cannot be read, or its content does not match its id.
     pub fn read(&self, id: SegmentId) -> Result<Vec<u8>> {
-        self.files.read_segment(id)
+        self.made.get(&id).map_or_else(|| self.files.read_segment(id), |bytes| Ok(bytes.clone()))
     }
 }

@@ -33,6 +33,9 @@ pub struct Publish {
     /// The catalog folder
     #[arg(long, value_name = "DIR", default_value = ".catalog")]
     catalog: PathBuf,
+    /// Publish only these platforms of the catalog; the others are no longer served
+    #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',')]
+    only: Vec<String>,
     /// Upload every segment again, even if storage has it; repairs damaged storage
     #[arg(long)]
     force: bool,
@@ -50,7 +53,11 @@ const WRITES_A_DAY: usize = 1_000;
 /// When the folder holds no complete catalog, or storage cannot be reached. The previous version then stays served.
 pub fn publish(args: &Publish) -> Result<()> {
     let start = Instant::now();
-    let folder = Folder::open(&args.catalog)?;
+    let folder = if args.only.is_empty() {
+        Folder::open(&args.catalog)?
+    } else {
+        Folder::open_part(&args.catalog, &args.only)?
+    };
     let storage = Storage::open(&args.place)?;
     let kv = Kv(&storage);
     let (present, served) = state(&kv)?;

@@ -336,5 +336,9 @@ describe("the commands through wrangler, as they reach Cloudflare's storage", { 
       [other.version],
     );
     assert.deepEqual(await versions(...how), await versions());
+    await catalog("publish", "--catalog", small.path, "--only", "petstore-swagger", ...how);
+    const [part] = await versions();
+    assert.deepEqual([part.current, part.connectors], [true, 1]);
+    assert.notEqual(part.id, small.version);
   });
 });

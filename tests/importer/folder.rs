@@ -5,8 +5,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use connector_vault::catalog::stored::SegmentId;
+use connector_vault::importer::check::connectors;
 use connector_vault::importer::folder::Folder;
 use connector_vault::importer::{Import, Watch, import};
+
+use connector_vault::operator::folder::Folder as Published;
+use serde_json::Value;
 
 use super::support::{FIXTURES, folder, run, stderr};
 
@@ -164,4 +169,73 @@ fn check_names_each_fault() {
         assert_eq!(output.status.code(), Some(1), "{fault}");
         assert!(stderr(&output).contains(fault), "{fault}: {}", stderr(&output));
     }
+}
+
+#[test]
+fn a_part_of_a_folder_is_published_as_a_version_of_its_own() {
+    let out = folder("part");
+    let output = run(&[
+        "import",
+        &format!("{FIXTURES}/good"),
+        "--licence",
+        "any",
+        "--config",
+        "/dev/null",
+        "--out",
+        out.to_str().unwrap(),
+    ]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    let all = connectors(&Folder(out.clone())).unwrap();
+    let all: Vec<String> = all.into_iter().map(|entry| entry.connector.platform).collect();
+    assert!(all.len() > 2, "{all:?}");
+    let whole = Published::open(&out).unwrap();
+    let same = Published::open_part(&out, &all).unwrap();
+    assert_eq!((same.manifest, same.current), (whole.manifest.clone(), whole.current));
+    let part = Published::open_part(&out, &names(&["Petstore-Swagger"])).unwrap();
+    assert_eq!(part.manifest.connector_rows, 1);
+    assert!(part.manifest.action_rows < whole.manifest.action_rows);
+    assert_ne!(part.manifest.version, whole.manifest.version);
+    for id in part.segments() {
+        assert_eq!(SegmentId::of(&part.read(id).unwrap()), id);
+    }
+    let unknown =
+        Published::open_part(&out, &names(&["petstore-swagger", "petstore-swager"])).unwrap_err();
+    assert!(
+        unknown
+            .to_string()
+            .starts_with("no platform `petstore-swager`; did you mean petstore-swagger?")
+    );
+}
+
+#[test]
+fn an_export_has_a_line_for_each_connector_and_each_action() {
+    let out = folder("export");
+    let catalog = out.to_str().unwrap();
+    let good = format!("{FIXTURES}/good");
+    let output =
+        run(&["import", &good, "--licence", "any", "--config", "/dev/null", "--out", catalog]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let export = |more: &[&str]| {
+        let output = run(&[&["export", "--catalog", catalog], more].concat());
+        assert!(output.status.success(), "{}", stderr(&output));
+        let lines = String::from_utf8(output.stdout).unwrap();
+        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<Value>>()
+    };
+    let of =
+        |lines: &[Value], kind: &str| lines.iter().filter(|line| line[kind].is_object()).count();
+    let all = export(&[]);
+    let tools = |line: &Value| line["connector"]["tools"].as_u64().unwrap_or_default();
+    assert_eq!(all.iter().map(tools).sum::<u64>(), of(&all, "action") as u64);
+    let petstore = export(&["Petstore-Swagger"]);
+    assert_eq!(of(&petstore, "connector"), 1);
+    assert!(petstore.iter().skip(1).all(|line| line["action"]["platform"] == "petstore-swagger"));
+    assert!(petstore[1]["action"]["input"]["properties"].is_object(), "{petstore:?}");
+    assert!(petstore[0]["connector"]["authMethods"].is_array());
+    let sample = export(&["--sample", "1", "--seed", "a"]);
+    assert_eq!(of(&sample, "connector"), of(&all, "connector"));
+    assert!(of(&sample, "action") <= of(&sample, "connector"));
+    assert_eq!(sample, export(&["--sample", "1", "--seed", "a"]));
+    let output = run(&["export", "--catalog", catalog, "petstore-swager"]);
+    assert!(stderr(&output).contains("did you mean petstore-swagger?"), "{}", stderr(&output));
 }

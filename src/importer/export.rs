@@ -1,0 +1,98 @@
+//! `catalog export`: everything that a catalog says, as lines of JSON for other programs.
+
+use std::collections::HashSet;
+use std::io::Write;
+
+use anyhow::{Result, anyhow};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::check::{Known, Opened};
+use super::hash;
+use crate::catalog::action::answer::answer;
+use crate::catalog::action::unit::{Unit, inflate};
+use crate::catalog::detail::ConnectorDetail;
+use crate::catalog::model::Connector;
+
+/// Which actions to export.
+#[derive(Debug, Clone, Copy)]
+pub struct Sample<'a> {
+    /// The most of each platform.
+    pub most: usize,
+    /// Which ones these are.
+    pub seed: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Line<'a> {
+    Connector {
+        #[serde(flatten)]
+        row: &'a Connector,
+        #[serde(flatten)]
+        detail: &'a ConnectorDetail,
+    },
+    Action(&'a RawValue),
+}
+
+/// Writes a line for each connector, in list order, and after it one for each of its actions.
+///
+/// # Errors
+/// When the catalog cannot be read, or `out` cannot be written.
+pub fn export(
+    opened: &Opened<'_>,
+    is_wanted: &dyn Fn(&str) -> bool,
+    sample: Option<Sample<'_>>,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let mut details = opened.details()?;
+    for entry in opened.connectors()? {
+        let row = &entry.connector;
+        let Known { detail, units, .. } = details.take(&row.platform);
+        if !is_wanted(&row.platform) {
+            continue;
+        }
+        put(out, &Line::Connector { row, detail: &detail })?;
+        let rows = opened.actions(&row.platform)?;
+        let keys = rows.iter().map(|action| action.key.as_str());
+        let keys =
+            sample.map_or_else(|| keys.clone().collect(), |sample| sample.of(row, keys.clone()));
+        let connector = serde_json::from_value(serde_json::to_value(&detail)?)?;
+        let units = opened.units(units)?;
+        for stored in &units.units {
+            let damaged =
+                || anyhow!("{}: the details from {} on are damaged", row.platform, stored.first);
+            let inflated = inflate(&stored.bytes).ok_or_else(damaged)?;
+            let unit = Unit::open(&inflated).ok_or_else(damaged)?;
+            for nth in 0..unit.keys.len() {
+                let key = String::from_utf8_lossy(unit.keys.get(nth));
+                if keys.contains(&*key) {
+                    let action = unit.action(&key).ok_or_else(damaged)?;
+                    let json =
+                        answer(&unit, &action, &row.platform, &connector, &units.schemes, false);
+                    put(
+                        out,
+                        &Line::Action(serde_json::from_slice(&json.map_err(|_| damaged())?)?),
+                    )?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+impl Sample<'_> {
+    fn of<'k>(&self, row: &Connector, keys: impl Iterator<Item = &'k str>) -> HashSet<&'k str> {
+        let mut keys: Vec<&str> = keys.collect();
+        let place =
+            |key: &&str| hash::number(format!("{}/{}/{key}", self.seed, row.platform).as_bytes());
+        keys.sort_by_cached_key(place);
+        keys.into_iter().take(self.most).collect()
+    }
+}
+
+fn put(out: &mut dyn Write, line: &Line<'_>) -> Result<()> {
+    serde_json::to_writer(&mut *out, line)?;
+    out.write_all(b"\n")?;
+    Ok(())
+}
