@@ -7,40 +7,132 @@ import { expectAccessible, expectFits, expectFocus, tabTo } from "../support/con
 /** @param {{ console: import("../support/console.mjs").Console }} world */
 export function consoleConnectors(world) {
   const visit = (...given) => world.console.visit(...given);
-  const { connectors, counted, expectCards, expectActions } = catalogOf(world);
+  const { connectors, counted, expectCards, expectKnown, expectActions } = catalogOf(world);
 
   describe("the connectors", () => {
-    test("all of them, page by page, there and back", () =>
+    test("what one knows comes first: connected platforms, enabled ones, families; then all others", () =>
       visit("/connectors", async (page) => {
-        const { total } = await expectCards(page, {});
-        assert.ok(total > 5 * CONNECTORS);
-        assert.equal(await page.title(), "Connectors · connector-vault");
-        await page.getByRole("link", { name: "Next" }).click();
-        await page.waitForURL("**/connectors?page=2");
-        await page.getByText(`Page 2 of ${Math.ceil(total / CONNECTORS)}`).waitFor();
-        await expectCards(page, { page: 2 });
+        await expectKnown(page);
+        const asked = [];
+        page.on("request", (request) => request.url().includes("/v1/") && asked.push(new URL(request.url()).pathname));
         await page.reload();
-        await expectCards(page, { page: 2 });
+        await expectKnown(page);
+        assert.equal(await page.title(), "Connectors · connector-vault");
+        // Beside the catalog, which other pages ask for too: who asks, what is connected and what is enabled.
+        assert.deepEqual(asked.sort(), [
+          ...["/v1/available-connectors", "/v1/available-connectors", "/v1/vault/summary", "/v1/whoami"],
+        ]);
+        const { total } = (await world.console.caller().send("GET", "/v1/vault/summary")).json.platforms.find(
+          ({ platform }) => platform === "github",
+        );
+        const first = page.getByRole("list", { name: "Connected" }).getByRole("listitem").first();
+        await first.getByText(`${total} connections`).waitFor();
+        await page.getByRole("link", { name: "All enabled connectors" }).click();
+        await page.waitForURL("**/connectors?authkit=true");
+        await expectCards(page, { authkit: "true" });
+        await page.goBack();
+        await page.getByRole("link", { name: "All platforms with connections" }).click();
+        await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+      }));
+
+    test("a key that may not read connections sees the same without them", () =>
+      visit(
+        "/connectors",
+        async (page) => {
+          await page.getByRole("list", { name: "Families" }).waitFor();
+          await page
+            .getByRole("list", { name: "Enabled for hosted authorization" })
+            .getByText("GitHub", { exact: true })
+            .waitFor();
+          assert.equal(await page.getByRole("heading", { name: "Connected" }).count(), 0);
+        },
+        { as: world.console.keys.catalogOnly },
+      ));
+
+    test("what is connected can't be asked for: the rest is shown", () =>
+      visit(
+        "/connectors",
+        async (page) => {
+          await page.route("**/v1/vault/summary", (route) => route.fulfill({ status: 400, json: {} }));
+          await page.reload();
+          await page
+            .getByRole("list", { name: "Enabled for hosted authorization" })
+            .getByText("GitHub", { exact: true })
+            .waitFor();
+          assert.equal(await page.getByRole("heading", { name: "Connected" }).count(), 0);
+        },
+        { expects: [400] },
+      ));
+
+    test("a family has a page of its own, with pages and a search", () =>
+      visit("/connectors", async (page) => {
+        const { googles } = await expectKnown(page);
+        await page
+          .getByRole("list", { name: "Families" })
+          .getByRole("link", { name: /^Google/ })
+          .click();
+        await page.waitForURL("**/connectors?family=google");
+        const heading = page.getByRole("heading", { level: 1, name: "Google" });
+        await expectFocus(heading);
+        await counted(page, googles, "connector");
+        const cards = page.getByRole("list", { name: "Connectors", exact: true }).getByRole("listitem");
+        assert.equal(await cards.count(), CONNECTORS);
+        await expectAccessible(page);
+        await page.getByRole("link", { name: "Next" }).click();
+        await page.waitForURL("**/connectors?family=google&page=2");
+        await page.getByText(`Page 2 of ${Math.ceil(googles / CONNECTORS)}`).waitFor();
+        await page.getByRole("searchbox", { name: "Search Google" }).fill("calendar");
+        await page.waitForURL("**/connectors?family=google&q=calendar");
+        await cards.getByText("googleapis-calendar", { exact: true }).waitFor();
+        await page.getByRole("searchbox", { name: "Search Google" }).fill("nothing-of-this-kind");
+        await page.getByText("No connector matches").waitFor();
+        await page.getByRole("link", { name: "Show all of them" }).click();
+        await counted(page, googles, "connector");
+        await page.goto(`${world.console.baseUrl}/connectors?family=google&page=99`);
+        await page.getByRole("link", { name: "Go to the first page" }).click();
+        await counted(page, googles, "connector");
+        await page.getByRole("navigation", { name: "Breadcrumb" }).getByRole("link", { name: "Connectors" }).click();
+        await expectKnown(page);
+        await page.goto(`${world.console.baseUrl}/connectors?family=nobody`);
+        await page.getByText("The catalog has no such family").waitFor();
+        await page.getByRole("link", { name: "Show all connectors" }).click();
+        await expectKnown(page);
+      }));
+
+    test("what is found, page by page, there and back", () =>
+      visit("/connectors?q=google", async (page) => {
+        const { total } = await expectCards(page, { q: "google" });
+        assert.ok(total > 3 * CONNECTORS);
+        await page.getByRole("link", { name: "Next" }).click();
+        await page.waitForURL("**/connectors?q=google&page=2");
+        await page.getByText(`Page 2 of ${Math.ceil(total / CONNECTORS)}`).waitFor();
+        await expectCards(page, { q: "google", page: 2 });
+        await page.reload();
+        await expectCards(page, { q: "google", page: 2 });
         await page.getByRole("link", { name: "Next" }).click();
         await page.getByText("Page 3 of").waitFor();
-        await expectCards(page, { page: 3 });
+        await expectCards(page, { q: "google", page: 3 });
         await page.goBack();
         await page.getByText("Page 2 of").waitFor();
         await page.getByRole("link", { name: "Previous" }).click();
-        await page.waitForURL("**/connectors");
-        await expectCards(page, {});
+        await page.waitForURL("**/connectors?q=google");
+        await expectCards(page, { q: "google" });
       }));
 
     test("a page past the end leads back", () =>
-      visit("/connectors?page=4711", async (page) => {
+      visit("/connectors?q=google&page=4711", async (page) => {
         await page.getByText("There is no such page").waitFor();
         await page.getByRole("link", { name: "Go to the first page" }).click();
-        await expectCards(page, {});
+        await expectCards(page, { q: "google" });
+        await page.goto(`${world.console.baseUrl}/connectors?page=4711`);
+        await page.getByText("There is no such page").waitFor();
+        await page.getByRole("link", { name: "Go to the first page" }).click();
+        await expectKnown(page);
       }));
 
     test("search as one types asks once one pauses, and ends what is superseded", () =>
       visit("/connectors", async (page) => {
-        await expectCards(page, {});
+        await expectKnown(page);
         const asked = [];
         const ended = [];
         const isSearch = (url) => url.includes("available-connectors") && url.includes("q=");
@@ -74,7 +166,7 @@ export function consoleConnectors(world) {
         assert.match(page.url(), /\?q=google\+cloud$/);
         // Typing adds nothing to the history.
         await search.fill("");
-        await expectCards(page, {});
+        await expectKnown(page);
         assert.ok(!page.url().includes("?"));
       }));
 
@@ -119,7 +211,7 @@ export function consoleConnectors(world) {
 
     test("what is enabled for hosted authorization, and nothing found", () =>
       visit("/connectors", async (page) => {
-        await expectCards(page, {});
+        await expectKnown(page);
         const { total } = await connectors({ authkit: "true" });
         await page.getByRole("checkbox", { name: "Hosted authorization only" }).check();
         await page.waitForURL("**/connectors?authkit=true");
@@ -127,7 +219,7 @@ export function consoleConnectors(world) {
         await page.goto(`${world.console.baseUrl}/connectors?q=nothing-of-this-kind`);
         await page.getByText("No connector matches").waitFor();
         await page.getByRole("link", { name: "Show all connectors" }).click();
-        await expectCards(page, {});
+        await expectKnown(page);
       }));
 
     test("a card tells what there is to know, and leads on", () =>
@@ -148,8 +240,8 @@ export function consoleConnectors(world) {
       }));
 
     test("logos come lazily and tell nobody where from; a monogram stands for a broken one", () =>
-      visit("/connectors?page=2", async (page) => {
-        await expectCards(page, { page: 2 });
+      visit("/connectors?q=google&page=2", async (page) => {
+        await expectCards(page, { q: "google", page: 2 });
         const image = page.locator("img.logo[src^=https]").first();
         await image.waitFor();
         assert.deepEqual(await image.evaluate((element) => [element.loading, element.referrerPolicy, element.alt]), [
@@ -166,7 +258,7 @@ export function consoleConnectors(world) {
           },
         );
         await page.reload();
-        await expectCards(page, { page: 2 });
+        await expectCards(page, { q: "google", page: 2 });
         await page.locator(".monogram").first().waitFor();
         assert.ok(referrers.length > 0);
         assert.deepEqual([...new Set(referrers)], [undefined]);
@@ -187,23 +279,23 @@ export function consoleConnectors(world) {
 
     test("when the service is away: said so, and tried again", () =>
       visit(
-        "/connectors",
+        "/connectors?q=google",
         async (page) => {
-          await expectCards(page, {});
+          await expectCards(page, { q: "google" });
           await page.route("**/v1/**", (route) => route.abort("connectionrefused"));
           await page.getByRole("link", { name: "Next" }).click();
           const alert = page.getByRole("alert");
           await alert.getByText("The service can't be reached").waitFor();
           await page.unroute("**/v1/**");
           await alert.getByRole("button", { name: "Try again" }).click();
-          await expectCards(page, { page: 2 });
+          await expectCards(page, { q: "google", page: 2 });
         },
         { expects: ["ERR_CONNECTION_REFUSED"] },
       ));
 
     test("by keyboard alone: search, a connector, its actions", () =>
       visit("/connectors", async (page) => {
-        await expectCards(page, {});
+        await expectKnown(page);
         await tabTo(page, page.getByRole("searchbox", { name: "Search" }));
         await page.keyboard.type("github");
         await expectCards(page, { q: "github" });
@@ -220,7 +312,7 @@ export function consoleConnectors(world) {
         await visit(
           "/connectors",
           async (page) => {
-            await expectCards(page, {});
+            await expectKnown(page);
             const cut = await page
               .locator(".connector-description")
               .evaluateAll(
@@ -255,7 +347,7 @@ export function consoleConnectors(world) {
                 await expectAccessible(page, what);
                 await expectFits(page, what);
               };
-              await expectCards(page, {});
+              await expectKnown(page);
               await fits("connectors");
               await page.goto(`${world.console.baseUrl}/connectors/github`);
               await expectActions(page, {});

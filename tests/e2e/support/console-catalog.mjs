@@ -25,10 +25,34 @@ export function catalogOf(world) {
     await counted(page, total, "connector");
     await page.locator("[aria-busy=true]").waitFor({ state: "detached" });
     assert.deepEqual(
-      await textsIn(page, "Connectors", ".connector-name"),
+      await textsIn(page, /^Connectors$/, ".connector-name"),
       rows.map(({ name }) => name),
     );
     return { rows, total };
+  }
+
+  /** Waits for the page that nothing is searched on, and asserts that what one knows comes first, and nothing is missing. */
+  async function expectKnown(page) {
+    const { rows: all, total } = await connectors({ limit: 500 });
+    assert.equal(all.length, total);
+    await counted(page, total, "connector");
+    const named = (name) => all.find(({ platform }) => platform === name)?.name;
+    const { platforms } = await ask("/v1/vault/summary", {});
+    const { rows: enabled } = await connectors({ authkit: "true" });
+    const connected = platforms.map(({ platform }) => named(platform)).filter(Boolean);
+    const offered = enabled.map(({ name }) => name).filter((name) => !connected.includes(name));
+    const isGoogle = ({ platform, name }) => platform.startsWith("googleapis-") || name.startsWith("Google ");
+    const googles = all.filter(isGoogle).length;
+    const others = all.filter((row) => !isGoogle(row) && ![...connected, ...offered].includes(row.name));
+    await page.getByRole("list", { name: "Connectors", exact: true }).waitFor();
+    const namesIn = (list) => textsIn(page, list, ".connector-name");
+    assert.ok(connected.length > 0 && offered.length > 0 && googles > CONNECTORS && others.length > 0);
+    assert.deepEqual(await namesIn("Connected"), connected);
+    assert.deepEqual(await namesIn("Enabled for hosted authorization"), offered);
+    assert.deepEqual(await namesIn("Families"), ["Google"]);
+    assert.deepEqual(await textsIn(page, "Families", ".muted"), [`${googles} connectors`]);
+    assert.deepEqual((await namesIn(/^Connectors$/)).sort(), others.map(({ name }) => name).sort());
+    return { connected, offered, googles, others };
   }
 
   async function expectActions(page, filter) {
@@ -42,5 +66,5 @@ export function catalogOf(world) {
     return { rows, total };
   }
 
-  return { connectors, actions, counted, expectCards, expectActions };
+  return { connectors, actions, counted, expectCards, expectKnown, expectActions };
 }

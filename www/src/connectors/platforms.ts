@@ -3,6 +3,7 @@
 import { useQuery } from "@tanstack/preact-query";
 import type { Connector } from "connector-vault/slim";
 import { CATALOG_FRESH_MS, useSession } from "../session/session";
+import { type Family, familiesOf } from "./families";
 import { searchOf } from "./platform-search";
 
 const ROWS_AT_A_TIME = 500;
@@ -14,6 +15,10 @@ export interface Platforms {
   find: (text: string) => readonly Connector[];
   /** Categories in alphabetical order, with the number of their connectors. */
   categories: [category: string, connectors: number][];
+  /** The families of many connectors, by name. */
+  families: readonly Family[];
+  /** The connectors of no family, well-known ones first. */
+  others: readonly Connector[];
 }
 
 function summed(connectors: Connector[]): Platforms {
@@ -23,6 +28,7 @@ function summed(connectors: Connector[]): Platforms {
     byName: new Map(connectors.map((connector) => [connector.platform, connector])),
     find: searchOf(connectors),
     categories: [...counts].sort(([a], [b]) => a.localeCompare(b, "en")),
+    ...familiesOf(connectors),
   };
 }
 
@@ -31,14 +37,18 @@ export const platformOf = (platforms: Platforms | undefined, text: string) =>
   platforms?.byName.get(text.trim().toLowerCase());
 
 /** All platforms of the catalog; undefined until they are there. `when`: what the view itself asks for comes first. */
-export function usePlatforms(when = true): Platforms | undefined {
+export const usePlatforms = (when = true): Platforms | undefined => usePlatformsQuery(when).data;
+
+/** The same for a view that needs them and says so when there are none. */
+export function usePlatformsQuery(when = true) {
   const { vault, may } = useSession();
-  const { data } = useQuery({
+  return useQuery({
     queryKey: ["platforms"],
     queryFn: async ({ signal }) => {
-      const rows: Connector[] = [];
-      for await (const connector of vault.connectors.list({ limit: ROWS_AT_A_TIME }, { signal })) rows.push(connector);
-      return summed(rows);
+      const list = (page: number) => vault.connectors.list({ limit: ROWS_AT_A_TIME, page }, { signal });
+      const first = await list(1);
+      const others = await Promise.all(Array.from({ length: Math.max(first.pages - 1, 0) }, (_, at) => list(at + 2)));
+      return summed([first, ...others].flatMap(({ rows }) => rows));
     },
     enabled: when && may("catalog:read"),
     staleTime: CATALOG_FRESH_MS,
@@ -46,5 +56,4 @@ export function usePlatforms(when = true): Platforms | undefined {
     // It holds a function, which nothing can compare.
     structuralSharing: false,
   });
-  return data;
 }

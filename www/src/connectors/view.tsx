@@ -1,26 +1,30 @@
 import { keepPreviousData, useQuery } from "@tanstack/preact-query";
-import type { Connector, ConnectorFilters } from "connector-vault/slim";
+import type { ConnectorFilters } from "connector-vault/slim";
 import { Link } from "wouter-preact";
 import { useAddress, whole } from "../parts/address";
 import { Answer } from "../parts/answer";
-import { StatusBadge } from "../parts/badge";
 import { Empty } from "../parts/empty";
-import { Logo } from "../parts/logo";
 import { Page } from "../parts/page";
 import { NumberedPager } from "../parts/pager";
 import { SearchField } from "../parts/search";
 import { Select } from "../parts/select";
 import { Snippet, literal, pathOf } from "../parts/snippet";
 import { CATALOG_FRESH_MS, useSession } from "../session/session";
+import { Cards, ROWS, counted } from "./cards";
+import { FamilyView } from "./family";
 import { FoundActions } from "./found-actions";
-import { usePlatforms } from "./platforms";
-import "./connectors.css";
+import { Known } from "./known";
+import { usePlatformsQuery } from "./platforms";
 
-const ROWS = 48;
-const NAMES = ["q", "category", "authkit", "page"] as const;
+const NAMES = ["q", "category", "authkit", "family", "page"] as const;
 
-/** The catalog: all connectors, or those that are searched for. */
+/** The catalog: what one knows of it, those of a family, or those that are searched for. */
 export function ConnectorsView() {
+  const { values } = useAddress(NAMES);
+  return values.family ? <FamilyView key={values.family} id={values.family} /> : <Catalog />;
+}
+
+function Catalog() {
   const { vault } = useSession();
   const { values, hrefOf, change } = useAddress(NAMES);
   const asked: ConnectorFilters = {
@@ -28,18 +32,20 @@ export function ConnectorsView() {
     ...(values.category && { category: values.category }),
     ...(values.authkit === "true" && { authkit: true }),
   };
+  const isFiltered = Object.keys(asked).length > 0;
   const filters = { ...asked, limit: ROWS, page: whole(values.page) ?? 1 };
   const query = useQuery({
     queryKey: ["connectors", filters],
     queryFn: ({ signal }) => vault.connectors.list(filters, { signal }),
     placeholderData: keepPreviousData,
     staleTime: CATALOG_FRESH_MS,
+    enabled: isFiltered,
   });
-  const categories = usePlatforms(query.isSuccess)?.categories ?? [];
-  const page = query.data;
-  const words = (n: number) => `${n.toLocaleString("en")} ${n === 1 ? "connector" : "connectors"}`;
+  const known = usePlatformsQuery(!isFiltered || query.isSuccess);
+  const categories = known.data?.categories ?? [];
+  const total = isFiltered ? (query.isPlaceholderData ? undefined : query.data?.total) : known.data?.byName.size;
   return (
-    <Page title="Connectors" count={page && !query.isPlaceholderData && words(page.total)}>
+    <Page title="Connectors" count={total !== undefined && counted(total, "connector")}>
       <div class="filters" role="search">
         <div class="wide">
           <SearchField
@@ -65,26 +71,24 @@ export function ConnectorsView() {
         </label>
       </div>
       {values.q && filters.page === 1 && Object.keys(asked).length === 1 && <FoundActions q={values.q} />}
-      <Answer query={query} what="connectors" rows={8}>
-        {({ rows, total, pages, page }) => (
-          <>
-            {rows.length === 0 ? (
-              <Nothing
-                total={total}
-                isFiltered={Object.keys(asked).length > 0}
-                href={total > 0 ? hrefOf({ page: undefined }) : "/connectors"}
-              />
-            ) : (
-              <ul class="connectors" aria-label="Connectors">
-                {rows.map((connector) => (
-                  <Card key={connector.key} connector={connector} />
-                ))}
-              </ul>
-            )}
-            <NumberedPager page={page} pages={pages} hrefOf={hrefOf} />
-          </>
-        )}
-      </Answer>
+      {isFiltered ? (
+        <Answer query={query} what="connectors" rows={8}>
+          {({ rows, total, pages, page }) => (
+            <>
+              {rows.length === 0 ? (
+                <Nothing isPast={total > 0} href={total > 0 ? hrefOf({ page: undefined }) : "/connectors"} />
+              ) : (
+                <Cards label="Connectors" connectors={rows} />
+              )}
+              <NumberedPager page={page} pages={pages} hrefOf={hrefOf} />
+            </>
+          )}
+        </Answer>
+      ) : (
+        <Answer query={known} what="connectors" rows={8}>
+          {(platforms) => <Known platforms={platforms} page={filters.page} hrefOf={hrefOf} />}
+        </Answer>
+      )}
       <Snippet
         call={{
           method: "GET",
@@ -96,53 +100,14 @@ export function ConnectorsView() {
   );
 }
 
-function Nothing({ total, isFiltered, href }: { total: number; isFiltered: boolean; href: string }) {
-  if (total > 0)
-    return (
-      <Empty title="There is no such page">
-        <Link href={href}>Go to the first page</Link>
-      </Empty>
-    );
-  if (isFiltered)
-    return (
-      <Empty title="No connector matches">
-        <Link href={href}>Show all connectors</Link>
-      </Empty>
-    );
-  return (
-    <Empty title="The catalog is empty">
-      Publish a catalog: <code>npm run catalog -- publish</code>
+/** `isPast`: there are connectors, but not that many pages of them. */
+const Nothing = ({ isPast, href }: { isPast: boolean; href: string }) =>
+  isPast ? (
+    <Empty title="There is no such page">
+      <Link href={href}>Go to the first page</Link>
+    </Empty>
+  ) : (
+    <Empty title="No connector matches">
+      <Link href={href}>Show all connectors</Link>
     </Empty>
   );
-}
-
-function Card({ connector }: { connector: Connector }) {
-  const { name, platform, image, category, description, oauth, status, active, tools } = connector;
-  return (
-    <li>
-      <Link class="card connector" href={`/connectors/${platform}`}>
-        <Logo name={name} image={image} />
-        <span class="connector-name">{name}</span>
-        <span class="connector-platform mono muted">{platform}</span>
-        <span class="connector-description muted small">{description}</span>
-        <span class="chips">
-          <span class="badge">{category}</span>
-          {oauth && (
-            <span class="badge" data-tone="calm">
-              OAuth
-            </span>
-          )}
-          {status !== "generally_available" && <StatusBadge status={status} />}
-          {!active && (
-            <span class="badge" data-tone="bad">
-              Inactive
-            </span>
-          )}
-          <span class="badge">
-            {tools.toLocaleString("en")} {tools === 1 ? "action" : "actions"}
-          </span>
-        </span>
-      </Link>
-    </li>
-  );
-}

@@ -1,0 +1,57 @@
+import type { Connector } from "connector-vault/slim";
+import { Link } from "wouter-preact";
+import { StatusBadge } from "../parts/badge";
+import { Logo } from "../parts/logo";
+import "./connectors.css";
+
+/** How many stand on a page. */
+export const ROWS = 48;
+
+interface Props {
+  /** What the list is called. */
+  label: string;
+  connectors: readonly Connector[];
+  /** What stands in place of the number of actions, by platform. */
+  facts?: ReadonlyMap<string, string>;
+}
+
+/** Connectors, each as a card that leads to its page. */
+export const Cards = ({ label, connectors, facts }: Props) => (
+  <ul class="connectors" aria-label={label}>
+    {connectors.map((connector) => (
+      <Card key={connector.key} connector={connector} fact={facts?.get(connector.platform)} />
+    ))}
+  </ul>
+);
+
+function Card({ connector, fact }: { connector: Connector; fact: string | undefined }) {
+  const { name, platform, image, category, description, oauth, status, active, tools } = connector;
+  return (
+    <li>
+      <Link class="card connector" href={`/connectors/${platform}`}>
+        <Logo name={name} image={image} />
+        <span class="connector-name">{name}</span>
+        <span class="connector-platform mono muted">{platform}</span>
+        <span class="connector-description muted small">{description}</span>
+        <span class="chips">
+          <span class="badge">{category}</span>
+          {oauth && (
+            <span class="badge" data-tone="calm">
+              OAuth
+            </span>
+          )}
+          {status !== "generally_available" && <StatusBadge status={status} />}
+          {!active && (
+            <span class="badge" data-tone="bad">
+              Inactive
+            </span>
+          )}
+          {(fact !== undefined || tools > 0) && <span class="badge">{fact ?? counted(tools, "action")}</span>}
+        </span>
+      </Link>
+    </li>
+  );
+}
+
+/** A number and what is counted: "1 action", "2,000 actions". */
+export const counted = (n: number, word: string) => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;
