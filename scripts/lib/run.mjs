@@ -13,6 +13,9 @@ import { isGathered, say } from "./status.mjs";
 const HEAD_LINES = 20;
 const TAIL_LINES = 40;
 const DRAIN_MS = 2000;
+// What programs say of a full disk; whatever else was thought to be the cause then is not.
+const NO_SPACE = /\bENOSPC\b|no space left on device/i;
+const SPACE_HINT = "The disk is full. Free some space (`df -h` shows how much there is), then run this again.";
 
 // A program that is asked to stop takes along what it started; Ctrl-C in a terminal would reach both anyway.
 const running = new Set();
@@ -100,7 +103,9 @@ export function run(command, args, { env, cwd = root, show, timeout, hint, detai
           ? `took too long (${timeout / 1000} s)`
           : `was ended by ${signal}`
         : `failed (exit code ${code})`;
-      reject(new Problem(`\`${name}\` ${how}.`, { hint, output: shown ? undefined : lines.join("\n") }));
+      const output = lines.join("\n");
+      const advice = NO_SPACE.test(output) ? SPACE_HINT : hint;
+      reject(new Problem(`\`${name}\` ${how}.`, { hint: advice, output: shown ? undefined : output }));
     });
   });
 }

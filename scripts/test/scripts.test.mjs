@@ -88,6 +88,15 @@ describe("a lock", () => {
   });
 });
 
+test("a full disk is named as the cause, whatever else might have been", async () => {
+  const failing = (text) =>
+    run("node", ["--eval", `console.error(${JSON.stringify(text)}); process.exit(228)`], { hint: "Ask the registry." });
+  for (const text of ["npm error code ENOSPC", "error: No space left on device (os error 28)"]) {
+    await assert.rejects(failing(text), ({ hint }) => hint.startsWith("The disk is full."));
+  }
+  await assert.rejects(failing("npm error code ENOTFOUND"), ({ hint }) => hint === "Ask the registry.");
+});
+
 test("local storage is where wrangler has it", () => {
   assert.deepEqual(options([]), {
     args: [],
