@@ -41,6 +41,16 @@ impl Service {
         Self { config, vary, keys, usage, catalog }
     }
 
+    /// The operator's settings.
+    pub(super) const fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// What the isolate keeps of the catalog.
+    pub(super) const fn catalog(&self) -> &CatalogCache {
+        &self.catalog
+    }
+
     /// Who sends a request.
     fn caller(&self, request: &Request) -> Result<Caller, AuthenticationError> {
         let sent = self.config.secret_headers.iter().filter_map(|name| request.header(name));

@@ -23,6 +23,7 @@ pub mod problem;
 pub mod query;
 pub mod route;
 pub mod session;
+pub mod upkeep;
 pub mod vault;
 pub mod whoami;
 

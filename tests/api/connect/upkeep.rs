@@ -98,14 +98,8 @@ fn a_new_first_key_seals_everything_anew_bit_by_bit() {
     for (path, identity) in paths.iter().zip(["a", "b", "c"]) {
         assert_eq!(api_key_of(&api, path), format!("secret of {identity}"));
     }
-    let cache = CatalogCache::new(1 << 20);
-    let done = pollster::block_on(revoke_due(
-        &config(&[("VAULT_KEYS", ROTATED)]),
-        &cache,
-        &Metered::new(&api.world),
-        9,
-    ));
-    assert_eq!(done.unwrap().first().map(|(_, outcome)| *outcome), Some(Outcome::Revoked));
+    let done = pollster::block_on(api.service.upkeep(&api.world)).unwrap();
+    assert_eq!((done.sealed.resealed, done.revoked, done.waiting), (0, 1, 0));
     let link = begin(&api, &of_ann("revoked")).1;
     agree(&api, &link, &json!({"access_token": "at"}));
 }

@@ -38,6 +38,12 @@ export function backupAndRestore() {
           .prepare("SELECT * FROM api_keys ORDER BY hash")
           .all()
           .then(({ results }) => JSON.stringify(results.map(unused))),
+        ...["oauth_clients", "credentials", "revocations"].map((table) =>
+          database
+            .prepare(`SELECT * FROM ${table}`)
+            .all()
+            .then(({ results }) => (assert.ok(results.length > 0, table), JSON.stringify(results))),
+        ),
       ]);
 
     /** What a whole database holds, and what is right about it. */
@@ -106,6 +112,28 @@ export function backupAndRestore() {
             description: name,
           })),
         );
+        const sealed = 'first.it\'s sealed; "so" to say';
+        await vault.batch([
+          vault
+            .prepare(
+              `INSERT INTO credentials (account, environment, connection_id, auth_method, type, sealed, version, renewable,
+                 revocable, scopes, missing_scopes, written_by)
+               SELECT account, environment, id, 'oauth2', 'oauth2', ?1, 3, 1, 1, '["a"]', '[]', 'a test' FROM connections`,
+            )
+            .bind(sealed),
+          vault
+            .prepare(
+              `INSERT INTO oauth_clients (account, environment, platform, client_id, sealed, scopes, authorization_parameters,
+                 variables, created_at, updated_at) VALUES ('many', 'test', 'github', 'app', ?1, '[]', '{}', '{}', 1, 2)`,
+            )
+            .bind(sealed),
+          vault
+            .prepare(
+              `INSERT INTO revocations (account, environment, connection_id, platform, auth_method, sealed, created_at)
+               VALUES ('many', 'test', 'gone', 'github', 'oauth2', ?1, 3)`,
+            )
+            .bind(sealed),
+        ]);
       });
     });
 
@@ -122,9 +150,10 @@ export function backupAndRestore() {
       try {
         const ask = (path) => running.send(path, { secret: caller.secret });
         assert.equal((await ask("/v1/vault/summary")).json.code, "invalid_key");
-        const [connections, keys, ...check] = local("sh restore").trim().split("\n");
+        const [connections, sealed, keys, ...check] = local("sh restore").trim().split("\n");
         const shell = new Shell(fresh);
         await shell.run(connections);
+        await shell.run(sealed);
         assert.equal((await ask("/v1/vault/summary")).json.code, "invalid_key");
         await shell.run(keys);
         assert.equal((await ask("/v1/vault/summary")).json.total, 307);

@@ -1,0 +1,39 @@
+//! What the service does by itself, without a request: whoever runs it each minute has small pieces of work done.
+
+use super::connect::revoke::revoke_due;
+use super::cost::Metered;
+use super::handle::Service;
+use crate::credentials::reseal::{Progress, reseal};
+use crate::oauth::revocation::Outcome;
+use crate::ports::{Ports, StorageError};
+
+/// The most rows that a run seals anew.
+const RESEALED: u64 = 200;
+/// The most revocations that a run tries: a platform may take seconds.
+const REVOKED: u64 = 20;
+
+/// What a run has done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Done {
+    /// Sealing anew with the first key.
+    pub sealed: Progress,
+    /// Revocations that came to an end.
+    pub revoked: usize,
+    /// Revocations that are tried again later.
+    pub waiting: usize,
+}
+
+impl Service {
+    /// Seals anew what another key than the first has sealed, and asks platforms once more to revoke. It reads as many
+    /// rows as it finds to do. It may be stopped at any time, and run by several at once.
+    ///
+    /// # Errors
+    /// When storage can't answer. What was done by then stays done.
+    pub async fn upkeep<P: Ports>(&self, ports: &P) -> Result<Done, StorageError> {
+        let (config, catalog, ports) = (self.config(), self.catalog(), Metered::new(ports));
+        let sealed = reseal(&ports, &config.vault_keys, RESEALED).await?;
+        let asked = revoke_due(config, catalog, &ports, REVOKED).await?;
+        let waiting = asked.iter().filter(|(_, outcome)| *outcome == Outcome::TryAgain).count();
+        Ok(Done { sealed, revoked: asked.len().saturating_sub(waiting), waiting })
+    }
+}
