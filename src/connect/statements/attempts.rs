@@ -1,0 +1,159 @@
+//! The SQL of attempts to connect.
+
+use super::statement;
+use crate::access::statements::Guard;
+use crate::connect::attempt::{Attempt, MAX_OF_ACCOUNT, MAX_OF_IDENTITY};
+use crate::ports::{Param, Statement};
+use crate::vault::model::ConnectionId;
+use crate::vault::statements::sql::{COLUMNS, Sql};
+
+/// The number of open attempts of an identity, and of an account, each up to its limit. The parameters are placeholders;
+/// `?2` is the account, `?3` its environment.
+fn open_attempts(identity: &str, now: &str) -> [String; 2] {
+    let count = |index: &str, more: &str, most: u64| {
+        format!(
+            "(SELECT count(*) FROM (SELECT 1 FROM connect_attempts a INDEXED BY {index} WHERE a.account = ?2{more} AND a.status = 'pending' AND a.expires_at > {now} LIMIT {most}))"
+        )
+    };
+    let of_identity = format!(" AND a.environment = ?3 AND a.identity = {identity}");
+    [
+        count("connect_attempts_by_identity", &of_identity, MAX_OF_IDENTITY),
+        count("connect_attempts_by_account", "", MAX_OF_ACCOUNT),
+    ]
+}
+
+/// Counts the open attempts of an attempt's identity and account, and says whether the attempt is one of them.
+#[must_use]
+pub fn count_attempts(new: &Attempt, now: u64) -> Statement {
+    let [of_identity, of_account] = open_attempts("?4", "?5");
+    let sql = format!(
+        "SELECT {of_identity} AS of_identity, {of_account} AS of_account, EXISTS (SELECT 1 FROM connect_attempts WHERE id = ?1) AS is_stored"
+    );
+    let params = vec![
+        Param::text(&new.id),
+        Param::text(&new.account),
+        Param::text(new.environment.as_str()),
+        Param::text(&new.identity),
+        Param::integer(now),
+    ];
+    Statement { sql: sql.into(), params }
+}
+
+/// Stores an attempt, unless its identity or account has too many open ones.
+#[must_use]
+pub fn insert_attempt(
+    new: &Attempt,
+    key_id: &str,
+    link_hash: &str,
+    state_hash: &str,
+    now: u64,
+) -> Statement {
+    let [of_identity, of_account] = open_attempts("?12", "?23");
+    let sql = format!(
+        "INSERT INTO connect_attempts (id, account, environment, key_id, status, connection_id, reconnects, allow_other_account, platform, platform_version, description, auth_method, identity, identity_type, label, name, tags, scopes, return_url, link_hash, state_hash, browser_hash, sealed, created_at, expires_at) SELECT ?1, ?2, ?3, ?4, 'pending', ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24 WHERE {of_identity} < {MAX_OF_IDENTITY} AND {of_account} < {MAX_OF_ACCOUNT} ON CONFLICT DO NOTHING"
+    );
+    let params = vec![
+        Param::text(&new.id),
+        Param::text(&new.account),
+        Param::text(new.environment.as_str()),
+        Param::text(key_id),
+        Param::text(&new.connection_id),
+        Param::Integer(new.reconnects.into()),
+        Param::Integer(new.allow_other_account.into()),
+        Param::text(&new.platform),
+        Param::text(&new.platform_version),
+        Param::text(&new.description),
+        Param::text(&new.auth_method),
+        Param::text(&new.identity),
+        Param::text(new.identity_type.as_str()),
+        Param::text(&new.label),
+        Param::optional_text(new.name.as_deref()),
+        Param::optional_text(new.tags.as_deref()),
+        Param::text(&new.scopes),
+        Param::optional_text(new.return_url.as_deref()),
+        Param::text(link_hash),
+        Param::text(state_hash),
+        Param::optional_text(new.browser_hash.as_deref()),
+        Param::optional_text(new.sealed.as_deref()),
+        Param::integer(now),
+        Param::integer(new.expires_at),
+    ];
+    Statement { sql: sql.into(), params }
+}
+
+/// Deletes a few attempts that ended long ago. Every new attempt is followed by this, so that they never pile up.
+#[must_use]
+pub fn prune_attempts(before: u64) -> Statement {
+    statement(
+        "DELETE FROM connect_attempts WHERE id IN (SELECT id FROM connect_attempts INDEXED BY connect_attempts_by_age WHERE expires_at < ?1 ORDER BY expires_at LIMIT 5)",
+        vec![Param::integer(before)],
+    )
+}
+
+/// Selects an attempt of the caller's account, and for a token of its own identity and platforms.
+#[must_use]
+pub fn select_attempt(guard: &Guard<'_>, id: &ConnectionId) -> Statement {
+    let mut sql = Sql::new(guard);
+    sql.push("SELECT c.* FROM api_keys k CROSS JOIN connect_attempts c ON c.account = k.account AND c.environment = k.environment AND c.id = ");
+    sql.text(id.as_str()).push(" WHERE ").guard();
+    if let Some(own) = guard.confinement {
+        sql.push(" AND c.identity = ").text(&own.identity);
+        sql.of_identity_type(own.identity_type).of_platforms(own.platforms.as_ref());
+    }
+    sql.finish()
+}
+
+/// Selects the connection of an attempt that has succeeded.
+#[must_use]
+pub fn select_connected(guard: &Guard<'_>, id: &ConnectionId) -> Statement {
+    let mut sql = Sql::new(guard);
+    sql.push("SELECT ").push(COLUMNS).push(" FROM api_keys k CROSS JOIN connect_attempts a ON a.account = k.account AND a.environment = k.environment AND a.status = 'succeeded' AND a.id = ");
+    sql.text(id.as_str()).push(" CROSS JOIN connections c ON c.account = a.account AND c.environment = a.environment AND c.id = a.connection_id WHERE ");
+    sql.guard_connection();
+    sql.finish()
+}
+
+/// Selects the attempt that a link leads to.
+#[must_use]
+pub fn select_by_link(link_hash: &str) -> Statement {
+    statement("SELECT * FROM connect_attempts WHERE link_hash = ?1", vec![Param::text(link_hash)])
+}
+
+/// Binds an open attempt to a browser, unless it is bound to another one.
+#[must_use]
+pub fn bind(link_hash: &str, browser_hash: &str, now: u64) -> Statement {
+    statement(
+        "UPDATE connect_attempts SET browser_hash = ?2 WHERE link_hash = ?1 AND status = 'pending' AND expires_at > ?3 AND browser_hash IS NULL",
+        vec![Param::text(link_hash), Param::text(browser_hash), Param::integer(now)],
+    )
+}
+
+/// Claims the attempt with this state for one request: only the browser that it is bound to can, once, in time, and as
+/// long as the key that began it is valid.
+#[must_use]
+pub fn claim(state_hash: &str, browser_hash: &str, request: &str, now: u64) -> Statement {
+    statement(
+        "UPDATE connect_attempts SET status = 'exchanging', claimed_by = ?3, claimed_at = ?4 WHERE state_hash = ?1 AND browser_hash = ?2 AND status = 'pending' AND expires_at > ?4 AND EXISTS (SELECT 1 FROM api_keys k WHERE k.id = key_id AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ?4))",
+        vec![
+            Param::text(state_hash),
+            Param::text(browser_hash),
+            Param::text(request),
+            Param::integer(now),
+        ],
+    )
+}
+
+/// Selects the attempt with this state.
+#[must_use]
+pub fn select_by_state(state_hash: &str) -> Statement {
+    statement("SELECT * FROM connect_attempts WHERE state_hash = ?1", vec![Param::text(state_hash)])
+}
+
+/// Ends an attempt without a connection, unless it has ended already.
+#[must_use]
+pub fn fail(id: &str, request: &str, code: &str, detail: &str) -> Statement {
+    statement(
+        "UPDATE connect_attempts SET status = 'failed', sealed = NULL, error_code = ?3, error_detail = ?4 WHERE id = ?1 AND claimed_by = ?2 AND status = 'exchanging'",
+        vec![Param::text(id), Param::text(request), Param::text(code), Param::text(detail)],
+    )
+}

@@ -1,0 +1,148 @@
+//! The SQL of OAuth clients.
+
+use super::statement;
+use crate::access::Principal;
+use crate::access::statements::Guard;
+use crate::credentials::Sealed;
+use crate::ports::{Param, Statement};
+use crate::vault::model::ConnectionId;
+use crate::vault::statements::sql::Sql;
+
+/// Selects the OAuth client for a platform.
+#[must_use]
+pub fn select_client(guard: &Guard<'_>, platform: &str) -> Statement {
+    let mut sql = Sql::new(guard);
+    sql.push("SELECT o.* FROM api_keys k CROSS JOIN oauth_clients o ON o.account = k.account AND o.environment = k.environment AND o.platform = ");
+    sql.text(platform).push(" WHERE ").guard();
+    sql.finish()
+}
+
+/// Selects a page of the OAuth clients, in the order of their platforms.
+#[must_use]
+pub fn select_clients(guard: &Guard<'_>, limit: u64, offset: u64) -> Statement {
+    let mut sql = Sql::new(guard);
+    sql.push("SELECT o.* FROM api_keys k CROSS JOIN oauth_clients o ON o.account = k.account AND o.environment = k.environment WHERE ");
+    sql.guard().push(" ORDER BY o.platform LIMIT ").integer(limit).push(" OFFSET ").integer(offset);
+    sql.finish()
+}
+
+/// Counts the OAuth clients.
+#[must_use]
+pub fn count_clients(guard: &Guard<'_>) -> Statement {
+    let mut sql = Sql::new(guard);
+    sql.push("SELECT count(*) AS total FROM api_keys k CROSS JOIN oauth_clients o ON o.account = k.account AND o.environment = k.environment WHERE ").guard();
+    sql.finish()
+}
+
+/// An OAuth client to be stored.
+#[derive(Debug)]
+pub struct NewClient<'a> {
+    /// The platform's identifier.
+    pub platform: &'a str,
+    /// The id of the connector's method.
+    pub auth_method: Option<&'a str>,
+    /// The `client_id`.
+    pub client_id: &'a str,
+    /// The secret.
+    pub secret: NewSecret<'a>,
+    /// A JSON array of strings.
+    pub scopes: &'a str,
+    /// A JSON object of strings.
+    pub authorization_parameters: &'a str,
+    /// A JSON object of strings.
+    pub variables: &'a str,
+    /// Milliseconds since 1970-01-01 UTC.
+    pub now: u64,
+}
+
+/// What becomes of a client's secret.
+#[derive(Debug, Clone, Copy)]
+pub enum NewSecret<'a> {
+    /// The stored one stays, as long as the client's id does.
+    Keep,
+    /// There is none.
+    None,
+    /// This one, sealed.
+    Sealed(&'a Sealed),
+}
+
+/// Stores an OAuth client in place of the platform's former one.
+#[must_use]
+pub fn put_client(principal: &Principal, new: &NewClient<'_>) -> Statement {
+    let (keeps, sealed) = match new.secret {
+        NewSecret::Keep => (1, Param::Null),
+        NewSecret::None => (0, Param::Null),
+        NewSecret::Sealed(sealed) => (0, Param::text(sealed.as_str())),
+    };
+    statement(
+        "INSERT INTO oauth_clients (account, environment, platform, auth_method, client_id, sealed, scopes, authorization_parameters, variables, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10) ON CONFLICT (account, environment, platform) DO UPDATE SET auth_method = excluded.auth_method, sealed = iif(?11 = 1 AND client_id = excluded.client_id, sealed, excluded.sealed), client_id = excluded.client_id, scopes = excluded.scopes, authorization_parameters = excluded.authorization_parameters, variables = excluded.variables, updated_at = excluded.updated_at",
+        vec![
+            Param::text(&principal.account),
+            Param::text(principal.environment.as_str()),
+            Param::text(new.platform),
+            Param::optional_text(new.auth_method),
+            Param::text(new.client_id),
+            sealed,
+            Param::text(new.scopes),
+            Param::text(new.authorization_parameters),
+            Param::text(new.variables),
+            Param::integer(new.now),
+            Param::Integer(keeps),
+        ],
+    )
+}
+
+/// Makes the connections of a platform due at once whose renewals failed because the platform rejected the OAuth client:
+/// whoever stores a client has mended it.
+#[must_use]
+pub fn retry_rejected(principal: &Principal, platform: &str, now: u64) -> Statement {
+    statement(
+        "UPDATE credentials INDEXED BY credentials_rejected SET next_attempt_at = ?4 WHERE account = ?1 AND environment = ?2 AND reason_code = 'client_rejected' AND next_attempt_at > ?4 AND EXISTS (SELECT 1 FROM connections c WHERE c.account = ?1 AND c.environment = ?2 AND c.id = connection_id AND c.platform = ?3)",
+        vec![
+            Param::text(&principal.account),
+            Param::text(principal.environment.as_str()),
+            Param::text(platform),
+            Param::integer(now),
+        ],
+    )
+}
+
+/// Selects an OAuth client after it was stored.
+#[must_use]
+pub fn select_client_of(account: &str, environment: &str, platform: &str) -> Statement {
+    statement(
+        "SELECT * FROM oauth_clients WHERE account = ?1 AND environment = ?2 AND platform = ?3",
+        vec![Param::text(account), Param::text(environment), Param::text(platform)],
+    )
+}
+
+/// Deletes the OAuth client for a platform. Returns its row.
+#[must_use]
+pub fn delete_client(guard: &Guard<'_>, platform: &str) -> Statement {
+    let mut sql = Sql::new(guard);
+    sql.push("DELETE FROM oauth_clients WHERE platform = ").text(platform);
+    sql.push(
+        " AND (account, environment) IN (SELECT k.account, k.environment FROM api_keys k WHERE ",
+    );
+    sql.guard().push(") RETURNING *");
+    sql.finish()
+}
+
+/// Selects the OAuth client for the platform of the connection with an id.
+#[must_use]
+pub fn select_client_for(guard: &Guard<'_>, id: &ConnectionId) -> Statement {
+    let mut sql = Sql::new(guard);
+    sql.push("SELECT o.* FROM api_keys k CROSS JOIN connections c INDEXED BY connections_by_id ON c.account = k.account AND c.environment = k.environment AND c.id = ");
+    sql.text(id.as_str()).push(" CROSS JOIN oauth_clients o ON o.account = c.account AND o.environment = c.environment AND o.platform = c.platform WHERE ");
+    sql.guard_connection();
+    sql.finish()
+}
+
+/// Selects the OAuth client of the attempt with this link or state.
+#[must_use]
+pub fn select_client_of_attempt(hash: &str) -> Statement {
+    statement(
+        "SELECT o.* FROM connect_attempts a CROSS JOIN oauth_clients o ON o.account = a.account AND o.environment = a.environment AND o.platform = a.platform WHERE a.link_hash = ?1 OR a.state_hash = ?1",
+        vec![Param::text(hash)],
+    )
+}

@@ -1,0 +1,204 @@
+//! The rows that a connected account leaves.
+
+use super::statement;
+use crate::connect::attempt::EXCHANGE_MS;
+use crate::credentials::Sealed;
+use crate::fold::fold;
+use crate::ports::{Param, Statement};
+use crate::terms::{CredentialType, State};
+use crate::vault::draft::NewConnection;
+use crate::vault::statements::sql::COLUMNS;
+
+/// The condition under which a claimed attempt may still write: the request that claimed it is not too late.
+const STILL_CLAIMED: &str = "SELECT 1 FROM connect_attempts a WHERE a.id = ?A AND a.claimed_by = ?R AND a.status = 'exchanging' AND a.claimed_at > ?T";
+
+/// Credentials to be stored.
+#[derive(Debug)]
+pub struct NewCredentials<'a> {
+    /// The connection's id.
+    pub connection_id: &'a str,
+    /// The id of the connector's method.
+    pub auth_method: &'a str,
+    /// Their type.
+    pub kind: CredentialType,
+    /// What is held, sealed.
+    pub sealed: &'a Sealed,
+    /// When the access token was issued, in milliseconds since 1970-01-01 UTC.
+    pub issued_at: Option<u64>,
+    /// When it expires.
+    pub expires_at: Option<u64>,
+    /// Whether they can be renewed.
+    pub is_renewable: bool,
+    /// Whether the platform revokes them when it is asked.
+    pub is_revocable: bool,
+    /// A JSON array of strings: what the platform granted.
+    pub scopes: &'a str,
+    /// A JSON array of strings: what it did not grant of what was asked for.
+    pub missing_scopes: &'a str,
+}
+
+/// A connected account to be written: whose it is, and which request writes it.
+#[derive(Debug)]
+pub struct Connected<'a> {
+    /// The account.
+    pub account: &'a str,
+    /// Its environment.
+    pub environment: &'a str,
+    /// The id of the request.
+    pub request: &'a str,
+    /// The attempt that the request has claimed; `None` when it needs none.
+    pub attempt: Option<&'a str>,
+    /// The credentials.
+    pub credentials: NewCredentials<'a>,
+    /// The state that the connection has now.
+    pub state: State,
+    /// Milliseconds since 1970-01-01 UTC.
+    pub now: u64,
+}
+
+/// Numbered parameters under construction.
+struct Params(Vec<Param>);
+
+impl Params {
+    fn bind(&mut self, param: Param) -> String {
+        self.0.push(param);
+        format!("?{}", self.0.len())
+    }
+}
+
+impl Connected<'_> {
+    /// The condition that the request still holds its attempt; `1` when it has none.
+    fn condition(&self, params: &mut Params) -> String {
+        let Some(attempt) = self.attempt else { return "1".to_owned() };
+        let late = self.now.saturating_sub(EXCHANGE_MS);
+        let (attempt, request) =
+            (params.bind(Param::text(attempt)), params.bind(Param::text(self.request)));
+        let late = params.bind(Param::integer(late));
+        let condition = STILL_CLAIMED.replace("?A", &attempt).replace("?R", &request);
+        format!("EXISTS ({})", condition.replace("?T", &late))
+    }
+
+    /// Inserts the connection, unless another one has its key. Run twice, it does nothing the second time.
+    #[must_use]
+    pub fn insert(&self, new: &NewConnection) -> Statement {
+        let mut params = Params(Vec::new());
+        let name = new.name.as_deref();
+        let values = [
+            Param::text(self.account),
+            Param::text(self.environment),
+            Param::text(&new.id),
+            Param::text(&new.platform),
+            Param::text(&new.platform_version),
+            Param::text(&new.label),
+            Param::text(&new.identity),
+            Param::text(&fold(&new.identity)),
+            Param::text(new.identity_type.as_str()),
+            Param::optional_text(name),
+            Param::optional_text(name.map(fold).as_deref()),
+            Param::text(&new.description),
+            Param::text(self.state.as_str()),
+            Param::text(&new.tags),
+            Param::integer(self.now),
+            Param::text(self.request),
+        ];
+        let values: Vec<String> = values.into_iter().map(|value| params.bind(value)).collect();
+        let condition = self.condition(&mut params);
+        let id = params.bind(Param::text(&new.id));
+        let sql = format!(
+            "INSERT INTO connections (account, environment, id, platform, platform_version, label, identity, identity_folded, identity_type, name, name_folded, description, state, tags, created_at, written_by, active, version) SELECT {}, 1, 1 WHERE {condition} AND NOT EXISTS (SELECT 1 FROM connections c WHERE c.account = ?1 AND c.environment = ?2 AND c.id = {id}) ON CONFLICT (account, environment, platform, label, identity) DO NOTHING",
+            values.join(", "),
+        );
+        Statement { sql: sql.into(), params: params.0 }
+    }
+
+    /// Gives the connection its state, and a name and tags if they are given. Run twice, it does nothing the second time.
+    #[must_use]
+    pub fn update(&self, name: Option<&str>, tags: Option<&str>) -> Statement {
+        let mut params = Params(Vec::new());
+        let (account, environment) =
+            (params.bind(Param::text(self.account)), params.bind(Param::text(self.environment)));
+        let id = params.bind(Param::text(self.credentials.connection_id));
+        let request = params.bind(Param::text(self.request));
+        let (state, now) =
+            (params.bind(Param::text(self.state.as_str())), params.bind(Param::integer(self.now)));
+        let (folded, name) = (
+            params.bind(Param::optional_text(name.map(fold).as_deref())),
+            params.bind(Param::optional_text(name)),
+        );
+        let tags = params.bind(Param::optional_text(tags));
+        let condition = self.condition(&mut params);
+        let sql = format!(
+            "UPDATE connections SET version = version + 1, written_by = {request}, state_since = iif(state = {state}, state_since, {now}), state = {state}, state_reason = NULL, active = 1, name = coalesce({name}, name), name_folded = coalesce({folded}, name_folded), tags = coalesce({tags}, tags) WHERE account = {account} AND environment = {environment} AND id = {id} AND written_by <> {request} AND {condition}"
+        );
+        Statement { sql: sql.into(), params: params.0 }
+    }
+
+    /// Stores the credentials of the connection that this request has written, in place of its former ones. Run twice, it
+    /// does nothing the second time.
+    #[must_use]
+    pub fn put_credentials(&self) -> Statement {
+        let held = &self.credentials;
+        statement(
+            "INSERT INTO credentials (account, environment, connection_id, auth_method, type, sealed, version, issued_at, expires_at, renewable, revocable, scopes, missing_scopes, refreshed_at, written_by) SELECT c.account, c.environment, c.id, ?4, ?5, ?6, 1, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14 FROM connections c WHERE c.account = ?1 AND c.environment = ?2 AND c.id = ?3 AND c.written_by = ?14 ON CONFLICT (account, environment, connection_id) DO UPDATE SET auth_method = excluded.auth_method, type = excluded.type, sealed = excluded.sealed, version = credentials.version + 1, issued_at = excluded.issued_at, expires_at = excluded.expires_at, renewable = excluded.renewable, revocable = excluded.revocable, scopes = excluded.scopes, missing_scopes = excluded.missing_scopes, refreshed_at = excluded.refreshed_at, reason_code = NULL, reason_detail = NULL, reason_status = NULL, attempts = 0, failing_since = NULL, refused_since = NULL, next_attempt_at = NULL, lease = NULL, lease_until = NULL, written_by = excluded.written_by WHERE credentials.written_by <> excluded.written_by",
+            vec![
+                Param::text(self.account),
+                Param::text(self.environment),
+                Param::text(held.connection_id),
+                Param::text(held.auth_method),
+                Param::text(held.kind.as_str()),
+                Param::text(held.sealed.as_str()),
+                Param::optional_integer(held.issued_at),
+                Param::optional_integer(held.expires_at),
+                Param::Integer(held.is_renewable.into()),
+                Param::Integer(held.is_revocable.into()),
+                Param::text(held.scopes),
+                Param::text(held.missing_scopes),
+                Param::integer(self.now),
+                Param::text(self.request),
+            ],
+        )
+    }
+
+    /// Ends the attempt: it has succeeded when this request stored the credentials.
+    #[must_use]
+    pub fn succeed(&self, attempt: &str) -> Statement {
+        statement(
+            "UPDATE connect_attempts SET status = 'succeeded', sealed = NULL WHERE id = ?1 AND claimed_by = ?2 AND status = 'exchanging' AND EXISTS (SELECT 1 FROM credentials h WHERE h.account = ?3 AND h.environment = ?4 AND h.connection_id = ?5 AND h.written_by = ?2)",
+            vec![
+                Param::text(attempt),
+                Param::text(self.request),
+                Param::text(self.account),
+                Param::text(self.environment),
+                Param::text(self.credentials.connection_id),
+            ],
+        )
+    }
+}
+
+/// Selects the connection with an id, for a request that has been let in already.
+#[must_use]
+pub fn select_connection(account: &str, environment: &str, id: &str) -> Statement {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM connections c INDEXED BY connections_by_id WHERE c.account = ?1 AND c.environment = ?2 AND c.id = ?3"
+    );
+    Statement {
+        sql: sql.into(),
+        params: vec![Param::text(account), Param::text(environment), Param::text(id)],
+    }
+}
+
+/// As [`select_connection`], by the key in parts.
+#[must_use]
+pub fn select_holder(account: &str, environment: &str, new: &NewConnection) -> Statement {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM connections c INDEXED BY connections_by_key WHERE c.account = ?1 AND c.environment = ?2 AND c.platform = ?3 AND c.label = ?4 AND c.identity = ?5"
+    );
+    let params = vec![
+        Param::text(account),
+        Param::text(environment),
+        Param::text(&new.platform),
+        Param::text(&new.label),
+        Param::text(&new.identity),
+    ];
+    Statement { sql: sql.into(), params }
+}
