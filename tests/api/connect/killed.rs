@@ -1,0 +1,241 @@
+//! The process is killed between any two steps: nothing half connected is ever shown as connected, and nothing is orphaned.
+
+use std::cell::Cell;
+use std::future::{Future, pending};
+use std::pin::pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+use connector_vault::api::handle;
+use connector_vault::ports::{
+    Blob, Blobs, Clock, Db, Http, HttpRequest, Patterns, Random, RateLimit, ResultSet, RetryAfter,
+    Statement, StorageError,
+};
+
+use super::*;
+use crate::support::World;
+
+/// A process that is killed when it asks storage or a platform for the nth time: before that is done, or just after.
+struct Mortal<'a> {
+    world: &'a World,
+    left: Cell<u32>,
+    does_the_last: bool,
+}
+
+impl Mortal<'_> {
+    async fn step<T>(&self, work: impl Future<Output = T>) -> T {
+        let left = self.left.get();
+        self.left.set(left.saturating_sub(1));
+        if left == 0 && !self.does_the_last {
+            pending::<()>().await;
+        }
+        let done = work.await;
+        if left == 0 {
+            pending::<()>().await;
+        }
+        done
+    }
+}
+
+impl Db for Mortal<'_> {
+    async fn batch(&self, statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
+        self.step(self.world.batch(statements)).await
+    }
+}
+
+impl Http for Mortal<'_> {
+    async fn send(
+        &self,
+        request: HttpRequest,
+        deadline_ms: u32,
+    ) -> Result<HttpResponse, HttpError> {
+        self.step(self.world.send(request, deadline_ms)).await
+    }
+}
+
+impl Blobs for Mortal<'_> {
+    async fn get(&self, key: &str) -> Result<Option<Rc<dyn Blob>>, StorageError> {
+        self.world.get(key).await
+    }
+
+    async fn inflate(&self, bytes: Vec<u8>) -> Result<Option<Vec<u8>>, StorageError> {
+        self.world.inflate(bytes).await
+    }
+}
+
+impl Clock for Mortal<'_> {
+    fn now(&self) -> u64 {
+        Clock::now(self.world)
+    }
+
+    async fn sleep(&self, milliseconds: u32) {
+        self.world.sleep(milliseconds).await;
+    }
+}
+
+impl Random for Mortal<'_> {
+    fn fill(&self, bytes: &mut [u8]) {
+        self.world.fill(bytes);
+    }
+}
+
+impl Patterns for Mortal<'_> {
+    fn is_match(&self, pattern: &str, text: &str) -> bool {
+        self.world.is_match(pattern, text)
+    }
+}
+
+impl RateLimit for Mortal<'_> {
+    async fn allow(&self, caller: &str) -> Result<(), RetryAfter> {
+        self.world.allow(caller).await
+    }
+}
+
+/// Answers a request in a process that is killed at a step. Returns `None` when it was.
+fn answer_until(api: &Api, request: &Request, step: u32, does_the_last: bool) -> Option<Response> {
+    let process = Mortal { world: &api.world, left: Cell::new(step), does_the_last };
+    let mut answer = pin!(handle(&api.service, &process, request));
+    for _ in 0..1000 {
+        let mut context = Context::from_waker(Waker::noop());
+        if let Poll::Ready(response) = answer.as_mut().poll(&mut context) {
+            return Some(response);
+        }
+    }
+    None
+}
+
+/// Runs `case` for a death before and after each step, until it lives through all of them. Returns how often it died.
+fn at_every_step(case: impl Fn(u32, bool) -> bool) -> u32 {
+    let deaths = (0..50).find(|step| case(*step, false) && case(*step, true));
+    deaths.expect("it never comes to its end")
+}
+
+fn tokens(nth: u8) -> Value {
+    json!({"access_token": format!("at-{nth}"), "refresh_token": format!("rt-{nth}"), "expires_in": 3600})
+}
+
+/// What is there: connections, credentials, and whether each connection's credentials are its own.
+fn expect_whole(api: &Api) {
+    for orphan in [
+        "SELECT h.connection_id FROM credentials h WHERE NOT EXISTS (SELECT 1 FROM connections c WHERE c.id = h.connection_id)",
+        "SELECT c.id FROM connections c WHERE NOT EXISTS (SELECT 1 FROM credentials h WHERE h.connection_id = c.id)",
+        "SELECT a.id FROM connect_attempts a WHERE a.status = 'succeeded' AND NOT EXISTS (SELECT 1 FROM connections c WHERE c.id = a.connection_id)",
+        "SELECT a.id FROM connect_attempts a WHERE a.status IN ('succeeded', 'failed') AND a.sealed IS NOT NULL",
+    ] {
+        assert_eq!(api.world.texts(orphan), [""; 0], "{orphan}");
+    }
+}
+
+#[test]
+fn an_exchange() {
+    let deaths = at_every_step(|step, does_the_last| {
+        let api = api();
+        set_client(&api, "acme");
+        let (id, link) = begin(&api, &of_ann("acme"));
+        let browser = Browser::default();
+        let state = value_of(&browser.follow(&api, &link).1, "state").unwrap();
+        script(&api, &[(200, tokens(1)), (404, json!({}))]);
+        let back = browser.request("GET", &format!("/connect/callback?code=c&state={state}"));
+        let lives = answer_until(&api, &back, step, does_the_last).is_some();
+        expect_whole(&api);
+        let now = attempt(&api, &id);
+        let connected = rows(&api, "connections") == 1;
+        assert_eq!(connected, now["status"] == "succeeded", "{step} {does_the_last}: {now}");
+        assert!(connected || now["status"] == "pending", "{step}: {now}");
+        // A code is used once, whoever loads the page again.
+        let used =
+            api.world.sent.borrow().iter().filter(|sent| sent.url.ends_with("/token")).count();
+        script(&api, &[(200, tokens(2)), (404, json!({}))]);
+        let again = browser.back(&api, &format!("code=c&state={state}"));
+        if used > 0 {
+            let asked =
+                api.world.sent.borrow().iter().filter(|sent| sent.url.ends_with("/token")).count();
+            assert_eq!((used, asked, again.status == 409), (1, 1, !connected), "{step}");
+        }
+        // What was interrupted says so after a minute, and the next attempt works.
+        api.world.wait(60_001);
+        let ended = attempt(&api, &id);
+        if ended["status"] != "succeeded" {
+            assert_eq!(ended["error"]["code"], "interrupted", "{step}: {ended}");
+            connected_again(&api);
+        }
+        expect_whole(&api);
+        lives
+    });
+    assert!(deaths >= 4, "{deaths}");
+}
+
+fn connected_again(api: &Api) {
+    assert_eq!(rows(api, "connections"), 0);
+    connected(api, &of_ann("acme"), &tokens(3));
+}
+
+#[test]
+fn a_reconnection() {
+    let deaths = at_every_step(|step, does_the_last| {
+        let api = api();
+        set_client(&api, "revoked");
+        let connection = connected(&api, &of_ann("revoked"), &tokens(1));
+        let path = format!("/v1/vault/connections/{connection}/credentials");
+        let (id, link) = begin(&api, &json!({"connection": connection}));
+        let browser = Browser::default();
+        let state = value_of(&browser.follow(&api, &link).1, "state").unwrap();
+        script(&api, &[(200, tokens(2))]);
+        let back = browser.request("GET", &format!("/connect/callback?code=c&state={state}"));
+        let lives = answer_until(&api, &back, step, does_the_last).is_some();
+        expect_whole(&api);
+        let is_new = attempt(&api, &id)["status"] == "succeeded";
+        let expected = if is_new { "at-2" } else { "at-1" };
+        assert_eq!(body(&api.get(&path))["accessToken"], expected, "{step}");
+        lives
+    });
+    assert!(deaths >= 3, "{deaths}");
+}
+
+#[test]
+fn a_deletion() {
+    let deaths = at_every_step(|step, does_the_last| {
+        let api = api();
+        set_client(&api, "revoked");
+        let id = connected(&api, &of_ann("revoked"), &tokens(1));
+        api.world.database.execute("DELETE FROM connect_attempts", []).unwrap();
+        script(&api, &[(200, json!({}))]);
+        let delete = api.request("DELETE", &format!("/v1/vault/connections/{id}"));
+        let lives = answer_until(&api, &delete, step, does_the_last).is_some();
+        expect_whole(&api);
+        // What the platform has not been asked about is kept until it is.
+        let asked =
+            api.world.sent.borrow().iter().filter(|sent| sent.url.ends_with("/revoke")).count();
+        let (there, kept) = (rows(&api, "connections") == 1, rows(&api, "revocations") == 1);
+        assert!(there || kept || asked == 1, "{step} {does_the_last}");
+        assert!(!(there && kept), "{step}");
+        lives
+    });
+    assert!(deaths >= 3, "{deaths}");
+}
+
+#[test]
+fn a_renewal() {
+    let deaths = at_every_step(|step, does_the_last| {
+        let api = api();
+        set_client(&api, "acme");
+        let id = connected(&api, &of_ann("acme"), &tokens(1));
+        let path = format!("/v1/vault/connections/{id}/credentials");
+        script(&api, &[(200, tokens(2))]);
+        let renew = api.request("GET", &format!("{path}?refresh=true"));
+        let lives = answer_until(&api, &renew, step, does_the_last).is_some();
+        expect_whole(&api);
+        let held = body(&api.get(&path))["accessToken"].as_str().unwrap().to_owned();
+        assert!(["at-1", "at-2"].contains(&held.as_str()), "{step}: {held}");
+        // Whoever comes after the lease renews, by the refresh token that is stored with the access token.
+        api.world.wait(30_001);
+        api.world.sent.borrow_mut().clear();
+        script(&api, &[(200, tokens(3))]);
+        let next = body(&api.get(&format!("{path}?refresh=true")));
+        assert_eq!(next["accessToken"], "at-3", "{step}: {next}");
+        let spent = value_of(&form(&api, 0), "refresh_token").unwrap();
+        assert_eq!(spent.replace("rt", "at"), held, "{step}");
+        lives
+    });
+    assert!(deaths >= 3, "{deaths}");
+}
