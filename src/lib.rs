@@ -12,6 +12,7 @@
 //! | [`credentials`] | the keys that seal credentials at rest, sealing, opening |
 //! | [`vault`] | connections: fields and their rules, keys, filters, cursors, entity tags, their SQL |
 //! | [`connect`] | connecting accounts: methods and fields, attempts, their SQL |
+//! | [`call`] | calls to platforms: addresses, headers, signatures; pure |
 //! | [`lifecycle`] | when credentials are renewed, what a failed renewal means, the SQL of both |
 //! | [`api`] | the HTTP contract, pure: endpoints, query parameters, bodies, problems, [`api::handle()`] |
 //! | `edge` | feature `worker`: the Cloudflare Worker, the only code that uses the Workers API |
@@ -30,6 +31,7 @@
 
 pub mod access;
 pub mod api;
+pub mod call;
 pub mod catalog;
 #[cfg(feature = "client")]
 pub mod client;
