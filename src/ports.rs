@@ -287,6 +287,47 @@ pub enum HttpError {
 /// The most bytes of another service's answer that are read.
 pub const MAX_ANSWER: usize = 1 << 20;
 
+/// A request that is passed on to another service.
+#[derive(Clone, Copy)]
+pub struct Outgoing<'a> {
+    /// The method.
+    pub method: &'a str,
+    /// An absolute URL.
+    pub url: &'a str,
+    /// Header names in lower case, with their values.
+    pub headers: &'a [(String, String)],
+    /// The body.
+    pub payload: Payload<'a>,
+}
+
+/// The body of a request that is passed on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Payload<'a> {
+    /// These bytes; empty for none.
+    Bytes(&'a [u8]),
+    /// The body of the request that is being answered, as it arrives. It can be sent once.
+    Arriving,
+}
+
+/// An answer of another service whose body may still be on its way.
+#[derive(Debug)]
+pub struct Incoming {
+    /// The HTTP status.
+    pub status: u16,
+    /// Header names in lower case, with their values.
+    pub headers: Vec<(String, String)>,
+    /// The body, which the platform code can read. Dropping it ends the transfer.
+    pub body: Rc<dyn Any>,
+}
+
+impl Incoming {
+    /// The value of a header. `name` must be in lower case. Returns `None` when the answer has no such header.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+}
+
 /// Other services.
 pub trait Http {
     /// Sends a request and reads the whole answer. Follows no redirect.
@@ -295,6 +336,24 @@ pub trait Http {
         request: HttpRequest,
         deadline_ms: u32,
     ) -> impl Future<Output = Result<HttpResponse, HttpError>>;
+
+    /// Sends a request, and returns when the answer begins. Follows no redirect. The deadline counts from when the whole
+    /// request has been sent.
+    fn open(
+        &self,
+        request: Outgoing<'_>,
+        deadline_ms: u32,
+    ) -> impl Future<Output = Result<Incoming, HttpError>>;
+
+    /// The whole body of an answer.
+    ///
+    /// # Errors
+    /// [`HttpError::TooLarge`] when it has more than `most` bytes, [`HttpError::Unreachable`] when the connection breaks.
+    fn read(
+        &self,
+        body: Rc<dyn Any>,
+        most: usize,
+    ) -> impl Future<Output = Result<Vec<u8>, HttpError>>;
 }
 
 /// Regular expressions.

@@ -97,6 +97,8 @@ named! {
     ClientsRead = "clients:read",
     /// Set and delete OAuth clients. A token can't have this scope.
     ClientsWrite = "clients:write",
+    /// Call platforms as the connected users.
+    ConnectionsCall = "connections:call",
 }
 
 named! {
@@ -157,11 +159,12 @@ named! {
 
 impl Scope {
     /// The scopes that a token may have.
-    pub const OF_TOKENS: [Self; 4] = [
+    pub const OF_TOKENS: [Self; 5] = [
         Self::CatalogRead,
         Self::ConnectionsRead,
         Self::ConnectionsWrite,
         Self::ConnectionsConnect,
+        Self::ConnectionsCall,
     ];
 
     /// Whether a key has the scope when nobody says which scopes it has: whoever reads credentials acts as the user.
@@ -182,6 +185,7 @@ impl Scope {
             Self::CredentialsWrite => 64,
             Self::ClientsRead => 128,
             Self::ClientsWrite => 256,
+            Self::ConnectionsCall => 4096,
         }
     }
 }

@@ -99,12 +99,14 @@ export interface Names {
     | "credentials:read"
     | "credentials:write"
     | "clients:read"
-    | "clients:write";
+    | "clients:write"
+    | "connections:call";
   SessionScope:
     | "catalog:read"
     | "connections:read"
     | "connections:write"
-    | "connections:connect";
+    | "connections:connect"
+    | "connections:call";
   TokenAuth:
     | "client_secret_post"
     | "client_secret_basic"

@@ -220,6 +220,28 @@ impl BodyReader {
         }
     }
 
+    /// Notes each member that an object in the value has twice: of two readers, one may take the first and one the last.
+    pub fn check_repeated(&mut self, path: &[&str], value: &Value) {
+        match value {
+            Value::Array(items) => {
+                for (nth, item) in items.iter().enumerate() {
+                    self.check_repeated(&[path, &[&nth.to_string()]].concat(), item);
+                }
+            }
+            Value::Object(members) => {
+                let mut seen = std::collections::BTreeSet::new();
+                for (name, value) in members {
+                    let place = [path, &[name.as_str()]].concat();
+                    if !seen.insert(name) {
+                        self.invalid(&place, "is given more than once");
+                    }
+                    self.check_repeated(&place, value);
+                }
+            }
+            _ => {}
+        }
+    }
+
     /// Notes a fault unless the value is a whole number from `least` to `most`.
     pub fn check_integer(&mut self, field: &str, value: &Value, least: u64, most: u64) {
         if !value.as_integer().is_some_and(|number| least <= number && number <= most) {

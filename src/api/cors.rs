@@ -6,7 +6,7 @@ use super::message::{NO_STORE, Request, Response};
 use super::route::Route;
 
 /// Response headers that a page may read.
-const EXPOSED: &str = "ETag, Link, Retry-After, Server-Timing, x-request-id";
+const EXPOSED: &str = "ETag, Link, Retry-After, Server-Timing, x-request-id, x-vault-source";
 /// Seconds for which a browser may remember a preflight; browsers apply lower limits of their own.
 const PREFLIGHT_AGE: &str = "86400";
 
@@ -22,7 +22,8 @@ pub fn vary(config: &Config) -> String {
 pub fn expose(config: &Config, request: &Request, response: &mut Response) {
     if let Some(origin) = caller(config, request) {
         response.add("access-control-allow-origin", origin.to_owned());
-        response.add("access-control-expose-headers", EXPOSED);
+        let exposed = if response.passed.is_some() { "*" } else { EXPOSED };
+        response.add("access-control-expose-headers", exposed);
     }
 }
 
@@ -37,6 +38,13 @@ fn caller<'a>(config: &Config, request: &'a Request) -> Option<&'a str> {
     (config.allows(origin) || is_document()).then_some(origin)
 }
 
+/// Whether a request is to be passed on to a platform, which may take any header.
+#[must_use]
+pub fn is_call(request: &Request) -> bool {
+    let Route::To(resource) = Route::of(&request.path) else { return false };
+    matches!(resource.endpoint("GET"), Some(Endpoint::Keyed(keyed)) if keyed.is_proxy())
+}
+
 /// The answer to `OPTIONS`. It names the headers that a page may send only to a page that may call.
 #[must_use]
 pub fn preflight(config: &Config, request: &Request, allow: &str) -> Response {
@@ -44,7 +52,9 @@ pub fn preflight(config: &Config, request: &Request, allow: &str) -> Response {
     response.add("allow", allow.to_owned());
     response.add("cache-control", NO_STORE);
     if caller(config, request).is_some() {
-        let headers = config.secret_headers.join(", ") + ", content-type, if-match, if-none-match";
+        let others =
+            if is_call(request) { ", *" } else { ", content-type, if-match, if-none-match" };
+        let headers = config.secret_headers.join(", ") + others;
         response.add("access-control-allow-methods", allow.to_owned());
         response.add("access-control-allow-headers", headers);
         response.add("access-control-max-age", PREFLIGHT_AGE);

@@ -1,13 +1,14 @@
 //! What a request costs in storage: counted on the way to the ports, reported in `server-timing`.
 
+use std::any::Any;
 use std::cell::Cell;
 use std::fmt;
 use std::rc::Rc;
 
 use crate::access::usage::Use;
 use crate::ports::{
-    Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Patterns, Ports, Random,
-    RateLimit, ResultSet, RetryAfter, Statement, StorageError,
+    Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Outgoing,
+    Patterns, Ports, Random, RateLimit, ResultSet, RetryAfter, Statement, StorageError,
 };
 
 /// How often a read of a value, or a batch whose connection was lost, is tried before the request fails.
@@ -203,6 +204,14 @@ impl<P: Http> Http for Metered<'_, P> {
         deadline_ms: u32,
     ) -> Result<HttpResponse, HttpError> {
         self.ports.send(request, deadline_ms).await
+    }
+
+    async fn open(&self, request: Outgoing<'_>, deadline_ms: u32) -> Result<Incoming, HttpError> {
+        self.ports.open(request, deadline_ms).await
+    }
+
+    async fn read(&self, body: Rc<dyn Any>, most: usize) -> Result<Vec<u8>, HttpError> {
+        self.ports.read(body, most).await
     }
 }
 

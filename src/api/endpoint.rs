@@ -3,8 +3,8 @@
 
 use super::body::Field;
 use super::fields::{
-    CLIENT_FIELDS, CONNECT_FIELDS, CREATE_FIELDS, CREDENTIALS_FIELDS, NAME_FIELDS, SESSION_FIELDS,
-    STATE_FIELDS, UPDATE_FIELDS,
+    CLIENT_FIELDS, CONNECT_FIELDS, CREATE_FIELDS, CREDENTIALS_FIELDS, INPUT_FIELDS, NAME_FIELDS,
+    SESSION_FIELDS, STATE_FIELDS, UPDATE_FIELDS,
 };
 use super::parameters::{
     ACTION_DETAIL_PARAMETERS, ACTION_PARAMETERS, ATTEMPT_PARAMETERS, CLIENT_PARAMETERS,
@@ -13,6 +13,12 @@ use super::parameters::{
 use super::query::Parameter;
 use crate::percent::encode;
 use crate::terms::{Method, Scope};
+
+/// The path of calls that are passed on to platforms.
+const PROXY_PATH: &str = "/v1/vault/connections/{id}/proxy/{path}";
+
+/// The parameter that stands for the whole rest of a path, percent-encoded as it was sent.
+pub(super) const REST: &str = "{path}";
 
 /// The endpoint's address and what it takes.
 #[derive(Debug, Clone, Copy)]
@@ -269,6 +275,34 @@ endpoints! {
             body: Some(&CREDENTIALS_FIELDS),
             if_match: false,
         };
+        /// Runs an action of the platform of a connection.
+        RunAction(Access::Scope(Scope::ConnectionsCall)): Facts {
+            method: Method::Post,
+            path: "/v1/vault/connections/{id}/actions/{key}",
+            query: &[],
+            body: Some(&INPUT_FIELDS),
+            if_match: false,
+        };
+        /// Reads from the platform of a connection.
+        ProxyGet(Access::Scope(Scope::ConnectionsCall)): Facts {
+            method: Method::Get, path: PROXY_PATH, query: &[], body: None, if_match: false,
+        };
+        /// Sends something to the platform of a connection.
+        ProxyPost(Access::Scope(Scope::ConnectionsCall)): Facts {
+            method: Method::Post, path: PROXY_PATH, query: &[], body: None, if_match: false,
+        };
+        /// Replaces something at the platform of a connection.
+        ProxyPut(Access::Scope(Scope::ConnectionsCall)): Facts {
+            method: Method::Put, path: PROXY_PATH, query: &[], body: None, if_match: false,
+        };
+        /// Changes something at the platform of a connection.
+        ProxyPatch(Access::Scope(Scope::ConnectionsCall)): Facts {
+            method: Method::Patch, path: PROXY_PATH, query: &[], body: None, if_match: false,
+        };
+        /// Deletes something at the platform of a connection.
+        ProxyDelete(Access::Scope(Scope::ConnectionsCall)): Facts {
+            method: Method::Delete, path: PROXY_PATH, query: &[], body: None, if_match: false,
+        };
         /// Connects an account.
         Connect(Access::Scope(Scope::ConnectionsConnect)): Facts {
             method: Method::Post,
@@ -341,6 +375,12 @@ endpoints! {
 }
 
 impl Keyed {
+    /// Whether the endpoint passes requests on, with any query and body.
+    #[must_use]
+    pub fn is_proxy(self) -> bool {
+        self.facts().path == PROXY_PATH
+    }
+
     /// The path with its parameters replaced, in order, by the percent-encoded `arguments`.
     #[must_use]
     pub fn address(self, arguments: &[&str]) -> String {

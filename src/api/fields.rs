@@ -92,6 +92,14 @@ pub const CLIENT_FIELDS: [Field; 6] = [
     own("variables", |body, name, value| body.check_texts(name, value, connect_rules::field)),
 ];
 
+/// The input of an action, which is checked against the action's schema separately.
+pub const INPUT_FIELDS: [Field; 4] = [
+    own("path", |body, name, value| body.check_repeated(&[name], value)),
+    own("query", |body, name, value| body.check_repeated(&[name], value)),
+    own("header", |body, name, value| body.check_repeated(&[name], value)),
+    own("body", |body, name, value| body.check_repeated(&[name], value)),
+];
+
 /// Credentials that another service held. Which of them belong to the type is checked separately.
 pub const CREDENTIALS_FIELDS: [Field; 15] = [
     required("type", FieldCheck::OneOf(&CredentialType::NAMES)),
@@ -152,7 +160,7 @@ pub(super) fn platform_in_any_case(text: &str) -> Option<&'static str> {
 fn scope(text: &str) -> Option<&'static str> {
     let known = Scope::OF_TOKENS.into_iter().any(|scope| scope.as_str() == text);
     (!known).then_some(
-        "must be one of catalog:read, connections:read, connections:write, connections:connect",
+        "must be one of catalog:read, connections:read, connections:write, connections:connect, connections:call",
     )
 }
 

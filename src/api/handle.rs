@@ -9,12 +9,13 @@ use super::message::{NO_STORE, Request, Response};
 use super::plan::{Context, Plan, Results, Statements};
 use super::problem::Problem;
 use super::route::{READS, Resource, Route};
-use super::{catalog, clients, connect, credentials, open, page, session, vault, whoami};
+use super::{call, catalog, clients, connect, credentials, open, page, session, vault, whoami};
 use crate::access::authenticate::{KeyCache, owner};
 use crate::access::error::AuthenticationError;
 use crate::access::statements::select_key;
 use crate::access::usage::Usage;
 use crate::access::{Caller, Principal};
+use crate::call::headers::SOURCE;
 use crate::catalog::cache::CatalogCache;
 use crate::ports::{Db, Ports, ResultSet};
 use crate::terms::Scopes;
@@ -66,6 +67,15 @@ impl Service {
         endpoint.is_some_and(|endpoint| endpoint.facts().body.is_some())
             && self.caller(request).is_ok()
     }
+
+    /// Whether a request is to be passed on to a platform, with all of its headers.
+    #[must_use]
+    pub fn passes_on(&self, request: &Request) -> bool {
+        let Route::To(resource) = Route::of(&request.path) else { return false };
+        let endpoint = resource.endpoint(&request.method);
+        matches!(endpoint, Some(Endpoint::Keyed(keyed)) if keyed.is_proxy())
+            && self.caller(request).is_ok()
+    }
 }
 
 /// Answers a request:
@@ -94,6 +104,9 @@ pub async fn handle<P: Ports>(service: &Service, ports: &P, request: &Request) -
     }
     if let Some(used) = metered.settled_use().filter(|_| response.status != 401) {
         service.usage.remember(used);
+    }
+    if response.header(SOURCE).is_none() && is_call(&request.path) {
+        response.add(SOURCE, "vault");
     }
     cors::expose(&service.config, request, &mut response);
     response.add("vary", service.vary.clone());
@@ -232,6 +245,16 @@ async fn answer<P: Ports>(
             let results = results(&sets, metered);
             Box::pin(asked.answer(&principal, &results, &service.catalog, metered)).await
         }
+        Ok(Plan::Run(run, statements)) => {
+            let (principal, sets) = door.admit(statements).await?;
+            let results = results(&sets, metered);
+            Box::pin(run.answer(&principal, &results, &service.catalog, metered)).await
+        }
+        Ok(Plan::Proxy(call, statements)) => {
+            let (principal, sets) = door.admit(statements).await?;
+            let results = results(&sets, metered);
+            Box::pin(call.answer(&principal, &results, &service.catalog, metered)).await
+        }
         Ok(Plan::SetCredentials(new, statements)) => {
             let (principal, sets) = door.admit(statements).await?;
             let results = results(&sets, metered);
@@ -246,6 +269,12 @@ async fn answer<P: Ports>(
             Err(problem)
         }
     }
+}
+
+/// Whether a path leads to what calls platforms.
+fn is_call(path: &str) -> bool {
+    let Route::To(resource) = Route::of(path) else { return false };
+    matches!(resource.endpoint("POST"), Some(Endpoint::Keyed(keyed)) if keyed.is_proxy() || keyed == Keyed::RunAction)
 }
 
 /// The results of a plan's own statements, which come after the key's.
@@ -278,6 +307,12 @@ async fn plan<'a, P: Ports>(
         Keyed::GetStatus => vault::status::plan(context),
         Keyed::GetCredentials => credentials::read::plan(context),
         Keyed::SetCredentials => credentials::set::plan(context),
+        Keyed::RunAction => call::run::plan(context),
+        Keyed::ProxyGet
+        | Keyed::ProxyPost
+        | Keyed::ProxyPut
+        | Keyed::ProxyPatch
+        | Keyed::ProxyDelete => call::proxy::plan(context),
         Keyed::Connect => Box::pin(connect::start::plan(context, &service.catalog, ports)).await,
         Keyed::GetAttempt => connect::attempt::plan(context),
         Keyed::ListOauthClients => clients::list(context),

@@ -1,5 +1,6 @@
 //! Requests and responses as plain structs.
 
+use std::any::Any;
 use std::fmt;
 use std::rc::Rc;
 
@@ -34,10 +35,15 @@ pub enum Body {
     Whole(Vec<u8>),
     /// More than [`MAX_BODY`] bytes; the rest was not read.
     TooLarge,
+    /// Not read: the platform code holds it as a stream.
+    Arriving,
 }
 
 /// The most bytes that a request body may have.
 pub const MAX_BODY: usize = 64 << 10;
+
+/// The most bytes of a request that is passed on which are held, so that they can be signed or sent again.
+pub const MAX_HELD: usize = 1 << 20;
 
 impl Default for Body {
     fn default() -> Self {
@@ -73,8 +79,19 @@ pub struct Response {
     pub kept: Option<Rc<dyn Blob>>,
     /// Whether the platform answers with the site's static file at the request's path instead.
     pub is_file: bool,
+    /// What a platform answered, when that is passed on; `body` and `kept` are then empty.
+    pub passed: Option<Passed>,
     /// A message for the operator's log.
     pub log: Option<String>,
+}
+
+/// A platform's answer that is passed on.
+#[derive(Debug, Clone)]
+pub struct Passed {
+    /// Its headers, which come before this service's own: names in lower case, with their values.
+    pub headers: Vec<(String, String)>,
+    /// Its body, for the platform code.
+    pub body: Rc<dyn Any>,
 }
 
 impl Response {

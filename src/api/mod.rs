@@ -2,6 +2,7 @@
 //! and neither Cloudflare nor the browser.
 
 pub mod body;
+pub mod call;
 pub mod catalog;
 pub mod clients;
 pub mod config;

@@ -5,6 +5,8 @@ use std::marker::PhantomData;
 use serde::de::DeserializeOwned;
 
 use super::body::BodyReader;
+use super::call::proxy::ProxyCall;
+use super::call::run::RunAction;
 use super::catalog::answer::CatalogAnswer;
 use super::clients::PutClient;
 use super::config::Config;
@@ -46,6 +48,10 @@ pub enum Plan<'a> {
     Credentials(AskedCredentials<'a>, Statements),
     /// Credentials to be stored, and what is asked of storage first.
     SetCredentials(NewCredentials<'a>, Statements),
+    /// An action to be run, and what is asked of storage first.
+    Run(RunAction<'a>, Statements),
+    /// A call to be passed on, and what is asked of storage first.
+    Proxy(ProxyCall<'a>, Statements),
     /// Statements for the vault's database, and the function that renders their results.
     Vault(Statements, Box<Render<'a>>),
 }

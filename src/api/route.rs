@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::endpoint::{Access, Endpoint, Open, is_parameter};
+use super::endpoint::{Access, Endpoint, Open, REST, is_parameter};
 use crate::percent::decode;
 use crate::terms::Method;
 
@@ -32,11 +32,10 @@ impl Route {
     /// Finds where a percent-encoded path leads. Each segment is decoded once, then matched.
     #[must_use]
     pub fn of(path: &str) -> Self {
-        let segments: Vec<_> =
-            path.strip_prefix('/').unwrap_or(path).split('/').map(segment).collect();
+        let path = path.strip_prefix('/').unwrap_or(path);
+        let segments: Vec<_> = path.split('/').map(segment).collect();
         let in_api = matches!(segments.first(), Some(Some(first)) if first == "v1");
-        let decoded: Option<Vec<_>> = segments.into_iter().collect();
-        match decoded.and_then(|segments| Resource::of(&segments)) {
+        match Resource::of(path, &segments) {
             Some(resource) => Self::To(resource),
             None if in_api => Self::UnknownInApi,
             None => Self::Unknown,
@@ -49,12 +48,17 @@ fn segment(encoded: &str) -> Option<Cow<'_, str>> {
     decode(encoded).filter(|decoded| !decoded.contains('\0'))
 }
 
-/// The values of the parameters of the path `template`. Returns `None` when the segments do not match it.
-fn arguments(template: &str, segments: &[Cow<'_, str>]) -> Option<Vec<String>> {
+/// The values of the parameters of the path `template`; `None` as a segment stands for one that can't be decoded. Returns
+/// `None` when the segments, those of `path`, do not match it.
+fn arguments(template: &str, path: &str, segments: &[Option<Cow<'_, str>>]) -> Option<Vec<String>> {
     let mut arguments = Vec::new();
     let mut segments = segments.iter();
-    for expected in template.split('/').skip(1) {
-        let segment = segments.next()?;
+    for (nth, expected) in template.split('/').skip(1).enumerate() {
+        if expected == REST {
+            arguments.push(path.splitn(nth.saturating_add(1), '/').nth(nth)?.to_owned());
+            return Some(arguments);
+        }
+        let segment = segments.next()?.as_ref()?;
         if is_parameter(expected) && !segment.is_empty() {
             arguments.push(segment.clone().into_owned());
         } else if expected != segment {
@@ -65,10 +69,10 @@ fn arguments(template: &str, segments: &[Cow<'_, str>]) -> Option<Vec<String>> {
 }
 
 impl Resource {
-    fn of(segments: &[Cow<'_, str>]) -> Option<Self> {
+    fn of(encoded: &str, segments: &[Option<Cow<'_, str>>]) -> Option<Self> {
         let matches = Endpoint::ALL.iter().filter_map(|endpoint| {
             let path = endpoint.facts().path;
-            arguments(path, segments).map(|arguments| Self { path, arguments })
+            arguments(path, encoded, segments).map(|arguments| Self { path, arguments })
         });
         // A segment that is written out comes before a parameter in the same place.
         matches.min_by_key(|resource| resource.arguments.len())

@@ -22,7 +22,8 @@ pub fn below(server: &str, path: &str, query: &str) -> Option<String> {
 
 /// Whether some server may read a path as one that leads upwards: however often it is decoded, whichever slash it heeds,
 /// and whether or not it ignores what follows a semicolon.
-fn leaves(path: &str) -> bool {
+#[must_use]
+pub fn leaves(path: &str) -> bool {
     let mut text = path.to_owned();
     loop {
         let climbs = text.split(['/', '\\']).any(|segment| {

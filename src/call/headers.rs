@@ -76,8 +76,8 @@ fn is_one_of(name: &str, names: &[&str], families: &[&str]) -> bool {
 
 /// The names that a message's header `Connection` adds to those of one connection.
 fn named_by_connection(headers: &[(String, String)]) -> Vec<String> {
-    let named = headers.iter().filter(|(name, _)| name == "connection");
-    let names = named.flat_map(|(_, value)| value.split(','));
+    let lists = headers.iter().filter(|(name, _)| name == "connection");
+    let names = lists.flat_map(|(_, value)| value.split(','));
     names.map(|name| name.trim().to_ascii_lowercase()).collect()
 }
 

@@ -55,12 +55,56 @@ export async function send(method, url, head, sent, deadline, most) {
     const answer = await fetch(url, { method, headers: headersOf(head), body, redirect: "manual", signal });
     const received = await bytes(answer, most);
     if (received === null) return 3;
-    const lines = [];
-    for (const [name, value] of answer.headers) lines.push(`${name}:${value}`);
-    return [answer.status, lines.join("\n"), received];
+    return [answer.status, lines(answer), received];
   } catch (error) {
     return signal.aborted || error?.name === "TimeoutError" ? 2 : 1;
   }
+}
+
+/**
+ * As `send`, but resolves as soon as the answer begins: to the `Response`, or to 1 or 2. Without `sent`, the body is that of
+ * `request`, as it arrives; the deadline counts from when all of it has been sent.
+ */
+export async function open(method, url, head, sent, request, deadline) {
+  const stop = new AbortController();
+  let [timer, isLate, isOver] = [undefined, false, false];
+  const wait = () => {
+    if (!isOver) timer = setTimeout(() => stop.abort((isLate = true)), deadline);
+  };
+  const init = { method, headers: headersOf(head), redirect: "manual", signal: stop.signal };
+  if (sent === undefined) {
+    const length = request.headers.get("content-length");
+    const pipe = length === null ? new IdentityTransformStream() : new FixedLengthStream(Number(length));
+    init.body = pipe.readable;
+    request.body.pipeTo(pipe.writable).then(wait, () => isOver || stop.abort());
+  } else {
+    if (sent.length > 0) init.body = sent.slice();
+    wait();
+  }
+  try {
+    return await fetch(url, init);
+  } catch {
+    return isLate ? 2 : 1;
+  } finally {
+    isOver = true;
+    clearTimeout(timer);
+  }
+}
+
+/** A platform's answer as a response of this service. */
+export function respondPassed(status, head, answer) {
+  const isEmpty = status === 101 || status === 204 || status === 205 || status === 304;
+  return new Response(isEmpty ? null : answer.body, { status, headers: headersOf(head) });
+}
+
+/** Ends the transfer of an answer that nobody wants. */
+export function discard(answer) {
+  if (answer.body !== null && !answer.bodyUsed) answer.body.cancel().catch(() => {});
+}
+
+/** All headers of a message: a line `name:value` each. */
+export function lines(message) {
+  return Array.from(message.headers, ([name, value]) => `${name}:${value}`).join("\n");
 }
 
 /** The bytes of the body of a request or a response; null when it has more than `most`, the rest of which is not read. */

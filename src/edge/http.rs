@@ -1,12 +1,14 @@
 //! Converts requests and responses between the platform's form and the core's.
 
+use std::cell::RefCell;
+
 use js_sys::futures::JsFuture;
 use js_sys::{Array, Promise, Uint8Array};
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
 
 use super::buffer::Buffer;
-use crate::api::message::{Body, MAX_BODY};
+use crate::api::message::{Body, MAX_HELD};
 use crate::api::{Config, Request, Response};
 
 /// The headers that the core reads, besides those that carry the secret.
@@ -22,8 +24,25 @@ extern "C" {
     fn respond_kept(status: u16, head: &str, body: &Uint8Array) -> Result<JsValue, JsValue>;
     #[wasm_bindgen(catch)]
     fn file(request: &web_sys::Request, env: &JsValue, head: &str) -> Result<Promise, JsValue>;
+    /// A promise of the bytes of a message's body; of null when there are more than `most`.
     #[wasm_bindgen(catch)]
-    fn bytes(request: &web_sys::Request, most: u32) -> Result<Promise, JsValue>;
+    pub fn bytes(message: &JsValue, most: u32) -> Result<Promise, JsValue>;
+    /// All headers of a message.
+    pub fn lines(message: &JsValue) -> String;
+    #[wasm_bindgen(catch, js_name = "respondPassed")]
+    fn respond_passed(status: u16, head: &str, answer: &JsValue) -> Result<JsValue, JsValue>;
+    /// Ends the transfer of an answer.
+    pub fn discard(answer: &JsValue);
+    /// A promise of another service's answer, as soon as it begins.
+    #[wasm_bindgen(catch)]
+    pub fn open(
+        method: &str,
+        url: &str,
+        head: &str,
+        body: Option<&[u8]>,
+        request: &JsValue,
+        deadline_ms: u32,
+    ) -> Result<Promise, JsValue>;
     /// A promise of another service's answer.
     #[wasm_bindgen(catch)]
     pub fn send(
@@ -45,14 +64,44 @@ extern "C" {
     pub fn sleep(milliseconds: u32) -> Result<Promise, JsValue>;
 }
 
-/// The body of a request. A body that is too large is read only until that shows.
+/// The body of a request. A body of more than `most` bytes is read only until that shows.
 ///
 /// # Errors
 /// When the caller disconnects while sending it.
-pub async fn read_body(request: &web_sys::Request) -> Result<Body, JsValue> {
-    let most = u32::try_from(MAX_BODY).unwrap_or(u32::MAX);
+pub async fn read_body(request: &web_sys::Request, most: usize) -> Result<Body, JsValue> {
+    let most = u32::try_from(most).unwrap_or(u32::MAX);
     let bytes = JsFuture::from(bytes(request, most)?).await?;
     Ok(bytes.dyn_ref::<Uint8Array>().map_or(Body::TooLarge, |bytes| Body::Whole(bytes.to_vec())))
+}
+
+/// The body of a request that is passed on: read when it says that it is short, else left to arrive.
+///
+/// # Errors
+/// As [`read_body`].
+pub async fn passed_body(
+    request: &web_sys::Request,
+    headers: &[(String, String)],
+) -> Result<Body, JsValue> {
+    let has_body = !matches!(request.method().as_str(), "GET" | "HEAD") && request.body().is_some();
+    let length = headers.iter().find(|(name, _)| name == "content-length");
+    let length: Option<usize> = length.and_then(|(_, value)| value.parse().ok());
+    match length {
+        _ if !has_body => Ok(Body::default()),
+        Some(length) if length <= MAX_HELD => read_body(request, MAX_HELD).await,
+        _ => Ok(Body::Arriving),
+    }
+}
+
+/// An answer of another service. Dropping it ends the transfer, unless it was passed on.
+#[derive(Debug)]
+pub struct Answer(pub RefCell<Option<JsValue>>);
+
+impl Drop for Answer {
+    fn drop(&mut self) {
+        if let Some(answer) = self.0.take() {
+            discard(&answer);
+        }
+    }
 }
 
 /// The site's static file that a request asks for, as the platform serves it, with the headers of `response` besides.
@@ -84,6 +133,12 @@ pub fn head<N: AsRef<str>>(headers: &[(N, String)]) -> String {
 /// The names of the headers that the core reads.
 pub fn names(config: &Config) -> Array {
     config.secret_headers.iter().map(String::as_str).chain(READ).map(JsValue::from_str).collect()
+}
+
+/// Headers from their lines.
+pub fn headers(lines: &str) -> Vec<(String, String)> {
+    let headers = lines.split('\n').filter_map(|line| line.split_once(':'));
+    headers.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
 /// The parts of a request that the core reads.
@@ -119,7 +174,14 @@ fn split(url: &str) -> (&str, &str, &str) {
 
 /// Converts a response to the platform's form.
 pub fn response(response: &Response) -> Result<JsValue, JsValue> {
-    let head = head(&response.headers);
+    let own = head(&response.headers);
+    if let Some(passed) = &response.passed {
+        let answer = passed.body.downcast_ref::<Answer>().and_then(|answer| answer.0.take());
+        // Of two headers of one name, the last one counts.
+        let all = head(&passed.headers) + "\n" + &own;
+        return respond_passed(response.status, &all, &answer.unwrap_or_default());
+    }
+    let head = own;
     match response.kept.as_ref().and_then(|kept| kept.as_any().downcast_ref::<Buffer>()) {
         Some(Buffer(kept)) => respond_kept(response.status, &head, kept),
         None => respond(response.status, &head, &response.body),

@@ -15,6 +15,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use worker::Env;
 
 use crate::api::config::Variables;
+use crate::api::message::MAX_BODY;
 use crate::api::{Config, Service, handle};
 use ports::EdgePorts;
 
@@ -83,12 +84,17 @@ fn answer(
 ) -> impl Future<Output = Result<JsValue, JsValue>> + use<> {
     let mut request = http::request(sent, &isolate.header_names);
     let reads_body = isolate.service.reads_body(&request);
+    let passes_on = !reads_body && isolate.service.passes_on(&request);
     let sent = Clone::clone(sent);
     async move {
         if reads_body {
-            request.body = http::read_body(&sent).await?;
+            request.body = http::read_body(&sent, MAX_BODY).await?;
+        } else if passes_on {
+            request.headers = http::headers(&http::lines(&sent));
+            request.body = http::passed_body(&sent, &request.headers).await?;
         }
-        let mut response = handle(&isolate.service, &EdgePorts { env: &env }, &request).await;
+        let ports = EdgePorts { env: &env, request: Some(&sent) };
+        let mut response = handle(&isolate.service, &ports, &request).await;
         if let Some(cause) = response.log.take() {
             worker::console_error!("{cause}");
         }

@@ -1,5 +1,7 @@
 //! Cloudflare's storage as an implementation of the core's ports.
 
+use std::any::Any;
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use js_sys::futures::JsFuture;
@@ -14,8 +16,9 @@ use worker::worker_sys::types::D1Database;
 use super::buffer::Buffer;
 use super::http;
 use crate::ports::{
-    Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, MAX_ANSWER, Param,
-    Patterns, Random, RateLimit, ResultSet, RetryAfter, Statement, StorageError,
+    Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, MAX_ANSWER,
+    Outgoing, Param, Patterns, Payload, Random, RateLimit, ResultSet, RetryAfter, Statement,
+    StorageError,
 };
 
 /// The Workers KV namespace that holds the catalog.
@@ -31,6 +34,8 @@ const RATE_PERIOD: RetryAfter = RetryAfter(60);
 pub struct EdgePorts<'a> {
     /// The bindings as the platform passes them.
     pub env: &'a Env,
+    /// The request that is being answered; `None` for work of another kind.
+    pub request: Option<&'a web_sys::Request>,
 }
 
 #[wasm_bindgen]
@@ -188,6 +193,42 @@ impl Http for EdgePorts<'_> {
             status,
             headers: headers.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
             body: parts.get(2).dyn_ref::<Uint8Array>().map(Uint8Array::to_vec).unwrap_or_default(),
+        })
+    }
+
+    async fn open(&self, request: Outgoing<'_>, deadline_ms: u32) -> Result<Incoming, HttpError> {
+        self.opened(request, deadline_ms).await
+    }
+
+    async fn read(&self, body: Rc<dyn Any>, most: usize) -> Result<Vec<u8>, HttpError> {
+        let answer = body.downcast_ref::<http::Answer>().and_then(|answer| answer.0.take());
+        let answer = answer.unwrap_or_default();
+        let bytes = http::bytes(&answer, u32::try_from(most).unwrap_or(u32::MAX));
+        let bytes = async { JsFuture::from(bytes?).await };
+        let bytes = bytes.await.map_err(|_| HttpError::Unreachable)?;
+        bytes.dyn_ref::<Uint8Array>().map(Uint8Array::to_vec).ok_or(HttpError::TooLarge)
+    }
+}
+
+impl EdgePorts<'_> {
+    async fn opened(&self, request: Outgoing<'_>, deadline_ms: u32) -> Result<Incoming, HttpError> {
+        let head = http::head(request.headers);
+        let bytes = match request.payload {
+            Payload::Bytes(bytes) => Some(bytes),
+            Payload::Arriving => None,
+        };
+        let arriving = self.request.map_or(JsValue::UNDEFINED, JsValue::from);
+        let sent = http::open(request.method, request.url, &head, bytes, &arriving, deadline_ms);
+        let answer = async { JsFuture::from(sent?).await };
+        let answer = answer.await.map_err(|_| HttpError::Unreachable)?;
+        let Some(response) = answer.dyn_ref::<web_sys::Response>() else {
+            let is_late = answer.as_f64() == Some(2.0);
+            return Err(if is_late { HttpError::TimedOut } else { HttpError::Unreachable });
+        };
+        Ok(Incoming {
+            status: response.status(),
+            headers: http::headers(&http::lines(&answer)),
+            body: Rc::new(http::Answer(RefCell::new(Some(answer)))),
         })
     }
 }

@@ -6,8 +6,9 @@ use super::parameters::platform_in_any_case;
 use super::texts::{self, said};
 use crate::api::body::{Field, FieldCheck, MAX_MEMBERS};
 use crate::api::fields::{
-    CLIENT_FIELDS, CONNECT_FIELDS, CREATE_FIELDS, CREDENTIALS_FIELDS, MAX_ORIGIN, MAX_ORIGINS,
-    MAX_PLATFORMS, MAX_TTL, MIN_TTL, NAME_FIELDS, SESSION_FIELDS, STATE_FIELDS, UPDATE_FIELDS,
+    CLIENT_FIELDS, CONNECT_FIELDS, CREATE_FIELDS, CREDENTIALS_FIELDS, INPUT_FIELDS, MAX_ORIGIN,
+    MAX_ORIGINS, MAX_PLATFORMS, MAX_TTL, MIN_TTL, NAME_FIELDS, SESSION_FIELDS, STATE_FIELDS,
+    UPDATE_FIELDS,
 };
 use crate::api::session::new::DEFAULT_TTL;
 use crate::connect::rules;
@@ -65,6 +66,19 @@ pub fn new_client() -> Node {
     body(description, &CLIENT_FIELDS, &about_client(), &defaults)
 }
 
+/// The input of an action.
+pub fn action_input() -> Node {
+    let description =
+        "The input of an action. The `input` of the action's detail is its exact schema.";
+    let about = [
+        ("path", "The parameters of the path, by name."),
+        ("query", "The parameters of the query, by name."),
+        ("header", "The parameters that are headers, by name."),
+        ("body", "The request's body."),
+    ];
+    body(description, &INPUT_FIELDS, &about, &object! {})
+}
+
 /// Credentials to store.
 pub fn new_credentials() -> Node {
     let description = "Credentials: those of their type, and no others. With `oauth2`, `accessToken` or `refreshToken` is required; with any other type, each of its fields that the method requires.";
@@ -105,6 +119,8 @@ fn field_schema(field: &Field) -> Node {
         ("platform", _) => platform_in_any_case(),
         ("platformVersion", _) => texts::version(),
         ("connection", _) => object! {"type": "string", "format": "uuid"},
+        ("path" | "query" | "header", _) => object! {"type": "object"},
+        ("body", _) => object! {},
         ("expiresAt", _) => {
             object! {"type": Node::texts(["string", "null"]), "format": "date-time"}
         }

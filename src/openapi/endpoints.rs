@@ -1,7 +1,8 @@
 //! What the document says about each endpoint, beside what the table of endpoints has: words, schemas, samples of code.
 
-use super::connecting;
+use super::{calling, connecting};
 use crate::api::endpoint::Keyed;
+use crate::terms::Method;
 
 /// The group of what is about the catalog.
 pub const CATALOG: &str = "Catalog";
@@ -285,6 +286,12 @@ console.log(connection.name, connection.version);
         Keyed::GetStatus => connecting::STATUS,
         Keyed::GetCredentials => connecting::CREDENTIALS,
         Keyed::SetCredentials => connecting::IMPORT,
+        Keyed::RunAction => calling::RUN,
+        Keyed::ProxyGet => calling::proxy(Method::Get),
+        Keyed::ProxyPost => calling::proxy(Method::Post),
+        Keyed::ProxyPut => calling::proxy(Method::Put),
+        Keyed::ProxyPatch => calling::proxy(Method::Patch),
+        Keyed::ProxyDelete => calling::proxy(Method::Delete),
         Keyed::Connect => connecting::START,
         Keyed::GetAttempt => connecting::ATTEMPT,
         Keyed::ListOauthClients => connecting::LIST_CLIENTS,

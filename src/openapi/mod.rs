@@ -4,6 +4,7 @@
 
 pub mod answers;
 mod bodies;
+pub mod calling;
 mod code;
 pub mod connecting;
 mod credentials;
@@ -93,6 +94,7 @@ pub fn document(answers: &Answers) -> Node {
         "tags": vec![
             tag(CATALOG, "Which platforms can be connected, and what each of them can do."),
             tag(VAULT, "Who is connected to which platform."),
+            tag(calling::CALLING, "Calls to platforms, as the connected users."),
             tag(CONNECTING, "Connecting accounts: attempts, credentials, and the OAuth clients that they need."),
             tag(SERVICE, "The service itself, API keys and tokens."),
         ],

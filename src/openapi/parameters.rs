@@ -227,6 +227,10 @@ fn path(endpoint: Keyed) -> impl Iterator<Item = Node> {
                 };
                 (schema, description)
             }
+            "path" => {
+                let schema = object! {"type": "string", "examples": Node::texts(["user"])};
+                (schema, "The path at the platform, below its server: any number of segments, with slashes between them.")
+            }
             _ => panic!("`{name}` is not described"),
         };
         object! {

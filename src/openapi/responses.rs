@@ -110,7 +110,10 @@ fn pascal(code: &str) -> String {
 /// The headers of an answer, each as a reference to what is said about it.
 fn headers(response: &Answer) -> Node {
     let known = components(&[]);
-    let own = response.headers.iter().filter(|(name, _)| *name != "content-type");
+    let is_problem = response.header("content-type") == Some("application/problem+json");
+    // Problems are described once for all operations.
+    let is_own = |name: &str| name != "content-type" && !(is_problem && name == "x-vault-source");
+    let own = response.headers.iter().filter(|(name, _)| is_own(name));
     Node::members(own.map(|(name, _)| {
         assert!(known.get(name).is_some(), "the header `{name}` is not described");
         (name.as_str(), object! {"$ref": format!("#/components/headers/{name}")})
@@ -150,6 +153,16 @@ pub fn components(answers: &[&Answer]) -> Node {
             "Over HTTPS only: browsers must use HTTPS for this host from now on.",
         ),
         ("x-content-type-options", true, "`nosniff`: browsers must not guess the media type."),
+        (
+            "content-security-policy",
+            true,
+            "Keeps browsers from running what a platform answers as a page of this service.",
+        ),
+        (
+            "x-vault-source",
+            true,
+            "On calls: `platform` if the platform answers, `vault` if this service does.",
+        ),
         ("x-request-id", true, "Identifies the request in the service's log."),
     ];
     Node::members(headers.map(|(name, required, description)| {

@@ -95,7 +95,7 @@ fn answers() -> String {
             .collect();
         let body = match body {
             Body::Whole(bytes) => String::from_utf8_lossy(bytes).chars().take(120).collect(),
-            Body::TooLarge => "(too large)".to_owned(),
+            Body::TooLarge | Body::Arriving => "(too large)".to_owned(),
         };
         let shown = |text: &str, most: usize| text.chars().take(most).collect::<String>();
         let path = shown(&path, 80);

@@ -12,6 +12,7 @@ mod action_detail;
 mod actions;
 mod answers;
 mod broad;
+mod call;
 mod chance;
 mod connect;
 mod connections;

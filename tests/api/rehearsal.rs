@@ -1,5 +1,6 @@
 //! The requests that a new isolate rehearses, with storage's answers. They are recorded in `src/edge/rehearsal.json`.
 
+use std::any::Any;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
@@ -9,8 +10,8 @@ use connector_vault::access::key::ApiKey;
 use connector_vault::api::{Config, Request, Service, handle};
 use connector_vault::catalog::action::unit;
 use connector_vault::ports::{
-    Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Patterns, Random,
-    RateLimit, ResultSet, RetryAfter, Statement, StorageError,
+    Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Outgoing,
+    Patterns, Random, RateLimit, ResultSet, RetryAfter, Statement, StorageError,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -102,6 +103,14 @@ impl<S> Clock for AtStart<'_, S> {
 impl<S> Http for AtStart<'_, S> {
     /// A starting isolate reaches nobody.
     async fn send(&self, _: HttpRequest, _: u32) -> Result<HttpResponse, HttpError> {
+        Err(HttpError::Unreachable)
+    }
+
+    async fn open(&self, _: Outgoing<'_>, _: u32) -> Result<Incoming, HttpError> {
+        Err(HttpError::Unreachable)
+    }
+
+    async fn read(&self, _: Rc<dyn Any>, _: usize) -> Result<Vec<u8>, HttpError> {
         Err(HttpError::Unreachable)
     }
 }

@@ -1,5 +1,6 @@
 //! The ports over real `SQLite` and memory, with ways to make them fail, and a small catalog.
 
+use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
 use std::future::poll_fn;
@@ -17,8 +18,8 @@ use connector_vault::catalog::model::{Action, Connector, Status};
 use connector_vault::catalog::stored::{CURRENT_KEY, SegmentId};
 use connector_vault::catalog::write::{self, Platform, Sizes};
 use connector_vault::ports::{
-    Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Param, Patterns, Random,
-    RateLimit, ResultSet, RetryAfter, Statement, StorageError,
+    Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Outgoing, Param,
+    Patterns, Payload, Random, RateLimit, ResultSet, RetryAfter, Statement, StorageError,
 };
 use connector_vault::terms::{Environment, Method, Scope, Scopes};
 use rusqlite::config::DbConfig;
@@ -59,6 +60,10 @@ pub struct World {
     pub asked: RefCell<Vec<Statement>>,
     /// The requests to other services so far.
     pub sent: RefCell<Vec<HttpRequest>>,
+    /// The methods of the requests that were passed on so far.
+    pub methods: RefCell<Vec<String>>,
+    /// The body of the request that is being answered, while it arrives.
+    pub arriving: RefCell<Option<Vec<u8>>>,
     /// What other services answer.
     pub platform: RefCell<Platforms>,
     seed: Cell<u64>,
@@ -98,6 +103,8 @@ impl World {
             slept: RefCell::default(),
             asked: RefCell::default(),
             sent: RefCell::default(),
+            methods: RefCell::default(),
+            arriving: RefCell::default(),
             platform: RefCell::new(Box::new(|request| panic!("nobody answers {request:?}"))),
             seed: Cell::new(1),
         }
@@ -317,6 +324,34 @@ impl Blobs for World {
 
 impl Http for World {
     async fn send(&self, request: HttpRequest, _: u32) -> Result<HttpResponse, HttpError> {
+        self.ask(request)
+    }
+
+    async fn open(&self, request: Outgoing<'_>, deadline_ms: u32) -> Result<Incoming, HttpError> {
+        assert_eq!(deadline_ms, 30_000);
+        let body = match request.payload {
+            Payload::Bytes(bytes) => bytes.to_vec(),
+            Payload::Arriving => self.arriving.take().expect("a stream can be sent once"),
+        };
+        self.methods.borrow_mut().push(request.method.to_owned());
+        let answer = self.ask(HttpRequest {
+            method: request.method.parse().unwrap_or(Method::Get),
+            url: request.url.to_owned(),
+            headers: request.headers.to_vec(),
+            body,
+        })?;
+        Ok(Incoming { status: answer.status, headers: answer.headers, body: Rc::new(answer.body) })
+    }
+
+    async fn read(&self, body: Rc<dyn Any>, most: usize) -> Result<Vec<u8>, HttpError> {
+        let bytes = body.downcast_ref::<Vec<u8>>().unwrap();
+        if bytes.len() > most { Err(HttpError::TooLarge) } else { Ok(bytes.clone()) }
+    }
+}
+
+impl World {
+    /// What another service answers to a request.
+    fn ask(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         self.sent.borrow_mut().push(request.clone());
         (self.platform.borrow_mut())(&request)
     }
@@ -393,6 +428,10 @@ impl Api {
         if let Some(kept) = response.kept.take() {
             assert!(response.body.is_empty());
             response.body = kept.read(0..kept.size()).unwrap();
+        }
+        if let Some(passed) = &response.passed {
+            assert!(response.body.is_empty());
+            response.body = passed.body.downcast_ref::<Vec<u8>>().unwrap().clone();
         }
         response
     }

@@ -194,7 +194,7 @@ pub(in crate::api) fn no_platform(
     not_found(Code::PlatformNotFound, &detail, nearest(platform, known, NEAREST))
 }
 
-fn no_action(platform: &str, key: &str, near: &[String]) -> Problem {
+pub(in crate::api) fn no_action(platform: &str, key: &str, near: &[String]) -> Problem {
     let near = near.iter().map(String::as_str);
     let (platform, shown) = (shown(platform), shown(key));
     let detail = format!("The platform `{platform}` has no action `{shown}`");

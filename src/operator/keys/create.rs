@@ -29,6 +29,7 @@ pub struct Create {
     ///   connections:write    create, change and delete connections
     ///   sessions:create      create session tokens for browsers
     ///   connections:connect  connect accounts
+    ///   connections:call     call platforms as the connected users
     ///   credentials:read     read the credentials of connections
     ///   credentials:write    store credentials that another service holds
     ///   clients:read         read OAuth clients

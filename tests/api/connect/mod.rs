@@ -60,7 +60,7 @@ fn api_key(fields: &[Value]) -> Value {
 }
 
 /// A catalog of platforms that are connected in different ways.
-fn api_with(settings: &[(&str, &str)]) -> Api {
+pub fn api_with(settings: &[(&str, &str)]) -> Api {
     let api = Api::new(config(settings));
     let platform = |name: &str, methods: Value, verify: Value, account: Value| Platform {
         connector: connector(name, &format!("The {name}"), "Email", 0),
@@ -134,12 +134,12 @@ fn api_with(settings: &[(&str, &str)]) -> Api {
     api
 }
 
-fn api() -> Api {
+pub fn api() -> Api {
     api_with(&SETTINGS)
 }
 
 /// Sends a JSON body with the key.
-fn send(api: &Api, method: &str, path: &str, sent: &Value) -> Response {
+pub fn send(api: &Api, method: &str, path: &str, sent: &Value) -> Response {
     api.send(&with_body(api.request(method, path), &sent.to_string()))
 }
 
@@ -148,14 +148,14 @@ fn connect(api: &Api, sent: &Value) -> Response {
 }
 
 /// Sets the OAuth client of a platform.
-fn set_client(api: &Api, platform: &str) {
+pub fn set_client(api: &Api, platform: &str) {
     let sent = json!({"clientId": "an id", "clientSecret": "a:secret", "scopes": ["read"]});
     let response = send(api, "PUT", &format!("/v1/oauth-clients/{platform}"), &sent);
     assert_eq!(response.status, 201, "{}", body(&response));
 }
 
 /// What ann connects.
-fn of_ann(platform: &str) -> Value {
+pub fn of_ann(platform: &str) -> Value {
     json!({"platform": platform, "identity": "ann", "identityType": "user"})
 }
 
@@ -259,7 +259,7 @@ impl Browser {
     }
 }
 
-fn text(response: &Response) -> String {
+pub fn text(response: &Response) -> String {
     String::from_utf8(response.body.clone()).unwrap()
 }
 
@@ -284,7 +284,7 @@ pub fn agree(api: &Api, link: &str, tokens: &Value) {
 }
 
 /// Begins an attempt and agrees to it at the platform, which then answers the exchange as scripted.
-fn connected(api: &Api, sent: &Value, tokens: &Value) -> String {
+pub fn connected(api: &Api, sent: &Value, tokens: &Value) -> String {
     let (id, link) = begin(api, sent);
     agree(api, &link, tokens);
     let status = attempt(api, &id);
@@ -296,18 +296,18 @@ fn attempt(api: &Api, id: &str) -> Value {
     body(&api.get(&format!("/v1/vault/connect/{id}")))
 }
 
-fn token(api: &Api, sent: &Value) -> String {
+pub fn token(api: &Api, sent: &Value) -> String {
     let response = send(api, "POST", "/v1/sessions", sent);
     assert_eq!(response.status, 201, "{}", body(&response));
     body(&response)["token"].as_str().unwrap().to_owned()
 }
 
-fn as_token(token: &str, method: &str, path: &str, sent: &Value) -> Request {
+pub fn as_token(token: &str, method: &str, path: &str, sent: &Value) -> Request {
     with_body(as_secret(token, method, path), &sent.to_string())
 }
 
 /// Counts the rows of a table.
-fn rows(api: &Api, table: &str) -> i64 {
+pub fn rows(api: &Api, table: &str) -> i64 {
     let sql = format!("SELECT count(*) FROM {table}");
     api.world.database.query_row(&sql, [], |row| row.get(0)).unwrap()
 }

@@ -12,6 +12,7 @@ use connector_vault::catalog::detail::ConnectorDetail;
 use connector_vault::catalog::model::{Action, Connector};
 use connector_vault::catalog::write::{Platform, Sizes};
 use connector_vault::openapi::answers::{Answer, Answers, Recorded};
+use connector_vault::openapi::calling::INPUTS;
 use connector_vault::openapi::connecting::{CLIENTS, IMPORTING, STARTING};
 use connector_vault::openapi::endpoints::{CHANGING, CREATING, NAMING, OPENING, SETTING};
 use connector_vault::terms::{Environment, Method, Scope};
@@ -154,6 +155,22 @@ impl Scene {
                 get(&self.credentials())
             }
             Keyed::SetCredentials => put("credentials", IMPORTING[0].2),
+            Keyed::RunAction => {
+                self.hold(IMPORTING[0].2);
+                script(&self.api, &[(201, json!({"number": 1347}))]);
+                let path = format!("{}/actions/issuesCreate", at(&self.ids[2]));
+                with_body(self.api.request("POST", &path), INPUTS[0].2)
+            }
+            Keyed::ProxyGet
+            | Keyed::ProxyPost
+            | Keyed::ProxyPut
+            | Keyed::ProxyPatch
+            | Keyed::ProxyDelete => {
+                self.hold(IMPORTING[0].2);
+                script(&self.api, &[(200, json!({"login": "octocat"}))]);
+                let path = format!("{}/proxy/user", at(&self.ids[2]));
+                self.api.request(endpoint.facts().method.as_str(), &path)
+            }
             Keyed::Connect => {
                 self.set_client();
                 self.connect(STARTING[1].2)
@@ -291,6 +308,15 @@ fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
     let mut scene = Scene::new();
     let mut request = scene.request(endpoint);
     match wanted {
+        Code::UnknownParameter | Code::RepeatedParameter if endpoint.is_proxy() => return None,
+        Code::InvalidParameter if endpoint.is_proxy() => {
+            request = with_header(request, "x-vault-server", "https://example.com");
+        }
+        Code::PlatformUnreachable | Code::PlatformTimeout
+            if endpoint.is_proxy() || endpoint == Keyed::RunAction =>
+        {
+            script(&scene.api, &[(u16::from(wanted == Code::PlatformTimeout), json!({}))]);
+        }
         Code::UnknownParameter => request.query = "lmit=50".into(),
         Code::RepeatedParameter | Code::InvalidParameter if endpoint == Keyed::GetAction => {
             let query = ["include=request", "include=responses&include=responses"];
@@ -327,7 +353,9 @@ fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
             request.body = Body::Whole(json!({"connection": id}).to_string().into());
             scene.forget_github();
         }
-        Code::PlatformNotFound if endpoint == Keyed::SetCredentials => scene.forget_github(),
+        Code::PlatformNotFound if matches!(endpoint, Keyed::SetCredentials | Keyed::RunAction) => {
+            scene.forget_github()
+        }
         Code::PlatformNotFound => request.path = request.path.replace("github", "githb"),
         Code::ActionNotFound => request.path = request.path.replace("issuesCreate", "issuesCraete"),
         Code::ConnectionNotFound => request.path = request.path.replace(&scene.ids[2], UNKNOWN_ID),
@@ -370,6 +398,7 @@ fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
         Code::PreconditionFailed => {
             request = with_header(request, "if-match", &format!("\"{}-7\"", scene.ids[2]));
         }
+        Code::BodyTooLarge if endpoint.is_proxy() => return None,
         Code::BodyTooLarge => request.body = Body::TooLarge,
         Code::UnsupportedMediaType => request.headers.retain(|(name, _)| name != "content-type"),
         Code::TooManyRequests => scene.api.world.limited.set(true),

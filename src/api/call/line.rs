@@ -1,0 +1,222 @@
+//! A line to the platform of a connection: sends requests with fresh credentials, to the platform's own servers only.
+
+use crate::access::Principal;
+use crate::api::cost::Metered;
+use crate::api::credentials::fresh::Fresh;
+use crate::api::plan::Context;
+use crate::api::problem::{Code, Problem};
+use crate::call::address::{redirected, without};
+use crate::call::sigv4::{self, Signer, UNSIGNED, stamp};
+use crate::catalog::detail::{AuthMethod, Kind};
+use crate::connect::method::Connector;
+use crate::credentials::held::Held;
+use crate::credentials::placing::place;
+use crate::ports::{Clock, Http, HttpError, Incoming, Outgoing, Payload, Ports};
+
+/// How long a platform may take until its answer begins, in milliseconds.
+pub const DEADLINE_MS: u32 = 30_000;
+/// How many redirects are followed.
+const MOST_REDIRECTS: u32 = 5;
+/// A token that is younger than this is not renewed because the platform rejects it, in milliseconds: the next one would
+/// be rejected too.
+const YOUNG_MS: u64 = 10_000;
+
+/// A line to a platform.
+pub struct Line<'a, 'm, P> {
+    /// The request that is being answered.
+    pub context: &'a Context<'a>,
+    /// For whom.
+    pub principal: &'a Principal,
+    /// The ports.
+    pub ports: &'a Metered<'m, P>,
+    /// The credentials.
+    pub fresh: Fresh,
+}
+
+/// A request to a platform, without credentials.
+pub struct Call<'a> {
+    /// The method.
+    pub method: String,
+    /// An address below one of the platform's servers.
+    pub url: String,
+    /// Header names in lower case, with their values.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub payload: Payload<'a>,
+}
+
+impl<P: Ports> Line<'_, '_, P> {
+    /// The platform's connector, and the method by which the account was connected.
+    ///
+    /// # Errors
+    /// `connection_failed` when the catalog no longer has them.
+    pub fn ends(&self) -> Result<(&Connector, &AuthMethod), Problem> {
+        self.fresh.connector.as_ref().zip(self.fresh.method()).ok_or_else(|| {
+            let (platform, method) =
+                (&self.fresh.connection.platform, &self.fresh.row.auth_method);
+            let detail = format!(
+                "The catalog no longer has the method `{method}` of `{platform}` by which the account was connected. Reconnect it with another one."
+            );
+            Problem::new(Code::ConnectionFailed, detail)
+        })
+    }
+
+    /// The address of a server of the catalog, with its variables filled in.
+    ///
+    /// # Errors
+    /// What keeps it from being filled in, or from being called.
+    pub fn server(&self, template: &str) -> Result<String, String> {
+        let value = |name: &str| self.fresh.held.variable(name);
+        let filled = self.context.config.targets().fill(template, value);
+        filled.map_err(|error| error.to_string())
+    }
+
+    /// The address of the first of the platform's servers whose variables are all known.
+    ///
+    /// # Errors
+    /// `platform_unreachable` when there is none.
+    pub fn first_server(&self) -> Result<String, Problem> {
+        let (connector, _) = self.ends()?;
+        let mut fault = "it knows no server".to_owned();
+        for server in &connector.servers {
+            match self.server(&server.url) {
+                Ok(url) => return Ok(url),
+                Err(error) => fault = error,
+            }
+        }
+        let name = &connector.name;
+        let detail = format!("The catalog has no address of {name} that can be called: {fault}.");
+        Err(Problem::new(Code::PlatformUnreachable, detail))
+    }
+
+    /// Sends a request. When the platform rejects the credentials, they are renewed, and the request is repeated, once and if
+    /// its body can be sent again. Redirects to the same origin are followed.
+    ///
+    /// # Errors
+    /// `platform_unreachable`, `platform_timeout`; `connection_failed` when the credentials turn out to have ended.
+    pub async fn send(mut self, mut call: Call<'_>) -> Result<Incoming, Problem> {
+        let mut redirects: u32 = 0;
+        let mut may_renew = true;
+        loop {
+            let answer = self.send_once(&call).await?;
+            let repeats = call.payload != Payload::Arriving;
+            if answer.status == 401 && may_renew && repeats && self.is_worth_renewing() {
+                may_renew = false;
+                let Self { context, principal, ports, fresh } = self;
+                match fresh.renewed(context, principal, ports, true).await {
+                    Ok(fresh) => {
+                        self = Self { context, principal, ports, fresh };
+                        continue;
+                    }
+                    Err(problem) if problem.code == Code::ConnectionFailed => return Err(problem),
+                    // The platform's own words say more than that there is no new token for now.
+                    Err(_) => return Ok(answer),
+                }
+            }
+            let Some(next) = followed(&call, &answer).filter(|_| redirects < MOST_REDIRECTS) else {
+                return Ok(self.without_credentials(answer));
+            };
+            redirects = redirects.saturating_add(1);
+            call = next;
+        }
+    }
+
+    fn is_worth_renewing(&self) -> bool {
+        let issued_at = self.fresh.row.issued_at.unwrap_or_default();
+        self.fresh.is_renewable() && self.ports.now().saturating_sub(issued_at) >= YOUNG_MS
+    }
+
+    async fn send_once(&self, call: &Call<'_>) -> Result<Incoming, Problem> {
+        let (connector, method) = self.ends()?;
+        let placed = place(method, &self.fresh.held);
+        let url = without(&call.url, |name| placed.query.contains_key(name));
+        let mut url = placed.url(&url);
+        let mut headers = call.headers.clone();
+        headers.retain(|(name, _)| !placed.headers.contains_key(name));
+        headers.extend(placed.headers);
+        if let Kind::AwsSigv4 { service, regions } = &method.kind {
+            // Services disagree on what a plus stands for; a signature must not.
+            url = url.replace('+', "%2B");
+            let signer = signer(&self.fresh.held, service, regions);
+            let payload = match call.payload {
+                Payload::Bytes(bytes) => sigv4::hash(bytes),
+                Payload::Arriving if signer.is_s3() => UNSIGNED.to_owned(),
+                Payload::Arriving => return Err(too_long_to_sign(&connector.name)),
+            };
+            let stamp = stamp(self.ports.now());
+            signer.sign(&call.method, &url, &mut headers, &payload, &stamp);
+        }
+        let (method, payload) = (call.method.as_str(), call.payload);
+        let request = Outgoing { method, url: &url, headers: &headers, payload };
+        self.ports
+            .open(request, DEADLINE_MS)
+            .await
+            .map_err(|error| unanswered(&connector.name, error))
+    }
+
+    /// An answer whose `Location` does not show what only the vault may send.
+    fn without_credentials(&self, mut answer: Incoming) -> Incoming {
+        let Some(method) = self.fresh.method() else { return answer };
+        let placed = place(method, &self.fresh.held);
+        for (name, value) in &mut answer.headers {
+            if matches!(name.as_str(), "location" | "content-location" | "link") {
+                *value = without(value, |name| placed.query.contains_key(name));
+            }
+        }
+        answer
+    }
+}
+
+/// What is sent next after a redirect to the same origin. Returns `None` for any other answer, and when the body can't be
+/// sent again.
+fn followed<'b>(call: &Call<'b>, answer: &Incoming) -> Option<Call<'b>> {
+    let url = redirected(&call.url, answer.header("location")?)?;
+    let becomes_get = match answer.status {
+        301 | 302 => call.method == "POST",
+        303 => !matches!(call.method.as_str(), "GET" | "HEAD"),
+        307 | 308 => false,
+        _ => return None,
+    };
+    let mut headers = call.headers.clone();
+    if becomes_get {
+        headers.retain(|(name, _)| !name.starts_with("content-"));
+        let (method, payload) = ("GET".to_owned(), Payload::Bytes(&[]));
+        return Some(Call { method, url, headers, payload });
+    }
+    let payload = call.payload;
+    let again = Call { method: call.method.clone(), url, headers, payload };
+    (payload != Payload::Arriving).then_some(again)
+}
+
+fn signer<'h>(held: &'h Held, service: &'h str, regions: &'h [String]) -> Signer<'h> {
+    let field =
+        |name: &str| held.fields.get(name).map(String::as_str).filter(|value| !value.is_empty());
+    let usual = regions.first().map_or("us-east-1", String::as_str);
+    Signer {
+        access_key: field("accessKeyId").unwrap_or_default(),
+        secret_key: field("secretAccessKey").unwrap_or_default(),
+        session_token: field("sessionToken"),
+        region: field("region").unwrap_or(usual),
+        service,
+    }
+}
+
+fn too_long_to_sign(name: &str) -> Problem {
+    let detail =
+        format!("{name} wants the whole body signed: send at most 1 MiB, with a `Content-Length`.");
+    Problem::new(Code::BodyTooLarge, detail)
+}
+
+/// The platform gave no answer.
+fn unanswered(name: &str, error: HttpError) -> Problem {
+    match error {
+        HttpError::TimedOut => {
+            let detail = format!("{name} did not answer within 30 seconds.");
+            Problem::new(Code::PlatformTimeout, detail)
+        }
+        HttpError::Unreachable | HttpError::TooLarge => {
+            let detail = format!("{name} can't be reached, or broke the connection off.");
+            Problem::new(Code::PlatformUnreachable, detail)
+        }
+    }
+}

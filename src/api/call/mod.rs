@@ -1,0 +1,5 @@
+//! Calls to the platforms of connections: passed on as they are, or built from an action's input.
+
+pub mod line;
+pub mod proxy;
+pub mod run;

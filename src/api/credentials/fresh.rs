@@ -1,0 +1,168 @@
+//! The credentials of a connection, opened and fresh: for whoever hands them out or calls the platform with them.
+
+use super::read::failed;
+use super::renew::{Renewal, renew};
+use crate::access::Principal;
+use crate::api::connect::{connector, no_vault_keys, opening};
+use crate::api::cost::Metered;
+use crate::api::plan::{Context, Results, Rows, Statements};
+use crate::api::problem::{Code, Problem};
+use crate::catalog::detail::AuthMethod;
+use crate::catalog::reader::Catalog;
+use crate::connect::client::OauthClient;
+use crate::connect::method::Connector;
+use crate::connect::statements::{select_client_for, select_held};
+use crate::credentials::held::Held;
+use crate::lifecycle::renewal::{is_due, is_valid};
+use crate::lifecycle::row::HeldRow;
+use crate::ports::{Clock, Ports};
+use crate::terms::CredentialType;
+use crate::terms::State;
+use crate::vault::model::{Connection, ConnectionId};
+use crate::vault::statements::one;
+
+/// What is asked of storage for the credentials of a connection.
+#[derive(Debug, Clone, Copy)]
+pub struct AskedHeld {
+    connection: Rows<Connection>,
+    held: Rows<HeldRow>,
+    client: Rows<OauthClient>,
+}
+
+/// Credentials that can be used now.
+#[derive(Debug)]
+pub struct Fresh {
+    /// Their connection.
+    pub connection: Connection,
+    /// What is known of them without opening them.
+    pub row: HeldRow,
+    /// What they are.
+    pub held: Held,
+    /// The platform's connector; `None` when the catalog no longer has it.
+    pub connector: Option<Connector>,
+    client: Option<OauthClient>,
+}
+
+impl AskedHeld {
+    /// Adds the statements for the connection with an id.
+    ///
+    /// # Errors
+    /// `unavailable` without keys to open with.
+    pub fn of(
+        context: &Context<'_>,
+        id: &ConnectionId,
+        statements: &mut Statements,
+    ) -> Result<Self, Problem> {
+        if context.config.vault_keys.is_empty() {
+            return Err(no_vault_keys());
+        }
+        let guard = context.guard();
+        Ok(Self {
+            connection: statements.ask(one::select(&guard, id)),
+            held: statements.ask(select_held(&guard, id)),
+            client: statements.ask(select_client_for(&guard, id)),
+        })
+    }
+
+    /// The connection.
+    ///
+    /// # Errors
+    /// `connection_not_found`.
+    pub fn connection(self, results: &Results<'_>) -> Result<Connection, Problem> {
+        results.first(self.connection)?.ok_or_else(Problem::no_connection)
+    }
+
+    /// Opens the credentials, renewed first when their time is nearly over, or when `refresh` asks for it.
+    ///
+    /// # Errors
+    /// `connection_not_found`, `credentials_not_found`, `connection_failed`; `unavailable` while they can't be renewed.
+    pub async fn open<P: Ports>(
+        self,
+        context: &Context<'_>,
+        principal: &Principal,
+        results: &Results<'_>,
+        catalog: &Catalog<'_, Metered<'_, P>>,
+        ports: &Metered<'_, P>,
+        refresh: bool,
+    ) -> Result<Fresh, Problem> {
+        let connection = self.connection(results)?;
+        let row = results.first(self.held)?.ok_or_else(none_held)?;
+        if connection.state == State::Failed {
+            return Err(failed(&row));
+        }
+        let (keys, tenant) =
+            (&context.config.vault_keys, (principal.account.as_str(), principal.environment));
+        let held = opening(Held::open(keys, tenant, &connection.id, &row.sealed))?;
+        let connector = connector(catalog, &connection.platform).await?;
+        let client = results.first(self.client)?;
+        let fresh = Fresh { connection, row, held, connector, client };
+        let (row, now) = (&fresh.row, context.now);
+        let is_due = refresh || is_due(row.issued_at, row.expires_at, now);
+        if is_due && fresh.is_renewable() {
+            return fresh.renewed(context, principal, ports, refresh).await;
+        }
+        if row.kind == CredentialType::OAuth2 && !is_valid(row.expires_at, now) {
+            return Err(expired());
+        }
+        Ok(fresh)
+    }
+}
+
+impl Fresh {
+    /// The method of the catalog by which they were obtained; `None` when the catalog no longer has it.
+    #[must_use]
+    pub fn method(&self) -> Option<&AuthMethod> {
+        self.connector.as_ref().and_then(|it| it.find_method(&self.row.auth_method))
+    }
+
+    /// Whether the platform can be asked for a new access token.
+    #[must_use]
+    pub fn is_renewable(&self) -> bool {
+        let is_renewable = self.row.kind == CredentialType::OAuth2 && self.row.renewable == 1;
+        is_renewable && self.method().is_some()
+    }
+
+    /// The same credentials after a renewal; `is_asked` when the token may have time left.
+    ///
+    /// # Errors
+    /// `connection_failed` when the grant has ended; `unavailable` when there is no valid token for now.
+    pub async fn renewed<P: Ports>(
+        self,
+        context: &Context<'_>,
+        principal: &Principal,
+        ports: &Metered<'_, P>,
+        is_asked: bool,
+    ) -> Result<Self, Problem> {
+        let Self { connection, row, held, connector, client } = self;
+        let method = connector.as_ref().and_then(|it| it.find_method(&row.auth_method));
+        let (row, held) = match method {
+            Some(method) => {
+                let renewal = Renewal {
+                    config: context.config,
+                    account: &principal.account,
+                    environment: principal.environment,
+                    connection: &connection.id,
+                    request: context.request_id,
+                    method,
+                    client: client.clone(),
+                    is_asked,
+                    now: ports.now(),
+                };
+                renew(&renewal, row, held, ports).await?
+            }
+            None => (row, held),
+        };
+        Ok(Self { connection, row, held, connector, client })
+    }
+}
+
+fn none_held() -> Problem {
+    let detail = "The vault holds no credentials of this connection: connect it, or import them.";
+    Problem::new(Code::CredentialsNotFound, detail)
+}
+
+/// The access token has expired, and nothing renews it.
+fn expired() -> Problem {
+    let detail = "The access token has expired, and the platform gave no refresh token. The user must reconnect the connection.";
+    Problem::new(Code::ConnectionFailed, detail)
+}

@@ -1,0 +1,125 @@
+//! What the document says about the endpoints that call platforms.
+
+use super::endpoints::{About, Body};
+use super::node::{Node, object};
+use super::schema::{boolean, count};
+use super::texts::said;
+use crate::terms::Method;
+
+/// The group of what calls platforms.
+pub const CALLING: &str = "Calling";
+
+/// Inputs of an action, each with a name and what it is.
+pub const INPUTS: [(&str, &str, &str); 1] = [(
+    "issue",
+    "Create an issue",
+    r#"{"path":{"owner":"octocat","repo":"hello-world"},"body":{"title":"Found a bug"}}"#,
+)];
+
+/// An action to run.
+pub const RUN: About = About {
+    tag: CALLING,
+    summary: "Run an action",
+    description: "Runs an action of the connection's platform with the connection's credentials. The input is checked against the action's `input` schema before anything is sent: a 400 lists all errors, each with a JSON pointer. Parameters and body are then written as the platform's OpenAPI document says. The response has the platform's status, headers and body, whatever the status is. A JSON body is returned as it is, text as a string, anything else as `{ base64, contentType }`, and a body of more than 8 MiB as null, with `bodyTooLarge`. Files in the input (`format: binary`) are strings in base64. For larger inputs and answers, use the proxy.",
+    answer: "What the platform answers, with any status.",
+    schema: Some("ActionAnswer"),
+    body: Some(Body { schema: "ActionInput", examples: &INPUTS, sample: 0 }),
+    address: "/v1/vault/connections/$ID/actions/issuesCreate",
+    script: "\
+const { status, body } = await vault.actions.run(process.env.ID, \"issuesCreate\", {
+  path: { owner: \"octocat\", repo: \"hello-world\" },
+  body: { title: \"Found a bug\" },
+});
+console.log(status, typeof body);
+",
+};
+
+const PASSED: &str = "Sends the request to the platform of the connection, with the connection's credentials, and returns what the platform answers: its status, headers and body. `path` is everything after `/proxy/`, below the platform's first server, with any query. Bodies of any size stream in both directions. Your API key, cookies, and headers of the way such as `x-forwarded-for` are not passed on, and neither is the platform's `set-cookie`; credentials that you send yourself are replaced. To call another of the platform's servers, name it in the header `x-vault-server`; no other host can be called. Redirects to the same origin are followed, all others are returned. If the platform answers 401, the credentials are renewed and the request is repeated once, unless its body has more than 1 MiB or no `Content-Length`. The response says in `x-vault-source` whether it comes from the `platform` or from the `vault`.";
+
+/// A call that is passed on.
+pub const fn proxy(method: Method) -> About {
+    let (summary, script) = match method {
+        Method::Get => (
+            "Read from a platform",
+            "\
+const response = await vault.proxy(process.env.ID, \"user/repos?per_page=5\");
+for (const { full_name } of await response.json()) console.log(full_name);
+",
+        ),
+        Method::Post => (
+            "Send to a platform",
+            "\
+const response = await vault.proxy(process.env.ID, \"user/repos\", {
+  method: \"POST\",
+  headers: { \"content-type\": \"application/json\" },
+  body: JSON.stringify({ name: \"example\" }),
+});
+console.log(response.status);
+",
+        ),
+        Method::Put => (
+            "Replace at a platform",
+            "\
+const response = await vault.proxy(process.env.ID, \"user/starred/octocat/hello-world\", { method: \"PUT\" });
+console.log(response.status);
+",
+        ),
+        Method::Patch => (
+            "Change at a platform",
+            "\
+const response = await vault.proxy(process.env.ID, \"user\", {
+  method: \"PATCH\",
+  headers: { \"content-type\": \"application/json\" },
+  body: JSON.stringify({ location: \"Example City\" }),
+});
+console.log(response.status);
+",
+        ),
+        Method::Delete => (
+            "Delete at a platform",
+            "\
+const response = await vault.proxy(process.env.ID, \"user/starred/octocat/hello-world\", { method: \"DELETE\" });
+console.log(response.status);
+",
+        ),
+    };
+    let address = match method {
+        Method::Get => "/v1/vault/connections/$ID/proxy/user/repos?per_page=5",
+        Method::Post => "/v1/vault/connections/$ID/proxy/user/repos",
+        Method::Patch => "/v1/vault/connections/$ID/proxy/user",
+        Method::Put | Method::Delete => {
+            "/v1/vault/connections/$ID/proxy/user/starred/octocat/hello-world"
+        }
+    };
+    About {
+        tag: CALLING,
+        summary,
+        description: PASSED,
+        answer: "What the platform answers, with any status.",
+        schema: None,
+        body: None,
+        address,
+        script,
+    }
+}
+
+/// What a platform answers to an action.
+pub fn answer() -> Node {
+    let text = object! {"type": "string"};
+    let headers = object! {"type": "object", "additionalProperties": text};
+    let properties = object! {
+        "status": count("The HTTP status that the platform answers."),
+        "headers": said("Its headers, with names in lower case.", headers),
+        "body": said(
+            "JSON as it is, text as a string, anything else as `{ base64, contentType }`; null if there is none.",
+            object! {},
+        ),
+        "bodyTooLarge": boolean("True if the body has more than 8 MiB and is therefore null; else absent."),
+    };
+    object! {
+        "type": "object",
+        "description": "What a platform answers to an action.",
+        "required": Node::texts(["status", "headers", "body"]),
+        "properties": properties,
+    }
+}

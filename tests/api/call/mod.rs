@@ -1,0 +1,162 @@
+//! Calls to platforms: over real `SQLite` and a scripted platform.
+
+mod proxy;
+mod run;
+
+use connector_vault::api::Response;
+use connector_vault::api::message::Body;
+use connector_vault::catalog::action::unit::Units;
+use connector_vault::catalog::write::{Platform, Sizes};
+use connector_vault::ports::{HttpError, HttpRequest, HttpResponse};
+use serde_json::{Value, json};
+
+use crate::connect::{KEYS, send, set_client, text};
+use crate::support::{Api, body, config, connector, with_header};
+
+/// A platform's answer, with headers.
+fn answered(status: u16, headers: &[(&str, &str)], body: &str) -> HttpResponse {
+    let headers = headers.iter().map(|(name, value)| ((*name).into(), (*value).into()));
+    HttpResponse { status, headers: headers.collect(), body: body.into() }
+}
+
+/// Lets platforms answer by a function.
+fn platform(
+    api: &Api,
+    mut answer: impl FnMut(&HttpRequest) -> Result<HttpResponse, HttpError> + 'static,
+) {
+    *api.world.platform.borrow_mut() = Box::new(move |request| answer(request));
+}
+
+/// A method that needs nothing but its fields.
+fn method(kind: &str, more: &Value) -> Value {
+    let field = |name: &str| json!({"name": name, "label": name, "secret": true});
+    let names: &[&str] = match kind {
+        "api_key" => &["apiKey"],
+        "basic" => &["username", "password"],
+        "bearer" => &["token"],
+        _ => &["accessKeyId", "secretAccessKey", "sessionToken", "region"],
+    };
+    let fields: Vec<Value> = names.iter().map(|name| field(name)).collect();
+    let mut method = json!({"id": kind.replace('_', "-"), "type": kind, "fields": fields});
+    for (name, value) in more.as_object().unwrap() {
+        method[name] = value.clone();
+    }
+    method
+}
+
+/// Platforms with all ways to authenticate, and what is stored of `acme`'s actions.
+fn calling(settings: &[(&str, &str)], units: Units) -> Api {
+    let own = [("VAULT_KEYS", KEYS), ("SESSION_SECRET", "0123456789abcdef0123456789abcdef")];
+    let api = Api::new(config(&[&own, settings].concat()));
+    let server = |url: &str| json!({"url": url, "description": null});
+    let of = |name: &str, methods: Value, servers: Value, units: Units| {
+        Platform {
+        connector: connector(name, &format!("The {name}"), "Email", 0),
+        detail: serde_json::from_value(json!({
+            "authMethods": methods, "servers": servers, "documentationUrl": null, "license": null, "verify": null,
+            "account": null,
+        }))
+        .unwrap(),
+        authkit: true,
+        aliases: Vec::new(),
+        actions: Vec::new(),
+        units,
+    }
+    };
+    let oauth = json!({
+        "id": "oauth", "type": "oauth2", "grant": "authorization_code", "issuer": null,
+        "authorizationUrl": "https://id.acme.example/authorize", "tokenUrl": "https://id.acme.example/token",
+        "refreshUrl": null, "revocationUrl": null, "scopes": [], "scopeSeparator": " ", "pkce": "none",
+        "tokenAuth": "client_secret_basic", "authorizationParameters": {}, "tokenParameters": {}, "tokenBody": "form",
+        "tokenPointer": null, "tokenMembers": [], "fields": [],
+    });
+    let acme = json!([
+        server("https://{region}.acme.example/unknown"),
+        server("https://api.acme.example/v2"),
+        server("https://files.acme.example:8443"),
+    ]);
+    let one = |name: &str| json!([server(&format!("https://api.{name}.example"))]);
+    let key = |place: &str, name: &str, prefix: &str| {
+        json!([method("api_key", &json!({"in": place, "name": name, "prefix": prefix}))])
+    };
+    let amazon = |service: &str| {
+        json!([method("aws_sigv4", &json!({"service": service, "regions": ["eu-central-1"]}))])
+    };
+    let hosted = json!([{
+        "id": "bearer", "type": "bearer", "prefix": "Bearer", "fields": [
+            {"name": "token", "label": "Token", "secret": true},
+            {"name": "host", "label": "Host"},
+        ],
+    }]);
+    let plain = json!({"usernameLabel": "U", "passwordLabel": "P"});
+    api.world.publish_platforms(
+        Sizes::PUBLISHED,
+        &[
+            of("acme", json!([oauth]), acme, units),
+            of(
+                "bearer",
+                json!([method("bearer", &json!({"prefix": "Token"}))]),
+                one("bearer"),
+                Units::default(),
+            ),
+            of("basic", json!([method("basic", &plain)]), one("basic"), Units::default()),
+            of("header", key("header", "X-Key", ""), one("header"), Units::default()),
+            of("query", key("query", "api key", ""), one("query"), Units::default()),
+            of("cookie", key("cookie", "sid", ""), one("cookie"), Units::default()),
+            of("s3", amazon("s3"), one("s3"), Units::default()),
+            of("lambda", amazon("lambda"), one("lambda"), Units::default()),
+            of("hosted", hosted, json!([server("https://{host}/api")]), Units::default()),
+            of(
+                "nowhere",
+                json!([method("bearer", &json!({"prefix": "Bearer"}))]),
+                json!([]),
+                Units::default(),
+            ),
+        ],
+    );
+    api
+}
+
+/// A connection of ann with these credentials. Returns its path.
+fn held(api: &Api, platform: &str, credentials: &Value) -> String {
+    held_by(api, platform, "ann", credentials)
+}
+
+fn held_by(api: &Api, platform: &str, identity: &str, credentials: &Value) -> String {
+    let sent = json!({"platform": platform, "identity": identity, "identityType": "user"});
+    let created = send(api, "POST", "/v1/vault/connections", &sent);
+    assert_eq!(created.status, 201, "{}", body(&created));
+    let path = format!("/v1/vault/connections/{}", body(&created)["id"].as_str().unwrap());
+    let stored = send(api, "PUT", &format!("{path}/credentials"), credentials);
+    assert_eq!(stored.status, 204, "{}", text(&stored));
+    path
+}
+
+/// A connection to `acme`, whose tokens can be renewed.
+fn acme(api: &Api) -> String {
+    set_client(api, "acme");
+    held(api, "acme", &json!({"type": "oauth2", "accessToken": "at-1", "refreshToken": "rt-1"}))
+}
+
+/// What was sent to platforms so far; forgets it.
+fn sent(api: &Api) -> Vec<HttpRequest> {
+    api.world.sent.take()
+}
+
+fn header<'r>(request: &'r HttpRequest, name: &str) -> Option<&'r str> {
+    let mut values = request.headers.iter().filter(|(known, _)| known == name);
+    let value = values.next().map(|(_, value)| value.as_str());
+    assert!(values.next().is_none(), "{name} twice: {request:?}");
+    value
+}
+
+fn passed<'r>(response: &'r Response, name: &str) -> Option<&'r str> {
+    let headers = &response.passed.as_ref().unwrap().headers;
+    headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+}
+
+fn call(api: &Api, method: &str, path: &str, sent: &str) -> Response {
+    let mut request = with_header(api.request(method, path), "content-type", "text/plain");
+    request.body = Body::Whole(sent.into());
+    api.send(&request)
+}

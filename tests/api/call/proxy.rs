@@ -1,0 +1,532 @@
+//! Calls that are passed on: contract, part 13.
+
+use connector_vault::api::message::Body;
+use connector_vault::catalog::action::unit::Units;
+use connector_vault::ports::HttpError;
+use connector_vault::terms::{Environment, Scope};
+use serde_json::{Value, json};
+
+use super::*;
+use crate::connect::{as_token, token};
+use crate::support::{as_key, as_secret};
+
+fn api() -> Api {
+    calling(&[], Units::default())
+}
+
+fn ok(api: &Api) {
+    platform(api, |_| Ok(answered(200, &[("content-type", "text/plain")], "fine")));
+}
+
+#[test]
+fn a_call_is_passed_on_and_its_answer_back() {
+    let api = api();
+    let path = acme(&api);
+    platform(&api, |_| {
+        let headers = [
+            ("content-type", "text/plain"),
+            ("set-cookie", "a=b"),
+            ("cache-control", "public, max-age=60"),
+            ("x-request-id", "theirs"),
+            ("etag", "\"1\""),
+        ];
+        Ok(answered(207, &headers, "fine"))
+    });
+    for (method, sent_body) in [
+        ("GET", ""),
+        ("HEAD", ""),
+        ("POST", "one"),
+        ("PUT", "two"),
+        ("PATCH", "3"),
+        ("DELETE", "4"),
+    ] {
+        sent(&api);
+        api.world.db_calls.set(0);
+        let mut request = api.request(method, &format!("{path}/proxy/users/a%2Fb?x=1&y=%20"));
+        for (name, value) in [
+            ("accept", "text/plain"),
+            ("cookie", "c"),
+            ("authorization", "mine"),
+            ("x-forwarded-for", "1.2.3.4"),
+            ("user-agent", "test"),
+        ] {
+            request = with_header(request, name, value);
+        }
+        request.body = Body::Whole(sent_body.into());
+        let response = api.send(&request);
+        assert_eq!((response.status, text(&response).as_str()), (207, "fine"), "{method}");
+        assert_eq!(api.world.db_calls.get(), 1, "{method}");
+        assert_eq!(response.header("x-vault-source"), Some("platform"));
+        assert_eq!(response.header("cache-control"), Some("private, no-store"));
+        assert_eq!(response.header("content-security-policy"), Some("default-src 'none'; sandbox"));
+        assert!(response.header("x-request-id").is_some_and(|id| id.len() == 36));
+        let names = &response.passed.as_ref().unwrap().headers;
+        let names: Vec<&str> = names.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["content-type", "x-platform-request-id", "etag"]);
+        let sent = sent(&api);
+        assert_eq!(sent.len(), 1);
+        assert_eq!(api.world.methods.borrow().last().map(String::as_str), Some(method));
+        assert_eq!(sent[0].url, "https://api.acme.example/v2/users/a%2Fb?x=1&y=%20");
+        assert_eq!(sent[0].body, sent_body.as_bytes());
+        let mut headers: Vec<_> = sent[0].headers.clone();
+        headers.sort();
+        let expected =
+            [("accept", "text/plain"), ("authorization", "Bearer at-1"), ("user-agent", "test")];
+        let expected = expected.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        assert_eq!(headers, expected, "{method}");
+    }
+}
+
+#[test]
+fn a_body_of_any_length_is_passed_on() {
+    let api = api();
+    let path = acme(&api);
+    ok(&api);
+    let mut request = api.request("POST", &format!("{path}/proxy/files"));
+    request.body = Body::Arriving;
+    *api.world.arriving.borrow_mut() = Some(b"a stream".to_vec());
+    assert_eq!(api.send(&request).status, 200);
+    assert_eq!(sent(&api)[0].body, b"a stream");
+}
+
+#[test]
+fn credentials_go_where_the_method_says() {
+    let api = api();
+    ok(&api);
+    for (platform, credentials, name, value, url) in [
+        (
+            "bearer",
+            json!({"type": "bearer", "token": "t"}),
+            "authorization",
+            Some("Token t"),
+            "/p?a=1",
+        ),
+        (
+            "basic",
+            json!({"type": "basic", "username": "u", "password": "p"}),
+            "authorization",
+            Some("Basic dTpw"),
+            "/p?a=1",
+        ),
+        ("header", json!({"type": "api_key", "apiKey": "k"}), "x-key", Some("k"), "/p?a=1"),
+        (
+            "query",
+            json!({"type": "api_key", "apiKey": "k&"}),
+            "x-key",
+            None,
+            "/p?a=1&api%20key=k%26",
+        ),
+        ("cookie", json!({"type": "api_key", "apiKey": "k"}), "cookie", Some("sid=k"), "/p?a=1"),
+    ] {
+        let path = held(&api, platform, &credentials);
+        sent(&api);
+        // A caller's own values in these places are replaced.
+        let mut request = api.request("GET", &format!("{path}/proxy/p?a=1&api+key=mine&api%20key"));
+        if platform != "query" {
+            request.query = "a=1".into();
+        }
+        if let Some(value) = value.filter(|_| name == "x-key") {
+            request = with_header(request, name, &format!("not {value}"));
+        }
+        assert_eq!(api.send(&request).status, 200);
+        let sent = sent(&api);
+        assert_eq!(header(&sent[0], name), value, "{platform}");
+        assert_eq!(sent[0].url, format!("https://api.{platform}.example{url}"));
+    }
+}
+
+#[test]
+fn requests_to_amazon_are_signed() {
+    let api = api();
+    ok(&api);
+    let keys = json!({
+        "type": "aws_sigv4", "accessKeyId": "AK", "secretAccessKey": "SK", "sessionToken": "ST", "region": "us-west-2",
+    });
+    let (s3, lambda) = (held(&api, "s3", &keys), held(&api, "lambda", &keys));
+    sent(&api);
+    assert_eq!(call(&api, "PUT", &format!("{s3}/proxy/bucket/a+b?x=1+2"), "body").status, 200);
+    let request = &sent(&api)[0];
+    assert_eq!(request.url, "https://api.s3.example/bucket/a%2Bb?x=1%2B2");
+    let authorization = header(request, "authorization").unwrap();
+    let begin = "AWS4-HMAC-SHA256 Credential=AK/20270115/us-west-2/s3/aws4_request, SignedHeaders=content-type;host;x-amz-content-sha256;x-amz-date;x-amz-security-token, Signature=";
+    assert!(authorization.starts_with(begin), "{authorization}");
+    assert_eq!(header(request, "x-amz-security-token"), Some("ST"));
+    let hash = "230d8358dc8e8890b4c58deeb62912ee2f20357ae92a5cc861b98e68fe31acb5";
+    assert_eq!(header(request, "x-amz-content-sha256"), Some(hash));
+    // A stream is not read to be signed.
+    let streamed = |path: &str| {
+        let mut request = api.request("PUT", path);
+        request.body = Body::Arriving;
+        *api.world.arriving.borrow_mut() = Some(b"a stream".to_vec());
+        api.send(&request)
+    };
+    assert_eq!(streamed(&format!("{s3}/proxy/bucket/key")).status, 200);
+    assert_eq!(header(&sent(&api)[0], "x-amz-content-sha256"), Some("UNSIGNED-PAYLOAD"));
+    let refused = streamed(&format!("{lambda}/proxy/x"));
+    assert_eq!((refused.status, &body(&refused)["code"]), (413, &json!("body_too_large")));
+    assert_eq!(sent(&api).len(), 0);
+}
+
+#[test]
+fn only_declared_servers_are_called() {
+    let api = api();
+    ok(&api);
+    let path = acme(&api);
+    sent(&api);
+    let ask = |server: &str| {
+        let request = api.request("GET", &format!("{path}/proxy/x"));
+        api.send(&with_header(request, "x-vault-server", server))
+    };
+    for (server, url) in [
+        ("https://api.acme.example/v2", "https://api.acme.example/v2/x"),
+        ("https://api.acme.example/v2/", "https://api.acme.example/v2/x"),
+        ("https://files.acme.example:8443", "https://files.acme.example:8443/x"),
+    ] {
+        assert_eq!(ask(server).status, 200, "{server}");
+        assert_eq!(sent(&api)[0].url, url);
+    }
+    for server in [
+        "",
+        "https://evil.example",
+        "https://api.acme.example",
+        "https://api.acme.example/v2/..",
+        "http://api.acme.example/v2",
+        "https://api.acme.example:444/v2",
+        "https://user@api.acme.example/v2",
+        "https://api.acme.example/v2?x",
+        "127.0.0.1",
+        "https://{region}.acme.example/unknown",
+        "//files.acme.example:8443",
+        "https://files.acme.example",
+        "https://eu.acme.example/unknown",
+    ] {
+        let response = ask(server);
+        assert_eq!(response.status, 400, "{server}");
+        assert_eq!(body(&response)["errors"][0]["parameter"], "x-vault-server");
+        assert_eq!(response.header("x-vault-source"), Some("vault"));
+    }
+    // What a user filled in leads to public hosts only.
+    for host in [
+        "localhost",
+        "127.0.0.1",
+        "10.0.0.1",
+        "[::1]",
+        "2130706433",
+        "metadata.google.internal",
+        "a.example:8443",
+    ] {
+        let path = held_by(
+            &api,
+            "hosted",
+            host,
+            &json!({"type": "bearer", "token": "t", "fields": {"host": host}}),
+        );
+        let response = api.get(&format!("{path}/proxy/x"));
+        let outcome = (response.status, body(&response)["code"].clone());
+        assert_eq!(outcome, (502, json!("platform_unreachable")), "{host}");
+    }
+    let path = held_by(
+        &api,
+        "hosted",
+        "good",
+        &json!({"type": "bearer", "token": "t", "fields": {"host": "my.example"}}),
+    );
+    assert_eq!(api.get(&format!("{path}/proxy/x")).status, 200);
+    assert_eq!(sent(&api)[0].url, "https://my.example/api/x");
+    let path = held(&api, "nowhere", &json!({"type": "bearer", "token": "t"}));
+    assert_eq!(api.get(&format!("{path}/proxy/x")).status, 502);
+    assert_eq!(sent(&api).len(), 0);
+    // While developing, the machine itself can be called.
+    let local = calling(&[("LOCAL_TARGETS", "allow")], Units::default());
+    ok(&local);
+    let path = held(
+        &local,
+        "hosted",
+        &json!({"type": "bearer", "token": "t", "fields": {"host": "localhost"}}),
+    );
+    assert_eq!(local.get(&format!("{path}/proxy/x")).status, 200);
+}
+
+#[test]
+fn no_path_leaves_that_of_the_server() {
+    let api = api();
+    ok(&api);
+    let path = acme(&api);
+    sent(&api);
+    for rest in
+        ["..", "../x", "a/%2e%2e/%2e%2e/x", "..%2f..%2fx", "%252e%252e/x", "a/..;/x", "..%5cx", "."]
+    {
+        let response = api.get(&format!("{path}/proxy/{rest}"));
+        assert_eq!(response.status, 400, "{rest}");
+        assert_eq!(body(&response)["errors"][0]["parameter"], "path");
+        assert_eq!(body(&response)["code"], "invalid_parameter");
+    }
+    assert_eq!(sent(&api).len(), 0);
+    for (rest, url) in [
+        ("", "https://api.acme.example/v2/"),
+        ("/evil.example/x", "https://api.acme.example/v2//evil.example/x"),
+        ("%5c%5cevil.example", "https://api.acme.example/v2/%5c%5cevil.example"),
+        ("%00%ff", "https://api.acme.example/v2/%00%ff"),
+        ("@evil.example:1/", "https://api.acme.example/v2/@evil.example:1/"),
+    ] {
+        assert_eq!(api.get(&format!("{path}/proxy/{rest}")).status, 200, "{rest}");
+        assert_eq!(sent(&api)[0].url, url);
+    }
+    let missing = api.get(&format!("{path}/proxy"));
+    assert_eq!((missing.status, &body(&missing)["code"]), (404, &json!("route_not_found")));
+}
+
+#[test]
+fn redirects_stay_with_the_origin_that_got_the_credentials() {
+    let api = api();
+    let acme = acme(&api);
+    let next = "/v2/next";
+    for (status, method, location, expected) in [
+        (301, "GET", next, Some("GET")),
+        (302, "GET", "https://api.acme.example/v2/next", Some("GET")),
+        (303, "GET", "//api.acme.example/v2/next", Some("GET")),
+        (307, "GET", "next", Some("GET")),
+        (308, "HEAD", next, Some("HEAD")),
+        (301, "POST", next, Some("GET")),
+        (302, "POST", next, Some("GET")),
+        (302, "PUT", next, Some("PUT")),
+        (303, "POST", next, Some("GET")),
+        (303, "DELETE", next, Some("GET")),
+        (303, "HEAD", next, Some("HEAD")),
+        (307, "POST", next, Some("POST")),
+        (308, "PATCH", next, Some("PATCH")),
+        (300, "GET", next, None),
+        (304, "GET", next, None),
+        (302, "GET", "https://evil.example/", None),
+        (302, "GET", "//evil.example/v2/next", None),
+        (302, "GET", "http://api.acme.example/v2/next", None),
+        (302, "GET", "https://api.acme.example:8443/v2/next", None),
+        (302, "GET", "https://api.acme.example@evil.example/", None),
+        (302, "GET", "https://files.acme.example:8443/", None),
+        (302, "GET", "/\\evil.example", None),
+        (302, "GET", "http://169.254.169.254/latest", None),
+    ] {
+        sent(&api);
+        let target = location.to_owned();
+        platform(&api, move |request| {
+            Ok(if request.url.ends_with("/next") {
+                answered(200, &[], "there")
+            } else {
+                answered(status, &[("location", &target)], "moved")
+            })
+        });
+        let response = call(&api, method, &format!("{acme}/proxy/first"), "body");
+        let asked = sent(&api);
+        match expected {
+            None => {
+                assert_eq!(
+                    (response.status, asked.len()),
+                    (status, 1),
+                    "{status} {method} {location}"
+                );
+                assert_eq!(passed(&response, "location"), Some(location));
+            }
+            Some(expected) => {
+                assert_eq!(
+                    (response.status, asked.len()),
+                    (200, 2),
+                    "{status} {method} {location}"
+                );
+                assert_eq!(asked[1].url, "https://api.acme.example/v2/next");
+                assert_eq!(api.world.methods.borrow().last().map(String::as_str), Some(expected));
+                assert_eq!(header(&asked[1], "authorization"), Some("Bearer at-1"));
+                let keeps_body = expected == method;
+                assert_eq!(asked[1].body.is_empty(), !keeps_body);
+                assert_eq!(header(&asked[1], "content-type").is_some(), keeps_body);
+            }
+        }
+    }
+    // A circle ends, and a stream is not sent twice.
+    platform(&api, |_| Ok(answered(307, &[("location", "/v2/next")], "")));
+    assert_eq!(call(&api, "POST", &format!("{acme}/proxy/x"), "body").status, 307);
+    assert_eq!(sent(&api).len(), 6);
+    let mut request = api.request("POST", &format!("{acme}/proxy/x"));
+    request.body = Body::Arriving;
+    *api.world.arriving.borrow_mut() = Some(b"a stream".to_vec());
+    assert_eq!(api.send(&request).status, 307);
+    assert_eq!(sent(&api).len(), 1);
+    // A platform that repeats its query in a redirect does not give the key away.
+    let keyed = held(&api, "query", &json!({"type": "api_key", "apiKey": "secret"}));
+    platform(&api, |request| {
+        let query = request.url.split_once('?').unwrap().1;
+        Ok(answered(302, &[("location", &format!("https://evil.example/?{query}"))], ""))
+    });
+    let response = api.get(&format!("{keyed}/proxy/x?a=1"));
+    assert_eq!(passed(&response, "location"), Some("https://evil.example/?a=1"));
+}
+
+/// A platform that takes one token only, and an authorization server that renews as scripted.
+fn takes(api: &Api, token: &'static str, renewal: (u16, Value)) {
+    platform(api, move |request| {
+        if request.url == "https://id.acme.example/token" {
+            let (status, document) = &renewal;
+            return Ok(answered(
+                *status,
+                &[("content-type", "application/json")],
+                &document.to_string(),
+            ));
+        }
+        let is_good = header(request, "authorization") == Some(token);
+        Ok(if is_good {
+            answered(200, &[], "in")
+        } else {
+            answered(401, &[("www-authenticate", "Bearer")], "out")
+        })
+    });
+}
+
+#[test]
+fn rejected_credentials_are_renewed_once() {
+    let new =
+        || (200, json!({"access_token": "at-2", "refresh_token": "rt-2", "expires_in": 3600}));
+    let urls = |api: &Api| sent(api).into_iter().map(|request| request.url).collect::<Vec<_>>();
+    let (call_url, token_url) = ("https://api.acme.example/v2/x", "https://id.acme.example/token");
+    // The token was revoked at the platform.
+    let api = api();
+    let path = acme(&api);
+    api.world.wait(60_000);
+    takes(&api, "Bearer at-2", new());
+    let response = call(&api, "POST", &format!("{path}/proxy/x"), "body");
+    assert_eq!((response.status, text(&response).as_str()), (200, "in"));
+    let asked = sent(&api);
+    assert_eq!(
+        asked.iter().map(|r| r.url.as_str()).collect::<Vec<_>>(),
+        [call_url, token_url, call_url]
+    );
+    assert_eq!(asked[2].body, b"body");
+    // The next call uses the new one at once.
+    assert_eq!(call(&api, "GET", &format!("{path}/proxy/x"), "").status, 200);
+    assert_eq!(urls(&api), [call_url]);
+    // A platform that rejects the new token too is believed, and its word passed on; so is a token that is seconds old.
+    takes(&api, "nothing", new());
+    api.world.wait(60_000);
+    let response = call(&api, "GET", &format!("{path}/proxy/x"), "");
+    assert_eq!((response.status, passed(&response, "www-authenticate")), (401, Some("Bearer")));
+    assert_eq!(urls(&api), [call_url, token_url, call_url]);
+    assert_eq!(call(&api, "GET", &format!("{path}/proxy/x"), "").status, 401);
+    assert_eq!(urls(&api), [call_url]);
+    // A stream can't be sent again.
+    api.world.wait(60_000);
+    let mut request = api.request("POST", &format!("{path}/proxy/x"));
+    request.body = Body::Arriving;
+    *api.world.arriving.borrow_mut() = Some(b"a stream".to_vec());
+    assert_eq!(api.send(&request).status, 401);
+    assert_eq!(urls(&api), [call_url]);
+    // Without a new token, the platform's own words remain.
+    takes(&api, "nothing", (503, json!({})));
+    assert_eq!(call(&api, "GET", &format!("{path}/proxy/x"), "").status, 401);
+    assert_eq!(urls(&api), [call_url, token_url]);
+    // What can't be renewed is not tried.
+    let bearer = held(&api, "bearer", &json!({"type": "bearer", "token": "t"}));
+    takes(&api, "nothing", new());
+    api.world.wait(60_000);
+    assert_eq!(call(&api, "GET", &format!("{bearer}/proxy/x"), "").status, 401);
+    assert_eq!(urls(&api).len(), 1);
+}
+
+#[test]
+fn an_old_token_is_renewed_before_the_call() {
+    let api = api();
+    set_client(&api, "acme");
+    let path = held(
+        &api,
+        "acme",
+        &json!({
+            "type": "oauth2", "accessToken": "at-1", "refreshToken": "rt-1", "expiresAt": "2027-01-15T08:10:00Z",
+        }),
+    );
+    api.world.wait(3_600_000);
+    takes(&api, "Bearer at-2", (200, json!({"access_token": "at-2", "expires_in": 3600})));
+    assert_eq!(call(&api, "POST", &format!("{path}/proxy/x"), "body").status, 200);
+    let urls: Vec<String> = sent(&api).into_iter().map(|request| request.url).collect();
+    assert_eq!(urls, ["https://id.acme.example/token", "https://api.acme.example/v2/x"]);
+}
+
+#[test]
+fn a_platform_that_does_not_answer_is_told_of() {
+    let api = api();
+    let path = acme(&api);
+    for (error, status, code) in [
+        (HttpError::Unreachable, 502, "platform_unreachable"),
+        (HttpError::TimedOut, 504, "platform_timeout"),
+    ] {
+        platform(&api, move |_| Err(error));
+        let response = api.get(&format!("{path}/proxy/x?token=s"));
+        assert_eq!((response.status, &body(&response)["code"]), (status, &json!(code)));
+        assert_eq!(response.header("x-vault-source"), Some("vault"));
+        assert!(!text(&response).contains("token=s"), "{}", text(&response));
+    }
+    // A platform's own 502 is not the vault's.
+    platform(&api, |_| Ok(answered(502, &[], "theirs")));
+    let response = api.get(&format!("{path}/proxy/x"));
+    assert_eq!((response.status, text(&response).as_str()), (502, "theirs"));
+    assert_eq!(response.header("x-vault-source"), Some("platform"));
+}
+
+#[test]
+fn who_may_not_call_sends_nothing() {
+    let api = api();
+    ok(&api);
+    let path = acme(&api);
+    let ask = format!("{path}/proxy/x");
+    sent(&api);
+    let key = |scopes: &[Scope]| api.world.key("acme", Environment::Test, scopes, None);
+    let none = api.send(&as_key(&key(&[Scope::ConnectionsRead]), "GET", &ask));
+    assert_eq!((none.status, &body(&none)["code"]), (403, &json!("insufficient_scope")));
+    assert_eq!(none.header("x-vault-source"), Some("vault"));
+    assert_eq!(api.send(&as_secret("", "GET", &ask)).status, 401);
+    let other = api.world.key("other", Environment::Test, &Scope::ALL, None);
+    assert_eq!(api.send(&as_key(&other, "GET", &ask)).status, 404);
+    let live = api.world.key("acme", Environment::Live, &Scope::ALL, None);
+    assert_eq!(api.send(&as_key(&live, "GET", &ask)).status, 404);
+    let call = &["connections:call"];
+    let own = |identity: &str, scopes: &[&str]| {
+        token(&api, &json!({"identity": identity, "scopes": scopes}))
+    };
+    for (token, status) in
+        [(own("ann", call), 200), (own("bob", call), 404), (own("ann", &["connections:read"]), 403)]
+    {
+        assert_eq!(api.send(&as_token(&token, "GET", &ask, &json!({}))).status, status);
+    }
+    assert_eq!(sent(&api).len(), 1);
+    let bare = json!({"platform": "bearer", "identity": "eve", "identityType": "user"});
+    let id = body(&send(&api, "POST", "/v1/vault/connections", &bare))["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let response = api.get(&format!("/v1/vault/connections/{id}/proxy/x"));
+    assert_eq!((response.status, &body(&response)["code"]), (404, &json!("credentials_not_found")));
+    let sql = "UPDATE connections SET state = 'failed', active = 0";
+    api.world.database.execute(sql, []).unwrap();
+    let response = api.get(&ask);
+    assert_eq!((response.status, &body(&response)["code"]), (409, &json!("connection_failed")));
+    let response = api.send(&api.request("QUERY", &ask));
+    assert_eq!(response.status, 405);
+    assert_eq!(response.header("allow"), Some("GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"));
+    assert_eq!(sent(&api).len(), 0);
+}
+
+#[test]
+fn pages_of_allowed_origins_may_send_and_read_any_header() {
+    let api = calling(&[("ALLOWED_ORIGINS", "https://app.example")], Units::default());
+    platform(&api, |_| {
+        Ok(answered(200, &[("access-control-allow-origin", "*"), ("x-own", "1")], ""))
+    });
+    let path = format!("{}/proxy/x", acme(&api));
+    let from = |method: &str, origin: &str| {
+        api.send(&with_header(api.request(method, &path), "origin", origin))
+    };
+    let preflight = from("OPTIONS", "https://app.example");
+    assert_eq!(preflight.header("access-control-allow-headers"), Some("x-service-secret, *"));
+    let response = from("GET", "https://app.example");
+    assert_eq!(response.header("access-control-allow-origin"), Some("https://app.example"));
+    assert_eq!(response.header("access-control-expose-headers"), Some("*"));
+    assert_eq!(passed(&response, "access-control-allow-origin"), None);
+    let other = from("GET", "https://evil.example");
+    assert_eq!(other.header("access-control-allow-origin"), None);
+}

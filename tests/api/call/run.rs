@@ -1,0 +1,248 @@
+//! Actions that are run: contract, part 13.
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::support::{units, with_body};
+
+/// The actions of `acme`.
+fn api() -> Api {
+    let parameter = |name: &str, place: &str, required: bool, schema: Value| {
+        let (style, explode) = if place == "query" { ("form", true) } else { ("simple", false) };
+        json!({
+            "name": name, "in": place, "required": required, "schema": schema, "style": style, "explode": explode,
+            "contentType": null,
+        })
+    };
+    let action = |key: &str, method: &str, path: &str, more: Value| {
+        let mut action = json!({
+            "title": key, "key": key, "method": method, "modelName": "Thing", "facts": {"path": path}, "parameters": [],
+            "responses": [],
+        });
+        for (name, value) in more.as_object().unwrap() {
+            action[name] = value.clone();
+        }
+        action
+    };
+    let create = action(
+        "createThing",
+        "POST",
+        "/owners/{owner}/things",
+        json!({
+            "parameters": [
+                parameter("owner", "path", true, json!({"type": "string", "maxLength": 10})),
+                parameter("notify", "query", false, json!({"type": "array", "items": {"enum": ["mail", "push"]}})),
+                parameter("X-Trace", "header", false, json!({"type": "string"})),
+            ],
+            "requestBody": {"required": true, "contentTypes": ["application/json"], "schema": {"$ref": "#/$defs/thing"}},
+            "reached": {"whole": [0]},
+        }),
+    );
+    let get = action(
+        "getThing",
+        "GET",
+        "/things/{id}",
+        json!({
+            "parameters": [parameter("id", "path", true, json!({"type": "integer", "minimum": 1}))],
+        }),
+    );
+    let other = action(
+        "upload",
+        "PUT",
+        "/files",
+        json!({
+            "facts": {"path": "/files", "server": "https://files.acme.example:8443"},
+            "requestBody": {"required": true, "contentTypes": ["image/png"], "schema": {"type": "string", "format": "binary"}},
+        }),
+    );
+    let thing = r##"{"type":"object","properties":{"name":{"type":"string","minLength":1},"size":{"type":"integer"},"parts":{"type":"array","items":{"$ref":"#/$defs/thing"}}},"required":["name"],"additionalProperties":false}"##;
+    calling(&[], units(json!({}), &[create, get, other], &[("thing", thing)]))
+}
+
+fn run(api: &Api, path: &str, key: &str, input: &str) -> Response {
+    api.send(&with_body(api.request("POST", &format!("{path}/actions/{key}")), input))
+}
+
+fn json_answer(api: &Api, status: u16, document: &'static str) {
+    platform(api, move |_| {
+        let headers = [
+            ("content-type", "application/json; charset=utf-8"),
+            ("set-cookie", "a=b"),
+            ("x-own", "1"),
+        ];
+        Ok(answered(status, &headers, document))
+    });
+}
+
+#[test]
+fn an_action_is_run_with_checked_input() {
+    let api = api();
+    let path = acme(&api);
+    json_answer(&api, 201, r#"{"id":7,"big":12345678901234567890}"#);
+    api.world.db_calls.set(0);
+    let input = r#"{"path":{"owner":"a b"},"query":{"notify":["mail","push"]},"header":{"X-Trace":"t"},"body":{"name":"é","size":1.0,"parts":[{"name":"p"}]}}"#;
+    let response = run(&api, &path, "createThing", input);
+    assert_eq!(response.status, 200, "{}", text(&response));
+    let expected = r#"{"status":201,"headers":{"content-type":"application/json; charset=utf-8","x-own":"1"},"body":{"id":7,"big":12345678901234567890}}"#;
+    assert_eq!(text(&response), expected);
+    assert_eq!(response.header("x-vault-source"), Some("platform"));
+    assert_eq!(response.header("cache-control"), Some("private, no-store"));
+    assert_eq!(api.world.db_calls.get(), 1);
+    let asked = sent(&api);
+    assert_eq!(asked.len(), 1);
+    assert_eq!(
+        asked[0].url,
+        "https://api.acme.example/v2/owners/a%20b/things?notify=mail&notify=push"
+    );
+    assert_eq!(header(&asked[0], "authorization"), Some("Bearer at-1"));
+    assert_eq!(header(&asked[0], "content-type"), Some("application/json"));
+    assert_eq!(header(&asked[0], "x-trace"), Some("t"));
+    // The body is sent as it was written.
+    assert_eq!(
+        String::from_utf8_lossy(&asked[0].body),
+        r#"{"name":"é","size":1.0,"parts":[{"name":"p"}]}"#
+    );
+    // Whatever the platform answers is returned.
+    json_answer(&api, 422, r#"{"error":"no"}"#);
+    let response = run(&api, &path, "getThing", r#"{"path":{"id":1}}"#);
+    assert_eq!(
+        (response.status, &body(&response)["status"], &body(&response)["body"]["error"]),
+        (200, &json!(422), &json!("no"))
+    );
+    assert_eq!(sent(&api)[0].body, b"");
+    // An action's own server.
+    assert_eq!(run(&api, &path, "upload", r#"{"body":"aGk="}"#).status, 200);
+    let asked = sent(&api);
+    assert_eq!(
+        (asked[0].url.as_str(), asked[0].body.as_slice()),
+        ("https://files.acme.example:8443/files", &b"hi"[..])
+    );
+}
+
+#[test]
+fn every_fault_is_named_before_anything_is_sent() {
+    let api = api();
+    let path = acme(&api);
+    json_answer(&api, 200, "{}");
+    for (key, input, faults) in [
+        (
+            "createThing",
+            json!({}),
+            json!([["/path", "`/path` is required"], ["/body", "`/body` is required"]]),
+        ),
+        (
+            "createThing",
+            json!({"path": {"owner": "much too long"}, "query": {"notify": ["mial"], "ntify": 1}, "body": {"size": "1", "parts": [{"name": ""}]}}),
+            json!([
+                ["/body/name", "`/body/name` is required"],
+                ["/body/size", "`/body/size` must be a whole number"],
+                ["/body/parts/0/name", "`/body/parts/0/name` must have at least 1 characters"],
+                ["/path/owner", "`/path/owner` must have at most 10 characters"],
+                ["/query/notify/0", "`/query/notify/0` must be one of \"mail\", \"push\""],
+                ["/query/ntify", "`/query/ntify` is unknown; did you mean `notify`?"],
+            ]),
+        ),
+        (
+            "createThing",
+            json!({"path": {"owner": ".."}, "body": {"name": "x"}}),
+            json!([[
+                "/path/owner",
+                "`/path/owner` must not be empty, and must not be `.` or `..`"
+            ]]),
+        ),
+        (
+            "createThing",
+            json!({"path": {"owner": "x"}, "header": {"X-Trace": "a\r\nb: c"}, "body": {"name": "x"}}),
+            json!([["/header/X-Trace", "`/header/X-Trace` must not contain control characters"]]),
+        ),
+        (
+            "getThing",
+            json!({"path": {"id": 0}, "body": 1}),
+            json!([["/path/id", "`/path/id` must be at least 1"], ["/body", "`/body` is unknown"]]),
+        ),
+        (
+            "getThing",
+            json!({"paht": {}}),
+            json!([["/paht", "`paht` is not a field of this body; did you mean `path`?"]]),
+        ),
+        (
+            "upload",
+            json!({"body": "?"}),
+            json!([["/body", "`/body` must be bytes in base64, with padding"]]),
+        ),
+    ] {
+        let response = run(&api, &path, key, &input.to_string());
+        assert_eq!(
+            (response.status, &body(&response)["code"]),
+            (400, &json!("invalid_body")),
+            "{input}"
+        );
+        assert_eq!(response.header("x-vault-source"), Some("vault"));
+        let errors = body(&response)["errors"].as_array().unwrap().clone();
+        let mut found: Vec<Value> =
+            errors.iter().map(|error| json!([error["pointer"], error["detail"]])).collect();
+        let mut expected = faults.as_array().unwrap().clone();
+        found.sort_by_key(Value::to_string);
+        expected.sort_by_key(Value::to_string);
+        assert_eq!(found, expected);
+    }
+    let twice = r#"{"path":{"owner":"x"},"body":{"name":"x","parts":[{"name":"a","name":"b"}]}}"#;
+    let response = run(&api, &path, "createThing", twice);
+    assert_eq!(
+        body(&response)["errors"][0]["pointer"],
+        "/body/parts/0/name",
+        "{}",
+        text(&response)
+    );
+    for (input, status, code) in
+        [("[]", 400, "invalid_body"), ("{", 400, "invalid_body"), ("", 400, "invalid_body")]
+    {
+        let response = run(&api, &path, "getThing", input);
+        assert_eq!((response.status, &body(&response)["code"]), (status, &json!(code)), "{input}");
+    }
+    assert_eq!(call(&api, "POST", &format!("{path}/actions/getThing"), "{}").status, 415);
+    let response = run(&api, &path, "getThng", "{}");
+    assert_eq!((response.status, &body(&response)["code"]), (404, &json!("action_not_found")));
+    assert_eq!(body(&response)["suggestions"], json!(["getThing"]));
+    let unknown = "/v1/vault/connections/00000000-0000-4000-8000-000000000000";
+    assert_eq!(body(&run(&api, unknown, "getThing", "{}"))["code"], "connection_not_found");
+    assert_eq!(api.get(&format!("{path}/actions/getThing")).status, 405);
+    assert_eq!(sent(&api).len(), 0);
+}
+
+#[test]
+fn answers_are_returned_as_what_they_are() {
+    let api = api();
+    let path = acme(&api);
+    for (content_type, answer, expected) in [
+        ("application/json", &b"[1, 2.50]"[..], r"[1, 2.50]"),
+        ("application/problem+json", b"{}", "{}"),
+        ("application/json", b"not json", "\"not json\""),
+        ("application/json", b"", "null"),
+        ("text/html; charset=utf-8", b"<p>", "\"<p>\""),
+        ("application/xml", b"<a/>", "\"<a/>\""),
+        ("", b"text", "\"text\""),
+        ("image/png", b"\x89PNG", r#"{"base64":"iVBORw==","contentType":"image/png"}"#),
+        ("application/zip", b"PK", r#"{"base64":"UEs=","contentType":"application/zip"}"#),
+        ("text/plain", b"\xff", r#"{"base64":"/w==","contentType":"text/plain"}"#),
+    ] {
+        platform(&api, move |_| {
+            let mut answered = answered(200, &[("content-type", content_type)], "");
+            answered.body = answer.to_vec();
+            Ok(answered)
+        });
+        let response = run(&api, &path, "getThing", r#"{"path":{"id":1}}"#);
+        assert!(
+            text(&response).ends_with(&format!("\"body\":{expected}}}")),
+            "{}",
+            text(&response)
+        );
+    }
+    platform(&api, |_| {
+        let mut large = answered(200, &[], "");
+        large.body = vec![b'x'; (8 << 20) + 1];
+        Ok(large)
+    });
+    let response = run(&api, &path, "getThing", r#"{"path":{"id":1}}"#);
+    assert_eq!(text(&response), r#"{"status":200,"headers":{},"body":null,"bodyTooLarge":true}"#);
+}

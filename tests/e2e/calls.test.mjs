@@ -1,0 +1,240 @@
+// Calls to platforms on the real runtime: what streams, what is passed on, what stays here.
+import assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { request as httpRequest } from "node:http";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { after, before, describe, test } from "node:test";
+import { Platform } from "./support/called.mjs";
+import { App, SCOPES, VAULT_KEY } from "./support/connecting.mjs";
+import { key, store } from "./support/keys.mjs";
+import { isolateBytes } from "./support/memory.mjs";
+import { SESSION_SECRET, Server } from "./support/server.mjs";
+import { State, build, folder, importPlatforms } from "./support/workspace.mjs";
+
+const MEGABYTE = 1 << 20;
+const LARGE = 1024 * MEGABYTE;
+/** What an isolate's memory may differ by while nothing is kept. */
+const SLACK = 24 * MEGABYTE;
+
+const document = (origin) => ({
+  openapi: "3.0.3",
+  info: { title: "Called", version: "1", "x-providerName": "called", license: { name: "MIT" } },
+  servers: [{ url: `${origin}/api` }, { url: `${origin}/other` }],
+  paths: {
+    "/owners/{owner}/things": {
+      post: {
+        operationId: "createThing",
+        summary: "Create a thing",
+        parameters: [
+          { name: "owner", in: "path", required: true, schema: { type: "string" } },
+          { name: "tags", in: "query", schema: { type: "array", items: { type: "string", pattern: "^[a-z]+$" } } },
+        ],
+        requestBody: {
+          required: true,
+          content: {
+            "application/json": {
+              schema: {
+                type: "object",
+                required: ["name"],
+                properties: { name: { type: "string" }, size: { type: "integer" } },
+                additionalProperties: false,
+              },
+            },
+          },
+        },
+        responses: { 201: { description: "Created" } },
+      },
+    },
+  },
+  components: { securitySchemes: { token: { type: "http", scheme: "bearer" } } },
+  security: [{ token: [] }],
+});
+
+describe("calls to platforms", () => {
+  let [platform, state, server, opened, app, id] = [];
+  const made = key({ scopes: `${SCOPES} connections:call`, account: "calling" });
+
+  before(async () => {
+    await build();
+    platform = await Platform.start();
+    const sources = join(folder, "called-documents");
+    mkdirSync(sources, { recursive: true });
+    writeFileSync(join(sources, "called.json"), JSON.stringify(document(platform.origin)));
+    const providers = join(folder, "called-providers.toml");
+    writeFileSync(providers, "");
+    const catalog = await importPlatforms("called", sources, providers);
+    state = new State("calls");
+    await state.migrate();
+    await state.publish(catalog);
+    server = await Server.start(state, {
+      name: "calls",
+      variables: { LOCAL_TARGETS: "allow", ALLOWED_ORIGINS: "https://app.example" },
+      secrets: { SESSION_SECRET, VAULT_KEYS: `tests:${VAULT_KEY}` },
+    });
+    opened = await state.open();
+    await store(opened.vault, [made]);
+    app = new App(() => server, made);
+    const connection = { platform: "called", identity: "ann", identityType: "user" };
+    id = (await app.expect(201, "POST", "/v1/vault/connections", connection)).id;
+    await app.expect(204, "PUT", `/v1/vault/connections/${id}/credentials`, { type: "bearer", token: "good" });
+  });
+
+  after(async () => {
+    await Promise.all([server?.stop(), platform?.stop()]);
+    await opened?.close();
+  });
+
+  /** A call that is passed on, by the runtime's own `fetch`. */
+  const call = (path, { headers, ...init } = {}) =>
+    fetch(`http://127.0.0.1:${server.port}/v1/vault/connections/${id}/proxy/${path}`, {
+      ...init,
+      redirect: "manual",
+      headers: { "x-service-secret": made.secret, ...headers },
+    });
+
+  test("a request and its answer are passed on", async () => {
+    for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"]) {
+      const body = method === "GET" ? undefined : `body of ${method}`;
+      const headers = { cookie: "mine=1", "x-own": "2", "x-forwarded-for": "1.2.3.4", authorization: "Bearer mine" };
+      const answer = await call("users/a%2Fb?x=%20&y", { method, body, headers });
+      const seen = await answer.json();
+      assert.equal(answer.status, 200);
+      assert.deepEqual([seen.method, seen.url, seen.body], [method, "/api/users/a%2Fb?x=%20&y", body ?? ""]);
+      assert.deepEqual([seen.headers.authorization, seen.headers["x-own"]], ["Bearer good", "2"]);
+      for (const name of Object.keys(seen.headers))
+        assert.doesNotMatch(name, /^(x-service-secret|cookie|cf-|x-forwarded|x-vault|sec-|x-real-ip)/);
+      assert.equal(answer.headers.get("x-vault-source"), "platform");
+      assert.equal(answer.headers.get("set-cookie"), null);
+      assert.equal(answer.headers.get("cache-control"), "private, no-store");
+      assert.equal(answer.headers.get("x-platform-request-id"), "theirs");
+      assert.match(answer.headers.get("server-timing"), /calls=1 /);
+    }
+  });
+
+  test("compressed, partial, empty and unchanged answers stay what they are", async () => {
+    const gzip = await call("gzip", { headers: { "accept-encoding": "gzip" } });
+    assert.equal(await gzip.text(), "compressed text ".repeat(1000));
+    const part = await call("range", { headers: { range: "bytes=2-4" } });
+    assert.deepEqual([part.status, part.headers.get("content-range"), await part.text()], [206, "bytes 2-4/10", "234"]);
+    const unchanged = await call("etag", { headers: { "if-none-match": '"1"' } });
+    assert.deepEqual([unchanged.status, unchanged.headers.get("etag"), await unchanged.text()], [304, '"1"', ""]);
+    const none = await call("none");
+    assert.deepEqual([none.status, await none.text()], [204, ""]);
+    const head = await call("length", { method: "HEAD" });
+    assert.deepEqual([head.status, await head.text(), platform.last.method], [200, "", "HEAD"]);
+  });
+
+  test("redirects are followed within the origin only", async () => {
+    const moved = await call("moved");
+    assert.deepEqual([moved.status, (await moved.json()).url], [200, "/api/there?x=1"]);
+    const away = await call("away");
+    assert.deepEqual([away.status, away.headers.get("location")], [302, "http://localhost:1/elsewhere"]);
+  });
+
+  test("only declared servers, and no path that leaves them", async () => {
+    const other = await call("x", { headers: { "x-vault-server": `${platform.origin}/other` } });
+    assert.equal((await other.json()).url, "/other/x");
+    const before = platform.requests.length;
+    for (const server of ["https://example.com", platform.origin, `${platform.origin}/api/..`]) {
+      const answer = await call("x", { headers: { "x-vault-server": server } });
+      assert.deepEqual([answer.status, (await answer.json()).code], [400, "invalid_parameter"], server);
+      assert.equal(answer.headers.get("x-vault-source"), "vault");
+    }
+    for (const path of ["..%2fx", "a%2f..%2f..%2fx", "%252e%252e%252fx"])
+      assert.equal((await call(path)).status, 400, path);
+    // A URL's own dots are resolved before anything is sent: this is another path of this service.
+    const outside = await call("../../../../../x");
+    assert.equal(outside.status, 404);
+    assert.equal(platform.requests.length, before);
+  });
+
+  test("events arrive as they are sent, and an abort reaches the platform", async () => {
+    const abort = new AbortController();
+    const answer = await call("events", { signal: abort.signal });
+    const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+    assert.equal((await reader.read()).value, "data: first\n\n");
+    platform.last.next("second");
+    assert.equal((await reader.read()).value, "data: second\n\n");
+    abort.abort();
+    assert.equal(await platform.last.ended.promise, "aborted");
+    // Also before the platform has answered.
+    const hanging = new AbortController();
+    const count = platform.requests.length;
+    const asked = call("hang", { signal: hanging.signal }).catch((error) => error.name);
+    while (platform.requests.length === count) await new Promise(setImmediate);
+    hanging.abort();
+    assert.equal(await asked, "AbortError");
+    assert.equal(await platform.last.ended.promise, "aborted");
+  });
+
+  const held = async () => Object.values(await isolateBytes(server)).reduce((sum, bytes) => sum + bytes, 0);
+
+  test("a gigabyte goes down without staying", async () => {
+    const before = await held();
+    const answer = await call(`large?bytes=${LARGE}`);
+    let [received, most, next] = [0, 0, LARGE / 4];
+    for await (const chunk of answer.body) {
+      received += chunk.length;
+      if (received > next) {
+        most = Math.max(most, await held());
+        next += LARGE / 4;
+      }
+    }
+    assert.equal(received, LARGE);
+    assert.ok(most - before < SLACK, `${before} became ${most}`);
+  });
+
+  for (const hasLength of [true, false])
+    test(`a gigabyte goes up without staying, ${hasLength ? "with" : "without"} its length`, async () => {
+      const before = await held();
+      let most = 0;
+      async function* chunks() {
+        const chunk = Buffer.alloc(MEGABYTE, "x");
+        for (let sent = 0; sent < LARGE; sent += MEGABYTE) {
+          yield chunk;
+          if (sent === LARGE / 2) most = await held();
+        }
+      }
+      const length = hasLength ? { "content-length": LARGE } : {};
+      const status = await new Promise((done, fail) => {
+        const path = `/v1/vault/connections/${id}/proxy/upload`;
+        const headers = { "x-service-secret": made.secret, ...length };
+        const sent = httpRequest({ port: server.port, host: "127.0.0.1", method: "POST", path, headers }, (answer) => {
+          answer.resume().on("end", () => done(answer.statusCode));
+        });
+        sent.on("error", fail);
+        Readable.from(chunks()).pipe(sent);
+      });
+      assert.deepEqual([status, platform.last.size], [200, LARGE]);
+      const expected = hasLength ? [String(LARGE), undefined] : [undefined, "chunked"];
+      const { headers } = platform.last;
+      assert.deepEqual([headers["content-length"], headers["transfer-encoding"]], expected);
+      assert.ok(most > 0 && most - before < SLACK, `${before} became ${most}`);
+    });
+
+  test("an action is run with checked input", async () => {
+    const run = (input) => app.call("POST", `/v1/vault/connections/${id}/actions/createThing`, input);
+    const answer = await run({ path: { owner: "a b" }, query: { tags: ["x", "y"] }, body: { name: "é", size: 3 } });
+    assert.equal(answer.status, 200, answer.text);
+    const { status, headers, body } = answer.json;
+    assert.deepEqual([status, headers["content-type"]], [200, "application/json"]);
+    assert.deepEqual([body.method, body.url], ["POST", "/api/owners/a%20b/things?tags=x&tags=y"]);
+    assert.deepEqual(JSON.parse(body.body), { name: "é", size: 3 });
+    const before = platform.requests.length;
+    const refused = await run({ query: { tags: ["X"] }, body: { nme: "x" } });
+    assert.deepEqual([refused.status, refused.json.code], [400, "invalid_body"]);
+    const pointers = refused.json.errors.map(({ pointer }) => pointer);
+    assert.deepEqual(pointers.sort(), ["/body/name", "/body/nme", "/path", "/query/tags/0"]);
+    assert.equal(platform.requests.length, before);
+  });
+
+  test("a platform that is not there is told of", async () => {
+    platform.token = "other";
+    assert.equal((await call("x")).status, 401);
+    platform.token = "good";
+    await platform.stop();
+    const answer = await call("x");
+    assert.deepEqual([answer.status, (await answer.json()).code], [502, "platform_unreachable"]);
+  });
+});

@@ -1,0 +1,87 @@
+// A platform that is called: it answers by path, and tells what it was sent.
+import { createServer } from "node:http";
+import { gzipSync } from "node:zlib";
+import { listen } from "./listening.mjs";
+
+/** Bytes of one write of a large answer. */
+const CHUNK = Buffer.alloc(1 << 16, "x");
+
+export class Platform {
+  /** Every request: { method, url, headers, size, ended }. */
+  requests = [];
+  /** The token that it takes. */
+  token = "good";
+
+  static async start() {
+    const platform = new Platform();
+    platform.http = createServer((request, response) => platform.#answer(request, response));
+    platform.port = await listen(platform.http);
+    platform.origin = `http://127.0.0.1:${platform.port}`;
+    return platform;
+  }
+
+  get last() {
+    return this.requests.at(-1);
+  }
+
+  async #answer(request, response) {
+    const { method, url, headers } = request;
+    const seen = { method, url, headers, size: 0, ended: Promise.withResolvers() };
+    this.requests.push(seen);
+    response.on("close", () => seen.ended.resolve(response.writableFinished ? "finished" : "aborted"));
+    const { pathname, searchParams } = new URL(url, this.origin);
+    if (headers.authorization !== `Bearer ${this.token}`) return response.writeHead(401).end("who are you?");
+    const path = pathname.replace(/^\/api/, "");
+    if (path === "/events") return this.#events(response, seen);
+    if (path === "/hang") return;
+    const text = [];
+    try {
+      for await (const chunk of request) {
+        seen.size += chunk.length;
+        if (seen.size <= 10_000) text.push(chunk);
+      }
+    } catch {
+      return;
+    }
+    seen.body = Buffer.concat(text).toString();
+    if (path === "/large") return this.#large(response, Number(searchParams.get("bytes")));
+    if (path === "/gzip") {
+      const body = gzipSync("compressed text ".repeat(1000));
+      return response.writeHead(200, { "content-type": "text/plain", "content-encoding": "gzip" }).end(body);
+    }
+    if (path === "/range" && headers.range === "bytes=2-4")
+      return response.writeHead(206, { "content-range": "bytes 2-4/10", "content-type": "text/plain" }).end("234");
+    if (path === "/etag" && headers["if-none-match"] === '"1"') return response.writeHead(304, { etag: '"1"' }).end();
+    if (path === "/none") return response.writeHead(204).end();
+    if (path === "/moved") return response.writeHead(302, { location: "/api/there?x=1" }).end();
+    if (path === "/away") return response.writeHead(302, { location: "http://localhost:1/elsewhere" }).end();
+    if (path === "/length")
+      return response.writeHead(200, { "content-length": "7" }).end(method === "HEAD" ? "" : "1234567");
+    response.writeHead(200, {
+      "content-type": "application/json",
+      "set-cookie": "session=1",
+      "x-request-id": "theirs",
+      "cache-control": "public, max-age=600",
+    });
+    response.end(JSON.stringify({ method, url, headers, size: seen.size, body: seen.body }));
+  }
+
+  #events(response, seen) {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write("data: first\n\n");
+    // The second one is sent when the test has received the first.
+    seen.next = (text) => response.write(`data: ${text}\n\n`);
+  }
+
+  async #large(response, bytes) {
+    response.writeHead(200, { "content-type": "application/octet-stream" });
+    for (let sent = 0; sent < bytes && !response.destroyed; sent += CHUNK.length)
+      if (!response.write(CHUNK)) await new Promise((done) => response.once("drain", done).once("close", done));
+    response.end();
+  }
+
+  stop() {
+    this.http.closeAllConnections();
+    return new Promise((done) => this.http.close(done));
+  }
+}
