@@ -56,8 +56,8 @@ export class ConnectorVault {
   /**
    * Lets the user of a page connect an account: opens the service's window, which asks for everything, and returns the
    * connection. To be called while a click is handled: browsers block windows that open by themselves. The client's secret,
-   * or `token`, must be a short-lived token with the scopes `connections:connect` and `catalog:read`, and with the origins
-   * of the page and of the service, if it is restricted to origins.
+   * or `token`, must be a short-lived token with the scopes `connections:connect` and `catalog:read`, and with the page's
+   * origin, if it is restricted to origins.
    *
    * @throws {ConnectError} if the user closes the window, if the browser blocks it, or if the account can't be connected
    */

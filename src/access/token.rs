@@ -42,10 +42,12 @@ pub struct Token {
 }
 
 impl Token {
-    /// Whether it is valid at `now` and on a page of `origin`; `None` when the origin is not known.
+    /// Whether it is valid at `now` and on a page of `origin`; `None` when the origin is not known. The service's `own`
+    /// pages, in which users connect their accounts, may use every token.
     #[must_use]
-    pub fn is_valid(&self, now: u64, origin: Option<&str>) -> bool {
-        let from = |origins: &Names| origin.is_some_and(|origin| origins.has(origin));
+    pub fn is_valid(&self, now: u64, origin: Option<&str>, own: &str) -> bool {
+        let from =
+            |origins: &Names| origin.is_some_and(|origin| origin == own || origins.has(origin));
         now < self.expires_at && self.origins.as_ref().is_none_or(from)
     }
 

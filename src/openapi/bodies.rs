@@ -211,7 +211,7 @@ fn about_opening() -> [(&'static str, &'static str); 6] {
         ),
         (
             "origins",
-            "Only pages of these web origins can use the token; all origins if omitted. Write each as a browser sends it: in lower case, without a path, without the scheme's default port. `http` is allowed for `localhost` and `127.0.0.1` only. The operator decides separately which origins may call the service.",
+            "Only pages of these web origins, and the service's own, can use the token; all origins if omitted. Write each as a browser sends it: in lower case, without a path, without the scheme's default port. `http` is allowed for `localhost` and `127.0.0.1` only. The operator decides separately which origins may call the service.",
         ),
         ("ttlSeconds", "The lifetime of the token in seconds; it never outlives the API key."),
     ]

@@ -256,8 +256,9 @@ fn origins() {
         (Some("https://a.example"), None, [200, 401, 200]),
         (Some("http://localhost:5173"), Some("cross-site"), [200, 401, 200]),
         (Some("https://a.example"), Some("same-origin"), [200, 401, 200]),
-        (Some(ORIGIN), Some("same-origin"), [401, 200, 200]),
-        (None, Some("same-origin"), [401, 200, 200]),
+        // The window, in which users connect their accounts, is a page of the service.
+        (Some(ORIGIN), Some("same-origin"), [200, 200, 200]),
+        (None, Some("same-origin"), [200, 200, 200]),
         (None, Some("same-site"), [401, 401, 200]),
         (None, Some("none"), [401, 401, 200]),
         (None, None, [401, 401, 200]),

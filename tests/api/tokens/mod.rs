@@ -294,7 +294,8 @@ impl Crowd {
         if let Some(page) = page {
             request = with_header(request, "origin", page);
         }
-        if self.chance.percent(10) {
+        let says_own = self.chance.percent(10);
+        if says_own {
             // A page of the service itself; next to an `Origin`, this header does not count.
             request = with_header(request, "sec-fetch-site", "same-origin");
         }
@@ -305,10 +306,9 @@ impl Crowd {
 
         let now = self.now();
         let key = &self.keys[token.key];
-        let from = token
-            .origins
-            .as_ref()
-            .is_none_or(|own| page.is_some_and(|page| own.iter().any(|own| own == page)));
+        let from = token.origins.as_ref().is_none_or(|origins| {
+            page.map_or(says_own, |page| origins.iter().any(|origin| origin == page))
+        });
         let is_catalog = request.path.starts_with("/v1/available");
         let key_is_valid = !key.revoked && key.expires_at.is_none_or(|at| now < at);
         let expected = if now >= token.expires_at || !from {
