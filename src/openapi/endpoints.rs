@@ -148,7 +148,7 @@ for (const { id, type, fields } of connector.authMethods) console.log(id, type, 
         Keyed::SearchActions => About {
             tag: CATALOG,
             summary: "Search the actions of all platforms",
-            description: "Finds actions by what they do, the best match first: ask as you would ask a person, such as `create github issue` or `send an email`. Words may match an action's title, key, path, description or platform, also in another form or through a common synonym. Words such as `the` and `my` are ignored. An action counts when it has most of what the others say. Matches of equal rank stay in one order.",
+            description: "Finds actions by what they do, the best match first: ask as you would ask a person, such as `create github issue` or `send an email`. Words may match an action's title, key, path, description or platform, also in another form or through a common synonym. Words such as `the` and `my` are ignored. An action matches if the words that it has make up at least 40% of the question, in which rare words count for more. Matches of equal rank stay in one order.",
             answer: "A page of the matches. `total` is exact up to 10,000; if there are more, it is 10,000 and `totalIsMinimum` is `true`.",
             schema: Some("ActionSearchPage"),
             body: None,

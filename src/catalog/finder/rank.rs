@@ -16,7 +16,7 @@ use crate::terms::Method;
 const POINT: i32 = 1024;
 /// The most rows that are kept; one more than are counted.
 pub const MOST: usize = 10_001;
-/// Of a hundred parts of the question, how many an action must have.
+/// The part of the question, in percent, that the words of an action must make up; rare words count for more.
 const ENOUGH: u32 = 40;
 /// How many of the words that begin like the last one are looked at, and how well they stand for it, in sixteenths.
 const BEGINNINGS: usize = 8;
