@@ -79,6 +79,27 @@ const documents = (issuer) => {
   };
 };
 
+/** What documents do not say: that the server insists on PKCE. The members of a method replace those of the document. */
+const providers = (issuer) =>
+  ["login", "both"]
+    .map(
+      (name) => `[platforms.${name}]
+name = "${name === "login" ? "Login" : "Both"}"
+documents = ["${name}"]
+
+[[platforms.${name}.auth]]
+id = "login"
+type = "oauth2"
+grant = "authorization_code"
+authorizationUrl = "${issuer}/auth"
+tokenUrl = "${issuer}/token"
+pkce = "S256"
+source = "these tests"
+read = "2026-11-22"
+`,
+    )
+    .join("\n");
+
 /** A page of the authorization server, which asks no other host for anything. */
 const asking = (title, content) => `<!doctype html>
 <html lang="en">
@@ -99,8 +120,7 @@ async function startProvider(port, redirectUri) {
         token_endpoint_auth_method: "client_secret_post",
       },
     ],
-    // Documents do not say whether a platform takes PKCE.
-    pkce: { required: () => false },
+    pkce: { required: () => true },
     cookies: { keys: [randomBytes(16).toString("hex")] },
     features: { devInteractions: { enabled: false } },
     interactions: { url: (_, { uid }) => `/interaction/${uid}` },
@@ -148,15 +168,18 @@ export class Connecting extends Console {
     // Another site than the service's, as in the world.
     world.app.origin = world.app.origin.replace("127.0.0.1", "localhost");
     const port = await freePort();
-    for (const [file, content] of Object.entries(documents(`http://127.0.0.1:${port}`)))
+    const issuer = `http://127.0.0.1:${port}`;
+    for (const [file, content] of Object.entries(documents(issuer)))
       writeFileSync(join(sources, `${file}.json`), JSON.stringify(content));
+    const known = join(sources, "providers.toml");
+    writeFileSync(known, providers(issuer));
     const config = join(sources, "catalog.toml");
     const enabled = ["login", "keyed", "simple", "both", "amazonaws-polly"].map(
       (one) => `[platforms.${one}]\nauthkit = true\n`,
     );
     writeFileSync(config, enabled.join("\n"));
     const catalog = { path: join(folder, `${name}-catalog`) };
-    await cli("catalog", "import", sources, POLLY, "--no-providers", "--config", config, "--out", catalog.path);
+    await cli("catalog", "import", sources, POLLY, "--providers", known, "--config", config, "--out", catalog.path);
     const state = new State(`${name}-state`);
     await state.migrate();
     await state.publish(catalog);
@@ -205,7 +228,7 @@ export class Connecting extends Console {
 
   /** A token for an identity, as an app's server creates it. */
   async token(identity, wish = {}) {
-    const origins = [this.app.origin, this.baseUrl];
+    const origins = [this.app.origin];
     const answer = await this.caller().sendJson("POST", "/v1/sessions", { identity, scopes: SCOPES, origins, ...wish });
     if (answer.status !== 201) throw new Error(answer.text);
     secrets.add(answer.json.token);
