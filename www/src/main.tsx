@@ -4,6 +4,7 @@ import { App } from "./app";
 import { Boundary } from "./parts/boundary";
 import "./style/base.css";
 import "./style/layout.css";
+import "./style/shared.css";
 import "./style/parts.css";
 import { startSession } from "./session/store";
 

@@ -63,7 +63,7 @@ export function connectPackage(world) {
       connect("p6@example.com", { platform: "login" }, async (page, popup) => {
         const platform = await opened(page, () => button(popup, "Continue to Login").click());
         await refuse(platform);
-        await heading(popup, "Access was not given").waitFor();
+        await heading(popup, "You did not allow access").waitFor();
         await popup.close();
         await told(page, "ConnectError denied with an attempt");
       }));

@@ -85,7 +85,7 @@ export function connectPlaces(world) {
         const first = await opened(page, () => button(frame, "Continue to Login").click());
         await frame.getByText("Waiting for Login …").waitFor();
         await first.close();
-        await frame.getByText("If you have closed the page of Login, start again.").waitFor();
+        await frame.getByText("If you closed the Login page, start again.").waitFor();
         const second = await opened(page, () => button(frame, "Start again").click());
         await Promise.race([second.getByLabel("Account").waitFor(), question(second).click()]);
         await agree(second);
@@ -100,7 +100,7 @@ export function connectPlaces(world) {
         const popup = await opened(page, () => button(frame, "Continue to Login").click());
         await Promise.race([popup.getByLabel("Account").waitFor(), question(popup).click()]);
         await refuse(popup);
-        await heading(frame, "Access was not given").waitFor();
+        await heading(frame, "You did not allow access").waitFor();
         assert.deepEqual((await heard(page)).at(-1), `${world.connect.baseUrl} failed`);
         const again = await opened(page, () => button(frame, "Try again").click());
         await Promise.race([again.getByLabel("Account").waitFor(), question(again).click()]);

@@ -20,7 +20,7 @@ export function connectTrouble(world) {
       await visit(await world.connect.path("reload@example.com"), async (page) => {
         await heading(page, "What do you want to connect?").waitFor();
         await page.reload();
-        await heading(page, "This window has to be opened again").waitFor();
+        await heading(page, "Open this window again").waitFor();
         await page.getByText("Go back to Acme Planner and open it there.").waitFor();
         await expectAccessible(page, "a window without a token");
       });

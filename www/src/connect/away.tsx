@@ -60,10 +60,10 @@ export function Away({
   return (
     <Step title={isOpened ? `Continue at ${name}` : `Go to ${name}`}>
       {isOpened ? (
-        <p>Sign in and allow access on the page of {name} that has opened. This window goes on by itself.</p>
+        <p>Sign in and allow access on the {name} page that has opened. This window continues on its own.</p>
       ) : (
         <>
-          <p>Your browser did not open the page of {name}. Open it yourself:</p>
+          <p>Your browser did not open the {name} page. Open it yourself:</p>
           <p>
             <a
               class="button primary"
@@ -78,7 +78,7 @@ export function Away({
         </>
       )}
       <p class="wait" role="status">
-        {isClosed ? `If you have closed the page of ${name}, start again.` : isOpened ? `Waiting for ${name} …` : ""}
+        {isClosed ? `If you closed the ${name} page, start again.` : isOpened ? `Waiting for ${name} …` : ""}
       </p>
       <div class="buttons">
         <button type="button" class={isClosed ? "primary" : ""} onClick={onAgain}>

@@ -42,7 +42,7 @@ export function Choose({ session: { vault, may }, app, say, onChoose, onFail }: 
     <Step title="What do you want to connect?">
       {failed.length > 0 && (
         <section aria-labelledby="failed">
-          <h2 id="failed">Needs to be reconnected</h2>
+          <h2 id="failed">Reconnect</h2>
           <ul class="choices">
             {failed.map(({ id, platform, name, identity }) => (
               <li key={id}>

@@ -111,8 +111,8 @@ export function Form({ connector, isReconnect, app, onSubmit, onBack }: Props) {
         ))}
         <p class="muted small">
           {away
-            ? `You sign in at ${name} itself, and see there what ${app} asks for.`
-            : `What you enter is stored encrypted, for ${app} to use ${name} in your name.`}
+            ? `You sign in at ${name} itself and see there what ${app} asks for.`
+            : `What you enter is stored encrypted, so that ${app} can use ${name} on your behalf.`}
         </p>
         <div class="buttons">
           {onBack && (

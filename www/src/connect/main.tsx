@@ -1,6 +1,7 @@
 // The window in which somebody connects an account to an app: `/connect#token=…`. It remembers nothing.
 import { render } from "preact";
 import "../style/base.css";
+import "../style/shared.css";
 import "./connect.css";
 import { takeOpening } from "./opening";
 import { ConnectWindow } from "./window";

@@ -29,8 +29,8 @@ export function Failed({ trouble, app, children }: { trouble: Trouble; app: stri
 
 const cure = (turn: Turn, app: string) =>
   turn === "app"
-    ? `You can do nothing about it here. Tell the people behind ${app}; the details below help them.`
-    : "You have done nothing wrong. Try again in a few minutes.";
+    ? `There is nothing that you can do here. Tell the people behind ${app}; the details below will help them.`
+    : "This is not your fault. Try again in a few minutes.";
 
 export const Sign = ({ tone, children }: { tone: "good" | "warn" | "bad"; children: ComponentChildren }) => (
   <span class="sign" data-tone={tone} aria-hidden="true">
@@ -40,7 +40,7 @@ export const Sign = ({ tone, children }: { tone: "good" | "warn" | "bad"; childr
 
 /** Why the window is of no use. */
 export const ENDS = {
-  missing: "This window has to be opened again",
+  missing: "Open this window again",
   damaged: "This link is damaged",
   expired: "This window has expired",
   forbidden: "This link can't connect accounts",
@@ -50,10 +50,10 @@ export type End = keyof typeof ENDS;
 
 export function Ended({ end, app, children }: { end: End; app: string; children?: ComponentChildren }) {
   const text = {
-    missing: `It keeps nothing when it is reloaded. Go back to ${app} and open it there.`,
+    missing: `Reloading it clears what it had. Go back to ${app} and open it there.`,
     damaged: `Part of it is missing or was changed. Go back to ${app} and open it there.`,
-    expired: `For your safety it is open for a short time only. Go back to ${app} and open it again.`,
-    forbidden: `${capital(app)} made it for something else. Tell the people behind ${app}: the token needs the scopes connections:connect and catalog:read.`,
+    expired: `For your safety, it works for a short time only. Go back to ${app} and open it again.`,
+    forbidden: `${capital(app)} created it for something else. Tell the people behind ${app}: the token needs the scopes connections:connect and catalog:read.`,
   }[end];
   return (
     <Step title={ENDS[end]} mark={<Sign tone="warn">!</Sign>}>

@@ -32,7 +32,7 @@ export function titleOf(method: AuthMethod, platform: string): string {
   const labelOf = (name: string) => method.fields.find((field) => field.name === name)?.label;
   switch (method.type) {
     case "oauth2":
-      return method.grant === "client_credentials" ? `Access of the whole account` : `Sign in with ${platform}`;
+      return method.grant === "client_credentials" ? `Access to the whole account` : `Sign in with ${platform}`;
     case "api_key":
       return labelOf("apiKey") ?? "API key";
     case "bearer":
@@ -54,14 +54,14 @@ function toldOf(code: string, { platform, app }: Names): Told | undefined {
   switch (code) {
     case "denied":
       return [
-        "Access was not given",
-        `${platform} says that you did not allow it. To connect, try again and allow it.`,
+        "You did not allow access",
+        `${platform} reports that you did not allow access. To connect, try again and allow it.`,
         "user",
       ];
     case "account_mismatch":
       return [
-        "This is another account",
-        `You signed in to ${platform} with another account than before. Sign out there, then try again with the same account.`,
+        "This is a different account",
+        `You signed in to ${platform} with a different account than before. Sign out there, then try again with the original one.`,
         "user",
       ];
     case "interrupted":
@@ -69,7 +69,7 @@ function toldOf(code: string, { platform, app }: Names): Told | undefined {
     case "code_rejected":
       return ["The sign-in was interrupted", "Nothing has changed. Start again.", "user"];
     case "expired":
-      return ["The sign-in took too long", "It must be finished within 10 minutes. Start again.", "user"];
+      return ["The sign-in took too long", "You have 10 minutes to sign in. Start again.", "user"];
     case "connection_exists":
       return [
         `${platform} is already connected`,
@@ -77,15 +77,19 @@ function toldOf(code: string, { platform, app }: Names): Told | undefined {
         "user",
       ];
     case "connection_not_found":
-      return ["This connection no longer exists", "You can connect the account anew.", "user"];
+      return ["This connection no longer exists", "You can connect the account again.", "user"];
     case "client_rejected":
       return [`${platform} does not accept ${app}`, `${capital(app)} is not set up correctly at ${platform}.`, "app"];
     case "request_rejected":
-      return [`${platform} refused the access`, `${capital(app)} asks for more than ${platform} gives it.`, "app"];
+      return [
+        `${platform} refused access`,
+        `${capital(app)} asks for permissions that ${platform} does not grant.`,
+        "app",
+      ];
     case "oauth_client_missing":
       return [
         `Signing in with ${platform} is not set up`,
-        `${capital(app)} is not registered at ${platform} yet.`,
+        `${capital(app)} is not registered with ${platform} yet.`,
         "app",
       ];
     case "platform_not_found":
@@ -94,7 +98,7 @@ function toldOf(code: string, { platform, app }: Names): Told | undefined {
       return ["This can't be connected from here", `${capital(app)} has not allowed it for this window.`, "app"];
     case "invalid_answer":
     case "issuer_mismatch":
-      return [`${platform} sent an unusable answer`, "The sign-in can't be completed.", "app"];
+      return [`${platform} sent an unusable response`, "The sign-in can't be completed.", "app"];
     case "platform_unavailable":
     case "platform_unreachable":
     case "platform_timeout":
@@ -117,7 +121,7 @@ export function troubleOf(error: unknown, names: Names): Trouble {
   if (!(error instanceof VaultError))
     return {
       title: "This window failed",
-      text: "Nothing has changed. Close it, and open it again.",
+      text: "Nothing has changed. Close this window and open it again.",
       turn: "app",
       code: "internal",
       detail: String(error),
