@@ -48,6 +48,8 @@ pub struct Document<F> {
     pub consumes: Texts,
     /// `produces` of 2.0
     pub produces: Texts,
+    /// What was found in [other files](super::parts)
+    pub parts: Raw<F>,
 }
 
 /// Security schemes by name.
@@ -234,6 +236,8 @@ enum Field {
     Responses,
     Consumes,
     Produces,
+    #[serde(rename = "x-connector-vault-parts")]
+    Parts,
     #[serde(other)]
     Other,
 }
@@ -293,6 +297,7 @@ impl<'de, F: Format> Visitor<'de> for Reader<'_, F> {
                 Field::Responses => document.responses = map.next_value()?,
                 Field::Consumes => document.consumes = map.next_value()?,
                 Field::Produces => document.produces = map.next_value()?,
+                Field::Parts => document.parts = map.next_value()?,
                 Field::Other => drop(map.next_value::<IgnoredAny>()?),
             }
         }

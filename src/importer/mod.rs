@@ -1,6 +1,7 @@
 //! Turns `OpenAPI` documents into a catalog folder. Knows the catalog's layout, and nothing of storage at Cloudflare.
 //!
-//! [`source`] finds the files, and [`read`] parses each into a `document` that holds only what the catalog is made from.
+//! [`source`] finds the files, [`parts`] joins those that are one document, and [`read`] parses each into a `document` that
+//! holds only what the catalog is made from.
 //! [`connector`] and [`action`] make the rows, [`auth`] and [`server`] what a connector's detail shows, `detail` what an
 //! action's does. Then [`platform`] names the platforms and [`name`] says what people call them, [`providers`] adds what is
 //! known of the well-known ones, [`overrides`] applies the operator's `catalog.toml`, and [`folder`] writes the result.
@@ -28,6 +29,7 @@ mod markup;
 pub mod name;
 pub mod overrides;
 mod parallel;
+pub mod parts;
 mod paths;
 pub mod platform;
 pub mod providers;
@@ -41,7 +43,7 @@ pub mod text;
 pub mod title;
 pub mod version;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -55,7 +57,7 @@ use name::{Names, Said};
 use overrides::{Override, Overrides};
 use platform::Naming;
 use providers::Providers;
-use read::Parsed;
+use read::{Parsed, Refusal};
 use report::{Reason, Summary};
 use scalar::{Format, Spare};
 use source::{MAX_BYTES, Source, Sources};
@@ -141,14 +143,15 @@ fn read_all(job: &Import, sources: Sources, watch: &dyn Watch) -> Result<(Summar
         sources.files.iter().map(|file| file.bytes).fold(0, u64::saturating_add),
     );
     let weigh = |file: &Source| file.bytes;
-    let mut outcomes = parallel::map(&sources.files, weigh, IN_WORK, |file| {
+    let outcomes = parallel::map(&sources.files, weigh, IN_WORK, |file| {
         let outcome = match source::bytes(&file.path) {
-            Ok(bytes) => outcome(&bytes, job.wanted(&file.path), &job.providers),
-            Err(e) => Outcome::Nothing(Reason::Unreadable(e.to_string())),
+            Ok(bytes) => outcome(&bytes, file, job.wanted(&file.path), &job.providers),
+            Err(e) => (Outcome::Nothing(Reason::Unreadable(e.to_string())), BTreeSet::new()),
         };
         watch.read(file.bytes);
         outcome
     });
+    let mut outcomes = claim_parts(outcomes, &sources.files);
     let mut summary = Summary { files: sources.files.len(), ..Summary::default() };
     summary
         .skipped
@@ -397,12 +400,60 @@ impl Outcome {
     }
 }
 
-fn outcome(bytes: &[u8], wanted: Wanted, providers: &Providers) -> Outcome {
-    match read::read(bytes) {
+/// What a file gives, and the other files that it consists of.
+fn outcome(
+    bytes: &[u8],
+    source: &Source,
+    wanted: Wanted,
+    providers: &Providers,
+) -> (Outcome, BTreeSet<PathBuf>) {
+    let text = match read::text(bytes) {
+        Ok(text) => text,
+        Err(refusal) => return (Outcome::Nothing(Reason::Refused(refusal)), BTreeSet::new()),
+    };
+    let rows = |text: &str| match read::read(text) {
         Ok(Parsed::Json(document)) => rows(&document, wanted, providers),
         Ok(Parsed::Yaml(document)) => rows(&document, wanted, providers),
         Err(refusal) => Outcome::Nothing(Reason::Refused(refusal)),
+    };
+    let whole = Some(text).filter(|text| parts::may_refer(text));
+    let Some(mut whole) = whole.and_then(|text| parts::whole(source, text)) else {
+        return (rows(text), BTreeSet::new());
+    };
+    // As JSON, the version 1.10 would be the number 1.1.
+    if let Ok(Parsed::Yaml(Document { info: Some(info), .. })) = read::read(text)
+        && let Some(version) = whole.document.pointer_mut("/info/version")
+    {
+        *version = info.version.as_str().into();
     }
+    let mut outcome = rows(&whole.document.to_string());
+    match &mut outcome {
+        Outcome::Rows { warnings, .. } => warnings.extend(whole.faults),
+        // The place is that in the whole, which nobody sees.
+        Outcome::Nothing(Reason::Refused(Refusal::Broken(fault))) => fault.place = None,
+        _ => {}
+    }
+    (outcome, whole.files)
+}
+
+/// Files that are no documents, but parts of one, are so called.
+fn claim_parts(outcomes: Vec<(Outcome, BTreeSet<PathBuf>)>, files: &[Source]) -> Vec<Outcome> {
+    let mut owners: HashMap<PathBuf, &Path> = HashMap::new();
+    for ((_, parts), file) in outcomes.iter().zip(files) {
+        for part in parts {
+            owners.entry(part.clone()).or_insert(&file.path);
+        }
+    }
+    let claim = |((outcome, _), file): ((Outcome, _), &Source)| {
+        let path = file.path.canonicalize().ok().filter(|_| !owners.is_empty());
+        match (path.and_then(|path| owners.get(&path).copied()), outcome) {
+            (Some(owner), Outcome::Nothing(Reason::Refused(Refusal::NotOpenApi))) => {
+                Outcome::Nothing(Reason::Part(owner.to_owned()))
+            }
+            (_, outcome) => outcome,
+        }
+    };
+    outcomes.into_iter().zip(files).map(claim).collect()
 }
 
 fn rows<F: Format>(document: &Document<F>, wanted: Wanted, providers: &Providers) -> Outcome {

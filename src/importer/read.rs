@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
 
 use super::document::{Document, Reader};
 use super::scalar::{Format, Json, Yaml};
@@ -51,14 +52,32 @@ pub enum Parsed {
     Yaml(Document<Yaml>),
 }
 
+/// The text of a file.
+///
+/// # Errors
+/// When it is not UTF-8.
+pub fn text(bytes: &[u8]) -> Result<&str, Refusal> {
+    let text = std::str::from_utf8(bytes)
+        .map_err(|e| Refusal::Broken(not_utf8(bytes, e.valid_up_to())))?;
+    Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
+}
+
+/// Reads any value, recognizing the format by content.
+///
+/// # Errors
+/// When it is neither JSON nor YAML.
+pub fn value(text: &str) -> Result<Value, Fault> {
+    if is_json(text) {
+        return serde_json::from_str(text).map_err(|e| json_fault(&e));
+    }
+    serde_saphyr::from_str_with_options(text, yaml_options(text)).map_err(|e| yaml_fault(&e))
+}
+
 /// Reads a document of any supported version, recognizing the format by content.
 ///
 /// # Errors
 /// When it is not a document, or a faulty or unsupported one.
-pub fn read(bytes: &[u8]) -> Result<Parsed, Refusal> {
-    let text = std::str::from_utf8(bytes)
-        .map_err(|e| Refusal::Broken(not_utf8(bytes, e.valid_up_to())))?;
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+pub fn read(text: &str) -> Result<Parsed, Refusal> {
     if text.trim().is_empty() {
         return Err(Refusal::Broken(Fault::at_start("the file is empty")));
     }

@@ -15,6 +15,8 @@ pub const MAX_BYTES: u64 = 128 << 20;
 pub struct Source {
     /// The path as an operator would write it: the argument, or a path below it.
     pub path: PathBuf,
+    /// The folder that is imported, below which its references may lead.
+    pub root: PathBuf,
     /// Its size when it was found.
     pub bytes: u64,
 }
@@ -43,7 +45,7 @@ pub fn find(arguments: &[PathBuf]) -> Result<Sources> {
             sources.walk(path);
         } else {
             fs::File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
-            sources.add(path, meta.len());
+            sources.add(path, &folder_of(path), meta.len());
         }
     }
     if sources.files.is_empty() && sources.unreadable.is_empty() {
@@ -55,10 +57,10 @@ pub fn find(arguments: &[PathBuf]) -> Result<Sources> {
 }
 
 impl Sources {
-    fn add(&mut self, path: &Path, bytes: u64) {
+    fn add(&mut self, path: &Path, root: &Path, bytes: u64) {
         let canonical = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         if self.seen.insert(canonical) {
-            self.files.push(Source { path: path.to_owned(), bytes });
+            self.files.push(Source { path: path.to_owned(), root: root.to_owned(), bytes });
         }
     }
 
@@ -81,23 +83,29 @@ impl Sources {
             entries.sort_by_key(fs::DirEntry::file_name);
             for entry in entries {
                 if !entry.file_name().to_string_lossy().starts_with('.') {
-                    self.enter(&entry.path(), &mut folders);
+                    self.enter(&entry.path(), root, &mut folders);
                 }
             }
         }
     }
 
-    fn enter(&mut self, path: &Path, folders: &mut Vec<PathBuf>) {
+    fn enter(&mut self, path: &Path, root: &Path, folders: &mut Vec<PathBuf>) {
         let wanted = path.extension().is_some_and(|ext| {
             ["json", "yaml", "yml"].iter().any(|known| ext.eq_ignore_ascii_case(known))
         });
         match fs::metadata(path) {
             Ok(meta) if meta.is_dir() => folders.push(path.to_owned()),
-            Ok(meta) if meta.is_file() && wanted => self.add(path, meta.len()),
+            Ok(meta) if meta.is_file() && wanted => self.add(path, root, meta.len()),
             Err(e) if wanted => self.unreadable.push((path.to_owned(), e.to_string())),
             _ => {}
         }
     }
+}
+
+/// The folder of a file.
+fn folder_of(path: &Path) -> PathBuf {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    folder.map_or_else(|| PathBuf::from("."), Path::to_owned)
 }
 
 /// Reads all of a file.

@@ -337,5 +337,18 @@ fn parts_in_other_files_are_reported() {
     assert_eq!(answer["requestBody"]["required"], json!(false));
     let expected =
         "references that lead to nothing allow anything: `p.yaml#/P`, `b.yaml#/B`, `r.yaml#/R`";
-    assert_eq!(warnings, [expected]);
+    assert_eq!(warnings[0], expected);
+    // Each with its place.
+    let places = [
+        ("parameters/0", "p.yaml#/P"),
+        ("requestBody", "b.yaml#/B"),
+        ("responses/200", "r.yaml#/R"),
+    ];
+    for (warning, (place, reference)) in warnings[1..].iter().zip(places) {
+        let start = format!(
+            "0.yaml#/paths/~1a/get/{place}: the reference to `{reference}` leads to nothing: "
+        );
+        assert!(warning.starts_with(&start), "{warning}");
+    }
+    assert_eq!(warnings.len(), 4);
 }

@@ -14,4 +14,5 @@ mod folder;
 mod licences;
 mod names;
 mod overrides;
+mod parts;
 mod support;

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use crate::catalog::action::stored::Reached;
 use crate::importer::action::percent_decoded;
 use crate::importer::document::Document;
+use crate::importer::parts::PARTS;
 use crate::importer::paths::PathItem;
 use crate::terms::Method;
 
@@ -45,6 +46,7 @@ impl<'d, F> Sources<'d, F> {
             ("definitions", named(document.definitions.get())),
             ("parameters", named(document.parameters.get())),
             ("responses", named(document.responses.get())),
+            (PARTS, named(document.parts.get())),
         ]);
         let paths = document.paths.iter().flat_map(|paths| &paths.0);
         let paths = paths.map(|(path, item)| (path.as_str(), item)).collect();

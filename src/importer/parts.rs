@@ -1,0 +1,319 @@
+//! Documents that are spread over several files: puts what their references to other files lead to into one document.
+//!
+//! The parts that the importer reads as they are, such as path items, are put where they are referred to. All others get
+//! a place below [`PARTS`], and are referred to there, so that recursion stays what it is. Only files in the imported
+//! folder are read.
+
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+
+use super::action::percent_decoded;
+use super::source::{self, MAX_BYTES, Source};
+use super::{read, text};
+
+/// The member of a document that holds parts of other files: numbered, each with its name and its value.
+pub const PARTS: &str = "x-connector-vault-parts";
+
+/// The most references that lead from one to the next where the importer expects none.
+const MAX_CHAIN: u32 = 16;
+/// The most values that are visited, many times what an honest document has.
+const MAX_VISITS: usize = 50_000_000;
+/// The most faults that are reported.
+const MAX_FAULTS: usize = 20;
+
+/// A document with its parts.
+#[derive(Debug)]
+pub struct Whole {
+    /// The document.
+    pub document: Value,
+    /// The files whose content it now has.
+    pub files: BTreeSet<PathBuf>,
+    /// A line for each reference to a file that leads to nothing.
+    pub faults: Vec<String>,
+}
+
+/// Whether a text may refer to another file: whether any `$ref` in it begins with something else than `#`.
+#[must_use]
+pub fn may_refer(text: &str) -> bool {
+    text.match_indices("$ref").any(|(at, found)| {
+        let rest = text.get(at.saturating_add(found.len())..).unwrap_or_default();
+        let target = rest.trim_start_matches(['"', '\'']).trim_start().strip_prefix(':');
+        let target = target.map(|target| target.trim_start().trim_start_matches(['"', '\'']));
+        target.is_some_and(|target| !target.starts_with('#'))
+    })
+}
+
+/// The document of a file with the parts that it refers to. Returns `None` when it refers to no file, or is no document.
+#[must_use]
+pub fn whole(source: &Source, text: &str) -> Option<Whole> {
+    let document = read::value(text).ok()?;
+    let map = document.as_object()?;
+    if !map.contains_key("openapi") && !map.contains_key("swagger") {
+        return None;
+    }
+    let main = source.path.canonicalize().ok()?;
+    let root = source.root.canonicalize().ok()?;
+    let mut parts = Parts { root, main, ..Parts::default() };
+    let mut document = document;
+    let main = parts.main.clone();
+    parts.visit(&mut document, &mut Place { file: &main, steps: Vec::new() }, Position::Top, 0);
+    if parts.files.is_empty() && parts.faults.is_empty() {
+        return None;
+    }
+    let held = parts.hold();
+    document.as_object_mut()?.insert(PARTS.to_owned(), Value::Object(held));
+    let faults = parts.faults.iter().take(MAX_FAULTS).cloned();
+    let more = parts.faults.len().saturating_sub(MAX_FAULTS);
+    let more = (more > 0).then(|| format!("… and {more} more references that lead to nothing"));
+    Some(Whole {
+        document,
+        files: parts.files.into_keys().collect(),
+        faults: faults.chain(more).collect(),
+    })
+}
+
+/// What the importer expects where a value stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Position {
+    /// The document.
+    Top,
+    Components,
+    /// A map whose keys are names, and whose values may be references.
+    Names,
+    Paths,
+    PathItem,
+    Schemes,
+    /// Anything else that must not be a reference.
+    Plain,
+    /// Anything that may be a reference.
+    Free,
+    /// A value in which nothing is a reference.
+    Data,
+}
+
+impl Position {
+    fn child(self, key: &str) -> Self {
+        match (self, key) {
+            (Self::Top, "components") => Self::Components,
+            (Self::Top, "paths") | (Self::Components, "pathItems") => Self::Paths,
+            (Self::Top, "securityDefinitions") | (Self::Components, "securitySchemes") => {
+                Self::Schemes
+            }
+            (Self::Top, "definitions" | "parameters" | "responses") | (Self::Components, _) => {
+                Self::Names
+            }
+            (Self::Paths, _) => Self::PathItem,
+            (Self::Top, "info" | "servers" | "externalDocs")
+            | (Self::Schemes, _)
+            | (Self::PathItem, "get" | "put" | "post" | "patch" | "delete" | "servers") => {
+                Self::Plain
+            }
+            (Self::Top | Self::Data, _) => Self::Data,
+            (Self::Free | Self::Plain, key) if NO_SCHEMAS.contains(&key) => Self::Data,
+            (Self::Free | Self::Plain, key) if NAMES.contains(&key) => Self::Names,
+            _ => Self::Free,
+        }
+    }
+}
+
+/// Members of operations and schemas without references that matter here.
+const NO_SCHEMAS: [&str; 8] =
+    ["example", "examples", "default", "enum", "const", "callbacks", "links", "headers"];
+/// Members of operations and schemas that map names to what may be a reference.
+const NAMES: [&str; 5] =
+    ["properties", "patternProperties", "dependentSchemas", "responses", "content"];
+
+/// Where a value stands.
+struct Place<'a> {
+    file: &'a Path,
+    /// The steps of a JSON Pointer.
+    steps: Vec<String>,
+}
+
+/// What a reference leads to: a file, and a JSON Pointer in it.
+type Target = (PathBuf, String);
+
+#[derive(Debug, Default)]
+struct Parts {
+    root: PathBuf,
+    main: PathBuf,
+    files: HashMap<PathBuf, Value>,
+    bytes: u64,
+    visits: usize,
+    numbers: HashMap<Target, String>,
+    waiting: VecDeque<(Target, String)>,
+    faults: Vec<String>,
+}
+
+impl Parts {
+    /// Makes every reference of a value lead to a place in the document.
+    fn visit(&mut self, value: &mut Value, place: &mut Place<'_>, position: Position, chain: u32) {
+        self.visits = self.visits.saturating_add(1);
+        if position == Position::Data || self.visits > MAX_VISITS {
+            return;
+        }
+        match value {
+            Value::Array(list) => {
+                for (nth, value) in list.iter_mut().enumerate() {
+                    self.visit_child(value, place, nth.to_string(), position.child(""));
+                }
+            }
+            Value::Object(map) => {
+                let reference = map.get("$ref").and_then(Value::as_str).map(str::to_owned);
+                let target = reference.and_then(|reference| self.target(&reference, place));
+                for (key, value) in map.iter_mut() {
+                    self.visit_child(value, place, key.clone(), position.child(key));
+                }
+                match target {
+                    Some(target) if position == Position::Free => {
+                        let reference = Value::String(self.reference(target));
+                        map.insert("$ref".to_owned(), reference);
+                    }
+                    Some(target) if chain < MAX_CHAIN => {
+                        let part = self.part(&target, position, chain.saturating_add(1));
+                        put(value, part);
+                    }
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn visit_child(
+        &mut self,
+        value: &mut Value,
+        place: &mut Place<'_>,
+        step: String,
+        position: Position,
+    ) {
+        place.steps.push(step);
+        self.visit(value, place, position, 0);
+        place.steps.pop();
+    }
+
+    /// What a reference leads to, with references that lead to places in the document.
+    fn part(&mut self, target: &Target, position: Position, chain: u32) -> Value {
+        let mut value = self.value(target).cloned().unwrap_or_default();
+        let mut place = Place { file: &target.0, steps: steps(&target.1) };
+        self.visit(&mut value, &mut place, position, chain);
+        value
+    }
+
+    /// The parts that are referred to, and those to which they refer.
+    fn hold(&mut self) -> Map<String, Value> {
+        let mut held = Map::new();
+        while let Some((target, name)) = self.waiting.pop_front() {
+            let value = self.part(&target, Position::Free, 0);
+            held.insert(held.len().to_string(), Value::Object(Map::from_iter([(name, value)])));
+        }
+        held
+    }
+
+    /// The reference to a part in the document.
+    fn reference(&mut self, target: Target) -> String {
+        if target.0 == self.main {
+            return format!("#{}", target.1.replace('%', "%25"));
+        }
+        let number = self.numbers.len();
+        match self.numbers.entry(target) {
+            Entry::Occupied(known) => known.get().clone(),
+            Entry::Vacant(new) => {
+                let (file, pointer) = new.key();
+                let stem = || file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+                let name = steps(pointer).pop().unwrap_or_else(stem);
+                let step = name.replace('~', "~0").replace('/', "~1").replace('%', "%25");
+                self.waiting.push_back((new.key().clone(), name));
+                new.insert(format!("#/{PARTS}/{number}/{step}")).clone()
+            }
+        }
+    }
+
+    /// What a reference leads to. Returns `None` when it stays in the document, leads to another host, or to nothing,
+    /// which is a fault.
+    fn target(&mut self, reference: &str, place: &Place<'_>) -> Option<Target> {
+        let (file, fragment) = reference.split_once('#').unwrap_or((reference, ""));
+        if (file.is_empty() && place.file == self.main)
+            || file.contains("://")
+            || file.starts_with("//")
+        {
+            return None;
+        }
+        let found = self.find(file, fragment, place);
+        if let Err(why) = &found {
+            let file = place.file.strip_prefix(&self.root).unwrap_or(place.file).display();
+            let shown = text::verbatim(reference, 200);
+            let at = text::verbatim(&pointer(&place.steps), 200);
+            self.faults
+                .push(format!("{file}#{at}: the reference to `{shown}` leads to nothing: {why}"));
+        }
+        found.ok()
+    }
+
+    fn find(&mut self, file: &str, fragment: &str, place: &Place<'_>) -> Result<Target, String> {
+        let path = if file.is_empty() {
+            place.file.to_owned()
+        } else {
+            let folder = place.file.parent().unwrap_or(&self.root);
+            let path = folder.join(percent_decoded(file));
+            path.canonicalize().map_err(|e| e.to_string())?
+        };
+        if !path.starts_with(&self.root) {
+            return Err("it lies outside of the imported folder".to_owned());
+        }
+        if !fragment.is_empty() && !fragment.starts_with('/') {
+            return Err("what follows `#` is not a JSON Pointer".to_owned());
+        }
+        if path != self.main && !self.files.contains_key(&path) {
+            let value = self.load(&path)?;
+            self.files.insert(path.clone(), value);
+        }
+        let target = (path, percent_decoded(fragment));
+        if target.0 != self.main && self.value(&target).is_none() {
+            return Err("the file has nothing there".to_owned());
+        }
+        Ok(target)
+    }
+
+    fn load(&mut self, path: &Path) -> Result<Value, String> {
+        let bytes = source::bytes(path).map_err(|e| e.to_string())?;
+        self.bytes = self.bytes.saturating_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
+        if self.bytes > MAX_BYTES {
+            return Err(format!("the document has more than {} MiB", MAX_BYTES >> 20));
+        }
+        let text = std::str::from_utf8(&bytes).map_err(|_| "the file is not UTF-8".to_owned())?;
+        read::value(text).map_err(|fault| fault.to_string())
+    }
+
+    /// The value in a file.
+    fn value(&self, (file, pointer): &Target) -> Option<&Value> {
+        self.files.get(file)?.pointer(pointer)
+    }
+}
+
+/// Puts a part where the reference to it stands. What stands beside the reference stays.
+fn put(value: &mut Value, part: Value) {
+    let Value::Object(map) = value else { return };
+    map.shift_remove("$ref");
+    match part {
+        Value::Object(part) => {
+            for (key, value) in part {
+                map.entry(key).or_insert(value);
+            }
+        }
+        other => *value = other,
+    }
+}
+
+fn steps(pointer: &str) -> Vec<String> {
+    let step = |step: &str| step.replace("~1", "/").replace("~0", "~");
+    pointer.split('/').skip(1).map(step).collect()
+}
+
+fn pointer(steps: &[String]) -> String {
+    let step = |step: &String| format!("/{}", step.replace('~', "~0").replace('/', "~1"));
+    steps.iter().map(step).collect()
+}
