@@ -1,5 +1,6 @@
 //! The core's ports over the operator's storage: what the service does with storage, a command then does by the same code.
 
+use std::any::Any;
 use std::pin::pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
@@ -12,8 +13,8 @@ use super::when::Moment;
 use crate::catalog::action::unit::inflate;
 use crate::json;
 use crate::ports::{
-    Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Patterns, Random,
-    RateLimit, ResultSet, RetryAfter, Statement, StorageError,
+    Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Outgoing,
+    Patterns, Random, RateLimit, ResultSet, RetryAfter, Statement, StorageError,
 };
 
 /// The operator's storage as ports. No other service is asked through them.
@@ -83,6 +84,14 @@ impl Patterns for OperatorPorts {
 
 impl Http for OperatorPorts {
     async fn send(&self, _: HttpRequest, _: u32) -> Result<HttpResponse, HttpError> {
+        Err(HttpError::Unreachable)
+    }
+
+    async fn open(&self, _: Outgoing<'_>, _: u32) -> Result<Incoming, HttpError> {
+        Err(HttpError::Unreachable)
+    }
+
+    async fn read(&self, _: Rc<dyn Any>, _: usize) -> Result<Vec<u8>, HttpError> {
         Err(HttpError::Unreachable)
     }
 }

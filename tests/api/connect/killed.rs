@@ -1,5 +1,6 @@
 //! The process is killed between any two steps: nothing half connected is ever shown as connected, and nothing is orphaned.
 
+use std::any::Any;
 use std::cell::Cell;
 use std::future::{Future, pending};
 use std::pin::pin;
@@ -8,10 +9,11 @@ use std::task::{Context, Poll, Waker};
 
 use connector_vault::api::handle;
 use connector_vault::ports::{
-    Blob, Blobs, Clock, Db, Http, HttpRequest, Patterns, Random, RateLimit, ResultSet, RetryAfter,
-    Statement, StorageError,
+    Blob, Blobs, Clock, Db, Http, HttpRequest, Incoming, Outgoing, Patterns, Random, RateLimit,
+    ResultSet, RetryAfter, Statement, StorageError,
 };
 
+use super::upkeep::api_of_now;
 use super::*;
 use crate::support::World;
 
@@ -50,6 +52,14 @@ impl Http for Mortal<'_> {
         deadline_ms: u32,
     ) -> Result<HttpResponse, HttpError> {
         self.step(self.world.send(request, deadline_ms)).await
+    }
+
+    async fn open(&self, request: Outgoing<'_>, deadline_ms: u32) -> Result<Incoming, HttpError> {
+        self.step(self.world.open(request, deadline_ms)).await
+    }
+
+    async fn read(&self, body: Rc<dyn Any>, most: usize) -> Result<Vec<u8>, HttpError> {
+        self.world.read(body, most).await
     }
 }
 
@@ -195,7 +205,7 @@ fn a_reconnection() {
 #[test]
 fn a_deletion() {
     let deaths = at_every_step(|step, does_the_last| {
-        let api = api();
+        let api = api_of_now();
         set_client(&api, "revoked");
         let id = connected(&api, &of_ann("revoked"), &tokens(1));
         api.world.database.execute("DELETE FROM connect_attempts", []).unwrap();
