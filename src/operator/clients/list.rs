@@ -21,7 +21,7 @@ pub struct List {
     /// Only this account's clients
     #[arg(long, value_parser = account)]
     account: Option<String>,
-    /// The service's address, a part of the redirect URI. Default on this machine: http://localhost:8787
+    /// The service's address, a part of the redirect URI. Default on this machine: `http://localhost:8787`
     #[arg(long, value_parser = url)]
     url: Option<String>,
     #[command(flatten)]

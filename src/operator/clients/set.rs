@@ -1,8 +1,10 @@
 //! `clients set`: sets an OAuth client, as `PUT /v1/oauth-clients/{platform}` does.
 
+use std::fmt::Write as _;
+
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
 use super::{Of, base, secret, url};
@@ -49,7 +51,7 @@ pub struct Set {
     /// The value of a variable in the platform's URLs; repeat it for more
     #[arg(long = "variable", value_name = "NAME=VALUE", value_parser = pair)]
     variables: Vec<(String, String)>,
-    /// The service's address, a part of the redirect URI. Default on this machine: http://localhost:8787
+    /// The service's address, a part of the redirect URI. Default on this machine: `http://localhost:8787`
     #[arg(long, value_parser = url)]
     url: Option<String>,
     #[command(flatten)]
@@ -74,19 +76,18 @@ impl Set {
             }
             Value::Object(object)
         };
-        let mut body = json!({
-            "clientId": self.client_id,
-            "scopes": self.scopes,
-            "authorizationParameters": object(&self.parameters),
-            "variables": object(&self.variables),
-        });
+        let mut body = Map::new();
+        body.insert("clientId".into(), self.client_id.as_str().into());
+        body.insert("scopes".into(), self.scopes.as_slice().into());
+        body.insert("authorizationParameters".into(), object(&self.parameters));
+        body.insert("variables".into(), object(&self.variables));
         if let Some(method) = &self.auth_method {
-            body["authMethod"] = method.as_str().into();
+            body.insert("authMethod".into(), method.as_str().into());
         }
         if !self.keep_secret {
-            body["clientSecret"] = secret.into();
+            body.insert("clientSecret".into(), secret.into());
         }
-        body
+        Value::Object(body)
     }
 }
 
@@ -141,7 +142,7 @@ pub fn set(args: &Set) -> Result<()> {
         println!("{document}");
         return Ok(());
     }
-    let text = |name: &str| document[name].as_str().unwrap_or_default();
+    let text = |name: &str| document.get(name).and_then(Value::as_str).unwrap_or_default();
     let done = if response.status == 201 { "Set" } else { "Replaced" };
     let whose = format!("{account} ({})", environment.as_str());
     eprintln!("{done} the OAuth client for {} of {whose}.", text("platform"));
@@ -149,7 +150,7 @@ pub fn set(args: &Set) -> Result<()> {
     let place = if is_whole { "" } else { " at your service's address" };
     eprintln!("Register this redirect URI at the platform{place}:");
     println!("{}", text("redirectUri"));
-    if args.keep_secret && document["hasSecret"] == false {
+    if args.keep_secret && document.get("hasSecret") == Some(&Value::Bool(false)) {
         eprintln!(
             "No secret is stored for this client's id: run the command without --keep-secret."
         );
@@ -177,10 +178,10 @@ fn in_words(problem: &Problem) -> anyhow::Error {
     }
     lines.extend(problem.cause.as_deref());
     let mut text = lines.join("\n  ");
-    if let Extension::Suggestions(names) = &problem.extension {
-        if let Some(name) = names.first() {
-            text += &format!("\n  Did you mean `{name}`?");
-        }
+    if let Extension::Suggestions(names) = &problem.extension
+        && let Some(name) = names.first()
+    {
+        let _ = write!(text, "\n  Did you mean `{name}`?");
     }
     anyhow!(text)
 }
