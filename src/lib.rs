@@ -14,6 +14,7 @@
 //! | [`connect`] | connecting accounts: methods and fields, attempts, their SQL |
 //! | [`call`] | calls to platforms: addresses, headers, signatures; pure |
 //! | [`lifecycle`] | when credentials are renewed, what a failed renewal means, the SQL of both |
+//! | [`events`] | what happened to connections: the rows that triggers write, as documents; their SQL |
 //! | [`api`] | the HTTP contract, pure: endpoints, query parameters, bodies, problems, [`api::handle()`] |
 //! | `edge` | feature `worker`: the Cloudflare Worker, the only code that uses the Workers API |
 //! | `client` | feature `client`: the core of the npm package, the only code that uses browser APIs |
@@ -41,6 +42,7 @@ pub mod crc32;
 pub mod credentials;
 #[cfg(feature = "worker")]
 pub mod edge;
+pub mod events;
 pub mod fold;
 #[cfg(feature = "cli")]
 pub mod importer;

@@ -99,6 +99,33 @@ named! {
     ClientsWrite = "clients:write",
     /// Call platforms as the connected users.
     ConnectionsCall = "connections:call",
+    /// Read events. A token can't have this scope.
+    EventsRead = "events:read",
+}
+
+named! {
+    /// What an event says has happened.
+    EventType:
+    /// A connection was created.
+    Created = "connection.created",
+    /// Its tags, its name or the like were changed, or its state in a way that no other type stands for.
+    Updated = "connection.updated",
+    /// It was deleted.
+    Deleted = "connection.deleted",
+    /// Its account was connected for the first time.
+    Connected = "connection.connected",
+    /// Its account was connected once more, or its credentials were replaced.
+    Reconnected = "connection.reconnected",
+    /// It does not work for now, or somebody must mend the OAuth client.
+    Degraded = "connection.degraded",
+    /// It works again without having been reconnected.
+    Recovered = "connection.recovered",
+    /// It works no more until its user reconnects it.
+    Failed = "connection.failed",
+    /// The platform grants it other scopes than before.
+    ScopesChanged = "connection.scopes_changed",
+    /// A platform rejects the account's OAuth client.
+    ClientRejected = "oauth_client.rejected",
 }
 
 named! {
@@ -186,6 +213,7 @@ impl Scope {
             Self::ClientsRead => 128,
             Self::ClientsWrite => 256,
             Self::ConnectionsCall => 4096,
+            Self::EventsRead => 512,
         }
     }
 }

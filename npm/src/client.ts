@@ -9,6 +9,7 @@ import { type OauthClients, oauthClients } from "./clients.js";
 import { type ConnectOptions, connect } from "./connect.js";
 import type { Connection } from "./connection.js";
 import { type Connections, connections } from "./connections.js";
+import { type Events, events } from "./events.js";
 import { type Client, type ConnectorVaultOptions, readOptions } from "./options.js";
 import { type Sessions, type Whoami, sessions } from "./sessions.js";
 
@@ -27,6 +28,8 @@ export class ConnectorVault {
   readonly connectAttempts: ConnectAttempts;
   /** The registrations of your app at platforms. */
   readonly oauthClients: OauthClients;
+  /** What happened in the vault. */
+  readonly events: Events;
   /** Short-lived tokens, for pages. */
   readonly sessions: Sessions;
 
@@ -41,6 +44,7 @@ export class ConnectorVault {
     this.connections = connections(caller);
     this.connectAttempts = connectAttempts(caller);
     this.oauthClients = oauthClients(caller);
+    this.events = events(caller);
     this.sessions = sessions(caller);
   }
 

@@ -74,6 +74,17 @@ export type {
   Ready,
 } from "./credentials.js";
 export * from "./errors.js";
+export type {
+  ConnectionEvent,
+  EventFilters,
+  EventOf,
+  EventPage,
+  EventReason,
+  Events,
+  EventType,
+  OauthClientEvent,
+  VaultEvent,
+} from "./events.js";
 export { parseConnectionKey, parseConnectorKey } from "./keys.js";
 export type {
   ConnectionKey,

@@ -30,6 +30,8 @@ export type Enumerations = Check<{
   ConnectionState: SameNames<declared.ConnectionState, Names["ConnectionState"]>;
   ConnectorStatus: SameNames<declared.ConnectorStatus, Names["ConnectorStatus"]>;
   Environment: SameNames<declared.Environment, Names["Environment"]>;
+  EventType: SameNames<declared.EventType, Names["EventType"]>;
+  eventsAreOfEach: SameNames<declared.VaultEvent["type"], declared.EventType>;
   IdentityType: SameNames<declared.IdentityType, Names["IdentityType"]>;
   ProblemCode: SameNames<declared.ProblemCode, Names["ProblemCode"]>;
   Scope: SameNames<declared.Scope, Names["Scope"]>;
@@ -42,6 +44,7 @@ export type Enumerations = Check<{
     | "ConnectorStatus"
     | "CredentialType"
     | "Environment"
+    | "EventType"
     | "Grant"
     | "IdentityType"
     | "KeyPlace"
@@ -114,6 +117,11 @@ type ActionSearch = {
   [Name in keyof declared.ActionSearch]: Name extends "method" ? string : declared.ActionSearch[Name];
 };
 
+// A list of events takes any texts as `types`, and refuses those that are none.
+type EventFilters = {
+  [Name in keyof declared.EventFilters]: Name extends "types" ? readonly string[] : declared.EventFilters[Name];
+};
+
 export type Asked = Check<{
   connectors: SameMembers<Given<declared.ConnectorFilters>, Parameters<"ConnectorFilters">>;
   actions: SameMembers<Given<ActionFilters>, Parameters<"ActionFilters">>;
@@ -121,6 +129,7 @@ export type Asked = Check<{
   search: SameMembers<Given<ActionSearch>, Parameters<"ActionSearch">>;
   searchRequires: SameNames<Required<declared.ActionSearch>, "q">;
   connections: SameMembers<Given<declared.ConnectionFilters>, Parameters<"ConnectionFilters">>;
+  events: SameMembers<Given<EventFilters>, Parameters<"EventFilters">>;
   attempt: SameMembers<Given<declared.AttemptQuery>, Parameters<"AttemptQuery">>;
   credentials: SameMembers<Given<declared.CredentialsQuery>, Parameters<"CredentialsQuery">>;
   noneIsNeeded: SameNames<

@@ -209,6 +209,16 @@ export async function connecting(connection: Connection, signal: AbortSignal) {
   const credentials = await vault.connections.getCredentials(connection.id, { refresh: true });
   if (credentials.type !== "aws_sigv4") is<Record<string, string>>(credentials.headers);
   await vault.connections.setCredentials(connection.id, { type: "oauth2", accessToken: "…", expiresAt: null });
+  for await (const event of vault.events.list(
+    { types: ["connection.failed"], connection: connection.id },
+    { signal },
+  )) {
+    if ("connection" in event.data) is<Connection>(event.data.connection);
+    is<string | undefined>(event.data.reason?.code);
+  }
+  is<string>((await vault.events.page({ after: "evt_0000000000042" })).next);
+  // @ts-expect-error no such type
+  vault.events.list({ types: ["connection.broken"] });
   const failure = new ConnectError("…");
   is<string | undefined>(failure.attempt);
   // @ts-expect-error no such way to show it

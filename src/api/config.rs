@@ -28,6 +28,10 @@ pub struct Config {
     pub security_contacts: Vec<String>,
     /// The keys that seal credentials; without any, there are none.
     pub vault_keys: VaultKeys,
+    /// How long events are kept, in milliseconds.
+    pub event_ms: u64,
+    /// How often credentials are checked although nobody uses them, in milliseconds.
+    pub check_ms: u64,
     /// Whether the service may call the machine's own addresses, and by plain HTTP: for development only.
     pub local_targets: bool,
     /// The name of the operator's app, as end users know it.
@@ -68,6 +72,12 @@ pub struct Variables {
     /// The keys that seal credentials, as [`VaultKeys::parse`] reads them. With a wrong entry, there are none.
     #[serde(deserialize_with = "text")]
     pub vault_keys: String,
+    /// How many days events are kept: a whole number from 1 to 365. Anything else leaves the default.
+    #[serde(deserialize_with = "text")]
+    pub event_days: String,
+    /// Every how many hours credentials are checked: a whole number from 1 to 720. Anything else leaves the default.
+    #[serde(deserialize_with = "text")]
+    pub check_hours: String,
     /// `allow` for calls to the machine's own addresses.
     #[serde(deserialize_with = "text")]
     pub local_targets: String,
@@ -102,6 +112,18 @@ fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> 
 /// [`Config::max_rows_read`] when `MAX_ROWS_READ` does not say otherwise.
 pub const DEFAULT_MAX_ROWS_READ: u64 = 100_000;
 
+/// An hour, in milliseconds.
+const HOUR_MS: u64 = 60 * 60 * 1000;
+/// Days for which events are kept when `EVENT_DAYS` does not say otherwise.
+const DEFAULT_EVENT_DAYS: u64 = 30;
+/// Hours between two checks when `CHECK_HOURS` does not say otherwise.
+const DEFAULT_CHECK_HOURS: u64 = 24;
+
+/// A whole number from 1 to `most`. Returns `None` for anything else.
+fn up_to(most: u64, text: &str) -> Option<u64> {
+    text.trim().parse().ok().filter(|number| (1..=most).contains(number))
+}
+
 /// The origins whose pages may call the API.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AllowedOrigins {
@@ -121,8 +143,9 @@ impl From<&Variables> for Config {
     fn from(variables: &Variables) -> Self {
         let (current, previous) = (&variables.session_secret, &variables.session_secret_previous);
         let segment_bytes = variables.segment_cache_bytes.trim().parse();
-        let rows = variables.max_rows_read.trim().parse().ok();
-        let rows = rows.filter(|rows| (1..=1_000_000_000).contains(rows));
+        let rows = up_to(1_000_000_000, &variables.max_rows_read);
+        let days = up_to(365, &variables.event_days).unwrap_or(DEFAULT_EVENT_DAYS);
+        let hours = up_to(720, &variables.check_hours).unwrap_or(DEFAULT_CHECK_HOURS);
         let mut faults = Vec::new();
         let vault_keys = VaultKeys::parse(&variables.vault_keys).unwrap_or_else(|error| {
             faults.push(format!("VAULT_KEYS is ignored: {error}"));
@@ -145,6 +168,8 @@ impl From<&Variables> for Config {
             ),
             app_color: app("APP_COLOR", &variables.app_color, color, "like #1a2b3c"),
             local_targets: variables.local_targets.trim() == "allow",
+            event_ms: days.saturating_mul(24).saturating_mul(HOUR_MS),
+            check_ms: hours.saturating_mul(HOUR_MS),
             vault_keys,
             secret_headers: secret_headers(&variables.secret_headers),
             allowed_origins: allowed_origins(&variables.allowed_origins),

@@ -8,7 +8,8 @@ use super::fields::{
 };
 use super::parameters::{
     ACTION_DETAIL_PARAMETERS, ACTION_PARAMETERS, ATTEMPT_PARAMETERS, CLIENT_PARAMETERS,
-    CONNECTION_PARAMETERS, CONNECTOR_PARAMETERS, CREDENTIALS_PARAMETERS, SEARCH_PARAMETERS,
+    CONNECTION_PARAMETERS, CONNECTOR_PARAMETERS, CREDENTIALS_PARAMETERS, EVENT_PARAMETERS,
+    SEARCH_PARAMETERS,
 };
 use super::query::Parameter;
 use crate::percent::encode;
@@ -356,6 +357,14 @@ endpoints! {
             method: Method::Get,
             path: "/v1/vault/summary",
             query: &[],
+            body: None,
+            if_match: false,
+        };
+        /// What happened, oldest first.
+        ListEvents(Access::Scope(Scope::EventsRead)): Facts {
+            method: Method::Get,
+            path: "/v1/events",
+            query: &EVENT_PARAMETERS,
             body: None,
             if_match: false,
         };

@@ -9,7 +9,9 @@ use super::message::{NO_STORE, Request, Response};
 use super::plan::{Context, Plan, Results, Statements};
 use super::problem::Problem;
 use super::route::{READS, Resource, Route};
-use super::{call, catalog, clients, connect, credentials, open, page, session, vault, whoami};
+use super::{
+    call, catalog, clients, connect, credentials, events, open, page, session, vault, whoami,
+};
 use crate::access::authenticate::{KeyCache, owner};
 use crate::access::error::AuthenticationError;
 use crate::access::statements::select_key;
@@ -321,6 +323,7 @@ async fn plan<'a, P: Ports>(
         Keyed::GetOauthClient => clients::read(context),
         Keyed::SetOauthClient => clients::plan_put(context),
         Keyed::DeleteOauthClient => clients::delete(context),
+        Keyed::ListEvents => events::feed::plan(context),
     }
 }
 

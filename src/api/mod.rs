@@ -12,6 +12,7 @@ pub mod cost;
 pub mod credentials;
 pub mod endpoint;
 pub mod etag;
+pub mod events;
 pub mod fields;
 pub mod handle;
 pub mod message;

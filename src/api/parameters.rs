@@ -4,10 +4,12 @@ use super::paging::{LIMIT, PAGE};
 use super::query::{Check, Parameter};
 use crate::catalog::key::{MAX_PLATFORM, platform_version};
 use crate::catalog::search::MAX_CHARS;
-use crate::terms::{IdentityType, State};
+use crate::events::EventId;
+use crate::terms::{EventType, IdentityType, State};
 use crate::vault::cursor::Cursor;
 use crate::vault::filter::{MAX_KEYS, MAX_Q, MAX_TAGS};
 use crate::vault::key::MAX_KEY;
+use crate::vault::model::ConnectionId;
 use crate::vault::rules::{MAX_IDENTITY, MAX_NAME, MAX_TAG};
 
 /// The most characters of a catalog filter; no name, title, key or category is longer.
@@ -66,6 +68,14 @@ pub const CREDENTIALS_PARAMETERS: [Parameter; 1] = [parameter("refresh", Check::
 /// The parameters of the list of OAuth clients.
 pub const CLIENT_PARAMETERS: [Parameter; 2] = [LIMIT, PAGE];
 
+/// The parameters of the list of events.
+pub const EVENT_PARAMETERS: [Parameter; 4] = [
+    parameter("types", Check::Items(EventType::NAMES.len(), 64)),
+    parameter("connection", Check::Rule(like_connection)),
+    LIMIT,
+    parameter("after", Check::Rule(like_event)),
+];
+
 /// The parameters of the connection list.
 pub const CONNECTION_PARAMETERS: [Parameter; 14] = [
     parameter("key", Check::Items(MAX_KEYS, MAX_KEY)),
@@ -86,6 +96,16 @@ pub const CONNECTION_PARAMETERS: [Parameter; 14] = [
 
 const fn parameter(name: &'static str, check: Check) -> Parameter {
     Parameter { name, check, is_required: false }
+}
+
+fn like_connection(text: &str) -> Option<&'static str> {
+    ConnectionId::parse(text).is_none().then_some("is not the id of a connection")
+}
+
+fn like_event(text: &str) -> Option<&'static str> {
+    EventId::parse(text)
+        .is_none()
+        .then_some("is not the id of an event: pass `next` of the page before")
 }
 
 fn like_cursor(text: &str) -> Option<&'static str> {

@@ -320,6 +320,17 @@ impl Call {
         Ok(Self::to(Keyed::DeleteOauthClient, &[platform_segment(platform)?]))
     }
 
+    /// `GET /v1/events`
+    ///
+    /// # Errors
+    /// With all faults of the query.
+    #[wasm_bindgen(js_name = listEvents)]
+    pub fn list_events(query: &str) -> Result<Call, JsValue> {
+        let endpoint = Keyed::ListEvents;
+        read(endpoint, query).finish().map_err(Failure::from)?;
+        Ok(Self::to(endpoint, &[]).with_query(query))
+    }
+
     /// Builds the request; each try needs its own. `base` is the service's address without a trailing slash.
     ///
     /// # Errors

@@ -39,7 +39,7 @@ pub fn status() -> Node {
             (
                 "code",
                 string(
-                    "The reason, for programs: `platform_unavailable`, `invalid_answer`, `grant_rejected`, `grant_ended`, `request_rejected`, `client_rejected`, or `reported` if somebody reported the state.",
+                    "The reason, for programs: `platform_unavailable`, `invalid_answer`, `grant_rejected`, `grant_ended`, `credentials_rejected`, `request_rejected`, `client_rejected`, or `reported` if somebody reported the state.",
                 ),
             ),
             ("detail", said("The reason, for people.", text_or_null)),

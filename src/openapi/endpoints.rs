@@ -1,6 +1,6 @@
 //! What the document says about each endpoint, beside what the table of endpoints has: words, schemas, samples of code.
 
-use super::{calling, connecting};
+use super::{calling, connecting, events};
 use crate::api::endpoint::Keyed;
 use crate::terms::Method;
 
@@ -10,6 +10,8 @@ pub const CATALOG: &str = "Catalog";
 pub const VAULT: &str = "Vault";
 /// The group of what connects accounts.
 pub const CONNECTING: &str = "Connecting";
+/// The group of what tells what happened.
+pub const EVENTS: &str = "Events";
 /// The group of what is about the service and its keys.
 pub const SERVICE: &str = "Service";
 
@@ -298,6 +300,7 @@ console.log(connection.name, connection.version);
         Keyed::GetOauthClient => connecting::GET_CLIENT,
         Keyed::SetOauthClient => connecting::SET_CLIENT,
         Keyed::DeleteOauthClient => connecting::DELETE_CLIENT,
+        Keyed::ListEvents => events::LIST,
         Keyed::Summary => About {
             tag: VAULT,
             summary: "Count connections",

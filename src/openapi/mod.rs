@@ -10,6 +10,7 @@ pub mod connecting;
 mod credentials;
 mod details;
 pub mod endpoints;
+pub mod events;
 pub mod node;
 mod operation;
 pub mod pages;

@@ -46,6 +46,7 @@ pub fn query(endpoint: Keyed) -> Vec<Node> {
             "How many seconds to wait until the attempt is over. If omitted, the response comes at once.",
         )],
         Keyed::ListOauthClients => paging().into(),
+        Keyed::ListEvents => events(),
         _ => Vec::new(),
     };
     let names = |parameter: &Parameter| parameter.name;
@@ -111,6 +112,12 @@ fn schema(parameter: Parameter) -> Node {
             object! {"type": "string", "minLength": 1, "maxLength": count(most), "pattern": "\\S"}
         }
         Check::Rule(_) if parameter.name == "platformVersion" => texts::version(),
+        Check::Rule(_) if parameter.name == "connection" => {
+            object! {"type": "string", "format": "uuid"}
+        }
+        Check::Rule(rule) if rule("evt_0000000000000").is_none() => {
+            object! {"type": "string", "pattern": "^evt_[0-9]{13}$"}
+        }
         // The only other rule is that of cursors: so many hexadecimal digits.
         Check::Rule(rule) => {
             let digits = longest(|count| rule(&"0".repeat(count)).is_none());
@@ -203,6 +210,23 @@ fn connections() -> Vec<About> {
         "A cursor from the `Link` header of the previous page, valid for the same filters, `limit` and API key. Cannot be combined with `page`.",
     );
     own.into_iter().chain(paging()).chain([after]).collect()
+}
+
+/// The parameters of the list of events.
+fn events() -> Vec<About> {
+    let [limit, _] = paging();
+    vec![
+        plain(
+            "types",
+            "Only events of these types, separated by commas. A page may then have fewer rows than `limit`, or none, although more follow: go on while `next` changes. For example, `connection.degraded,connection.failed`.",
+        ),
+        plain("connection", "Only events about the connection with this id."),
+        limit,
+        plain(
+            "after",
+            "`next` of the previous page: only events after it. If omitted, the list begins with the oldest event. For example, `evt_0000000000042`.",
+        ),
+    ]
 }
 
 /// The parameters of a path.

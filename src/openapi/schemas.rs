@@ -6,7 +6,7 @@ use super::node::{Node, object};
 use super::parameters::platform;
 use super::schema::{boolean, count, names, record, reference, string, strings, variants};
 use super::texts::said;
-use super::{bodies, credentials, details, texts};
+use super::{bodies, credentials, details, events, texts};
 use crate::access::token::MAX_TOKEN;
 use crate::api::endpoint::{Endpoint, Keyed, Open};
 use crate::api::paging::MAX_LIMIT;
@@ -49,6 +49,8 @@ pub fn all(answers: &Answers) -> Node {
         "OauthClientPage": page("OauthClient", "OAuth clients"),
         "OauthClient": credentials::client(),
         "NewOauthClient": bodies::new_client(),
+        "EventPage": events::page(),
+        "Event": events::event(),
         "Whoami": whoami(),
         "NewSession": bodies::new_session(),
         "Session": session(),

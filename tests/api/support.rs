@@ -6,6 +6,8 @@ use std::collections::{HashMap, VecDeque};
 use std::future::poll_fn;
 use std::mem;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 
 use connector_vault::access::key::ApiKey;
@@ -23,6 +25,7 @@ use connector_vault::ports::{
 };
 use connector_vault::terms::{Environment, Method, Scope, Scopes};
 use rusqlite::config::DbConfig;
+use rusqlite::functions::FunctionFlags;
 use rusqlite::types::ValueRef;
 use serde_json::Value;
 
@@ -67,10 +70,15 @@ pub struct World {
     /// What other services answer.
     pub platform: RefCell<Platforms>,
     seed: Cell<u64>,
+    /// What `unixepoch` says in triggers: the time of the last batch.
+    sql_now: Arc<AtomicU64>,
 }
 
 /// What other services answer to a request.
 pub type Platforms = Box<dyn FnMut(&HttpRequest) -> Result<HttpResponse, HttpError>>;
+
+/// When tests begin, in milliseconds since 1970-01-01 UTC.
+const START: u64 = 1_800_000_000_000;
 
 impl World {
     pub fn new() -> Self {
@@ -87,10 +95,20 @@ impl World {
         database.set_prepared_statement_cache_capacity(4096);
         // Statements are planned once, independently of the values bound to them.
         database.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).unwrap();
+        let sql_now = Arc::new(AtomicU64::new(START));
+        let clock = Arc::clone(&sql_now);
+        let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_INNOCUOUS;
+        let unixepoch = move |_: &rusqlite::functions::Context<'_>| {
+            #[expect(clippy::cast_precision_loss, reason = "milliseconds of this century")]
+            let seconds = clock.load(Ordering::Relaxed) as f64 / 1000.0;
+            Ok(seconds)
+        };
+        database.create_scalar_function("unixepoch", 1, flags, unixepoch).unwrap();
         Self {
             database,
+            sql_now,
             blobs: RefCell::default(),
-            now: Cell::new(1_800_000_000_000),
+            now: Cell::new(START),
             db_fails: Cell::new(false),
             losses: RefCell::default(),
             blob_failures: Cell::new(0),
@@ -190,6 +208,11 @@ impl World {
         tables.iter().flat_map(rows).collect()
     }
 
+    /// As [`Self::dump`], without the events, which outlive what they are about.
+    pub fn dump_without_events(&self) -> Vec<String> {
+        self.dump().into_iter().filter(|row| !row.starts_with("events: ")).collect()
+    }
+
     /// The first column of a query's rows, which must be text.
     pub fn texts(&self, sql: &str) -> Vec<String> {
         let mut statement = self.database.prepare_cached(sql).unwrap();
@@ -223,6 +246,7 @@ impl Db for World {
         }
         assert!(statements.iter().all(|statement| statement.params.len() <= 100));
         self.asked.borrow_mut().clone_from(&statements);
+        self.sql_now.store(self.now.get(), Ordering::Relaxed);
         let transaction = self.database.unchecked_transaction().unwrap();
         let sets = statements
             .iter()

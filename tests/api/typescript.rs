@@ -21,7 +21,9 @@ use connector_vault::catalog::write::{Platform, Sizes};
 use connector_vault::connect::attempt::Failure;
 use connector_vault::openapi::endpoints::about;
 use connector_vault::openapi::schema::variants;
-use connector_vault::terms::{CredentialType, Environment, IdentityType, Method, Scope, State};
+use connector_vault::terms::{
+    CredentialType, Environment, EventType, IdentityType, Method, Scope, State,
+};
 use connector_vault::vault::filter::{MAX_KEYS, MAX_Q, MAX_TAGS as MAX_FILTER_TAGS};
 use connector_vault::vault::rules::MAX_TAGS;
 use serde_json::{Value, json};
@@ -92,6 +94,7 @@ fn names() -> String {
         ("ConnectorStatus", variants::<Status>()),
         ("CredentialType", CredentialType::NAMES.to_vec()),
         ("Environment", Environment::ALL.map(Environment::as_str).to_vec()),
+        ("EventType", EventType::NAMES.to_vec()),
         ("Grant", variants::<Grant>()),
         ("IdentityType", IdentityType::ALL.map(IdentityType::as_str).to_vec()),
         ("KeyPlace", variants::<In>()),
@@ -171,6 +174,7 @@ fn parameters() -> Value {
         ("ActionFilters", Keyed::ListActions),
         ("ConnectionFilters", Keyed::ListConnections),
         ("AttemptQuery", Keyed::GetAttempt),
+        ("EventFilters", Keyed::ListEvents),
         ("CredentialsQuery", Keyed::GetCredentials),
     ];
     let lists = lists.map(|(list, endpoint)| (list, endpoint.facts().query));

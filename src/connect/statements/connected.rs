@@ -105,7 +105,7 @@ impl Connected<'_> {
         let condition = self.condition(&mut params);
         let id = params.bind(Param::text(&new.id));
         let sql = format!(
-            "INSERT INTO connections (account, environment, id, platform, platform_version, label, identity, identity_folded, identity_type, name, name_folded, description, state, tags, created_at, written_by, active, version) SELECT {}, 1, 1 WHERE {condition} AND NOT EXISTS (SELECT 1 FROM connections c WHERE c.account = ?1 AND c.environment = ?2 AND c.id = {id}) ON CONFLICT (account, environment, platform, label, identity) DO NOTHING",
+            "INSERT INTO connections (account, environment, id, platform, platform_version, label, identity, identity_folded, identity_type, name, name_folded, description, state, tags, created_at, written_by, connected_by, active, version) SELECT {}, ?16, 1, 1 WHERE {condition} AND NOT EXISTS (SELECT 1 FROM connections c WHERE c.account = ?1 AND c.environment = ?2 AND c.id = {id}) ON CONFLICT (account, environment, platform, label, identity) DO NOTHING",
             values.join(", "),
         );
         Statement { sql: sql.into(), params: params.0 }
@@ -128,7 +128,7 @@ impl Connected<'_> {
         let tags = params.bind(Param::optional_text(tags));
         let condition = self.condition(&mut params);
         let sql = format!(
-            "UPDATE connections SET version = version + 1, written_by = {request}, state_since = iif(state = {state}, state_since, {now}), state = {state}, state_reason = NULL, active = 1, name = coalesce({name}, name), name_folded = coalesce({folded}, name_folded), tags = coalesce({tags}, tags) WHERE account = {account} AND environment = {environment} AND id = {id} AND written_by <> {request} AND {condition}"
+            "UPDATE connections SET version = version + 1, written_by = {request}, connected_by = {request}, state_since = iif(state = {state}, state_since, {now}), state = {state}, state_reason = NULL, active = 1, name = coalesce({name}, name), name_folded = coalesce({folded}, name_folded), tags = coalesce({tags}, tags) WHERE account = {account} AND environment = {environment} AND id = {id} AND written_by <> {request} AND {condition}"
         );
         Statement { sql: sql.into(), params: params.0 }
     }

@@ -34,6 +34,7 @@ pub struct Create {
     ///   credentials:write    store credentials that another service holds
     ///   clients:read         read OAuth clients
     ///   clients:write        set and delete OAuth clients
+    ///   events:read          read events
     #[arg(long = "scope", value_parser = scope, value_name = "SCOPE", verbatim_doc_comment)]
     scopes: Vec<Scope>,
     /// When the key expires: 30m, 12h, 90d, 2w, 2030-01-31 or 2030-01-31T12:00:00Z. Default: never

@@ -5,6 +5,7 @@ mod clients;
 mod credentials;
 mod crowd;
 mod direct;
+mod events;
 mod killed;
 mod oauth;
 mod renewal;

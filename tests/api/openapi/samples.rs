@@ -188,6 +188,7 @@ impl Scene {
                 self.set_client();
                 get("/v1/oauth-clients")
             }
+            Keyed::ListEvents => get("/v1/events?limit=2"),
             Keyed::GetOauthClient => {
                 self.set_client();
                 get(CLIENT)
@@ -329,6 +330,9 @@ fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
         Code::RepeatedParameter | Code::InvalidParameter if endpoint == Keyed::GetAttempt => {
             let query = ["wait=60", "wait=5&wait=25"];
             request.query = query[usize::from(wanted == Code::RepeatedParameter)].into();
+        }
+        Code::InvalidParameter if endpoint == Keyed::ListEvents => {
+            request.query = "types=connection.broken&limit=1000".into();
         }
         Code::RepeatedParameter => request.query = "limit=10&limit=50".into(),
         Code::InvalidParameter => request.query = "limit=1000&page=0".into(),

@@ -1,0 +1,106 @@
+// Events: what happened in the vault.
+import { Call } from "glue";
+import { copyOf, queryOf } from "./arguments.js";
+import { type CallOptions, callOptions } from "./call.js";
+import type { Caller } from "./caller.js";
+import type { Connection } from "./connection.js";
+import type { Fault } from "./errors.js";
+import type { Names } from "./names.js";
+
+/** What an event says has happened. */
+export type EventType = Names["EventType"];
+
+/** Why something happened. */
+export interface EventReason {
+  /** The reason, for programs. */
+  code: string;
+  /** The reason, for people. */
+  detail: string | null;
+  /** The status of the platform's response. */
+  httpStatus: number | null;
+}
+
+/** Something that happened. */
+export interface EventOf<Type extends EventType, Data> {
+  /** Identifies the event. Later events have greater ids. */
+  id: string;
+  /** What happened. */
+  type: Type;
+  /** When it happened (RFC 3339). */
+  occurredAt: string;
+  /** What it is about, and why it happened if there is something to be said. */
+  data: Data & { reason?: EventReason };
+}
+
+/** Something that happened to a connection. `data.connection` is the connection just after that. */
+export type ConnectionEvent = EventOf<Extract<EventType, `connection.${string}`>, { connection: Connection }>;
+
+/** A platform rejects an OAuth client. Connections that need it can't be renewed until it is corrected. */
+export type OauthClientEvent = EventOf<
+  Extract<EventType, `oauth_client.${string}`>,
+  { oauthClient: { platform: string; clientId: string } }
+>;
+
+/** Something that happened in the vault. */
+export type VaultEvent = ConnectionEvent | OauthClientEvent;
+
+/** Which events to list. */
+export interface EventFilters {
+  /** Only events of these types. */
+  types?: readonly EventType[] | undefined;
+  /** Only events about the connection with this id. */
+  connection?: string | undefined;
+  /** Events per request: 1–500, default 20; 100 when iterating. */
+  limit?: number | undefined;
+  /** `next` of a page, or the id of an event: only events after it. */
+  after?: string | undefined;
+}
+
+/** A page of events. */
+export interface EventPage {
+  /** The events, oldest first. With `types`, there may be none although more follow. */
+  rows: VaultEvent[];
+  /** The cursor for `after`. If it is the one that you passed, you have read all events so far. */
+  next: string;
+}
+
+/** Events. Needs the scope `events:read`, which only API keys can have. */
+export interface Events {
+  /** Iterates over the events, oldest first, and ends with the last one so far. */
+  list(filters?: EventFilters, options?: CallOptions): AsyncIterable<VaultEvent>;
+  /** Returns one page, with a cursor to store and to go on with. */
+  page(filters?: EventFilters, options?: CallOptions): Promise<EventPage>;
+  /** The errors that `list` and `page` would find, without a request. If there are none, the array is empty. */
+  validateList(filters?: EventFilters): readonly Fault[];
+}
+
+// Events per request of an iteration.
+const ROWS_AT_A_TIME = 100;
+
+function isPage(json: unknown): boolean {
+  const { rows, next } = (json ?? {}) as Partial<EventPage>;
+  return Array.isArray(rows) && typeof next === "string";
+}
+
+/** @internal */
+export function events(caller: Caller): Events {
+  const listing = (filters: object) => Call.listEvents(queryOf(filters, ["types"]));
+  const page = async (filters: object | undefined, options: CallOptions | undefined): Promise<EventPage> => {
+    const asked = copyOf(filters, "filters");
+    return caller.one(() => listing(asked), callOptions(options), isPage);
+  };
+  return {
+    async *list(filters, options) {
+      let asked = { limit: ROWS_AT_A_TIME, ...copyOf(filters, "filters") };
+      for (;;) {
+        const { rows, next } = await page(asked, options);
+        yield* rows;
+        // Without `after`, an empty page with a cursor may still be followed by others.
+        if (next === asked.after) return;
+        asked = { ...asked, after: next };
+      }
+    },
+    page: (filters, options) => page(filters, options),
+    validateList: (filters) => caller.faultsOfList(listing, filters),
+  };
+}

@@ -1,0 +1,80 @@
+//! `GET /v1/events`: what happened, oldest first.
+
+use crate::api::message::{NO_STORE, Response};
+use crate::api::paging::Paging;
+use crate::api::plan::{Context, Plan, Statements};
+use crate::api::problem::Problem;
+use crate::api::query::QueryReader;
+use crate::events::statements::{Asked, select};
+use crate::events::{Event, EventId};
+use crate::json;
+use crate::ports::StorageError;
+use crate::terms::EventType;
+use crate::vault::model::ConnectionId;
+
+/// How many events are looked at for a page of some types: the page may then have fewer rows than `limit`, or none,
+/// although more follow.
+const LOOKED_AT: u64 = 1000;
+
+/// Plans the request.
+///
+/// # Errors
+/// With all faults of the query.
+pub fn plan<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
+    let mut query = context.query();
+    let types = types(&mut query);
+    query.finish()?;
+    let after = query.text("after").and_then(|text| EventId::parse(&text)).unwrap_or_default();
+    let connection = query.text("connection").and_then(|text| ConnectionId::parse(&text));
+    let limit = Paging::read(&query).limit;
+    let most = if types.is_empty() { limit } else { LOOKED_AT.max(limit) };
+    let mut statements = Statements::default();
+    let asked = Asked { after, connection: connection.as_ref(), types: &types, most };
+    let events = statements.ask::<Event>(select(&context.guard(), &asked));
+    let oldest = context.now.saturating_sub(context.config.event_ms);
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    Ok(Plan::vault(statements, move |results, _| {
+        let mut rows = Vec::new();
+        let mut next = after;
+        for event in results.all(events)? {
+            if rows.len() == limit {
+                break;
+            }
+            next = event.id;
+            let is_asked = types.is_empty() || types.iter().any(|one| one.as_str() == event.kind);
+            // What is about to be pruned is not shown any more.
+            if is_asked && event.occurred_at >= oldest {
+                rows.push(document(&event)?);
+            }
+        }
+        let end = format!("],\"next\":{}}}", json::text(&next));
+        let page = [b"{\"rows\":[".as_slice(), &rows.join(&b','), end.as_bytes()].concat();
+        Ok(Response::json(page, NO_STORE))
+    }))
+}
+
+/// The types that are asked for; none when the request does not say.
+fn types(query: &mut QueryReader<'_>) -> Vec<EventType> {
+    let mut types = Vec::new();
+    for name in query.items("types").unwrap_or_default() {
+        match name.parse() {
+            Ok(kind) => types.push(kind),
+            // An empty item has a fault already.
+            Err(_) if name.is_empty() => {}
+            Err(_) => {
+                let known = EventType::NAMES.join("`, `");
+                query.invalid("types", &format!("has an item that is none of `{known}`"));
+                break;
+            }
+        }
+    }
+    types
+}
+
+/// The document of an event.
+///
+/// # Errors
+/// When what is stored is not what it should be.
+fn document(event: &Event) -> Result<Vec<u8>, StorageError> {
+    event.to_json().map_err(|error| StorageError::new(format!("event {}: {error}", event.id)))
+}

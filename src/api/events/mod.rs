@@ -1,0 +1,3 @@
+//! `/v1/events`: what happened.
+
+pub mod feed;

@@ -1,0 +1,7 @@
+//! Events: what happened to connections and to what they depend on. Triggers write their rows, in the transaction of the
+//! change (`migrations/0007_events.sql`); here they become documents.
+
+pub mod model;
+pub mod statements;
+
+pub use model::{Event, EventId};

@@ -1,0 +1,93 @@
+//! A row of `events`.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use crate::rfc3339::rfc3339;
+use crate::vault::model::Connection;
+
+/// The id of an event: `evt_` and a number of at least thirteen digits, which grows with every event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Deserialize)]
+pub struct EventId(pub u64);
+
+const PREFIX: &str = "evt_";
+
+impl EventId {
+    /// Reads an id. Returns `None` for any other text.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let digits = text.strip_prefix(PREFIX)?;
+        let is_written_so = digits.len() == 13 && digits.bytes().all(|byte| byte.is_ascii_digit());
+        digits.parse().ok().filter(|_| is_written_so).map(Self)
+    }
+}
+
+impl fmt::Display for EventId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{PREFIX}{:013}", self.0)
+    }
+}
+
+impl Serialize for EventId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// A row of `events`, in the columns that [`super::statements`] selects.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Event {
+    /// Its id.
+    pub id: EventId,
+    /// What happened.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Milliseconds since 1970-01-01 UTC.
+    pub occurred_at: u64,
+    /// The row of the connection that it is about, as JSON.
+    pub connection: Option<String>,
+    /// What else it is about: a JSON object with one member.
+    pub subject: Option<String>,
+    /// Why it happened: a JSON object.
+    pub reason: Option<String>,
+}
+
+/// The document.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Shown<'a> {
+    id: EventId,
+    #[serde(rename = "type")]
+    kind: &'a str,
+    occurred_at: Option<String>,
+    data: &'a RawValue,
+}
+
+impl Event {
+    /// The document that the API shows and that webhooks receive.
+    ///
+    /// # Errors
+    /// When what is stored is not what it should be.
+    pub fn to_json(&self) -> serde_json::Result<Vec<u8>> {
+        let mut data = match (&self.connection, &self.subject) {
+            (Some(row), _) => {
+                let connection: Connection = serde_json::from_str(row)?;
+                [b"{\"connection\":", connection.to_json()?.as_slice()].concat()
+            }
+            (None, subject) => {
+                let subject = subject.as_deref().and_then(|object| object.strip_suffix('}'));
+                subject.unwrap_or("{").as_bytes().to_vec()
+            }
+        };
+        if let Some(reason) = &self.reason {
+            data.extend_from_slice(b",\"reason\":");
+            data.extend_from_slice(reason.as_bytes());
+        }
+        data.push(b'}');
+        let data: &RawValue = serde_json::from_slice(&data)?;
+        let occurred_at = rfc3339(self.occurred_at);
+        serde_json::to_vec(&Shown { id: self.id, kind: &self.kind, occurred_at, data })
+    }
+}

@@ -1,0 +1,58 @@
+//! The SQL of events.
+
+use super::EventId;
+use crate::access::statements::Guard;
+use crate::ports::{Param, Statement};
+use crate::terms::EventType;
+use crate::vault::model::ConnectionId;
+use crate::vault::statements::sql::Sql;
+
+/// Which events are selected.
+#[derive(Debug)]
+pub struct Asked<'a> {
+    /// Those after this one.
+    pub after: EventId,
+    /// Those of this connection; of all if `None`.
+    pub connection: Option<&'a ConnectionId>,
+    /// The types whose content matters: events of other types are selected without. All when empty.
+    pub types: &'a [EventType],
+    /// How many.
+    pub most: u64,
+}
+
+/// Selects events of the caller's account and environment, oldest first.
+#[must_use]
+pub fn select(guard: &Guard<'_>, asked: &Asked<'_>) -> Statement {
+    let mut sql = Sql::new(guard);
+    sql.push("SELECT e.id, e.type, e.occurred_at");
+    for column in ["e.connection", "e.subject", "e.reason"] {
+        if asked.types.is_empty() {
+            sql.push(", ").push(column);
+        } else {
+            let names: Vec<&str> = asked.types.iter().map(|kind| kind.as_str()).collect();
+            sql.push(", iif(e.type IN ").texts(&names).push(", ").push(column);
+            sql.push(", NULL) AS ").push(column.trim_start_matches("e."));
+        }
+    }
+    let index =
+        if asked.connection.is_some() { "events_by_connection" } else { "events_by_tenant" };
+    sql.push(" FROM api_keys k CROSS JOIN events e INDEXED BY ").push(index);
+    sql.push(" ON e.account = k.account AND e.environment = k.environment");
+    if let Some(connection) = asked.connection {
+        sql.push(" AND e.connection_id = ").text(connection.as_str());
+    }
+    sql.push(" AND e.id > ").integer(asked.after.0).push(" WHERE ").guard();
+    sql.push(" ORDER BY e.id LIMIT ").integer(asked.most);
+    sql.finish()
+}
+
+/// Deletes the oldest events, a few at a time, when they are older than this. Reads one row when there are none. The last
+/// event stays, since the next one's id counts on from it.
+#[must_use]
+pub fn prune(before: u64) -> Statement {
+    Statement {
+        // The oldest one is looked at first: while it is young enough, the others are not even read.
+        sql: "DELETE FROM events WHERE id IN (SELECT e.id FROM (SELECT occurred_at FROM events ORDER BY id LIMIT 1) f CROSS JOIN events e WHERE f.occurred_at < ?1 LIMIT 500) AND occurred_at < ?1 AND id < (SELECT max(id) FROM events)".into(),
+        params: vec![Param::integer(before)],
+    }
+}

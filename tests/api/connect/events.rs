@@ -1,0 +1,267 @@
+//! Events: every change has its own, once, in order.
+
+use connector_vault::terms::{Environment, Scope};
+
+use super::*;
+use crate::chance::Chance;
+use crate::support::{as_key, small_catalog};
+use crate::vault::{CONNECTIONS, at, faults, minimal, name, state};
+
+const HOUR: u64 = 3_600_000;
+
+/// All events, from pages of this many rows.
+fn read_all(api: &Api, query: &str, limit: usize) -> Vec<Value> {
+    let (mut events, mut after) = (Vec::new(), String::new());
+    loop {
+        let response = api.get(&format!("/v1/events?limit={limit}{query}{after}"));
+        assert_eq!(response.status, 200, "{}", text(&response));
+        let page = body(&response);
+        let rows = page["rows"].as_array().unwrap();
+        assert!(rows.len() <= limit);
+        events.extend(rows.iter().cloned());
+        let next = format!("&after={}", page["next"].as_str().unwrap());
+        if next == after || (after.is_empty() && rows.is_empty()) {
+            return events;
+        }
+        after = next;
+    }
+}
+
+fn types(events: &[Value]) -> Vec<String> {
+    let short = |event: &Value| {
+        let name = event["type"].as_str().unwrap();
+        name.strip_prefix("connection.").unwrap_or(name).to_owned()
+    };
+    events.iter().map(short).collect()
+}
+
+/// The types of the events since the last call.
+struct Reader<'a> {
+    api: &'a Api,
+    after: String,
+}
+
+impl Reader<'_> {
+    fn new(api: &Api) -> Reader<'_> {
+        Reader { api, after: "evt_0000000000000".into() }
+    }
+
+    fn news(&mut self) -> Vec<Value> {
+        let page = body(&self.api.get(&format!("/v1/events?limit=500&after={}", self.after)));
+        self.after = page["next"].as_str().unwrap().to_owned();
+        page["rows"].as_array().unwrap().clone()
+    }
+
+    fn expect(&mut self, expected: &[&str], what: &str) {
+        assert_eq!(types(&self.news()), expected, "{what}");
+    }
+}
+
+fn tokens(nth: u64, scope: &str) -> Value {
+    json!({"access_token": format!("at-{nth}"), "expires_in": 3600, "refresh_token": format!("rt-{nth}"), "scope": scope})
+}
+
+#[test]
+fn every_change_that_the_vault_is_told_of_writes_one_event() {
+    let api = api();
+    api.world.publish(small_catalog());
+    let mut reader = Reader::new(&api);
+    reader.expect(&[], "nothing has happened");
+    let created = api.create(&minimal("ann"));
+    let id = created["id"].as_str().unwrap();
+    let events = reader.news();
+    assert_eq!(types(&events), ["created"]);
+    assert_eq!(
+        (&events[0]["data"], &events[0]["occurredAt"]),
+        (&json!({"connection": created}), &json!("2027-01-15T08:00:00.000Z"))
+    );
+    for (method, path, sent, expected) in [
+        ("PATCH", at(id), json!({"tags": ["a"]}), &["updated"][..]),
+        ("PATCH", at(id), json!({"tags": ["a"]}), &[]),
+        ("PUT", name(id), json!({"name": "Ann"}), &["updated"]),
+        ("PUT", name(id), json!({"name": "Ann"}), &[]),
+        ("PUT", state(id), json!({"state": "operational"}), &["updated"]),
+        ("PUT", state(id), json!({"state": "degraded", "reason": "slow"}), &["degraded"]),
+        ("PUT", state(id), json!({"state": "degraded", "reason": "slow"}), &[]),
+        ("PUT", state(id), json!({"state": "degraded", "reason": "slower"}), &["updated"]),
+        ("PUT", state(id), json!({"state": "operational"}), &["recovered"]),
+        ("PUT", state(id), json!({"state": "failed", "active": false}), &["failed"]),
+        ("PUT", state(id), json!({"state": "operational", "active": true}), &["recovered"]),
+        ("PUT", state(id), json!({"state": "unknown"}), &["updated"]),
+    ] {
+        assert_eq!(send(&api, method, &path, &sent).status, 200, "{sent}");
+        reader.expect(expected, &sent.to_string());
+    }
+    let before = body(&api.get(&at(id)));
+    assert_eq!(api.send(&api.request("DELETE", &at(id))).status, 204);
+    assert_eq!(api.send(&api.request("DELETE", &at(id))).status, 404);
+    let events = reader.news();
+    assert_eq!(types(&events), ["deleted"]);
+    assert_eq!(events[0]["data"], json!({"connection": before}));
+    // A refused change is no change.
+    assert_eq!(send(&api, "POST", CONNECTIONS, &minimal("ann")).status, 201);
+    assert_eq!(send(&api, "POST", CONNECTIONS, &minimal("ann")).status, 409);
+    reader.expect(&["created"], "the second one exists");
+}
+
+#[test]
+fn the_life_of_held_credentials_is_told() {
+    let api = api();
+    set_client(&api, "acme");
+    let mut reader = Reader::new(&api);
+    let id = connected(&api, &of_ann("acme"), &tokens(1, "read"));
+    reader.expect(&["created", "connected"], "connected");
+    let credentials = format!("{}/credentials", at(&id));
+    let mut renew = |status: u16, answer: Value, expected: &[&str]| {
+        api.world.wait(2 * HOUR);
+        script(&api, &[(status, answer.clone())]);
+        api.get(&credentials);
+        let events = reader.news();
+        assert_eq!(types(&events), expected, "{status} {answer}");
+        events.last().map_or(Value::Null, |event| event["data"]["reason"].clone())
+    };
+    assert_eq!(renew(200, tokens(2, "read"), &[]), Value::Null);
+    assert_eq!(renew(200, tokens(3, "write read"), &["scopes_changed"]), Value::Null);
+    assert_eq!(renew(200, tokens(4, "read write"), &[]), Value::Null);
+    let reason = renew(503, json!({}), &["degraded"]);
+    assert_eq!(reason, json!({"code": "platform_unavailable", "detail": null, "httpStatus": 503}));
+    assert_eq!(renew(503, json!({}), &[]), Value::Null);
+    assert_eq!(renew(200, tokens(5, "read write"), &["recovered"]), Value::Null);
+    let refused = json!({"error": "invalid_grant", "error_description": "revoked by the user"});
+    renew(400, refused.clone(), &["degraded"]);
+    let reason = renew(400, refused, &["failed"]);
+    assert_eq!(
+        reason,
+        json!({"code": "grant_ended", "detail": "revoked by the user", "httpStatus": 400})
+    );
+    let again = connected(&api, &json!({"connection": id}), &tokens(6, "read"));
+    assert_eq!(again, id);
+    reader.expect(&["reconnected", "scopes_changed"], "reconnected");
+    // What another service held.
+    let keyed = send(&api, "POST", CONNECTIONS, &of_ann("keyed"));
+    let keyed = body(&keyed)["id"].as_str().unwrap().to_owned();
+    reader.expect(&["created"], "keyed");
+    for expected in ["connected", "reconnected"] {
+        script(&api, &[(200, json!({})), (200, json!({"id": 1}))]);
+        let sent = json!({"type": "api_key", "apiKey": "k"});
+        let response = send(&api, "PUT", &format!("{}/credentials", at(&keyed)), &sent);
+        assert_eq!(response.status, 204);
+        reader.expect(&[expected], "keyed");
+    }
+    api.send(&api.request("DELETE", &at(&id)));
+    reader.expect(&["deleted"], "with its credentials");
+    let all = read_all(&api, "", 500);
+    assert!(!format!("{all:?}").contains("at-6"), "no event has a secret");
+}
+
+#[test]
+fn the_feed_is_filtered_and_confined() {
+    let api = api();
+    api.world.publish(small_catalog());
+    let ids: Vec<String> = ["ann", "bob"]
+        .map(|who| api.create(&minimal(who))["id"].as_str().unwrap().to_owned())
+        .to_vec();
+    send(&api, "PUT", &state(&ids[0]), &json!({"state": "failed"}));
+    send(&api, "PUT", &state(&ids[1]), &json!({"state": "degraded"}));
+    for limit in [1, 2, 500] {
+        let read = |query: &str| types(&read_all(&api, query, limit));
+        assert_eq!(read(""), ["created", "created", "failed", "degraded"]);
+        assert_eq!(read("&types=connection.failed,connection.degraded"), ["failed", "degraded"]);
+        assert_eq!(read("&types=oauth_client.rejected"), Vec::<String>::new());
+        assert_eq!(read(&format!("&connection={}", ids[1])), ["created", "degraded"]);
+        let both = format!("&connection={}&types=connection.created", ids[0]);
+        assert_eq!(read(&both), ["created"]);
+    }
+    // Another account, another environment, a key without the scope.
+    let test = Environment::Test;
+    for (key, expected) in [
+        (api.world.key("other", test, &Scope::ALL, None), 200),
+        (api.world.key("acme", Environment::Live, &Scope::ALL, None), 200),
+        (api.world.key("acme", test, &[Scope::ConnectionsRead], None), 403),
+    ] {
+        let response = api.send(&as_key(&key, "GET", "/v1/events"));
+        assert_eq!(response.status, expected);
+        if expected == 200 {
+            assert_eq!(body(&response), json!({"rows": [], "next": "evt_0000000000000"}));
+        }
+    }
+    for (query, fault) in [
+        ("types=connection.broken", "types"),
+        ("types=", "types"),
+        ("types=connection.failed,", "types"),
+        ("connection=ann", "connection"),
+        ("after=7", "after"),
+        ("after=evt_1", "after"),
+        ("after=evt_00000000000x1", "after"),
+        ("limit=501", "limit"),
+        ("page=2", "page"),
+    ] {
+        let response = api.get(&format!("/v1/events?{query}"));
+        assert_eq!((response.status, faults(&response)), (400, vec![fault.to_owned()]), "{query}");
+    }
+}
+
+#[test]
+fn old_events_are_not_shown_and_their_ids_not_given_again() {
+    let api = api();
+    api.world.publish(small_catalog());
+    api.create(&minimal("ann"));
+    api.world.wait(30 * 24 * HOUR);
+    assert_eq!(read_all(&api, "", 500).len(), 1);
+    api.world.wait(1);
+    assert_eq!(read_all(&api, "", 500).len(), 0);
+    api.create(&minimal("bob"));
+    assert_eq!(read_all(&api, "", 500)[0]["id"], "evt_0000000000002");
+}
+
+/// Ten thousand changes, some of which are none, in three tenants, while a reader follows: it sees each exactly once, in
+/// order, and the same as somebody who reads everything afterwards.
+#[test]
+fn a_reader_misses_nothing_while_writes_go_on() {
+    let api = api();
+    api.world.publish(small_catalog());
+    let mut chance = Chance(7);
+    let mut ids: Vec<String> = Vec::new();
+    let (mut expected, mut seen) = (Vec::new(), Vec::new());
+    let mut reader = Reader::new(&api);
+    let other = api.world.key("other", Environment::Test, &Scope::ALL, None);
+    for nth in 0..10_000 {
+        let now = |kind: &str, id: &str| format!("{kind} {id}");
+        let roll = chance.below(10);
+        if ids.is_empty() || roll == 0 {
+            let id =
+                api.create(&minimal(&format!("user {nth}")))["id"].as_str().unwrap().to_owned();
+            expected.push(now("created", &id));
+            ids.push(id);
+        } else if roll == 1 {
+            let id = ids.swap_remove(chance.below(ids.len()));
+            assert_eq!(api.send(&api.request("DELETE", &at(&id))).status, 204);
+            expected.push(now("deleted", &id));
+        } else if roll == 2 {
+            let request = as_key(&other, "POST", CONNECTIONS);
+            api.send(&with_body(request, &minimal(&format!("user {nth}")).to_string()));
+        } else {
+            let id = &ids[chance.below(ids.len())];
+            let tag = chance.below(3).to_string();
+            let before = body(&api.get(&at(id)))["version"].clone();
+            let changed = send(&api, "PATCH", &at(id), &json!({"tags": [tag]}));
+            if body(&changed)["version"] != before {
+                expected.push(now("updated", id));
+            }
+        }
+        if chance.below(50) == 0 {
+            seen.extend(reader.news());
+        }
+    }
+    seen.extend(reader.news());
+    let told = |events: &[Value]| -> Vec<String> {
+        let id = |event: &Value| event["data"]["connection"]["id"].as_str().unwrap().to_owned();
+        types(events)
+            .iter()
+            .zip(events)
+            .map(|(kind, event)| format!("{kind} {}", id(event)))
+            .collect()
+    };
+    assert_eq!(told(&seen), expected);
+    assert_eq!(read_all(&api, "", 499), seen);
+}
