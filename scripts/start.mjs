@@ -14,6 +14,7 @@ import { run } from "./lib/run.mjs";
 import { elapsed, say, task, times } from "./lib/status.mjs";
 import { together } from "./lib/together.mjs";
 import { setup } from "./setup.mjs";
+import { runClock } from "./start/clock.mjs";
 import { importCatalog, publishCatalog } from "./start/catalog.mjs";
 import { seedDemoAccount } from "./start/demo-connections.mjs";
 import { demoKey, mustWork } from "./start/demo-key.mjs";
@@ -65,6 +66,7 @@ await main(async () => {
   summarize(Date.now() - start);
   return serve(given, async (address) => {
     await mustWork(key, given, address);
+    runClock(address);
     process.stdout.write(welcome(address, key));
   });
 });

@@ -363,6 +363,12 @@ pub trait Patterns {
     fn is_match(&self, pattern: &str, text: &str) -> bool;
 }
 
+/// Work for later: each message is handed to another run of the service, at least once.
+pub trait Queue {
+    /// Sends messages. Returns `false` when the deployment has no queue; then nothing was sent.
+    fn enqueue(&self, messages: Vec<String>) -> impl Future<Output = Result<bool, StorageError>>;
+}
+
 /// All ports together.
 pub trait Ports: Db + Blobs + Http + Clock + Random + RateLimit + Patterns {}
 

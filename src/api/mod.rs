@@ -24,6 +24,7 @@ pub mod plan;
 pub mod problem;
 pub mod query;
 pub mod route;
+pub mod schedule;
 pub mod session;
 pub mod upkeep;
 pub mod vault;

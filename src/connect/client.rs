@@ -32,6 +32,10 @@ pub struct OauthClient {
     pub authorization_parameters: String,
     /// A JSON object of strings.
     pub variables: String,
+    /// Since when the platform has rejected it; `None` while it is accepted.
+    pub rejected_since: Option<u64>,
+    /// When it may be tried again.
+    pub probe_at: Option<u64>,
     /// Milliseconds since 1970-01-01 UTC.
     pub created_at: u64,
     /// Milliseconds since 1970-01-01 UTC.

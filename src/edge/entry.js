@@ -1,7 +1,7 @@
 // The module that the runtime loads: a plain handler around the WebAssembly module's glue. For a class the runtime would
 // make an object for each request, a tenth of what a warm request costs. After a trap the glue makes the module afresh with
 // the next call.
-import { fetch, rehearse as answer } from "glue";
+import { consume, fetch, rehearse as answer, scheduled } from "glue";
 import { rehearse } from "./rehearsal.js";
 
 /** A trap or a refused response: the cause goes to the log, the caller gets a constant text. */
@@ -31,6 +31,24 @@ export default {
       return answer instanceof Promise ? answer.catch((cause) => internal(request, cause)) : answer;
     } catch (cause) {
       return internal(request, cause);
+    }
+  },
+
+  /** The Cron Trigger: does what is due. What fails is due again. */
+  async scheduled(_, env) {
+    await scheduled(env);
+  },
+
+  /** The queue: one message after the other, and each for itself, so that one that fails repeats no other. */
+  async queue(batch, env) {
+    for (const message of batch.messages) {
+      try {
+        await consume(message.body, env);
+        message.ack();
+      } catch (cause) {
+        console.error(`queue: ${cause?.stack ?? cause}`);
+        message.retry({ delaySeconds: 60 });
+      }
     }
   },
 };

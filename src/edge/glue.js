@@ -126,6 +126,13 @@ export async function bytes(message, most) {
   return whole;
 }
 
+/** Sends messages to the queue; false when the deployment has none. */
+export async function enqueue(env, messages) {
+  if (!env.WORK) return false;
+  await env.WORK.sendBatch(messages.map((body) => ({ body, contentType: "text" })));
+  return true;
+}
+
 /** What deflated bytes, a view into WebAssembly's memory, were before; null when they are damaged. */
 export async function inflate(bytes) {
   // A copy: what is in that memory may change while the stream is read.

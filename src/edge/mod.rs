@@ -16,7 +16,8 @@ use worker::Env;
 
 use crate::api::config::Variables;
 use crate::api::message::MAX_BODY;
-use crate::api::{Config, Service, handle};
+use crate::api::problem::Problem;
+use crate::api::{Config, Service, handle, schedule};
 use ports::EdgePorts;
 
 /// What an isolate keeps from one request to the next.
@@ -66,6 +67,41 @@ pub fn fetch(request: &web_sys::Request, env: Env, _context: JsValue) -> Result<
 #[wasm_bindgen]
 pub fn rehearse(request: &web_sys::Request, env: Env) -> Result<JsValue, JsValue> {
     begin(Rc::new(Isolate::new(&env)), request, env)
+}
+
+/// Does what is due. Each minute, the platform calls this.
+///
+/// # Errors
+/// When storage can't answer; the cause is in the log.
+#[wasm_bindgen]
+pub async fn scheduled(env: Env) -> Result<(), JsValue> {
+    let isolate = isolate(&env);
+    let ports = EdgePorts { env: &env };
+    log(Box::pin(schedule::run(&isolate.service, &ports)).await)
+}
+
+/// Does what a message of the queue says.
+///
+/// # Errors
+/// When it could not be done, so that the platform hands it over again; the cause is in the log.
+#[wasm_bindgen]
+pub async fn consume(message: String, env: Env) -> Result<(), JsValue> {
+    let isolate = isolate(&env);
+    let ports = EdgePorts { env: &env };
+    log(Box::pin(schedule::consume(&isolate.service, &ports, &message)).await)
+}
+
+/// Writes what went wrong to the log.
+fn log(outcome: Result<Vec<String>, Problem>) -> Result<(), JsValue> {
+    match outcome {
+        Ok(faults) => {
+            for fault in faults {
+                worker::console_error!("{fault}");
+            }
+            Ok(())
+        }
+        Err(problem) => Err(JsValue::from_str(&problem.cause.unwrap_or_default())),
+    }
 }
 
 fn begin(isolate: Rc<Isolate>, request: &web_sys::Request, env: Env) -> Result<JsValue, JsValue> {

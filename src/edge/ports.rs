@@ -17,7 +17,7 @@ use super::buffer::Buffer;
 use super::http;
 use crate::ports::{
     Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, MAX_ANSWER,
-    Outgoing, Param, Patterns, Payload, Random, RateLimit, ResultSet, RetryAfter, Statement,
+    Outgoing, Param, Patterns, Payload, Queue, Random, RateLimit, ResultSet, RetryAfter, Statement,
     StorageError,
 };
 
@@ -230,6 +230,19 @@ impl EdgePorts<'_> {
             headers: http::headers(&http::lines(&answer)),
             body: Rc::new(http::Answer(RefCell::new(Some(answer)))),
         })
+    }
+}
+
+impl Queue for EdgePorts<'_> {
+    async fn enqueue(&self, messages: Vec<String>) -> Result<bool, StorageError> {
+        let sent = async {
+            let messages: Array = messages.iter().map(|text| JsValue::from_str(text)).collect();
+            JsFuture::from(http::enqueue(self.env, &messages)?).await
+        };
+        match sent.await {
+            Ok(is_there) => Ok(is_there.as_bool().unwrap_or(false)),
+            Err(error) => Err(StorageError::new(format!("queue: {}", describe(&error)))),
+        }
     }
 }
 

@@ -15,6 +15,8 @@ const MARGIN_MS: u64 = 5 * 60 * 1000;
 const PAUSES_MS: [u64; 5] = [60_000, 300_000, 900_000, 3_600_000, 21_600_000];
 /// The least time between two refusals of a grant before it counts as ended, in milliseconds.
 const CONFIRMED_MS: u64 = 60_000;
+/// The longest pause while the platform rejects the OAuth client, in milliseconds: whoever mends it need not wait longer.
+pub const PROBE_MS: u64 = 60 * 60 * 1000;
 /// How long a platform may answer without a renewal before the connection has failed, in milliseconds.
 const PATIENCE_MS: u64 = 3 * 24 * 60 * 60 * 1000;
 
@@ -92,6 +94,8 @@ pub fn after_failure(before: Before, error: &TokenError, now: u64, chance: u8) -
     let nth = usize::try_from(attempts.saturating_sub(1)).unwrap_or(usize::MAX);
     let last = PAUSES_MS.last().copied().unwrap_or(MARGIN_MS);
     let pause = PAUSES_MS.get(nth).copied().unwrap_or(last);
+    let pause =
+        if error.kind == TokenErrorKind::ClientRejected { pause.min(PROBE_MS) } else { pause };
     // 80 % to 120 % of the pause.
     let spread = pause.saturating_mul(
         u64::from(chance).saturating_mul(40).saturating_div(255).saturating_add(80),
@@ -99,6 +103,22 @@ pub fn after_failure(before: Before, error: &TokenError, now: u64, chance: u8) -
     let pause = spread.saturating_div(100).max(error.retry_after_ms.unwrap_or(0));
     let next_attempt_at = Some(now.saturating_add(pause));
     After { state: State::Degraded, code, attempts, failing_since, refused_since, next_attempt_at }
+}
+
+/// What it makes of a connection that the platform rejects its credentials when they are checked: the same as an ended
+/// grant.
+#[must_use]
+pub fn after_rejection(before: Before, status: Option<u16>, now: u64, chance: u8) -> After {
+    let error = TokenError::bare(TokenErrorKind::GrantRejected, status);
+    After { code: "credentials_rejected", ..after_failure(before, &error, now, chance) }
+}
+
+/// When credentials are checked next that were found good now: once in `period`, a little earlier by `chance`, so that what
+/// came together drifts apart.
+#[must_use]
+pub fn next_check(now: u64, period: u64, chance: u8) -> u64 {
+    let early = period.saturating_mul(u64::from(chance)).saturating_div(10 * 255);
+    now.saturating_add(period.saturating_sub(early))
 }
 
 /// The reason of a failed renewal, as a stable identifier for programs.
@@ -168,7 +188,7 @@ mod tests {
                 day * 9,
                 State::Degraded,
                 "client_rejected",
-                21_600_000,
+                3_600_000,
             ),
         ] {
             // The middle of all chances leaves a pause as it is, but for 40/255 that is rounded.

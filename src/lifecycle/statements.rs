@@ -1,7 +1,7 @@
 //! The SQL of renewals. A renewal is fenced: one request holds the lease of a row, and what it writes names that lease and
 //! the version that it read.
 
-use super::renewal::{After, LEASE_MS};
+use super::renewal::{After, LEASE_MS, PROBE_MS};
 use crate::credentials::Sealed;
 use crate::ports::{Param, Statement};
 use crate::terms::Environment;
@@ -50,7 +50,7 @@ impl RowOf<'_> {
     #[must_use]
     pub fn renewed(&self, new: &Renewed<'_>) -> Statement {
         Statement {
-            sql: "UPDATE credentials SET sealed = ?6, version = version + 1, issued_at = ?7, expires_at = ?8, renewable = ?9, scopes = ?10, refreshed_at = ?7, reason_code = NULL, reason_detail = NULL, reason_status = NULL, attempts = 0, failing_since = NULL, refused_since = NULL, next_attempt_at = NULL, lease = NULL, lease_until = NULL, written_by = ?5 WHERE account = ?1 AND environment = ?2 AND connection_id = ?3 AND version = ?4 AND lease = ?5".into(),
+            sql: "UPDATE credentials SET sealed = ?6, version = version + 1, issued_at = ?7, expires_at = ?8, renewable = ?9, scopes = ?10, refreshed_at = ?7, reason_code = NULL, reason_detail = NULL, reason_status = NULL, attempts = 0, failing_since = NULL, refused_since = NULL, next_attempt_at = NULL, check_at = ?11, handed_until = NULL, lease = NULL, lease_until = NULL, written_by = ?5 WHERE account = ?1 AND environment = ?2 AND connection_id = ?3 AND version = ?4 AND lease = ?5".into(),
             params: self.params([
                 Param::integer(new.version),
                 Param::text(new.request),
@@ -59,6 +59,7 @@ impl RowOf<'_> {
                 Param::optional_integer(new.expires_at),
                 Param::Integer(new.is_renewable.into()),
                 Param::text(new.scopes),
+                Param::integer(new.check_at),
             ]),
         }
     }
@@ -82,7 +83,7 @@ impl RowOf<'_> {
         why: &Why<'_>,
     ) -> Statement {
         Statement {
-            sql: "UPDATE credentials SET reason_code = ?6, reason_detail = ?7, reason_status = ?8, attempts = ?9, failing_since = ?10, next_attempt_at = ?11, refused_since = ?12, lease = NULL, lease_until = NULL, written_by = ?5 WHERE account = ?1 AND environment = ?2 AND connection_id = ?3 AND version = ?4 AND lease = ?5".into(),
+            sql: "UPDATE credentials SET reason_code = ?6, reason_detail = ?7, reason_status = ?8, attempts = ?9, failing_since = ?10, next_attempt_at = ?11, refused_since = ?12, check_at = iif(?11 IS NULL, NULL, check_at), handed_until = NULL, lease = NULL, lease_until = NULL, written_by = ?5 WHERE account = ?1 AND environment = ?2 AND connection_id = ?3 AND version = ?4 AND lease = ?5".into(),
             params: self.params([
                 Param::integer(version),
                 Param::text(request),
@@ -94,6 +95,51 @@ impl RowOf<'_> {
                 Param::optional_integer(after.next_attempt_at),
                 Param::optional_integer(after.refused_since),
             ]),
+        }
+    }
+
+    /// Writes that the credentials were found good, if the request still holds the lease of the version that it read.
+    #[must_use]
+    pub fn verified(&self, version: u64, request: &str, check_at: u64) -> Statement {
+        Statement {
+            sql: "UPDATE credentials SET reason_code = NULL, reason_detail = NULL, reason_status = NULL, attempts = 0, failing_since = NULL, refused_since = NULL, next_attempt_at = NULL, check_at = ?6, handed_until = NULL, lease = NULL, lease_until = NULL, written_by = ?5 WHERE account = ?1 AND environment = ?2 AND connection_id = ?3 AND version = ?4 AND lease = ?5".into(),
+            params: self.params([Param::integer(version), Param::text(request), Param::integer(check_at)]),
+        }
+    }
+
+    /// Gives the lease back: nothing was found out. The next check is due at `check_at`.
+    #[must_use]
+    pub fn released(&self, version: u64, request: &str, check_at: u64) -> Statement {
+        Statement {
+            sql: "UPDATE credentials SET next_attempt_at = NULL, check_at = ?6, handed_until = NULL, lease = NULL, lease_until = NULL WHERE account = ?1 AND environment = ?2 AND connection_id = ?3 AND version = ?4 AND lease = ?5".into(),
+            params: self.params([Param::integer(version), Param::text(request), Param::integer(check_at)]),
+        }
+    }
+
+    /// Puts the next check off, whatever else is due; for ever when there is nothing to be checked any more.
+    #[must_use]
+    pub fn put_off(&self, version: u64, check_at: Option<u64>) -> Statement {
+        Statement {
+            sql: "UPDATE credentials SET next_attempt_at = NULL, check_at = ?5, handed_until = NULL WHERE account = ?1 AND environment = ?2 AND connection_id = ?3 AND version = ?4".into(),
+            params: self.params([Param::integer(version), Param::optional_integer(check_at)]),
+        }
+    }
+
+    /// Selects the connection.
+    #[must_use]
+    pub fn select_connection(&self) -> Statement {
+        Statement {
+            sql: "SELECT c.platform, c.state FROM connections c INDEXED BY connections_by_id WHERE c.account = ?1 AND c.environment = ?2 AND c.id = ?3".into(),
+            params: self.params([]),
+        }
+    }
+
+    /// Selects the OAuth client for the connection's platform.
+    #[must_use]
+    pub fn select_client(&self) -> Statement {
+        Statement {
+            sql: "SELECT o.* FROM connections c INDEXED BY connections_by_id CROSS JOIN oauth_clients o ON o.account = c.account AND o.environment = c.environment AND o.platform = c.platform WHERE c.account = ?1 AND c.environment = ?2 AND c.id = ?3".into(),
+            params: self.params([]),
         }
     }
 
@@ -112,6 +158,62 @@ impl RowOf<'_> {
     }
 }
 
+/// Hands what is due to somebody, the longest due first: until `until`, nobody else gets it. Returns at most so many rows.
+#[must_use]
+pub fn hand_over(now: u64, until: u64, most: usize) -> Statement {
+    let most = u64::try_from(most).unwrap_or(u64::MAX);
+    Statement {
+        sql: "UPDATE credentials SET handed_until = ?2 WHERE (account, environment, connection_id) IN (SELECT account, environment, connection_id FROM credentials INDEXED BY credentials_by_due WHERE due_at <= ?1 ORDER BY due_at LIMIT ?3) RETURNING account, environment, connection_id AS connection".into(),
+        params: vec![Param::integer(now), Param::integer(until), Param::integer(most)],
+    }
+}
+
+/// The statements of the breaker: while a platform rejects an OAuth client, one renewal an hour finds out whether it still
+/// does.
+#[derive(Debug, Clone, Copy)]
+pub struct Breaker<'a> {
+    /// The account.
+    pub account: &'a str,
+    /// Its environment.
+    pub environment: Environment,
+    /// The platform.
+    pub platform: &'a str,
+    /// The id of the client. Another one under the same platform is another client.
+    pub client_id: &'a str,
+}
+
+impl Breaker<'_> {
+    fn statement(&self, sql: &'static str, more: impl IntoIterator<Item = Param>) -> Statement {
+        let own = [
+            Param::text(self.account),
+            Param::text(self.environment.as_str()),
+            Param::text(self.platform),
+            Param::text(self.client_id),
+        ];
+        Statement { sql: sql.into(), params: own.into_iter().chain(more).collect() }
+    }
+
+    /// Takes the hour's probe. Returns a row if nobody else has.
+    #[must_use]
+    pub fn probe(&self, now: u64) -> Statement {
+        let next = Param::integer(now.saturating_add(PROBE_MS));
+        self.statement("UPDATE oauth_clients SET probe_at = ?6 WHERE account = ?1 AND environment = ?2 AND platform = ?3 AND client_id = ?4 AND rejected_since IS NOT NULL AND probe_at <= ?5 RETURNING client_id", [Param::integer(now), next])
+    }
+
+    /// Opens: the platform has rejected the client.
+    #[must_use]
+    pub fn open(&self, now: u64) -> Statement {
+        let next = Param::integer(now.saturating_add(PROBE_MS));
+        self.statement("UPDATE oauth_clients SET rejected_since = coalesce(rejected_since, ?5), probe_at = ?6 WHERE account = ?1 AND environment = ?2 AND platform = ?3 AND client_id = ?4", [Param::integer(now), next])
+    }
+
+    /// Closes: the platform accepts the client again.
+    #[must_use]
+    pub fn close(&self) -> Statement {
+        self.statement("UPDATE oauth_clients SET rejected_since = NULL, probe_at = NULL WHERE account = ?1 AND environment = ?2 AND platform = ?3 AND client_id = ?4 AND rejected_since IS NOT NULL", [])
+    }
+}
+
 /// Renewed credentials.
 #[derive(Debug)]
 pub struct Renewed<'a> {
@@ -127,6 +229,8 @@ pub struct Renewed<'a> {
     pub is_renewable: bool,
     /// A JSON array of strings.
     pub scopes: &'a str,
+    /// When they are checked next.
+    pub check_at: u64,
     /// Milliseconds since 1970-01-01 UTC.
     pub now: u64,
 }

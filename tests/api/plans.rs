@@ -7,7 +7,7 @@ use crate::support::{Api, World, to_sqlite};
 use crate::vault::{CONNECTIONS, SUMMARY, at, cursor, fixture, patch_as};
 
 /// The steps of a statement's plan.
-fn plan(world: &World, statement: &Statement) -> Vec<String> {
+pub fn plan(world: &World, statement: &Statement) -> Vec<String> {
     let sql = format!("EXPLAIN QUERY PLAN {}", statement.sql);
     let mut prepared = world.database.prepare(&sql).unwrap();
     let params = rusqlite::params_from_iter(statement.params.iter().map(to_sqlite));

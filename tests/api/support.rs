@@ -21,7 +21,7 @@ use connector_vault::catalog::stored::{CURRENT_KEY, SegmentId};
 use connector_vault::catalog::write::{self, Platform, Sizes};
 use connector_vault::ports::{
     Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Outgoing, Param,
-    Patterns, Payload, Random, RateLimit, ResultSet, RetryAfter, Statement, StorageError,
+    Patterns, Payload, Queue, Random, RateLimit, ResultSet, RetryAfter, Statement, StorageError,
 };
 use connector_vault::terms::{Environment, Method, Scope, Scopes};
 use rusqlite::config::DbConfig;
@@ -69,6 +69,9 @@ pub struct World {
     pub arriving: RefCell<Option<Vec<u8>>>,
     /// What other services answer.
     pub platform: RefCell<Platforms>,
+    /// The messages of the queue, if there is one.
+    pub messages: RefCell<VecDeque<String>>,
+    pub has_queue: Cell<bool>,
     seed: Cell<u64>,
     /// What `unixepoch` says in triggers: the time of the last batch.
     sql_now: Arc<AtomicU64>,
@@ -124,6 +127,8 @@ impl World {
             methods: RefCell::default(),
             arriving: RefCell::default(),
             platform: RefCell::new(Box::new(|request| panic!("nobody answers {request:?}"))),
+            messages: RefCell::default(),
+            has_queue: Cell::new(true),
             seed: Cell::new(1),
         }
     }
@@ -409,6 +414,15 @@ impl Random for World {
             self.seed.set(next);
             *byte = (next >> 56) as u8;
         }
+    }
+}
+
+impl Queue for World {
+    async fn enqueue(&self, messages: Vec<String>) -> Result<bool, StorageError> {
+        if self.has_queue.get() {
+            self.messages.borrow_mut().extend(messages);
+        }
+        Ok(self.has_queue.get())
     }
 }
 

@@ -18,6 +18,7 @@ import { connectIdp } from "./suites/connect-idp.mjs";
 import { connectInterrupted } from "./suites/connect-interrupted.mjs";
 import { connectOperator } from "./suites/connect-operator.mjs";
 import { connectProcesses } from "./suites/connect-processes.mjs";
+import { connectSchedule } from "./suites/connect-schedule.mjs";
 import { connectSecond } from "./suites/connect-second.mjs";
 
 /** What the suites share: servers, platforms, and `database`: that of all servers, opened directly. */
@@ -79,6 +80,7 @@ describe("connecting accounts", () => {
   connectInterrupted(world);
   connectProcesses(world);
   connectOperator(world);
+  connectSchedule(world);
 
   test("no secret is in logs, answers, pages or storage", async () => {
     await world.server.stop();

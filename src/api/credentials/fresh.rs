@@ -1,7 +1,7 @@
 //! The credentials of a connection, opened and fresh: for whoever hands them out or calls the platform with them.
 
 use super::read::failed;
-use super::renew::{Renewal, renew};
+use super::renew::{Occasion, Renewal, renew};
 use crate::access::Principal;
 use crate::api::connect::{connector, no_vault_keys, opening};
 use crate::api::cost::Metered;
@@ -145,7 +145,7 @@ impl Fresh {
                     request: context.request_id,
                     method,
                     client: client.clone(),
-                    is_asked,
+                    occasion: if is_asked { Occasion::Asked } else { Occasion::Use },
                     now: ports.now(),
                 };
                 renew(&renewal, row, held, ports).await?

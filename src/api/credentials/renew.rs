@@ -1,5 +1,7 @@
 //! Renewing an access token: one request at a time, wherever the requests come from.
 
+use serde::de::IgnoredAny;
+
 use super::read::failed;
 use crate::api::config::Config;
 use crate::api::connect::{opening, platform, sealing};
@@ -10,9 +12,9 @@ use crate::connect::client::OauthClient;
 use crate::connect::filled::Filled;
 use crate::credentials::held::Held;
 use crate::json;
-use crate::lifecycle::renewal::{Before, WAIT_MS, after_failure, is_valid};
+use crate::lifecycle::renewal::{Before, PROBE_MS, WAIT_MS, after_failure, is_valid, next_check};
 use crate::lifecycle::row::HeldRow;
-use crate::lifecycle::statements::{Renewed, RowOf, Why};
+use crate::lifecycle::statements::{Breaker, Renewed, RowOf, Why};
 use crate::oauth::token::TokenEndpoint;
 use crate::oauth::{TokenError, TokenErrorKind, Tokens};
 use crate::ports::{Clock, Db, Ports, Random, ResultSet, Statement, StorageError, first_row};
@@ -22,6 +24,17 @@ use crate::terms::{Environment, State};
 const PAUSE_MS: u32 = 250;
 /// The longest pause before new tokens are written once more, in milliseconds; all together stay within the lease.
 const LAST_PAUSE_MS: u32 = 2000;
+
+/// Why a renewal is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Occasion {
+    /// Somebody uses the token, which is about to expire.
+    Use,
+    /// Somebody asks for a new token, though the old one may have time left.
+    Asked,
+    /// It is time to see whether the connection still works. Nobody waits for the token.
+    Check,
+}
 
 /// What a renewal needs besides the row.
 pub struct Renewal<'a> {
@@ -39,8 +52,8 @@ pub struct Renewal<'a> {
     pub method: &'a AuthMethod,
     /// The account's client at the platform.
     pub client: Option<OauthClient>,
-    /// Whether the caller asked for a renewal, though the token may have time left.
-    pub is_asked: bool,
+    /// Why it is wanted.
+    pub occasion: Occasion,
     /// Milliseconds since 1970-01-01 UTC.
     pub now: u64,
 }
@@ -50,6 +63,38 @@ impl Renewal<'_> {
     fn open(&self, row: &HeldRow) -> Result<Held, Problem> {
         let (keys, tenant) = (&self.config.vault_keys, (self.account, self.environment));
         opening(Held::open(keys, tenant, self.connection, &row.sealed))
+    }
+
+    /// Whether the old token will do for now.
+    fn can_use(&self, row: &HeldRow, now: u64) -> bool {
+        self.occasion == Occasion::Use && is_valid(row.expires_at, now)
+    }
+
+    /// The breaker of the client.
+    fn breaker(&self) -> Option<Breaker<'_>> {
+        let OauthClient { platform, client_id, .. } = self.client.as_ref()?;
+        let (account, environment) = (self.account, self.environment);
+        Some(Breaker { account, environment, platform, client_id })
+    }
+
+    /// Whether the last renewal failed for a client that has been mended since.
+    fn is_mended(&self, row: &HeldRow) -> bool {
+        row.reason_code.as_deref() == Some("client_rejected")
+            && self.client.as_ref().is_some_and(|client| client.rejected_since.is_none())
+    }
+
+    /// How long nobody may be asked, in milliseconds, because the platform rejects the client. Returns `None` when it does
+    /// not, or when this request finds out whether it still does.
+    async fn blocked<P: Ports>(&self, ports: &Metered<'_, P>) -> Result<Option<u64>, Problem> {
+        let is_rejected = |client: &&OauthClient| client.rejected_since.is_some();
+        let Some(client) = self.client.as_ref().filter(is_rejected) else { return Ok(None) };
+        let Some(breaker) = self.breaker() else { return Ok(None) };
+        let left = client.probe_at.map_or(0, |at| at.saturating_sub(self.now));
+        if left > 0 {
+            return Ok(Some(left));
+        }
+        let sets = ports.batch(vec![breaker.probe(self.now)]).await?;
+        Ok(first_row::<IgnoredAny>(&sets, 0)?.is_none().then_some(PROBE_MS))
     }
 }
 
@@ -73,8 +118,8 @@ pub async fn renew<P: Ports>(
 ) -> Result<(HeldRow, Held), Problem> {
     let Renewal { account, environment, connection, request, now, .. } = *renewal;
     let place = RowOf { account, environment, connection };
-    let is_early = row.next_attempt_at.is_some_and(|next| now < next);
-    if is_early && !renewal.is_asked {
+    let is_early = row.next_attempt_at.is_some_and(|next| now < next) && !renewal.is_mended(&row);
+    if is_early && renewal.occasion != Occasion::Asked {
         if is_valid(row.expires_at, now) {
             return Ok((row, held));
         }
@@ -93,15 +138,25 @@ pub async fn renew<P: Ports>(
 
     // 2. Somebody else renews.
     if found.lease.as_deref() != Some(request) {
-        if is_valid(row.expires_at, now) && !renewal.is_asked {
+        if renewal.can_use(&row, now) || renewal.occasion == Occasion::Check {
             return Ok((row, held));
         }
         return wait(renewal, place, &row, ports).await;
     }
 
     // 3. Ask the platform.
-    let answer = ask(renewal, &row, &held, ports).await?;
+    let blocked = renewal.blocked(ports).await?;
+    let answer = match blocked {
+        Some(left) => {
+            let error = TokenError::bare(TokenErrorKind::ClientRejected, None);
+            Err(TokenError { retry_after_ms: Some(left), ..error })
+        }
+        None => ask(renewal, &row, &held, ports).await?,
+    };
     let now = ports.now();
+    let mut chance = [0];
+    ports.fill(&mut chance);
+    let [chance] = chance;
     match answer {
         // 4. Write the new tokens.
         Ok(tokens) => {
@@ -117,9 +172,14 @@ pub async fn renew<P: Ports>(
                 expires_at,
                 is_renewable: held.is_renewable(renewal.method),
                 scopes: &json::text(&scopes),
+                check_at: next_check(now, renewal.config.check_ms, chance),
                 now,
             };
-            let batch = vec![place.renewed(&new), place.recovered(request, now), place.select()];
+            let mut batch =
+                vec![place.renewed(&new), place.recovered(request, now), place.select()];
+            if renewal.client.as_ref().is_some_and(|client| client.rejected_since.is_some()) {
+                batch.extend(renewal.breaker().map(|breaker| breaker.close()));
+            }
             let sets = insist(ports, batch).await?;
             let found = first_row::<HeldRow>(&sets, 2)?.ok_or_else(Problem::no_connection)?;
             let held = renewal.open(&found)?;
@@ -127,22 +187,23 @@ pub async fn renew<P: Ports>(
         }
         // 5. Write why there are none.
         Err(error) => {
-            let mut chance = [0];
-            ports.fill(&mut chance);
             let before = Before {
                 attempts: row.attempts,
                 failing_since: row.failing_since,
                 refused_since: row.refused_since,
             };
-            let [chance] = chance;
             let after = after_failure(before, &error, now, chance);
             let detail = error.description.as_deref().or(error.code.as_deref());
             let why = Why { detail, status: error.http_status };
-            let batch = vec![
+            let mut batch = vec![
                 place.not_renewed(row.version, request, &after, &why),
                 place.worsened(request, &after, now),
                 place.select(),
             ];
+            let is_said = error.http_status.is_some();
+            if error.kind == TokenErrorKind::ClientRejected && is_said && blocked.is_none() {
+                batch.extend(renewal.breaker().map(|breaker| breaker.open(now)));
+            }
             let found = first_row(&ports.batch(batch).await?, 2)?;
             let found: HeldRow = found.ok_or_else(Problem::no_connection)?;
             if found.version != row.version {
@@ -153,7 +214,7 @@ pub async fn renew<P: Ports>(
             if after.state == State::Failed {
                 return Err(failed(&found));
             }
-            if is_valid(row.expires_at, now) && !renewal.is_asked {
+            if renewal.can_use(&row, now) {
                 return Ok((found, held));
             }
             Err(not_renewed(Some(after.code), after.next_attempt_at, now))

@@ -111,6 +111,8 @@ mod tests {
             scopes: "[\"a\"]".into(),
             authorization_parameters: "{}".into(),
             variables: "{}".into(),
+            rejected_since: None,
+            probe_at: None,
             created_at: 0,
             updated_at: 0,
         };

@@ -9,6 +9,7 @@ mod events;
 mod killed;
 mod oauth;
 mod renewal;
+mod schedule;
 mod upkeep;
 
 use std::cell::RefCell;

@@ -26,6 +26,8 @@ const runtime = new Miniflare(
   convertV4MiniflareOptions({
     ...workerOptions,
     name: config.name,
+    // Tests fire the cron trigger by a request.
+    unsafeTriggerHandlers: true,
     ...(platforms && { outboundService: (request) => platforms(request, Response) }),
     modulesRoot: folder,
     modules: [

@@ -1,0 +1,305 @@
+//! What is due: found by an index, handed over once, done, and never forgotten.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use connector_vault::api::schedule;
+use connector_vault::ports::HttpRequest;
+
+use super::*;
+use crate::plans::plan;
+use crate::vault::{CONNECTIONS, at};
+
+const MINUTE: u64 = 60_000;
+const HOUR: u64 = 60 * MINUTE;
+const DAY: u64 = 24 * HOUR;
+
+/// One minute of the schedule, and then the queue until it is empty. Returns how many messages it had.
+fn minute(api: &Api) -> usize {
+    api.world.wait(MINUTE);
+    let faults = pollster::block_on(schedule::run(&api.service, &api.world)).unwrap();
+    assert_eq!(faults, Vec::<String>::new());
+    let messages: Vec<String> = api.world.messages.borrow_mut().drain(..).collect();
+    for message in &messages {
+        let done = schedule::consume(&api.service, &api.world, message);
+        assert_eq!(pollster::block_on(done).unwrap(), Vec::<String>::new());
+    }
+    messages.len()
+}
+
+fn minutes(api: &Api, count: u64) {
+    for _ in 0..count {
+        minute(api);
+    }
+}
+
+/// Stores so many connections with refresh tokens, written as another service would have left them.
+fn import(api: &Api, platform: &str, count: usize) -> Vec<String> {
+    let one = |nth: usize| {
+        let sent = json!({"platform": platform, "identity": format!("user {nth}"), "identityType": "user"});
+        let id = body(&send(api, "POST", CONNECTIONS, &sent))["id"].as_str().unwrap().to_owned();
+        let sent = json!({"type": "oauth2", "refreshToken": format!("rt-{id}")});
+        assert_eq!(send(api, "PUT", &format!("{}/credentials", at(&id)), &sent).status, 204);
+        id
+    };
+    (0..count).map(one).collect()
+}
+
+/// A platform that answers each refresh, if it is up. Counts what it is asked, by the minute.
+struct Platform {
+    asked: RefCell<Vec<u64>>,
+    /// The status and the document that it answers instead.
+    trouble: RefCell<Option<(u16, Value)>>,
+}
+
+impl Platform {
+    fn behind(api: &Rc<Api>) -> Rc<Self> {
+        let platform = Rc::new(Self { asked: RefCell::default(), trouble: RefCell::default() });
+        let (mine, weak) = (Rc::clone(&platform), Rc::downgrade(api));
+        *api.world.platform.borrow_mut() = Box::new(move |request: &HttpRequest| {
+            mine.asked.borrow_mut().push(weak.upgrade().unwrap().world.now.get() / MINUTE);
+            if let Some((status, document)) = mine.trouble.borrow().as_ref() {
+                return if *status == 0 {
+                    Err(HttpError::Unreachable)
+                } else {
+                    answer(*status, document)
+                };
+            }
+            assert_eq!(request.url, "https://id.acme.example/token");
+            answer(200, &json!({"access_token": "a", "expires_in": 3600, "refresh_token": "r"}))
+        });
+        platform
+    }
+
+    fn take(&self) -> Vec<u64> {
+        self.asked.take()
+    }
+}
+
+fn states(api: &Api) -> HashMap<String, usize> {
+    let mut states = HashMap::new();
+    for state in api.world.texts("SELECT state FROM connections") {
+        *states.entry(state).or_default() += 1;
+    }
+    states
+}
+
+fn events(api: &Api, kind: &str) -> usize {
+    api.world.texts(&format!("SELECT type FROM events WHERE type = '{kind}'")).len()
+}
+
+fn world() -> (Rc<Api>, Rc<Platform>) {
+    let api = Rc::new(api());
+    set_client(&api, "acme");
+    let platform = Platform::behind(&api);
+    (api, platform)
+}
+
+#[test]
+fn every_connection_is_checked_once_a_day_and_evenly() {
+    let (api, platform) = world();
+    import(&api, "acme", 300);
+    minutes(&api, 24 * 60);
+    let first = platform.take();
+    assert_eq!(states(&api), HashMap::from([("operational".into(), 300)]), "each was checked");
+    // The earliest ones twice: a check comes up to a tenth of a day early.
+    assert!((300..=330).contains(&first.len()), "{}", first.len());
+    minutes(&api, 24 * 60);
+    let second = platform.take();
+    assert!((300..=360).contains(&second.len()), "{}", second.len());
+    let mut hours = [0; 24];
+    for minute in &second {
+        hours[usize::try_from(minute / 60 % 24).unwrap()] += 1;
+    }
+    assert!(hours.iter().all(|count| *count <= 3 * 300 / 24), "{hours:?}");
+}
+
+#[test]
+fn nothing_is_enqueued_for_a_handful_and_everything_for_more() {
+    let (api, platform) = world();
+    let ids = import(&api, "acme", 40);
+    let due = |count: usize| {
+        api.world
+            .database
+            .execute("UPDATE credentials SET check_at = 9e15, handed_until = NULL", [])
+            .unwrap();
+        for id in &ids[..count] {
+            let sql = "UPDATE credentials SET check_at = 1 WHERE connection_id = ?1";
+            api.world.database.execute(sql, [id]).unwrap();
+        }
+    };
+    for (count, messages) in [(0, 0), (1, 0), (7, 0), (8, 1), (9, 2), (40, 5)] {
+        due(count);
+        assert_eq!((minute(&api), platform.take().len()), (messages, count), "{count} due");
+        assert_eq!(minute(&api), 0, "it is done");
+    }
+    // Without a queue, each minute does what one run can.
+    api.world.has_queue.set(false);
+    due(20);
+    for expected in [8, 8, 4, 0] {
+        minute(&api);
+        assert_eq!(platform.take().len(), expected);
+    }
+}
+
+#[test]
+fn what_a_dead_run_was_handed_is_due_again() {
+    let (api, platform) = world();
+    import(&api, "acme", 20);
+    api.world.database.execute("UPDATE credentials SET check_at = 1", []).unwrap();
+    pollster::block_on(schedule::run(&api.service, &api.world)).unwrap();
+    // The messages are lost.
+    api.world.messages.borrow_mut().clear();
+    minutes(&api, 9);
+    assert_eq!(platform.take().len(), 0, "nobody else gets them for ten minutes");
+    minutes(&api, 1);
+    assert_eq!(platform.take().len(), 20);
+    // A message that comes twice does no harm: one renewal more at most.
+    assert_eq!(states(&api), HashMap::from([("operational".into(), 20)]));
+    let unreadable = schedule::consume(&api.service, &api.world, "{\"dance\":[]}");
+    assert!(pollster::block_on(unreadable).is_err());
+}
+
+#[test]
+fn an_outage_of_four_days_costs_no_connection() {
+    let (api, platform) = world();
+    import(&api, "acme", 1000);
+    minutes(&api, 24 * 60);
+    platform.take();
+    *platform.trouble.borrow_mut() = Some((0, Value::Null));
+    minutes(&api, 4 * 24 * 60);
+    assert_eq!(states(&api), HashMap::from([("degraded".into(), 1000)]));
+    assert_eq!((events(&api, "connection.degraded"), events(&api, "connection.failed")), (1000, 0));
+    // The tries of the last day are spread.
+    let now = api.world.now.get() / MINUTE;
+    let mut tries = HashMap::<u64, usize>::new();
+    for minute in platform.take().into_iter().filter(|minute| *minute > now - 24 * 60) {
+        *tries.entry(minute).or_default() += 1;
+    }
+    let mean = tries.values().sum::<usize>() / (24 * 60);
+    let most = tries.values().max().unwrap();
+    assert!(*most <= 3 * mean.max(3), "{most} in a minute, {mean} on average");
+    *platform.trouble.borrow_mut() = None;
+    // The longest pause is 6 hours and 20 %.
+    minutes(&api, 6 * 60 + 72 + 1);
+    assert_eq!(states(&api), HashMap::from([("operational".into(), 1000)]));
+    assert_eq!(events(&api, "connection.recovered"), 1000);
+}
+
+#[test]
+fn a_wrong_client_secret_costs_one_event_and_one_probe_an_hour() {
+    let (api, platform) = world();
+    import(&api, "acme", 1000);
+    minutes(&api, 24 * 60);
+    platform.take();
+    *platform.trouble.borrow_mut() = Some((401, json!({"error": "invalid_client"})));
+    minutes(&api, 2 * 24 * 60);
+    let asked = platform.take();
+    assert!(asked.len() <= 1 + 48, "{} probes", asked.len());
+    assert_eq!(events(&api, "oauth_client.rejected"), 1);
+    assert_eq!(states(&api), HashMap::from([("degraded".into(), 1000)]));
+    let before =
+        "SELECT printf('evt_%013d', id - 1) FROM events WHERE type = 'oauth_client.rejected'";
+    let before = api.world.texts(before).remove(0);
+    let page = body(&api.get(&format!("/v1/events?types=oauth_client.rejected&after={before}")));
+    assert_eq!(
+        page["rows"][0]["data"],
+        json!({
+            "oauthClient": {"platform": "acme", "clientId": "an id"},
+            "reason": {"code": "client_rejected", "detail": null, "httpStatus": null},
+        })
+    );
+    *platform.trouble.borrow_mut() = None;
+    let mended = json!({"clientId": "an id", "clientSecret": "right", "scopes": ["read"]});
+    assert_eq!(send(&api, "PUT", "/v1/oauth-clients/acme", &mended).status, 200);
+    // Whoever uses one does not wait; the others come within an hour and 20 %.
+    let id = api.world.texts("SELECT connection_id FROM credentials LIMIT 1").remove(0);
+    assert_eq!(api.get(&format!("{}/credentials", at(&id))).status, 200);
+    minutes(&api, 73);
+    assert_eq!(states(&api), HashMap::from([("operational".into(), 1000)]));
+    assert_eq!(events(&api, "connection.failed"), 0);
+}
+
+#[test]
+fn a_key_that_the_platform_rejects_twice_has_failed() {
+    let api = Rc::new(api());
+    let id = {
+        script(&api, &[(200, json!({})), (200, json!({"id": 1}))]);
+        let sent = json!({"platform": "keyed", "identity": "ann", "identityType": "user", "fields": {"apiKey": "k"}});
+        body(&connect(&api, &sent))["id"].as_str().unwrap().to_owned()
+    };
+    let status = || body(&api.get(&format!("{}/status", at(&id))));
+    let check = |answers: &[(u16, Value)]| {
+        script(&api, answers);
+        api.world
+            .database
+            .execute("UPDATE credentials SET check_at = 1, next_attempt_at = NULL", [])
+            .unwrap();
+        api.world.wait(HOUR);
+        minute(&api);
+        (status()["state"].clone(), status()["reason"]["code"].clone())
+    };
+    let (good, degraded) = (json!("operational"), json!("degraded"));
+    assert_eq!(check(&[(200, json!({}))]), (good.clone(), Value::Null));
+    assert_eq!(check(&[(503, json!({}))]), (degraded.clone(), json!("platform_unavailable")));
+    assert_eq!(check(&[(200, json!({}))]), (good.clone(), Value::Null));
+    assert_eq!(check(&[(401, json!({}))]), (degraded.clone(), json!("credentials_rejected")));
+    // A refusal that says nothing of the credentials changes nothing.
+    assert_eq!(check(&[(404, json!({}))]), (degraded, json!("credentials_rejected")));
+    assert_eq!(check(&[(403, json!({}))]), (json!("failed"), json!("credentials_rejected")));
+    assert_eq!(
+        (status()["actor"].clone(), body(&api.get(&at(&id)))["active"].clone()),
+        (json!("user"), json!(false))
+    );
+    // From now on, nobody is asked.
+    script(&api, &[]);
+    api.world.wait(30 * DAY);
+    minutes(&api, 2);
+    let due = api.world.texts("SELECT 'due' FROM credentials WHERE due_at IS NOT NULL");
+    assert!(due.is_empty());
+}
+
+#[test]
+fn a_connection_that_is_reconnected_is_checked_again() {
+    let (api, platform) = world();
+    let id = import(&api, "acme", 1).remove(0);
+    let due = || api.world.texts("SELECT 'due' FROM credentials WHERE due_at IS NOT NULL").len();
+    *platform.trouble.borrow_mut() = Some((400, json!({"error": "invalid_grant"})));
+    minutes(&api, 24 * 60 + 10);
+    assert_eq!((states(&api), due()), (HashMap::from([("failed".into(), 1)]), 0));
+    assert_eq!(platform.take().len(), 2);
+    let sent = json!({"type": "oauth2", "refreshToken": "another"});
+    assert_eq!(send(&api, "PUT", &format!("{}/credentials", at(&id)), &sent).status, 204);
+    assert_eq!(due(), 1);
+    *platform.trouble.borrow_mut() = None;
+    minutes(&api, 24 * 60);
+    assert_eq!(states(&api), HashMap::from([("operational".into(), 1)]));
+}
+
+#[test]
+fn old_events_are_deleted_a_few_at_a_time() {
+    let (api, _) = world();
+    import(&api, "acme", 300);
+    let count = || rows(&api, "events");
+    let before = count();
+    assert!(before > 500);
+    minute(&api);
+    assert_eq!(count(), before);
+    api.world.database.execute("UPDATE credentials SET check_at = NULL", []).unwrap();
+    api.world.wait(30 * DAY);
+    minute(&api);
+    assert_eq!(count(), before - 500);
+    minute(&api);
+    assert_eq!(count(), 1, "the last one stays");
+}
+
+#[test]
+fn what_is_due_is_found_by_an_index() {
+    let (api, _) = world();
+    import(&api, "acme", 3);
+    minute(&api);
+    let plans: Vec<_> = api.world.asked.borrow().iter().map(|it| plan(&api.world, it)).collect();
+    let steps = plans.concat().join("; ");
+    assert!(steps.contains("credentials_by_due"), "{steps}");
+    assert!(!steps.contains("SCAN credentials"), "{steps}");
+}

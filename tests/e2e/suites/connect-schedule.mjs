@@ -1,0 +1,97 @@
+// The schedule on the real runtime: the cron trigger finds what is due, the queue does it, and the feed tells.
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { App, SCOPES, connectingKey } from "../support/connecting.mjs";
+import { store } from "../support/keys.mjs";
+import { Server } from "../support/server.mjs";
+import { freshTokens, reply } from "../support/stub.mjs";
+
+const CONNECTIONS = 20;
+/** How long the queue may take. */
+const DONE_MS = 30_000;
+
+export function connectSchedule(world) {
+  const made = connectingKey({ account: "scheduled", scopes: `${SCOPES} events:read` });
+  let server;
+  const app = new App(() => server, made);
+  let ids;
+  let cursor = "evt_0000000000000";
+
+  /** Fires the cron trigger. */
+  const minute = async () => {
+    const answer = await server.send("/cdn-cgi/handler/scheduled?cron=*+*+*+*+*");
+    assert.deepEqual([answer.status, answer.text], [200, "ok"]);
+  };
+
+  /** The events since the last call, once there are so many. */
+  async function news(count) {
+    const rows = [];
+    const until = Date.now() + DONE_MS;
+    while (rows.length < count && Date.now() < until) {
+      const page = await app.expect(200, "GET", `/v1/events?limit=500&after=${cursor}`);
+      rows.push(...page.rows);
+      cursor = page.next;
+    }
+    assert.equal(rows.length, count);
+    return rows;
+  }
+
+  const due = () =>
+    world.database
+      .prepare("UPDATE credentials SET check_at = 1, next_attempt_at = NULL WHERE account = 'scheduled'")
+      .run();
+
+  describe("the schedule", () => {
+    before(async () => {
+      await store(world.database, [made]);
+      server = await Server.start(world.state, world.configuration("connect-schedule"));
+      await app.setClient("plain", { clientId: "app", clientSecret: "the scheduled app's secret", scopes: ["read"] });
+      // Only what belongs to this suite is due.
+      await world.database.prepare("UPDATE credentials SET check_at = NULL, next_attempt_at = NULL").run();
+      ids = [];
+      for (let nth = 0; nth < CONNECTIONS; nth += 1) {
+        const key = { platform: "plain", identity: `user ${nth}`, identityType: "user" };
+        const { id } = await app.expect(201, "POST", "/v1/vault/connections", key);
+        const refreshToken = world.stub.on(`refresh of ${nth} Zx9Qw7`, (it) =>
+          reply(it, freshTokens({ refresh_token: `refresh of ${nth} Zx9Qw7` })),
+        );
+        await app.expect(204, "PUT", `/v1/vault/connections/${id}/credentials`, { type: "oauth2", refreshToken });
+        ids.push(id);
+      }
+      await news(2 * CONNECTIONS);
+    });
+
+    after(() => server?.stop());
+
+    test("what is due is renewed through the queue, each once", async () => {
+      await due();
+      const before = world.stub.requests.length;
+      await minute();
+      const events = await news(CONNECTIONS);
+      assert.deepEqual(new Set(events.map(({ type }) => type)), new Set(["connection.updated"]));
+      assert.deepEqual(new Set(events.map(({ data }) => data.connection.id)), new Set(ids));
+      assert.ok(events.every(({ data }) => data.connection.state === "operational"));
+      assert.equal(world.stub.requests.length - before, CONNECTIONS);
+      await minute();
+      assert.equal(world.stub.requests.length - before, CONNECTIONS, "nothing is due any more");
+    });
+
+    test("a platform that is down degrades connections, and they recover", async () => {
+      const [id] = ids;
+      world.stub.on("refresh of 0 Zx9Qw7", (it) => reply(it, "down", { status: 503, type: "text/html" }));
+      const one = (sql) => world.database.prepare(sql).bind(id).run();
+      await one("UPDATE credentials SET check_at = 1 WHERE connection_id = ?1");
+      await minute();
+      const [degraded] = await news(1);
+      assert.deepEqual([degraded.type, degraded.data.reason.httpStatus], ["connection.degraded", 503]);
+      const { state, nextAttemptAt } = await app.status(id);
+      assert.equal(state, "degraded");
+      assert.ok(Date.parse(nextAttemptAt) > Date.now());
+      world.stub.on("refresh of 0 Zx9Qw7", (it) => reply(it, freshTokens({ refresh_token: "refresh of 0 Zx9Qw7" })));
+      await one("UPDATE credentials SET next_attempt_at = 1 WHERE connection_id = ?1");
+      await minute();
+      const [recovered] = await news(1);
+      assert.deepEqual([recovered.type, recovered.data.connection.id], ["connection.recovered", id]);
+    });
+  });
+}
