@@ -21,7 +21,7 @@ const LOOKS = [
   [1280, "dark"],
   [1920, "light"],
 ];
-/** Views: how to get there. A page without a key is one for whoever has none. */
+/** Views: how to get there. A page without a key is one for whoever has none; the window is opened with a token. */
 const VIEWS = {
   "sign-in": { path: "/", anonymous: true },
   overview: { path: "/" },
@@ -34,11 +34,33 @@ const VIEWS = {
     path: "/connections?platform=github",
     then: (page) => page.getByRole("button", { name: "New connection" }).click(),
   },
+  integrations: { path: "/integrations" },
+  window: { path: "/connect", token: true },
+  "window-form": {
+    path: "/connect",
+    token: { platform: "aws-lambda" },
+    then: (page) => page.getByRole("heading", { level: 1, name: /^Connect / }).waitFor(),
+  },
   reference: { path: "/docs", anonymous: true, then: (page) => page.locator(".opblock").first().waitFor() },
   problem: { path: "/problems/precondition_failed", anonymous: true },
 };
 
-async function shoot(browser, address, key, name, { path, anonymous, then }, [width, colorScheme]) {
+/** What follows `#` in the window's address. */
+async function opening(address, key, more) {
+  const answer = await fetch(`${address}/v1/sessions`, {
+    method: "POST",
+    headers: { "x-service-secret": key, "content-type": "application/json" },
+    body: JSON.stringify({
+      identity: "ann@example.com",
+      scopes: ["catalog:read", "connections:read", "connections:connect"],
+    }),
+  });
+  const { token, detail } = await answer.json();
+  if (!token) throw new Problem(`There is no token for the window: ${detail}`);
+  return `#${new URLSearchParams({ token, ...more })}`;
+}
+
+async function shoot(browser, address, key, name, { path, anonymous, token, then }, [width, colorScheme]) {
   const context = await browser.newContext({
     viewport: { width, height: HEIGHTS[width] },
     colorScheme,
@@ -46,8 +68,10 @@ async function shoot(browser, address, key, name, { path, anonymous, then }, [wi
   });
   try {
     const page = await context.newPage();
-    if (!anonymous) await page.addInitScript(([place, secret]) => sessionStorage.setItem(place, secret), [PLACE, key]);
-    await page.goto(address + path, { waitUntil: "networkidle" });
+    const hash = token ? await opening(address, key, token === true ? {} : token) : "";
+    if (!anonymous && !token)
+      await page.addInitScript(([place, secret]) => sessionStorage.setItem(place, secret), [PLACE, key]);
+    await page.goto(address + path + hash, { waitUntil: "networkidle" });
     await then?.(page);
     await page.waitForLoadState("networkidle");
     await page.screenshot({ path: join(folder, `${name}-${width}-${colorScheme}.png`) });

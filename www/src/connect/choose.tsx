@@ -1,5 +1,5 @@
 import type { Connection, Connector } from "connector-vault/slim";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { Logo } from "../parts/logo";
 import { SearchField } from "../parts/search";
 import { type Found, findFailed, findPlatforms } from "./service";
@@ -20,6 +20,8 @@ export function Choose({ session: { vault, may }, app, say, onChoose, onFail }: 
   const [q, setQ] = useState("");
   const [failed, setFailed] = useState<Connection[]>([]);
   const [found, setFound] = useState<Found & { all: boolean }>();
+  // Of those that an earlier search has found, too.
+  const known = useRef(new Map<string, Connector>());
   useEffect(() => {
     if (may("connections:read")) findFailed(vault).then(setFailed, onFail);
   }, []);
@@ -32,6 +34,7 @@ export function Choose({ session: { vault, may }, app, say, onChoose, onFail }: 
         all = true;
         next = await findPlatforms(vault, q, all, asking.signal);
       }
+      for (const connector of next.rows) known.current.set(connector.platform, connector);
       setFound({ ...next, all });
       if (q !== "") say(next.total === 1 ? "1 platform found" : `${next.total.toLocaleString("en")} platforms found`);
     };
@@ -42,14 +45,14 @@ export function Choose({ session: { vault, may }, app, say, onChoose, onFail }: 
     <Step title="What do you want to connect?">
       {failed.length > 0 && (
         <section aria-labelledby="failed">
-          <h2 id="failed">Reconnect</h2>
+          <h2 id="failed">Connections that stopped working</h2>
           <ul class="choices">
             {failed.map(({ id, platform, name, identity }) => (
               <li key={id}>
                 <button type="button" class="choice" onClick={() => onChoose(platform, id)}>
-                  <Mark connector={found?.rows.find((row) => row.platform === platform)} platform={platform} />
+                  <Mark connector={known.current.get(platform)} platform={platform} />
                   <span class="choice-words">
-                    <span class="choice-name">Reconnect {capital(platform)}</span>
+                    <span class="choice-name">Reconnect {known.current.get(platform)?.name ?? capital(platform)}</span>
                     <span class="muted small">{name ?? identity}</span>
                   </span>
                 </button>
