@@ -59,7 +59,7 @@ export function consoleConnector(world) {
 
     test("a connector without a way to connect says so", () =>
       visit("/connectors/github", async (page) => {
-        await page.getByText("The catalog knows no way to connect to GitHub.").waitFor();
+        await page.getByText("The catalog does not say how to connect to GitHub.").waitFor();
       }));
 
     test("its actions, by method and text, page by page", () =>

@@ -20,7 +20,7 @@ export function Responses({ platform, action }: { platform: string; action: stri
           <Answer query={query} what="the responses" rows={3}>
             {(responses) =>
               responses.length === 0 ? (
-                <p class="muted">The catalog knows none.</p>
+                <p class="muted">The catalog has none.</p>
               ) : (
                 <ul class="response-list">
                   {responses.map((response) => (

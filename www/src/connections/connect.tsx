@@ -55,7 +55,7 @@ export function ConnectAccount({ platform, name, connection, onClose }: Props) {
       <Answer query={query} what="the connector" rows={3}>
         {(found) =>
           "suggestions" in found || found.authMethods.length === 0 ? (
-            <p>The catalog knows no way to connect to {name}.</p>
+            <p>The catalog does not say how to connect to {name}.</p>
           ) : (
             <Steps connector={found} connection={connection} onClose={onClose} />
           )

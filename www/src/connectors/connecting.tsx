@@ -15,7 +15,7 @@ export function Connecting({ connector }: { connector: ConnectorDetail }) {
         {authMethods.length > 0 && <ConnectButton connector={connector} />}
       </div>
       {authMethods.length === 0 ? (
-        <p class="muted">The catalog knows no way to connect to {name}.</p>
+        <p class="muted">The catalog does not say how to connect to {name}.</p>
       ) : (
         <ul class="methods">
           {authMethods.map((method) => (
