@@ -146,10 +146,10 @@ struct Raced<'a> {
 
 impl Db for Raced<'_> {
     async fn batch(&self, statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
-        if statements.iter().any(|statement| statement.sql.starts_with("UPDATE")) {
-            if let Some(meanwhile) = self.meanwhile.take() {
-                meanwhile();
-            }
+        if statements.iter().any(|statement| statement.sql.starts_with("UPDATE"))
+            && let Some(meanwhile) = self.meanwhile.take()
+        {
+            meanwhile();
         }
         self.world.batch(statements).await
     }
