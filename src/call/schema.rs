@@ -417,6 +417,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::too_many_lines, reason = "a table of cases")]
     fn each_keyword_is_checked() {
         for (schema, good, bad, pointer, what) in [
             (json!({"type": "string"}), json!("x"), json!(1), "", "must be a string"),

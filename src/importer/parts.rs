@@ -225,9 +225,9 @@ impl Parts {
                 let (file, pointer) = new.key();
                 let stem = || file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
                 let name = steps(pointer).pop().unwrap_or_else(stem);
-                let step = name.replace('~', "~0").replace('/', "~1").replace('%', "%25");
+                let part = name.replace('~', "~0").replace('/', "~1").replace('%', "%25");
                 self.waiting.push_back((new.key().clone(), name));
-                new.insert(format!("#/{PARTS}/{number}/{step}")).clone()
+                new.insert(format!("#/{PARTS}/{number}/{part}")).clone()
             }
         }
     }

@@ -37,6 +37,7 @@ console.log(status, typeof body);
 const PASSED: &str = "Sends the request to the platform of the connection, with the connection's credentials, and returns what the platform answers: its status, headers and body. `path` is everything after `/proxy/`, below the platform's first server, with any query. Bodies of any size stream in both directions. Your API key, cookies, and headers of the way such as `x-forwarded-for` are not passed on, and neither is the platform's `set-cookie`; credentials that you send yourself are replaced. To call another of the platform's servers, name it in the header `x-vault-server`; no other host can be called. Redirects to the same origin are followed, all others are returned. If the platform answers 401, the credentials are renewed and the request is repeated once, unless its body has more than 1 MiB or no `Content-Length`. The response says in `x-vault-source` whether it comes from the `platform` or from the `vault`.";
 
 /// A call that is passed on.
+#[must_use]
 pub const fn proxy(method: Method) -> About {
     let (summary, script) = match method {
         Method::Get => (
@@ -104,6 +105,7 @@ console.log(response.status);
 }
 
 /// What a platform answers to an action.
+#[must_use]
 pub fn answer() -> Node {
     let text = object! {"type": "string"};
     let headers = object! {"type": "object", "additionalProperties": text};

@@ -24,6 +24,7 @@ for await (const event of vault.events.list({ types: [\"connection.failed\"] }))
 };
 
 /// A page of events.
+#[must_use]
 pub fn page() -> Node {
     let rows = object! {"type": "array", "maxItems": MAX_LIMIT, "items": reference("Event")};
     record(
@@ -62,6 +63,7 @@ fn with_reason(description: &str, name: &str, member: Node) -> Node {
 }
 
 /// An event.
+#[must_use]
 pub fn event() -> Node {
     let client = record(
         "The OAuth client that the platform rejects.",

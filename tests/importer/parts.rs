@@ -67,13 +67,13 @@ put:
     ),
     (
         "parameters.yaml",
-        r#"
+        r"
 all:
   Id: { name: id, in: path, required: true, schema: { $ref: '#/kinds/id' } }
   Page: { name: page, in: query, schema: { type: integer, example: { $ref: nothing.yaml } } }
 kinds:
   id: { type: string, minLength: 3 }
-"#,
+",
     ),
     ("auth.yaml", "key: { type: apiKey, in: header, name: X-Key }\n"),
     (
@@ -165,7 +165,7 @@ fn json_refers_to_yaml_and_swagger_2_to_other_files() {
 
 #[test]
 fn what_leads_to_nothing_or_out_of_the_folder_is_reported_with_its_place() {
-    let main = r##"{ "openapi": "3.1.0", "info": { "title": "Lost", "version": "1" }, "servers": [{ "url": "https://lost.example" }],
+    let main = r#"{ "openapi": "3.1.0", "info": { "title": "Lost", "version": "1" }, "servers": [{ "url": "https://lost.example" }],
       "paths": { "/a": { "post": { "operationId": "addA", "parameters": [
         { "name": "b", "in": "query", "schema": { "$ref": "missing.yaml#/b" } },
         { "name": "c", "in": "query", "schema": { "$ref": "there.yaml#/c" } },
@@ -174,7 +174,7 @@ fn what_leads_to_nothing_or_out_of_the_folder_is_reported_with_its_place() {
         { "name": "f", "in": "query", "schema": { "$ref": "broken.json" } },
         { "name": "g", "in": "query", "schema": { "$ref": "linked.yaml" } },
         { "name": "h", "in": "query", "schema": { "$ref": "https://elsewhere.example/h.yaml" } },
-        { "name": "i", "in": "query", "schema": { "$ref": "there.yaml#/i" } } ] } } } }"##;
+        { "name": "i", "in": "query", "schema": { "$ref": "there.yaml#/i" } } ] } } } }"#;
     let tree = tree(
         "lost",
         &[

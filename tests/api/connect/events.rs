@@ -48,7 +48,7 @@ impl Reader<'_> {
 
     fn news(&mut self) -> Vec<Value> {
         let page = body(&self.api.get(&format!("/v1/events?limit=500&after={}", self.after)));
-        self.after = page["next"].as_str().unwrap().to_owned();
+        page["next"].as_str().unwrap().clone_into(&mut self.after);
         page["rows"].as_array().unwrap().clone()
     }
 

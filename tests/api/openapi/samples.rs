@@ -305,11 +305,16 @@ fn not_modified(endpoint: Keyed) -> Option<Response> {
 }
 
 /// A problem of this kind, produced by spoiling a valid request. Returns `None` when the endpoint does not have it.
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
     let mut scene = Scene::new();
     let mut request = scene.request(endpoint);
     match wanted {
-        Code::UnknownParameter | Code::RepeatedParameter if endpoint.is_proxy() => return None,
+        Code::UnknownParameter | Code::RepeatedParameter | Code::BodyTooLarge
+            if endpoint.is_proxy() =>
+        {
+            return None;
+        }
         Code::InvalidParameter if endpoint.is_proxy() => {
             request = with_header(request, "x-vault-server", "https://example.com");
         }
@@ -402,7 +407,6 @@ fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
         Code::PreconditionFailed => {
             request = with_header(request, "if-match", &format!("\"{}-7\"", scene.ids[2]));
         }
-        Code::BodyTooLarge if endpoint.is_proxy() => return None,
         Code::BodyTooLarge => request.body = Body::TooLarge,
         Code::UnsupportedMediaType => request.headers.retain(|(name, _)| name != "content-type"),
         Code::TooManyRequests => scene.api.world.limited.set(true),
