@@ -76,7 +76,7 @@ pub fn rehearse(request: &web_sys::Request, env: Env) -> Result<JsValue, JsValue
 #[wasm_bindgen]
 pub async fn scheduled(env: Env) -> Result<(), JsValue> {
     let isolate = isolate(&env);
-    let ports = EdgePorts { env: &env };
+    let ports = EdgePorts { env: &env, request: None };
     log(Box::pin(schedule::run(&isolate.service, &ports)).await)
 }
 
@@ -87,7 +87,7 @@ pub async fn scheduled(env: Env) -> Result<(), JsValue> {
 #[wasm_bindgen]
 pub async fn consume(message: String, env: Env) -> Result<(), JsValue> {
     let isolate = isolate(&env);
-    let ports = EdgePorts { env: &env };
+    let ports = EdgePorts { env: &env, request: None };
     log(Box::pin(schedule::consume(&isolate.service, &ports, &message)).await)
 }
 
