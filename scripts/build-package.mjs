@@ -33,7 +33,7 @@ const WASM = "connector-vault.wasm";
 // Stands for the module's text while esbuild works.
 const TEXT = '"<the module>"';
 // Bytes, gzipped.
-const LIMITS = { "index.mjs": 53_500, [WASM]: 41_000 };
+const LIMITS = { "index.mjs": 56_500, [WASM]: 43_500 };
 // What is built from which source, and where that gets the WebAssembly module from.
 const BUNDLES = [
   { file: "index.mjs", entry: "index", core: "embedded" },
@@ -52,6 +52,7 @@ const DECLARED = [
     "catalog",
     "client",
     "clients",
+    "calling",
     "connect",
     "connecting",
     "connection",

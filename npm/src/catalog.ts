@@ -1,8 +1,9 @@
 // The catalog: connectors, and the actions of each platform.
 import { Call } from "glue";
 import type { ActionDetail, ActionQuery, ActionResponse } from "./action.js";
-import { copyOf, queryOf, text } from "./arguments.js";
+import { copyOf, jsonOf, queryOf, text } from "./arguments.js";
 import { type CallOptions, callOptions } from "./call.js";
+import type { ActionAnswer, ActionInput } from "./calling.js";
 import type { Caller, MakeList } from "./caller.js";
 import type { AuthMethod, ConnectorServer, PlatformRequest } from "./connecting.js";
 import type { Fault } from "./errors.js";
@@ -133,7 +134,7 @@ export interface Connectors {
   get(platform: string, options?: CallOptions): Promise<ConnectorDetail>;
 }
 
-/** The actions of each platform. Needs the scope `catalog:read`. */
+/** The actions of each platform. Needs the scope `catalog:read`, and `connections:call` to run them. */
 export interface Actions {
   /**
    * Searches the actions of all platforms, the best match first: ask as you would ask a person. `total` is exact up to
@@ -161,6 +162,13 @@ export interface Actions {
     options?: CallOptions,
   ): Promise<ActionDetail & { responses: ActionResponse[] }>;
   get(platform: string, key: string, query?: ActionQuery, options?: CallOptions): Promise<ActionDetail>;
+  /**
+   * Runs an action as a connected account, and returns what the platform answers, whatever its status. Never retried.
+   *
+   * @throws {ValidationError} if the input is not what the action takes: `errors` lists everything that is wrong
+   * @throws {ServerError} if the platform can't be reached, or does not answer in time
+   */
+  run(connection: string, key: string, input: ActionInput, options?: CallOptions): Promise<ActionAnswer>;
 }
 
 /** @internal */
@@ -200,6 +208,12 @@ export function actions(caller: Caller): Actions {
         },
         callOptions(options),
         (json) => Array.isArray((json as Partial<ActionDetail> | null)?.parameters),
+      ),
+    run: async (connection, key, input, options) =>
+      caller.one(
+        () => Call.runAction(text(connection, "connection"), text(key, "key"), ...jsonOf(input, "input")),
+        { ...callOptions(options), repeatable: false },
+        (json) => typeof (json as Partial<ActionAnswer> | null)?.status === "number",
       ),
   };
 }

@@ -3,6 +3,7 @@ import { ready } from "core";
 import { Call } from "glue";
 import { type ConnectAttempts, connectAttempts } from "./attempts.js";
 import { type CallOptions, callOptions } from "./call.js";
+import { type PlatformRequestInit, proxy } from "./calling.js";
 import { Caller } from "./caller.js";
 import { type Actions, type Connectors, actions, connectors } from "./catalog.js";
 import { type OauthClients, oauthClients } from "./clients.js";
@@ -55,6 +56,18 @@ export class ConnectorVault {
       callOptions(options),
       (json) => typeof (json as Partial<Whoami> | null)?.account === "string",
     );
+  }
+
+  /**
+   * Sends a request to the platform of a connection, as `fetch` does, with credentials that stay in the service. Returns what
+   * the platform answers, whatever its status; bodies are streams. Needs the scope `connections:call`. Never retried, and
+   * without a time limit of its own: use `signal`.
+   *
+   * @param path below the platform's server, with any query: `user/repos?per_page=5`
+   * @throws {VaultError} if the service itself answers: the connection does not exist, the platform can't be reached, …
+   */
+  async proxy(connection: string, path: string, request?: PlatformRequestInit): Promise<Response> {
+    return proxy(partsOf(this).client, connection, path, request);
   }
 
   /**

@@ -25,6 +25,7 @@ export type {
   PendingAttempt,
 } from "./attempts.js";
 export type { CallOptions, ChangeOptions } from "./call.js";
+export type { ActionAnswer, ActionInput, PlatformRequestInit } from "./calling.js";
 export type {
   Action,
   ActionFilters,

@@ -77,6 +77,11 @@ export async function send(
   }
 }
 
+/** The error that a response of the service itself tells. @internal */
+export async function problemOf(response: Response, secret: string): Promise<VaultError> {
+  return errorOf(response.status, response.headers, without(secret, await jsonOf(response).catch(() => undefined)));
+}
+
 /** How many milliseconds to wait before a retry; undefined if one is of no use. */
 function waitAfter(error: VaultError, tries: number): number | undefined {
   if (!(error instanceof ConnectionError) && error.status !== 429 && error.status !== 503) return undefined;

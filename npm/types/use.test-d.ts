@@ -191,6 +191,7 @@ export const standIn = (vault: ConnectorVault): ConnectorVault => ({
   ...vault,
   whoami: () => vault.whoami(),
   connect: (options) => vault.connect(options),
+  proxy: (connection, path, request) => vault.proxy(connection, path, request),
 });
 
 export async function connecting(connection: Connection, signal: AbortSignal) {

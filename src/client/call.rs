@@ -244,6 +244,25 @@ impl Call {
         Ok(Self::to(endpoint, &[connection(id)?.as_str()]).with_query(query))
     }
 
+    /// `POST /v1/vault/connections/{id}/actions/{key}`. `body` is sent, `parsed` is its value. Only the service knows what the
+    /// action takes.
+    ///
+    /// # Errors
+    /// When `id` can't be an id or `key` a path segment, or with all faults of the body.
+    #[wasm_bindgen(js_name = runAction)]
+    pub fn run_action(
+        id: &str,
+        key: &str,
+        body: String,
+        parsed: &JsValue,
+    ) -> Result<Call, JsValue> {
+        let endpoint = Keyed::RunAction;
+        let body = checked(endpoint, body, parsed)?;
+        let id = connection(id)?;
+        let arguments = [id.as_str(), action_segment("", key)?];
+        Ok(Self::to(endpoint, &arguments).with_body(body))
+    }
+
     /// `PUT /v1/vault/connections/{id}/credentials`. `body` is sent, `parsed` is its value.
     ///
     /// # Errors

@@ -70,6 +70,7 @@ export class Platform {
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.write("data: first\n\n");
     // The second one is sent when the test has received the first.
+    seen.end = () => response.end();
     seen.next = (text) => response.write(`data: ${text}\n\n`);
   }
 
