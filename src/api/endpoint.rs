@@ -152,6 +152,8 @@ endpoints! {
         ConnectLink: Facts { method: Method::Get, path: "/connect/go/{secret}", query: &[], body: None, if_match: false };
         /// The answer to that question: binds the attempt to the browser and leads to the platform.
         ConnectGo: Facts { method: Method::Post, path: "/connect/go/{secret}", query: &[], body: None, if_match: false };
+        /// The tools of agents, which need a key or a token too.
+        Mcp: Facts { method: Method::Post, path: "/mcp", query: &[], body: None, if_match: false };
         /// Where platforms send users back to.
         ConnectCallback: Facts { method: Method::Get, path: "/connect/callback", query: &[], body: None, if_match: false };
     }

@@ -4,13 +4,13 @@ use super::config::Config;
 use super::connect::link::Desk;
 use super::cors;
 use super::cost::Metered;
-use super::endpoint::{Endpoint, Keyed};
+use super::endpoint::{Endpoint, Keyed, Open};
 use super::message::{NO_STORE, Request, Response};
 use super::plan::{Context, Plan, Results, Statements};
 use super::problem::Problem;
 use super::route::{READS, Resource, Route};
 use super::{
-    call, catalog, clients, connect, credentials, events, open, page, session, vault, whoami,
+    call, catalog, clients, connect, credentials, events, mcp, open, page, session, vault, whoami,
 };
 use crate::access::authenticate::{KeyCache, owner};
 use crate::access::error::AuthenticationError;
@@ -57,8 +57,16 @@ impl Service {
     /// Who sends a request.
     fn caller(&self, request: &Request) -> Result<Caller, AuthenticationError> {
         let sent = self.config.secret_headers.iter().filter_map(|name| request.header(name));
-        let secrets: Vec<&str> = sent.filter(|secret| !secret.is_empty()).collect();
+        // What clients of the Model Context Protocol send.
+        let bearer = request.header("authorization").filter(|_| is_mcp(&request.path));
+        let bearer = bearer.and_then(|value| value.strip_prefix("Bearer "));
+        let secrets: Vec<&str> = sent.chain(bearer).filter(|secret| !secret.is_empty()).collect();
         Caller::of(&secrets, &self.config.sessions)
+    }
+
+    /// Whether pages of an origin may call the API.
+    pub(super) fn allows(&self, origin: &str) -> bool {
+        self.config.allows(origin)
     }
 
     /// Whether the answer to a request may depend on its body, so that the body has to be read.
@@ -66,7 +74,7 @@ impl Service {
     pub fn reads_body(&self, request: &Request) -> bool {
         let Route::To(resource) = Route::of(&request.path) else { return false };
         let endpoint = resource.endpoint(&request.method);
-        endpoint.is_some_and(|endpoint| endpoint.facts().body.is_some())
+        endpoint.is_some_and(|it| it.facts().body.is_some() || it == Endpoint::Open(Open::Mcp))
             && self.caller(request).is_ok()
     }
 
@@ -150,6 +158,9 @@ async fn answer<P: Ports>(
     }
     let now = ports.now();
     let endpoint = match resource.map(|resource| (resource, resource.endpoint(&request.method))) {
+        Some((_, Some(Endpoint::Open(Open::Mcp)))) => {
+            return Box::pin(mcp::answer(service, ports, request)).await;
+        }
         Some((resource, Some(Endpoint::Open(open)))) => {
             let (config, catalog) = (&service.config, &service.catalog);
             let desk = Desk { config, catalog, ports: metered, now, request_id };
@@ -273,6 +284,12 @@ async fn answer<P: Ports>(
             Err(problem)
         }
     }
+}
+
+/// Whether a path is that of the Model Context Protocol.
+#[must_use]
+pub fn is_mcp(path: &str) -> bool {
+    path == "/mcp"
 }
 
 /// Whether a path leads to what calls platforms.

@@ -15,6 +15,7 @@ pub mod etag;
 pub mod events;
 pub mod fields;
 pub mod handle;
+mod mcp;
 pub mod message;
 mod open;
 pub mod page;

@@ -33,6 +33,8 @@ pub(super) async fn answer<P: Ports>(
         Open::ConnectApp => Ok(window::app(config)),
         Open::ConnectLink => desk.show_link(request, secret).await,
         Open::ConnectGo => desk.go(request, secret).await,
+        // Answered before it comes here.
+        Open::Mcp => Err(Problem::no_route()),
         Open::ConnectCallback => desk.callback(request).await,
         Open::SecurityTxt => Ok(security_txt(&config.security_contacts, now)),
     }

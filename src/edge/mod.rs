@@ -15,6 +15,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use worker::Env;
 
 use crate::api::config::Variables;
+use crate::api::handle::is_mcp;
 use crate::api::message::MAX_BODY;
 use crate::api::problem::Problem;
 use crate::api::{Config, Service, handle, schedule};
@@ -119,6 +120,9 @@ fn answer(
     env: Env,
 ) -> impl Future<Output = Result<JsValue, JsValue>> + use<> {
     let mut request = http::request(sent, &isolate.header_names);
+    if is_mcp(&request.path) {
+        request.headers = http::headers(&http::lines(sent));
+    }
     let reads_body = isolate.service.reads_body(&request);
     let passes_on = !reads_body && isolate.service.passes_on(&request);
     let sent = Clone::clone(sent);

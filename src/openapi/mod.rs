@@ -52,7 +52,8 @@ pub fn document(answers: &Answers) -> Node {
                 | Open::ConnectApp
                 | Open::ConnectLink
                 | Open::ConnectGo
-                | Open::ConnectCallback,
+                | Open::ConnectCallback
+                | Open::Mcp,
             ) => continue,
         };
         let facts = endpoint.facts();

@@ -1,5 +1,6 @@
 //! Calls to platforms: over real `SQLite` and a scripted platform.
 
+mod mcp;
 mod proxy;
 mod run;
 

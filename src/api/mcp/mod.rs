@@ -1,0 +1,350 @@
+//! `POST /mcp`: the tools of agents, by the Model Context Protocol over Streamable HTTP, without sessions.
+//!
+//! Each tool sends one request to this API as its caller, so that an agent sees and does what its key or token may, and
+//! nothing else.
+
+mod tools;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::config::SECRET_HEADER;
+use super::handle::{Service, handle};
+use super::message::{Body, NO_STORE, Request, Response};
+use super::problem::Problem;
+use crate::json;
+use crate::ports::Ports;
+use tools::{TOOLS, Tool};
+
+/// The version in which each request says what it needs.
+const LATEST: &str = "2026-07-28";
+/// The versions that begin with `initialize`, the preferred one first.
+const WITH_SESSIONS: [&str; 2] = ["2025-11-25", "2025-06-18"];
+/// All versions.
+const VERSIONS: [&str; 3] = ["2026-07-28", "2025-11-25", "2025-06-18"];
+/// How long a client may keep the list of tools, in milliseconds: it changes with releases only.
+const TTL_MS: u32 = 3_600_000;
+/// What an agent is told first.
+const INSTRUCTIONS: &str = "Find an action with search_actions, read what it takes with describe_action, find the user's connection with list_connections, and run the action with run_action. If there is no connection, start_connect returns a link for the user.";
+
+/// The codes of JSON-RPC, and of this protocol.
+const PARSE_ERROR: i32 = -32700;
+const INVALID_REQUEST: i32 = -32600;
+const METHOD_NOT_FOUND: i32 = -32601;
+const INVALID_PARAMS: i32 = -32602;
+const HEADER_MISMATCH: i32 = -32020;
+const UNSUPPORTED_VERSION: i32 = -32022;
+
+/// A message of a client.
+#[derive(Deserialize)]
+struct Message {
+    #[serde(default)]
+    jsonrpc: String,
+    /// Absent in a notification.
+    #[serde(default)]
+    id: Option<Value>,
+    /// Absent in an answer to a request of the server's, which sends none.
+    #[serde(default)]
+    method: Option<String>,
+    #[serde(default)]
+    params: Value,
+}
+
+/// Why a message is not answered with a result.
+struct Failure {
+    status: u16,
+    code: i32,
+    message: String,
+    data: Option<Value>,
+}
+
+impl Failure {
+    fn new(status: u16, code: i32, message: impl Into<String>) -> Self {
+        Self { status, code, message: message.into(), data: None }
+    }
+}
+
+/// What a tool returns.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ToolResult<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result_type: Option<&'static str>,
+    content: [Text<'a>; 1],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    structured_content: Option<&'a RawValue>,
+    is_error: bool,
+}
+
+#[derive(Serialize)]
+struct Text<'a> {
+    r#type: &'static str,
+    text: &'a str,
+}
+
+/// Answers a message.
+///
+/// # Errors
+/// When the caller is not let in.
+pub(super) async fn answer<P: Ports>(
+    service: &Service,
+    ports: &P,
+    request: &Request,
+) -> Result<Response, Problem> {
+    if let Some(origin) = request.header("origin")
+        && origin != request.origin
+        && !service.allows(origin)
+    {
+        let failure = Failure::new(403, INVALID_REQUEST, "This origin may not call the service.");
+        return Ok(failed(&Value::Null, failure));
+    }
+    let caller = Caller { service, ports, request };
+    let message = match read(request) {
+        Ok(message) => message,
+        Err(failure) => {
+            // Who is not let in learns nothing else.
+            return Ok(caller.refusal().await.unwrap_or_else(|| failed(&Value::Null, failure)));
+        }
+    };
+    let id = message.id.clone().unwrap_or_default();
+    Ok(match caller.reply(&message).await {
+        Ok(response) => response,
+        Err(failure) => caller.refusal().await.unwrap_or_else(|| failed(&id, failure)),
+    })
+}
+
+fn read(request: &Request) -> Result<Message, Failure> {
+    let invalid = |what: &str| Failure::new(400, INVALID_REQUEST, what);
+    let Body::Whole(bytes) = &request.body else {
+        return Err(Failure::new(413, INVALID_REQUEST, "The message is larger than 64 KiB."));
+    };
+    let value: Value = serde_json::from_slice(bytes)
+        .map_err(|_| Failure::new(400, PARSE_ERROR, "The body is not JSON."))?;
+    if !value.is_object() {
+        return Err(invalid("The body must be one JSON-RPC message."));
+    }
+    let message: Message = serde_json::from_value(value)
+        .map_err(|_| invalid("The body is not a JSON-RPC message."))?;
+    let has_id = message.id.as_ref().is_none_or(|id| id.is_string() || id.is_number());
+    if message.jsonrpc != "2.0" || !has_id {
+        return Err(invalid("The body is not a message of JSON-RPC 2.0."));
+    }
+    Ok(message)
+}
+
+/// A JSON answer.
+fn document(status: u16, value: &impl Serialize) -> Response {
+    Response { status, ..Response::json(json::bytes(value), NO_STORE) }
+}
+
+fn failed(id: &Value, failure: Failure) -> Response {
+    let Failure { status, code, message, data } = failure;
+    let error = match data {
+        Some(data) => json!({"code": code, "message": message, "data": data}),
+        None => json!({"code": code, "message": message}),
+    };
+    document(status, &json!({"jsonrpc": "2.0", "id": id, "error": error}))
+}
+
+fn result(id: &Value, result: &impl Serialize) -> Response {
+    #[derive(Serialize)]
+    struct Reply<'a, R> {
+        jsonrpc: &'static str,
+        id: &'a Value,
+        result: &'a R,
+    }
+    document(200, &Reply { jsonrpc: "2.0", id, result })
+}
+
+fn unsupported(version: &str) -> Failure {
+    let data = json!({"supported": VERSIONS, "requested": version});
+    let failure = Failure::new(400, UNSUPPORTED_VERSION, "Unsupported protocol version");
+    Failure { data: Some(data), ..failure }
+}
+
+/// Who this service is.
+fn server() -> Value {
+    json!({"name": "connector-vault", "title": "Connector Vault", "version": env!("CARGO_PKG_VERSION")})
+}
+
+struct Caller<'a, P> {
+    service: &'a Service,
+    ports: &'a P,
+    request: &'a Request,
+}
+
+impl<P: Ports> Caller<'_, P> {
+    async fn reply(&self, message: &Message) -> Result<Response, Failure> {
+        let Message { id, method, params, .. } = message;
+        let (Some(id), Some(method)) = (id, method.as_deref()) else {
+            // A notification, or an answer to nothing: there is nothing to say.
+            return match self.refusal().await {
+                Some(refusal) => Ok(refusal),
+                None => Ok(Response::empty(202)),
+            };
+        };
+        let is_latest = self.check(method, params)?;
+        match method {
+            "initialize" if !is_latest => {
+                let asked = params.get("protocolVersion").and_then(Value::as_str);
+                let [usual, _] = WITH_SESSIONS;
+                let version =
+                    WITH_SESSIONS.into_iter().find(|known| asked == Some(*known)).unwrap_or(usual);
+                self.let_in(id, &json!({
+                    "protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": server(),
+                    "instructions": INSTRUCTIONS,
+                })).await
+            }
+            "ping" if !is_latest => self.let_in(id, &json!({})).await,
+            "server/discover" => {
+                self.let_in(id, &json!({
+                    "resultType": "complete", "supportedVersions": VERSIONS,
+                    "capabilities": {"tools": {}}, "instructions": INSTRUCTIONS, "ttlMs": TTL_MS, "cacheScope": "public",
+                    "_meta": {"io.modelcontextprotocol/serverInfo": server()},
+                })).await
+            }
+            "tools/list" => {
+                let tools: Vec<Value> = TOOLS.iter().map(Tool::description).collect();
+                let list = if is_latest {
+                    json!({"tools": tools, "resultType": "complete", "ttlMs": TTL_MS, "cacheScope": "public"})
+                } else {
+                    json!({"tools": tools})
+                };
+                self.let_in(id, &list).await
+            }
+            "tools/call" => {
+                let name = params.get("name").and_then(Value::as_str).unwrap_or_default();
+                let tool = TOOLS.iter().find(|tool| tool.name == name);
+                let unknown = || Failure::new(200, INVALID_PARAMS, format!("Unknown tool: {name}"));
+                self.call(id, tool.ok_or_else(unknown)?, params, is_latest).await
+            }
+            _ => {
+                let status = if is_latest { 404 } else { 200 };
+                Err(Failure::new(status, METHOD_NOT_FOUND, "Method not found"))
+            }
+        }
+    }
+
+    /// Checks the version, and that the headers say what the body says. Returns whether it is the latest one.
+    fn check(&self, method: &str, params: &Value) -> Result<bool, Failure> {
+        let meta = |name: &str| {
+            let meta = params.get("_meta").and_then(|meta| meta.get(name));
+            meta.and_then(Value::as_str)
+        };
+        let declared = meta("io.modelcontextprotocol/protocolVersion");
+        let header = self.request.header("mcp-protocol-version");
+        let Some(version) = declared else {
+            return match header {
+                Some(LATEST) => Err(mismatch(
+                    "`_meta` must name the protocol version that `MCP-Protocol-Version` names",
+                )),
+                // Before `initialize` there is none; without one it is an earlier version of the same kind.
+                None | Some("2025-03-26") => Ok(false),
+                Some(known) if WITH_SESSIONS.contains(&known) => Ok(false),
+                Some(other) => Err(unsupported(other)),
+            };
+        };
+        if header != Some(version) {
+            return Err(mismatch(
+                "`MCP-Protocol-Version` must name the protocol version of the body",
+            ));
+        }
+        if version != LATEST {
+            return Err(unsupported(version));
+        }
+        if self.request.header("mcp-method") != Some(method) {
+            return Err(mismatch("`Mcp-Method` must name the method of the body"));
+        }
+        let name = params.get("name").and_then(Value::as_str);
+        if method == "tools/call" && self.request.header("mcp-name") != name {
+            return Err(mismatch("`Mcp-Name` must name the tool of the body"));
+        }
+        Ok(true)
+    }
+
+    /// A request to this API as the same caller.
+    fn own(&self, method: &str, path: String, query: String, body: Option<Vec<u8>>) -> Request {
+        let passes =
+            |name: &str| name != "content-type" && !name.starts_with("if-") && name != "accept";
+        let sent = self.request.headers.iter().filter(|(name, _)| passes(name)).cloned();
+        let mut headers: Vec<_> = sent.collect();
+        let bearer = self.request.header("authorization");
+        if let Some(secret) = bearer.and_then(|value| value.strip_prefix("Bearer ")) {
+            headers.push((SECRET_HEADER.to_owned(), secret.to_owned()));
+        }
+        if body.is_some() {
+            headers.push(("content-type".to_owned(), "application/json".to_owned()));
+        }
+        Request {
+            method: method.to_owned(),
+            origin: self.request.origin.clone(),
+            path,
+            query,
+            headers,
+            body: Body::Whole(body.unwrap_or_default()),
+        }
+    }
+
+    /// The answer to a caller whose key or token is not valid. Returns `None` when it is.
+    async fn refusal(&self) -> Option<Response> {
+        let whoami = self.own("GET", "/v1/whoami".to_owned(), String::new(), None);
+        let mut response = Box::pin(handle(self.service, self.ports, &whoami)).await;
+        // The headers that every response has are added once more.
+        response.headers.retain(|(name, _)| {
+            matches!(*name, "content-type" | "cache-control" | "www-authenticate" | "retry-after")
+        });
+        (response.status != 200).then_some(response)
+    }
+
+    /// A result that everybody gets whose key or token is valid.
+    async fn let_in(&self, id: &Value, value: &Value) -> Result<Response, Failure> {
+        Ok(self.refusal().await.unwrap_or_else(|| result(id, value)))
+    }
+
+    async fn call(
+        &self,
+        id: &Value,
+        tool: &Tool,
+        params: &Value,
+        is_latest: bool,
+    ) -> Result<Response, Failure> {
+        let nothing = json!({});
+        let arguments = params.get("arguments").unwrap_or(&nothing);
+        let (text, is_error) = match tool.request(arguments) {
+            Ok((method, path, query, body)) => {
+                let request = self.own(method, path, query, body);
+                let mut response = Box::pin(handle(self.service, self.ports, &request)).await;
+                if response.status == 401 {
+                    response.headers.retain(|(name, _)| {
+                        matches!(*name, "content-type" | "cache-control" | "www-authenticate")
+                    });
+                    return Ok(response);
+                }
+                let body = match response.kept.take() {
+                    Some(kept) => kept.read(0..kept.size()).unwrap_or_default(),
+                    None => response.body,
+                };
+                (String::from_utf8(body).unwrap_or_default(), response.status >= 400)
+            }
+            Err(what) => {
+                if let Some(refusal) = self.refusal().await {
+                    return Ok(refusal);
+                }
+                (what, true)
+            }
+        };
+        let structured: Option<&RawValue> = serde_json::from_str(&text).ok();
+        let returned = ToolResult {
+            result_type: is_latest.then_some("complete"),
+            content: [Text { r#type: "text", text: &text }],
+            structured_content: structured.filter(|it| it.get().starts_with('{')),
+            is_error,
+        };
+        Ok(result(id, &returned))
+    }
+}
+
+fn mismatch(what: &str) -> Failure {
+    Failure::new(400, HEADER_MISMATCH, what)
+}

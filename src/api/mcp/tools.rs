@@ -1,0 +1,196 @@
+//! The tools, and the request to this API that each of them sends.
+
+use serde_json::{Map, Value, json};
+
+use crate::json;
+use crate::percent::encode;
+
+/// A tool of agents.
+pub struct Tool {
+    /// Its name.
+    pub name: &'static str,
+    title: &'static str,
+    about: &'static str,
+    /// The arguments, each with what it is: its name, its schema's type, whether it is required.
+    arguments: &'static [(&'static str, &'static str, bool, &'static str)],
+    is_read_only: bool,
+    is_destructive: bool,
+    is_open_world: bool,
+}
+
+/// All tools.
+pub const TOOLS: [Tool; 5] = [
+    Tool {
+        name: "search_actions",
+        title: "Search actions",
+        about: "Find actions of platforms by what they do. Returns platform, key, title and method of each, the best match first.",
+        arguments: &[
+            ("query", "string", true, "What to do, such as `create github issue`"),
+            ("platform", "string", false, "Only these platforms, comma-separated"),
+            ("limit", "integer", false, "How many, 1–50. Default: 10"),
+        ],
+        is_read_only: true,
+        is_destructive: false,
+        is_open_world: false,
+    },
+    Tool {
+        name: "describe_action",
+        title: "Describe an action",
+        about: "Get what an action takes: `input` is the JSON Schema of run_action's `input`.",
+        arguments: &[
+            ("platform", "string", true, "The action's platform"),
+            ("key", "string", true, "The action's key"),
+        ],
+        is_read_only: true,
+        is_destructive: false,
+        is_open_world: false,
+    },
+    Tool {
+        name: "list_connections",
+        title: "List connections",
+        about: "List the connected accounts that can be used, with their ids.",
+        arguments: &[
+            ("platform", "string", false, "Only of this platform"),
+            ("identity", "string", false, "Only of this identity"),
+            ("limit", "integer", false, "How many, 1–100. Default: 20"),
+        ],
+        is_read_only: true,
+        is_destructive: false,
+        is_open_world: false,
+    },
+    Tool {
+        name: "run_action",
+        title: "Run an action",
+        about: "Run an action as a connected account. May change or delete data if the action's method is not GET. Returns the platform's status, headers and body. Errors in the input are all named.",
+        arguments: &[
+            ("connection", "string", true, "The connection's id"),
+            ("key", "string", true, "The action's key"),
+            (
+                "input",
+                "object",
+                false,
+                "`path`, `query`, `header`, `body`, as describe_action says",
+            ),
+        ],
+        is_read_only: false,
+        is_destructive: true,
+        is_open_world: true,
+    },
+    Tool {
+        name: "start_connect",
+        title: "Connect an account",
+        about: "Start to connect an account. Give the returned `authorizationUrl` to the user, who opens it within 10 minutes; then list connections again.",
+        arguments: &[
+            ("platform", "string", true, "The platform"),
+            ("identity", "string", false, "Whose account it is; not with a user's token"),
+            (
+                "identityType",
+                "string",
+                false,
+                "`user`, `team`, `organization` or `project`; not with a user's token",
+            ),
+            ("authMethod", "string", false, "Which of the connector's methods, if it has several"),
+        ],
+        is_read_only: false,
+        is_destructive: false,
+        is_open_world: true,
+    },
+];
+
+/// A request: method, path, query, body.
+pub type Sent = (&'static str, String, String, Option<Vec<u8>>);
+
+impl Tool {
+    /// The tool as it is listed.
+    pub fn description(&self) -> Value {
+        let schema = |(name, kind, _, about): &(&str, &str, bool, &str)| {
+            ((*name).to_owned(), json!({"type": kind, "description": about}))
+        };
+        let properties: Map<String, Value> = self.arguments.iter().map(schema).collect();
+        let required = self.arguments.iter().filter(|(_, _, is_required, _)| *is_required);
+        let required: Vec<&str> = required.map(|(name, ..)| *name).collect();
+        json!({
+            "name": self.name,
+            "title": self.title,
+            "description": self.about,
+            "inputSchema": {
+                "type": "object", "properties": properties, "required": required, "additionalProperties": false,
+            },
+            "annotations": {
+                "readOnlyHint": self.is_read_only, "destructiveHint": self.is_destructive,
+                "openWorldHint": self.is_open_world,
+            },
+        })
+    }
+
+    /// The request that the tool sends.
+    ///
+    /// # Errors
+    /// What is wrong with the arguments.
+    pub fn request(&self, arguments: &Value) -> Result<Sent, String> {
+        let Value::Object(given) = arguments else {
+            return Err("`arguments` must be an object.".to_owned());
+        };
+        let mut faults = Vec::new();
+        for (name, kind, is_required, _) in self.arguments {
+            let fits = match (given.get(*name), *kind) {
+                (None, _) => !is_required,
+                (Some(value), "string") => value.as_str().is_some_and(|text| !text.is_empty()),
+                (Some(value), "integer") => value.is_u64(),
+                (Some(value), _) => value.is_object(),
+            };
+            if !fits {
+                faults.push(format!("`{name}` must be a {kind}."));
+            }
+        }
+        for name in given.keys() {
+            if !self.arguments.iter().any(|(known, ..)| known == name) {
+                faults.push(format!("`{name}` is not an argument of this tool."));
+            }
+        }
+        if !faults.is_empty() {
+            return Err(faults.join(" "));
+        }
+        Ok(self.sent(given))
+    }
+
+    fn sent(&self, given: &Map<String, Value>) -> Sent {
+        let text = |name: &str| given.get(name).and_then(Value::as_str).unwrap_or_default();
+        let limit = |usual: u64, most: u64| {
+            given.get("limit").and_then(Value::as_u64).unwrap_or(usual).clamp(1, most)
+        };
+        let mut query = String::new();
+        let mut add = |name: &str, value: &str| {
+            if !value.is_empty() {
+                for piece in [if query.is_empty() { "" } else { "&" }, name, "=", &encode(value)] {
+                    query.push_str(piece);
+                }
+            }
+        };
+        match self.name {
+            "search_actions" => {
+                add("q", text("query"));
+                add("platform", text("platform"));
+                add("limit", &limit(10, 50).to_string());
+                ("GET", "/v1/available-actions".to_owned(), query, None)
+            }
+            "describe_action" => {
+                let (platform, key) = (encode(text("platform")), encode(text("key")));
+                ("GET", format!("/v1/available-actions/{platform}/{key}"), query, None)
+            }
+            "list_connections" => {
+                add("platform", text("platform"));
+                add("identity", text("identity"));
+                add("limit", &limit(20, 100).to_string());
+                ("GET", "/v1/vault/connections".to_owned(), query, None)
+            }
+            "run_action" => {
+                let (connection, key) = (encode(text("connection")), encode(text("key")));
+                let input = given.get("input").map_or_else(|| b"{}".to_vec(), json::bytes);
+                let path = format!("/v1/vault/connections/{connection}/actions/{key}");
+                ("POST", path, query, Some(input))
+            }
+            _ => ("POST", "/v1/vault/connect".to_owned(), query, Some(json::bytes(given))),
+        }
+    }
+}

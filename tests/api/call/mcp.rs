@@ -1,0 +1,284 @@
+//! The tools of agents: contract, part 14.
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::connect::{of_ann, token};
+use crate::support::{anonymous, units, with_body};
+
+fn api() -> Api {
+    let get = json!({
+        "title": "Get a thing", "key": "getThing", "method": "GET", "modelName": "Thing", "facts": {"path": "/things/{id}"},
+        "parameters": [{
+            "name": "id", "in": "path", "required": true, "schema": {"type": "integer"}, "style": "simple", "explode": false,
+            "contentType": null,
+        }],
+        "responses": [],
+    });
+    let settings = [("ALLOWED_ORIGINS", "https://app.example")];
+    calling(&settings, units(json!({}), &[get], &[]))
+}
+
+fn post(headers: &[(&str, &str)], message: &str) -> connector_vault::api::Request {
+    let mut request = with_body(anonymous("POST", "/mcp"), message);
+    for (name, value) in headers {
+        request = with_header(request, name, value);
+    }
+    request
+}
+
+/// Sends a message of an earlier version with the key.
+fn ask(api: &Api, method: &str, params: &Value) -> Value {
+    let message = json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params});
+    let bearer = format!("Bearer {}", api.key.reveal());
+    let response = api.send(&post(&[("authorization", &bearer)], &message.to_string()));
+    assert_eq!(response.status, 200, "{}", text(&response));
+    let answer = body(&response);
+    assert_eq!((&answer["jsonrpc"], &answer["id"]), (&json!("2.0"), &json!(7)));
+    answer
+}
+
+fn tool(api: &Api, name: &str, arguments: &Value) -> Value {
+    ask(api, "tools/call", &json!({"name": name, "arguments": arguments}))["result"].clone()
+}
+
+/// Sends a message of the latest version.
+fn ask_latest(api: &Api, method: &str, mut params: Value, headers: &[(&str, &str)]) -> Response {
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let message = json!({"jsonrpc": "2.0", "id": "a", "method": method, "params": params});
+    let secret = [("x-service-secret", api.key.reveal())];
+    api.send(&post(&[&secret, headers].concat(), &message.to_string()))
+}
+
+const LATEST: (&str, &str) = ("mcp-protocol-version", "2026-07-28");
+
+#[test]
+fn an_agent_finds_and_runs_an_action() {
+    let api = api();
+    let path = acme(&api);
+    let id = path.rsplit('/').next().unwrap();
+    let begun = ask(
+        &api,
+        "initialize",
+        &json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {}}),
+    );
+    assert_eq!(begun["result"]["protocolVersion"], "2025-06-18");
+    assert_eq!(begun["result"]["serverInfo"]["name"], "connector-vault");
+    let newer = ask(&api, "initialize", &json!({"protocolVersion": "2099-01-01"}));
+    assert_eq!(newer["result"]["protocolVersion"], "2025-11-25");
+    let list = ask(&api, "tools/list", &json!({}));
+    let tools = list["result"]["tools"].as_array().unwrap();
+    let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!(
+        names,
+        ["search_actions", "describe_action", "list_connections", "run_action", "start_connect"]
+    );
+    for (tool, reads) in tools.iter().zip([true, true, true, false, false]) {
+        assert_eq!(tool["annotations"]["readOnlyHint"], reads);
+    }
+    // About 1,500 tokens at most.
+    assert!(list.to_string().len() < 5000, "{}", list.to_string().len());
+    let described = tool(&api, "describe_action", &json!({"platform": "acme", "key": "getThing"}));
+    assert_eq!(described["structuredContent"]["input"]["required"], json!(["path"]));
+    let listed = tool(&api, "list_connections", &json!({"platform": "acme"}));
+    assert_eq!(listed["structuredContent"]["rows"][0]["id"], id);
+    assert_eq!(listed["isError"], false);
+    platform(&api, |_| {
+        Ok(answered(200, &[("content-type", "application/json")], "{\"name\":\"x\"}"))
+    });
+    let run = json!({"connection": id, "key": "getThing", "input": {"path": {"id": 5}}});
+    let ran = tool(&api, "run_action", &run);
+    assert_eq!(
+        (&ran["isError"], &ran["structuredContent"]["body"]["name"]),
+        (&json!(false), &json!("x"))
+    );
+    let text: Value = serde_json::from_str(ran["content"][0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!(text, ran["structuredContent"]);
+    assert_eq!(sent(&api).last().unwrap().url, "https://api.acme.example/v2/things/5");
+    // What is wrong is for the agent to read and mend.
+    let bad = tool(
+        &api,
+        "run_action",
+        &json!({"connection": id, "key": "getThing", "input": {"path": {"id": "5"}}}),
+    );
+    assert_eq!(
+        (&bad["isError"], &bad["structuredContent"]["errors"][0]["pointer"]),
+        (&json!(true), &json!("/path/id"))
+    );
+    let bad = tool(&api, "run_action", &json!({"conection": id}));
+    assert_eq!(
+        (&bad["isError"], &bad["content"][0]["text"]),
+        (
+            &json!(true),
+            &json!(
+                "`connection` must be a string. `key` must be a string. `conection` is not an argument of this tool."
+            )
+        )
+    );
+    // What must be connected first leads to a link.
+    let mut wish = of_ann("acme");
+    wish["identity"] = json!("bob");
+    let begun = tool(&api, "start_connect", &wish);
+    let link = begun["structuredContent"]["authorizationUrl"].as_str().unwrap();
+    assert!(link.starts_with("https://vault.example/connect/go/"), "{link}");
+}
+
+#[test]
+fn the_latest_version_needs_no_session() {
+    let api = api();
+    let found = ask_latest(
+        &api,
+        "server/discover",
+        json!({}),
+        &[LATEST, ("mcp-method", "server/discover")],
+    );
+    let result = body(&found)["result"].clone();
+    assert_eq!(result["supportedVersions"], json!(["2026-07-28", "2025-11-25", "2025-06-18"]));
+    assert_eq!(
+        (&result["resultType"], &result["cacheScope"]),
+        (&json!("complete"), &json!("public"))
+    );
+    let list =
+        body(&ask_latest(&api, "tools/list", json!({}), &[LATEST, ("mcp-method", "tools/list")]));
+    assert_eq!(
+        (&list["result"]["resultType"], list["result"]["ttlMs"].is_u64()),
+        (&json!("complete"), true)
+    );
+    let call = json!({"name": "list_connections", "arguments": {}});
+    let headers = [LATEST, ("mcp-method", "tools/call"), ("mcp-name", "list_connections")];
+    let called = body(&ask_latest(&api, "tools/call", call.clone(), &headers));
+    assert_eq!(
+        (&called["result"]["resultType"], &called["result"]["structuredContent"]["total"]),
+        (&json!("complete"), &json!(0))
+    );
+    for (method, params, headers, status, code) in [
+        ("tools/list", json!({}), &[][..], 400, -32020),
+        ("tools/list", json!({}), &[LATEST], 400, -32020),
+        ("tools/list", json!({}), &[LATEST, ("mcp-method", "tools/call")], 400, -32020),
+        (
+            "tools/list",
+            json!({}),
+            &[("mcp-protocol-version", "2025-11-25"), ("mcp-method", "tools/list")],
+            400,
+            -32020,
+        ),
+        (
+            "tools/call",
+            call,
+            &[LATEST, ("mcp-method", "tools/call"), ("mcp-name", "run_action")],
+            400,
+            -32020,
+        ),
+        ("initialize", json!({}), &[LATEST, ("mcp-method", "initialize")], 404, -32601),
+        ("prompts/list", json!({}), &[LATEST, ("mcp-method", "prompts/list")], 404, -32601),
+    ] {
+        let response = ask_latest(&api, method, params, headers);
+        assert_eq!(
+            (response.status, &body(&response)["error"]["code"]),
+            (status, &json!(code)),
+            "{method} {headers:?}"
+        );
+        assert_eq!(body(&response)["id"], "a");
+    }
+    let message = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"1999-01-01"}}}"#;
+    let headers = [("x-service-secret", api.key.reveal()), ("mcp-protocol-version", "1999-01-01")];
+    let response = api.send(&post(&headers, message));
+    assert_eq!((response.status, &body(&response)["error"]["code"]), (400, &json!(-32022)));
+    assert_eq!(body(&response)["error"]["data"]["requested"], "1999-01-01");
+}
+
+#[test]
+fn messages_that_are_none_are_refused() {
+    let api = api();
+    let key = [("x-service-secret", api.key.reveal())];
+    for (message, status, code) in [
+        ("{", 400, -32700),
+        ("[]", 400, -32600),
+        ("{}", 400, -32600),
+        (r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, 400, -32600),
+        (r#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#, 400, -32600),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"nothing"}"#, 200, -32601),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"nothing"}}"#,
+            200,
+            -32602,
+        ),
+    ] {
+        let response = api.send(&post(&key, message));
+        assert_eq!(
+            (response.status, &body(&response)["error"]["code"]),
+            (status, &json!(code)),
+            "{message}"
+        );
+        assert_eq!(response.header("content-type"), Some("application/json"));
+    }
+    let note = api.send(&post(&key, r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#));
+    assert_eq!((note.status, note.body.len()), (202, 0));
+    assert_eq!(api.send(&with_header(anonymous("GET", "/mcp"), key[0].0, key[0].1)).status, 405);
+}
+
+#[test]
+fn an_agent_sees_and_does_what_its_caller_may() {
+    let api = api();
+    let path = acme(&api);
+    let id = path.rsplit('/').next().unwrap().to_owned();
+    platform(&api, |_| Ok(answered(200, &[], "")));
+    sent(&api);
+    let of = |identity: &str, scopes: &[&str]| {
+        token(&api, &json!({"identity": identity, "scopes": scopes}))
+    };
+    let all = ["catalog:read", "connections:read", "connections:call"];
+    let call = |secret: &str, name: &str, arguments: &Value| {
+        let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": arguments}});
+        let response = api
+            .send(&post(&[("authorization", &format!("Bearer {secret}"))], &message.to_string()));
+        body(&response)["result"].clone()
+    };
+    let run = json!({"connection": id, "key": "getThing", "input": {"path": {"id": 5}}});
+    let (ann, bob) = (of("ann", &all), of("bob", &all));
+    assert_eq!(call(&ann, "list_connections", &json!({}))["structuredContent"]["total"], 1);
+    assert_eq!(call(&bob, "list_connections", &json!({}))["structuredContent"]["total"], 0);
+    assert_eq!(call(&ann, "run_action", &run)["isError"], false);
+    assert_eq!(call(&bob, "run_action", &run)["structuredContent"]["code"], "connection_not_found");
+    let reader = of("ann", &["connections:read"]);
+    assert_eq!(
+        call(&reader, "run_action", &run)["structuredContent"]["code"],
+        "insufficient_scope"
+    );
+    assert_eq!(sent(&api).len(), 1);
+    // Nobody is let in without a key, whatever the message.
+    for message in [
+        "{",
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"nothing"}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_connections"}}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"run_action"}}"#,
+        r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+    ] {
+        for headers in [
+            &[][..],
+            &[("authorization", "Bearer sk_test_nobody")],
+            &[("authorization", "Basic eDp5")],
+        ] {
+            let response = api.send(&post(headers, message));
+            assert_eq!(
+                (response.status, response.header("www-authenticate")),
+                (401, Some("ApiKey")),
+                "{message}"
+            );
+        }
+    }
+    // Pages of other origins are refused.
+    let message = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    for (origin, status) in [
+        ("https://app.example", 200),
+        ("https://vault.example", 200),
+        ("https://evil.example", 403),
+        ("null", 403),
+    ] {
+        let headers = [("x-service-secret", api.key.reveal()), ("origin", origin)];
+        assert_eq!(api.send(&post(&headers, message)).status, status, "{origin}");
+    }
+}
