@@ -416,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    #[expect(clippy::too_many_lines, reason = "a table of cases")]
+    #[expect(clippy::too_many_lines, reason = "a case each")]
     fn each_keyword_is_checked() {
         for (schema, good, bad, pointer, what) in [
             (json!({"type": "string"}), json!("x"), json!(1), "", "must be a string"),

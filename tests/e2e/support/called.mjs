@@ -77,7 +77,11 @@ export class Platform {
   async #large(response, bytes) {
     response.writeHead(200, { "content-type": "application/octet-stream" });
     for (let sent = 0; sent < bytes && !response.destroyed; sent += CHUNK.length)
-      if (!response.write(CHUNK)) await new Promise((done) => response.once("drain", done).once("close", done));
+      if (!response.write(CHUNK))
+        await new Promise((done) => {
+          const goOn = () => done(response.off("drain", goOn).off("close", goOn));
+          response.on("drain", goOn).on("close", goOn);
+        });
     response.end();
   }
 
