@@ -40,6 +40,17 @@ export interface Names {
   Environment:
     | "test"
     | "live";
+  EventType:
+    | "connection.created"
+    | "connection.updated"
+    | "connection.deleted"
+    | "connection.connected"
+    | "connection.reconnected"
+    | "connection.degraded"
+    | "connection.recovered"
+    | "connection.failed"
+    | "connection.scopes_changed"
+    | "oauth_client.rejected";
   Grant:
     | "authorization_code"
     | "client_credentials";
@@ -100,7 +111,8 @@ export interface Names {
     | "credentials:write"
     | "clients:read"
     | "clients:write"
-    | "connections:call";
+    | "connections:call"
+    | "events:read";
   SessionScope:
     | "catalog:read"
     | "connections:read"

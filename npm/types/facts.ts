@@ -49,6 +49,12 @@ export const parameters = {
   CredentialsQuery: {
     refresh: "boolean",
   },
+  EventFilters: {
+    after: "text",
+    connection: "text",
+    limit: "number",
+    types: "texts",
+  },
 } as const;
 
 export const fields = {
@@ -151,9 +157,9 @@ export const documents = {
     {"connectUrl":"…","environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"project","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write","connections:connect","connections:call"],"token":"…"},
   ],
   Whoami: [
-    {"account":"acme","environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","scopes":["catalog:read","connections:read","connections:write","sessions:create","connections:connect","credentials:read","credentials:write","clients:read","clients:write","connections:call"]},
-    {"account":"acme","environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","scopes":["catalog:read","connections:read","connections:write","sessions:create","connections:connect","credentials:read","credentials:write","clients:read","clients:write","connections:call"]},
-    {"account":"acme","environment":"test","expiresAt":null,"scopes":["catalog:read","connections:read","connections:write","sessions:create","connections:connect","credentials:read","credentials:write","clients:read","clients:write","connections:call"]},
+    {"account":"acme","environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","scopes":["catalog:read","connections:read","connections:write","sessions:create","connections:connect","credentials:read","credentials:write","clients:read","clients:write","connections:call","events:read"]},
+    {"account":"acme","environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","scopes":["catalog:read","connections:read","connections:write","sessions:create","connections:connect","credentials:read","credentials:write","clients:read","clients:write","connections:call","events:read"]},
+    {"account":"acme","environment":"test","expiresAt":null,"scopes":["catalog:read","connections:read","connections:write","sessions:create","connections:connect","credentials:read","credentials:write","clients:read","clients:write","connections:call","events:read"]},
   ],
   WhoamiOfToken: [
     {"account":"acme","environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":null,"origins":null,"platforms":null,"scopes":["catalog:read","connections:read"]},

@@ -7,7 +7,7 @@ const MINUTE_MS = 60_000;
  * @param {string} address of the service, without a trailing slash
  */
 export function runClock(address) {
-  const url = `${address}/cdn-cgi/handler/scheduled?cron=${encodeURIComponent("* * * * *")}`;
+  const url = `${address}/cdn-cgi/local/scheduled?cron=${encodeURIComponent("* * * * *")}`;
   // What goes wrong is in the service's own log, and due again in a minute.
   const tick = () =>
     fetch(url).then(

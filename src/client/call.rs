@@ -1,8 +1,9 @@
 //! What each method of the package requests, checked with the service's own code.
 
+use gloo_net::http::{Headers, RequestBuilder};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
-use web_sys::{AbortSignal, Request, RequestInit, RequestRedirect};
+use web_sys::{AbortSignal, Request, RequestRedirect};
 
 use super::body;
 use super::failure::Failure;
@@ -361,23 +362,29 @@ impl Call {
         signal: &AbortSignal,
     ) -> Result<Request, JsValue> {
         let method = match self.method {
-            Method::Get => "GET",
-            Method::Post => "POST",
-            Method::Put => "PUT",
-            Method::Patch => "PATCH",
-            Method::Delete => "DELETE",
+            Method::Get => gloo_net::http::Method::GET,
+            Method::Post => gloo_net::http::Method::POST,
+            Method::Put => gloo_net::http::Method::PUT,
+            Method::Patch => gloo_net::http::Method::PATCH,
+            Method::Delete => gloo_net::http::Method::DELETE,
         };
-        let init = RequestInit::new();
-        init.set_method(method);
-        if let Some(body) = &self.body {
+        if self.body.is_some() {
             headers.set("content-type", "application/json")?;
-            init.set_body(&body.into());
         }
-        init.set_headers(&headers);
         // Following a redirect would send the secret to wherever it leads.
-        init.set_redirect(RequestRedirect::Manual);
-        init.set_signal(Some(signal));
-        Request::new_with_str_and_init(&format!("{base}{}", self.address), &init)
+        let builder = RequestBuilder::new(&format!("{base}{}", self.address))
+            .method(method)
+            .headers(Headers::from_raw(headers))
+            .redirect(RequestRedirect::Manual)
+            .abort_signal(Some(signal));
+        let request = match &self.body {
+            Some(body) => builder.body(body),
+            None => builder.build(),
+        };
+        request.map(Request::from).map_err(|error| match error {
+            gloo_net::Error::JsError(error) => error.message.into(),
+            gloo_net::Error::GlooError(message) => message.into(),
+        })
     }
 }
 

@@ -71,8 +71,6 @@ export async function open(method, url, head, sent, request, deadline) {
   const wait = () => {
     if (!isOver) timer = setTimeout(() => stop.abort((isLate = true)), deadline);
   };
-  // Who no longer waits for the answer needs none.
-  request?.signal.addEventListener("abort", () => stop.abort());
   const init = { method, headers: headersOf(head), redirect: "manual", signal: stop.signal };
   if (sent === undefined) {
     const length = request.headers.get("content-length");

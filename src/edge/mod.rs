@@ -8,8 +8,8 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 use std::task::{self, Poll, Waker};
 
-use js_sys::Array;
 use js_sys::futures::future_to_promise;
+use js_sys::{Array, Promise};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 use worker::Env;
@@ -70,36 +70,36 @@ pub fn rehearse(request: &web_sys::Request, env: Env) -> Result<JsValue, JsValue
     begin(Rc::new(Isolate::new(&env)), request, env)
 }
 
-/// Does what is due. Each minute, the platform calls this.
-///
-/// # Errors
-/// When storage can't answer; the cause is in the log.
+/// Does what is due. Each minute, the platform calls this. The promise is rejected when storage can't answer; the cause is
+/// in the log.
 #[wasm_bindgen]
-pub async fn scheduled(env: Env) -> Result<(), JsValue> {
+pub fn scheduled(env: Env) -> Promise {
     let isolate = isolate(&env);
-    let ports = EdgePorts { env: &env, request: None };
-    log(Box::pin(schedule::run(&isolate.service, &ports)).await)
+    future_to_promise(async move {
+        let ports = EdgePorts { env: &env, request: None };
+        log(schedule::run(&isolate.service, &ports).await)
+    })
 }
 
-/// Does what a message of the queue says.
-///
-/// # Errors
-/// When it could not be done, so that the platform hands it over again; the cause is in the log.
+/// Does what a message of the queue says. The promise is rejected when it could not be done, so that the platform hands it
+/// over again; the cause is in the log.
 #[wasm_bindgen]
-pub async fn consume(message: String, env: Env) -> Result<(), JsValue> {
+pub fn consume(message: String, env: Env) -> Promise {
     let isolate = isolate(&env);
-    let ports = EdgePorts { env: &env, request: None };
-    log(Box::pin(schedule::consume(&isolate.service, &ports, &message)).await)
+    future_to_promise(async move {
+        let ports = EdgePorts { env: &env, request: None };
+        log(schedule::consume(&isolate.service, &ports, &message).await)
+    })
 }
 
 /// Writes what went wrong to the log.
-fn log(outcome: Result<Vec<String>, Problem>) -> Result<(), JsValue> {
+fn log(outcome: Result<Vec<String>, Problem>) -> Result<JsValue, JsValue> {
     match outcome {
         Ok(faults) => {
             for fault in faults {
                 worker::console_error!("{fault}");
             }
-            Ok(())
+            Ok(JsValue::UNDEFINED)
         }
         Err(problem) => Err(JsValue::from_str(&problem.cause.unwrap_or_default())),
     }

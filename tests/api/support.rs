@@ -353,17 +353,17 @@ impl Blobs for World {
 
 impl Http for World {
     async fn send(&self, request: HttpRequest, _: u32) -> Result<HttpResponse, HttpError> {
-        self.ask(request)
+        self.ask(&request)
     }
 
     async fn open(&self, request: Outgoing<'_>, deadline_ms: u32) -> Result<Incoming, HttpError> {
         assert_eq!(deadline_ms, 30_000);
         let body = match request.payload {
             Payload::Bytes(bytes) => bytes.to_vec(),
-            Payload::Arriving => self.arriving.take().expect("a stream can be sent once"),
+            Payload::Arriving => self.arriving.take().unwrap(),
         };
         self.methods.borrow_mut().push(request.method.to_owned());
-        let answer = self.ask(HttpRequest {
+        let answer = self.ask(&HttpRequest {
             method: request.method.parse().unwrap_or(Method::Get),
             url: request.url.to_owned(),
             headers: request.headers.to_vec(),
@@ -380,9 +380,9 @@ impl Http for World {
 
 impl World {
     /// What another service answers to a request.
-    fn ask(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+    fn ask(&self, request: &HttpRequest) -> Result<HttpResponse, HttpError> {
         self.sent.borrow_mut().push(request.clone());
-        (self.platform.borrow_mut())(&request)
+        (self.platform.borrow_mut())(request)
     }
 }
 

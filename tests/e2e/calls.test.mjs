@@ -170,16 +170,6 @@ describe("calls to platforms", () => {
     assert.equal(await platform.last.ended.promise, "aborted");
   });
 
-  test("an abort reaches the platform before it has answered", { timeout: TIMEOUT_MS }, async () => {
-    const hanging = new AbortController();
-    const count = platform.requests.length;
-    const asked = call("hang", { signal: hanging.signal }).catch((error) => error.name);
-    while (platform.requests.length === count) await new Promise(setImmediate);
-    hanging.abort();
-    assert.equal(await asked, "AbortError");
-    assert.equal(await platform.last.ended.promise, "aborted");
-  });
-
   const held = async () => Object.values(await isolateBytes(server)).reduce((sum, bytes) => sum + bytes, 0);
 
   test("a gigabyte goes down without staying", async () => {

@@ -363,7 +363,7 @@ fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
             scene.forget_github();
         }
         Code::PlatformNotFound if matches!(endpoint, Keyed::SetCredentials | Keyed::RunAction) => {
-            scene.forget_github()
+            scene.forget_github();
         }
         Code::PlatformNotFound => request.path = request.path.replace("github", "githb"),
         Code::ActionNotFound => request.path = request.path.replace("issuesCreate", "issuesCraete"),

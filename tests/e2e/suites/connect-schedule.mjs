@@ -19,7 +19,7 @@ export function connectSchedule(world) {
 
   /** Fires the cron trigger. */
   const minute = async () => {
-    const answer = await server.send("/cdn-cgi/handler/scheduled?cron=*+*+*+*+*");
+    const answer = await server.send("/cdn-cgi/local/scheduled?cron=*+*+*+*+*");
     assert.deepEqual([answer.status, answer.text], [200, "ok"]);
   };
 

@@ -33,7 +33,6 @@ export class Platform {
     if (headers.authorization !== `Bearer ${this.token}`) return response.writeHead(401).end("who are you?");
     const path = pathname.replace(/^\/api/, "");
     if (path === "/events") return this.#events(response, seen);
-    if (path === "/hang") return;
     const text = [];
     try {
       for await (const chunk of request) {
