@@ -58,7 +58,7 @@ const DECLARED = [
     "connection",
     "connections",
   ],
-  ...["credentials", "errors", "keys", "loaded", "module", "names", "options", "pages", "secret", "sessions"],
+  ...["credentials", "errors", "events", "keys", "loaded", "module", "names", "options", "pages", "secret", "sessions"],
 ];
 const FILES = [
   ...BUNDLES.map(({ file }) => file),

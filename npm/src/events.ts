@@ -46,8 +46,8 @@ export type VaultEvent = ConnectionEvent | OauthClientEvent;
 
 /** Which events to list. */
 export interface EventFilters {
-  /** Only events of these types. */
-  types?: readonly EventType[] | undefined;
+  /** Only events of this type, or of one of these. */
+  types?: EventType | readonly EventType[] | undefined;
   /** Only events about the connection with this id. */
   connection?: string | undefined;
   /** Events per request: 1–500, default 20; 100 when iterating. */

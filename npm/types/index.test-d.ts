@@ -119,7 +119,9 @@ type ActionSearch = {
 
 // A list of events takes any texts as `types`, and refuses those that are none.
 type EventFilters = {
-  [Name in keyof declared.EventFilters]: Name extends "types" ? readonly string[] : declared.EventFilters[Name];
+  [Name in keyof declared.EventFilters]: Name extends "types"
+    ? string | readonly string[]
+    : declared.EventFilters[Name];
 };
 
 export type Asked = Check<{
