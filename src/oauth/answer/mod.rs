@@ -111,7 +111,7 @@ const ACCESS_TOKEN: [&str; 2] = ["access_token", "accessToken"];
 fn tokens(oauth: &OAuth2, body: &Value, grant: &Value, now_ms: u64) -> Option<Tokens> {
     let access_token = text(grant, ACCESS_TOKEN).filter(|token| is_token(token))?.to_owned();
     let refresh_token = match text(grant, ["refresh_token", "refreshToken"]) {
-        Some(token) => Some(Some(token).filter(|token| is_token(token))?.to_owned()),
+        Some(token) => Some(Some(token).filter(|token| is_refresh_token(token))?.to_owned()),
         None => None,
     };
     let id_token =
@@ -136,6 +136,11 @@ fn text<'a, const N: usize>(object: &'a Value, names: [&str; N]) -> Option<&'a s
 /// Whether a token can be sent in a header.
 fn is_token(text: &str) -> bool {
     text.len() <= MAX_TOKEN && text.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
+/// Whether a refresh token is one (RFC 6749, appendix A.17). It is sent in a body, where a space does no harm.
+fn is_refresh_token(text: &str) -> bool {
+    text.len() <= MAX_TOKEN && text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
 fn token_type(said: Option<&str>) -> String {

@@ -115,6 +115,10 @@ fn table(all: &[Shown], file: Option<&str>, place: &str) -> String {
             (Role::Opens, 0) => {
                 writeln!(text, "\nNothing needs `{id}`: you may remove it from {file}.")
             }
+            (Role::Opens, rows) if rows == needed.attempts => writeln!(
+                text,
+                "\nKeep `{id}` for 10 more minutes: only attempts to connect need it, which end by then."
+            ),
             (Role::Opens, _) => writeln!(
                 text,
                 "\nKeep `{id}`: {need} it. `npm run vault-keys -- reseal` seals them with the first key."
@@ -142,9 +146,11 @@ mod tests {
 
     #[test]
     fn each_key_says_what_it_does_and_what_needs_it() {
-        let keys = VaultKeys::parse(&format!("new:{KEY},spare:{KEY},old:{KEY}")).unwrap();
+        let keys =
+            VaultKeys::parse(&format!("new:{KEY},spare:{KEY},old:{KEY},brief:{KEY}")).unwrap();
         let needs = Needs::from([
             ("old".into(), need(3)),
+            ("brief".into(), Need { attempts: 2, ..Need::default() }),
             ("gone\u{1b}".into(), need(0)),
             ("new".into(), Need { connections: 1, oauth_clients: 4, attempts: 5, revocations: 6 }),
         ]);
@@ -154,11 +160,14 @@ mod tests {
 new                                         1              4         5            6  seals
 spare                                       0              0         0            0  opens
 old                                         3              0         0            2  opens
+brief                                       0              0         2            0  opens
 gone\u{1b}                                  0              0         0            2  missing
 
 Nothing needs `spare`: you may remove it from keys.txt.
 
 Keep `old`: 5 rows need it. `npm run vault-keys -- reseal` seals them with the first key.
+
+Keep `brief` for 10 more minutes: only attempts to connect need it, which end by then.
 
 `gone\u{1b}` is missing from keys.txt, and 2 rows need it. What it has sealed can't be opened until you put it back.
 ";
