@@ -6,7 +6,7 @@ use crate::api::endpoint::Keyed;
 use crate::api::paging::DEFAULT_LIMIT;
 use crate::api::query::{Check, Parameter};
 use crate::catalog::key;
-use crate::terms::Method;
+use crate::terms::{EventType, Method};
 
 /// Names, defaults and descriptions, in the order of the service's table.
 type About = (&'static str, Node, String);
@@ -99,6 +99,12 @@ fn schema(parameter: Parameter) -> Node {
             object! {"type": "integer", "minimum": least, "maximum": most}
         }
         Check::OneOf(names) => object! {"type": "string", "enum": Node::texts(names)},
+        Check::Items(most, _) if parameter.name == "types" => object! {
+            "type": "array",
+            "items": object! {"type": "string", "enum": Node::texts(EventType::NAMES)},
+            "minItems": 1,
+            "maxItems": count(most),
+        },
         Check::Items(most, longest) => object! {
             "type": "array",
             "items": object! {"type": "string", "pattern": "^[^,]+$", "maxLength": count(longest)},

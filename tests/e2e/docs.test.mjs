@@ -158,7 +158,7 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
         for (const { status, expected, url, text } of answers) {
           assert.match(status, new RegExp(`^${expected || "2\\d\\d"}$`), `${url}: ${text}`);
           const { rows, total } = text && status !== "204" ? JSON.parse(bodyOf(text)) : {};
-          if (rows) assert.ok(rows.length > 0 && total >= rows.length, `${url} finds nothing`);
+          if (rows) assert.ok(rows.length > 0 && (total ?? rows.length) >= rows.length, `${url} finds nothing`);
           if (status === "201" || (rows === undefined && url.endsWith("/v1/vault/connections")))
             id = JSON.parse(bodyOf(text)).id ?? id;
           if (status === "202") attempt = JSON.parse(bodyOf(text)).id;

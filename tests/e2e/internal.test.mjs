@@ -18,7 +18,9 @@ const FAILING = `export function fetch(request) {
   if (request.url.includes("later")) return Promise.reject(new Error("unreachable at /secret/path"));
   throw new WebAssembly.RuntimeError("unreachable at /secret/path");
 }
-export function rehearse() {}`;
+export function rehearse() {}
+export function scheduled() {}
+export function consume() {}`;
 
 describe("a trap", () => {
   const folder = mkdtempSync(join(tmpdir(), "connector-vault-internal-"));

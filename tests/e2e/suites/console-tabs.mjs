@@ -138,7 +138,8 @@ export function consoleTabs(world) {
         "/connectors",
         async (page) => {
           await signIn(page, short);
-          await heading(page, "Connectors").waitFor();
+          // All that this view asks has been answered.
+          await page.getByRole("list", { name: "Connectors" }).waitFor();
           await world.console.expire(short);
           await page.getByRole("link", { name: "Connections", exact: true }).click();
           await page.getByText("Your key has expired or was revoked.").waitFor();

@@ -11,6 +11,8 @@ import { one, query } from "../support/vault.mjs";
 
 const PATH = "/v1/openapi.json";
 const JSON_TYPE = ["content-type", "application/json"];
+/** Operations that call a platform. */
+const CALLS = /^(runAction|proxy)/;
 const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 const PLATFORM = "github";
 const ACTION = "issuesCreate";
@@ -202,6 +204,8 @@ export function openapi(world) {
 
     test("describes every answer of every operation", async () => {
       for (const [id, operation] of description.operations) {
+        // They answer as a platform does: `calls.test.mjs` has one.
+        if (CALLS.test(id)) continue;
         const seen = new Set();
         const ask = async (request) => {
           const answer = await send(request.path, request);
@@ -288,7 +292,7 @@ export function openapi(world) {
       const text = (length) => "x".repeat(length);
       const list = (length) => Array.from({ length }, (_, n) => `x${n}`).join();
       /** Texts that a parameter takes, and texts that it does not take. */
-      const tried = ({ type, enum: names, minimum, maximum, maxLength, maxItems, pattern }) => {
+      const tried = ({ type, format, enum: names, items, minimum, maximum, maxLength, maxItems, pattern }) => {
         if (type === "boolean")
           return [
             ["true", "false"],
@@ -296,12 +300,18 @@ export function openapi(world) {
           ];
         if (type === "integer")
           return [[minimum, maximum].map(String), [minimum - 1, maximum + 1].map(String).concat("x", "1.5")];
+        if (items?.enum)
+          return [
+            [items.enum[0], items.enum.slice(0, maxItems).join()],
+            ["nothing", items.enum[0].toUpperCase(), ","],
+          ];
         if (type === "array")
           return [
             ["x", list(maxItems)],
             [list(maxItems + 1), "a,,b", ","],
           ];
         if (names) return [names, ["nothing", names[0].toUpperCase()]];
+        if (format === "uuid") return [[UNKNOWN], ["x", UNKNOWN.slice(1)]];
         if (maxLength)
           return [
             [text(1), text(maxLength)],
@@ -328,7 +338,7 @@ export function openapi(world) {
           parameters += 1;
         }
       }
-      assert.equal(parameters, 8 + 6 + 5 + 1 + 14 + 1 + 1 + 2);
+      assert.equal(parameters, 8 + 6 + 5 + 1 + 14 + 1 + 1 + 2 + 4);
     });
 
     test("takes the bodies that the service takes, and no others", async () => {
