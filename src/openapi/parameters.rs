@@ -230,7 +230,7 @@ fn events() -> Vec<About> {
         limit,
         plain(
             "after",
-            "`next` of the previous page: only events after it. If omitted, the list begins with the oldest event. For example, `evt_0000000000042`.",
+            "`next` of the previous page: only events after it. If omitted, the list begins with the oldest event. For example, `evt_0000000000001`.",
         ),
     ]
 }
