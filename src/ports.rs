@@ -123,8 +123,18 @@ pub fn first_row<T: DeserializeOwned>(
     sets: &[ResultSet],
     statement: usize,
 ) -> Result<Option<T>, StorageError> {
-    let rows = sets.get(statement).map(ResultSet::rows::<T>).transpose()?;
-    Ok(rows.and_then(|rows| rows.into_iter().next()))
+    Ok(all_rows(sets, statement)?.into_iter().next())
+}
+
+/// All rows of the statement with this number; none when there is no such statement.
+///
+/// # Errors
+/// As [`first_row`].
+pub fn all_rows<T: DeserializeOwned>(
+    sets: &[ResultSet],
+    statement: usize,
+) -> Result<Vec<T>, StorageError> {
+    Ok(sets.get(statement).map(ResultSet::rows).transpose()?.unwrap_or_default())
 }
 
 /// The vault's database.
@@ -200,6 +210,14 @@ pub fn is_recent(now: u64, since: u64, trust: u64) -> bool {
 pub trait Random {
     /// Fills `bytes`.
     fn fill(&self, bytes: &mut [u8]);
+
+    /// A random byte.
+    fn byte(&self) -> u8 {
+        let mut bytes = [0];
+        self.fill(&mut bytes);
+        let [byte] = bytes;
+        byte
+    }
 
     /// A version 4 UUID, in lower case with hyphens.
     fn uuid(&self) -> String {
@@ -326,6 +344,12 @@ impl Incoming {
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
+}
+
+/// The header by which other services know this one; some refuse requests without a `User-Agent`.
+#[must_use]
+pub fn user_agent() -> (String, String) {
+    ("user-agent".to_owned(), "connector-vault".to_owned())
 }
 
 /// Other services.

@@ -38,22 +38,15 @@ fn caller<'a>(config: &Config, request: &'a Request) -> Option<&'a str> {
     (config.allows(origin) || is_document()).then_some(origin)
 }
 
-/// Whether a request is to be passed on to a platform, which may take any header.
+/// The answer to `OPTIONS`. It names the headers that a page may send only to a page that may call; `is_passed_on` says that
+/// they go to a platform, which may take any.
 #[must_use]
-pub fn is_call(request: &Request) -> bool {
-    let Route::To(resource) = Route::of(&request.path) else { return false };
-    matches!(resource.endpoint("GET"), Some(Endpoint::Keyed(keyed)) if keyed.is_proxy())
-}
-
-/// The answer to `OPTIONS`. It names the headers that a page may send only to a page that may call.
-#[must_use]
-pub fn preflight(config: &Config, request: &Request, allow: &str) -> Response {
+pub fn preflight(config: &Config, request: &Request, allow: &str, is_passed_on: bool) -> Response {
     let mut response = Response::empty(204);
     response.add("allow", allow.to_owned());
     response.add("cache-control", NO_STORE);
     if caller(config, request).is_some() {
-        let others =
-            if is_call(request) { ", *" } else { ", content-type, if-match, if-none-match" };
+        let others = if is_passed_on { ", *" } else { ", content-type, if-match, if-none-match" };
         let headers = config.secret_headers.join(", ") + others;
         response.add("access-control-allow-methods", allow.to_owned());
         response.add("access-control-allow-headers", headers);

@@ -392,6 +392,12 @@ impl Keyed {
         self.facts().path == PROXY_PATH
     }
 
+    /// Whether the endpoint calls the platform of a connection.
+    #[must_use]
+    pub fn is_call(self) -> bool {
+        self.is_proxy() || self == Self::RunAction
+    }
+
     /// The path with its parameters replaced, in order, by the percent-encoded `arguments`.
     #[must_use]
     pub fn address(self, arguments: &[&str]) -> String {

@@ -69,23 +69,32 @@ impl Service {
         self.config.allows(origin)
     }
 
-    /// Whether the answer to a request may depend on its body, so that the body has to be read.
+    /// What has to be read of a request besides the headers that every answer may depend on.
     #[must_use]
-    pub fn reads_body(&self, request: &Request) -> bool {
-        let Route::To(resource) = Route::of(&request.path) else { return false };
-        let endpoint = resource.endpoint(&request.method);
-        endpoint.is_some_and(|it| it.facts().body.is_some() || it == Endpoint::Open(Open::Mcp))
-            && self.caller(request).is_ok()
+    pub fn reads(&self, request: &Request) -> Reads {
+        let Route::To(resource) = Route::of(&request.path) else { return Reads::Nothing };
+        let reads = match resource.endpoint(&request.method) {
+            Some(Endpoint::Keyed(keyed)) if keyed.is_proxy() => Reads::All,
+            Some(endpoint)
+                if endpoint.facts().body.is_some() || endpoint == Endpoint::Open(Open::Mcp) =>
+            {
+                Reads::Body
+            }
+            _ => return Reads::Nothing,
+        };
+        if self.caller(request).is_ok() { reads } else { Reads::Nothing }
     }
+}
 
-    /// Whether a request is to be passed on to a platform, with all of its headers.
-    #[must_use]
-    pub fn passes_on(&self, request: &Request) -> bool {
-        let Route::To(resource) = Route::of(&request.path) else { return false };
-        let endpoint = resource.endpoint(&request.method);
-        matches!(endpoint, Some(Endpoint::Keyed(keyed)) if keyed.is_proxy())
-            && self.caller(request).is_ok()
-    }
+/// What has to be read of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reads {
+    /// Nothing more.
+    Nothing,
+    /// Its body, which the answer may depend on.
+    Body,
+    /// All headers and the body, since it is passed on to a platform.
+    All,
 }
 
 /// Answers a request:
@@ -105,7 +114,9 @@ impl Service {
 pub async fn handle<P: Ports>(service: &Service, ports: &P, request: &Request) -> Response {
     let metered = Metered::new(ports);
     let request_id = ports.uuid();
-    let mut response = match answer(service, ports, &metered, request, &request_id).await {
+    let route = Route::of(&request.path);
+    let answer = answer(service, ports, &metered, request, &route, &request_id);
+    let mut response = match answer.await {
         Ok(response) => response,
         Err(problem) => failure(&problem, &request.origin, &request_id),
     };
@@ -115,7 +126,8 @@ pub async fn handle<P: Ports>(service: &Service, ports: &P, request: &Request) -
     if let Some(used) = metered.settled_use().filter(|_| response.status != 401) {
         service.usage.remember(used);
     }
-    if response.header(SOURCE).is_none() && is_call(&request.path) {
+    let is_call = matches!(&route, Route::To(resource) if resource.has(Keyed::is_call));
+    if is_call && response.header(SOURCE).is_none() {
         response.add(SOURCE, "vault");
     }
     cors::expose(&service.config, request, &mut response);
@@ -143,18 +155,19 @@ async fn answer<P: Ports>(
     ports: &P,
     metered: &Metered<'_, P>,
     request: &Request,
+    route: &Route,
     request_id: &str,
 ) -> Result<Response, Problem> {
     // 1. Route.
-    let route = Route::of(&request.path);
-    let resource = match &route {
+    let resource = match route {
         Route::To(resource) => Some(resource),
         Route::UnknownInApi => None,
         Route::Unknown => return page::not_found(request).ok_or_else(Problem::no_route),
     };
     if request.method == "OPTIONS" {
         let allow = resource.map_or_else(|| READS.to_owned(), Resource::allow);
-        return Ok(cors::preflight(&service.config, request, &allow));
+        let is_passed_on = resource.is_some_and(|resource| resource.has(Keyed::is_proxy));
+        return Ok(cors::preflight(&service.config, request, &allow, is_passed_on));
     }
     let now = ports.now();
     let endpoint = match resource.map(|resource| (resource, resource.endpoint(&request.method))) {
@@ -290,12 +303,6 @@ async fn answer<P: Ports>(
 #[must_use]
 pub fn is_mcp(path: &str) -> bool {
     path == "/mcp"
-}
-
-/// Whether a path leads to what calls platforms.
-fn is_call(path: &str) -> bool {
-    let Route::To(resource) = Route::of(path) else { return false };
-    matches!(resource.endpoint("POST"), Some(Endpoint::Keyed(keyed)) if keyed.is_proxy() || keyed == Keyed::RunAction)
 }
 
 /// The results of a plan's own statements, which come after the key's.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::endpoint::{Access, Endpoint, Open, REST, is_parameter};
+use super::endpoint::{Access, Endpoint, Keyed, Open, REST, is_parameter};
 use crate::percent::decode;
 use crate::terms::Method;
 
@@ -97,6 +97,13 @@ impl Resource {
             Endpoint::Open(open) => Some(open),
             Endpoint::Keyed(_) => None,
         })
+    }
+
+    /// Whether an endpoint of this path has a property.
+    #[must_use]
+    pub fn has(&self, property: impl Fn(Keyed) -> bool) -> bool {
+        self.endpoints()
+            .any(|endpoint| matches!(endpoint, Endpoint::Keyed(keyed) if property(keyed)))
     }
 
     /// Whether no endpoint of this path needs more than [`Access::Catalog`].

@@ -9,7 +9,7 @@ use super::problem::Problem;
 use crate::events::statements::prune;
 use crate::json;
 use crate::lifecycle::statements::hand_over;
-use crate::ports::{Db, Ports, Queue, ResultSet, Statement};
+use crate::ports::{Db, Ports, Queue, Statement, all_rows};
 
 /// How many connections are handed over in one statement.
 const PORTION: usize = 1000;
@@ -68,7 +68,7 @@ async fn take<P: Ports>(
     let until = now.saturating_add(HANDED_MS);
     let batch = [hand_over(now, until, most)].into_iter().chain(more).collect();
     let sets = ports.batch(batch).await?;
-    Ok(sets.first().map(ResultSet::rows::<Due>).transpose()?.unwrap_or_default())
+    Ok(all_rows(&sets, 0)?)
 }
 
 fn messages(due: &[Due]) -> Vec<String> {

@@ -1,5 +1,7 @@
 //! Which headers of a call are passed on, in both directions.
 
+use crate::ports::user_agent;
+
 /// The address of the platform's server that a call is for, when it is not the first one.
 pub const SERVER: &str = "x-vault-server";
 /// Who answers: `platform` or `vault`.
@@ -94,8 +96,7 @@ pub fn to_platform(sent: &[(String, String)], secrets: &[String]) -> Vec<(String
     };
     let mut headers: Vec<_> = sent.iter().filter(|(name, _)| passes(name)).cloned().collect();
     if !headers.iter().any(|(name, _)| name == "user-agent") {
-        // Some platforms refuse requests without one.
-        headers.push(("user-agent".to_owned(), "connector-vault".to_owned()));
+        headers.push(user_agent());
     }
     headers
 }

@@ -15,7 +15,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use worker::Env;
 
 use crate::api::config::Variables;
-use crate::api::handle::is_mcp;
+use crate::api::handle::{Reads, is_mcp};
 use crate::api::message::MAX_BODY;
 use crate::api::problem::Problem;
 use crate::api::{Config, Service, handle, schedule};
@@ -123,15 +123,16 @@ fn answer(
     if is_mcp(&request.path) {
         request.headers = http::headers(&http::lines(sent));
     }
-    let reads_body = isolate.service.reads_body(&request);
-    let passes_on = !reads_body && isolate.service.passes_on(&request);
+    let reads = isolate.service.reads(&request);
     let sent = Clone::clone(sent);
     async move {
-        if reads_body {
-            request.body = http::read_body(&sent, MAX_BODY).await?;
-        } else if passes_on {
-            request.headers = http::headers(&http::lines(&sent));
-            request.body = http::passed_body(&sent, &request.headers).await?;
+        match reads {
+            Reads::Nothing => {}
+            Reads::Body => request.body = http::read_body(&sent, MAX_BODY).await?,
+            Reads::All => {
+                request.headers = http::headers(&http::lines(&sent));
+                request.body = http::passed_body(&sent, &request.headers).await?;
+            }
         }
         let ports = EdgePorts { env: &env, request: Some(&sent) };
         let mut response = handle(&isolate.service, &ports, &request).await;

@@ -8,7 +8,7 @@ use super::client::Client;
 use super::pkce::Verifier;
 use crate::catalog::detail::{OAuth2, TokenAuth, TokenBody};
 use crate::percent::encode;
-use crate::ports::HttpRequest;
+use crate::ports::{HttpRequest, user_agent};
 use crate::terms::Method;
 
 /// A token endpoint, and who asks it.
@@ -124,7 +124,7 @@ pub(super) fn request(
     let mut headers = vec![
         ("accept".to_owned(), "application/json".to_owned()),
         ("content-type".to_owned(), content_type.to_owned()),
-        ("user-agent".to_owned(), "connector-vault".to_owned()),
+        user_agent(),
     ];
     headers.extend(authorization.map(|value| ("authorization".to_owned(), value)));
     HttpRequest { method: Method::Post, url: url.to_owned(), headers, body: body.into_bytes() }

@@ -23,9 +23,8 @@ use crate::catalog::cache::CatalogCache;
 use crate::catalog::reader::{Catalog, FoundAction};
 use crate::json;
 use crate::nearest::shown;
-use crate::ports::{HttpError, Incoming, Payload, Ports, Random, StorageError};
+use crate::ports::{HttpError, Incoming, Payload, Ports, Random, StorageError, user_agent};
 use crate::terms::Method;
-use crate::vault::model::ConnectionId;
 
 /// The most bytes of an answer that are returned.
 pub const MAX_ANSWER: usize = 8 << 20;
@@ -48,22 +47,16 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
     context.body()?.finish()?;
     let Body::Whole(input) = &context.request.body else { return Err(Problem::no_route()) };
     let mut statements = Statements::default();
-    let run = RunAction::of(
-        context,
-        &context.connection_id(),
-        context.argument(1),
-        input,
-        &mut statements,
-    )?;
+    let held = AskedHeld::of(context, &context.connection_id(), &mut statements)?;
+    let run = RunAction { context, key: context.argument(1), input, held };
     Ok(Plan::Run(run, statements))
 }
 
 /// What a platform answers.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Answered {
-    /// The HTTP status.
-    pub status: u16,
+struct Answered {
+    status: u16,
     headers: BTreeMap<String, String>,
     body: Box<RawValue>,
     /// Only when the body is too large to be returned, and therefore null.
@@ -79,26 +72,11 @@ struct Bytes<'a> {
     content_type: &'a str,
 }
 
-impl<'a> RunAction<'a> {
-    /// An action of this key with `input`, a JSON object, and what is asked of storage for the connection with an id.
+impl RunAction<'_> {
+    /// Runs the action. Returns what the platform answers, whatever its status.
     ///
     /// # Errors
-    /// `unavailable` without keys to open with.
-    pub fn of(
-        context: &'a Context<'a>,
-        id: &ConnectionId,
-        key: &'a str,
-        input: &'a [u8],
-        statements: &mut Statements,
-    ) -> Result<Self, Problem> {
-        let held = AskedHeld::of(context, id, statements)?;
-        Ok(Self { context, key, input, held })
-    }
-
-    /// Runs the action.
-    ///
-    /// # Errors
-    /// As [`Self::run`].
+    /// `action_not_found`; `invalid_body` with all faults of the input; as [`AskedHeld::open`] and [`Line::send`].
     pub async fn answer<P: Ports>(
         self,
         principal: &Principal,
@@ -106,23 +84,6 @@ impl<'a> RunAction<'a> {
         cache: &CatalogCache,
         ports: &Metered<'_, P>,
     ) -> Result<Response, Problem> {
-        let answered = self.run(principal, results, cache, ports).await?;
-        let mut response = Response::json(json::bytes(&answered), NO_STORE);
-        response.add(SOURCE, "platform");
-        Ok(response)
-    }
-
-    /// Runs the action. Returns what the platform answers, whatever its status.
-    ///
-    /// # Errors
-    /// `action_not_found`; `invalid_body` with all faults of the input; as [`AskedHeld::open`] and [`Line::send`].
-    pub async fn run<P: Ports>(
-        self,
-        principal: &Principal,
-        results: &Results<'_>,
-        cache: &CatalogCache,
-        ports: &Metered<'_, P>,
-    ) -> Result<Answered, Problem> {
         let Self { context, key, input, held } = self;
         let catalog = Catalog::open(cache, ports).await?;
         let platform = held.connection(results)?.platform;
@@ -152,23 +113,24 @@ impl<'a> RunAction<'a> {
         let url = below(&server, &built.path, &built.query).unwrap_or(server);
         let mut headers = built.headers;
         headers.push(("accept".to_owned(), "application/json, */*;q=0.5".to_owned()));
-        headers.push(("user-agent".to_owned(), "connector-vault".to_owned()));
+        headers.push(user_agent());
         // No request of this method has a body, whatever documents say.
         let body = if action.method == Method::Get { &[][..] } else { &built.body };
         let method = action.method.as_str().to_owned();
         let call = Call { method, url, headers, payload: Payload::Bytes(body) };
         let answer = line.send(call).await?;
-        read(answer, ports).await
+        let answered = read(answer, ports).await?;
+        let mut response = Response::json(json::bytes(&answered), NO_STORE);
+        response.add(SOURCE, "platform");
+        Ok(response)
     }
 }
 
 /// Reads a platform's answer.
 async fn read<P: Ports>(answer: Incoming, ports: &Metered<'_, P>) -> Result<Answered, Problem> {
     use crate::ports::Http as _;
+    let content_type = answer.header("content-type").unwrap_or_default().to_owned();
     let Incoming { status, headers, body } = answer;
-    let content_type =
-        headers.iter().find(|(name, _)| name == "content-type").map(|(_, value)| value.clone());
-    let content_type = content_type.unwrap_or_default();
     let (bytes, body_too_large) = match ports.read(body, MAX_ANSWER).await {
         Ok(bytes) => (bytes, false),
         Err(HttpError::TooLarge) => (Vec::new(), true),

@@ -19,7 +19,7 @@ use crate::oauth::callback::{Callback, Outcome, check_issuer, read};
 use crate::oauth::pkce::Verifier;
 use crate::oauth::token::TokenEndpoint;
 use crate::oauth::{TokenError, TokenErrorKind};
-use crate::ports::{Clock, Db, Ports, ResultSet, first_row};
+use crate::ports::{Clock, Db, Ports, all_rows, first_row};
 use crate::terms::State;
 use crate::vault::draft::NewConnection;
 
@@ -225,7 +225,7 @@ impl<P: Ports> Desk<'_, P> {
         }
         let tenant = (attempt.account.as_str(), attempt.environment);
         let sets = self.ports.batch(vec![statements::select_held_of_identity(attempt)]).await?;
-        let others = sets.first().map(ResultSet::rows::<Former>).transpose()?.unwrap_or_default();
+        let others: Vec<Former> = all_rows(&sets, 0)?;
         if others.iter().any(|other| !other.is_other(&self.config.vault_keys, tenant, held)) {
             return Ok(());
         }

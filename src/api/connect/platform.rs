@@ -7,7 +7,7 @@ use crate::credentials::held::Held;
 use crate::credentials::placing::place;
 use crate::json;
 use crate::oauth::{TokenError, Tokens, answer};
-use crate::ports::{Clock, Http, HttpError, HttpRequest, HttpResponse};
+use crate::ports::{Clock, Http, HttpError, HttpRequest, HttpResponse, user_agent};
 use crate::target::Targets;
 
 /// The longest that a platform may take to answer, in milliseconds.
@@ -85,10 +85,7 @@ async fn ask<P: Http>(
         connector.servers.iter().find_map(filled)?
     };
     let placed = place(method, held);
-    let mut headers = vec![
-        ("accept".to_owned(), "application/json".to_owned()),
-        ("user-agent".to_owned(), "connector-vault".to_owned()),
-    ];
+    let mut headers = vec![("accept".to_owned(), "application/json".to_owned()), user_agent()];
     headers.extend(placed.headers.clone());
     let request =
         HttpRequest { method: request.method, url: placed.url(&url), headers, body: Vec::new() };

@@ -15,7 +15,7 @@ use crate::connect::revocations::{claim_due, delete, hold, prune};
 use crate::connect::statements::select_client_of;
 use crate::credentials::held::Held;
 use crate::oauth::revocation::{Outcome, is_done, revocation};
-use crate::ports::{Clock, Db, Http, HttpRequest, Ports, ResultSet, StorageError, first_row};
+use crate::ports::{Clock, Db, Http, HttpRequest, Ports, StorageError, all_rows, first_row};
 use crate::terms::Environment;
 
 /// How long a platform may take to answer, in milliseconds: whoever deletes a connection waits for it.
@@ -50,7 +50,7 @@ pub async fn revoke_due<P: Ports>(
 ) -> Result<Vec<(Revocation, Outcome)>, StorageError> {
     let now = ports.now();
     let sets = ports.batch(vec![prune(now), claim_due(now, limit)]).await?;
-    let rows: Vec<Revocation> = sets.get(1).map(ResultSet::rows).transpose()?.unwrap_or_default();
+    let rows: Vec<Revocation> = all_rows(&sets, 1)?;
     let mut done = Vec::new();
     for row in rows {
         let select = select_client_of(&row.account, row.environment.as_str(), &row.platform);

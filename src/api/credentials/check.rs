@@ -191,9 +191,7 @@ impl Check<'_> {
         }) else {
             return Ok(());
         };
-        let mut chance = [0];
-        ports.fill(&mut chance);
-        let [chance] = chance;
+        let chance = ports.byte();
         let finding = self.find(connector, method, &row, held, chance, ports).await;
         let now = ports.now();
         let check_at = next_check(now, self.config.check_ms, chance);

@@ -154,9 +154,7 @@ pub async fn renew<P: Ports>(
         None => ask(renewal, &row, &held, ports).await?,
     };
     let now = ports.now();
-    let mut chance = [0];
-    ports.fill(&mut chance);
-    let [chance] = chance;
+    let chance = ports.byte();
     match answer {
         // 4. Write the new tokens.
         Ok(tokens) => {
