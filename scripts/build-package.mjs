@@ -59,6 +59,7 @@ const DECLARED = [
     "connections",
   ],
   ...["credentials", "errors", "events", "keys", "loaded", "module", "names", "options", "pages", "secret", "sessions"],
+  ...["verify", "webhooks"],
 ];
 const FILES = [
   ...BUNDLES.map(({ file }) => file),

@@ -73,6 +73,7 @@ pub mod rfc3339;
 pub mod target;
 pub mod terms;
 pub mod vault;
+pub mod webhooks;
 
 #[cfg(all(target_arch = "wasm32", feature = "worker", feature = "client"))]
 compile_error!("the Worker and the client are two wasm modules: build them apart");

@@ -6,6 +6,7 @@ use std::fmt;
 use std::future::Future;
 use std::ops::Range;
 use std::rc::Rc;
+use std::time::Duration;
 
 use base64ct::{Base64UrlUnpadded, Encoding as _};
 use serde::de::DeserializeOwned;
@@ -389,8 +390,13 @@ pub trait Patterns {
 
 /// Work for later: each message is handed to another run of the service, at least once.
 pub trait Queue {
-    /// Sends messages. Returns `false` when the deployment has no queue; then nothing was sent.
-    fn enqueue(&self, messages: Vec<String>) -> impl Future<Output = Result<bool, StorageError>>;
+    /// Sends messages, to be handed over after a delay of whole seconds. Returns `false` when the deployment has no queue;
+    /// then nothing was sent.
+    fn enqueue(
+        &self,
+        messages: Vec<String>,
+        delay: Duration,
+    ) -> impl Future<Output = Result<bool, StorageError>>;
 }
 
 /// All ports together.

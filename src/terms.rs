@@ -101,6 +101,10 @@ named! {
     ConnectionsCall = "connections:call",
     /// Read events. A token can't have this scope.
     EventsRead = "events:read",
+    /// Read webhooks and their deliveries. A token can't have this scope.
+    WebhooksRead = "webhooks:read",
+    /// Create, change, test and delete webhooks. A token can't have this scope.
+    WebhooksWrite = "webhooks:write",
 }
 
 named! {
@@ -126,6 +130,8 @@ named! {
     ScopesChanged = "connection.scopes_changed",
     /// A platform rejects the account's OAuth client.
     ClientRejected = "oauth_client.rejected",
+    /// The service has disabled a webhook, because its receiver is gone or does not answer.
+    WebhookDisabled = "webhook.disabled",
 }
 
 named! {
@@ -214,6 +220,8 @@ impl Scope {
             Self::ClientsWrite => 256,
             Self::ConnectionsCall => 4096,
             Self::EventsRead => 512,
+            Self::WebhooksRead => 1024,
+            Self::WebhooksWrite => 2048,
         }
     }
 }

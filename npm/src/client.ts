@@ -13,6 +13,7 @@ import { type Connections, connections } from "./connections.js";
 import { type Events, events } from "./events.js";
 import { type Client, type ConnectorVaultOptions, readOptions } from "./options.js";
 import { type Sessions, type Whoami, sessions } from "./sessions.js";
+import { type Webhooks, webhooks } from "./webhooks.js";
 
 // Not in a private field: the declared class would have it, and an object that stands in for a client could not.
 const clients = new WeakMap<ConnectorVault, { client: Client; caller: Caller }>();
@@ -31,6 +32,8 @@ export class ConnectorVault {
   readonly oauthClients: OauthClients;
   /** What happened in the vault. */
   readonly events: Events;
+  /** Where events are sent. */
+  readonly webhooks: Webhooks;
   /** Short-lived tokens, for pages. */
   readonly sessions: Sessions;
 
@@ -46,6 +49,7 @@ export class ConnectorVault {
     this.connectAttempts = connectAttempts(caller);
     this.oauthClients = oauthClients(caller);
     this.events = events(caller);
+    this.webhooks = webhooks(caller);
     this.sessions = sessions(caller);
   }
 

@@ -20,6 +20,8 @@ export type ClientCode =
   | "aborted"
   /** A response that does not come from a connector-vault. Is `baseUrl` right? */
   | "unexpected_response"
+  /** A request that `verifyWebhook` got does not come from the service. */
+  | "invalid_signature"
   /** The WebAssembly module can't be loaded or compiled, for example because of the page's Content-Security-Policy. */
   | "no_webassembly";
 

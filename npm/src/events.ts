@@ -41,8 +41,11 @@ export type OauthClientEvent = EventOf<
   { oauthClient: { platform: string; clientId: string } }
 >;
 
+/** The service has disabled a webhook. */
+export type WebhookEvent = EventOf<Extract<EventType, `webhook.${string}`>, { webhook: { id: string } }>;
+
 /** Something that happened in the vault. */
-export type VaultEvent = ConnectionEvent | OauthClientEvent;
+export type VaultEvent = ConnectionEvent | OauthClientEvent | WebhookEvent;
 
 /** Which events to list. */
 export interface EventFilters {

@@ -85,6 +85,7 @@ export type {
   EventType,
   OauthClientEvent,
   VaultEvent,
+  WebhookEvent,
 } from "./events.js";
 export { parseConnectionKey, parseConnectorKey } from "./keys.js";
 export type {
@@ -99,3 +100,18 @@ export type { ConnectorVaultOptions } from "./options.js";
 export type { List, Page, Paging, ToArrayOptions } from "./pages.js";
 export type { Token } from "./secret.js";
 export type { NewSession, Scope, Session, Sessions, SessionScope, Whoami } from "./sessions.js";
+export { verifyWebhook } from "./verify.js";
+export type { VerifyOptions, WebhookRequest, WebhookTestEvent } from "./verify.js";
+export type {
+  Delivery,
+  DeliveryPage,
+  DeliveryQuery,
+  NewWebhook,
+  Replay,
+  Replayed,
+  Webhook,
+  WebhookChanges,
+  Webhooks,
+  WebhookTest,
+  WebhookWithSecret,
+} from "./webhooks.js";

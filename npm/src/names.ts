@@ -50,7 +50,8 @@ export interface Names {
     | "connection.recovered"
     | "connection.failed"
     | "connection.scopes_changed"
-    | "oauth_client.rejected";
+    | "oauth_client.rejected"
+    | "webhook.disabled";
   Grant:
     | "authorization_code"
     | "client_credentials";
@@ -87,11 +88,14 @@ export interface Names {
     | "attempt_not_found"
     | "credentials_not_found"
     | "oauth_client_not_found"
+    | "webhook_not_found"
     | "method_not_allowed"
     | "connection_exists"
     | "connection_failed"
     | "credentials_held"
     | "oauth_client_missing"
+    | "webhook_limit"
+    | "webhook_inactive"
     | "precondition_failed"
     | "body_too_large"
     | "unsupported_media_type"
@@ -112,7 +116,9 @@ export interface Names {
     | "clients:read"
     | "clients:write"
     | "connections:call"
-    | "events:read";
+    | "events:read"
+    | "webhooks:read"
+    | "webhooks:write";
   SessionScope:
     | "catalog:read"
     | "connections:read"

@@ -64,7 +64,7 @@ export async function send(
         continue;
       }
       // An earlier try whose response was lost has most likely deleted it.
-      if (deletes && lost && outcome.code === "connection_not_found") return { json: undefined, headers };
+      if (deletes && lost && outcome.status === 404) return { json: undefined, headers };
       lost ||= outcome instanceof ConnectionError || outcome.status === 503;
       const wait = waitAfter(outcome, tries);
       const again = repeatable && tries <= client.maxRetries && wait !== undefined && Date.now() + wait < until;

@@ -49,6 +49,10 @@ export const parameters = {
   CredentialsQuery: {
     refresh: "boolean",
   },
+  DeliveryQuery: {
+    before: "text",
+    limit: "number",
+  },
   EventFilters: {
     after: "text",
     connection: "text",
@@ -98,10 +102,25 @@ export const fields = {
     nullable: [],
     required: ["identity"],
   },
+  NewWebhook: {
+    all: ["url","description","types","active"],
+    nullable: ["description"],
+    required: ["url"],
+  },
+  Replay: {
+    all: ["from","to"],
+    nullable: ["to"],
+    required: ["from"],
+  },
   StateChange: {
     all: ["state","active","reason"],
     nullable: [],
     required: ["state"],
+  },
+  WebhookChanges: {
+    all: ["url","description","types","active"],
+    nullable: ["description"],
+    required: [],
   },
 } as const;
 
@@ -157,9 +176,9 @@ export const documents = {
     {"connectUrl":"…","environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"project","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write","connections:connect","connections:call"],"token":"…"},
   ],
   Whoami: [
-    {"account":"acme","environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","scopes":["catalog:read","connections:read","connections:write","sessions:create","connections:connect","credentials:read","credentials:write","clients:read","clients:write","connections:call","events:read"]},
-    {"account":"acme","environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","scopes":["catalog:read","connections:read","connections:write","sessions:create","connections:connect","credentials:read","credentials:write","clients:read","clients:write","connections:call","events:read"]},
-    {"account":"acme","environment":"test","expiresAt":null,"scopes":["catalog:read","connections:read","connections:write","sessions:create","connections:connect","credentials:read","credentials:write","clients:read","clients:write","connections:call","events:read"]},
+    {"account":"acme","environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","scopes":["catalog:read","connections:read","connections:write","sessions:create","connections:connect","credentials:read","credentials:write","clients:read","clients:write","connections:call","events:read","webhooks:read","webhooks:write"]},
+    {"account":"acme","environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","scopes":["catalog:read","connections:read","connections:write","sessions:create","connections:connect","credentials:read","credentials:write","clients:read","clients:write","connections:call","events:read","webhooks:read","webhooks:write"]},
+    {"account":"acme","environment":"test","expiresAt":null,"scopes":["catalog:read","connections:read","connections:write","sessions:create","connections:connect","credentials:read","credentials:write","clients:read","clients:write","connections:call","events:read","webhooks:read","webhooks:write"]},
   ],
   WhoamiOfToken: [
     {"account":"acme","environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":null,"origins":null,"platforms":null,"scopes":["catalog:read","connections:read"]},

@@ -132,6 +132,7 @@ export type Asked = Check<{
   searchRequires: SameNames<Required<declared.ActionSearch>, "q">;
   connections: SameMembers<Given<declared.ConnectionFilters>, Parameters<"ConnectionFilters">>;
   events: SameMembers<Given<EventFilters>, Parameters<"EventFilters">>;
+  deliveries: SameMembers<Given<declared.DeliveryQuery>, Parameters<"DeliveryQuery">>;
   attempt: SameMembers<Given<declared.AttemptQuery>, Parameters<"AttemptQuery">>;
   credentials: SameMembers<Given<declared.CredentialsQuery>, Parameters<"CredentialsQuery">>;
   noneIsNeeded: SameNames<
@@ -171,6 +172,16 @@ export type Asked = Check<{
   oauthClient: SameNames<keyof declared.NewOauthClient, (typeof fields.NewOauthClient.all)[number]>;
   oauthClientRequires: SameNames<Required<declared.NewOauthClient>, (typeof fields.NewOauthClient.required)[number]>;
   oauthClientMayBeNull: SameNames<Nullable<declared.NewOauthClient>, (typeof fields.NewOauthClient.nullable)[number]>;
+  webhook: SameNames<keyof declared.NewWebhook, (typeof fields.NewWebhook.all)[number]>;
+  webhookRequires: SameNames<Required<declared.NewWebhook>, (typeof fields.NewWebhook.required)[number]>;
+  webhookMayBeNull: SameNames<Nullable<declared.NewWebhook>, (typeof fields.NewWebhook.nullable)[number]>;
+  webhookChanges: SameNames<keyof declared.WebhookChanges, (typeof fields.WebhookChanges.all)[number]>;
+  webhookChangesRequire: SameNames<
+    Required<declared.WebhookChanges>,
+    (typeof fields.WebhookChanges)["required"][number]
+  >;
+  replay: SameNames<keyof declared.Replay, (typeof fields.Replay.all)[number]>;
+  replayRequires: SameNames<Required<declared.Replay>, (typeof fields.Replay.required)[number]>;
   session: SameNames<keyof declared.NewSession, (typeof fields.NewSession.all)[number]>;
   sessionRequires: SameNames<Required<declared.NewSession>, (typeof fields.NewSession.required)[number]>;
   sessionMayBeNull: SameNames<Nullable<declared.NewSession>, (typeof fields.NewSession.nullable)[number]>;

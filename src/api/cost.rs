@@ -10,6 +10,7 @@ use crate::ports::{
     Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Outgoing,
     Patterns, Ports, Random, RateLimit, ResultSet, RetryAfter, Statement, StorageError,
 };
+use crate::webhooks::statements::is_due;
 
 /// How often a read of a value, or a batch whose connection was lost, is tried before the request fails.
 const TRIES: u32 = 3;
@@ -29,6 +30,7 @@ pub struct Metered<'a, P> {
     repeated: Cell<bool>,
     due: Cell<Option<(Use, Statement)>>,
     settled: Cell<Option<Use>>,
+    has_deliveries: Cell<bool>,
 }
 
 impl<'a, P: Ports> Metered<'a, P> {
@@ -47,6 +49,7 @@ impl<'a, P: Ports> Metered<'a, P> {
             repeated: Cell::new(false),
             due: Cell::new(None),
             settled: Cell::new(None),
+            has_deliveries: Cell::new(false),
         }
     }
 }
@@ -76,6 +79,12 @@ impl<P: Ports> Db for Metered<'_, P> {
     async fn batch(&self, mut statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
         let mut tries = 1;
         let mut used = None;
+        // A change may write events, and these are sent: whoever wrote them need not know that there are webhooks.
+        let writes = statements.iter().any(|statement| !statement.sql.starts_with("SELECT"));
+        let asked = writes.then_some(statements.len());
+        if writes {
+            statements.push(is_due(self.now()));
+        }
         if let Some((of, statement)) = self.due.take() {
             used = Some(of);
             statements.push(statement);
@@ -91,6 +100,8 @@ impl<P: Ports> Db for Metered<'_, P> {
                     if used.is_some() {
                         self.settled.set(used);
                     }
+                    let due = asked.and_then(|at| sets.get(at)).is_some_and(|set| set.json != "[]");
+                    self.has_deliveries.set(self.has_deliveries.get() || due);
                     return Ok(sets);
                 }
                 Err(error) if tries < TRIES && (error.lost || used.is_some()) => {
@@ -145,6 +156,12 @@ impl<P: Ports> Metered<'_, P> {
     #[must_use]
     pub const fn settled_use(&self) -> Option<Use> {
         self.settled.get()
+    }
+
+    /// Whether deliveries to webhooks were due after a change that was made here.
+    #[must_use]
+    pub const fn has_deliveries(&self) -> bool {
+        self.has_deliveries.get()
     }
 
     /// Milliseconds to wait after this many tries: longer each time, with a random part so that waiting requests spread

@@ -4,12 +4,12 @@
 use super::body::Field;
 use super::fields::{
     CLIENT_FIELDS, CONNECT_FIELDS, CREATE_FIELDS, CREDENTIALS_FIELDS, INPUT_FIELDS, NAME_FIELDS,
-    SESSION_FIELDS, STATE_FIELDS, UPDATE_FIELDS,
+    NEW_WEBHOOK_FIELDS, REPLAY_FIELDS, SESSION_FIELDS, STATE_FIELDS, UPDATE_FIELDS, WEBHOOK_FIELDS,
 };
 use super::parameters::{
     ACTION_DETAIL_PARAMETERS, ACTION_PARAMETERS, ATTEMPT_PARAMETERS, CLIENT_PARAMETERS,
-    CONNECTION_PARAMETERS, CONNECTOR_PARAMETERS, CREDENTIALS_PARAMETERS, EVENT_PARAMETERS,
-    SEARCH_PARAMETERS,
+    CONNECTION_PARAMETERS, CONNECTOR_PARAMETERS, CREDENTIALS_PARAMETERS, DELIVERY_PARAMETERS,
+    EVENT_PARAMETERS, SEARCH_PARAMETERS,
 };
 use super::query::Parameter;
 use crate::percent::encode;
@@ -367,6 +367,62 @@ endpoints! {
             method: Method::Get,
             path: "/v1/events",
             query: &EVENT_PARAMETERS,
+            body: None,
+            if_match: false,
+        };
+        /// The webhooks of the environment.
+        ListWebhooks(Access::Scope(Scope::WebhooksRead)): Facts {
+            method: Method::Get, path: "/v1/webhooks", query: &[], body: None, if_match: false,
+        };
+        /// Creates a webhook.
+        CreateWebhook(Access::Scope(Scope::WebhooksWrite)): Facts {
+            method: Method::Post,
+            path: "/v1/webhooks",
+            query: &[],
+            body: Some(&NEW_WEBHOOK_FIELDS),
+            if_match: false,
+        };
+        /// One webhook.
+        GetWebhook(Access::Scope(Scope::WebhooksRead)): Facts {
+            method: Method::Get, path: "/v1/webhooks/{id}", query: &[], body: None, if_match: false,
+        };
+        /// Changes a webhook.
+        UpdateWebhook(Access::Scope(Scope::WebhooksWrite)): Facts {
+            method: Method::Patch,
+            path: "/v1/webhooks/{id}",
+            query: &[],
+            body: Some(&WEBHOOK_FIELDS),
+            if_match: false,
+        };
+        /// Deletes a webhook.
+        DeleteWebhook(Access::Scope(Scope::WebhooksWrite)): Facts {
+            method: Method::Delete, path: "/v1/webhooks/{id}", query: &[], body: None, if_match: false,
+        };
+        /// Gives a webhook another secret.
+        RotateWebhook(Access::Scope(Scope::WebhooksWrite)): Facts {
+            method: Method::Post,
+            path: "/v1/webhooks/{id}/rotate",
+            query: &[],
+            body: None,
+            if_match: false,
+        };
+        /// Sends a webhook an example.
+        TestWebhook(Access::Scope(Scope::WebhooksWrite)): Facts {
+            method: Method::Post, path: "/v1/webhooks/{id}/test", query: &[], body: None, if_match: false,
+        };
+        /// Sends a webhook events once more.
+        ReplayEvents(Access::Scope(Scope::WebhooksWrite)): Facts {
+            method: Method::Post,
+            path: "/v1/webhooks/{id}/replay",
+            query: &[],
+            body: Some(&REPLAY_FIELDS),
+            if_match: false,
+        };
+        /// What became of the events at a webhook.
+        ListDeliveries(Access::Scope(Scope::WebhooksRead)): Facts {
+            method: Method::Get,
+            path: "/v1/webhooks/{id}/deliveries",
+            query: &DELIVERY_PARAMETERS,
             body: None,
             if_match: false,
         };

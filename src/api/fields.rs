@@ -4,9 +4,10 @@ use super::body::{Field, FieldCheck, OwnCheck};
 use crate::catalog::key::{platform, platform_version};
 use crate::connect::rules as connect_rules;
 use crate::nearest::{nearest, shown};
-use crate::terms::{CredentialType, IdentityType, Scope, State};
+use crate::terms::{CredentialType, EventType, IdentityType, Scope, State};
 use crate::vault::model::ConnectionId;
 use crate::vault::rules;
+use crate::webhooks::rules as webhook_rules;
 
 /// The shortest lifetime of a token, in seconds.
 pub const MIN_TTL: u64 = 60;
@@ -117,6 +118,33 @@ pub const CREDENTIALS_FIELDS: [Field; 15] = [
     optional("sessionToken", FieldCheck::Text(connect_rules::secret)),
     optional("region", FieldCheck::Text(connect_rules::secret)),
     own("fields", |body, name, value| body.check_texts(name, value, connect_rules::field)),
+];
+
+const EVENT_TYPES: Field =
+    optional("types", FieldCheck::Texts(EventType::NAMES.len(), webhook_rules::event_type));
+const WEBHOOK_DESCRIPTION: Field =
+    optional("description", FieldCheck::TextOrNull(webhook_rules::description));
+
+/// A new webhook. Whether the service may send anything to its address is checked separately.
+pub const NEW_WEBHOOK_FIELDS: [Field; 4] = [
+    required("url", FieldCheck::Text(webhook_rules::url)),
+    WEBHOOK_DESCRIPTION,
+    EVENT_TYPES,
+    optional("active", FieldCheck::Boolean),
+];
+
+/// A change to a webhook.
+pub const WEBHOOK_FIELDS: [Field; 4] = [
+    optional("url", FieldCheck::Text(webhook_rules::url)),
+    WEBHOOK_DESCRIPTION,
+    EVENT_TYPES,
+    optional("active", FieldCheck::Boolean),
+];
+
+/// The events that a webhook is sent once more.
+pub const REPLAY_FIELDS: [Field; 2] = [
+    required("from", FieldCheck::Text(webhook_rules::event)),
+    optional("to", FieldCheck::TextOrNull(webhook_rules::event)),
 ];
 
 const fn required(name: &'static str, check: FieldCheck) -> Field {

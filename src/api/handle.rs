@@ -10,7 +10,8 @@ use super::plan::{Context, Plan, Results, Statements};
 use super::problem::Problem;
 use super::route::{READS, Resource, Route};
 use super::{
-    call, catalog, clients, connect, credentials, events, mcp, open, page, session, vault, whoami,
+    call, catalog, clients, connect, credentials, events, mcp, open, page, session, vault,
+    webhooks, whoami,
 };
 use crate::access::authenticate::{KeyCache, owner};
 use crate::access::error::AuthenticationError;
@@ -120,6 +121,7 @@ pub async fn handle<P: Ports>(service: &Service, ports: &P, request: &Request) -
         Ok(response) => response,
         Err(problem) => failure(&problem, &request.origin, &request_id),
     };
+    response.has_deliveries = metered.has_deliveries();
     if matches!(response.status, 401 | 403) {
         metered.hide_reads();
     }
@@ -288,6 +290,11 @@ async fn answer<P: Ports>(
             let results = results(&sets, metered);
             Box::pin(new.answer(&principal, &results, &service.catalog, metered)).await
         }
+        Ok(Plan::Webhook(asked, statements)) => {
+            let (principal, sets) = door.admit(statements).await?;
+            let results = results(&sets, metered);
+            Box::pin(asked.answer(&principal, &results, metered)).await
+        }
         Ok(Plan::NoPlatform(refused)) => {
             door.pass().await?;
             refused.answer(&service.catalog, metered).await
@@ -348,6 +355,14 @@ async fn plan<'a, P: Ports>(
         Keyed::SetOauthClient => clients::plan_put(context),
         Keyed::DeleteOauthClient => clients::delete(context),
         Keyed::ListEvents => events::feed::plan(context),
+        Keyed::ListWebhooks => webhooks::read::list(context),
+        Keyed::GetWebhook => webhooks::read::one(context),
+        Keyed::ListDeliveries => webhooks::read::deliveries(context),
+        Keyed::UpdateWebhook => webhooks::write::update(context),
+        Keyed::DeleteWebhook => webhooks::write::delete(context),
+        Keyed::ReplayEvents => webhooks::write::replay(context),
+        Keyed::CreateWebhook => webhooks::signed::create(context),
+        Keyed::RotateWebhook | Keyed::TestWebhook => webhooks::signed::of_one(context),
     }
 }
 

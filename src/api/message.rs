@@ -81,6 +81,8 @@ pub struct Response {
     pub is_file: bool,
     /// What a platform answered, when that is passed on; `body` and `kept` are then empty.
     pub passed: Option<Passed>,
+    /// Whether deliveries to webhooks are due, which whoever sends the response has sent after it.
+    pub has_deliveries: bool,
     /// A message for the operator's log.
     pub log: Option<String>,
 }

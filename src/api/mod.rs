@@ -29,6 +29,7 @@ pub mod schedule;
 pub mod session;
 pub mod upkeep;
 pub mod vault;
+pub mod webhooks;
 pub mod whoami;
 
 pub use config::Config;

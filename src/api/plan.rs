@@ -21,6 +21,7 @@ use super::query::QueryReader;
 use super::session::new::NewSession;
 use super::vault::delete::Deletion;
 use super::vault::no_platform::NoPlatform;
+use super::webhooks::signed::SignedWebhook;
 use crate::access::statements::Guard;
 use crate::access::{Caller, Principal};
 use crate::condition::Condition;
@@ -52,6 +53,8 @@ pub enum Plan<'a> {
     Run(RunAction<'a>, Statements),
     /// A call to be passed on, and what is asked of storage first.
     Proxy(ProxyCall<'a>, Statements),
+    /// A webhook whose secret is made or used, and what is asked of storage first.
+    Webhook(SignedWebhook<'a>, Statements),
     /// Statements for the vault's database, and the function that renders their results.
     Vault(Statements, Box<Render<'a>>),
 }

@@ -41,6 +41,8 @@ pub enum Code {
     CredentialsNotFound,
     /// The environment has no OAuth client for the platform.
     OauthClientNotFound,
+    /// The environment has no such webhook.
+    WebhookNotFound,
     /// The path exists, but not with this method.
     MethodNotAllowed,
     /// Another connection has the same key.
@@ -51,6 +53,10 @@ pub enum Code {
     CredentialsHeld,
     /// Connecting needs an OAuth client, which the environment does not have.
     OauthClientMissing,
+    /// The environment has as many webhooks as it may have.
+    WebhookLimit,
+    /// The webhook is not active, so that nothing is sent to it.
+    WebhookInactive,
     /// The resource is not at the version that `If-Match` names.
     PreconditionFailed,
     /// The body is too large.
@@ -73,7 +79,7 @@ pub enum Code {
 
 impl Code {
     /// All codes.
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 32] = [
         Self::UnknownParameter,
         Self::RepeatedParameter,
         Self::InvalidParameter,
@@ -89,11 +95,14 @@ impl Code {
         Self::AttemptNotFound,
         Self::CredentialsNotFound,
         Self::OauthClientNotFound,
+        Self::WebhookNotFound,
         Self::MethodNotAllowed,
         Self::ConnectionExists,
         Self::ConnectionFailed,
         Self::CredentialsHeld,
         Self::OauthClientMissing,
+        Self::WebhookLimit,
+        Self::WebhookInactive,
         Self::PreconditionFailed,
         Self::BodyTooLarge,
         Self::UnsupportedMediaType,
@@ -131,11 +140,14 @@ impl Code {
             Self::AttemptNotFound => (404, "attempt_not_found"),
             Self::CredentialsNotFound => (404, "credentials_not_found"),
             Self::OauthClientNotFound => (404, "oauth_client_not_found"),
+            Self::WebhookNotFound => (404, "webhook_not_found"),
             Self::MethodNotAllowed => (405, "method_not_allowed"),
             Self::ConnectionExists => (409, "connection_exists"),
             Self::ConnectionFailed => (409, "connection_failed"),
             Self::CredentialsHeld => (409, "credentials_held"),
             Self::OauthClientMissing => (409, "oauth_client_missing"),
+            Self::WebhookLimit => (409, "webhook_limit"),
+            Self::WebhookInactive => (409, "webhook_inactive"),
             Self::PreconditionFailed => (412, "precondition_failed"),
             Self::BodyTooLarge => (413, "body_too_large"),
             Self::UnsupportedMediaType => (415, "unsupported_media_type"),
@@ -165,11 +177,14 @@ impl Code {
             Self::AttemptNotFound => "Attempt not found",
             Self::CredentialsNotFound => "Credentials not found",
             Self::OauthClientNotFound => "OAuth client not found",
+            Self::WebhookNotFound => "Webhook not found",
             Self::MethodNotAllowed => "Method not allowed",
             Self::ConnectionExists => "Connection exists",
             Self::ConnectionFailed => "Connection failed",
             Self::CredentialsHeld => "Credentials held",
             Self::OauthClientMissing => "OAuth client missing",
+            Self::WebhookLimit => "Too many webhooks",
+            Self::WebhookInactive => "Webhook inactive",
             Self::PreconditionFailed => "Precondition failed",
             Self::BodyTooLarge => "Body too large",
             Self::UnsupportedMediaType => "Unsupported media type",

@@ -1,15 +1,20 @@
 //! What runs without a request: each minute a look at what is due, and the messages of the queue.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 use super::cost::Metered;
 use super::credentials::check::{AT_ONCE, Due, HANDED_MS, check_all};
 use super::handle::Service;
 use super::problem::Problem;
+use super::webhooks::deliver::{self, deliver};
 use crate::events::statements::prune;
 use crate::json;
 use crate::lifecycle::statements::hand_over;
-use crate::ports::{Db, Ports, Queue, Statement, all_rows};
+use crate::ports::{Db, Ports, Queue, Statement, all_rows, first_row};
+use crate::webhooks::attempt::PAUSES_MS;
+use crate::webhooks::statements::count_due;
 
 /// How many connections are handed over in one statement.
 const PORTION: usize = 1000;
@@ -17,6 +22,14 @@ const PORTION: usize = 1000;
 const PORTIONS: usize = 4;
 /// How many messages are sent at once, which is how many the platform takes of this size.
 const MESSAGES: usize = 50;
+/// The pause before the second attempt of a delivery.
+const FIRST_PAUSE: Duration = Duration::from_millis(PAUSES_MS[0]);
+
+/// How many rows there are.
+#[derive(Deserialize)]
+struct Count {
+    total: usize,
+}
 
 /// A message of the queue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +37,8 @@ const MESSAGES: usize = 50;
 enum Message {
     /// Connections to be checked.
     Check(Vec<Due>),
+    /// Deliveries are due: as many as one run attempts are to be attempted.
+    Deliver(),
 }
 
 /// Does what is due: a handful at once, more through the queue. Run each minute. Returns what went wrong, for the log;
@@ -38,24 +53,72 @@ pub async fn run<P: Ports + Queue>(service: &Service, ports: &P) -> Result<Vec<S
     let oldest = now.saturating_sub(config.event_ms);
     let first = take(&metered, now, AT_ONCE, Some(prune(oldest))).await?;
     // Without a queue, each minute does what one run can.
-    let is_handful = first.len() < AT_ONCE || !ports.enqueue(messages(&first)).await?;
+    let is_handful =
+        first.len() < AT_ONCE || !ports.enqueue(messages(&first), Duration::ZERO).await?;
+    let mut faults = Vec::new();
     if is_handful {
-        let faults = check_all(config, cache, &metered, &first).await?;
-        service.upkeep(ports).await?;
-        return Ok(faults);
+        faults = check_all(config, cache, &metered, &first).await?;
+    } else {
+        hand_out(&metered, ports, now).await?;
     }
+    service.upkeep(ports).await?;
+    // Last, since all of this may write events.
+    faults.append(&mut sweep(service, ports).await?);
+    Ok(faults)
+}
+
+/// Hands what is due to the queue.
+async fn hand_out<P: Ports + Queue>(
+    metered: &Metered<'_, P>,
+    ports: &P,
+    now: u64,
+) -> Result<(), Problem> {
     for _ in 0..PORTIONS {
-        let due = take(&metered, now, PORTION, None).await?;
+        let due = take(metered, now, PORTION, None).await?;
         let messages = messages(&due);
         for some in messages.chunks(MESSAGES) {
-            ports.enqueue(some.to_vec()).await?;
+            ports.enqueue(some.to_vec(), Duration::ZERO).await?;
         }
         if due.len() < PORTION {
             break;
         }
     }
-    service.upkeep(ports).await?;
-    Ok(Vec::new())
+    Ok(())
+}
+
+/// Attempts the deliveries that are due: a handful at once, more through the queue.
+async fn sweep<P: Ports + Queue>(service: &Service, ports: &P) -> Result<Vec<String>, Problem> {
+    let most = MESSAGES.saturating_mul(deliver::AT_ONCE);
+    let sets = ports.batch(vec![count_due(ports.now(), most as u64)]).await?;
+    let due = first_row::<Count>(&sets, 0)?.map_or(0, |count| count.total);
+    // This run does the first handful.
+    let others = due.div_ceil(deliver::AT_ONCE).saturating_sub(1);
+    if others > 0 {
+        let message = json::text(&Message::Deliver());
+        ports.enqueue(vec![message; others], Duration::ZERO).await?;
+    }
+    if due > 0 { deliver_due(service, ports).await } else { Ok(Vec::new()) }
+}
+
+/// Attempts a handful of deliveries that are due, and has the queue see to what is due next. Returns what went wrong, for
+/// the log.
+///
+/// # Errors
+/// When storage can't answer. What was attempted by then is attempted again.
+pub async fn deliver_due<P: Ports + Queue>(
+    service: &Service,
+    ports: &P,
+) -> Result<Vec<String>, Problem> {
+    let done = deliver(service, ports).await?;
+    let message = || vec![json::text(&Message::Deliver())];
+    // The queue only hastens: the next run of the schedule finds what it does not do.
+    if done.attempted == deliver::AT_ONCE {
+        ports.enqueue(message(), Duration::ZERO).await?;
+    }
+    if done.retries_soon {
+        ports.enqueue(message(), FIRST_PAUSE).await?;
+    }
+    Ok(done.faults)
 }
 
 /// Takes what is due.
@@ -79,7 +142,7 @@ fn messages(due: &[Due]) -> Vec<String> {
 ///
 /// # Errors
 /// When the message is not one of this service's, or storage can't answer.
-pub async fn consume<P: Ports>(
+pub async fn consume<P: Ports + Queue>(
     service: &Service,
     ports: &P,
     message: &str,
@@ -87,7 +150,14 @@ pub async fn consume<P: Ports>(
     let (config, cache) = (service.config(), service.catalog());
     let message = serde_json::from_str(message)
         .map_err(|error| Problem::unavailable(format!("a message that can't be read: {error}")))?;
-    match message {
-        Message::Check(due) => check_all(config, cache, &Metered::new(ports), &due).await,
+    let due = match message {
+        Message::Check(due) => due,
+        Message::Deliver() => return deliver_due(service, ports).await,
+    };
+    let metered = Metered::new(ports);
+    let mut faults = check_all(config, cache, &metered, &due).await?;
+    if metered.has_deliveries() {
+        faults.append(&mut deliver_due(service, ports).await?);
     }
+    Ok(faults)
 }

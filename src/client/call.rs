@@ -66,6 +66,13 @@ fn platform_segment(platform: &str) -> Result<&str, Failure> {
     })
 }
 
+fn webhook_segment(id: &str) -> Result<&str, Failure> {
+    segment(id, || {
+        let detail = format!("There is no webhook `{}`.", shown(id));
+        Problem::new(Code::WebhookNotFound, detail)
+    })
+}
+
 fn action_segment<'a>(platform: &str, key: &'a str) -> Result<&'a str, Failure> {
     segment(key, || {
         let detail = format!("The platform `{}` has no action `{}`.", shown(platform), shown(key));
@@ -349,6 +356,92 @@ impl Call {
         let endpoint = Keyed::ListEvents;
         read(endpoint, query).finish().map_err(Failure::from)?;
         Ok(Self::to(endpoint, &[]).with_query(query))
+    }
+
+    /// `GET /v1/webhooks`
+    #[must_use]
+    #[wasm_bindgen(js_name = listWebhooks)]
+    pub fn list_webhooks() -> Self {
+        Self::to(Keyed::ListWebhooks, &[])
+    }
+
+    /// `POST /v1/webhooks`. `body` is sent, `parsed` is its value.
+    ///
+    /// # Errors
+    /// With all faults of the body.
+    #[wasm_bindgen(js_name = createWebhook)]
+    pub fn create_webhook(body: String, parsed: &JsValue) -> Result<Call, JsValue> {
+        let endpoint = Keyed::CreateWebhook;
+        Ok(Self::to(endpoint, &[]).with_body(checked(endpoint, body, parsed)?))
+    }
+
+    /// `GET /v1/webhooks/{id}`
+    ///
+    /// # Errors
+    /// When the text can't be a path segment, as with all that name a webhook.
+    #[wasm_bindgen(js_name = getWebhook)]
+    pub fn get_webhook(id: &str) -> Result<Call, JsValue> {
+        Ok(Self::to(Keyed::GetWebhook, &[webhook_segment(id)?]))
+    }
+
+    /// `PATCH /v1/webhooks/{id}`. `body` is sent, `parsed` is its value.
+    ///
+    /// # Errors
+    /// Also with all faults of the body.
+    #[wasm_bindgen(js_name = updateWebhook)]
+    pub fn update_webhook(id: &str, body: String, parsed: &JsValue) -> Result<Call, JsValue> {
+        let endpoint = Keyed::UpdateWebhook;
+        let body = checked(endpoint, body, parsed)?;
+        Ok(Self::to(endpoint, &[webhook_segment(id)?]).with_body(body))
+    }
+
+    /// `DELETE /v1/webhooks/{id}`
+    ///
+    /// # Errors
+    /// As [`Self::get_webhook`].
+    #[wasm_bindgen(js_name = deleteWebhook)]
+    pub fn delete_webhook(id: &str) -> Result<Call, JsValue> {
+        Ok(Self::to(Keyed::DeleteWebhook, &[webhook_segment(id)?]))
+    }
+
+    /// `POST /v1/webhooks/{id}/rotate`
+    ///
+    /// # Errors
+    /// As [`Self::get_webhook`].
+    #[wasm_bindgen(js_name = rotateWebhook)]
+    pub fn rotate_webhook(id: &str) -> Result<Call, JsValue> {
+        Ok(Self::to(Keyed::RotateWebhook, &[webhook_segment(id)?]))
+    }
+
+    /// `POST /v1/webhooks/{id}/test`
+    ///
+    /// # Errors
+    /// As [`Self::get_webhook`].
+    #[wasm_bindgen(js_name = testWebhook)]
+    pub fn test_webhook(id: &str) -> Result<Call, JsValue> {
+        Ok(Self::to(Keyed::TestWebhook, &[webhook_segment(id)?]))
+    }
+
+    /// `POST /v1/webhooks/{id}/replay`. `body` is sent, `parsed` is its value.
+    ///
+    /// # Errors
+    /// Also with all faults of the body.
+    #[wasm_bindgen(js_name = replayEvents)]
+    pub fn replay_events(id: &str, body: String, parsed: &JsValue) -> Result<Call, JsValue> {
+        let endpoint = Keyed::ReplayEvents;
+        let body = checked(endpoint, body, parsed)?;
+        Ok(Self::to(endpoint, &[webhook_segment(id)?]).with_body(body))
+    }
+
+    /// `GET /v1/webhooks/{id}/deliveries`
+    ///
+    /// # Errors
+    /// Also with all faults of the query.
+    #[wasm_bindgen(js_name = listDeliveries)]
+    pub fn list_deliveries(id: &str, query: &str) -> Result<Call, JsValue> {
+        let endpoint = Keyed::ListDeliveries;
+        read(endpoint, query).finish().map_err(Failure::from)?;
+        Ok(Self::to(endpoint, &[webhook_segment(id)?]).with_query(query))
     }
 
     /// Builds the request; each try needs its own. `base` is the service's address without a trailing slash.

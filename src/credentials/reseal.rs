@@ -13,10 +13,11 @@ use crate::terms::Environment;
 
 /// What is sealed for long: a table, the column that tells the rows of an account and environment apart, and the kind of
 /// what they hold. What is to be revoked is still sealed as the credentials of its connection.
-const TABLES: [(&str, &str, Kind); 3] = [
+const TABLES: [(&str, &str, Kind); 4] = [
     ("credentials", "connection_id", Kind::Connection),
     ("oauth_clients", "platform", Kind::OauthClient),
     ("revocations", "connection_id", Kind::Connection),
+    ("webhooks", "id", Kind::Webhook),
 ];
 
 /// How often a run looks for more when it has found damaged rows.

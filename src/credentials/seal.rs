@@ -53,11 +53,13 @@ pub enum Kind {
     OauthClient,
     /// What an attempt to connect must remember.
     Attempt,
+    /// The secrets that sign what a webhook receives.
+    Webhook,
 }
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Self; 3] = [Self::Connection, Self::OauthClient, Self::Attempt];
+    pub const ALL: [Self; 4] = [Self::Connection, Self::OauthClient, Self::Attempt, Self::Webhook];
 
     /// Its name.
     #[must_use]
@@ -66,6 +68,7 @@ impl Kind {
             Self::Connection => "connection",
             Self::OauthClient => "oauth_client",
             Self::Attempt => "attempt",
+            Self::Webhook => "webhook",
         }
     }
 }

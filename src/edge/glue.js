@@ -126,10 +126,10 @@ export async function bytes(message, most) {
   return whole;
 }
 
-/** Sends messages to the queue; false when the deployment has none. */
-export async function enqueue(env, messages) {
+/** Sends messages to the queue, which hands them over after so many seconds; false when the deployment has none. */
+export async function enqueue(env, messages, delaySeconds) {
   if (!env.WORK) return false;
-  await env.WORK.sendBatch(messages.map((body) => ({ body, contentType: "text" })));
+  await env.WORK.sendBatch(messages.map((body) => ({ body, contentType: "text", delaySeconds })));
   return true;
 }
 

@@ -53,9 +53,9 @@ extern "C" {
         deadline_ms: u32,
         most: u32,
     ) -> Result<Promise, JsValue>;
-    /// A promise of whether there is a queue, which then has the messages.
+    /// A promise of whether there is a queue, which then has the messages and hands them over after so many seconds.
     #[wasm_bindgen(catch)]
-    pub fn enqueue(env: &JsValue, messages: &Array) -> Result<Promise, JsValue>;
+    pub fn enqueue(env: &JsValue, messages: &Array, seconds: u32) -> Result<Promise, JsValue>;
     /// A promise of the inflated bytes; of null when they are damaged.
     #[wasm_bindgen(catch)]
     pub fn inflate(bytes: &[u8]) -> Result<Promise, JsValue>;

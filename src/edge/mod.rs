@@ -21,6 +21,15 @@ use crate::api::problem::Problem;
 use crate::api::{Config, Service, handle, schedule};
 use ports::EdgePorts;
 
+#[wasm_bindgen]
+extern "C" {
+    /// What the platform passes with each request.
+    pub type Context;
+    /// Keeps the isolate alive until the promise has settled.
+    #[wasm_bindgen(method, catch, js_name = "waitUntil")]
+    fn wait_until(this: &Context, promise: &Promise) -> Result<(), JsValue>;
+}
+
 /// What an isolate keeps from one request to the next.
 struct Isolate {
     service: Service,
@@ -57,8 +66,8 @@ impl Isolate {
 /// # Errors
 /// When the platform rejects the response's parts, which no request can cause.
 #[wasm_bindgen]
-pub fn fetch(request: &web_sys::Request, env: Env, _context: JsValue) -> Result<JsValue, JsValue> {
-    begin(isolate(&env), request, env)
+pub fn fetch(request: &web_sys::Request, env: Env, context: Context) -> Result<JsValue, JsValue> {
+    begin(isolate(&env), request, env, Some(context))
 }
 
 /// Answers a request like `fetch`, with an isolate state created for this request only. `rehearsal.js` uses it.
@@ -67,7 +76,7 @@ pub fn fetch(request: &web_sys::Request, env: Env, _context: JsValue) -> Result<
 /// As [`fetch`]; also whenever a response has to be created while the isolate is still starting.
 #[wasm_bindgen]
 pub fn rehearse(request: &web_sys::Request, env: Env) -> Result<JsValue, JsValue> {
-    begin(Rc::new(Isolate::new(&env)), request, env)
+    begin(Rc::new(Isolate::new(&env)), request, env, None)
 }
 
 /// Does what is due. Each minute, the platform calls this. The promise is rejected when storage can't answer; the cause is
@@ -92,6 +101,15 @@ pub fn consume(message: String, env: Env) -> Promise {
     })
 }
 
+/// Sends what is due to webhooks, after the response that made it due. The promise is rejected when storage can't answer;
+/// what was not sent stays due.
+fn deliver(isolate: Rc<Isolate>, env: Env) -> Promise {
+    future_to_promise(async move {
+        let ports = EdgePorts { env: &env, request: None };
+        log(schedule::deliver_due(&isolate.service, &ports).await)
+    })
+}
+
 /// Writes what went wrong to the log.
 fn log(outcome: Result<Vec<String>, Problem>) -> Result<JsValue, JsValue> {
     match outcome {
@@ -105,8 +123,13 @@ fn log(outcome: Result<Vec<String>, Problem>) -> Result<JsValue, JsValue> {
     }
 }
 
-fn begin(isolate: Rc<Isolate>, request: &web_sys::Request, env: Env) -> Result<JsValue, JsValue> {
-    let mut answer = Box::pin(answer(isolate, request, env));
+fn begin(
+    isolate: Rc<Isolate>,
+    request: &web_sys::Request,
+    env: Env,
+    context: Option<Context>,
+) -> Result<JsValue, JsValue> {
+    let mut answer = Box::pin(answer(isolate, request, env, context));
     match answer.as_mut().poll(&mut task::Context::from_waker(Waker::noop())) {
         Poll::Ready(response) => response,
         // The promise's task polls it again, with its own waker.
@@ -118,6 +141,7 @@ fn answer(
     isolate: Rc<Isolate>,
     sent: &web_sys::Request,
     env: Env,
+    context: Option<Context>,
 ) -> impl Future<Output = Result<JsValue, JsValue>> + use<> {
     let mut request = http::request(sent, &isolate.header_names);
     if is_mcp(&request.path) {
@@ -138,6 +162,9 @@ fn answer(
         let mut response = handle(&isolate.service, &ports, &request).await;
         if let Some(cause) = response.log.take() {
             worker::console_error!("{cause}");
+        }
+        if let Some(context) = context.filter(|_| response.has_deliveries) {
+            context.wait_until(&deliver(Rc::clone(&isolate), env.clone()))?;
         }
         if response.is_file {
             return http::site_file(&sent, &env, response.file_headers()).await;

@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::time::Duration;
 
 use js_sys::futures::JsFuture;
 use js_sys::{Array, ArrayBuffer, JSON, Promise, Reflect, Uint8Array};
@@ -234,10 +235,11 @@ impl EdgePorts<'_> {
 }
 
 impl Queue for EdgePorts<'_> {
-    async fn enqueue(&self, messages: Vec<String>) -> Result<bool, StorageError> {
+    async fn enqueue(&self, messages: Vec<String>, delay: Duration) -> Result<bool, StorageError> {
         let sent = async {
             let messages: Array = messages.iter().map(|text| JsValue::from_str(text)).collect();
-            JsFuture::from(http::enqueue(self.env, &messages)?).await
+            let seconds = u32::try_from(delay.as_secs()).unwrap_or(u32::MAX);
+            JsFuture::from(http::enqueue(self.env, &messages, seconds)?).await
         };
         match sent.await {
             Ok(is_there) => Ok(is_there.as_bool().unwrap_or(false)),

@@ -12,7 +12,7 @@ use crate::api::fields::{
 };
 use crate::api::session::new::DEFAULT_TTL;
 use crate::connect::rules;
-use crate::terms::Scope;
+use crate::terms::{EventType, Scope};
 
 /// What a connection is created from.
 pub fn new_connection(answers: &Answers) -> Node {
@@ -86,7 +86,12 @@ pub fn new_credentials() -> Node {
 }
 
 /// The schema of a body with these fields; `about` has a description for each, `defaults` what they are when left out.
-fn body(description: &str, fields: &[Field], about: &[(&str, &str)], defaults: &Node) -> Node {
+pub(super) fn body(
+    description: &str,
+    fields: &[Field],
+    about: &[(&str, &str)],
+    defaults: &Node,
+) -> Node {
     let known: Vec<_> = fields.iter().map(|field| field.name).collect();
     assert_eq!(known, about.iter().map(|(name, _)| *name).collect::<Vec<_>>());
     let members = fields.iter().zip(about).map(|(field, (name, description))| {
@@ -118,6 +123,16 @@ fn field_schema(field: &Field) -> Node {
         // Its rule is the catalog itself.
         ("platform", _) => platform_in_any_case(),
         ("platformVersion", _) => texts::version(),
+        ("url", _) => {
+            let longest = u64::try_from(crate::webhooks::rules::MAX_URL).unwrap();
+            object! {"type": "string", "format": "uri", "maxLength": longest, "pattern": URL}
+        }
+        ("types", _) => object! {
+            "type": "array", "maxItems": EventType::NAMES.len() as u64,
+            "items": object! {"type": "string", "enum": Node::texts(EventType::NAMES)},
+        },
+        ("from", _) => object! {"type": "string", "pattern": EVENT},
+        ("to", _) => object! {"type": Node::texts(["string", "null"]), "pattern": EVENT},
         ("connection", _) => object! {"type": "string", "format": "uuid"},
         ("path" | "query" | "header", _) => object! {"type": "object"},
         ("body", _) => object! {},
@@ -189,6 +204,9 @@ fn by_name(name: Node, value: Node) -> Node {
 
 /// The shape of an address to return to; the service refuses some more.
 const URL: &str = "^(https://|http://(localhost|127\\.0\\.0\\.1)([:/?#]|$))";
+
+/// The id of an event.
+const EVENT: &str = "^evt_[0-9]{13}$";
 
 /// The shape of an origin; the service also refuses what a browser would write in another way.
 const ORIGIN: &str =

@@ -1,6 +1,6 @@
 //! What the document says about each endpoint, beside what the table of endpoints has: words, schemas, samples of code.
 
-use super::{calling, connecting, events};
+use super::{calling, connecting, events, webhooks};
 use crate::api::endpoint::Keyed;
 use crate::terms::Method;
 
@@ -30,7 +30,8 @@ pub struct About {
     pub schema: Option<&'static str>,
     /// The request's body, when there is one.
     pub body: Option<Body>,
-    /// The path and query that the sample for a shell asks for; `$ID` is a connection's id, `$ATTEMPT` an attempt's.
+    /// The path and query that the sample for a shell asks for; `$ID` is a connection's id, `$ATTEMPT` an attempt's,
+    /// `$WEBHOOK` a webhook's.
     pub address: &'static str,
     /// The sample in JavaScript.
     pub script: &'static str,
@@ -301,6 +302,15 @@ console.log(connection.name, connection.version);
         Keyed::SetOauthClient => connecting::SET_CLIENT,
         Keyed::DeleteOauthClient => connecting::DELETE_CLIENT,
         Keyed::ListEvents => events::LIST,
+        Keyed::ListWebhooks => webhooks::LIST,
+        Keyed::CreateWebhook => webhooks::CREATE,
+        Keyed::GetWebhook => webhooks::GET,
+        Keyed::UpdateWebhook => webhooks::UPDATE,
+        Keyed::DeleteWebhook => webhooks::DELETE,
+        Keyed::RotateWebhook => webhooks::ROTATE,
+        Keyed::TestWebhook => webhooks::TEST,
+        Keyed::ReplayEvents => webhooks::REPLAY,
+        Keyed::ListDeliveries => webhooks::DELIVERIES,
         Keyed::Summary => About {
             tag: VAULT,
             summary: "Count connections",

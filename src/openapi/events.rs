@@ -72,9 +72,14 @@ pub fn event() -> Node {
             ("clientId", string("The client's id at the platform.")),
         ],
     );
+    let webhook = record(
+        "The webhook that the service has disabled.",
+        vec![("id", string("The webhook's id."))],
+    );
     let data = object! {"oneOf": vec![
         with_reason("The connection, as it was just after the event.", "connection", reference("Connection")),
         with_reason("The OAuth client.", "oauthClient", client),
+        with_reason("The webhook.", "webhook", webhook),
     ]};
     let time = object! {"type": "string", "format": "date-time"};
     record(

@@ -19,12 +19,13 @@ mod responses;
 pub mod schema;
 pub mod schemas;
 mod texts;
+pub mod webhooks;
 
 use crate::api::config::SECRET_HEADER;
 use crate::api::endpoint::{Endpoint, Keyed, Open};
 use crate::api::problem::Code;
 pub use answers::Answers;
-use endpoints::{CATALOG, CONNECTING, SERVICE, VAULT};
+use endpoints::{CATALOG, CONNECTING, EVENTS, SERVICE, VAULT};
 use node::{Node, object};
 
 pub use parameters::query;
@@ -98,6 +99,7 @@ pub fn document(answers: &Answers) -> Node {
             tag(VAULT, "Who is connected to which platform."),
             tag(calling::CALLING, "Calls to platforms, as the connected users."),
             tag(CONNECTING, "Connecting accounts: attempts, credentials, and the OAuth clients that they need."),
+            tag(EVENTS, "What happened, and where it is sent."),
             tag(SERVICE, "The service itself, API keys and tokens."),
         ],
         "paths": Node::members(paths),

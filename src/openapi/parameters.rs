@@ -47,6 +47,11 @@ pub fn query(endpoint: Keyed) -> Vec<Node> {
         )],
         Keyed::ListOauthClients => paging().into(),
         Keyed::ListEvents => events(),
+        Keyed::ListDeliveries => {
+            let [limit, _] = paging();
+            let before = "`next` of the previous page: only deliveries of earlier events. For example, `evt_0000000000009`.";
+            vec![limit, plain("before", before)]
+        }
         _ => Vec::new(),
     };
     let names = |parameter: &Parameter| parameter.name;
@@ -248,6 +253,11 @@ fn path(endpoint: Keyed) -> impl Iterator<Item = Node> {
             "key" => {
                 let schema = object! {"type": "string", "examples": Node::texts(["issuesCreate"])};
                 (schema, "The action's key, exactly. For example, `issuesCreate`.")
+            }
+            "id" if path.starts_with("/v1/webhooks/") => {
+                let example = "wh_6f1ab0e5-0000-4000-8000-000000000000";
+                let schema = object! {"type": "string", "examples": Node::texts([example])};
+                (schema, "The webhook's id, exactly.")
             }
             "id" => {
                 let schema = object! {"type": "string", "format": "uuid"};

@@ -6,7 +6,7 @@ use super::node::{Node, object};
 use super::parameters::platform;
 use super::schema::{boolean, count, names, record, reference, string, strings, variants};
 use super::texts::said;
-use super::{bodies, credentials, details, events, texts};
+use super::{bodies, credentials, details, events, texts, webhooks};
 use crate::access::token::MAX_TOKEN;
 use crate::api::endpoint::{Endpoint, Keyed, Open};
 use crate::api::paging::MAX_LIMIT;
@@ -51,6 +51,16 @@ pub fn all(answers: &Answers) -> Node {
         "NewOauthClient": bodies::new_client(),
         "EventPage": events::page(),
         "Event": events::event(),
+        "WebhookPage": webhooks::list(),
+        "Webhook": webhooks::webhook(),
+        "WebhookWithSecret": webhooks::with_secret(),
+        "NewWebhook": webhooks::new(),
+        "WebhookChanges": webhooks::changes(),
+        "WebhookTest": webhooks::test(),
+        "Replay": webhooks::replay(),
+        "Replayed": webhooks::replayed(),
+        "DeliveryPage": webhooks::deliveries(),
+        "Delivery": webhooks::delivery(),
         "Whoami": whoami(),
         "NewSession": bodies::new_session(),
         "Session": session(),

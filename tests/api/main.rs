@@ -52,3 +52,4 @@ mod usage;
 mod vault;
 mod vault_model;
 mod walk;
+mod webhooks;

@@ -9,6 +9,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
+use std::time::Duration;
 
 use connector_vault::access::key::ApiKey;
 use connector_vault::api::config::Variables;
@@ -69,8 +70,8 @@ pub struct World {
     pub arriving: RefCell<Option<Vec<u8>>>,
     /// What other services answer.
     pub platform: RefCell<Platforms>,
-    /// The messages of the queue, if there is one.
-    pub messages: RefCell<VecDeque<String>>,
+    /// The messages of the queue, if there is one, each with when it is handed over.
+    messages: RefCell<Vec<(u64, String)>>,
     pub has_queue: Cell<bool>,
     seed: Cell<u64>,
     /// What `unixepoch` says in triggers: the time of the last batch.
@@ -228,6 +229,14 @@ impl World {
     pub fn wait(&self, milliseconds: u64) {
         self.now.set(self.now.get() + milliseconds);
     }
+
+    /// Takes the messages of the queue that are handed over by now.
+    pub fn messages(&self) -> Vec<String> {
+        let (now, all) = (self.now.get(), self.messages.take());
+        let (due, later): (Vec<_>, Vec<_>) = all.into_iter().partition(|(at, _)| *at <= now);
+        self.messages.replace(later);
+        due.into_iter().map(|(_, message)| message).collect()
+    }
 }
 
 /// The SQL of the migrations, in order.
@@ -357,7 +366,7 @@ impl Http for World {
     }
 
     async fn open(&self, request: Outgoing<'_>, deadline_ms: u32) -> Result<Incoming, HttpError> {
-        assert_eq!(deadline_ms, 30_000);
+        assert!([15_000, 30_000].contains(&deadline_ms), "{deadline_ms}");
         let body = match request.payload {
             Payload::Bytes(bytes) => bytes.to_vec(),
             Payload::Arriving => self.arriving.take().unwrap(),
@@ -418,9 +427,10 @@ impl Random for World {
 }
 
 impl Queue for World {
-    async fn enqueue(&self, messages: Vec<String>) -> Result<bool, StorageError> {
+    async fn enqueue(&self, messages: Vec<String>, delay: Duration) -> Result<bool, StorageError> {
         if self.has_queue.get() {
-            self.messages.borrow_mut().extend(messages);
+            let at = self.now.get() + u64::try_from(delay.as_millis()).unwrap();
+            self.messages.borrow_mut().extend(messages.into_iter().map(|message| (at, message)));
         }
         Ok(self.has_queue.get())
     }

@@ -176,6 +176,7 @@ fn parameters() -> Value {
         ("AttemptQuery", Keyed::GetAttempt),
         ("EventFilters", Keyed::ListEvents),
         ("CredentialsQuery", Keyed::GetCredentials),
+        ("DeliveryQuery", Keyed::ListDeliveries),
     ];
     let lists = lists.map(|(list, endpoint)| (list, endpoint.facts().query));
     let kinds = |parameters: &[Parameter]| {

@@ -91,7 +91,9 @@ pub fn failure(answer: &Result<HttpResponse, HttpError>, now_ms: u64) -> Option<
     }
     let (code, description) = (body::code(&body), body::description(&body));
     let error = TokenError::said(Some(answer.status), code, description);
-    Some(TokenError { retry_after_ms: moment::retry_after(answer, now_ms), ..error })
+    let said = answer.header("retry-after");
+    let retry_after_ms = said.and_then(|said| moment::retry_after(said, now_ms));
+    Some(TokenError { retry_after_ms, ..error })
 }
 
 fn is_success(answer: &HttpResponse) -> bool {

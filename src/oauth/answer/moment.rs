@@ -3,8 +3,6 @@
 use crate::rfc3339::{milliseconds, numbers, parse};
 use serde_json::Value;
 
-use crate::ports::HttpResponse;
-
 /// The longest time for which a token is said to be valid: 100 years. A longer one means for ever.
 const MAX_SECONDS: u64 = 3_155_760_000;
 /// The longest time that a platform may ask to wait: a week.
@@ -53,10 +51,10 @@ const fn truncated(number: f64) -> u64 {
     number as u64
 }
 
-/// How long a platform asks to wait (RFC 9110, 10.2.3), at most a week.
+/// How long the value of `Retry-After` asks to wait (RFC 9110, 10.2.3), in milliseconds, at most a week.
 #[must_use]
-pub fn retry_after(answer: &HttpResponse, now_ms: u64) -> Option<u64> {
-    let said = answer.header("retry-after")?.trim();
+pub fn retry_after(said: &str, now_ms: u64) -> Option<u64> {
+    let said = said.trim();
     let wait = match whole(&Value::from(said)) {
         Some(seconds) => seconds.saturating_mul(1000),
         None => http_date(said)?.saturating_sub(now_ms),

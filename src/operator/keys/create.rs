@@ -35,6 +35,8 @@ pub struct Create {
     ///   clients:read         read OAuth clients
     ///   clients:write        set and delete OAuth clients
     ///   events:read          read events
+    ///   webhooks:read        read webhooks and their deliveries
+    ///   webhooks:write       create, change, test and delete webhooks
     #[arg(long = "scope", value_parser = scope, value_name = "SCOPE", verbatim_doc_comment)]
     scopes: Vec<Scope>,
     /// When the key expires: 30m, 12h, 90d, 2w, 2030-01-31 or 2030-01-31T12:00:00Z. Default: never

@@ -20,7 +20,7 @@ fn minute(api: &Api) -> usize {
     api.world.wait(MINUTE);
     let faults = pollster::block_on(schedule::run(&api.service, &api.world)).unwrap();
     assert_eq!(faults, Vec::<String>::new());
-    let messages: Vec<String> = api.world.messages.borrow_mut().drain(..).collect();
+    let messages = api.world.messages();
     for message in &messages {
         let done = schedule::consume(&api.service, &api.world, message);
         assert_eq!(pollster::block_on(done).unwrap(), Vec::<String>::new());
@@ -150,7 +150,7 @@ fn what_a_dead_run_was_handed_is_due_again() {
     api.world.database.execute("UPDATE credentials SET check_at = 1", []).unwrap();
     pollster::block_on(schedule::run(&api.service, &api.world)).unwrap();
     // The messages are lost.
-    api.world.messages.borrow_mut().clear();
+    api.world.messages();
     minutes(&api, 9);
     assert_eq!(platform.take().len(), 0, "nobody else gets them for ten minutes");
     minutes(&api, 1);

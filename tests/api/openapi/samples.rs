@@ -6,6 +6,7 @@ use connector_vault::api::config::SECRET_HEADER;
 use connector_vault::api::endpoint::{Endpoint, Keyed, Open};
 use connector_vault::api::message::Body;
 use connector_vault::api::problem::Code;
+use connector_vault::api::schedule;
 use connector_vault::api::{Config, Request, Response, Service};
 use connector_vault::catalog::action::unit::Units;
 use connector_vault::catalog::detail::ConnectorDetail;
@@ -15,6 +16,7 @@ use connector_vault::openapi::answers::{Answer, Answers, Recorded};
 use connector_vault::openapi::calling::INPUTS;
 use connector_vault::openapi::connecting::{CLIENTS, IMPORTING, STARTING};
 use connector_vault::openapi::endpoints::{CHANGING, CREATING, NAMING, OPENING, SETTING};
+use connector_vault::openapi::webhooks::{CHANGING as HOOK_CHANGES, CREATING as HOOKS, REPLAYING};
 use connector_vault::terms::{Environment, Method, Scope};
 use serde_json::{Value, json};
 
@@ -89,6 +91,13 @@ impl Scene {
     fn hold(&self, document: &str) {
         let response = self.api.send(&self.put(&self.credentials(), document));
         assert_eq!(response.status, 204, "{}", String::from_utf8_lossy(&response.body));
+    }
+
+    /// Creates a webhook. Returns its path.
+    fn webhook(&self) -> String {
+        let created = self.api.send(&with_body(self.api.request("POST", WEBHOOKS), HOOKS[1].2));
+        assert_eq!(created.status, 201, "{}", body(&created));
+        format!("{WEBHOOKS}/{}", body(&created)["id"].as_str().unwrap())
     }
 
     /// Publishes a catalog without GitHub.
@@ -189,6 +198,35 @@ impl Scene {
                 get("/v1/oauth-clients")
             }
             Keyed::ListEvents => get("/v1/events?limit=2"),
+            Keyed::ListWebhooks => {
+                self.webhook();
+                get(WEBHOOKS)
+            }
+            Keyed::CreateWebhook => with_body(self.api.request("POST", WEBHOOKS), HOOKS[1].2),
+            Keyed::GetWebhook => get(&self.webhook()),
+            Keyed::UpdateWebhook => {
+                with_body(self.api.request("PATCH", &self.webhook()), HOOK_CHANGES[0].2)
+            }
+            Keyed::DeleteWebhook => self.api.request("DELETE", &self.webhook()),
+            Keyed::RotateWebhook => self.api.request("POST", &format!("{}/rotate", self.webhook())),
+            Keyed::TestWebhook => {
+                let path = format!("{}/test", self.webhook());
+                script(&self.api, &[(204, json!({}))]);
+                self.api.request("POST", &path)
+            }
+            Keyed::ReplayEvents => {
+                let path = format!("{}/replay", self.webhook());
+                with_body(self.api.request("POST", &path), REPLAYING[0].2)
+            }
+            Keyed::ListDeliveries => {
+                let path = self.webhook();
+                script(&self.api, &[(204, json!({}))]);
+                let deleted = self.api.send(&Request { method: "DELETE".into(), ..one() });
+                assert_eq!((deleted.status, deleted.has_deliveries), (204, true));
+                let done = schedule::deliver_due(&self.api.service, &self.api.world);
+                assert_eq!(pollster::block_on(done).unwrap(), Vec::<String>::new());
+                get(&format!("{path}/deliveries"))
+            }
             Keyed::GetOauthClient => {
                 self.set_client();
                 get(CLIENT)
@@ -201,6 +239,9 @@ impl Scene {
         }
     }
 }
+
+/// The path of the webhooks.
+const WEBHOOKS: &str = "/v1/webhooks";
 
 /// The path of the OAuth client for GitHub.
 const CLIENT: &str = "/v1/oauth-clients/github";
@@ -336,6 +377,9 @@ fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
             let query = ["wait=60", "wait=5&wait=25"];
             request.query = query[usize::from(wanted == Code::RepeatedParameter)].into();
         }
+        Code::InvalidParameter if endpoint == Keyed::ListDeliveries => {
+            request.query = "before=yesterday".into();
+        }
         Code::InvalidParameter if endpoint == Keyed::ListEvents => {
             request.query = "types=connection.broken&limit=1000".into();
         }
@@ -374,6 +418,16 @@ fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
         }
         Code::CredentialsNotFound => {
             request.path = request.path.replace(&scene.ids[2], &scene.ids[0]);
+        }
+        Code::WebhookNotFound if request.path.contains("/wh_") => {
+            let (path, rest) = request.path.split_at("/v1/webhooks/wh_".len());
+            request.path = format!("{path}0{}", &rest[1..]);
+        }
+        Code::WebhookInactive => {
+            scene.api.world.database.execute("UPDATE webhooks SET active = 0", []).unwrap();
+        }
+        Code::WebhookLimit if endpoint == Keyed::CreateWebhook => {
+            (0..20).for_each(|_| drop(scene.webhook()));
         }
         Code::OauthClientNotFound => request.path = request.path.replace("github", "gmail"),
         Code::ConnectionFailed => {

@@ -6,7 +6,7 @@ import { secrets } from "./http.mjs";
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const USUAL = "catalog:read connections:read connections:write";
 /** Every scope. */
-export const ALL = `${USUAL} sessions:create connections:connect credentials:read credentials:write clients:read clients:write connections:call events:read`;
+export const ALL = `${USUAL} sessions:create connections:connect credentials:read credentials:write clients:read clients:write connections:call events:read webhooks:read webhooks:write`;
 
 /** Six base62 digits of the CRC-32 over a text. */
 export function checksum(text) {

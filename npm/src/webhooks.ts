@@ -1,0 +1,213 @@
+// Webhooks: where the service sends events.
+import { Call } from "glue";
+import { copyOf, jsonOf, queryOf, text } from "./arguments.js";
+import { type CallOptions, callOptions } from "./call.js";
+import type { Caller, Make } from "./caller.js";
+import type { Fault } from "./errors.js";
+import type { EventType } from "./events.js";
+
+/** A webhook: where events are sent. */
+export interface Webhook {
+  /** Identifies the webhook. */
+  id: string;
+  /** Where events are sent. */
+  url: string;
+  /** What it is for. */
+  description: string | null;
+  /** The types of events that are sent; all if empty. */
+  types: EventType[];
+  /** Whether events are sent. */
+  active: boolean;
+  /** Since when deliveries have failed (RFC 3339); null if the last one succeeded. */
+  failingSince: string | null;
+  /** Why the service has disabled it: its URL answered 410, or nothing was delivered for 5 days. */
+  disabled: { code: "gone" | "no_success"; httpStatus: number | null } | null;
+  /** When it was created (RFC 3339). */
+  createdAt: string;
+  /** When it was last changed (RFC 3339). */
+  updatedAt: string;
+}
+
+/** A webhook whose secret was made just now. */
+export interface WebhookWithSecret extends Webhook {
+  /** What signs deliveries, for `verifyWebhook`. Store it: it is returned only once. */
+  secret: string;
+}
+
+/** A new webhook. */
+export interface NewWebhook {
+  /** Where to send events: https, with a public host name and no port. */
+  url: string;
+  /** What it is for: 1–200 characters. */
+  description?: string | null | undefined;
+  /** The types of events to send. Default: all. */
+  types?: readonly EventType[] | undefined;
+  /** Whether to send events. Default: true. */
+  active?: boolean | undefined;
+}
+
+/** An update of a webhook: what is omitted stays. */
+export type WebhookChanges = Partial<NewWebhook>;
+
+/** What a receiver answered to a test. */
+export interface WebhookTest {
+  /** Whether it answered with a 2xx. */
+  delivered: boolean;
+  /** The status of its answer. */
+  httpStatus: number | null;
+  /** Why there was no answer. */
+  error: "unreachable" | "timed_out" | "address_refused" | null;
+  /** How long it took, in milliseconds. */
+  durationMs: number;
+}
+
+/** The events to send once more. */
+export interface Replay {
+  /** The id of the first event. */
+  from: string;
+  /** The id of the last event. Default: the latest. */
+  to?: string | null | undefined;
+}
+
+/** How many events are sent once more. */
+export interface Replayed {
+  /** How many this call has queued: at most 1,000. */
+  queued: number;
+  /** The `from` of the next call; null if there are no more. */
+  next: string | null;
+}
+
+/** What became of an event at a webhook. */
+export interface Delivery {
+  /** The event's id. */
+  event: string;
+  /** The event's type. */
+  type: EventType;
+  /** When it happened (RFC 3339). */
+  occurredAt: string;
+  /** A failed delivery is not sent again, unless you replay it. */
+  state: "pending" | "delivered" | "failed";
+  /** How often it was sent. */
+  attempts: number;
+  /** When it was last sent (RFC 3339). */
+  lastAttemptAt: string | null;
+  /** When it is sent next (RFC 3339); null if it is over. */
+  nextAttemptAt: string | null;
+  /** The status of the last answer. */
+  httpStatus: number | null;
+  /** Why there was no answer, or `webhook_inactive`. */
+  error: string | null;
+  /** How long the last attempt took, in milliseconds. */
+  durationMs: number | null;
+}
+
+/** Which deliveries to list. */
+export interface DeliveryQuery {
+  /** Deliveries per request: 1–500, default 20; 100 when iterating. */
+  limit?: number | undefined;
+  /** `next` of a page: only deliveries of earlier events. */
+  before?: string | undefined;
+}
+
+/** A page of deliveries. */
+export interface DeliveryPage {
+  /** The deliveries, those of the latest events first. */
+  rows: Delivery[];
+  /** The cursor for `before`; null on the last page. */
+  next: string | null;
+}
+
+/** Webhooks. Needs the scope `webhooks:read`; changes need `webhooks:write`. Only API keys can have them. */
+export interface Webhooks {
+  /** Returns all webhooks, at most 20, oldest first. */
+  list(options?: CallOptions): Promise<Webhook[]>;
+  /** Creates a webhook. Never retried, since a second one would be created. */
+  create(webhook: NewWebhook, options?: CallOptions): Promise<WebhookWithSecret>;
+  /**
+   * The errors that `create` would find in this webhook, without a request. If there are none, the array is empty. Only the
+   * service knows whether it may send anything to the URL.
+   */
+  validateCreate(webhook: NewWebhook): readonly Fault[];
+  /** Returns a webhook. */
+  get(id: string, options?: CallOptions): Promise<Webhook>;
+  /** Updates a webhook, and returns it. */
+  update(id: string, changes: WebhookChanges, options?: CallOptions): Promise<Webhook>;
+  /** The errors that `update` would find in these changes, without a request. */
+  validateUpdate(changes: WebhookChanges): readonly Fault[];
+  /** Deletes a webhook. */
+  delete(id: string, options?: CallOptions): Promise<void>;
+  /** Gives the webhook a new secret. For 24 hours, the one before signs too. Never retried. */
+  rotate(id: string, options?: CallOptions): Promise<WebhookWithSecret>;
+  /** Sends an event of the type `webhook.test` at once, and returns what the receiver answered. Never retried. */
+  test(id: string, options?: CallOptions): Promise<WebhookTest>;
+  /** Sends events once more, at most 1,000. */
+  replay(id: string, replay: Replay, options?: CallOptions): Promise<Replayed>;
+  /** Iterates over the deliveries, those of the latest events first. */
+  deliveries(id: string, query?: DeliveryQuery, options?: CallOptions): AsyncIterable<Delivery>;
+  /** Returns one page of deliveries. */
+  deliveryPage(id: string, query?: DeliveryQuery, options?: CallOptions): Promise<DeliveryPage>;
+}
+
+// Deliveries per request of an iteration.
+const ROWS_AT_A_TIME = 100;
+/** A valid id, for checks that are about the rest of a call. */
+const ANY_ID = "any";
+
+const hasRows = (json: unknown) => Array.isArray((json as { rows?: unknown } | null)?.rows);
+const isWebhook = (json: unknown) => typeof (json as Partial<Webhook> | null)?.url === "string";
+const hasSecret = (json: unknown) => typeof (json as Partial<WebhookWithSecret> | null)?.secret === "string";
+
+/** @internal */
+export function webhooks(caller: Caller): Webhooks {
+  const of = (id: string, make: (id: string) => Call) => () => make(text(id, "id"));
+  const once = (options: CallOptions | undefined) => ({ ...callOptions(options), repeatable: false });
+  const creating = (webhook: NewWebhook): Make => () => Call.createWebhook(...jsonOf(webhook, "webhook"));
+  const updating = (id: string, changes: WebhookChanges) =>
+    of(id, (id) => Call.updateWebhook(id, ...jsonOf(changes, "changes")));
+  const deliveryPage: Webhooks["deliveryPage"] = async (id, query, options) => {
+    const asked = queryOf(copyOf(query, "query"), []);
+    return caller.one(
+      of(id, (id) => Call.listDeliveries(id, asked)),
+      callOptions(options),
+      hasRows,
+    );
+  };
+  return {
+    list: async (options) => {
+      const { rows } = await caller.one<{ rows: Webhook[] }>(() => Call.listWebhooks(), callOptions(options), hasRows);
+      return rows;
+    },
+    create: async (webhook, options) => caller.one(creating(webhook), once(options), hasSecret),
+    validateCreate: (webhook) => caller.faultsOf(creating(webhook)),
+    get: async (id, options) => caller.one(of(id, Call.getWebhook), callOptions(options), isWebhook),
+    update: async (id, changes, options) => caller.one(updating(id, changes), callOptions(options), isWebhook),
+    validateUpdate: (changes) => caller.faultsOf(updating(ANY_ID, changes)),
+    delete: async (id, options) => {
+      const how = { ...callOptions(options), deletes: true };
+      await caller.one(of(id, Call.deleteWebhook), how, (_, status) => status === 204);
+    },
+    rotate: async (id, options) => caller.one(of(id, Call.rotateWebhook), once(options), hasSecret),
+    test: async (id, options) =>
+      caller.one(
+        of(id, Call.testWebhook),
+        once(options),
+        (json) => typeof (json as Partial<WebhookTest> | null)?.delivered === "boolean",
+      ),
+    replay: async (id, replay, options) =>
+      caller.one(
+        of(id, (id) => Call.replayEvents(id, ...jsonOf(replay, "replay"))),
+        callOptions(options),
+        (json) => typeof (json as Partial<Replayed> | null)?.queued === "number",
+      ),
+    async *deliveries(id, query, options) {
+      let asked: DeliveryQuery = { limit: ROWS_AT_A_TIME, ...copyOf(query, "query") };
+      for (;;) {
+        const { rows, next } = await deliveryPage(id, asked, options);
+        yield* rows;
+        if (next === null) return;
+        asked = { ...asked, before: next };
+      }
+    },
+    deliveryPage,
+  };
+}

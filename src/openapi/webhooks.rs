@@ -1,0 +1,334 @@
+//! What the document says about webhooks.
+
+use super::bodies::body;
+use super::endpoints::{About, Body, EVENTS};
+use super::node::{Node, object};
+use super::schema::{boolean, count, names, record, reference, string, strings};
+use super::texts::said;
+use crate::api::fields::{NEW_WEBHOOK_FIELDS, REPLAY_FIELDS, WEBHOOK_FIELDS};
+use crate::api::paging::MAX_LIMIT;
+use crate::webhooks::rules::MAX_WEBHOOKS;
+
+/// Bodies that create a webhook, each with a name and what it is.
+pub const CREATING: [(&str, &str, &str); 2] = [
+    ("minimal", "Required fields only", r#"{"url":"https://app.example.com/webhooks"}"#),
+    (
+        "whole",
+        "All fields",
+        r#"{"url":"https://app.example.com/webhooks","description":"Asks users to reconnect",
+            "types":["connection.failed","connection.deleted"],"active":true}"#,
+    ),
+];
+
+/// Bodies that change a webhook, as above.
+pub const CHANGING: [(&str, &str, &str); 2] = [
+    ("types", "Other types of events", r#"{"types":["connection.failed"]}"#),
+    ("active", "Pause", r#"{"active":false}"#),
+];
+
+/// Bodies that send events once more, as above.
+pub const REPLAYING: [(&str, &str, &str); 2] = [
+    ("from", "From an event on", r#"{"from":"evt_0000000000001"}"#),
+    ("one", "One event", r#"{"from":"evt_0000000000002","to":"evt_0000000000002"}"#),
+];
+
+/// The webhooks.
+pub const LIST: About = About {
+    tag: EVENTS,
+    summary: "List webhooks",
+    description: "Lists the webhooks of the key's account and environment, oldest first. There are at most 20. Secrets are never returned.",
+    answer: "The webhooks.",
+    schema: Some("WebhookPage"),
+    body: None,
+    address: "/v1/webhooks",
+    script: "\
+for (const { id, url, active } of await vault.webhooks.list()) console.log(id, url, active);
+",
+};
+
+/// A webhook to create.
+pub const CREATE: About = About {
+    tag: EVENTS,
+    summary: "Create a webhook",
+    description: "From now on, the service sends each new event with a `POST` to the URL, signed as [Standard Webhooks](https://www.standardwebhooks.com) say: with the headers `webhook-id`, `webhook-timestamp` and `webhook-signature`. The body is the event as in `GET /v1/events`. An event arrives at least once, and perhaps not in order: its `id` is in `webhook-id`. Answer with a 2xx within 15 seconds; otherwise, the event is sent again after 5 seconds, 5 and 30 minutes, and 2, 5, 10, 14, 20 and 24 hours, or later if `Retry-After` says so. Redirects are not followed. If the URL answers 410, or nothing was delivered for 5 days, the webhook is disabled, and an event says so. The secret is returned only here.",
+    answer: "The new webhook, with its secret.",
+    schema: Some("WebhookWithSecret"),
+    body: Some(Body { schema: "NewWebhook", examples: &CREATING, sample: 0 }),
+    address: "/v1/webhooks",
+    script: "\
+const webhook = await vault.webhooks.create({
+  url: \"https://app.example.com/webhooks\",
+  types: [\"connection.failed\"],
+});
+console.log(webhook.id, webhook.secret.length);
+",
+};
+
+/// One webhook.
+pub const GET: About = About {
+    tag: EVENTS,
+    summary: "Get a webhook",
+    description: "Returns a webhook: whether events are sent, since when deliveries have failed, and why the service has disabled it.",
+    answer: "The webhook.",
+    schema: Some("Webhook"),
+    body: None,
+    address: "/v1/webhooks/$WEBHOOK",
+    script: "\
+const { url, active, failingSince } = await vault.webhooks.get(process.env.WEBHOOK);
+console.log(url, active, failingSince);
+",
+};
+
+/// A webhook to change.
+pub const UPDATE: About = About {
+    tag: EVENTS,
+    summary: "Update a webhook",
+    description: "Changes the fields that you send. A new URL also receives what is still to be sent. With `\"active\": false`, nothing is sent any more, and what is still to be sent has failed. When you enable the webhook again, it receives what happens from then on; replay what it has missed.",
+    answer: "The updated webhook.",
+    schema: Some("Webhook"),
+    body: Some(Body { schema: "WebhookChanges", examples: &CHANGING, sample: 0 }),
+    address: "/v1/webhooks/$WEBHOOK",
+    script: "\
+const webhook = await vault.webhooks.update(process.env.WEBHOOK, { types: [\"connection.failed\"] });
+console.log(webhook.types.join());
+",
+};
+
+/// A webhook to delete.
+pub const DELETE: About = About {
+    tag: EVENTS,
+    summary: "Delete a webhook",
+    description: "Deletes a webhook with its deliveries. What is still to be sent is not sent.",
+    answer: "The webhook is deleted.",
+    schema: None,
+    body: None,
+    address: "/v1/webhooks/$WEBHOOK",
+    script: "\
+await vault.webhooks.delete(process.env.WEBHOOK);\n",
+};
+
+/// A secret to replace.
+pub const ROTATE: About = About {
+    tag: EVENTS,
+    summary: "Rotate the secret of a webhook",
+    description: "Gives the webhook a new secret. For 24 hours, deliveries are signed with the new one and the one before, so that you can replace it without losing any. The secret is returned only here.",
+    answer: "The webhook, with its new secret.",
+    schema: Some("WebhookWithSecret"),
+    body: None,
+    address: "/v1/webhooks/$WEBHOOK/rotate",
+    script: "\
+const { secret } = await vault.webhooks.rotate(process.env.WEBHOOK);
+console.log(secret.length);
+",
+};
+
+/// An example to send.
+pub const TEST: About = About {
+    tag: EVENTS,
+    summary: "Test a webhook",
+    description: "Sends an event of the type `webhook.test` once, at once, and returns what the receiver answered. It is neither listed nor sent again. Works for a webhook that is not active too.",
+    answer: "What the receiver answered.",
+    schema: Some("WebhookTest"),
+    body: None,
+    address: "/v1/webhooks/$WEBHOOK/test",
+    script: "\
+const { delivered, httpStatus, error } = await vault.webhooks.test(process.env.WEBHOOK);
+console.log(delivered, httpStatus ?? error);
+",
+};
+
+/// Events to send once more.
+pub const REPLAY: About = About {
+    tag: EVENTS,
+    summary: "Replay events",
+    description: "Sends events once more, from one event on, or from one up to another: those whose types the webhook receives, whether or not they were delivered. Up to 1,000 are queued by one request; if there are more, `next` is the `from` of the following one.",
+    answer: "How many events are sent.",
+    schema: Some("Replayed"),
+    body: Some(Body { schema: "Replay", examples: &REPLAYING, sample: 0 }),
+    address: "/v1/webhooks/$WEBHOOK/replay",
+    script: "\
+const { queued, next } = await vault.webhooks.replay(process.env.WEBHOOK, { from: \"evt_0000000000001\" });
+console.log(queued, next);
+",
+};
+
+/// The deliveries.
+pub const DELIVERIES: About = About {
+    tag: EVENTS,
+    summary: "List deliveries",
+    description: "Lists what became of the events at a webhook, those of the latest events first. To read on, pass `next` as `before`. Deliveries are kept as long as their events.",
+    answer: "A page of the list.",
+    schema: Some("DeliveryPage"),
+    body: None,
+    address: "/v1/webhooks/$WEBHOOK/deliveries?limit=5",
+    script: "\
+for await (const delivery of vault.webhooks.deliveries(process.env.WEBHOOK)) {
+  console.log(delivery.event, delivery.type, delivery.state, delivery.attempts);
+}
+",
+};
+
+fn text_or_null(description: &str) -> Node {
+    said(description, object! {"type": Node::texts(["string", "null"])})
+}
+
+fn number_or_null(description: &str) -> Node {
+    said(description, object! {"type": Node::texts(["integer", "null"])})
+}
+
+fn time(description: &str) -> Node {
+    said(description, object! {"type": "string", "format": "date-time"})
+}
+
+fn time_or_null(description: &str) -> Node {
+    said(description, object! {"type": Node::texts(["string", "null"]), "format": "date-time"})
+}
+
+fn members() -> Vec<(&'static str, Node)> {
+    let code = names(
+        "Why: `gone` for a 410, `no_success` for 5 days without a 2xx.",
+        ["gone", "no_success"],
+    );
+    let disabled = object! {
+        "type": Node::texts(["object", "null"]),
+        "required": Node::texts(["code", "httpStatus"]),
+        "properties": Node::members(vec![
+            ("code", code),
+            ("httpStatus", number_or_null("The status of the last answer.")),
+        ]),
+    };
+    vec![
+        ("id", string("Identifies the webhook.")),
+        ("url", string("Where events are sent.")),
+        ("description", text_or_null("What it is for.")),
+        ("types", strings("The types of events that are sent; all if empty.")),
+        ("active", boolean("Whether events are sent.")),
+        (
+            "failingSince",
+            time_or_null("Since when deliveries have failed; `null` if the last one succeeded."),
+        ),
+        ("disabled", said("Why the service has disabled it; `null` if it has not.", disabled)),
+        ("createdAt", time("When it was created.")),
+        ("updatedAt", time("When it was last changed.")),
+    ]
+}
+
+/// A webhook.
+#[must_use]
+pub fn webhook() -> Node {
+    record("A webhook: where events are sent.", members())
+}
+
+/// A webhook whose secret was made just now.
+#[must_use]
+pub fn with_secret() -> Node {
+    let secret = string("What signs deliveries. Returned only once.");
+    let members = members().into_iter().chain([("secret", secret)]).collect();
+    record("A webhook, with its secret.", members)
+}
+
+/// All webhooks.
+#[must_use]
+pub fn list() -> Node {
+    let rows = object! {"type": "array", "maxItems": MAX_WEBHOOKS, "items": reference("Webhook")};
+    record("The webhooks.", vec![("rows", said("The webhooks, oldest first.", rows))])
+}
+
+/// What a webhook is created from.
+#[must_use]
+pub fn new() -> Node {
+    let defaults = object! {"types": Vec::new(), "active": true};
+    body("A new webhook.", &NEW_WEBHOOK_FIELDS, &ABOUT, &defaults)
+}
+
+/// What can be changed about a webhook.
+#[must_use]
+pub fn changes() -> Node {
+    body("An update of a webhook.", &WEBHOOK_FIELDS, &ABOUT, &object! {})
+}
+
+const ABOUT: [(&str, &str); 4] = [
+    ("url", "Where to send events: `https`, with a public host name and no port."),
+    ("description", "What it is for; `null` for nothing."),
+    ("types", "The types of events to send; an empty array for all."),
+    ("active", "Whether to send events."),
+];
+
+/// The events that are sent once more.
+#[must_use]
+pub fn replay() -> Node {
+    let about = [
+        ("from", "The first event to send: its `id`."),
+        ("to", "The last event to send; if omitted, all up to the latest."),
+    ];
+    body("The events to send once more.", &REPLAY_FIELDS, &about, &object! {})
+}
+
+/// What became of a replay.
+#[must_use]
+pub fn replayed() -> Node {
+    record(
+        "How many events are sent.",
+        vec![
+            ("queued", count("How many events are sent once more.")),
+            ("next", text_or_null("The `from` of the next request; `null` if there are no more.")),
+        ],
+    )
+}
+
+/// What became of a test.
+#[must_use]
+pub fn test() -> Node {
+    record(
+        "What a receiver answered.",
+        vec![
+            ("delivered", boolean("Whether it answered with a 2xx.")),
+            ("httpStatus", number_or_null("The status of its answer.")),
+            ("error", text_or_null(NO_ANSWER)),
+            ("durationMs", count("How long it took, in milliseconds.")),
+        ],
+    )
+}
+
+const NO_ANSWER: &str = "Why there was no answer: `unreachable`, `timed_out` or `address_refused`.";
+
+/// A page of deliveries.
+#[must_use]
+pub fn deliveries() -> Node {
+    let rows = object! {"type": "array", "maxItems": MAX_LIMIT, "items": reference("Delivery")};
+    record(
+        "A page of deliveries.",
+        vec![
+            ("rows", said("The deliveries of this page, those of the latest events first.", rows)),
+            ("next", text_or_null("The cursor for `before`; `null` on the last page.")),
+        ],
+    )
+}
+
+/// A delivery.
+#[must_use]
+pub fn delivery() -> Node {
+    let error =
+        format!("{NO_ANSWER} `webhook_inactive` if the webhook was disabled before it was sent.");
+    record(
+        "What became of an event at a webhook.",
+        vec![
+            ("event", string("The event's id.")),
+            ("type", string("The event's type.")),
+            ("occurredAt", time("When it happened.")),
+            (
+                "state",
+                names(
+                    "`failed` deliveries are not sent again, unless they are replayed.",
+                    ["pending", "delivered", "failed"],
+                ),
+            ),
+            ("attempts", count("How often it was sent.")),
+            ("lastAttemptAt", time_or_null("When it was last sent.")),
+            ("nextAttemptAt", time_or_null("When it is sent next; `null` if it is over.")),
+            ("httpStatus", number_or_null("The status of the last answer.")),
+            ("error", text_or_null(&error)),
+            ("durationMs", number_or_null("How long the last attempt took, in milliseconds.")),
+        ],
+    )
+}

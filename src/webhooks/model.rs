@@ -1,0 +1,159 @@
+//! Rows of `webhooks` and `deliveries`, and the documents that the API makes of them.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::events::EventId;
+use crate::rfc3339::rfc3339;
+use crate::terms::Environment;
+
+/// A webhook. `Debug` shows nothing but its id, since an address may have a secret in it.
+#[derive(Clone, PartialEq, Eq, Deserialize)]
+pub struct Webhook {
+    /// The account.
+    pub account: String,
+    /// Its environment.
+    pub environment: Environment,
+    /// Its id.
+    pub id: String,
+    /// Where events are sent.
+    pub url: String,
+    /// What it is for.
+    pub description: Option<String>,
+    /// A JSON array: the types of events that are sent; empty for all.
+    pub types: String,
+    /// 1 when events are sent.
+    pub active: u8,
+    /// The sealed secrets.
+    pub sealed: String,
+    /// Since when deliveries have failed; `None` when the last one did not.
+    pub failing_since: Option<u64>,
+    /// Why the service has disabled it.
+    pub disabled_code: Option<String>,
+    /// The status of the answer because of which it was disabled.
+    pub disabled_status: Option<u16>,
+    /// Milliseconds since 1970-01-01 UTC.
+    pub created_at: u64,
+    /// Milliseconds since 1970-01-01 UTC.
+    pub updated_at: u64,
+    /// The request that wrote it last.
+    pub written_by: String,
+}
+
+impl fmt::Debug for Webhook {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Webhook({})", self.id)
+    }
+}
+
+/// What the API shows of a webhook.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Shown<'a> {
+    id: &'a str,
+    url: &'a str,
+    description: Option<&'a str>,
+    types: &'a RawValue,
+    active: bool,
+    failing_since: Option<String>,
+    disabled: Option<Disabled<'a>>,
+    created_at: Option<String>,
+    updated_at: Option<String>,
+    /// Only when it was made just now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    secret: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Disabled<'a> {
+    code: &'a str,
+    http_status: Option<u16>,
+}
+
+impl Webhook {
+    /// The document, with a secret that was made just now.
+    ///
+    /// # Errors
+    /// When what is stored is no JSON.
+    pub fn to_json(&self, secret: Option<&str>) -> serde_json::Result<Vec<u8>> {
+        let http_status = self.disabled_status;
+        serde_json::to_vec(&Shown {
+            id: &self.id,
+            url: &self.url,
+            description: self.description.as_deref(),
+            types: serde_json::from_str(&self.types)?,
+            active: self.active == 1,
+            failing_since: self.failing_since.and_then(rfc3339),
+            disabled: self.disabled_code.as_deref().map(|code| Disabled { code, http_status }),
+            created_at: rfc3339(self.created_at),
+            updated_at: rfc3339(self.updated_at),
+            secret,
+        })
+    }
+}
+
+/// A delivery: what became of an event at a webhook.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Delivery {
+    /// The event.
+    pub event_id: EventId,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// When it happened, in milliseconds since 1970-01-01 UTC.
+    pub occurred_at: u64,
+    /// `pending`, `delivered` or `failed`.
+    pub state: String,
+    /// How often it was attempted.
+    pub attempts: u64,
+    /// When it is attempted next; 0 for at once, `None` when it is over.
+    pub next_attempt_at: Option<u64>,
+    /// When it was attempted last.
+    pub attempted_at: Option<u64>,
+    /// The status of the receiver's answer.
+    pub status: Option<u16>,
+    /// Why there was none.
+    pub error: Option<String>,
+    /// How long the last attempt took, in milliseconds.
+    pub duration_ms: Option<u64>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ShownDelivery<'a> {
+    event: EventId,
+    #[serde(rename = "type")]
+    kind: &'a str,
+    occurred_at: Option<String>,
+    state: &'a str,
+    attempts: u64,
+    last_attempt_at: Option<String>,
+    next_attempt_at: Option<String>,
+    http_status: Option<u16>,
+    error: Option<&'a str>,
+    duration_ms: Option<u64>,
+}
+
+impl Delivery {
+    /// The document.
+    ///
+    /// # Errors
+    /// Never in practice.
+    pub fn to_json(&self) -> serde_json::Result<Vec<u8>> {
+        serde_json::to_vec(&ShownDelivery {
+            event: self.event_id,
+            kind: &self.kind,
+            occurred_at: rfc3339(self.occurred_at),
+            state: &self.state,
+            attempts: self.attempts,
+            last_attempt_at: self.attempted_at.and_then(rfc3339),
+            next_attempt_at: self.next_attempt_at.and_then(|at| rfc3339(at.max(self.occurred_at))),
+            http_status: self.status,
+            error: self.error.as_deref(),
+            duration_ms: self.duration_ms,
+        })
+    }
+}

@@ -1,0 +1,43 @@
+//! Rules for the fields of webhooks. Each rule returns `None` for a valid value, else what is wrong, completing a sentence
+//! that begins with the field's name.
+
+use crate::events::EventId;
+use crate::terms::EventType;
+
+/// The most characters of a URL.
+pub const MAX_URL: usize = 2048;
+/// The most characters of a description.
+pub const MAX_DESCRIPTION: usize = 200;
+/// The most webhooks of an environment.
+pub const MAX_WEBHOOKS: u64 = 20;
+
+/// Checks the shape of an address. Whether the service may send anything there is checked separately.
+#[must_use]
+pub fn url(text: &str) -> Option<&'static str> {
+    let good =
+        (1..=MAX_URL).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
+    (!good).then_some("must be a URL of 1 to 2048 visible ASCII characters")
+}
+
+/// Checks what a webhook is for.
+#[must_use]
+pub fn description(text: &str) -> Option<&'static str> {
+    let good = !text.is_empty()
+        && text.chars().count() <= MAX_DESCRIPTION
+        && !text.chars().any(char::is_control);
+    (!good).then_some("must be null or have 1 to 200 characters and no control character")
+}
+
+/// Checks a type of events.
+#[must_use]
+pub fn event_type(text: &str) -> Option<&'static str> {
+    text.parse::<EventType>().is_err().then_some(
+        "must be a type of events, such as `connection.failed`: `GET /v1/events` lists them",
+    )
+}
+
+/// Checks the id of an event.
+#[must_use]
+pub fn event(text: &str) -> Option<&'static str> {
+    EventId::parse(text).is_none().then_some("must be the id of an event: `evt_` and 13 digits")
+}

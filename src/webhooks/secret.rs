@@ -1,0 +1,136 @@
+//! What signs deliveries: Standard Webhooks, with symmetric secrets.
+
+use std::fmt;
+
+use base64ct::{Base64, Encoding as _};
+use serde::{Deserialize, Serialize};
+
+use crate::access::mac::mac;
+use crate::credentials::{Kind, OpenError, Place, SealError, Sealed, VaultKeys};
+use crate::ports::Random;
+use crate::terms::Environment;
+
+/// How long a secret signs beside the one that has replaced it, in milliseconds: 24 hours.
+pub const OVERLAP_MS: u64 = 24 * 60 * 60 * 1000;
+
+const PREFIX: &str = "whsec_";
+
+/// The secrets of a webhook. `Debug` shows none.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Secrets {
+    /// `whsec_` and 32 random bytes in base64.
+    pub current: String,
+    /// The one before, and until when it signs too, in milliseconds since 1970-01-01 UTC.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    previous: Option<(String, u64)>,
+}
+
+impl fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secrets(…)")
+    }
+}
+
+/// Where the secrets of a webhook belong.
+#[must_use]
+pub const fn place<'a>(account: &'a str, environment: Environment, id: &'a str) -> Place<'a> {
+    Place { account, environment, kind: Kind::Webhook, id }
+}
+
+impl Secrets {
+    /// A new secret.
+    #[must_use]
+    pub fn new(random: &impl Random) -> Self {
+        let mut bytes = [0; 32];
+        random.fill(&mut bytes);
+        Self { current: format!("{PREFIX}{}", Base64::encode_string(&bytes)), previous: None }
+    }
+
+    /// A new secret in place of this one, which signs for 24 hours more.
+    #[must_use]
+    pub fn rotated(self, now: u64, random: &impl Random) -> Self {
+        let previous = Some((self.current, now.saturating_add(OVERLAP_MS)));
+        Self { previous, ..Self::new(random) }
+    }
+
+    /// Seals them.
+    ///
+    /// # Errors
+    /// When there is no key to seal with.
+    pub fn seal(
+        &self,
+        keys: &VaultKeys,
+        place: &Place<'_>,
+        random: &impl Random,
+    ) -> Result<Sealed, SealError> {
+        keys.seal(place, &crate::json::bytes(self), random)
+    }
+
+    /// Opens them.
+    ///
+    /// # Errors
+    /// When no key opens them.
+    pub fn open(keys: &VaultKeys, place: &Place<'_>, sealed: &str) -> Result<Self, OpenError> {
+        let plain = keys.open(place, &Sealed::from(sealed.to_owned()))?;
+        serde_json::from_slice(&plain).map_err(|_| OpenError::Damaged)
+    }
+
+    /// The value of `webhook-signature`: a signature by each secret that is valid now. `seconds` since 1970-01-01 UTC are
+    /// those of `webhook-timestamp`.
+    #[must_use]
+    pub fn sign(&self, id: &str, seconds: u64, body: &[u8], now: u64) -> String {
+        let previous = self.previous.as_ref().filter(|(_, until)| now < *until);
+        let valid = [Some(&self.current), previous.map(|(secret, _)| secret)];
+        let signed = valid.into_iter().flatten().map(|secret| {
+            let key = secret.strip_prefix(PREFIX).and_then(|text| Base64::decode_vec(text).ok());
+            let head = format!("{id}.{seconds}.");
+            let signature = mac(&key.unwrap_or_default(), &[head.as_bytes(), body]);
+            format!("v1,{}", Base64::encode_string(&signature))
+        });
+        signed.collect::<Vec<_>>().join(" ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{OVERLAP_MS, Secrets};
+    use crate::ports::Random;
+
+    struct Count;
+
+    impl Random for Count {
+        fn fill(&self, bytes: &mut [u8]) {
+            bytes.fill(7);
+        }
+    }
+
+    #[test]
+    fn signatures_are_those_of_the_standard() {
+        // The example of the specification, verified with its reference implementation.
+        let secrets = Secrets {
+            current: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw".to_owned(),
+            previous: None,
+        };
+        let signature = secrets.sign(
+            "msg_p5jXN8AQM9LWM0D4loKWxJek",
+            1_614_265_330,
+            br#"{"test": 2432232314}"#,
+            0,
+        );
+        assert_eq!(signature, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
+    }
+
+    #[test]
+    fn the_former_secret_signs_for_a_day() {
+        let first = Secrets::new(&Count);
+        assert_eq!(first.current.len(), "whsec_".len() + 44);
+        let by_first = first.sign("evt_1", 1, b"{}", 0);
+        let second = Secrets { current: "whsec_c2Vjb25k".to_owned(), ..first.rotated(5, &Count) };
+        for (now, count) in [(5, 2), (4 + OVERLAP_MS, 2), (5 + OVERLAP_MS, 1)] {
+            let signatures = second.sign("evt_1", 1, b"{}", now);
+            assert_eq!(signatures.split(' ').count(), count, "{now}");
+            assert_eq!(signatures.ends_with(&by_first), count == 2, "{now}");
+        }
+        assert_eq!(format!("{second:?}"), "Secrets(…)");
+    }
+}

@@ -1,0 +1,398 @@
+//! What is sent, when, and what becomes of it.
+
+use std::collections::HashSet;
+
+use connector_vault::api::Service;
+
+use super::*;
+use crate::chance::Chance;
+use crate::plans::plan;
+
+#[test]
+fn an_event_is_sent_at_once_and_signed() {
+    let api = api();
+    let receiver = Receiver::of(&api);
+    let webhook = create(&api, &json!({"url": URL}));
+    connect(&api, "eve");
+    let got = receiver.take();
+    let [request] = got.as_slice() else { panic!("{got:?}") };
+    assert_eq!((request.method.as_str(), request.url.as_str()), ("POST", URL));
+    assert_eq!(header(request, "content-type"), "application/json");
+    assert_eq!(header(request, "user-agent"), "connector-vault");
+    let seconds = api.world.now.get() / 1000;
+    assert_eq!(header(request, "webhook-timestamp"), seconds.to_string());
+    assert!(is_signed(request, &webhook["secret"]));
+    let listed = read(&api, "/v1/events")["rows"][0].clone();
+    assert_eq!(event(request), listed, "the same document as in the list");
+    assert_eq!(listed["id"], header(request, "webhook-id"));
+    assert_eq!(
+        deliveries(&api, &webhook),
+        [json!({
+            "event": listed["id"], "type": "connection.created", "occurredAt": listed["occurredAt"],
+            "state": "delivered", "attempts": 1, "lastAttemptAt": listed["occurredAt"], "nextAttemptAt": null,
+            "httpStatus": 204, "error": null, "durationMs": 0,
+        })]
+    );
+}
+
+#[test]
+fn each_webhook_gets_what_it_wants() {
+    let api = api();
+    let receiver = Receiver::of(&api);
+    let url = |name: &str| format!("https://app.example/{name}");
+    create(&api, &json!({"url": url("all")}));
+    create(
+        &api,
+        &json!({"url": url("failed"), "types": ["connection.failed", "connection.deleted"]}),
+    );
+    let paused = create(&api, &json!({"url": url("paused"), "active": false}));
+    let id = connect(&api, "eve");
+    fail(&api, &id);
+    let got: Vec<_> = receiver
+        .take()
+        .iter()
+        .map(|request| (request.url.clone(), event(request)["type"].as_str().unwrap().to_owned()))
+        .collect();
+    let expected = [("all", "created"), ("all", "failed"), ("failed", "failed")];
+    let expected = expected.map(|(name, kind)| (url(name), format!("connection.{kind}")));
+    assert_eq!(got.iter().collect::<HashSet<_>>(), expected.iter().collect());
+    assert_eq!(got.len(), 3);
+    assert_eq!(deliveries(&api, &paused), Vec::<Value>::new());
+}
+
+#[test]
+fn what_fails_is_sent_again_until_it_arrives() {
+    let api = api();
+    let receiver = Receiver::of(&api);
+    let webhook = create(&api, &json!({"url": URL}));
+    receiver.answer(|_| status(500));
+    connect(&api, "eve");
+    assert_eq!(receiver.take().len(), 1);
+    // The queue, five seconds later.
+    api.world.wait(5 * SECOND - 1);
+    queue(&api);
+    assert_eq!(receiver.take().len(), 0);
+    api.world.wait(1);
+    queue(&api);
+    let second = receiver.take().remove(0);
+    let row = &deliveries(&api, &webhook)[0];
+    assert_eq!(
+        (&row["attempts"], &row["state"], &row["httpStatus"]),
+        (&json!(2), &json!("pending"), &json!(500))
+    );
+    assert!(read(&api, &path(&webhook, ""))["failingSince"].is_string());
+    // The schedule, after five minutes.
+    for _ in 0..4 {
+        minute(&api);
+    }
+    assert_eq!(receiver.take().len(), 0);
+    minute(&api);
+    let third = receiver.take().remove(0);
+    assert_eq!(
+        (&third.body, header(&third, "webhook-id")),
+        (&second.body, header(&second, "webhook-id"))
+    );
+    assert!(header(&third, "webhook-timestamp") > header(&second, "webhook-timestamp"));
+    assert!(is_signed(&third, &webhook["secret"]));
+    receiver.answer(|_| status(200));
+    for _ in 0..31 {
+        minute(&api);
+    }
+    assert_eq!(receiver.take().len(), 1);
+    let row = &deliveries(&api, &webhook)[0];
+    assert_eq!(
+        (&row["attempts"], &row["state"], &row["nextAttemptAt"]),
+        (&json!(4), &json!("delivered"), &Value::Null)
+    );
+    assert_eq!(read(&api, &path(&webhook, ""))["failingSince"], Value::Null);
+}
+
+#[test]
+fn an_event_is_given_up_after_ten_attempts_and_the_webhook_after_five_days() {
+    let api = api();
+    let receiver = Receiver::of(&api);
+    let webhook = create(&api, &json!({"url": URL}));
+    let other =
+        create(&api, &json!({"url": "https://other.example/", "types": ["webhook.disabled"]}));
+    receiver.answer(|request| status(if request.url == URL { 503 } else { 204 }));
+    connect(&api, "eve");
+    for _ in 0..4 * 24 * 60 {
+        minute(&api);
+    }
+    assert_eq!(receiver.take().len(), 10);
+    let row = &deliveries(&api, &webhook)[0];
+    assert_eq!((&row["attempts"], &row["state"]), (&json!(10), &json!("failed")));
+    assert_eq!(read(&api, &path(&webhook, ""))["active"], true);
+    for _ in 0..24 * 60 {
+        minute(&api);
+    }
+    let late = connect(&api, "late");
+    let disabled = read(&api, &path(&webhook, ""));
+    assert_eq!(disabled["active"], false);
+    assert_eq!(disabled["disabled"], json!({"code": "no_success", "httpStatus": 503}));
+    let row = &deliveries(&api, &webhook)[0];
+    assert_eq!(
+        (&row["type"], &row["state"], &row["attempts"]),
+        (&json!("connection.created"), &json!("failed"), &json!(1))
+    );
+    minute(&api);
+    let told = receiver.take();
+    let told = event(told.iter().find(|request| request.url != URL).unwrap());
+    assert_eq!(told["type"], "webhook.disabled");
+    assert_eq!(
+        told["data"],
+        json!({"webhook": {"id": webhook["id"]}, "reason": {"code": "no_success", "detail": null, "httpStatus": 503}})
+    );
+    // Nothing is sent to it any more, until somebody enables it.
+    fail(&api, &late);
+    assert_eq!(receiver.take().len(), 0);
+    let replay = json!({"from": "evt_0000000000001"});
+    let refused = send(&api, "POST", &path(&webhook, "/replay"), &replay);
+    assert_eq!(body(&refused)["code"], "webhook_inactive");
+    receiver.answer(|_| status(204));
+    let enabled = body(&send(&api, "PATCH", &path(&webhook, ""), &json!({"active": true})));
+    assert_eq!((&enabled["disabled"], &enabled["failingSince"]), (&Value::Null, &Value::Null));
+    let response = send(&api, "POST", &path(&webhook, "/replay"), &replay);
+    assert_eq!((response.status, body(&response)), (202, json!({"queued": 4, "next": null})));
+    after(&api, &response);
+    assert_eq!(
+        receiver.types(),
+        ["connection.created", "connection.created", "webhook.disabled", "connection.failed"]
+    );
+    assert_eq!(deliveries(&api, &other).len(), 1);
+}
+
+#[test]
+fn a_receiver_that_is_gone_is_disabled_at_once() {
+    let api = api();
+    let receiver = Receiver::of(&api);
+    let webhook = create(&api, &json!({"url": URL}));
+    receiver.answer(|_| status(410));
+    connect(&api, "eve");
+    let gone = read(&api, &path(&webhook, ""));
+    assert_eq!(
+        (&gone["active"], &gone["disabled"]),
+        (&json!(false), &json!({"code": "gone", "httpStatus": 410}))
+    );
+    let events = read(&api, "/v1/events?types=webhook.disabled");
+    assert_eq!(events["rows"].as_array().unwrap().len(), 1);
+    assert_eq!(deliveries(&api, &webhook)[0]["state"], "failed");
+    for _ in 0..10 {
+        minute(&api);
+    }
+    assert_eq!(receiver.take().len(), 1);
+}
+
+#[test]
+fn every_kind_of_trouble_ends_in_another_attempt() {
+    type Trouble = fn() -> Result<HttpResponse, HttpError>;
+    let troubles: [(Trouble, Value, Value, u64); 7] = [
+        (|| status(302), json!(302), Value::Null, 5),
+        (|| status(400), json!(400), Value::Null, 5),
+        (|| Err(HttpError::Unreachable), Value::Null, json!("unreachable"), 5),
+        (|| Err(HttpError::TimedOut), Value::Null, json!("timed_out"), 5),
+        (
+            || {
+                let headers = vec![("retry-after".to_owned(), "90".to_owned())];
+                Ok(HttpResponse { status: 429, headers, body: Vec::new() })
+            },
+            json!(429),
+            Value::Null,
+            90,
+        ),
+        (
+            || {
+                let headers = vec![("retry-after".to_owned(), "soon".to_owned())];
+                Ok(HttpResponse { status: 503, headers, body: Vec::new() })
+            },
+            json!(503),
+            Value::Null,
+            5,
+        ),
+        (|| status(100), json!(100), Value::Null, 5),
+    ];
+    for (trouble, http_status, error, pause) in troubles {
+        let api = api();
+        let receiver = Receiver::of(&api);
+        let webhook = create(&api, &json!({"url": URL}));
+        receiver.answer(move |_| trouble());
+        connect(&api, "eve");
+        let row = deliveries(&api, &webhook).remove(0);
+        assert_eq!(
+            (&row["state"], &row["httpStatus"], &row["error"]),
+            (&json!("pending"), &http_status, &error)
+        );
+        receiver.answer(|_| status(200));
+        api.world.wait(pause * SECOND - 1);
+        deliver(&api);
+        assert_eq!(receiver.take().len(), 1, "{row}");
+        api.world.wait(1);
+        deliver(&api);
+        assert_eq!(receiver.take().len(), 1, "{row}");
+        assert_eq!(deliveries(&api, &webhook)[0]["state"], "delivered");
+    }
+}
+
+#[test]
+fn an_address_that_became_forbidden_gets_nothing() {
+    let api = api();
+    let receiver = Receiver::of(&api);
+    let webhook = create(&api, &json!({"url": URL}));
+    api.world.database.execute("UPDATE webhooks SET url = 'https://127.0.0.1/'", []).unwrap();
+    connect(&api, "eve");
+    assert_eq!(receiver.take().len(), 0);
+    assert_eq!(deliveries(&api, &webhook)[0]["error"], "address_refused");
+}
+
+#[test]
+fn what_an_isolate_left_unsent_is_swept_up() {
+    let api = api();
+    let receiver = Receiver::of(&api);
+    create(&api, &json!({"url": URL}));
+    // The isolate dies after it has written, and nothing follows the response.
+    let created = send(&api, "POST", CONNECTIONS, &minimal("eve"));
+    assert_eq!((created.status, created.has_deliveries), (201, true));
+    minute(&api);
+    assert_eq!(receiver.types(), ["connection.created"]);
+    // It dies after it has taken a delivery: sent again a minute later, at least once.
+    receiver.answer(|_| panic!("the isolate dies"));
+    let created = send(&api, "POST", CONNECTIONS, &minimal("ann"));
+    assert!(created.has_deliveries);
+    let died = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| deliver(&api)));
+    assert!(died.is_err());
+    receiver.answers.take();
+    receiver.take();
+    deliver(&api);
+    assert_eq!(receiver.take().len(), 0, "somebody may still be at it");
+    minute(&api);
+    assert_eq!(receiver.types(), ["connection.created"]);
+}
+
+#[test]
+fn many_events_go_through_the_queue_and_each_arrives_once() {
+    let api = api();
+    let receiver = Receiver::of(&api);
+    create(&api, &json!({"url": URL}));
+    let mut chance = Chance(7);
+    let mut ids = Vec::new();
+    for nth in 0..300 {
+        if nth % 3 == 2 {
+            let id: &String = &ids[chance.below(ids.len())];
+            let state = if chance.below(2) == 0 { "failed" } else { "operational" };
+            let document = json!({"state": state});
+            assert_eq!(send(&api, "PUT", &format!("{}/state", at(id)), &document).status, 200);
+        } else {
+            let created = send(&api, "POST", CONNECTIONS, &minimal(&format!("user {nth}")));
+            ids.push(body(&created)["id"].as_str().unwrap().to_owned());
+        }
+    }
+    minute(&api);
+    let got = receiver.take();
+    let unique: HashSet<_> = got.iter().map(|request| header(request, "webhook-id")).collect();
+    let listed = api.world.texts("SELECT id || '' FROM events").len();
+    assert_eq!((got.len(), unique.len()), (listed, listed));
+    // Without a queue, each minute does what one run can.
+    api.world.has_queue.set(false);
+    for nth in 0..20 {
+        send(&api, "POST", CONNECTIONS, &minimal(&format!("more {nth}")));
+    }
+    for expected in [8, 8, 4, 0] {
+        minute(&api);
+        assert_eq!(receiver.take().len(), expected);
+    }
+}
+
+#[test]
+fn a_replay_sends_a_stretch_of_events_once_more() {
+    let api = api();
+    let receiver = Receiver::of(&api);
+    let webhook = create(&api, &json!({"url": URL, "types": ["connection.created"]}));
+    let id = connect(&api, "first");
+    fail(&api, &id);
+    for nth in 0..4 {
+        connect(&api, &format!("user {nth}"));
+    }
+    receiver.take();
+    let id = |nth: u64| format!("evt_{nth:013}");
+    for (document, queued, types) in [
+        (json!({"from": id(1)}), 5, 5),
+        (json!({"from": id(2), "to": id(4)}), 2, 2),
+        (json!({"from": id(2), "to": id(2)}), 0, 0),
+        (json!({"from": id(6), "to": null}), 1, 1),
+        (json!({"from": id(99)}), 0, 0),
+    ] {
+        let response = send(&api, "POST", &path(&webhook, "/replay"), &document);
+        assert_eq!(body(&response), json!({"queued": queued, "next": null}), "{document}");
+        after(&api, &response);
+        assert_eq!(receiver.types().len(), types, "{document}");
+    }
+    // More than a request queues.
+    api.world
+        .database
+        .execute_batch("INSERT INTO events (account, environment, type, occurred_at, subject) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500) SELECT 'acme', 'test', 'connection.created', 1, '{}' FROM n; DELETE FROM deliveries")
+        .unwrap();
+    let first = body(&send(&api, "POST", &path(&webhook, "/replay"), &json!({"from": id(1)})));
+    assert_eq!(first, json!({"queued": 1000, "next": id(1002)}));
+    let rest = json!({"from": first["next"]});
+    let rest = body(&send(&api, "POST", &path(&webhook, "/replay"), &rest));
+    assert_eq!(rest, json!({"queued": 505, "next": null}));
+}
+
+#[test]
+fn deliveries_are_listed_page_by_page_and_go_with_their_events() {
+    let api = api();
+    let _receiver = Receiver::of(&api);
+    let webhook = create(&api, &json!({"url": URL}));
+    for nth in 0..5 {
+        connect(&api, &format!("user {nth}"));
+    }
+    let (mut seen, mut before) = (Vec::new(), String::new());
+    loop {
+        let page = read(&api, &path(&webhook, &format!("/deliveries?limit=2{before}")));
+        let rows = page["rows"].as_array().unwrap();
+        seen.extend(rows.iter().map(|row| row["event"].as_str().unwrap().to_owned()));
+        let Some(next) = page["next"].as_str() else { break };
+        before = format!("&before={next}");
+    }
+    let expected: Vec<_> = (1..=5).rev().map(|nth| format!("evt_{nth:013}")).collect();
+    assert_eq!(seen, expected);
+    api.world.wait(31 * DAY);
+    minute(&api);
+    // The last event stays.
+    assert_eq!(deliveries(&api, &webhook).len(), 1);
+    assert_eq!(api.send(&api.request("DELETE", &path(&webhook, ""))).status, 204);
+    assert_eq!(api.world.texts("SELECT state FROM deliveries").len(), 0);
+}
+
+#[test]
+fn a_missing_key_loses_no_event() {
+    let mut api = api();
+    let receiver = Receiver::of(&api);
+    create(&api, &json!({"url": URL}));
+    let other = "two:MTEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
+    api.service = Service::new(config(&[("VAULT_KEYS", other)]));
+    let created = send(&api, "POST", CONNECTIONS, &minimal("eve"));
+    assert!(created.has_deliveries);
+    let done = pollster::block_on(schedule::deliver_due(&api.service, &api.world)).unwrap();
+    assert_eq!((done.len(), receiver.take().len()), (1, 0));
+    assert!(done[0].contains("`one` is needed"), "{done:?}");
+    api.service = Service::new(config(&[("VAULT_KEYS", &format!("{other},{KEYS}"))]));
+    for _ in 0..61 {
+        minute(&api);
+    }
+    assert_eq!(receiver.types(), ["connection.created"]);
+    // The other key seals it by now.
+    let sealed = api.world.texts("SELECT sealed_key FROM webhooks");
+    assert_eq!(sealed, ["two"]);
+}
+
+#[test]
+fn what_is_due_is_found_by_an_index() {
+    use connector_vault::webhooks::statements::{claim, count_due, is_due, select_claimed};
+    let api = api();
+    for statement in [is_due(1), count_due(1, 400), claim(1, "a", 8), select_claimed(1, "a")] {
+        let plan = plan(&api.world, &statement);
+        assert!(plan.iter().any(|step| step.contains("deliveries_by_due")), "{plan:?}");
+        assert!(!plan.iter().any(|step| step.starts_with("SCAN deliveries")), "{plan:?}");
+    }
+}

@@ -1,0 +1,250 @@
+//! The endpoints: what is accepted, shown and refused.
+
+use connector_vault::terms::{Environment, Scope};
+
+use super::*;
+use crate::support::{as_key, with_body};
+use crate::vault::{code, faults};
+
+#[test]
+fn a_webhook_is_created_read_changed_and_deleted() {
+    let api = api();
+    let document = json!({
+        "url": URL, "description": "Asks to reconnect", "types": ["connection.failed"], "active": false,
+    });
+    let response = send(&api, "POST", WEBHOOKS, &document);
+    let created = body(&response);
+    let own = path(&created, "");
+    assert_eq!(response.status, 201);
+    assert_eq!(response.header("location"), Some(format!("https://vault.example{own}").as_str()));
+    let secret = created["secret"].as_str().unwrap();
+    assert!(secret.starts_with("whsec_") && secret.len() == 50, "{created}");
+    let mut shown = created.clone();
+    shown.as_object_mut().unwrap().remove("secret");
+    for (name, value) in document.as_object().unwrap() {
+        assert_eq!(&shown[name], value, "{name}");
+    }
+    assert_eq!(read(&api, &own), shown);
+    assert_eq!(read(&api, WEBHOOKS), json!({"rows": [shown]}));
+
+    api.world.wait(SECOND);
+    let change = json!({"url": "https://app.example/other", "active": true, "description": null, "types": []});
+    let changed = body(&send(&api, "PATCH", &own, &change));
+    for (name, value) in change.as_object().unwrap() {
+        assert_eq!(&changed[name], value, "{name}");
+    }
+    assert_eq!(changed["createdAt"], shown["createdAt"]);
+    assert_ne!(changed["updatedAt"], shown["updatedAt"]);
+    assert_eq!(read(&api, &own), changed);
+    // What is not sent stays.
+    let unchanged = body(&send(&api, "PATCH", &own, &json!({"description": "Again"})));
+    assert_eq!((&unchanged["url"], &unchanged["active"]), (&change["url"], &json!(true)));
+
+    assert_eq!(api.send(&api.request("DELETE", &own)).status, 204);
+    for request in [
+        api.request("GET", &own),
+        api.request("DELETE", &own),
+        with_body(api.request("PATCH", &own), "{}"),
+        api.request("POST", &format!("{own}/rotate")),
+        api.request("POST", &format!("{own}/test")),
+        with_body(api.request("POST", &format!("{own}/replay")), r#"{"from":"evt_0000000000001"}"#),
+        api.request("GET", &format!("{own}/deliveries")),
+    ] {
+        let response = api.send(&request);
+        assert_eq!(
+            (response.status, code(&response)),
+            (404, "webhook_not_found".into()),
+            "{request:?}"
+        );
+    }
+}
+
+#[test]
+fn addresses_that_nothing_may_be_sent_to_are_refused() {
+    let api = api();
+    for url in [
+        "http://app.example/hooks",
+        "https://127.0.0.1/hooks",
+        "https://[::1]/",
+        "https://0x7f.1/",
+        "https://localhost/",
+        "https://printer.local/",
+        "https://app.example:8443/",
+        "https://user:password@app.example/",
+        "https://app.example/#part",
+        "https://vault.example/v1/events",
+        "https://VAULT.example:443/",
+        "https://",
+        "ftp://app.example",
+        "app.example",
+        "",
+        "https://app.example/ü",
+        &format!("https://app.example/{}", "a".repeat(2040)),
+    ] {
+        let response = send(&api, "POST", WEBHOOKS, &json!({"url": url}));
+        let found = faults(&response);
+        assert_eq!((response.status, found.len()), (400, 1), "{url}: {}", body(&response));
+    }
+    let webhook = create(&api, &json!({"url": URL}));
+    let changed = send(&api, "PATCH", &path(&webhook, ""), &json!({"url": "https://10.0.0.1/"}));
+    assert_eq!(changed.status, 400);
+    assert_eq!(read(&api, &path(&webhook, ""))["url"], URL);
+}
+
+#[test]
+fn all_faults_of_a_body_are_named() {
+    let api = api();
+    let wrong = json!({"url": "http://a.example", "types": ["connection.failed", "failed"], "active": 1, "secret": "s"});
+    let response = send(&api, "POST", WEBHOOKS, &wrong);
+    let pointers: Vec<_> = body(&response)["errors"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|fault| fault["pointer"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(pointers.len(), 4, "{pointers:?}");
+    for pointer in ["/url", "/types/1", "/active", "/secret"] {
+        assert!(pointers.iter().any(|known| known == pointer), "{pointer}: {pointers:?}");
+    }
+    let webhook = create(&api, &json!({"url": URL}));
+    for wrong in [
+        json!({}),
+        json!({"from": "evt_1"}),
+        json!({"from": 1}),
+        json!({"from": "evt_0000000000001", "to": ""}),
+    ] {
+        let response = send(&api, "POST", &path(&webhook, "/replay"), &wrong);
+        assert_eq!((response.status, code(&response)), (400, "invalid_body".into()), "{wrong}");
+    }
+    assert_eq!(api.get(&path(&webhook, "/deliveries?before=x")).status, 400);
+}
+
+#[test]
+fn an_environment_has_twenty_webhooks_at_most() {
+    let api = api();
+    for _ in 0..20 {
+        create(&api, &json!({"url": URL}));
+    }
+    let response = send(&api, "POST", WEBHOOKS, &json!({"url": URL}));
+    assert_eq!((response.status, code(&response)), (409, "webhook_limit".into()));
+    assert_eq!(read(&api, WEBHOOKS)["rows"].as_array().unwrap().len(), 20);
+    // Another environment has its own.
+    let live = api.world.key("acme", Environment::Live, &Scope::ALL, None);
+    let request = with_body(as_key(&live, "POST", WEBHOOKS), &json!({"url": URL}).to_string());
+    assert_eq!(api.send(&request).status, 201);
+}
+
+#[test]
+fn nobody_else_sees_a_webhook_or_its_events() {
+    let api = api();
+    let receiver = Receiver::of(&api);
+    let webhook = create(&api, &json!({"url": URL}));
+    let (own, before) = (path(&webhook, ""), read(&api, &path(&webhook, "")));
+    connect(&api, "eve");
+    assert_eq!(receiver.types(), ["connection.created"]);
+    for (account, environment) in [("other", Environment::Test), ("acme", Environment::Live)] {
+        let key = api.world.key(account, environment, &Scope::ALL, None);
+        let send = |method: &str, path: &str, document: &str| {
+            let request = as_key(&key, method, path);
+            api.send(&if document.is_empty() { request } else { with_body(request, document) })
+        };
+        for (method, rest, document) in [
+            ("GET", "", ""),
+            ("PATCH", "", r#"{"active":false}"#),
+            ("DELETE", "", ""),
+            ("POST", "/rotate", ""),
+            ("POST", "/test", ""),
+            ("POST", "/replay", r#"{"from":"evt_0000000000001"}"#),
+            ("GET", "/deliveries", ""),
+        ] {
+            let response = send(method, &format!("{own}{rest}"), document);
+            assert_eq!(response.status, 404, "{method} {rest}: {}", body(&response));
+        }
+        assert_eq!(body(&send("GET", WEBHOOKS, "")), json!({"rows": []}));
+        let created = send("POST", CONNECTIONS, &minimal("eve").to_string());
+        assert_eq!((created.status, created.has_deliveries), (201, false));
+    }
+    assert_eq!((receiver.take().len(), read(&api, &own)), (0, before));
+}
+
+#[test]
+fn a_key_needs_the_scopes_and_a_token_never_has_them() {
+    let api = api();
+    let webhook = create(&api, &json!({"url": URL}));
+    let key = api.world.key("acme", Environment::Test, &[Scope::WebhooksRead], None);
+    assert_eq!(api.send(&as_key(&key, "GET", &path(&webhook, ""))).status, 200);
+    let denied = api.send(&as_key(&key, "DELETE", &path(&webhook, "")));
+    assert_eq!((denied.status, code(&denied)), (403, "insufficient_scope".into()));
+    let asked = json!({"identity": "eve", "scopes": ["webhooks:read"]});
+    assert_eq!(send(&api, "POST", "/v1/sessions", &asked).status, 400);
+}
+
+#[test]
+fn a_secret_rotates_and_both_sign_for_a_day() {
+    let api = api();
+    let receiver = Receiver::of(&api);
+    let first = create(&api, &json!({"url": URL}));
+    let rotate = || {
+        let response = api.send(&api.request("POST", &path(&first, "/rotate")));
+        assert_eq!(response.status, 200, "{}", body(&response));
+        body(&response)
+    };
+    let second = rotate();
+    assert_ne!(first["secret"], second["secret"]);
+    let signs = |who: &str| {
+        connect(&api, who);
+        let got = receiver.take();
+        [&first, &second].map(|webhook| is_signed(&got[0], &webhook["secret"]))
+    };
+    assert_eq!(signs("a"), [true, true]);
+    api.world.wait(DAY - 1);
+    assert_eq!(signs("b"), [true, true]);
+    api.world.wait(1);
+    assert_eq!(signs("c"), [false, true]);
+    // After another rotation, the secret before signs, and no older one.
+    rotate();
+    rotate();
+    assert_eq!(signs("d"), [false, false]);
+    let stored = api.world.texts("SELECT sealed FROM webhooks").remove(0);
+    assert!(!stored.contains("whsec_"), "it is sealed");
+}
+
+#[test]
+fn without_keys_nothing_is_stored_that_could_not_be_sealed() {
+    let api = Api::with_catalog();
+    let response = send(&api, "POST", WEBHOOKS, &json!({"url": URL}));
+    assert_eq!(response.status, 503);
+    assert!(body(&response)["detail"].as_str().unwrap().contains("VAULT_KEYS"));
+    assert_eq!(read(&api, WEBHOOKS), json!({"rows": []}));
+}
+
+#[test]
+fn a_test_says_what_the_receiver_answered() {
+    let api = api();
+    let receiver = Receiver::of(&api);
+    let webhook =
+        create(&api, &json!({"url": URL, "types": ["connection.failed"], "active": false}));
+    let test = || {
+        let response = api.send(&api.request("POST", &path(&webhook, "/test")));
+        assert_eq!(response.status, 200);
+        body(&response)
+    };
+    assert_eq!(
+        test(),
+        json!({"delivered": true, "httpStatus": 204, "error": null, "durationMs": 0})
+    );
+    let got = receiver.take().remove(0);
+    assert!(is_signed(&got, &webhook["secret"]));
+    let event = event(&got);
+    assert_eq!(
+        (&event["type"], &event["data"]),
+        (&json!("webhook.test"), &json!({"webhook": {"id": webhook["id"]}}))
+    );
+    assert_eq!(event["id"], header(&got, "webhook-id"));
+    receiver.answer(|_| status(500));
+    assert_eq!(test()["httpStatus"], 500);
+    receiver.answer(|_| Err(HttpError::TimedOut));
+    assert_eq!(test()["error"], "timed_out");
+    assert_eq!(deliveries(&api, &webhook), Vec::<Value>::new(), "a test is not listed");
+    assert_eq!(read(&api, "/v1/events")["rows"], json!([]));
+}

@@ -1,0 +1,169 @@
+//! Webhooks: events arrive at least once, signed, or somebody is told.
+
+mod delivery;
+mod endpoints;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use connector_vault::api::{Response, schedule};
+use connector_vault::ports::{HttpError, HttpRequest, HttpResponse};
+use serde_json::{Value, json};
+use standardwebhooks::Webhook;
+
+use crate::connect::{KEYS, send};
+use crate::support::{Api, body, config, small_catalog};
+use crate::vault::{CONNECTIONS, at, minimal};
+
+const WEBHOOKS: &str = "/v1/webhooks";
+const URL: &str = "https://app.example/hooks";
+const SECOND: u64 = 1000;
+const MINUTE: u64 = 60 * SECOND;
+const HOUR: u64 = 60 * MINUTE;
+const DAY: u64 = 24 * HOUR;
+
+fn api() -> Api {
+    let api = Api::new(config(&[
+        ("VAULT_KEYS", KEYS),
+        ("SESSION_SECRET", "0123456789abcdef0123456789abcdef"),
+    ]));
+    api.world.publish(small_catalog());
+    api
+}
+
+/// Creates a webhook. Returns its document, with its secret.
+fn create(api: &Api, document: &Value) -> Value {
+    let response = send(api, "POST", WEBHOOKS, document);
+    assert_eq!(response.status, 201, "{}", body(&response));
+    body(&response)
+}
+
+fn path(webhook: &Value, rest: &str) -> String {
+    format!("{WEBHOOKS}/{}{rest}", webhook["id"].as_str().unwrap())
+}
+
+fn read(api: &Api, path: &str) -> Value {
+    let response = api.get(path);
+    assert_eq!(response.status, 200, "{}", body(&response));
+    body(&response)
+}
+
+fn deliveries(api: &Api, webhook: &Value) -> Vec<Value> {
+    let page = read(api, &path(webhook, "/deliveries?limit=500"));
+    page["rows"].as_array().unwrap().clone()
+}
+
+/// What a receiver does with a request: the answer, or why there is none.
+type Answers = Box<dyn FnMut(&HttpRequest) -> Result<HttpResponse, HttpError>>;
+
+/// A receiver that remembers what it got.
+#[derive(Default)]
+struct Receiver {
+    got: RefCell<Vec<HttpRequest>>,
+    answers: RefCell<Option<Answers>>,
+}
+
+impl Receiver {
+    /// One that accepts everything.
+    fn of(api: &Api) -> Rc<Self> {
+        let receiver = Rc::new(Self::default());
+        let mine = Rc::clone(&receiver);
+        *api.world.platform.borrow_mut() = Box::new(move |request| {
+            mine.got.borrow_mut().push(request.clone());
+            match mine.answers.borrow_mut().as_mut() {
+                Some(answers) => answers(request),
+                None => status(204),
+            }
+        });
+        receiver
+    }
+
+    fn answer(
+        &self,
+        answers: impl FnMut(&HttpRequest) -> Result<HttpResponse, HttpError> + 'static,
+    ) {
+        *self.answers.borrow_mut() = Some(Box::new(answers));
+    }
+
+    fn take(&self) -> Vec<HttpRequest> {
+        self.got.take()
+    }
+
+    /// The types of the events that it got since it was asked last.
+    fn types(&self) -> Vec<String> {
+        let events = self.take().into_iter().map(|request| event(&request));
+        events.map(|event| event["type"].as_str().unwrap().to_owned()).collect()
+    }
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "receivers may fail")]
+fn status(status: u16) -> Result<HttpResponse, HttpError> {
+    Ok(HttpResponse { status, ..HttpResponse::default() })
+}
+
+fn event(request: &HttpRequest) -> Value {
+    serde_json::from_slice(&request.body).unwrap()
+}
+
+fn header<'a>(request: &'a HttpRequest, name: &str) -> &'a str {
+    let found = request.headers.iter().find(|(known, _)| known == name);
+    found.map(|(_, value)| value.as_str()).unwrap()
+}
+
+/// Whether the standard's own library makes one of the request's signatures.
+fn is_signed(request: &HttpRequest, secret: &Value) -> bool {
+    let webhook = Webhook::new(secret.as_str().unwrap()).unwrap();
+    let seconds = header(request, "webhook-timestamp").parse().unwrap();
+    let expected = webhook.sign(header(request, "webhook-id"), seconds, &request.body).unwrap();
+    header(request, "webhook-signature").split(' ').any(|one| one == expected)
+}
+
+/// What the platform does after a response: it has sent what is due.
+fn after(api: &Api, response: &Response) {
+    if response.has_deliveries {
+        deliver(api);
+    }
+}
+
+fn deliver(api: &Api) {
+    let done = schedule::deliver_due(&api.service, &api.world);
+    assert_eq!(pollster::block_on(done).unwrap(), Vec::<String>::new());
+    queue(api);
+}
+
+/// The queue, until nothing is handed over now.
+fn queue(api: &Api) {
+    loop {
+        let messages = api.world.messages();
+        if messages.is_empty() {
+            return;
+        }
+        for message in messages {
+            let done = schedule::consume(&api.service, &api.world, &message);
+            assert_eq!(pollster::block_on(done).unwrap(), Vec::<String>::new());
+        }
+    }
+}
+
+/// A minute of the schedule, and what the queue has at its end.
+fn minute(api: &Api) {
+    api.world.wait(MINUTE);
+    let faults = pollster::block_on(schedule::run(&api.service, &api.world)).unwrap();
+    assert_eq!(faults, Vec::<String>::new());
+    queue(api);
+}
+
+/// Creates a connection. Returns its id.
+fn connect(api: &Api, identity: &str) -> String {
+    let response = send(api, "POST", CONNECTIONS, &minimal(identity));
+    assert_eq!(response.status, 201, "{}", body(&response));
+    after(api, &response);
+    body(&response)["id"].as_str().unwrap().to_owned()
+}
+
+fn fail(api: &Api, id: &str) {
+    let document = json!({"state": "failed", "active": false, "reason": "Revoked."});
+    let response = send(api, "PUT", &format!("{}/state", at(id)), &document);
+    assert_eq!(response.status, 200, "{}", body(&response));
+    after(api, &response);
+}
