@@ -161,7 +161,10 @@ const hasSecret = (json: unknown) => typeof (json as Partial<WebhookWithSecret> 
 export function webhooks(caller: Caller): Webhooks {
   const of = (id: string, make: (id: string) => Call) => () => make(text(id, "id"));
   const once = (options: CallOptions | undefined) => ({ ...callOptions(options), repeatable: false });
-  const creating = (webhook: NewWebhook): Make => () => Call.createWebhook(...jsonOf(webhook, "webhook"));
+  const creating =
+    (webhook: NewWebhook): Make =>
+    () =>
+      Call.createWebhook(...jsonOf(webhook, "webhook"));
   const updating = (id: string, changes: WebhookChanges) =>
     of(id, (id) => Call.updateWebhook(id, ...jsonOf(changes, "changes")));
   const deliveryPage: Webhooks["deliveryPage"] = async (id, query, options) => {

@@ -7,6 +7,7 @@ import {
   VaultError,
   parseConnectionKey,
   parseConnectorKey,
+  verifyWebhook,
 } from "connector-vault";
 import type {
   Action,
@@ -22,6 +23,8 @@ import type {
   JsonSchema,
   NewConnection,
   OauthClient,
+  Webhook,
+  WebhookWithSecret,
   Page,
   PendingAttempt,
   Scope,
@@ -218,12 +221,16 @@ export async function connecting(connection: Connection, signal: AbortSignal) {
     is<string | undefined>(event.data.reason?.code);
   }
   is<string>((await vault.events.page({ after: "evt_0000000000042" })).next);
-  const webhook = await vault.webhooks.create({ url: "https://app.example.com/webhooks", types: ["connection.failed"] });
+  const webhook = await vault.webhooks.create({
+    url: "https://app.example.com/webhooks",
+    types: ["connection.failed"],
+  });
   is<WebhookWithSecret>(webhook);
   is<Webhook[]>(await vault.webhooks.list());
   is<boolean>((await vault.webhooks.test(webhook.id, { signal })).delivered);
   is<string | null>((await vault.webhooks.replay(webhook.id, { from: "evt_0000000000042" })).next);
-  for await (const delivery of vault.webhooks.deliveries(webhook.id)) is<"pending" | "delivered" | "failed">(delivery.state);
+  for await (const delivery of vault.webhooks.deliveries(webhook.id))
+    is<"pending" | "delivered" | "failed">(delivery.state);
   const event = await verifyWebhook(new Request("https://app.example.com"), webhook.secret);
   if (event.type === "connection.failed") is<Connection>(event.data.connection);
   await verifyWebhook({ headers: { "webhook-id": "…" }, body: "{}" }, [webhook.secret]);

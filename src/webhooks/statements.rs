@@ -269,7 +269,16 @@ pub fn claim(now: u64, lease: &str, most: usize) -> Statement {
 #[must_use]
 pub fn select_claimed(now: u64, lease: &str) -> Statement {
     statement(
-        "SELECT d.webhook_id, d.attempts, w.account, w.environment, w.url, w.sealed, w.failing_since, e.id, e.type, e.occurred_at, e.connection, e.subject, e.reason FROM deliveries d INDEXED BY deliveries_by_due CROSS JOIN webhooks w ON w.id = d.webhook_id CROSS JOIN events e ON e.id = d.event_id WHERE d.due_at = ?1 AND d.lease = ?2",
+        "SELECT d.webhook_id, d.attempts, w.account, w.environment, w.url, w.sealed, w.failing_since, d.event_id FROM deliveries d INDEXED BY deliveries_by_due CROSS JOIN webhooks w ON w.id = d.webhook_id WHERE d.due_at = ?1 AND d.lease = ?2 ORDER BY d.webhook_id, d.event_id",
+        vec![Param::integer(now.saturating_add(LEASE_MS)), Param::text(lease)],
+    )
+}
+
+/// Selects the events of what [`claim`] took, in the order of [`select_claimed`].
+#[must_use]
+pub fn select_events(now: u64, lease: &str) -> Statement {
+    statement(
+        "SELECT e.id, e.type, e.occurred_at, e.connection, e.subject, e.reason FROM deliveries d INDEXED BY deliveries_by_due CROSS JOIN events e ON e.id = d.event_id WHERE d.due_at = ?1 AND d.lease = ?2 ORDER BY d.webhook_id, d.event_id",
         vec![Param::integer(now.saturating_add(LEASE_MS)), Param::text(lease)],
     )
 }

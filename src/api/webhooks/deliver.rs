@@ -12,7 +12,7 @@ use crate::api::cost::Metered;
 use crate::api::credentials::check::all;
 use crate::api::handle::Service;
 use crate::api::problem::Problem;
-use crate::events::Event;
+use crate::events::{Event, EventId};
 use crate::oauth::answer::moment::retry_after;
 use crate::ports::{
     Clock, Db, Http, HttpError, Outgoing, Payload, Ports, Random, Statement, all_rows, user_agent,
@@ -21,7 +21,9 @@ use crate::target::Targets;
 use crate::terms::Environment;
 use crate::webhooks::attempt::{Answer, DEADLINE_MS, Silence};
 use crate::webhooks::secret::{Secrets, place};
-use crate::webhooks::statements::{Claimed, claim, disable, fails, select_claimed, works};
+use crate::webhooks::statements::{
+    Claimed, claim, disable, fails, select_claimed, select_events, works,
+};
 
 /// How many deliveries one run attempts, all at the same time: with its two batches it needs ten of the 50 subrequests that
 /// Cloudflare's free plan allows.
@@ -39,8 +41,7 @@ struct Row {
     url: String,
     sealed: String,
     failing_since: Option<u64>,
-    #[serde(flatten)]
-    event: Event,
+    event_id: EventId,
 }
 
 /// What a run has done.
@@ -61,20 +62,22 @@ pub struct Delivered {
 pub async fn deliver<P: Ports>(service: &Service, ports: &P) -> Result<Delivered, Problem> {
     let (config, ports) = (service.config(), &Metered::new(ports));
     let (now, lease) = (ports.now(), &ports.uuid());
-    let sets = ports.batch(vec![claim(now, lease, AT_ONCE), select_claimed(now, lease)]).await?;
-    let rows: Vec<Row> = all_rows(&sets, 1)?;
+    let select = [select_claimed(now, lease), select_events(now, lease)];
+    let batch = [claim(now, lease, AT_ONCE)].into_iter().chain(select).collect();
+    let sets = ports.batch(batch).await?;
+    let (rows, events): (Vec<Row>, Vec<Event>) = (all_rows(&sets, 1)?, all_rows(&sets, 2)?);
     let (faults, outcomes) = (RefCell::new(Vec::new()), RefCell::new(Vec::new()));
-    let attempts = rows.iter().map(|row| {
+    let attempts = rows.iter().zip(&events).map(|(row, event)| {
         let (faults, outcomes) = (&faults, &outcomes);
         Box::pin(async move {
             let place = place(&row.account, row.environment, &row.webhook_id);
             let secrets = Secrets::open(&config.vault_keys, &place, &row.sealed);
-            let (secrets, body) = match (secrets, row.event.to_json()) {
+            let (secrets, body) = match (secrets, event.to_json()) {
                 (Ok(secrets), Ok(body)) => (secrets, body),
                 (Err(error), _) => return faults.borrow_mut().push((row, error.to_string())),
                 (_, Err(error)) => return faults.borrow_mut().push((row, error.to_string())),
             };
-            let id = row.event.id.to_string();
+            let id = event.id.to_string();
             let message = Message { id: &id, body: &body, url: &row.url, secrets: &secrets };
             let begin = ports.now();
             let answer = send(ports, config.targets(), &message).await;
@@ -86,7 +89,7 @@ pub async fn deliver<P: Ports>(service: &Service, ports: &P) -> Result<Delivered
     let (now, mut statements) = (ports.now(), Vec::new());
     for (row, fault) in faults.into_inner() {
         statements.push(row.claimed(lease).put_off(now.saturating_add(LATER_MS)));
-        let (webhook, event) = (&row.webhook_id, row.event.id);
+        let (webhook, event) = (&row.webhook_id, row.event_id);
         done.faults.push(format!("delivery of {event} to {webhook}: {fault}"));
     }
     for (row, answer, duration_ms) in outcomes.into_inner() {
@@ -103,7 +106,7 @@ pub async fn deliver<P: Ports>(service: &Service, ports: &P) -> Result<Delivered
 
 impl Row {
     fn claimed<'a>(&'a self, lease: &'a str) -> Claimed<'a> {
-        Claimed { webhook: &self.webhook_id, event: self.event.id, lease }
+        Claimed { webhook: &self.webhook_id, event: self.event_id, lease }
     }
 
     /// Adds what an answer means for the webhook.

@@ -1,4 +1,4 @@
-//! Which keys the sealed rows need (`migrations/0006_connecting.sql`).
+//! Which keys the sealed rows need (`migrations/0006_connecting.sql`, `0009_webhooks.sql`).
 
 use std::collections::BTreeMap;
 
@@ -20,13 +20,15 @@ pub struct Need {
     pub attempts: u64,
     /// Credentials of deleted connections that are still to be revoked.
     pub revocations: u64,
+    /// Secrets of webhooks.
+    pub webhooks: u64,
 }
 
 impl Need {
     /// The rows of each kind, in the order of the table that is shown.
     #[must_use]
-    pub const fn counts(&self) -> [u64; 4] {
-        [self.connections, self.oauth_clients, self.attempts, self.revocations]
+    pub const fn counts(&self) -> [u64; 5] {
+        [self.connections, self.oauth_clients, self.attempts, self.revocations, self.webhooks]
     }
 
     /// All rows.
@@ -50,6 +52,7 @@ impl Need {
             "oauth_clients" => Some(&mut self.oauth_clients),
             "connect_attempts" => Some(&mut self.attempts),
             "revocations" => Some(&mut self.revocations),
+            "webhooks" => Some(&mut self.webhooks),
             _ => None,
         }
     }
@@ -73,6 +76,7 @@ fn count(now: Moment) -> String {
         ("oauth_clients", ""),
         ("connect_attempts", unexpired.as_str()),
         ("revocations", ""),
+        ("webhooks", ""),
     ]
     .map(|(table, and)| {
         format!(
@@ -114,6 +118,8 @@ mod tests {
             include_str!("../../../migrations/0004_combinations.sql"),
             include_str!("../../../migrations/0005_state_reason.sql"),
             include_str!("../../../migrations/0006_connecting.sql"),
+            include_str!("../../../migrations/0007_events.sql"),
+            include_str!("../../../migrations/0009_webhooks.sql"),
         ] {
             db.execute_batch(migration).unwrap();
         }
@@ -143,6 +149,7 @@ mod tests {
             attempt('b', "'old.x'", 10),
             attempt('c', "NULL", 11),
             "INSERT INTO revocations (account, environment, connection_id, platform, auth_method, sealed, created_at) VALUES ('acme', 'test', 'd', 'p', 'm', 'older.x', 1)".into(),
+            "INSERT INTO webhooks (account, environment, id, url, types, active, sealed, created_at, updated_at, written_by) VALUES ('acme', 'test', 'w', 'u', '[]', 1, 'older.x', 1, 1, 'r')".into(),
         ] {
             db.execute_batch(&sql).unwrap();
         }
@@ -161,9 +168,9 @@ mod tests {
         let expected = [
             ("new", Need { connections: 1, attempts: 1, ..Need::default() }),
             ("old", Need { connections: 2, oauth_clients: 1, ..Need::default() }),
-            ("older", Need { revocations: 1, ..Need::default() }),
+            ("older", Need { revocations: 1, webhooks: 1, ..Need::default() }),
         ];
         assert_eq!(needs, expected.map(|(id, need)| (id.to_owned(), need)).into());
-        assert_eq!(needs.values().map(Need::rows).collect::<Vec<_>>(), [2, 3, 1]);
+        assert_eq!(needs.values().map(Need::rows).collect::<Vec<_>>(), [2, 3, 2]);
     }
 }

@@ -89,16 +89,17 @@ fn table(all: &[Shown], file: Option<&str>, place: &str) -> String {
         let _ = writeln!(text, "{there}othing is sealed {place}.");
         return text;
     }
-    text += &line("KEY", ["CONNECTIONS", "OAUTH CLIENTS", "ATTEMPTS", "REVOCATIONS"], "");
+    text +=
+        &line("KEY", ["CONNECTIONS", "OAUTH CLIENTS", "ATTEMPTS", "REVOCATIONS", "WEBHOOKS"], "");
     for Shown { id, role, needed } in all {
-        let [a, b, c, d] = needed.counts().map(|count| count.to_string());
+        let [a, b, c, d, e] = needed.counts().map(|count| count.to_string());
         let role = match role {
             Role::Seals => "seals",
             Role::Opens => "opens",
             Role::Missing => "missing",
             Role::Needed => "",
         };
-        text += &line(&id.escape_debug().to_string(), [&a, &b, &c, &d], role);
+        text += &line(&id.escape_debug().to_string(), [&a, &b, &c, &d, &e], role);
     }
     let Some(file) = file else {
         text += "\nWhich keys the service has is not known: Cloudflare does not show secrets. Pass your copy with --file.\n";
@@ -129,8 +130,8 @@ fn table(all: &[Shown], file: Option<&str>, place: &str) -> String {
     text
 }
 
-fn line(id: &str, [a, b, c, d]: [&str; 4], role: &str) -> String {
-    let line = format!("{id:<32}  {a:>11}  {b:>13}  {c:>8}  {d:>11}  {role}");
+fn line(id: &str, [a, b, c, d, e]: [&str; 5], role: &str) -> String {
+    let line = format!("{id:<32}  {a:>11}  {b:>13}  {c:>8}  {d:>11}  {e:>8}  {role}");
     format!("{}\n", line.trim_end())
 }
 
@@ -152,16 +153,19 @@ mod tests {
             ("old".into(), need(3)),
             ("brief".into(), Need { attempts: 2, ..Need::default() }),
             ("gone\u{1b}".into(), need(0)),
-            ("new".into(), Need { connections: 1, oauth_clients: 4, attempts: 5, revocations: 6 }),
+            (
+                "new".into(),
+                Need { connections: 1, oauth_clients: 4, attempts: 5, revocations: 6, webhooks: 7 },
+            ),
         ]);
         let all = shown(Some(&keys), needs.clone());
         let text = table(&all, Some("keys.txt"), "at Cloudflare");
-        let expected = r"KEY                               CONNECTIONS  OAUTH CLIENTS  ATTEMPTS  REVOCATIONS
-new                                         1              4         5            6  seals
-spare                                       0              0         0            0  opens
-old                                         3              0         0            2  opens
-brief                                       0              0         2            0  opens
-gone\u{1b}                                  0              0         0            2  missing
+        let expected = r"KEY                               CONNECTIONS  OAUTH CLIENTS  ATTEMPTS  REVOCATIONS  WEBHOOKS
+new                                         1              4         5            6         7  seals
+spare                                       0              0         0            0         0  opens
+old                                         3              0         0            2         0  opens
+brief                                       0              0         2            0         0  opens
+gone\u{1b}                                  0              0         0            2         0  missing
 
 Nothing needs `spare`: you may remove it from keys.txt.
 
@@ -173,7 +177,7 @@ Keep `brief` for 10 more minutes: only attempts to connect need it, which end by
 ";
         assert_eq!(text, expected);
         let json = serde_json::to_value(all.first()).unwrap();
-        let needed = serde_json::json!({"connections": 1, "oauthClients": 4, "attempts": 5, "revocations": 6});
+        let needed = serde_json::json!({"connections": 1, "oauthClients": 4, "attempts": 5, "revocations": 6, "webhooks": 7});
         assert_eq!(json, serde_json::json!({"id": "new", "role": "seals", "needed": needed}));
 
         let unknown = shown(None, needs);

@@ -38,7 +38,7 @@ export function backupAndRestore() {
           .prepare("SELECT * FROM api_keys ORDER BY hash")
           .all()
           .then(({ results }) => JSON.stringify(results.map(unused))),
-        ...["oauth_clients", "credentials", "revocations"].map((table) =>
+        ...["oauth_clients", "credentials", "revocations", "webhooks"].map((table) =>
           database
             .prepare(`SELECT * FROM ${table}`)
             .all()

@@ -1,0 +1,176 @@
+// Webhooks on the real runtime: a receiver on this machine, verified by the package and by the standard's own library.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { after, before, describe, test } from "node:test";
+import { ConnectorVault, verifyWebhook } from "connector-vault";
+import { Webhook } from "standardwebhooks";
+import { App, SCOPES, connectingKey } from "../support/connecting.mjs";
+import { store } from "../support/keys.mjs";
+import { Server } from "../support/server.mjs";
+
+/** How long a delivery may take; the second attempt comes after 5 seconds. */
+const ARRIVES_MS = 30_000;
+
+/** A server that remembers what it gets, and answers as it is told. */
+class Receiver {
+  got = [];
+  #waiting = [];
+  /** What it does with a request. */
+  answer = (_, response) => response.writeHead(204).end();
+
+  static async start() {
+    const receiver = new Receiver();
+    receiver.server = createServer(async (request, response) => {
+      const chunks = await Array.fromAsync(request);
+      const { headers, method, url } = request;
+      receiver.got.push({ headers, method, url, body: Buffer.concat(chunks).toString() });
+      receiver.answer(request, response);
+      for (const wake of receiver.#waiting.splice(0)) wake();
+    });
+    receiver.server.listen(0, "127.0.0.1");
+    await once(receiver.server, "listening");
+    receiver.url = `http://127.0.0.1:${receiver.server.address().port}/hooks`;
+    return receiver;
+  }
+
+  /** So many requests, once they are there. */
+  async take(count) {
+    const late = AbortSignal.timeout(ARRIVES_MS);
+    while (this.got.length < count) {
+      await new Promise((resolve, reject) => {
+        this.#waiting.push(resolve);
+        late.addEventListener("abort", () => reject(new Error(`${this.got.length} of ${count} requests arrived`)));
+      });
+    }
+    return this.got.splice(0);
+  }
+
+  async stop() {
+    this.server.closeAllConnections();
+    this.server.close();
+    await once(this.server, "close");
+  }
+}
+
+export function connectWebhooks(world) {
+  const made = connectingKey({ account: "webhooks", scopes: `${SCOPES} events:read webhooks:read webhooks:write` });
+  let [server, receiver, vault] = [];
+  const app = new App(() => server, made);
+  const origin = () => `http://127.0.0.1:${server.port}`;
+  const connection = (identity) =>
+    app.expect(201, "POST", "/v1/vault/connections", { platform: "plain", identity, identityType: "user" });
+
+  describe("webhooks", () => {
+    before(async () => {
+      await store(world.database, [made]);
+      server = await Server.start(world.state, world.configuration("connect-webhooks"));
+      receiver = await Receiver.start();
+      vault = new ConnectorVault({ baseUrl: origin(), secret: made.secret });
+    });
+
+    after(async () => {
+      await receiver?.stop();
+      await server?.stop();
+    });
+
+    test("an event arrives after the response, and three libraries agree that it is signed", async () => {
+      const webhook = await vault.webhooks.create({ url: receiver.url });
+      const created = await connection("ann");
+      const [request] = await receiver.take(1);
+      assert.deepEqual([request.method, request.url], ["POST", "/hooks"]);
+      const event = await verifyWebhook(request, webhook.secret);
+      assert.equal(event.type, "connection.created");
+      assert.deepEqual(event.data.connection, created);
+      assert.deepEqual(new Webhook(webhook.secret).verify(request.body, request.headers), event);
+      const asFetch = new Request(receiver.url, { method: "POST", headers: request.headers, body: request.body });
+      assert.deepEqual(await verifyWebhook(asFetch, ["whsec_b3RoZXI=", webhook.secret]), event);
+      for await (const listed of vault.events.list()) assert.deepEqual(listed, event);
+
+      const forged = { ...request, body: request.body.replace("ann", "eve") };
+      const old = { ...request, headers: { ...request.headers, "webhook-timestamp": "1700000000" } };
+      const renamed = { ...request, headers: { ...request.headers, "webhook-id": "evt_0000000000009" } };
+      const { "webhook-signature": _, ...unsigned } = request.headers;
+      for (const wrong of [forged, old, renamed, { ...request, headers: unsigned }]) {
+        await assert.rejects(verifyWebhook(wrong, webhook.secret), { code: "invalid_signature" });
+      }
+      await assert.rejects(verifyWebhook(request, "whsec_b3RoZXI="), { code: "invalid_signature" });
+      await assert.rejects(verifyWebhook({ ...request, body: JSON.parse(request.body) }, webhook.secret), {
+        code: "invalid_argument",
+      });
+    });
+
+    test("what fails is sent again after five seconds, with both secrets while one replaces the other", async () => {
+      const [webhook] = await vault.webhooks.list();
+      const { secret } = await vault.webhooks.rotate(webhook.id);
+      receiver.answer = (_, response) => response.writeHead(503).end();
+      const begun = Date.now();
+      await connection("bob");
+      const [first] = await receiver.take(1);
+      receiver.answer = (_, response) => response.writeHead(200).end("thanks");
+      const [second] = await receiver.take(1);
+      assert.ok(Date.now() - begun >= 5_000);
+      assert.deepEqual([second.body, second.headers["webhook-id"]], [first.body, first.headers["webhook-id"]]);
+      assert.equal(second.headers["webhook-signature"].split(" ").length, 2);
+      await verifyWebhook(second, secret);
+    });
+
+    test("deliveries tell what happened, and a replay sends it once more", async () => {
+      const [webhook] = await vault.webhooks.list();
+      const [latest, first] = await Array.fromAsync(vault.webhooks.deliveries(webhook.id));
+      assert.deepEqual([first.state, first.attempts, first.httpStatus], ["delivered", 1, 204]);
+      assert.deepEqual([latest.type, latest.event > first.event], ["connection.created", true]);
+      const replayed = await vault.webhooks.replay(webhook.id, { from: first.event, to: first.event });
+      assert.deepEqual(replayed, { queued: 1, next: null });
+      const [again] = await receiver.take(1);
+      assert.equal(again.headers["webhook-id"], first.event);
+    });
+
+    test("a test says what the receiver answers: redirects are not followed, silence is told", async () => {
+      const [{ id }] = await vault.webhooks.list();
+      assert.partialDeepStrictEqual(await vault.webhooks.test(id), { delivered: true, httpStatus: 200, error: null });
+      const [sent] = await receiver.take(1);
+      assert.match(sent.body, /"type":"webhook.test"/);
+      receiver.answer = (_, response) => response.writeHead(302, { location: "/elsewhere" }).end();
+      assert.partialDeepStrictEqual(await vault.webhooks.test(id), { delivered: false, httpStatus: 302 });
+      receiver.answer = (request) => request.socket.destroy();
+      assert.partialDeepStrictEqual(await vault.webhooks.test(id), { delivered: false, error: "unreachable" });
+      assert.deepEqual(
+        (await receiver.take(2)).map(({ url }) => url),
+        ["/hooks", "/hooks"],
+      );
+    });
+
+    test("a receiver that is gone is disabled, and an event says so", async () => {
+      const [{ id }] = await vault.webhooks.list();
+      receiver.answer = (_, response) => response.writeHead(410).end();
+      await connection("eve");
+      await receiver.take(1);
+      // The outcome is written after the answer: the feed tells when.
+      const until = Date.now() + ARRIVES_MS;
+      let events = [];
+      while (events.length === 0 && Date.now() < until) {
+        events = await Array.fromAsync(vault.events.list({ types: ["webhook.disabled"] }));
+      }
+      assert.deepEqual(events[0].data, {
+        webhook: { id },
+        reason: { code: "gone", detail: null, httpStatus: 410 },
+      });
+      const { active, disabled } = await vault.webhooks.get(id);
+      assert.deepEqual([active, disabled], [false, { code: "gone", httpStatus: 410 }]);
+      await connection("nobody hears of it");
+      assert.deepEqual(await vault.webhooks.update(id, { active: true }).then(({ disabled }) => disabled), null);
+      await vault.webhooks.delete(id);
+      await assert.rejects(vault.webhooks.get(id), { code: "webhook_not_found" });
+      assert.deepEqual(receiver.got, []);
+    });
+
+    test("an address of the service itself is refused", async () => {
+      await assert.rejects(vault.webhooks.create({ url: `${origin()}/v1/events` }), { code: "invalid_body" });
+      assert.deepEqual(
+        vault.webhooks.validateCreate({ url: "https://app.example/", types: ["connection.broken"] }).length,
+        1,
+      );
+    });
+  });
+}
