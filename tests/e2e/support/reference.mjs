@@ -132,6 +132,16 @@ export class Reference {
     return { ATTEMPT: answer.json.id };
   }
 
+  /** Creates a webhook, in place of those that there are. */
+  async webhook(caller) {
+    const send = this.as(caller);
+    for (const { id } of (await send("/v1/webhooks")).json.rows) await send(`/v1/webhooks/${id}`, { method: "DELETE" });
+    const body = JSON.stringify({ url: "https://app.example.com/webhooks" });
+    const answer = await send("/v1/webhooks", { method: "POST", body });
+    assert.equal(answer.status, 201, answer.text);
+    return { WEBHOOK: answer.json.id };
+  }
+
   /** What a sample of an operation needs in its environment. */
   async environment(id, caller) {
     const connection = await this.connection(caller);
@@ -140,7 +150,8 @@ export class Reference {
     await this.connect(caller, connection.ID);
     // Storing credentials is a change of the connection.
     const { etag } = Object.fromEntries((await this.as(caller)(`${CONNECTIONS}/${connection.ID}`)).headers);
-    return { ...connection, ETAG: etag, ...(await this.attempt(caller)) };
+    const webhook = /Webhook|Deliveries|replayEvents/.test(id) ? await this.webhook(caller) : {};
+    return { ...connection, ETAG: etag, ...(await this.attempt(caller)), ...webhook };
   }
 
   /** Runs a program in the project; gives what it prints, byte for byte. */
