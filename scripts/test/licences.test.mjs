@@ -1,0 +1,104 @@
+// The licences of everything that is built from or with: what is passed on is under permissive ones only. Offline: cargo and
+// npm keep the licences of what they have installed.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { root } from "../lib/paths.mjs";
+import { run } from "../lib/run.mjs";
+
+const PERMISSIVE = new Set([
+  ...["MIT", "Apache-2.0", "Apache-2.0 WITH LLVM-exception", "ISC", "BSD-2-Clause", "BSD-3-Clause", "0BSD", "Zlib"],
+  ...["Unlicense", "CC0-1.0", "Unicode-3.0", "BlueOak-1.0.0"],
+]);
+/** Of tools that run on a developer's machine and are not passed on. */
+const FOR_TOOLS = new Set([...PERMISSIVE, "MPL-2.0", "LGPL-3.0-or-later", "CC-BY-4.0"]);
+/** npm packages with parts in the site or in the npm package. */
+const BUNDLED = [
+  ...["preact", "@tanstack/preact-query", "@tanstack/query-core", "wouter-preact", "lucide-preact"],
+  ...["charts.css", "swagger-ui-dist", "simple-icons"],
+];
+
+/** Whether an SPDX expression can be met by these licences. `/` is an older way to write OR. */
+function isMet(expression, allowed) {
+  const plain = expression.replaceAll(/\s*\/\s*/g, " OR ").replaceAll(/ WITH /g, "_WITH_");
+  const tokens = plain.match(/[()]|[^\s()]+/g);
+  const one = () => {
+    const token = tokens.shift();
+    if (token !== "(") return allowed.has(token.replace("_WITH_", " WITH "));
+    const inner = any();
+    assert.equal(tokens.shift(), ")", expression);
+    return inner;
+  };
+  const all = () => {
+    let met = one();
+    while (tokens[0] === "AND" && tokens.shift()) met = one() && met;
+    return met;
+  };
+  const any = () => {
+    let met = all();
+    while (tokens[0] === "OR" && tokens.shift()) met = all() || met;
+    return met;
+  };
+  const met = any();
+  assert.deepEqual(tokens, [], expression);
+  return met;
+}
+
+const unmet = (packages, allowed) =>
+  packages
+    .filter(({ license }) => !license || !isMet(license, allowed))
+    .map(({ name, license }) => `${name}: ${license ?? "none"}`);
+
+test("expressions are read as SPDX has them", () => {
+  for (const [expression, met] of [
+    ["MIT", true],
+    ["GPL-3.0", false],
+    ["GPL-3.0 OR MIT", true],
+    ["GPL-3.0 AND MIT", false],
+    ["MIT/GPL-3.0", true],
+    ["(MIT OR GPL-3.0) AND Unicode-3.0", true],
+    ["(MIT OR GPL-3.0) AND GPL-3.0", false],
+    ["MIT OR GPL-3.0 AND GPL-2.0", true],
+    ["Apache-2.0 WITH LLVM-exception", true],
+    ["GPL-3.0 WITH LLVM-exception", false],
+  ])
+    assert.equal(isMet(expression, PERMISSIVE), met, expression);
+});
+
+for (const folder of [".", join("tools", "bindgen")]) {
+  test(`every crate that ${folder} is built from is under a permissive licence, and from crates.io`, async () => {
+    const args = ["metadata", "--format-version", "1", "--locked"];
+    const { packages, workspace_members: own } = JSON.parse(await run("cargo", args, { cwd: join(root, folder) }));
+    const others = packages.filter(({ id }) => !own.includes(id));
+    assert.ok(others.length > 20);
+    assert.deepEqual(unmet(others, PERMISSIVE), []);
+    assert.deepEqual(
+      others.filter(({ source }) => !source?.includes("crates.io-index")).map(({ name }) => name),
+      [],
+    );
+  });
+}
+
+test("every npm package has a licence that fits its use and is checked when it is installed; what is bundled is permissive", () => {
+  const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
+  const all = Object.entries(packages)
+    .filter(([path, { link }]) => path.includes("node_modules/") && !link)
+    .map(([path, one]) => ({ name: path.split("node_modules/").at(-1), ...one }));
+  assert.ok(all.length > 100);
+  assert.deepEqual(unmet(all, FOR_TOOLS), []);
+  assert.deepEqual(
+    all.filter(({ resolved = "" }) => !/^(https:\/\/registry\.npmjs\.org\/|$)/.test(resolved)).map(({ name }) => name),
+    [],
+  );
+  // Those of other systems are optional, and not installed here.
+  const here = all.filter(({ os }) => !os || os.includes(process.platform));
+  const unchecked = here.filter(({ integrity, cpu }) => !integrity && (!cpu || cpu.includes(process.arch)));
+  assert.deepEqual(
+    unchecked.filter(({ libc }) => !libc?.includes("musl")).map(({ name }) => name),
+    [],
+  );
+  const bundled = all.filter(({ name }) => BUNDLED.includes(name));
+  assert.deepEqual([...new Set(bundled.map(({ name }) => name))].sort(), [...BUNDLED].sort());
+  assert.deepEqual(unmet(bundled, PERMISSIVE), []);
+});
