@@ -28,7 +28,7 @@ const LONG_MS = 20_000;
 
 async function migrateState(program, { state, place }) {
   const stampFile = join(state, "v3", "d1", ".migrated");
-  const wanted = fingerprint(["migrations"]);
+  const wanted = fingerprint(["migrations", "wrangler.toml"]);
   if (isStamped(stampFile, wanted)) return;
   await task("local database migrated", (detail) => run(program, ["migrate", ...place], { detail }));
   stamp(stampFile, wanted);

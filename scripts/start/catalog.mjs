@@ -4,7 +4,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { isStamped, stamp } from "../lib/fingerprint.mjs";
+import { fingerprint, isStamped, stamp } from "../lib/fingerprint.mjs";
 import { openapiDirectory, root } from "../lib/paths.mjs";
 import { run } from "../lib/run.mjs";
 import { say, task } from "../lib/status.mjs";
@@ -83,10 +83,11 @@ export async function importCatalog(program) {
 export async function publishCatalog(program, { state, place }) {
   // Kept inside the storage that it speaks of: whoever deletes that deletes this.
   const published = join(state, "v3", "kv", ".published");
-  const current = readFileSync(currentFile, "utf8");
-  if (isStamped(published, current)) return;
+  // Another id in wrangler.toml is another namespace.
+  const wanted = fingerprint(["wrangler.toml"], [readFileSync(currentFile, "utf8")]);
+  if (isStamped(published, wanted)) return;
   await task("catalog published to local storage", (detail) =>
     run(program, ["catalog", "publish", ...place], { detail }),
   );
-  stamp(published, current);
+  stamp(published, wanted);
 }

@@ -1,0 +1,118 @@
+// What `npm run deploy` asks of a Cloudflare account, through wrangler.
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { wrangler } from "../lib/paths.mjs";
+import { Problem } from "../lib/problem.mjs";
+import { run } from "../lib/run.mjs";
+
+const LOGIN =
+  "Run `npx wrangler login`, or set CLOUDFLARE_API_TOKEN. If you have several accounts, also set CLOUDFLARE_ACCOUNT_ID.";
+
+/** The JSON in what wrangler prints, which may have other lines before it. */
+function json(text) {
+  const at = text.search(/^[[{]/m);
+  if (at < 0) throw new Problem("wrangler printed no JSON.", { output: text });
+  return JSON.parse(text.slice(at));
+}
+
+/** wrangler in a project's folder. */
+export class Cloudflare {
+  /** @param {string} folder the one with wrangler.toml */
+  constructor(folder) {
+    this.folder = folder;
+    this.file = join(folder, "wrangler.toml");
+  }
+
+  /** wrangler.toml, as it is now. */
+  get config() {
+    return readFileSync(this.file, "utf8");
+  }
+
+  /** Writes wrangler.toml as a whole. */
+  configure(text) {
+    writeFileSync(`${this.file}.new`, text);
+    renameSync(`${this.file}.new`, this.file);
+  }
+
+  #run(args, options = {}) {
+    return run(wrangler, args, { cwd: this.folder, ...options });
+  }
+
+  /** Runs wrangler. Gives undefined if it fails with this message, which says that something is not there. */
+  async #runUnless(message, args) {
+    try {
+      return await this.#run(args);
+    } catch (error) {
+      if (message.test(error.output ?? "")) return undefined;
+      throw error;
+    }
+  }
+
+  /** Fails if nobody is signed in. */
+  async mustBeSignedIn() {
+    await this.#run(["whoami", "--json"], { hint: LOGIN });
+  }
+
+  /** The id of the KV namespace with this title, which is created if there is none. */
+  async namespace(title) {
+    const find = async () => json(await this.#run(["kv", "namespace", "list"])).find((one) => one.title === title)?.id;
+    const found = await find();
+    if (found) return found;
+    await this.#run(["kv", "namespace", "create", title]);
+    return (await find()) ?? missing(`the KV namespace ${title}`);
+  }
+
+  /** The id of the D1 database with this name, which is created if there is none. */
+  async database(name) {
+    const find = async () => json(await this.#run(["d1", "list", "--json"])).find((one) => one.name === name)?.uuid;
+    const found = await find();
+    if (found) return found;
+    await this.#run(["d1", "create", name]);
+    return (await find()) ?? missing(`the D1 database ${name}`);
+  }
+
+  /** Creates the queue if there is none of this name. */
+  async queue(name) {
+    if ((await this.#runUnless(/does not exist/i, ["queues", "info", name])) === undefined)
+      await this.#run(["queues", "create", name]);
+  }
+
+  /** Whether the namespace has the record of a served catalog. */
+  async servesCatalog() {
+    const list = ["kv", "key", "list", "--binding", "CATALOG", "--remote", "--prefix", "current"];
+    return json(await this.#run(list)).length > 0;
+  }
+
+  /** The names of the Worker's secrets; none before the first deployment. */
+  async secrets() {
+    const listed = await this.#runUnless(/\bnot found\b|\[code: 10007\]|does not exist/i, ["secret", "list"]);
+    return listed === undefined ? [] : json(listed).map(({ name }) => name);
+  }
+
+  /**
+   * Deploys the Worker together with secrets. Gives the addresses that it has.
+   * @param {string[]} args for wrangler
+   * @param {Record<string, string>} secrets those that it does not have yet
+   */
+  async deploy(args, secrets) {
+    const scratch = mkdtempSync(join(tmpdir(), "connector-vault-deploy-"));
+    try {
+      const [told, file] = [join(scratch, "told.jsonl"), join(scratch, "secrets.json")];
+      writeFileSync(file, JSON.stringify(secrets), { mode: 0o600 });
+      const also = Object.keys(secrets).length > 0 ? ["--secrets-file", file] : [];
+      await this.#run(["deploy", ...also, ...args], { show: true, env: { WRANGLER_OUTPUT_FILE_PATH: told } });
+      const entries = readFileSync(told, "utf8")
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line));
+      return entries.find(({ type }) => type === "deploy")?.targets ?? [];
+    } finally {
+      rmSync(scratch, { recursive: true, force: true });
+    }
+  }
+}
+
+function missing(what) {
+  throw new Problem(`wrangler created ${what}, but does not list it.`, { hint: "Wait a minute." });
+}

@@ -1,0 +1,126 @@
+// The steps of `npm run deploy`. Each one looks first whether it has been done, so the command can be repeated at any time:
+// after a failure it goes on where it stopped, and later it upgrades.
+import { randomBytes } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Problem } from "../lib/problem.mjs";
+import { run } from "../lib/run.mjs";
+import { say, task } from "../lib/status.mjs";
+import { Cloudflare } from "./cloudflare.mjs";
+
+// What wrangler.toml comes with.
+const NAMESPACE = /^(\s*id\s*=\s*")0{32}(?=")/m;
+const DATABASE = /^(\s*database_id\s*=\s*")[0-]{36}(?=")/m;
+const QUEUE = /^\s*queue\s*=\s*"([^"]+)"/m;
+const DATABASE_NAME = /^\s*database_name\s*=\s*"([^"]+)"/m;
+const CATALOG = "connector-vault-catalog";
+/** The operator's copy of VAULT_KEYS, which git ignores. */
+const KEY_FILE = "vault-keys.txt";
+/** The account of the first key. */
+const ACCOUNT = "main";
+
+/**
+ * What has to be done, in order: `title`, `would` (what a dry run prints; undefined if there is nothing to do) and `does`.
+ * @param {{ folder: string, program: string, catalog: () => Promise<void>, args?: string[] }} project `program` is the
+ *   operator's command line, `catalog` makes one if there is none, `args` are for `wrangler deploy`
+ * @param {{ addresses?: string[], key?: string, createdKeys?: boolean }} made gets what the steps find out
+ */
+export function steps({ folder, program, catalog, args = [] }, made = {}) {
+  const cloudflare = new Cloudflare(folder);
+  const operator = (command, options) => run(program, [...command, "--remote"], { cwd: folder, ...options });
+  const { config } = cloudflare;
+  const [databaseName, queue] = [DATABASE_NAME, QUEUE].map((pattern) => config.match(pattern)?.[1]);
+  /** Writes the id of what `create` gives where the placeholder is. */
+  const bind = async (placeholder, create) => {
+    if (!placeholder.test(cloudflare.config)) return;
+    const id = await create();
+    cloudflare.configure(cloudflare.config.replace(placeholder, `$1${id}`));
+  };
+  const keyFile = join(folder, KEY_FILE);
+  const secrets = {};
+  return [
+    { title: "signed in to Cloudflare", does: () => cloudflare.mustBeSignedIn() },
+    {
+      title: "KV namespace of the catalog",
+      would:
+        NAMESPACE.test(config) && `find or create the KV namespace ${CATALOG}, and write its id into wrangler.toml`,
+      does: () => bind(NAMESPACE, () => cloudflare.namespace(CATALOG)),
+    },
+    {
+      title: "D1 database",
+      would:
+        DATABASE.test(config) && `find or create the D1 database ${databaseName}, and write its id into wrangler.toml`,
+      does: () => bind(DATABASE, () => cloudflare.database(databaseName)),
+    },
+    {
+      title: "queue",
+      would: queue && `create the queue ${queue} if there is none`,
+      does: async () => queue && cloudflare.queue(queue),
+    },
+    {
+      title: "migrations",
+      would: "apply the migrations that the database lacks",
+      does: (detail) => operator(["migrate"], { detail }),
+    },
+    {
+      title: "secrets",
+      would: `generate SESSION_SECRET and VAULT_KEYS if the Worker has none; the copy of VAULT_KEYS is ${KEY_FILE}`,
+      does: async () => {
+        const present = await cloudflare.secrets();
+        if (!present.includes("SESSION_SECRET")) secrets.SESSION_SECRET = randomBytes(32).toString("base64url");
+        if (present.includes("VAULT_KEYS")) return;
+        // Both fail if rows need a key that is not in the file, and say which.
+        await operator(["vault-keys", existsSync(keyFile) ? "status" : "rotate", "--file", KEY_FILE]);
+        secrets.VAULT_KEYS = readFileSync(keyFile, "utf8").trim();
+        made.keyFile = KEY_FILE;
+      },
+    },
+    {
+      title: "Worker deployed",
+      would: "deploy the Worker with these secrets",
+      does: async () => {
+        made.addresses = await cloudflare.deploy(args, secrets);
+      },
+    },
+    {
+      title: "catalog published",
+      would: "publish the catalog in .catalog, or the sample catalog, if none is served yet",
+      does: async (detail) => {
+        if (await cloudflare.servesCatalog()) return;
+        await catalog();
+        await operator(["catalog", "publish"], { detail });
+      },
+    },
+    {
+      title: "first API key",
+      would: `create a key for the account ${ACCOUNT}, environment live, if there is no key yet, and print it`,
+      does: async () => {
+        if (JSON.parse(await operator(["keys", "list", "--json"])).length > 0) return;
+        const create = ["keys", "create", "--account", ACCOUNT, "--environment", "live", "--json"];
+        made.key = JSON.parse(await operator(create)).secret;
+      },
+    },
+  ];
+}
+
+/** Performs the steps. A failure says what was done before it, and how to go on. */
+export async function perform(all) {
+  const done = [];
+  for (const { title, does } of all) {
+    try {
+      await task(title, does);
+    } catch (error) {
+      const before = done.length > 0 ? `Done before that: ${done.join(", ")}.` : "Nothing was changed.";
+      const again = "Then run `npm run deploy` again: it goes on where it stopped.";
+      const { message, hint, output, code } = error;
+      throw new Problem(message, { hint: [hint, before, again].filter(Boolean).join("\n"), output, code });
+    }
+    done.push(title);
+  }
+}
+
+/** Says what the steps would do. */
+export function announce(all) {
+  say("\n`npm run deploy` would do this, and skip what has been done:");
+  for (const [at, { would }] of all.filter(({ would }) => would).entries()) say(`  ${at + 1}. ${would}`);
+}
