@@ -147,6 +147,12 @@ pub trait Db {
     ) -> impl Future<Output = Result<Vec<ResultSet>, StorageError>>;
 }
 
+/// Writes that no response waits for.
+pub trait Later {
+    /// Has a statement run once, at the same time as the response is sent. Nobody learns whether it did.
+    fn later(&self, statement: Statement);
+}
+
 /// A value of the catalog's store, or the body of a response. It may live outside the core's memory, so reading from it
 /// copies.
 pub trait Blob: fmt::Debug {
@@ -400,6 +406,6 @@ pub trait Queue {
 }
 
 /// All ports together.
-pub trait Ports: Db + Blobs + Http + Clock + Random + RateLimit + Patterns {}
+pub trait Ports: Db + Later + Blobs + Http + Clock + Random + RateLimit + Patterns {}
 
-impl<T: Db + Blobs + Http + Clock + Random + RateLimit + Patterns> Ports for T {}
+impl<T: Db + Later + Blobs + Http + Clock + Random + RateLimit + Patterns> Ports for T {}

@@ -128,6 +128,8 @@ named! {
     Failed = "connection.failed",
     /// The platform grants it other scopes than before.
     ScopesChanged = "connection.scopes_changed",
+    /// Its platform was called through the vault.
+    Called = "connection.called",
     /// A platform rejects the account's OAuth client.
     ClientRejected = "oauth_client.rejected",
     /// The service has disabled a webhook, because its receiver is gone or does not answer.

@@ -33,7 +33,33 @@ export interface EventOf<Type extends EventType, Data> {
 }
 
 /** Something that happened to a connection. `data.connection` is the connection just after that. */
-export type ConnectionEvent = EventOf<Extract<EventType, `connection.${string}`>, { connection: Connection }>;
+export type ConnectionEvent = EventOf<
+  Exclude<Extract<EventType, `connection.${string}`>, "connection.called">,
+  { connection: Connection }
+>;
+
+/** A call to a platform. */
+export interface PlatformCall {
+  /** The method of the request to the platform. */
+  method: string;
+  /** The key of the action that was run. Absent if a request was passed on. */
+  action?: string;
+  /** The path that was passed on, without its query, at most 500 characters of it. Absent if an action was run. */
+  path?: string;
+  /** The status of the platform's response; null without one. */
+  status: number | null;
+  /** The error code of the service's own response, if the platform gave none. */
+  error: string | null;
+  /** Milliseconds until the platform's response began. */
+  durationMs: number;
+  /** The id of the API key that was used, or with which the token was created. */
+  keyId: string;
+  /** The identity of the token that was used; null for a key. */
+  identity: string | null;
+}
+
+/** A platform was called as the user of a connection. */
+export type CallEvent = EventOf<"connection.called", { connection: Connection; call: PlatformCall }>;
 
 /** A platform rejects an OAuth client. Connections that need it can't be renewed until it is corrected. */
 export type OauthClientEvent = EventOf<
@@ -45,7 +71,7 @@ export type OauthClientEvent = EventOf<
 export type WebhookEvent = EventOf<Extract<EventType, `webhook.${string}`>, { webhook: { id: string } }>;
 
 /** Something that happened in the vault. */
-export type VaultEvent = ConnectionEvent | OauthClientEvent | WebhookEvent;
+export type VaultEvent = ConnectionEvent | CallEvent | OauthClientEvent | WebhookEvent;
 
 /** Which events to list. */
 export interface EventFilters {

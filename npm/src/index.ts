@@ -76,6 +76,7 @@ export type {
 } from "./credentials.js";
 export * from "./errors.js";
 export type {
+  CallEvent,
   ConnectionEvent,
   EventFilters,
   EventOf,
@@ -84,6 +85,7 @@ export type {
   Events,
   EventType,
   OauthClientEvent,
+  PlatformCall,
   VaultEvent,
   WebhookEvent,
 } from "./events.js";

@@ -50,6 +50,7 @@ export interface Names {
     | "connection.recovered"
     | "connection.failed"
     | "connection.scopes_changed"
+    | "connection.called"
     | "oauth_client.rejected"
     | "webhook.disabled";
   Grant:

@@ -218,6 +218,7 @@ export async function connecting(connection: Connection, signal: AbortSignal) {
     { signal },
   )) {
     if ("connection" in event.data) is<Connection>(event.data.connection);
+    if (event.type === "connection.called") is<number | null>(event.data.call.status);
     is<string | undefined>(event.data.reason?.code);
   }
   is<string>((await vault.events.page({ after: "evt_0000000000042" })).next);

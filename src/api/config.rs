@@ -30,6 +30,8 @@ pub struct Config {
     pub vault_keys: VaultKeys,
     /// How long events are kept, in milliseconds.
     pub event_ms: u64,
+    /// Which calls to platforms write an event.
+    pub call_events: CallEvents,
     /// How often credentials are checked although nobody uses them, in milliseconds.
     pub check_ms: u64,
     /// Whether the service may call the machine's own addresses, and by plain HTTP: for development only.
@@ -75,6 +77,9 @@ pub struct Variables {
     /// How many days events are kept: a whole number from 1 to 365. Anything else leaves the default.
     #[serde(deserialize_with = "text")]
     pub event_days: String,
+    /// Which calls to platforms write an event: `all`, `writes` or `none`. Anything else leaves the default.
+    #[serde(deserialize_with = "text")]
+    pub call_events: String,
     /// Every how many hours credentials are checked: a whole number from 1 to 720. Anything else leaves the default.
     #[serde(deserialize_with = "text")]
     pub check_hours: String,
@@ -124,6 +129,38 @@ fn up_to(most: u64, text: &str) -> Option<u64> {
     text.trim().parse().ok().filter(|number| (1..=most).contains(number))
 }
 
+/// Which calls to platforms write an event.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum CallEvents {
+    /// All.
+    All,
+    /// Those by other methods than `GET` and `HEAD`.
+    #[default]
+    Writes,
+    /// None.
+    None,
+}
+
+impl CallEvents {
+    fn parse(text: &str) -> Self {
+        match text.trim() {
+            "all" => Self::All,
+            "none" => Self::None,
+            _ => Self::Writes,
+        }
+    }
+
+    /// Whether a call by this method writes one.
+    #[must_use]
+    pub fn has(self, method: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Writes => !matches!(method, "GET" | "HEAD"),
+            Self::None => false,
+        }
+    }
+}
+
 /// The origins whose pages may call the API.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AllowedOrigins {
@@ -169,6 +206,7 @@ impl From<&Variables> for Config {
             app_color: app("APP_COLOR", &variables.app_color, color, "like #1a2b3c"),
             local_targets: variables.local_targets.trim() == "allow",
             event_ms: days.saturating_mul(24).saturating_mul(HOUR_MS),
+            call_events: CallEvents::parse(&variables.call_events),
             check_ms: hours.saturating_mul(HOUR_MS),
             vault_keys,
             secret_headers: secret_headers(&variables.secret_headers),
@@ -346,6 +384,22 @@ mod tests {
             ["VAULT_KEYS is ignored: entry 2 has a key that is not standard base64"]
         );
         assert!(!format!("{read:?} {wrong:?}").contains("AAECAw"));
+    }
+
+    #[test]
+    fn calls_that_write_events_are_chosen_by_a_word() {
+        for (text, all, writes) in [
+            ("", false, true),
+            ("writes", false, true),
+            (" all ", true, true),
+            ("none", false, false),
+            ("None", false, true),
+        ] {
+            let variables = Variables { call_events: text.into(), ..Variables::default() };
+            let chosen = Config::from(&variables).call_events;
+            assert_eq!((chosen.has("GET"), chosen.has("HEAD")), (all, all), "{text:?}");
+            assert_eq!((chosen.has("POST"), chosen.has("DELETE")), (writes, writes), "{text:?}");
+        }
     }
 
     #[test]

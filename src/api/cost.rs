@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use crate::access::usage::Use;
 use crate::ports::{
-    Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Outgoing,
+    Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Later, Outgoing,
     Patterns, Ports, Random, RateLimit, ResultSet, RetryAfter, Statement, StorageError,
 };
 use crate::webhooks::statements::is_due;
@@ -173,6 +173,12 @@ impl<P: Ports> Metered<'_, P> {
         PAUSE_MS
             .saturating_mul(1 << tries.saturating_sub(1).min(8))
             .saturating_add(u32::from(jitter))
+    }
+}
+
+impl<P: Later> Later for Metered<'_, P> {
+    fn later(&self, statement: Statement) {
+        self.ports.later(statement);
     }
 }
 

@@ -24,6 +24,7 @@ use ports::EdgePorts;
 #[wasm_bindgen]
 extern "C" {
     /// What the platform passes with each request.
+    #[derive(Debug)]
     pub type Context;
     /// Keeps the isolate alive until the promise has settled.
     #[wasm_bindgen(method, catch, js_name = "waitUntil")]
@@ -85,7 +86,7 @@ pub fn rehearse(request: &web_sys::Request, env: Env) -> Result<JsValue, JsValue
 pub fn scheduled(env: Env) -> Promise {
     let isolate = isolate(&env);
     future_to_promise(async move {
-        let ports = EdgePorts { env: &env, request: None };
+        let ports = EdgePorts { env: &env, request: None, context: None };
         log(schedule::run(&isolate.service, &ports).await)
     })
 }
@@ -96,7 +97,7 @@ pub fn scheduled(env: Env) -> Promise {
 pub fn consume(message: String, env: Env) -> Promise {
     let isolate = isolate(&env);
     future_to_promise(async move {
-        let ports = EdgePorts { env: &env, request: None };
+        let ports = EdgePorts { env: &env, request: None, context: None };
         log(schedule::consume(&isolate.service, &ports, &message).await)
     })
 }
@@ -105,7 +106,7 @@ pub fn consume(message: String, env: Env) -> Promise {
 /// what was not sent stays due.
 fn deliver(isolate: Rc<Isolate>, env: Env) -> Promise {
     future_to_promise(async move {
-        let ports = EdgePorts { env: &env, request: None };
+        let ports = EdgePorts { env: &env, request: None, context: None };
         log(schedule::deliver_due(&isolate.service, &ports).await)
     })
 }
@@ -158,7 +159,7 @@ fn answer(
                 request.body = http::passed_body(&sent, &request.headers).await?;
             }
         }
-        let ports = EdgePorts { env: &env, request: Some(&sent) };
+        let ports = EdgePorts { env: &env, request: Some(&sent), context: context.as_ref() };
         let mut response = handle(&isolate.service, &ports, &request).await;
         if let Some(cause) = response.log.take() {
             worker::console_error!("{cause}");

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use js_sys::futures::JsFuture;
+use js_sys::futures::{JsFuture, future_to_promise};
 use js_sys::{Array, ArrayBuffer, JSON, Promise, Reflect, Uint8Array};
 use memchr::memmem::Finder;
 use serde::{Deserialize, Serialize};
@@ -15,11 +15,11 @@ use worker::Env;
 use worker::worker_sys::types::D1Database;
 
 use super::buffer::Buffer;
-use super::http;
+use super::{Context, http};
 use crate::ports::{
-    Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, MAX_ANSWER,
-    Outgoing, Param, Patterns, Payload, Queue, Random, RateLimit, ResultSet, RetryAfter, Statement,
-    StorageError,
+    Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Later,
+    MAX_ANSWER, Outgoing, Param, Patterns, Payload, Queue, Random, RateLimit, ResultSet,
+    RetryAfter, Statement, StorageError,
 };
 
 /// The Workers KV namespace that holds the catalog.
@@ -37,6 +37,8 @@ pub struct EdgePorts<'a> {
     pub env: &'a Env,
     /// The request that is being answered; `None` for work of another kind.
     pub request: Option<&'a web_sys::Request>,
+    /// What keeps the isolate running after the response; `None` for work of another kind.
+    pub context: Option<&'a Context>,
 }
 
 #[wasm_bindgen]
@@ -103,6 +105,21 @@ impl Db for EdgePorts<'_> {
                 cause: format!("D1: {cause}"),
             }
         })
+    }
+}
+
+impl Later for EdgePorts<'_> {
+    fn later(&self, statement: Statement) {
+        let env = self.env.clone();
+        let work = future_to_promise(async move {
+            if let Err(error) = batch(&env, &[statement]).await {
+                worker::console_error!("D1, after the response: {}", describe(&error));
+            }
+            Ok(JsValue::UNDEFINED)
+        });
+        if let Some(context) = self.context {
+            let _ = context.wait_until(&work);
+        }
     }
 }
 

@@ -52,6 +52,8 @@ pub struct Event {
     pub subject: Option<String>,
     /// Why it happened: a JSON object.
     pub reason: Option<String>,
+    /// What was called: a JSON object.
+    pub call: Option<String>,
 }
 
 /// The document.
@@ -81,9 +83,12 @@ impl Event {
                 subject.unwrap_or("{").as_bytes().to_vec()
             }
         };
-        if let Some(reason) = &self.reason {
-            data.extend_from_slice(b",\"reason\":");
-            data.extend_from_slice(reason.as_bytes());
+        let more = [(&b",\"reason\":"[..], &self.reason), (b",\"call\":", &self.call)];
+        for (name, object) in more {
+            if let Some(object) = object {
+                data.extend_from_slice(name);
+                data.extend_from_slice(object.as_bytes());
+            }
         }
         data.push(b'}');
         let data: &RawValue = serde_json::from_slice(&data)?;

@@ -3,7 +3,7 @@
 use super::EventId;
 use crate::access::statements::Guard;
 use crate::ports::{Param, Statement};
-use crate::terms::EventType;
+use crate::terms::{Environment, EventType};
 use crate::vault::model::ConnectionId;
 use crate::vault::statements::sql::Sql;
 
@@ -25,7 +25,7 @@ pub struct Asked<'a> {
 pub fn select(guard: &Guard<'_>, asked: &Asked<'_>) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("SELECT e.id, e.type, e.occurred_at");
-    for column in ["e.connection", "e.subject", "e.reason"] {
+    for column in ["e.connection", "e.subject", "e.reason", "e.call"] {
         if asked.types.is_empty() {
             sql.push(", ").push(column);
         } else {
@@ -44,6 +44,21 @@ pub fn select(guard: &Guard<'_>, asked: &Asked<'_>) -> Statement {
     sql.push(" AND e.id > ").integer(asked.after.0).push(" WHERE ").guard();
     sql.push(" ORDER BY e.id LIMIT ").integer(asked.most);
     sql.finish()
+}
+
+/// Writes that the platform of a connection was called; `call` says by whom, and what came of it. A connection that was
+/// deleted meanwhile gets no event.
+#[must_use]
+pub fn called(account: &str, environment: Environment, id: &str, call: String) -> Statement {
+    Statement {
+        sql: "INSERT INTO events (account, environment, type, occurred_at, connection_id, connection, call) SELECT account, environment, 'connection.called', CAST(unixepoch('subsec') * 1000 AS INTEGER), connection_id, connection, ?4 FROM connection_events WHERE account = ?1 AND environment = ?2 AND connection_id = ?3".into(),
+        params: vec![
+            Param::text(account),
+            Param::text(environment.as_str()),
+            Param::text(id),
+            Param::Text(call),
+        ],
+    }
 }
 
 /// Deletes the oldest events, a few at a time, when they are older than this. Reads one row when there are none. The last

@@ -43,8 +43,30 @@ fn text_or_null(description: &str) -> Node {
     said(description, object! {"type": Node::texts(["string", "null"])})
 }
 
-/// An object of which the last member is there only if there is something to be said.
-fn with_reason(description: &str, name: &str, member: Node) -> Node {
+/// A call to a platform.
+fn call() -> Node {
+    let number = |description: &str, kinds: &[&'static str]| {
+        said(description, object! {"type": Node::texts(kinds.iter().copied())})
+    };
+    object! {
+        "type": "object",
+        "description": "What was called; only in events of the type `connection.called`. Never has a body, a header or a query.",
+        "required": Node::texts(["method", "status", "error", "durationMs", "keyId", "identity"]),
+        "properties": Node::members(vec![
+            ("method", string("The method of the request to the platform.")),
+            ("action", string("The key of the action that was run. Absent if a request was passed on.")),
+            ("path", string("The path that was passed on, percent-encoded, at most 500 characters of it. Absent if an action was run.")),
+            ("status", number("The status of the platform's response; null without one.", &["integer", "null"])),
+            ("error", text_or_null("The error code of the service's own response, if the platform gave none.")),
+            ("durationMs", number("Milliseconds until the platform's response began.", &["integer"])),
+            ("keyId", string("The id of the API key that was used, or with which the token was created.")),
+            ("identity", text_or_null("The identity of the token that was used; null for a key.")),
+        ]),
+    }
+}
+
+/// An object of which the last members are there only if there is something to be said.
+fn with_reason(description: &str, name: &str, member: Node, call: Option<Node>) -> Node {
     let status = object! {"type": Node::texts(["integer", "null"])};
     let reason = record(
         "Why it happened.",
@@ -54,11 +76,13 @@ fn with_reason(description: &str, name: &str, member: Node) -> Node {
             ("httpStatus", said("The status of the platform's response.", status)),
         ],
     );
+    let mut members = vec![(name, member), ("reason", reason)];
+    members.extend(call.map(|call| ("call", call)));
     object! {
         "type": "object",
         "description": description,
         "required": Node::texts([name]),
-        "properties": Node::members(vec![(name, member), ("reason", reason)]),
+        "properties": Node::members(members),
     }
 }
 
@@ -77,9 +101,9 @@ pub fn event() -> Node {
         vec![("id", string("The webhook's id."))],
     );
     let data = object! {"oneOf": vec![
-        with_reason("The connection, as it was just after the event.", "connection", reference("Connection")),
-        with_reason("The OAuth client.", "oauthClient", client),
-        with_reason("The webhook.", "webhook", webhook),
+        with_reason("The connection, as it was just after the event.", "connection", reference("Connection"), Some(call())),
+        with_reason("The OAuth client.", "oauthClient", client, None),
+        with_reason("The webhook.", "webhook", webhook, None),
     ]};
     let time = object! {"type": "string", "format": "date-time"};
     record(

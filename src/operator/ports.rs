@@ -13,7 +13,7 @@ use super::when::Moment;
 use crate::catalog::action::unit::inflate;
 use crate::json;
 use crate::ports::{
-    Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Outgoing,
+    Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Later, Outgoing,
     Patterns, Random, RateLimit, ResultSet, RetryAfter, Statement, StorageError,
 };
 
@@ -44,6 +44,13 @@ impl Db for OperatorPorts {
             Ok(ResultSet { json: json::text(&rows), ..ResultSet::default() })
         };
         (0..sql.len()).map(set).collect()
+    }
+}
+
+impl Later for OperatorPorts {
+    /// A command has nobody to wait for. What fails is only not written.
+    fn later(&self, statement: Statement) {
+        let _ = self.0.query(&[filled(&statement)]);
     }
 }
 

@@ -278,7 +278,7 @@ pub fn select_claimed(now: u64, lease: &str) -> Statement {
 #[must_use]
 pub fn select_events(now: u64, lease: &str) -> Statement {
     statement(
-        "SELECT e.id, e.type, e.occurred_at, e.connection, e.subject, e.reason FROM deliveries d INDEXED BY deliveries_by_due CROSS JOIN events e ON e.id = d.event_id WHERE d.due_at = ?1 AND d.lease = ?2 ORDER BY d.webhook_id, d.event_id",
+        "SELECT e.id, e.type, e.occurred_at, e.connection, e.subject, e.reason, e.call FROM deliveries d INDEXED BY deliveries_by_due CROSS JOIN events e ON e.id = d.event_id WHERE d.due_at = ?1 AND d.lease = ?2 ORDER BY d.webhook_id, d.event_id",
         vec![Param::integer(now.saturating_add(LEASE_MS)), Param::text(lease)],
     )
 }

@@ -10,7 +10,7 @@ use connector_vault::access::key::ApiKey;
 use connector_vault::api::{Config, Request, Service, handle};
 use connector_vault::catalog::action::unit;
 use connector_vault::ports::{
-    Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Outgoing,
+    Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Later, Outgoing,
     Patterns, Random, RateLimit, ResultSet, RetryAfter, Statement, StorageError,
 };
 use serde::{Deserialize, Serialize};
@@ -130,6 +130,11 @@ impl<S> RateLimit for AtStart<'_, S> {
     async fn allow(&self, _: &str) -> Result<(), RetryAfter> {
         Ok(())
     }
+}
+
+impl<S> Later for AtStart<'_, S> {
+    /// A starting isolate writes nothing.
+    fn later(&self, _: Statement) {}
 }
 
 impl Db for AtStart<'_, World> {

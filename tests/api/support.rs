@@ -21,8 +21,9 @@ use connector_vault::catalog::model::{Action, Connector, Status};
 use connector_vault::catalog::stored::{CURRENT_KEY, SegmentId};
 use connector_vault::catalog::write::{self, Platform, Sizes};
 use connector_vault::ports::{
-    Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Outgoing, Param,
-    Patterns, Payload, Queue, Random, RateLimit, ResultSet, RetryAfter, Statement, StorageError,
+    Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Later, Outgoing,
+    Param, Patterns, Payload, Queue, Random, RateLimit, ResultSet, RetryAfter, Statement,
+    StorageError,
 };
 use connector_vault::terms::{Environment, Method, Scope, Scopes};
 use rusqlite::config::DbConfig;
@@ -55,6 +56,8 @@ pub struct World {
     pub blob_waits: Cell<usize>,
     blobs_pending: Cell<usize>,
     pub db_calls: Cell<u32>,
+    /// How many statements ran that no response waited for.
+    pub later_writes: Cell<u32>,
     pub limited: Cell<bool>,
     /// The name under which the last request was counted.
     pub counted_by: RefCell<Option<String>>,
@@ -120,6 +123,7 @@ impl World {
             blob_waits: Cell::new(0),
             blobs_pending: Cell::new(0),
             db_calls: Cell::new(0),
+            later_writes: Cell::new(0),
             limited: Cell::new(false),
             counted_by: RefCell::default(),
             slept: RefCell::default(),
@@ -270,6 +274,14 @@ impl Db for World {
             .collect::<Result<_, _>>()?;
         transaction.commit().unwrap();
         if loss == Some(Loss::After) { Err(lost()) } else { Ok(sets) }
+    }
+}
+
+impl Later for World {
+    /// At once, and not counted among the calls that a request waits for.
+    fn later(&self, statement: Statement) {
+        self.later_writes.set(self.later_writes.get() + 1);
+        self.run(&statement).unwrap();
     }
 }
 

@@ -55,7 +55,7 @@ const document = (origin) => ({
 
 describe("calls to platforms", () => {
   let [platform, state, server, opened, app, id] = [];
-  const made = key({ scopes: `${SCOPES} connections:call`, account: "calling" });
+  const made = key({ scopes: `${SCOPES} connections:call events:read`, account: "calling" });
 
   before(async () => {
     await build();
@@ -229,6 +229,20 @@ describe("calls to platforms", () => {
     const pointers = refused.json.errors.map(({ pointer }) => pointer);
     assert.deepEqual(pointers.sort(), ["/body/name", "/body/nme", "/path", "/query/tags/0"]);
     assert.equal(platform.requests.length, before);
+  });
+
+  test("events say who called what, soon after the answer", { timeout: TIMEOUT_MS }, async () => {
+    const feed = (after = "") => app.expect(200, "GET", `/v1/events?types=connection.called&limit=500${after}`);
+    const { next: after } = await feed();
+    assert.equal((await call("none?q=hidden")).status, 204);
+    assert.equal((await call("none?q=hidden", { method: "DELETE" })).status, 204);
+    let rows = [];
+    while (rows.length === 0) ({ rows } = await feed(`&after=${after}`));
+    const [{ connection, call: told }] = rows.map(({ data }) => data);
+    const { durationMs, keyId, ...rest } = told;
+    const expected = { method: "DELETE", path: "none", status: 204, error: null, identity: null };
+    assert.deepEqual([rest, connection.id, rows.length], [expected, id, 1]);
+    assert.ok(Number.isInteger(durationMs) && durationMs >= 0 && keyId.length > 0, JSON.stringify(told));
   });
 
   test("a platform that is not there is told of", async () => {

@@ -1,5 +1,7 @@
 //! A line to the platform of a connection: sends requests with fresh credentials, to the platform's own servers only.
 
+use serde::Serialize;
+
 use crate::access::Principal;
 use crate::api::cost::Metered;
 use crate::api::credentials::fresh::Fresh;
@@ -11,12 +13,16 @@ use crate::catalog::detail::{AuthMethod, Kind};
 use crate::connect::method::Connector;
 use crate::credentials::held::Held;
 use crate::credentials::placing::place;
-use crate::ports::{Clock, Http, HttpError, Incoming, Outgoing, Payload, Ports};
+use crate::events::statements as events;
+use crate::json;
+use crate::ports::{Clock, Http, HttpError, Incoming, Later, Outgoing, Payload, Ports};
 
 /// How long a platform may take until its answer begins, in milliseconds.
 pub const DEADLINE_MS: u32 = 30_000;
 /// How many redirects are followed.
 const MOST_REDIRECTS: u32 = 5;
+/// How many bytes of a path an event shows. Paths are percent-encoded, and so can be cut anywhere.
+const LONGEST_PATH: usize = 500;
 /// A token that is younger than this is not renewed because the platform rejects it, in milliseconds: the next one would
 /// be rejected too.
 const YOUNG_MS: u64 = 10_000;
@@ -31,6 +37,37 @@ pub struct Line<'a, 'm, P> {
     pub ports: &'a Metered<'m, P>,
     /// The credentials.
     pub fresh: Fresh,
+    /// What is called, for the event.
+    pub called: Called<'a>,
+}
+
+/// What is called, as events show it.
+#[derive(Debug, Clone, Copy, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Called<'a> {
+    /// An action, by its key.
+    Action(&'a str),
+    /// A path below the server, without its query.
+    Path(&'a str),
+}
+
+/// A call as events show it: never a body, a header or a query.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Record<'a> {
+    method: &'a str,
+    #[serde(flatten)]
+    called: Called<'a>,
+    /// What the platform answered; null when it did not.
+    status: Option<u16>,
+    /// The error code of the response when the platform did not answer.
+    error: Option<&'static str>,
+    /// Until the answer began.
+    duration_ms: u64,
+    /// The id of the key that was used, or that created the token.
+    key_id: &'a str,
+    /// The token's identity; null for a key.
+    identity: Option<&'a str>,
 }
 
 /// A request to a platform, without credentials.
@@ -43,6 +80,16 @@ pub struct Call<'a> {
     pub headers: Vec<(String, String)>,
     /// The body.
     pub payload: Payload<'a>,
+}
+
+impl Called<'_> {
+    /// With at most [`LONGEST_PATH`] bytes of a path.
+    fn short(self) -> Self {
+        match self {
+            Self::Path(path) => Self::Path(path.get(..LONGEST_PATH).unwrap_or(path)),
+            action @ Self::Action(_) => action,
+        }
+    }
 }
 
 impl<P: Ports> Line<'_, '_, P> {
@@ -94,7 +141,30 @@ impl<P: Ports> Line<'_, '_, P> {
     ///
     /// # Errors
     /// `platform_unreachable`, `platform_timeout`; `connection_failed` when the credentials turn out to have ended.
-    pub async fn send(mut self, mut call: Call<'_>) -> Result<Incoming, Problem> {
+    pub async fn send(self, call: Call<'_>) -> Result<Incoming, Problem> {
+        let Self { context, principal, ports, called, .. } = self;
+        if !context.config.call_events.has(&call.method) {
+            return self.exchange(call).await;
+        }
+        let (method, id) = (call.method.clone(), self.fresh.connection.id.clone());
+        let began = ports.now();
+        let outcome = self.exchange(call).await;
+        let token = context.caller.token();
+        let record = Record {
+            method: &method,
+            called: called.short(),
+            status: outcome.as_ref().ok().map(|answer| answer.status),
+            error: outcome.as_ref().err().map(|problem| problem.code.facts().1),
+            duration_ms: ports.now().saturating_sub(began),
+            key_id: &principal.key_id,
+            identity: token.map(|token| token.confinement.identity.as_str()),
+        };
+        let call = json::text(&record);
+        ports.later(events::called(&principal.account, principal.environment, &id, call));
+        outcome
+    }
+
+    async fn exchange(mut self, mut call: Call<'_>) -> Result<Incoming, Problem> {
         let mut redirects: u32 = 0;
         let mut may_renew = true;
         loop {
@@ -102,10 +172,10 @@ impl<P: Ports> Line<'_, '_, P> {
             let repeats = call.payload != Payload::Arriving;
             if answer.status == 401 && may_renew && repeats && self.is_worth_renewing() {
                 may_renew = false;
-                let Self { context, principal, ports, fresh } = self;
+                let Self { context, principal, ports, fresh, called } = self;
                 match fresh.renewed(context, principal, ports, true).await {
                     Ok(fresh) => {
-                        self = Self { context, principal, ports, fresh };
+                        self = Self { context, principal, ports, fresh, called };
                         continue;
                     }
                     Err(problem) if problem.code == Code::ConnectionFailed => return Err(problem),

@@ -1,6 +1,6 @@
 //! `/v1/vault/connections/{id}/proxy/{path}`: passes a request on to the platform of a connection, and its answer back.
 
-use super::line::{Call, Line};
+use super::line::{Call, Called, Line};
 use crate::access::Principal;
 use crate::api::cost::Metered;
 use crate::api::credentials::fresh::AskedHeld;
@@ -56,7 +56,8 @@ impl ProxyCall<'_> {
         let request = context.request;
         let catalog = Catalog::open(cache, ports).await?;
         let fresh = held.open(context, principal, results, &catalog, ports, false).await?;
-        let line = Line { context, principal, ports, fresh };
+        let called = Called::Path(context.argument(1));
+        let line = Line { context, principal, ports, fresh, called };
         let server = server(&line, request.header(SERVER))?;
         let url = below(&server, context.argument(1), &request.query).unwrap_or(server);
         let payload = match &request.body {

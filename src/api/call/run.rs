@@ -6,7 +6,7 @@ use base64ct::{Base64, Encoding as _};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::line::{Call, Line};
+use super::line::{Call, Called, Line};
 use crate::access::Principal;
 use crate::api::catalog::answer::no_action;
 use crate::api::connect::start::gone;
@@ -107,7 +107,7 @@ impl RunAction<'_> {
         };
 
         let fresh = held.open(context, principal, results, &catalog, ports, false).await?;
-        let line = Line { context, principal, ports, fresh };
+        let line = Line { context, principal, ports, fresh, called: Called::Action(key) };
         let own = action.server.as_deref().and_then(|template| line.server(template).ok());
         let server = own.map_or_else(|| line.first_server(), Ok)?;
         let url = below(&server, &built.path, &built.query).unwrap_or(server);

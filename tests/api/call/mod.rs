@@ -1,5 +1,6 @@
 //! Calls to platforms: over real `SQLite` and a scripted platform.
 
+mod events;
 mod mcp;
 mod proxy;
 mod run;

@@ -110,6 +110,11 @@ fn an_action_is_run_with_checked_input() {
         (200, &json!(422), &json!("no"))
     );
     assert_eq!(sent(&api)[0].body, b"");
+    // Only the first one writes.
+    let events = body(&api.get("/v1/events?types=connection.called"));
+    let called = &events["rows"][0]["data"]["call"];
+    assert_eq!((&called["action"], &called["status"]), (&json!("createThing"), &json!(201)));
+    assert_eq!((called.get("path"), events["rows"].as_array().unwrap().len()), (None, 1));
     // An action's own server.
     assert_eq!(run(&api, &path, "upload", r#"{"body":"aGk="}"#).status, 200);
     let asked = sent(&api);

@@ -9,8 +9,8 @@ use std::task::{Context, Poll, Waker};
 
 use connector_vault::api::handle;
 use connector_vault::ports::{
-    Blob, Blobs, Clock, Db, Http, HttpRequest, Incoming, Outgoing, Patterns, Random, RateLimit,
-    ResultSet, RetryAfter, Statement, StorageError,
+    Blob, Blobs, Clock, Db, Http, HttpRequest, Incoming, Later, Outgoing, Patterns, Random,
+    RateLimit, ResultSet, RetryAfter, Statement, StorageError,
 };
 
 use super::upkeep::api_of_now;
@@ -42,6 +42,12 @@ impl Mortal<'_> {
 impl Db for Mortal<'_> {
     async fn batch(&self, statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
         self.step(self.world.batch(statements)).await
+    }
+}
+
+impl Later for Mortal<'_> {
+    fn later(&self, statement: Statement) {
+        self.world.later(statement);
     }
 }
 

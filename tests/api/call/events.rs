@@ -1,0 +1,115 @@
+//! Calls as events: who called what, and what came of it.
+
+use connector_vault::catalog::action::unit::Units;
+use connector_vault::ports::HttpError;
+use connector_vault::terms::{Environment, Scope};
+use serde_json::{Value, json};
+
+use super::*;
+use crate::connect::{as_token, token};
+use crate::support::as_key;
+
+const EVENTS: &str = "/v1/events?types=connection.called&limit=500";
+
+fn api(sampled: &str) -> Api {
+    let api = calling(&[("CALL_EVENTS", sampled)], Units::default());
+    platform(&api, |_| Ok(answered(201, &[("x-own", "header-secret")], "body-secret")));
+    api
+}
+
+/// What the events say of calls so far.
+fn calls(api: &Api) -> Vec<Value> {
+    let page = body(&api.get(EVENTS));
+    let rows = page["rows"].as_array().unwrap();
+    rows.iter().map(|event| event["data"]["call"].clone()).collect()
+}
+
+/// The id of a key.
+fn key_id(api: &Api, scopes: &str) -> String {
+    let sql = format!("SELECT id FROM api_keys WHERE scopes LIKE '{scopes}'");
+    api.world.texts(&sql).first().unwrap().clone()
+}
+
+#[test]
+fn a_call_writes_who_called_what_and_what_came_of_it() {
+    let api = api("");
+    let path = acme(&api);
+    api.world.later_writes.set(0);
+    let response =
+        call(&api, "POST", &format!("{path}/proxy/users/a%2Fb?q=query-secret"), "sent-secret");
+    assert_eq!(response.status, 201);
+    let page = body(&api.get(EVENTS));
+    let event = &page["rows"][0];
+    let connection = body(&api.get(&path));
+    assert_eq!(
+        (&event["type"], &event["data"]["connection"]),
+        (&json!("connection.called"), &connection)
+    );
+    let own = key_id(&api, "%");
+    let expected = json!({
+        "method": "POST", "path": "users/a%2Fb", "status": 201, "error": null, "durationMs": 0, "keyId": own,
+        "identity": null,
+    });
+    assert_eq!(event["data"]["call"], expected);
+    assert_eq!(page["rows"].as_array().unwrap().len(), 1);
+    assert_eq!(api.world.later_writes.get(), 1);
+    let stored = api.world.texts("SELECT quote(call) || quote(connection) FROM events");
+    assert!(!stored.concat().contains("-secret"), "{stored:?}");
+    // Of one connection, like any other event.
+    let id = connection["id"].as_str().unwrap();
+    let of = body(&api.get(&format!("{EVENTS}&connection={id}")));
+    assert_eq!(of["rows"], page["rows"]);
+    // By a token: its identity, and the key that created it.
+    let bearer = token(&api, &json!({"identity": "ann", "scopes": ["connections:call"]}));
+    let request = as_token(&bearer, "DELETE", &format!("{path}/proxy/x"), &json!({}));
+    assert_eq!(api.send(&request).status, 201);
+    let last = calls(&api).pop().unwrap();
+    assert_eq!((&last["identity"], &last["keyId"]), (&json!("ann"), &json!(own)));
+}
+
+#[test]
+fn a_call_without_an_answer_writes_its_error() {
+    let api = api("writes");
+    let path = acme(&api);
+    for (error, code) in [
+        (HttpError::Unreachable, "platform_unreachable"),
+        (HttpError::TimedOut, "platform_timeout"),
+    ] {
+        platform(&api, move |_| Err(error));
+        assert_eq!(body(&call(&api, "PUT", &format!("{path}/proxy/x"), ""))["code"], code);
+        let last = calls(&api).pop().unwrap();
+        assert_eq!((&last["status"], &last["error"]), (&Value::Null, &json!(code)));
+    }
+    // What never reaches the platform is no call.
+    let none = api.world.key("acme", Environment::Test, &[Scope::ConnectionsRead], None);
+    assert_eq!(api.send(&as_key(&none, "POST", &format!("{path}/proxy/x"))).status, 403);
+    assert_eq!(call(&api, "POST", &format!("{path}/proxy/..%2fx"), "").status, 400);
+    assert_eq!(calls(&api).len(), 2);
+}
+
+#[test]
+fn the_operator_says_which_calls_write_events() {
+    for (sampled, expected) in [
+        ("", &["POST", "DELETE"][..]),
+        ("writes", &["POST", "DELETE"]),
+        ("all", &["GET", "HEAD", "POST", "DELETE"]),
+        ("none", &[]),
+    ] {
+        let api = api(sampled);
+        let path = acme(&api);
+        for method in ["GET", "HEAD", "POST", "DELETE"] {
+            assert_eq!(call(&api, method, &format!("{path}/proxy/x"), "").status, 201);
+        }
+        let methods: Vec<Value> = calls(&api).iter().map(|call| call["method"].clone()).collect();
+        assert_eq!(methods, expected, "{sampled}");
+    }
+}
+
+#[test]
+fn long_paths_are_cut() {
+    let api = api("all");
+    let path = acme(&api);
+    let long = "a".repeat(2000);
+    assert_eq!(api.get(&format!("{path}/proxy/{long}")).status, 201);
+    assert_eq!(calls(&api)[0]["path"], "a".repeat(500));
+}
