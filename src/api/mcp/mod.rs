@@ -14,8 +14,9 @@ use super::handle::{Service, handle};
 use super::message::{Body, NO_STORE, Request, Response};
 use super::problem::Problem;
 use crate::json;
+use crate::percent::encode;
 use crate::ports::Ports;
-use tools::{TOOLS, Tool};
+use tools::{START_CONNECT, Sent, TOOLS, Tool};
 
 /// The version in which each request says what it needs.
 const LATEST: &str = "2026-07-28";
@@ -25,6 +26,8 @@ const WITH_SESSIONS: [&str; 2] = ["2025-11-25", "2025-06-18"];
 const VERSIONS: [&str; 3] = ["2026-07-28", "2025-11-25", "2025-06-18"];
 /// How long a client may keep the list of tools, in milliseconds: it changes with releases only.
 const TTL_MS: u32 = 3_600_000;
+/// The name under which a client is asked to open a link, and answers.
+const LINK: &str = "connect";
 /// What an agent is told first.
 const INSTRUCTIONS: &str = "Find an action with search_actions, read what it takes with describe_action, find the user's connection with list_connections, and run the action with run_action. If there is no connection, start_connect returns a link for the user.";
 
@@ -93,7 +96,7 @@ pub(super) async fn answer<P: Ports>(
     request: &Request,
 ) -> Result<Response, Problem> {
     if let Some(origin) = request.header("origin")
-        && origin != request.origin
+        && !is_own(origin, &request.origin)
         && !service.allows(origin)
     {
         let failure = Failure::new(403, INVALID_REQUEST, "This origin may not call the service.");
@@ -112,6 +115,19 @@ pub(super) async fn answer<P: Ports>(
         Ok(response) => response,
         Err(failure) => caller.refusal().await.unwrap_or_else(|| failed(&id, failure)),
     })
+}
+
+/// Whether a page's origin is the service's own. Over plain HTTP anybody's name may have been made to lead here, so only
+/// the machine's own names count.
+fn is_own(page: &str, service: &str) -> bool {
+    let is_safe = service.strip_prefix("http://").is_none_or(|rest| {
+        let host = match rest.rsplit_once(':') {
+            Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
+            _ => rest,
+        };
+        matches!(host, "localhost" | "127.0.0.1" | "[::1]")
+    });
+    page == service && is_safe
 }
 
 fn read(request: &Request) -> Result<Message, Failure> {
@@ -234,9 +250,10 @@ impl<P: Ports> Caller<'_, P> {
         };
         let declared = meta("io.modelcontextprotocol/protocolVersion");
         let header = self.request.header("mcp-protocol-version");
+        let invalid = |what: &str| Failure::new(400, INVALID_PARAMS, what);
         let Some(version) = declared else {
             return match header {
-                Some(LATEST) => Err(mismatch(
+                Some(LATEST) => Err(invalid(
                     "`_meta` must name the protocol version that `MCP-Protocol-Version` names",
                 )),
                 // Before `initialize` there is none; without one it is an earlier version of the same kind.
@@ -255,6 +272,9 @@ impl<P: Ports> Caller<'_, P> {
         }
         if self.request.header("mcp-method") != Some(method) {
             return Err(mismatch("`Mcp-Method` must name the method of the body"));
+        }
+        if capabilities(params).is_none() {
+            return Err(invalid("`_meta` must name the client's capabilities"));
         }
         let name = params.get("name").and_then(Value::as_str);
         if method == "tools/call" && self.request.header("mcp-name") != name {
@@ -311,7 +331,11 @@ impl<P: Ports> Caller<'_, P> {
     ) -> Result<Response, Failure> {
         let nothing = json!({});
         let arguments = params.get("arguments").unwrap_or(&nothing);
-        let (text, is_error) = match tool.request(arguments) {
+        let sent = match resumed(params).filter(|_| is_latest && tool.name == START_CONNECT) {
+            Some(sent) => sent,
+            None => tool.request(arguments),
+        };
+        let (text, is_error) = match sent {
             Ok((method, path, query, body)) => {
                 let request = self.own(method, path, query, body);
                 let mut response = Box::pin(handle(self.service, self.ports, &request)).await;
@@ -320,6 +344,9 @@ impl<P: Ports> Caller<'_, P> {
                         matches!(*name, "content-type" | "cache-control" | "www-authenticate")
                     });
                     return Ok(response);
+                }
+                if response.status == 202 && is_latest && opens_links(params) {
+                    return Ok(result(id, &link(&response.body)));
                 }
                 let body = match response.kept.take() {
                     Some(kept) => kept.read(0..kept.size()).unwrap_or_default(),
@@ -343,6 +370,42 @@ impl<P: Ports> Caller<'_, P> {
         };
         Ok(result(id, &returned))
     }
+}
+
+/// What a client of the latest version can do.
+fn capabilities(params: &Value) -> Option<&Value> {
+    let meta = params.get("_meta")?.get("io.modelcontextprotocol/clientCapabilities");
+    meta.filter(|value| value.is_object())
+}
+
+/// Whether the client shows a link to its user and says that it was opened.
+fn opens_links(params: &Value) -> bool {
+    capabilities(params).and_then(|own| own.get("elicitation")?.get("url")).is_some()
+}
+
+/// A request to the client: that its user opens the link of an attempt to connect.
+fn link(begun: &[u8]) -> Value {
+    let begun: Value = serde_json::from_slice(begun).unwrap_or_default();
+    let params = json!({
+        "mode": "url", "message": "Open this page to connect your account.", "url": begun.get("authorizationUrl"),
+    });
+    json!({
+        "resultType": "input_required", "requestState": begun.get("id"),
+        "inputRequests": {(LINK): {"method": "elicitation/create", "params": params}},
+    })
+}
+
+/// What a client that was asked to open a link wants to know now: what became of the attempt. Returns `None` when it was
+/// not asked.
+fn resumed(params: &Value) -> Option<Result<Sent, String>> {
+    let attempt = params.get("requestState")?.as_str()?;
+    let action = params.get("inputResponses")?.get(LINK)?.get("action")?;
+    Some(if action == "accept" {
+        let path = format!("/v1/vault/connect/{}", encode(attempt));
+        Ok(("GET", path, "wait=25".to_owned(), None))
+    } else {
+        Err("The user did not want to connect the account.".to_owned())
+    })
 }
 
 fn mismatch(what: &str) -> Failure {

@@ -18,6 +18,9 @@ pub struct Tool {
     is_open_world: bool,
 }
 
+/// The tool that returns a link.
+pub const START_CONNECT: &str = "start_connect";
+
 /// All tools.
 pub const TOOLS: [Tool; 5] = [
     Tool {
@@ -77,11 +80,12 @@ pub const TOOLS: [Tool; 5] = [
         is_open_world: true,
     },
     Tool {
-        name: "start_connect",
+        name: START_CONNECT,
         title: "Connect an account",
         about: "Start to connect an account. Give the returned `authorizationUrl` to the user, who opens it within 10 minutes; then list connections again.",
         arguments: &[
-            ("platform", "string", true, "The platform"),
+            ("platform", "string", false, "The platform"),
+            ("connection", "string", false, "Instead: the id of a connection to connect again"),
             ("identity", "string", false, "Whose account it is; not with a user's token"),
             (
                 "identityType",

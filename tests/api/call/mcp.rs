@@ -182,11 +182,80 @@ fn the_latest_version_needs_no_session() {
         );
         assert_eq!(body(&response)["id"], "a");
     }
+    // What a request of this version must say of itself.
+    for meta in [
+        "{}",
+        r#"{"_meta":{}}"#,
+        r#"{"_meta":{"io.modelcontextprotocol/clientCapabilities":{}}}"#,
+        r#"{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}"#,
+        r#"{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":1}}"#,
+    ] {
+        let message =
+            format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{meta}}}"#);
+        let own = ("x-service-secret", api.key.reveal());
+        let response = api.send(&post(&[own, LATEST, ("mcp-method", "tools/list")], &message));
+        let code = &body(&response)["error"]["code"];
+        assert_eq!((response.status, code), (400, &json!(-32602)), "{meta}");
+    }
     let message = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"1999-01-01"}}}"#;
     let headers = [("x-service-secret", api.key.reveal()), ("mcp-protocol-version", "1999-01-01")];
     let response = api.send(&post(&headers, message));
     assert_eq!((response.status, &body(&response)["error"]["code"]), (400, &json!(-32022)));
     assert_eq!(body(&response)["error"]["data"]["requested"], "1999-01-01");
+}
+
+#[test]
+fn a_client_that_opens_links_is_asked_to() {
+    let api = api();
+    set_client(&api, "acme");
+    let start = |able: Value, more: Value| {
+        let arguments = json!({"platform": "acme", "identity": "ann", "identityType": "user"});
+        let mut params = json!({
+            "name": "start_connect", "arguments": arguments,
+            "_meta": {
+                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientCapabilities": able,
+            },
+        });
+        for (name, value) in more.as_object().unwrap() {
+            params[name] = value.clone();
+        }
+        let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+        let own = ("x-service-secret", api.key.reveal());
+        let headers = [own, LATEST, ("mcp-method", "tools/call"), ("mcp-name", "start_connect")];
+        body(&api.send(&post(&headers, &message.to_string())))["result"].clone()
+    };
+    for able in [json!({}), json!({"elicitation": {}}), json!({"elicitation": {"form": {}}})] {
+        let plain = start(able, json!({}));
+        assert_eq!(plain["resultType"], "complete");
+        assert!(plain["structuredContent"]["authorizationUrl"].is_string());
+    }
+    let able = json!({"elicitation": {"url": {}}});
+    let asked = start(able.clone(), json!({}));
+    let request = &asked["inputRequests"]["connect"];
+    assert_eq!(
+        (&asked["resultType"], &request["method"], &request["params"]["mode"]),
+        (&json!("input_required"), &json!("elicitation/create"), &json!("url"))
+    );
+    let url = request["params"]["url"].as_str().unwrap();
+    assert!(url.starts_with("https://vault.example/connect/go/"), "{url}");
+    let attempt = asked["requestState"].clone();
+    let answered = |state: &Value, action: &str| {
+        let more =
+            json!({"requestState": state, "inputResponses": {"connect": {"action": action}}});
+        start(able.clone(), more)
+    };
+    let opened = answered(&attempt, "accept");
+    assert_eq!(
+        (&opened["structuredContent"]["id"], &opened["structuredContent"]["status"]),
+        (&attempt, &json!("pending"))
+    );
+    let declined = answered(&attempt, "decline");
+    assert_eq!((&declined["isError"], declined.get("structuredContent")), (&json!(true), None));
+    // Another state is another attempt, which is nobody's.
+    for state in [json!("00000000-0000-4000-8000-000000000000"), json!("../whoami?x=1#")] {
+        assert_eq!(answered(&state, "accept")["structuredContent"]["status"], 404);
+    }
 }
 
 #[test]
@@ -280,5 +349,19 @@ fn an_agent_sees_and_does_what_its_caller_may() {
     ] {
         let headers = [("x-service-secret", api.key.reveal()), ("origin", origin)];
         assert_eq!(api.send(&post(&headers, message)).status, status, "{origin}");
+    }
+    // The service's own, unless somebody's name was made to lead here.
+    for (origin, status) in [
+        ("http://localhost:8787", 200),
+        ("http://127.0.0.1", 200),
+        ("http://[::1]:8787", 200),
+        ("http://evil.example:8787", 403),
+        ("http://localhost.evil.example", 403),
+        ("http://localhost:8787.evil.example", 403),
+    ] {
+        let headers = [("x-service-secret", api.key.reveal()), ("origin", origin)];
+        let mut request = post(&headers, message);
+        request.origin = origin.into();
+        assert_eq!(api.send(&request).status, status, "{origin}");
     }
 }
