@@ -5,7 +5,7 @@ import { request as httpRequest } from "node:http";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { after, before, describe, test } from "node:test";
-import { Platform } from "./support/called.mjs";
+import { Platform, describedAt } from "./support/called.mjs";
 import { App, SCOPES, VAULT_KEY } from "./support/connecting.mjs";
 import { key, store } from "./support/keys.mjs";
 import { isolateBytes } from "./support/memory.mjs";
@@ -19,40 +19,6 @@ const LARGE = 1024 * MEGABYTE;
 /** What an isolate's memory may differ by while nothing is kept. */
 const SLACK = 24 * MEGABYTE;
 
-const document = (origin) => ({
-  openapi: "3.0.3",
-  info: { title: "Called", version: "1", "x-providerName": "called", license: { name: "MIT" } },
-  servers: [{ url: `${origin}/api` }, { url: `${origin}/other` }],
-  paths: {
-    "/owners/{owner}/things": {
-      post: {
-        operationId: "createThing",
-        summary: "Create a thing",
-        parameters: [
-          { name: "owner", in: "path", required: true, schema: { type: "string" } },
-          { name: "tags", in: "query", schema: { type: "array", items: { type: "string", pattern: "^[a-z]+$" } } },
-        ],
-        requestBody: {
-          required: true,
-          content: {
-            "application/json": {
-              schema: {
-                type: "object",
-                required: ["name"],
-                properties: { name: { type: "string" }, size: { type: "integer" } },
-                additionalProperties: false,
-              },
-            },
-          },
-        },
-        responses: { 201: { description: "Created" } },
-      },
-    },
-  },
-  components: { securitySchemes: { token: { type: "http", scheme: "bearer" } } },
-  security: [{ token: [] }],
-});
-
 describe("calls to platforms", () => {
   let [platform, state, server, opened, app, id] = [];
   const made = key({ scopes: `${SCOPES} connections:call events:read`, account: "calling" });
@@ -62,7 +28,7 @@ describe("calls to platforms", () => {
     platform = await Platform.start();
     const sources = join(folder, "called-documents");
     mkdirSync(sources, { recursive: true });
-    writeFileSync(join(sources, "called.json"), JSON.stringify(document(platform.origin)));
+    writeFileSync(join(sources, "called.json"), JSON.stringify(describedAt(platform.origin)));
     const providers = join(folder, "called-providers.toml");
     writeFileSync(providers, "");
     const catalog = await importPlatforms("called", sources, providers);

@@ -8,6 +8,8 @@ import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync,
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { promisify } from "node:util";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { openapiDirectory, root } from "../../scripts/lib/paths.mjs";
 import { run } from "../../scripts/lib/run.mjs";
 import { pages } from "./support/docs.mjs";
@@ -42,6 +44,7 @@ const KINDS = {
   "sh run": "run in bash against the service; every request succeeds, or has the status that is said",
   "json answer": "the last answer's body",
   "http answer": "the last answer",
+  "json agent": "the configuration of an agent's client, with which one of ours finds the tools",
   "js run": "run in Node with the package; prints what is said",
   "sh operator": "run in bash in a project of its own",
   "text output": "what the last command printed",
@@ -138,15 +141,17 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
   /** The examples of a page, one after the other, as a reader goes through them. */
   function examples(blocks) {
     let shell;
-    /** The ids of the connection and the attempt that were created last, the last answer, and what was printed last. */
+    /** The ids of the connection and the attempt, and the token, that were created last, the last answer, and what was printed last. */
     let id;
     let attempt;
+    let token;
     let answer;
     let printed;
     const real = (text) =>
       text
         .replaceAll(ADDRESS, `http://127.0.0.1:${world.server.port}`)
         .replaceAll("sk_test_…", env.KEY)
+        .replaceAll("st_test_…", token ?? "st_test_…")
         .replaceAll("0b9af7c6-…", id ?? "0b9af7c6-…")
         .replaceAll("5f0c2a4e-…", attempt ?? "5f0c2a4e-…");
     const run = {
@@ -161,12 +166,21 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
           if (rows) assert.ok(rows.length > 0 && (total ?? rows.length) >= rows.length, `${url} finds nothing`);
           if (status === "201" || (rows === undefined && url.endsWith("/v1/vault/connections")))
             id = JSON.parse(bodyOf(text)).id ?? id;
+          if (url.endsWith("/v1/sessions")) ({ token } = JSON.parse(bodyOf(text)));
           if (status === "202") attempt = JSON.parse(bodyOf(text)).id;
         }
         answer = answers.at(-1).text;
       },
       "json answer": ({ code }) => expectShown(real(code), bodyOf(answer)),
       "http answer": ({ code }) => expectShownAnswer(real(code), answer),
+      "json agent": async ({ code }) => {
+        const [{ type, url, headers }] = Object.values(JSON.parse(real(code)).mcpServers);
+        assert.equal(type, "http");
+        const client = new Client({ name: "docs", version: "1" });
+        await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
+        assert.ok((await client.listTools()).tools.length > 0);
+        await client.close();
+      },
       "js run": async ({ code, line }) => {
         const file = join(PROJECT, `${line}.mjs`);
         writeFileSync(file, real(code));

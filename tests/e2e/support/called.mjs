@@ -6,6 +6,41 @@ import { listen } from "./listening.mjs";
 /** Bytes of one write of a large answer. */
 const CHUNK = Buffer.alloc(1 << 16, "x");
 
+/** The OpenAPI document of a platform that is called. */
+export const describedAt = (origin) => ({
+  openapi: "3.0.3",
+  info: { title: "Called", version: "1", "x-providerName": "called", license: { name: "MIT" } },
+  servers: [{ url: `${origin}/api` }, { url: `${origin}/other` }],
+  paths: {
+    "/owners/{owner}/things": {
+      post: {
+        operationId: "createThing",
+        summary: "Create a thing",
+        parameters: [
+          { name: "owner", in: "path", required: true, schema: { type: "string" } },
+          { name: "tags", in: "query", schema: { type: "array", items: { type: "string", pattern: "^[a-z]+$" } } },
+        ],
+        requestBody: {
+          required: true,
+          content: {
+            "application/json": {
+              schema: {
+                type: "object",
+                required: ["name"],
+                properties: { name: { type: "string" }, size: { type: "integer" } },
+                additionalProperties: false,
+              },
+            },
+          },
+        },
+        responses: { 201: { description: "Created" } },
+      },
+    },
+  },
+  components: { securitySchemes: { token: { type: "http", scheme: "bearer" } } },
+  security: [{ token: [] }],
+});
+
 export class Platform {
   /** Every request: { method, url, headers, size, ended }. */
   requests = [];

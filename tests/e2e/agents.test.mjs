@@ -1,0 +1,267 @@
+// Agents on the real runtime: the protocol's own clients and its conformance suite against `/mcp`.
+import assert from "node:assert/strict";
+import { createServer, request as httpRequest } from "node:http";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { Client as LatestClient, StreamableHTTPClientTransport as LatestTransport } from "@modelcontextprotocol/client";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { root } from "../../scripts/lib/paths.mjs";
+import { run } from "../../scripts/lib/run.mjs";
+import { Platform, describedAt } from "./support/called.mjs";
+import { EXPECTED_FAILURES, resultsIn } from "./support/conformance.mjs";
+import { App, SCOPES, VAULT_KEY, Visitor, agree, comeBack, isCallback } from "./support/connecting.mjs";
+import { key, store } from "./support/keys.mjs";
+import { listen } from "./support/listening.mjs";
+import { CLIENTS, IDP_SCOPES, Idp, idpPlatforms } from "./support/oidc.mjs";
+import { platformCatalog } from "./support/platforms.mjs";
+import { SESSION_SECRET, Server } from "./support/server.mjs";
+import { State, build, folder, importPlatforms } from "./support/workspace.mjs";
+
+const CONFORMANCE = join(root, "node_modules", "@modelcontextprotocol", "conformance", "dist", "index.js");
+/** How many checks of a version at least must have run and passed: the suite itself has not failed to start. */
+const LEAST_PASSED = 30;
+const CALLING = "catalog:read connections:read connections:connect connections:call";
+const TOOLS = ["describe_action", "list_connections", "run_action", "search_actions", "start_connect"];
+/** What the list of tools may cost an agent, in tokens of about four bytes. */
+const MOST_TOKENS = 1500;
+
+/** Passes requests on to the service with a key: the suite has no way to send one. */
+async function withKey(server, secret) {
+  const gate = createServer((request, response) => {
+    const headers = { ...request.headers, "x-service-secret": secret };
+    const { method, url: path } = request;
+    const passed = httpRequest({ host: "127.0.0.1", port: server.port, method, path, headers }, (answer) => {
+      response.writeHead(answer.statusCode, answer.rawHeaders);
+      answer.pipe(response);
+    });
+    passed.on("error", () => response.destroy());
+    request.pipe(passed);
+  });
+  gate.port = await listen(gate);
+  return gate;
+}
+
+const addressOf = ({ port }) => new URL(`http://127.0.0.1:${port}/mcp`);
+const bearer = (secret) => ({ requestInit: { headers: { authorization: `Bearer ${secret}` } } });
+const about = { name: "test", version: "1" };
+const clients = {
+  "@modelcontextprotocol/sdk": async (server, secret) => {
+    const client = new Client(about);
+    await client.connect(new StreamableHTTPClientTransport(addressOf(server), bearer(secret)));
+    return client;
+  },
+  "@modelcontextprotocol/client": async (server, secret, { open } = {}) => {
+    const capabilities = open ? { elicitation: { url: {} } } : {};
+    const client = new LatestClient(about, { versionNegotiation: { mode: "auto" }, capabilities });
+    if (open) client.setRequestHandler("elicitation/create", ({ params }) => open(params));
+    await client.connect(new LatestTransport(addressOf(server), bearer(secret)));
+    return client;
+  },
+};
+
+/** The structured content of a tool's result. */
+async function use(client, name, args) {
+  const { isError, structuredContent } = await client.callTool({ name, arguments: args });
+  assert.ok(!isError, JSON.stringify(structuredContent));
+  return structuredContent;
+}
+
+describe("agents", () => {
+  let [platform, state, server, opened, app, gate, token, id] = [];
+  const made = key({ scopes: `${SCOPES} connections:call`, account: "agents" });
+
+  before(async () => {
+    await build();
+    platform = await Platform.start();
+    const sources = join(folder, "agents-documents");
+    mkdirSync(sources, { recursive: true });
+    writeFileSync(join(sources, "called.json"), JSON.stringify(describedAt(platform.origin)));
+    const providers = join(folder, "agents-providers.toml");
+    writeFileSync(providers, "");
+    const catalog = await importPlatforms("agents", sources, providers);
+    state = new State("agents");
+    await state.migrate();
+    await state.publish(catalog);
+    server = await Server.start(state, {
+      name: "agents",
+      variables: { LOCAL_TARGETS: "allow" },
+      secrets: { SESSION_SECRET, VAULT_KEYS: `tests:${VAULT_KEY}` },
+    });
+    opened = await state.open();
+    await store(opened.vault, [made]);
+    app = new App(() => server, made);
+    const create = (identity) =>
+      app.expect(201, "POST", "/v1/vault/connections", { platform: "called", identity, identityType: "user" });
+    ({ id } = await create("ann"));
+    await create("bob");
+    await app.expect(204, "PUT", `/v1/vault/connections/${id}/credentials`, { type: "bearer", token: "good" });
+    const wish = { identity: "ann", identityType: "user", scopes: CALLING.split(" ") };
+    ({ token } = await app.expect(201, "POST", "/v1/sessions", wish));
+    gate = await withKey(server, made.secret);
+  });
+
+  after(async () => {
+    gate?.close();
+    await Promise.all([server?.stop(), platform?.stop()]);
+    await opened?.close();
+  });
+
+  for (const [name, connect] of Object.entries(clients))
+    for (const [whose, secret, seen] of [
+      ["a key", () => made.secret, 2],
+      ["a token", () => token, 1],
+    ])
+      test(`${name} with ${whose} finds and runs an action`, async () => {
+        const client = await connect(server, secret());
+        const { tools } = await client.listTools();
+        assert.deepEqual(tools.map((tool) => tool.name).sort(), TOOLS);
+        const [found] = (await use(client, "search_actions", { query: "create thing" })).rows;
+        assert.equal(found.key, "createThing");
+        const { input } = await use(client, "describe_action", { platform: "called", key: found.key });
+        assert.deepEqual(Object.keys(input.properties).sort(), ["body", "path", "query"]);
+        const { rows } = await use(client, "list_connections", { platform: "called" });
+        assert.equal(rows.length, seen);
+        const arguments_ = { connection: id, key: found.key, input: { path: { owner: "o" }, body: { name: "n" } } };
+        const answer = await use(client, "run_action", arguments_);
+        assert.deepEqual([answer.status, answer.body.url], [200, "/api/owners/o/things"]);
+        const refused = await client.callTool({ name: "run_action", arguments: { connection: id, key: found.key } });
+        assert.deepEqual([refused.isError, refused.structuredContent.code], [true, "invalid_body"]);
+        await client.close();
+      });
+
+  for (const [name, connect] of Object.entries(clients))
+    test(`${name} is told when its token is not valid`, async () => {
+      await assert.rejects(connect(server, `${token}x`), (error) => /401|Unauthorized/i.test(`${error.code} ${error}`));
+    });
+
+  test("the list of tools is short", async () => {
+    const message = { jsonrpc: "2.0", id: 1, method: "tools/list" };
+    const headers = [["content-type", "application/json"]];
+    const answer = await server.send("/mcp", {
+      method: "POST",
+      secret: token,
+      headers,
+      body: JSON.stringify(message),
+    });
+    const tokens = JSON.stringify(answer.json.result.tools).length / 4;
+    assert.ok(tokens <= MOST_TOKENS, `${tokens} tokens`);
+  });
+
+  const expected = new Set(Object.values(EXPECTED_FAILURES).flat());
+  const failed = new Set();
+
+  for (const version of ["2025-11-25", "2026-07-28"])
+    test(`the conformance suite for ${version}, but for what is listed with its reason`, async () => {
+      const [url, out] = [`http://127.0.0.1:${gate.port}/mcp`, join(folder, `conformance-${version}`)];
+      const options = ["--url", url, "--requirements", version, "--output-dir", out];
+      // It fails whenever a check does; which ones may fail is said here.
+      await run(process.execPath, [CONFORMANCE, "server", ...options], { timeout: 120_000 }).catch(() => {});
+      const results = resultsIn(out);
+      for (const check of results.failed) failed.add(check);
+      assert.deepEqual(
+        results.failed.filter((check) => !expected.has(check)),
+        [],
+      );
+      assert.ok(results.passed >= LEAST_PASSED, `${results.passed} checks passed`);
+    });
+
+  test("nothing is listed that the service can do", () => {
+    assert.deepEqual(
+      [...expected].filter((check) => !failed.has(check)),
+      [],
+    );
+  });
+});
+
+describe("an agent and a person", () => {
+  let [idp, state, server, opened, app] = [];
+  const made = key({ scopes: `${SCOPES} connections:call events:read`, account: "story" });
+  const platform = "idp-post";
+
+  before(async () => {
+    await build();
+    idp = await Idp.start();
+    const authorization = { authorizationUrl: `${idp.issuer}/auth`, tokenUrl: `${idp.issuer}/token` };
+    const { [platform]: provider } = idpPlatforms(idp.issuer);
+    const catalog = await platformCatalog("story", folder, {
+      documents: { [platform]: { server: idp.issuer, scopes: { openid: "Who you are" }, ...authorization } },
+      providers: { [platform]: { ...provider, documents: [platform] } },
+    });
+    state = new State("story");
+    await state.migrate();
+    await state.publish(catalog);
+    server = await Server.start(state, {
+      name: "story",
+      variables: { LOCAL_TARGETS: "allow" },
+      secrets: { SESSION_SECRET, VAULT_KEYS: `tests:${VAULT_KEY}` },
+    });
+    idp.open(`http://127.0.0.1:${server.port}/connect/callback`);
+    opened = await state.open();
+    await store(opened.vault, [made]);
+    app = new App(() => server, made);
+    const { client_id: clientId, client_secret: clientSecret } = CLIENTS[platform];
+    await app.setClient(platform, { clientId, clientSecret, scopes: IDP_SCOPES });
+  });
+
+  after(async () => {
+    await Promise.all([server?.stop(), idp?.stop()]);
+    await opened?.close();
+  });
+
+  /** A person opens a link, signs in at the platform and agrees. */
+  async function connectAt(link, login) {
+    const visitor = new Visitor();
+    const back = await idp.visit(visitor, await agree(visitor, link), { login }, isCallback);
+    assert.equal((await comeBack(visitor, back)).heading, `${platform} is connected`);
+  }
+
+  /** Has the connection's access token end at the platform, although the vault believes it valid for an hour. */
+  async function endToken(id) {
+    idp.life = 1;
+    const { headers } = await app.credentials(id, "?refresh=true");
+    idp.life = 3600;
+    const hour = 3_600_000;
+    await opened.vault
+      .prepare("UPDATE credentials SET issued_at = ?, expires_at = ? WHERE connection_id = ?")
+      .bind(Date.now() - hour, Date.now() + hour, id)
+      .run();
+    while (await idp.whose(headers));
+  }
+
+  for (const [name, connect] of Object.entries(clients))
+    test(`${name}: asks for a connection, which a person makes, and acts with it when its token has ended, too`, async () => {
+      const identity = name;
+      const login = `ann by ${name.length}`;
+      const wish = { identity, identityType: "user", scopes: CALLING.split(" ") };
+      const { token } = await app.expect(201, "POST", "/v1/sessions", wish);
+      const opens = [];
+      const open = async ({ url, mode }) => {
+        opens.push(mode);
+        await connectAt(url, login);
+        return { action: "accept" };
+      };
+      const client = await connect(server, token, { open });
+      const [action] = (await use(client, "search_actions", { query: `get me ${platform}` })).rows;
+      assert.deepEqual([action.platform, action.key], [platform, "me"]);
+      assert.equal((await use(client, "list_connections", { platform })).total, 0);
+      const begun = await use(client, "start_connect", { platform });
+      // Who can be asked to open a link was, and waits for what becomes of it. Others hand the link to their user.
+      if (opens.length === 0) await connectAt(begun.authorizationUrl, login);
+      else assert.deepEqual([opens, begun.status, begun.connection.identity], [["url"], "succeeded", identity]);
+      assert.equal(opens.length === 1, name === "@modelcontextprotocol/client");
+      const [{ id }] = (await use(client, "list_connections", { platform })).rows;
+      const act = async () => {
+        const { status, body } = await use(client, "run_action", { connection: id, key: action.key });
+        assert.deepEqual([status, body.sub], [200, login]);
+      };
+      await act();
+      await endToken(id);
+      const before = idp.requests.length;
+      await act();
+      assert.deepEqual(idp.requests.slice(before), [{ grant: "refresh_token" }]);
+      assert.deepEqual(idp.faults, []);
+      await client.close();
+    });
+});
