@@ -4,6 +4,7 @@ use super::answers::Answer;
 use super::node::{Node, object};
 use super::schema;
 use crate::api::problem::Code;
+use crate::call::headers::SOURCE;
 
 /// Answers that several operations have, by name.
 pub type Shared = Vec<(String, Node)>;
@@ -85,11 +86,10 @@ pub fn problems(status: u16, problems: &[(Code, &Answer)], shared: &mut Shared) 
         "headers": headers(response),
         "content": Node::members([(media_type, content)]),
     };
-    share(
-        codes.iter().map(|code| pascal(code.as_str())).collect::<Vec<_>>().join("Or"),
-        answer,
-        shared,
-    )
+    let names: Vec<_> = codes.iter().map(|code| pascal(code.as_str())).collect();
+    // Calls say who answers.
+    let of_calls = if response.header(SOURCE).is_some() { "OfCall" } else { "" };
+    share(names.join("Or") + of_calls, answer, shared)
 }
 
 /// Notes an answer under a name, and gives the reference. Of examples that differ, the first ones stay.
@@ -110,10 +110,7 @@ fn pascal(code: &str) -> String {
 /// The headers of an answer, each as a reference to what is said about it.
 fn headers(response: &Answer) -> Node {
     let known = components(&[]);
-    let is_problem = response.header("content-type") == Some("application/problem+json");
-    // Problems are described once for all operations.
-    let is_own = |name: &str| name != "content-type" && !(is_problem && name == "x-vault-source");
-    let own = response.headers.iter().filter(|(name, _)| is_own(name));
+    let own = response.headers.iter().filter(|(name, _)| name != "content-type");
     Node::members(own.map(|(name, _)| {
         assert!(known.get(name).is_some(), "the header `{name}` is not described");
         (name.as_str(), object! {"$ref": format!("#/components/headers/{name}")})
@@ -159,7 +156,7 @@ pub fn components(answers: &[&Answer]) -> Node {
             "Keeps browsers from running what a platform answers as a page of this service.",
         ),
         (
-            "x-vault-source",
+            SOURCE,
             true,
             "On calls: `platform` if the platform answers, `vault` if this service does.",
         ),
