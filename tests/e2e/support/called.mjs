@@ -12,6 +12,17 @@ export const describedAt = (origin) => ({
   info: { title: "Called", version: "1", "x-providerName": "called", license: { name: "MIT" } },
   servers: [{ url: `${origin}/api` }, { url: `${origin}/other` }],
   paths: {
+    "/things/{id}": {
+      get: {
+        operationId: "getThing",
+        summary: "Get a thing",
+        parameters: [
+          { name: "id", in: "path", required: true, schema: { type: "integer", minimum: 1 } },
+          { name: "view", in: "query", schema: { type: "string", enum: ["short", "long"] } },
+        ],
+        responses: { 200: { description: "The thing" } },
+      },
+    },
     "/owners/{owner}/things": {
       post: {
         operationId: "createThing",

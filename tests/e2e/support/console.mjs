@@ -44,9 +44,9 @@ function prepare(secret) {
 /** A service with a catalog, keys and connections, and a browser. */
 export class Console {
   /**
-   * @param {{ name: string, documents?: string[], providers?: string[], connections?: object[], keys?: object }} options
+   * @param {{ name: string, documents?: string[], providers?: string[], connections?: object[], keys?: object, server?: object }} options
    *   `documents`: what the catalog is made from; `providers`: the import's option for providers.toml; `keys` come besides
-   *   `full`, `reader`, `catalogOnly` and `maker`
+   *   `full`, `reader`, `catalogOnly` and `maker`; `server`: what differs from wrangler.toml
    */
   static async start({
     name,
@@ -54,6 +54,7 @@ export class Console {
     providers = ["--no-providers"],
     connections = CONNECTIONS,
     keys = {},
+    server,
   }) {
     await build();
     const world = new Console();
@@ -73,7 +74,7 @@ export class Console {
     try {
       await store(world.database, Object.values(world.keys));
       await seed(world.database, world.keys.full.row.account, connections);
-      world.server = await Server.start(state);
+      world.server = await Server.start(state, server);
       world.baseUrl = `http://127.0.0.1:${world.server.port}`;
       world.browser = await launch();
       return world;

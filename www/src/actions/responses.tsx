@@ -36,7 +36,8 @@ export function Responses({ platform, action }: { platform: string; action: stri
   );
 }
 
-const TONES: Record<string, string> = { 2: "good", 3: "calm", 4: "warn", 5: "bad" };
+/** The tones of statuses, by their first digit. */
+export const TONES: Record<string, string> = { 2: "good", 3: "calm", 4: "warn", 5: "bad" };
 
 function Response({ response: { status, description, contentType, schema } }: { response: ActionResponse }) {
   const [isOpen, setOpen] = useState(false);

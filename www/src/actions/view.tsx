@@ -14,6 +14,7 @@ import { Parameters } from "./parameters";
 import { Responses } from "./responses";
 import { type Definitions, definitionsOf } from "./schema";
 import { Required, Schema } from "./schema-view";
+import { TryIt } from "./try";
 import "./actions.css";
 
 /** One action of a platform: what it takes, how it is authorized, and what it answers. */
@@ -93,6 +94,7 @@ function Detail({ action, methods }: { action: ActionDetail; methods: AuthMethod
         <Parameters parameters={parameters} definitions={definitions} />
         {requestBody && <Body body={requestBody} definitions={definitions} />}
         <Responses platform={platform} action={key} />
+        <TryIt action={action} definitions={definitions} />
       </div>
     </div>
   );

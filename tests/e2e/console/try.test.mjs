@@ -1,0 +1,156 @@
+// Running an action from its page in the console: the form, the question before anything may change, and the answer.
+import assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { Platform, describedAt } from "../support/called.mjs";
+import { App, SCOPES, VAULT_KEY } from "../support/connecting.mjs";
+import { Console, expectAccessible, expectFits } from "../support/console.mjs";
+import { key } from "../support/keys.mjs";
+import { SESSION_SECRET } from "../support/server.mjs";
+import { folder } from "../support/workspace.mjs";
+
+const CREATE = "/connectors/called/actions/createThing";
+const GET = "/connectors/called/actions/getThing";
+
+describe("the console: try an action", () => {
+  const keys = {
+    caller: key({ scopes: `${SCOPES} connections:call`, account: "trying" }),
+    empty: key({ scopes: `${SCOPES} connections:call`, account: "nobody" }),
+  };
+  let platform;
+  let world;
+
+  before(async () => {
+    platform = await Platform.start();
+    const sources = join(folder, "try-documents");
+    mkdirSync(sources, { recursive: true });
+    writeFileSync(join(sources, "called.json"), JSON.stringify(describedAt(platform.origin)));
+    const server = {
+      name: "console-try",
+      variables: { LOCAL_TARGETS: "allow" },
+      secrets: { SESSION_SECRET, VAULT_KEYS: `tests:${VAULT_KEY}` },
+    };
+    world = await Console.start({ name: "console-try", documents: [sources], connections: [], keys, server });
+    const app = new App(() => world.server, keys.caller);
+    for (const identity of ["bob@example.com", "ann@example.com"]) {
+      const connection = { platform: "called", identity, identityType: "user" };
+      const { id } = await app.expect(201, "POST", "/v1/vault/connections", connection);
+      await app.expect(204, "PUT", `/v1/vault/connections/${id}/credentials`, { type: "bearer", token: "good" });
+    }
+  });
+
+  after(async () => {
+    await Promise.all([world?.stop(), platform?.stop()]);
+  });
+
+  const visit = (path, use, options) =>
+    world.visit(
+      path,
+      async (page) => {
+        await page.getByRole("heading", { name: "Try it" }).click();
+        await use(page, page.getByRole("form", { name: /^Try / }));
+      },
+      { as: keys.caller, ...options },
+    );
+  const button = (within, name) => within.getByRole("button", { name, exact: true });
+  const answer = (page) => page.getByRole("region", { name: "Answer" });
+
+  test("an action that only reads runs at once", () =>
+    visit(GET, async (page, form) => {
+      await form.getByLabel("Connection").selectOption("bob@example.com");
+      await form.getByLabel("id", { exact: true }).fill("7");
+      await form.getByText("In the query").waitFor();
+      await form.getByLabel("view (optional)").selectOption("long");
+      await button(form, "Run").click();
+      await answer(page).getByRole("status").getByText("200").waitFor();
+      const body = JSON.parse(await answer(page).getByLabel("Body of the answer").innerText());
+      assert.deepEqual([body.method, body.url], ["GET", "/api/things/7?view=long"]);
+      await answer(page).getByText("Headers", { exact: true }).click();
+      await answer(page).getByText("content-type", { exact: true }).waitFor();
+    }));
+
+  test("one that may change something asks first", () =>
+    visit(CREATE, async (page, form) => {
+      await form.getByLabel("owner", { exact: true }).fill("a b");
+      await form.getByLabel("tags (optional)").fill('["x", "y"]');
+      await form.getByLabel("name", { exact: true }).fill("é");
+      await form.getByText("1 optional").click();
+      await form.getByLabel("size (optional)").fill("3");
+      const before = platform.requests.length;
+      await button(form, "Run").click();
+      const question = page.getByRole("alertdialog", { name: "Run Create a thing?" });
+      await question.getByText("POST").waitFor();
+      await expectAccessible(page, "the question");
+      await button(question, "Cancel").click();
+      await question.waitFor({ state: "detached" });
+      assert.equal(platform.requests.length, before);
+      await button(form, "Run").click();
+      await button(question, "Run it").click();
+      await answer(page).getByRole("status").getByText("200").waitFor();
+      const { method, url, body } = platform.last;
+      assert.deepEqual([method, url], ["POST", "/api/owners/a%20b/things?tags=x&tags=y"]);
+      assert.deepEqual(JSON.parse(body), { name: "é", size: 3 });
+    }));
+
+  test("what is wrong is said at its field", () =>
+    visit(
+      CREATE,
+      async (page, form) => {
+        const faultOf = async (label) => {
+          const field = form.getByLabel(label, { exact: true });
+          await field.and(form.locator("[aria-invalid=true]")).waitFor();
+          const ids = (await field.getAttribute("aria-describedby")).split(" ");
+          return page.locator(`[id="${ids[0]}"]`).innerText();
+        };
+        const before = platform.requests.length;
+        await form.getByLabel("tags (optional)").fill("x, y");
+        await button(form, "Run").click();
+        assert.equal(await faultOf("tags (optional)"), "Must be JSON: texts need quotation marks.");
+        await form.getByLabel("tags (optional)").fill('["X"]');
+        await button(form, "Run").click();
+        await button(page.getByRole("alertdialog"), "Run it").click();
+        assert.equal(await faultOf("owner"), "Is required.");
+        assert.equal(await faultOf("name"), "Is required.");
+        assert.match(await faultOf("tags (optional)"), /pattern/);
+        await page.getByRole("alert").getByText("This request is not valid").waitFor();
+        assert.equal(platform.requests.length, before);
+      },
+      { expects: [400] },
+    ));
+
+  test("who may not is told why, and so is who has no connection", async () => {
+    for (const [as, text] of [
+      [world.keys.catalogOnly, "it lacks the scope connections:read"],
+      [world.keys.reader, "it lacks the scope connections:call"],
+      [keys.empty, "No account of this platform is connected."],
+    ])
+      await visit(
+        GET,
+        async (page, form) => {
+          await page.getByText(text).waitFor();
+          assert.equal(await form.count(), 0);
+        },
+        { as },
+      );
+  });
+
+  for (const theme of ["light", "dark"])
+    for (const width of [390, 1280])
+      test(`nothing is in anybody's way: ${theme}, ${width} px`, () =>
+        visit(
+          CREATE,
+          async (page, form) => {
+            await form.getByLabel("owner", { exact: true }).fill("ann");
+            await form.getByLabel("name", { exact: true }).fill("n");
+            await form.getByText("1 optional").click();
+            await button(form, "Run").click();
+            await button(page.getByRole("alertdialog"), "Run it").click();
+            await answer(page).getByRole("status").getByText("200").waitFor();
+            await answer(page).getByText("Headers", { exact: true }).click();
+            await expectAccessible(page, `an action that was tried, ${theme}, ${width} px`);
+            await expectFits(page, `an action that was tried at ${width} px`);
+          },
+          { theme, width },
+        ));
+});
