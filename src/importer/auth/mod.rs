@@ -56,6 +56,12 @@ pub fn of<F>(document: &Document<F>, servers: &Found, known: Known<'_>) -> Metho
         match kinds {
             Ok(kinds) => methods.add(name, scheme, kinds, servers),
             Err(why) => {
+                // Another source may know how to connect this way; the actions that need it should lead there.
+                let kind = scheme.r#type.as_str().trim().to_lowercase();
+                if matches!(kind.as_str(), "oauth2" | "openidconnect") {
+                    let oauth = OAuth2::usual(Grant::AuthorizationCode, None, String::new());
+                    methods.schemes.push((name.to_owned(), Kind::OAuth2(Box::new(oauth))));
+                }
                 let name = text::verbatim(name, 100);
                 methods.left_out.push(format!("the security scheme `{name}` was left out: {why}"));
             }

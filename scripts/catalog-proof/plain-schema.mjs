@@ -1,0 +1,52 @@
+// The document's own schema for a validator, kept as the document writes it: to say whether an example that the catalog
+// refuses is refused by its document too. Written without a look at the importer's translation.
+import { isObject } from "./document.mjs";
+
+const KEPT = [
+  "type enum const minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength pattern",
+  "minItems maxItems uniqueItems minProperties maxProperties required",
+].flatMap((line) => line.split(" "));
+
+/** A JSON Schema of `schema`, with the definitions that it reaches. */
+export function plainSchema(document, schema) {
+  const $defs = {};
+  const names = new Map();
+  const name = (reference) => {
+    if (!names.has(reference)) {
+      names.set(reference, `d${names.size}`);
+      const target = document.target(reference);
+      $defs[names.get(reference)] = target === undefined ? {} : written(target, name);
+    }
+    return names.get(reference);
+  };
+  const top = written(schema, name);
+  return isObject(top) ? { ...top, $defs } : top;
+}
+
+function written(schema, name) {
+  if (typeof schema === "boolean") return schema;
+  if (!isObject(schema)) return {};
+  if (typeof schema.$ref === "string") return { $ref: `#/$defs/${name(schema.$ref)}` };
+  const out = {};
+  for (const key of KEPT) if (schema[key] !== undefined) out[key] = schema[key];
+  for (const key of ["allOf", "anyOf", "oneOf", "prefixItems"])
+    if (Array.isArray(schema[key])) out[key] = schema[key].map((one) => written(one, name));
+  for (const key of ["additionalProperties", "items", "not"])
+    if (schema[key] !== undefined) out[key] = written(schema[key], name);
+  if (isObject(schema.properties)) {
+    const each = Object.entries(schema.properties).map(([key, one]) => [key, written(one, name)]);
+    out.properties = Object.fromEntries(each);
+  }
+  for (const [exclusive, limit] of [
+    ["exclusiveMinimum", "minimum"],
+    ["exclusiveMaximum", "maximum"],
+  ]) {
+    if (typeof out[exclusive] !== "boolean") continue;
+    if (out[exclusive]) {
+      out[exclusive] = out[limit];
+      delete out[limit];
+    } else delete out[exclusive];
+  }
+  if (out.type === "file") delete out.type;
+  return schema.nullable === true || schema["x-nullable"] === true ? { anyOf: [out, { type: "null" }] } : out;
+}

@@ -1,0 +1,74 @@
+// Proves a catalog against the documents that it was made from: what every action takes compiles, accepts the
+// documents' own examples, and agrees with what another reader finds.
+import { readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { Worker } from "node:worker_threads";
+
+const COUNTS = ["actions", "withExamples", "examples"];
+const LISTS = ["faults", "refused", "differences"];
+
+/** The documents of a catalog by platform, as the import's report lists them. */
+function documents(catalog) {
+  const report = readFileSync(join(catalog, "report.txt"), "utf8");
+  const [, listed] = report.split(/^imported: \d+\n/m);
+  const lines = listed.trimEnd().split("\n");
+  return Object.fromEntries(
+    lines.map((line) =>
+      line
+        .trim()
+        .match(/^(.*): (\S+)$/)
+        .slice(1)
+        .reverse(),
+    ),
+  );
+}
+
+/**
+ * @param {string} program the operator's command line
+ * @param {string} catalog the folder
+ * @param {{ sample?: string[], tell?: (done: number) => void }} [options] `sample`: options of `catalog export`
+ */
+export async function prove(program, catalog, { sample = [], tell = () => {} } = {}) {
+  const known = documents(catalog);
+  const shares = Array.from({ length: availableParallelism() }, () => []);
+  for (const [nth, platform] of Object.keys(known).entries()) shares[nth % shares.length].push(platform);
+  let done = 0;
+  const more = (count) => tell((done += count));
+  const results = await Promise.all(
+    shares.map((platforms) => share({ program, catalog, sample, documents: known, platforms }, more)),
+  );
+  const found = { platforms: Object.keys(known).length };
+  for (const key of COUNTS) found[key] = results.reduce((sum, result) => sum + result[key], 0);
+  for (const key of LISTS)
+    found[key] = results.flatMap((result) => result[key]).sort((a, b) => (a.name < b.name ? -1 : 1));
+  return found;
+}
+
+function share(workerData, more) {
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(new URL("worker.mjs", import.meta.url), { workerData });
+    worker.on("message", (said) => (said.done ? more(said.done) : resolve(said.found))).on("error", reject);
+  });
+}
+
+/** What was found, in lines, and whether it proves the catalog. */
+export function judged({ platforms, actions, withExamples, examples, faults, refused, differences }) {
+  // An example that its own document's schema refuses says nothing of the catalog.
+  const isOurs = ({ refused }) => refused.some(({ isOwnFault }) => !isOwnFault);
+  const ours = refused.filter(isOurs);
+  const share = (count, of) => `${((100 * count) / Math.max(of, 1)).toFixed(2)} %`;
+  const good = withExamples - refused.length;
+  const lines = [
+    `${actions} actions from ${platforms} documents`,
+    `${actions - faults.length} inputs compile (${share(actions - faults.length, actions)})`,
+    `${withExamples} actions have examples, ${examples} in all: the input takes all of them for ${good} actions (${share(good, withExamples)})`,
+    `${refused.length - ours.length} have one that the schema of their own document refuses too`,
+    `${ours.length} have one that only the input refuses (${share(ours.length, withExamples)})`,
+    `${actions - differences.length} actions are what @apidevtools/swagger-parser reads (${share(actions - differences.length, actions)})`,
+    ...[...faults, ...differences].slice(0, 20).map(({ name, why }) => `  ${name}: ${why}`),
+    ...ours.slice(0, 20).map(({ name, refused: [{ at, why }] }) => `  ${name}: ${at}: ${why}`),
+  ];
+  const isProven = faults.length === 0 && differences.length === 0 && ours.length <= 0.02 * withExamples;
+  return { lines, isProven };
+}

@@ -1,0 +1,164 @@
+// Compares an action with what @apidevtools/swagger-parser reads in its document.
+import { isObject, parameters } from "./document.mjs";
+import { body } from "./examples.mjs";
+
+// OpenAPI 3 says to ignore parameters of these names: the body and the security schemes say the same.
+const OWN_HEADERS = new Set(["accept", "content-type", "authorization"]);
+const MAX_DEPTH = 12;
+
+/** Every difference, as a text. */
+export function differences(document, found, action, connector) {
+  if (!found) return [`no operation ${action.method} ${action.path}`];
+  return [
+    ...compare("parameters", documented(document, found), listed(action.parameters)),
+    ...compare("input", listed(action.parameters.filter((one) => one.in !== "cookie")), taken(action.input)),
+    ...bodies(document, found, action),
+    ...security(document, found, action, connector),
+  ];
+}
+
+function compare(what, wanted, got) {
+  const lacks = [...wanted].filter((one) => !got.has(one));
+  const more = [...got].filter((one) => !wanted.has(one));
+  return lacks.length + more.length === 0 ? [] : [`${what}: lacks [${lacks}], has besides [${more}]`];
+}
+
+const line = (place, name, required) => `${place} ${name}${required ? " required" : ""}`;
+const listed = (list) => new Set(list.map((one) => line(one.in, one.name, one.required)));
+
+function documented(document, found) {
+  const template = new Set([...found.path.split("#")[0].matchAll(/\{([^{}]+)\}/g)].map(([, name]) => name));
+  const known = new Set();
+  for (const { in: place, name, required } of parameters(document, found)) {
+    const isOwn = place === "header" && OWN_HEADERS.has(name.toLowerCase());
+    if (!["path", "query", "header", "cookie"].includes(place) || isOwn || (place === "path" && !template.has(name)))
+      continue;
+    known.add(line(place, name, required === true || place === "path"));
+  }
+  // What the path has and the document forgot to declare must be given all the same.
+  for (const name of template) known.add(line("path", name, true));
+  return known;
+}
+
+function taken(input) {
+  const found = new Set();
+  for (const place of ["path", "query", "header"]) {
+    const object = input.properties[place];
+    const required = new Set(object?.required);
+    for (const name of Object.keys(object?.properties ?? {})) found.add(line(place, name, required.has(name)));
+  }
+  return found;
+}
+
+function bodies(document, found, action) {
+  const own = action.requestBody;
+  if (document.isOld) {
+    const given = parameters(document, found);
+    const whole = given.find((one) => one.in === "body");
+    const form = given.filter((one) => one.in === "formData");
+    if (!whole && form.length === 0) return own ? ["a body that the document lacks"] : [];
+    if (!own) return ["no body"];
+    if (whole) return [...requiredBody(whole.required === true, action), ...members(document, whole.schema, action)];
+    const fields = new Set(form.map((one) => line("", one.name, one.required === true)));
+    return compare("form", fields, flat(action.input.properties.body, local(action.input)));
+  }
+  const given = found.operation.requestBody;
+  if (given === undefined || given === null) return own ? ["a body that the document lacks"] : [];
+  const wanted = document.resolved(given);
+  if (!isObject(wanted?.content) || Object.keys(wanted.content).length === 0) return [];
+  if (!own) return ["no body"];
+  const types = new Set(Object.keys(wanted.content).map((one) => one.trim()));
+  return [
+    ...compare("media types", types, new Set(own.contentTypes)),
+    ...requiredBody(wanted.required === true, action),
+    ...members(document, body(document, found, action)?.schema, action),
+  ];
+}
+
+function requiredBody(wanted, action) {
+  const got = [action.requestBody.required, (action.input.required ?? []).includes("body")];
+  return got.every((one) => one === wanted) ? [] : [`body: required is ${got}, not ${wanted}`];
+}
+
+function members(document, schema, action) {
+  const wanted = flat(schema, (reference) => document.target(reference));
+  return compare("body", wanted, flat(action.input.properties.body, local(action.input)));
+}
+
+const local = (input) => (reference) => input.$defs?.[reference.replace("#/$defs/", "")];
+
+/** The members of an object, those of all alternatives among them, and which of them must be there. */
+function flat(schema, target) {
+  const names = new Set();
+  const required = new Set();
+  const readOnly = new Set();
+  const resolved = (given) => {
+    let one = given;
+    for (let left = MAX_DEPTH; left > 0 && typeof one?.$ref === "string"; left -= 1) one = target(one.$ref);
+    return one;
+  };
+  const add = (given, isSure, left) => {
+    const one = resolved(given);
+    if (!isObject(one) || left === 0) return;
+    const own = isObject(one.properties) ? one.properties : {};
+    for (const [name, property] of Object.entries(own)) {
+      if (property === null || (typeof property !== "object" && typeof property !== "boolean")) continue;
+      names.add(name);
+      if (property.readOnly === true || resolved(property)?.readOnly === true) readOnly.add(name);
+    }
+    if (isSure && Array.isArray(one.required))
+      for (const name of one.required)
+        if (typeof name === "string" && !(resolved(own[name])?.readOnly === true || own[name]?.readOnly === true))
+          required.add(name);
+    for (const part of Array.isArray(one.allOf) ? one.allOf : []) add(part, isSure, left - 1);
+    for (const key of ["anyOf", "oneOf"])
+      for (const part of Array.isArray(one[key]) ? one[key] : []) add(part, isSure && one[key].length === 1, left - 1);
+  };
+  add(schema, true, MAX_DEPTH);
+  return new Set([...names].map((name) => line("", name, required.has(name))));
+}
+
+/** What a scheme is for those who connect: the types of the methods that may stand for it. */
+function types(scheme) {
+  switch (String(scheme.type).toLowerCase()) {
+    case "apikey":
+      return ["api_key", "bearer", "aws_sigv4"];
+    case "basic":
+      return ["basic"];
+    case "http":
+      return String(scheme.scheme).toLowerCase() === "bearer" ? ["bearer", "api_key"] : ["basic"];
+    default:
+      return ["oauth2"];
+  }
+}
+
+/** Scopes, each once. */
+const all = (scopes) => [...new Set(scopes)].sort().join(" ");
+
+/** Each way to authorize must be one of the document's, with its scopes, and each of the document's that is usable one. */
+function security(document, { operation }, action, connector) {
+  const schemes = document.api.components?.securitySchemes ?? document.api.securityDefinitions ?? {};
+  const given = operation.security ?? document.api.security;
+  const kinds = new Map(connector.authMethods.map((method) => [method.id, method.type]));
+  const got = action.auth.map(({ method, scopes }) => ({ type: kinds.get(method), scopes: all(scopes) }));
+  if (got.some(({ type }) => type === undefined)) return ["auth: a method that the connector lacks"];
+  if (!Array.isArray(given)) return got.length === connector.authMethods.length ? [] : ["auth: not all methods"];
+  const named = given.filter((one) => isObject(one) && Object.keys(one).length > 0);
+  if (named.length === 0) return got.length === 0 ? [] : ["auth: needed, and not in the document"];
+  const wanted = named.map((together) => ({
+    types: new Set(Object.keys(together).flatMap((name) => types(document.resolved(schemes[name]) ?? {}))),
+    scopes: all(Object.values(together).flat()),
+  }));
+  const fits = (one) => wanted.some(({ types, scopes }) => types.has(one.type) && scopes === one.scopes);
+  const usable = wanted.filter(({ types }) => [...kinds.values()].some((type) => types.has(type)));
+  // Without a usable scheme, any method of the connector may do.
+  if (usable.length === 0) return [];
+  const strange = got.filter((one) => !fits(one)).map(({ type, scopes }) => `${type} (${scopes})`);
+  const lacking = usable.filter(
+    ({ types, scopes }) => !got.some((one) => types.has(one.type) && scopes === one.scopes),
+  );
+  return [
+    ...(strange.length > 0 ? [`auth: has besides ${strange}`] : []),
+    ...lacking.map(({ types, scopes }) => `auth: lacks ${[...types].join("/")} (${scopes})`),
+  ];
+}

@@ -1,0 +1,45 @@
+// Proves some platforms of a catalog; run by prove.mjs in threads.
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { parentPort, workerData } from "node:worker_threads";
+import { Document } from "./document.mjs";
+import { Inputs } from "./inputs.mjs";
+import { differences } from "./reader.mjs";
+
+const TELL_EVERY = 500;
+const { program, catalog, sample, documents, platforms } = workerData;
+const found = { actions: 0, faults: [], withExamples: 0, examples: 0, refused: [], differences: [] };
+
+const child = spawn(program, ["catalog", "export", "--catalog", catalog, ...sample, ...platforms], {
+  stdio: ["ignore", "pipe", "inherit"],
+});
+const ended = new Promise((resolve, reject) => child.on("error", reject).on("close", resolve));
+let connector;
+let document;
+let inputs;
+for await (const line of createInterface({ input: child.stdout, crlfDelay: Number.POSITIVE_INFINITY })) {
+  const { connector: next, action } = JSON.parse(line);
+  if (next) {
+    connector = next;
+    document = await Document.read(documents[next.platform]);
+    inputs = new Inputs({ isAlone: sample.length > 0 });
+  } else await prove(action);
+}
+if ((await ended) !== 0) throw new Error("`catalog export` failed");
+parentPort.postMessage({ found });
+
+async function prove(action) {
+  const name = `${action.platform}/${action.key}`;
+  found.actions += 1;
+  if (found.actions % TELL_EVERY === 0) parentPort.postMessage({ done: TELL_EVERY });
+  const operation = document.operation(action);
+  const { fault, examples, refused } = inputs.check(document, operation, action);
+  if (fault) found.faults.push({ name, why: fault });
+  if (examples > 0) {
+    found.withExamples += 1;
+    found.examples += examples;
+    if (refused.length > 0) found.refused.push({ name, refused });
+  }
+  const all = differences(document, operation, action, connector);
+  if (all.length > 0) found.differences.push({ name, why: all.join("; ") });
+}
