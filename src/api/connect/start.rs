@@ -315,10 +315,8 @@ impl NewConnect<'_> {
 fn returns(context: &Context<'_>, url: &str) -> bool {
     let origin = origin(url);
     let of_token = context.caller.token().and_then(|token| token.origins.as_ref());
-    match of_token {
-        Some(origins) => origins.has(&origin),
-        None => origin == context.request.origin || context.config.allows(&origin),
-    }
+    origin == context.request.origin
+        || of_token.map_or_else(|| context.config.allows(&origin), |origins| origins.has(&origin))
 }
 
 /// The catalog no longer has the connection's platform.

@@ -603,7 +603,11 @@ fn addresses_to_return_to_have_an_allowed_origin() {
         &api,
         &json!({"identity": "ann", "scopes": ["connections:connect"], "origins": ["https://other.example"]}),
     );
-    for (url, status) in [("https://other.example/", 202), ("https://app.example/", 400)] {
+    for (url, status) in [
+        ("https://other.example/", 202),
+        ("https://vault.example/connected", 202),
+        ("https://app.example/", 400),
+    ] {
         let sent = json!({"platform": "acme", "returnUrl": url});
         let request = as_token(&token, "POST", "/v1/vault/connect", &sent);
         let response = api.send(&with_header(request, "origin", "https://other.example"));
