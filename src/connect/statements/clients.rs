@@ -92,17 +92,22 @@ pub fn put_client(principal: &Principal, new: &NewClient<'_>) -> Statement {
     )
 }
 
-/// Makes the connections of a platform due at once whose renewals failed because the platform rejected the OAuth client:
-/// whoever stores a client has mended it.
+/// How long the renewals that a mended client allows again are spread over, in milliseconds.
+const RETRY_SPREAD: u64 = 10 * 60 * 1000;
+
+/// Makes the connections of a platform due soon whose renewals failed because the platform rejected the OAuth client:
+/// whoever stores a client has mended it. Each is due at a random moment, so that the platform is not asked for all at
+/// once; whoever uses one before does not wait.
 #[must_use]
 pub fn retry_rejected(principal: &Principal, platform: &str, now: u64) -> Statement {
     statement(
-        "UPDATE credentials INDEXED BY credentials_rejected SET next_attempt_at = ?4 WHERE account = ?1 AND environment = ?2 AND reason_code = 'client_rejected' AND next_attempt_at > ?4 AND EXISTS (SELECT 1 FROM connections c WHERE c.account = ?1 AND c.environment = ?2 AND c.id = connection_id AND c.platform = ?3)",
+        "UPDATE credentials INDEXED BY credentials_rejected SET next_attempt_at = min(next_attempt_at, ?4 + abs(random() % ?5)) WHERE account = ?1 AND environment = ?2 AND reason_code = 'client_rejected' AND next_attempt_at > ?4 AND EXISTS (SELECT 1 FROM connections c WHERE c.account = ?1 AND c.environment = ?2 AND c.id = connection_id AND c.platform = ?3)",
         vec![
             Param::text(&principal.account),
             Param::text(principal.environment.as_str()),
             Param::text(platform),
             Param::integer(now),
+            Param::integer(RETRY_SPREAD),
         ],
     )
 }

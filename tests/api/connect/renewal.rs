@@ -180,7 +180,7 @@ fn a_renewal_that_comes_too_late_writes_nothing() {
 }
 
 #[test]
-fn a_mended_client_makes_its_connections_due_at_once() {
+fn connections_of_a_mended_client_can_be_used_at_once() {
     let (api, path) = api_with_connection();
     set_client(&api, "companies");
     later(&api, HOUR + 1);
