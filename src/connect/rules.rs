@@ -1,6 +1,7 @@
 //! Rules for the strings of requests that connect accounts. Each rule returns `None` for a valid value, else what is
 //! wrong, completing a sentence that begins with the field's name.
 
+use crate::oauth::authorization::OWN_PARAMETERS;
 use crate::rfc3339;
 
 /// The most characters of a secret or of a field's value.
@@ -64,26 +65,12 @@ pub fn parameter(name: &str, value: &str) -> Option<&'static str> {
     if !is_visible(name, 64) || name.contains([' ', '&', '=', '#']) {
         return Some("is not the name of a parameter");
     }
-    let is_own = OWN_PARAMETERS.contains(&name);
-    if is_own {
+    if OWN_PARAMETERS.contains(&name) {
         return Some("is set by the service and can't be overridden");
     }
     (!is_visible(value, MAX_TEXT))
         .then_some("must have 1 to 1024 ASCII characters and no control character")
 }
-
-/// The parameters of an authorization request that decide about security (RFC 6749, RFC 7636, `OpenID` Connect).
-pub const OWN_PARAMETERS: [&str; 9] = [
-    "client_id",
-    "client_secret",
-    "code_challenge",
-    "code_challenge_method",
-    "redirect_uri",
-    "request",
-    "response_type",
-    "scope",
-    "state",
-];
 
 /// Checks the shape of an address to return to. Whether its origin is allowed is checked separately.
 #[must_use]

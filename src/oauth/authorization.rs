@@ -5,7 +5,7 @@ use crate::percent::{decode_form, encode};
 
 /// The parameters that only the vault sets: those that decide what is granted, to whom, and where the answer goes.
 /// Among them are those that would replace all others (RFC 9101) or have the answer sent in another way.
-const OWN: [&str; 12] = [
+pub const OWN_PARAMETERS: [&str; 12] = [
     "response_type",
     "client_id",
     "redirect_uri",
@@ -45,11 +45,13 @@ pub fn authorization_url(oauth: &OAuth2, endpoint: &str, ask: &Ask<'_>) -> Strin
     let (address, query) = endpoint.split_once('?').unwrap_or((endpoint, ""));
     let mut more: Parameters = oauth.authorization_parameters.clone();
     more.extend(ask.parameters.clone());
-    more.retain(|name, _| !OWN.contains(&name.as_str()));
+    more.retain(|name, _| !OWN_PARAMETERS.contains(&name.as_str()));
     let is_kept = |pair: &&str| {
         let name = pair.split('=').next().unwrap_or_default();
         let name = decode_form(name).unwrap_or_default();
-        !name.is_empty() && !OWN.contains(&name.as_ref()) && !more.contains_key(name.as_ref())
+        !name.is_empty()
+            && !OWN_PARAMETERS.contains(&name.as_ref())
+            && !more.contains_key(name.as_ref())
     };
     let scope = scope(oauth, ask.scopes);
     let own = [

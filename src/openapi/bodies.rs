@@ -12,6 +12,7 @@ use crate::api::fields::{
 };
 use crate::api::session::new::DEFAULT_TTL;
 use crate::connect::rules;
+use crate::oauth::authorization::OWN_PARAMETERS;
 use crate::terms::{EventType, Scope};
 
 /// What a connection is created from.
@@ -144,7 +145,7 @@ fn field_schema(field: &Field) -> Node {
             object! {"type": "string", "format": "uri", "maxLength": longest, "pattern": URL}
         }
         ("authorizationParameters", _) => {
-            let own = object! {"not": object! {"enum": Node::texts(rules::OWN_PARAMETERS)}};
+            let own = object! {"not": object! {"enum": Node::texts(OWN_PARAMETERS)}};
             let name = texts::text(|name| rules::parameter(name, "x")).with(own);
             by_name(name, texts::text(|value| rules::parameter("x", value)))
         }
