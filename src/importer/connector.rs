@@ -137,6 +137,7 @@ impl Draft {
             if let Some(category) = &known.category {
                 self.category.clone_from(category);
             }
+            self.status = known.status.unwrap_or(self.status);
             self.detail = known.complete(self.detail);
             if let Some(logo) = &known.logo {
                 self.logo = Some(logos::path(logo));

@@ -9,6 +9,7 @@ use crate::catalog::detail::{
     Account, ApiKey, AuthMethod, ConnectorDetail, Field, Grant, In, Kind, OAuth2, Parameters, Pkce,
     Request, Scope, Server, TokenAuth, TokenBody, urls, variables,
 };
+use crate::catalog::model::Status;
 use crate::importer::server::{self, Found};
 use crate::importer::{auth, category, image, platform, text};
 use crate::terms::Method;
@@ -30,6 +31,7 @@ pub struct Entry {
     description: Option<String>,
     category: Option<String>,
     logo: Option<String>,
+    status: Option<Status>,
     #[serde(default)]
     documents: Vec<String>,
     documentation: Option<String>,
@@ -126,6 +128,7 @@ impl Entry {
             description,
             category,
             logo,
+            status,
             documents,
             servers,
             documentation,
@@ -213,7 +216,7 @@ impl Entry {
             verify,
             account,
         };
-        Provider { name, description, category, logo, documents, detail }
+        Provider { name, description, category, logo, status, documents, detail }
     }
 }
 

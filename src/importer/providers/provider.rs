@@ -1,6 +1,7 @@
 //! What is known of one platform, and how it completes what a document says.
 
 use crate::catalog::detail::{ConnectorDetail, urls, variables};
+use crate::catalog::model::Status;
 use crate::importer::auth;
 
 /// What is known of a platform.
@@ -14,6 +15,8 @@ pub struct Provider {
     pub category: Option<String>,
     /// The name of the brand's logo in the npm package `simple-icons`; the site has it.
     pub logo: Option<String>,
+    /// How mature it is, where its document says otherwise.
+    pub status: Option<Status>,
     /// The names that the documents about the platform give it; the first that is imported becomes this platform.
     pub documents: Vec<String>,
     /// How users connect, and where the API is.
