@@ -35,7 +35,7 @@ export function body(document, found, action) {
   }
   const content = document.resolved(found.operation.requestBody)?.content ?? {};
   const name = Object.keys(content).find((one) => one.trim() === mediaType);
-  return name && { holder: content[name], schema: content[name]?.schema, mediaType };
+  return name !== undefined && { holder: content[name], schema: content[name]?.schema, mediaType };
 }
 
 /** What an example of a body means: JSON that is written as a text is what it says. */

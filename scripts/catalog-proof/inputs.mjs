@@ -1,10 +1,36 @@
 // Holds an action's `input` against a validator, and the document's examples against both.
+import { Script, createContext } from "node:vm";
 import Ajv2020 from "ajv/dist/2020.js";
 import { examples } from "./examples.mjs";
 import { plainSchema } from "./plain-schema.mjs";
 
+// The most milliseconds that a pattern may take for a text.
+const MAX_MATCH = 2_000;
+const room = createContext({});
+const matching = new Script("pattern.test(text)");
+
+/** A pattern that backtracks without end, as some in the documents do, refuses the text instead. */
+function regExp(source, flags) {
+  const pattern = new RegExp(source, flags);
+  const test = (text) => {
+    try {
+      return matching.runInContext(Object.assign(room, { pattern, text }), { timeout: MAX_MATCH });
+    } catch {
+      return false;
+    }
+  };
+  return { test };
+}
+regExp.code = "regExp";
+
 // `format` only describes in JSON Schema 2020-12.
-const OPTIONS = { strict: false, validateFormats: false, logger: false, allErrors: true, code: { optimize: false } };
+const OPTIONS = {
+  strict: false,
+  validateFormats: false,
+  logger: false,
+  allErrors: true,
+  code: { optimize: false, regExp },
+};
 
 const pointer = (steps) => steps.map((step) => `/${step.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 

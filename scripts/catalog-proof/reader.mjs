@@ -97,8 +97,10 @@ function flat(schema, target) {
     for (let left = MAX_DEPTH; left > 0 && typeof one?.$ref === "string"; left -= 1) one = target(one.$ref);
     return one;
   };
-  const add = (given, isSure, left) => {
+  const add = (given, isWhole, left) => {
     const one = resolved(given);
+    // What may be null as well need not have the members.
+    const isSure = isWhole && !(typeof given?.$ref === "string" && given.nullable === true);
     if (!isObject(one) || left === 0) return;
     const own = isObject(one.properties) ? one.properties : {};
     for (const [name, property] of Object.entries(own)) {
@@ -112,7 +114,8 @@ function flat(schema, target) {
           required.add(name);
     for (const part of Array.isArray(one.allOf) ? one.allOf : []) add(part, isSure, left - 1);
     for (const key of ["anyOf", "oneOf"])
-      for (const part of Array.isArray(one[key]) ? one[key] : []) add(part, isSure && one[key].length === 1, left - 1);
+      for (const part of Array.isArray(one[key]) ? one[key] : [])
+        add(part, isSure && one[key].length === 1 && one.nullable !== true, left - 1);
   };
   add(schema, true, MAX_DEPTH);
   return new Set([...names].map((name) => line("", name, required.has(name))));
