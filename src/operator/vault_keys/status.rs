@@ -92,14 +92,14 @@ fn table(all: &[Shown], file: Option<&str>, place: &str) -> String {
     text +=
         &line("KEY", ["CONNECTIONS", "OAUTH CLIENTS", "ATTEMPTS", "REVOCATIONS", "WEBHOOKS"], "");
     for Shown { id, role, needed } in all {
-        let [a, b, c, d, e] = needed.counts().map(|count| count.to_string());
+        let counts = needed.counts().map(|count| count.to_string());
         let role = match role {
             Role::Seals => "seals",
             Role::Opens => "opens",
             Role::Missing => "missing",
             Role::Needed => "",
         };
-        text += &line(&id.escape_debug().to_string(), [&a, &b, &c, &d, &e], role);
+        text += &line(&id.escape_debug().to_string(), counts.each_ref().map(String::as_str), role);
     }
     let Some(file) = file else {
         text += "\nWhich keys the service has is not known: Cloudflare does not show secrets. Pass your copy with --file.\n";
@@ -130,8 +130,12 @@ fn table(all: &[Shown], file: Option<&str>, place: &str) -> String {
     text
 }
 
-fn line(id: &str, [a, b, c, d, e]: [&str; 5], role: &str) -> String {
-    let line = format!("{id:<32}  {a:>11}  {b:>13}  {c:>8}  {d:>11}  {e:>8}  {role}");
+fn line(id: &str, counts: [&str; 5], role: &str) -> String {
+    let mut line = format!("{id:<32}");
+    for (count, width) in counts.into_iter().zip([11, 13, 8, 11, 8]) {
+        let _ = write!(line, "  {count:>width$}");
+    }
+    let _ = write!(line, "  {role}");
     format!("{}\n", line.trim_end())
 }
 

@@ -68,6 +68,8 @@ export function problemExamples(world) {
       const without = CODES.filter((code) => !(code in EXAMPLES));
       assert.deepEqual(without, [
         "connection_failed",
+        "webhook_limit",
+        "webhook_inactive",
         "body_too_large",
         "too_many_requests",
         "internal",

@@ -42,6 +42,8 @@ export function referenceSamples(world) {
         if (id === "deleteConnection") assert.equal((await world.reference.as(keys.samples)(one(env.ID))).status, 404);
         else if (id === "deleteOauthClient")
           assert.equal((await world.reference.as(keys.samples)("/v1/oauth-clients/github")).status, 404);
+        else if (id === "deleteWebhook")
+          assert.equal((await world.reference.as(keys.samples)(`/v1/webhooks/${env.WEBHOOK}`)).status, 404);
         else assert.ok(lines.length > 0, id);
       }
     });
@@ -78,15 +80,15 @@ export function referenceSamples(world) {
       for (const [id, { path, method, requestBody }] of world.reference.description.operations) {
         if (CALLS.test(id)) continue;
         for (const { value } of Object.values(requestBody?.content["application/json"].examples ?? {})) {
-          const { ID } = await world.reference.environment(id, keys.examples);
-          const own = path.replace("{id}", ID).replace("{platform}", "github");
+          const { ID, WEBHOOK } = await world.reference.environment(id, keys.examples);
+          const own = path.replace("{id}", WEBHOOK ?? ID).replace("{platform}", "github");
           const answer = await send(own, { method, body: JSON.stringify(value) });
           assert.ok(answer.status < 300, `${id}: ${answer.text}`);
           world.reference.description.expect(id, answer);
           bodies += 1;
         }
       }
-      assert.equal(bodies, 9 + 6);
+      assert.equal(bodies, 9 + 6 + 6);
       await world.reference.connection(keys.examples, {
         identity: "ann@example.com",
         label: "tagged",

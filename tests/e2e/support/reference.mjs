@@ -144,13 +144,13 @@ export class Reference {
 
   /** What a sample of an operation needs in its environment. */
   async environment(id, caller) {
+    const webhook = /Webhook|Deliveries|replayEvents/.test(id) ? await this.webhook(caller) : {};
     const connection = await this.connection(caller);
     // Who reports a state holds the credentials.
     if (id === "setConnectionState") return connection;
     await this.connect(caller, connection.ID);
     // Storing credentials is a change of the connection.
     const { etag } = Object.fromEntries((await this.as(caller)(`${CONNECTIONS}/${connection.ID}`)).headers);
-    const webhook = /Webhook|Deliveries|replayEvents/.test(id) ? await this.webhook(caller) : {};
     return { ...connection, ETAG: etag, ...(await this.attempt(caller)), ...webhook };
   }
 
