@@ -387,6 +387,27 @@ fn a_missing_key_loses_no_event() {
 }
 
 #[test]
+fn a_call_is_told_as_in_the_list() {
+    let api = api();
+    let receiver = Receiver::of(&api);
+    create(&api, &json!({"url": URL, "types": ["connection.called"]}));
+    let id = connect(&api, "eve");
+    let call = json!({"method": "POST", "path": "issues", "status": 201});
+    api.world
+        .database
+        .execute(
+            "INSERT INTO events (account, environment, type, occurred_at, connection_id, connection, call) SELECT account, environment, 'connection.called', 1, connection_id, connection, ?2 FROM connection_events WHERE connection_id = ?1",
+            (&id, &call.to_string()),
+        )
+        .unwrap();
+    minute(&api);
+    let got = receiver.take();
+    let [request] = got.as_slice() else { panic!("{got:?}") };
+    let told = event(request);
+    assert_eq!((&told["data"]["call"], &told["data"]["connection"]["id"]), (&call, &json!(id)));
+}
+
+#[test]
 fn what_is_due_is_found_by_an_index() {
     use connector_vault::webhooks::statements::{claim, count_due, is_due, select_claimed};
     let api = api();
