@@ -9,8 +9,6 @@ use crate::ports::{Ports, StorageError};
 
 /// The most rows that a run seals anew.
 const RESEALED: u64 = 200;
-/// The most revocations that a run tries: a platform may take seconds.
-const REVOKED: u64 = 20;
 
 /// What a run has done.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -24,15 +22,16 @@ pub struct Done {
 }
 
 impl Service {
-    /// Seals anew what another key than the first has sealed, and asks platforms once more to revoke. It reads as many
+    /// Seals anew what another key than the first has sealed, and asks platforms once more to revoke, for up to `revoked`
+    /// grants. It reads as many
     /// rows as it finds to do. It may be stopped at any time, and run by several at once.
     ///
     /// # Errors
     /// When storage can't answer. What was done by then stays done.
-    pub async fn upkeep<P: Ports>(&self, ports: &P) -> Result<Done, StorageError> {
+    pub async fn upkeep<P: Ports>(&self, ports: &P, revoked: usize) -> Result<Done, StorageError> {
         let (config, catalog, ports) = (self.config(), self.catalog(), Metered::new(ports));
         let sealed = reseal(&ports, &config.vault_keys, RESEALED).await?;
-        let asked = revoke_due(config, catalog, &ports, REVOKED).await?;
+        let asked = revoke_due(config, catalog, &ports, revoked as u64).await?;
         let waiting = asked.iter().filter(|(_, outcome)| *outcome == Outcome::TryAgain).count();
         Ok(Done { sealed, revoked: asked.len().saturating_sub(waiting), waiting })
     }

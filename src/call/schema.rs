@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 
 use serde_json::{Map, Value};
 
+use super::patterns::is_match;
 use crate::nearest::{nearest, shown};
 use crate::ports::Patterns;
 
@@ -28,10 +29,7 @@ pub struct Fault {
 
 /// All that is wrong with a value, at most [`MOST_FAULTS`].
 pub fn faults(schema: &Value, value: &Value, patterns: &impl Patterns) -> Vec<Fault> {
-    let is_match = |pattern: &str, text: &str| {
-        // The port wants the whole text to match, a schema any part of it.
-        patterns.is_match(&format!("[\\s\\S]*(?:{pattern})[\\s\\S]*"), text)
-    };
+    let is_match = |pattern: &str, text: &str| is_match(patterns, pattern, text);
     let definitions = schema.get("$defs").and_then(Value::as_object);
     let mut check = Check { definitions, is_match: &is_match, faults: Vec::new(), steps: 0 };
     check.value(schema, value, &Pointer { parent: None, name: Name::Text("") }, 0);
