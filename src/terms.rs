@@ -132,6 +132,10 @@ named! {
     Called = "connection.called",
     /// A platform rejects the account's OAuth client.
     ClientRejected = "oauth_client.rejected",
+    /// A platform has ended the grant of a deleted connection, or of an account that was not connected in the end.
+    GrantRevoked = "grant.revoked",
+    /// A platform has not ended it: it refuses to, or could not be asked for 7 days.
+    RevocationFailed = "grant.revocation_failed",
     /// The service has disabled a webhook, because its receiver is gone or does not answer.
     WebhookDisabled = "webhook.disabled",
 }

@@ -67,11 +67,14 @@ export type OauthClientEvent = EventOf<
   { oauthClient: { platform: string; clientId: string } }
 >;
 
+/** A platform has revoked what a deleted connection held, or has not: `data.reason.code` is `refused` or `expired`. */
+export type GrantEvent = EventOf<Extract<EventType, `grant.${string}`>, { grant: { id: string; platform: string } }>;
+
 /** The service has disabled a webhook. */
 export type WebhookEvent = EventOf<Extract<EventType, `webhook.${string}`>, { webhook: { id: string } }>;
 
 /** Something that happened in the vault. */
-export type VaultEvent = ConnectionEvent | CallEvent | OauthClientEvent | WebhookEvent;
+export type VaultEvent = ConnectionEvent | CallEvent | GrantEvent | OauthClientEvent | WebhookEvent;
 
 /** Which events to list. */
 export interface EventFilters {

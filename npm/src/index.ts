@@ -84,6 +84,7 @@ export type {
   EventReason,
   Events,
   EventType,
+  GrantEvent,
   OauthClientEvent,
   PlatformCall,
   VaultEvent,

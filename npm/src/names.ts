@@ -52,6 +52,8 @@ export interface Names {
     | "connection.scopes_changed"
     | "connection.called"
     | "oauth_client.rejected"
+    | "grant.revoked"
+    | "grant.revocation_failed"
     | "webhook.disabled";
   Grant:
     | "authorization_code"

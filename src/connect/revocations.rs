@@ -42,23 +42,42 @@ pub fn claim_due(now: u64, limit: u64) -> Statement {
     }
 }
 
-/// Forgets what platforms could not be asked to revoke in time, a little at a time. Whatever deletes a connection is
-/// followed by this.
+/// Which rows came too late for any platform: the oldest ones, a few at a time.
+const EXPIRED: &str = "(account, environment, connection_id) IN (SELECT account, environment, connection_id FROM revocations INDEXED BY revocations_by_age WHERE created_at < ?1 ORDER BY created_at LIMIT 5)";
+
+/// Forgets what platforms could not be asked to revoke in time, a little at a time, and writes an event for each. Whatever
+/// deletes a connection is followed by this.
 #[must_use]
-pub fn prune(now: u64) -> Statement {
-    Statement {
-        sql: "DELETE FROM revocations WHERE (account, environment, connection_id) IN (SELECT account, environment, connection_id FROM revocations INDEXED BY revocations_by_age WHERE created_at < ?1 ORDER BY created_at LIMIT 5)".into(),
-        params: vec![Param::integer(now.saturating_sub(KEPT_MS))],
-    }
+pub fn prune(now: u64) -> [Statement; 2] {
+    let params = vec![Param::integer(now.saturating_sub(KEPT_MS))];
+    let event = event("'grant.revocation_failed'", "'expired'", EXPIRED);
+    let delete = format!("DELETE FROM revocations WHERE {EXPIRED}");
+    [event, delete].map(|sql| Statement { sql: sql.into(), params: params.clone() })
 }
 
-/// Forgets what was needed to revoke it.
+/// Forgets what was needed to revoke it, and writes an event with the outcome: `refused` when the platform does not revoke
+/// it.
 #[must_use]
-pub fn delete(account: &str, environment: &str, connection: &str) -> Statement {
-    Statement {
-        sql:
-            "DELETE FROM revocations WHERE account = ?1 AND environment = ?2 AND connection_id = ?3"
-                .into(),
-        params: [account, environment, connection].map(Param::text).into(),
-    }
+pub fn settle(
+    account: &str,
+    environment: &str,
+    connection: &str,
+    is_revoked: bool,
+) -> [Statement; 2] {
+    const ONE: &str = "account = ?1 AND environment = ?2 AND connection_id = ?3";
+    let params: Vec<_> = [account, environment, connection].map(Param::text).into();
+    let event = if is_revoked {
+        event("'grant.revoked'", "NULL", ONE)
+    } else {
+        event("'grant.revocation_failed'", "'refused'", ONE)
+    };
+    [event, format!("DELETE FROM revocations WHERE {ONE}")]
+        .map(|sql| Statement { sql: sql.into(), params: params.clone() })
+}
+
+/// The SQL that writes an event for each row: its type, and why.
+fn event(kind: &str, code: &str, rows: &str) -> String {
+    format!(
+        "INSERT INTO events (account, environment, type, occurred_at, subject, reason) SELECT account, environment, {kind}, CAST(unixepoch('subsec') * 1000 AS INTEGER), json_object('grant', json_object('id', connection_id, 'platform', platform)), iif({code} IS NULL, NULL, json_object('code', {code}, 'detail', NULL, 'httpStatus', NULL)) FROM revocations WHERE {rows}"
+    )
 }

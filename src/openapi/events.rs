@@ -96,6 +96,13 @@ pub fn event() -> Node {
             ("clientId", string("The client's id at the platform.")),
         ],
     );
+    let grant = record(
+        "What a platform had granted. In a reason, `refused` means that the platform does not revoke it, and `expired` that it could not be asked for 7 days.",
+        vec![
+            ("id", string("The id of the deleted connection, or of the attempt to connect.")),
+            ("platform", string("The platform.")),
+        ],
+    );
     let webhook = record(
         "The webhook that the service has disabled.",
         vec![("id", string("The webhook's id."))],
@@ -103,6 +110,7 @@ pub fn event() -> Node {
     let data = object! {"oneOf": vec![
         with_reason("The connection, as it was just after the event.", "connection", reference("Connection"), Some(call())),
         with_reason("The OAuth client.", "oauthClient", client, None),
+        with_reason("The grant.", "grant", grant, None),
         with_reason("The webhook.", "webhook", webhook, None),
     ]};
     let time = object! {"type": "string", "format": "date-time"};

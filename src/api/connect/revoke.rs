@@ -11,7 +11,7 @@ use crate::catalog::detail::Kind as MethodKind;
 use crate::catalog::reader::Catalog;
 use crate::connect::client::OauthClient;
 use crate::connect::filled::Filled;
-use crate::connect::revocations::{claim_due, delete, hold, prune};
+use crate::connect::revocations::{claim_due, hold, prune, settle};
 use crate::connect::statements::select_client_of;
 use crate::credentials::held::Held;
 use crate::oauth::revocation::{Outcome, is_done, revocation};
@@ -49,8 +49,9 @@ pub async fn revoke_due<P: Ports>(
     limit: u64,
 ) -> Result<Vec<(Revocation, Outcome)>, StorageError> {
     let now = ports.now();
-    let sets = ports.batch(vec![prune(now), claim_due(now, limit)]).await?;
-    let rows: Vec<Revocation> = all_rows(&sets, 1)?;
+    let batch = prune(now).into_iter().chain([claim_due(now, limit)]).collect();
+    let sets = ports.batch(batch).await?;
+    let rows: Vec<Revocation> = all_rows(&sets, 2)?;
     let mut done = Vec::new();
     for row in rows {
         let select = select_client_of(&row.account, row.environment.as_str(), &row.platform);
@@ -104,9 +105,11 @@ pub async fn revoke<P: Ports>(
     let answer = ports.send(request, DEADLINE_MS).await;
     let outcome = is_done(&answer, ports.now());
     if outcome != Outcome::TryAgain {
-        let forget = delete(&row.account, row.environment.as_str(), &row.connection_id);
+        let is_revoked = outcome == Outcome::Revoked;
+        let environment = row.environment.as_str();
+        let settled = settle(&row.account, environment, &row.connection_id, is_revoked);
         // When this fails, the platform is asked once more, which does no harm.
-        let _ = ports.batch(vec![forget]).await;
+        let _ = ports.batch(settled.into()).await;
     }
     outcome
 }

@@ -232,5 +232,15 @@ fn platforms_are_asked_to_revoke_until_they_answer_or_a_week_has_passed() {
         }
         assert_eq!(waits.get(..expected.len()), Some(expected.as_slice()));
         assert_eq!(rows(&api, "revocations"), 0);
+        let told = body(&api.get("/v1/events?types=grant.revoked,grant.revocation_failed"));
+        let [event] = told["rows"].as_array().unwrap().as_slice() else { panic!("{told}") };
+        let mut data = json!({"grant": {"id": id, "platform": "revoked"}});
+        let kind = if ends_after == 2 {
+            "grant.revoked"
+        } else {
+            data["reason"] = json!({"code": "expired", "detail": null, "httpStatus": null});
+            "grant.revocation_failed"
+        };
+        assert_eq!((&event["type"], &event["data"]), (&json!(kind), &data));
     }
 }
