@@ -7,6 +7,7 @@ import { createdInConsole } from "../suites/console-creation.mjs";
 import { editedInConsole } from "../suites/console-editing.mjs";
 import { consoleFailures } from "../suites/console-failures.mjs";
 import { hastyInConsole } from "../suites/console-haste.mjs";
+import { consoleHistory } from "../suites/console-history.mjs";
 import { consoleList } from "../suites/console-list.mjs";
 import { consolePanel } from "../suites/console-panel.mjs";
 import { platformInConsole } from "../suites/console-platform.mjs";
@@ -21,6 +22,7 @@ describe("the console: connections", () => {
 
   consoleList(world);
   consolePanel(world);
+  consoleHistory(world);
   platformInConsole(world);
   changedInConsole(world);
   editedInConsole(world);

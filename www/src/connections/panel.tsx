@@ -13,6 +13,7 @@ import { ChangeState } from "./change-state";
 import { ConnectAccount } from "./connect";
 import { dropDraft } from "./drafts";
 import { Facts, Head, StateLine } from "./facts";
+import { History } from "./history";
 import { useConnection, useTold } from "./kept";
 import { Status, isBroken, useStatus } from "./status";
 import { rowLink } from "./table";
@@ -82,6 +83,7 @@ export function Panel({ id, platforms, isNew, isLeaving, onClose, onStay, onLeav
               ) : (
                 <ReadOnly connection={found} name={connector?.name} />
               )}
+              <History connection={found} />
               <Calls connection={found} />
               {may("connections:write") && (
                 <p>

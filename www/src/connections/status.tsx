@@ -6,6 +6,7 @@ import { clientHref } from "../integrations/clients";
 import { Answer } from "../parts/answer";
 import { When } from "../parts/when";
 import { useSession } from "../session/session";
+import { Reason } from "./reason";
 
 /** The health of a connection, asked for again whenever the connection has changed. */
 export function useStatus({ id, version }: Connection) {
@@ -37,8 +38,9 @@ export function Status({ connection, query }: Props) {
 }
 
 function StatusFacts({ status, platform }: { status: ConnectionStatus; platform: string }) {
-  const { state, since, reason, attempts, expiresAt, lastRefreshedAt, scopes, missingScopes, holdsCredentials } =
+  const { state, since, reason, actor, attempts, nextAttemptAt, expiresAt, lastRefreshedAt, scopes, missingScopes } =
     status;
+  const isBad = state !== "operational" && (state !== "unknown" || reason !== null);
   const who = <Actor status={status} platform={platform} />;
   return (
     <dl class="facts status-facts">
@@ -49,13 +51,17 @@ function StatusFacts({ status, platform }: { status: ConnectionStatus; platform:
       )}
       {reason && (
         <Fact name="Reason">
-          {reason.detail} <code>{reason.code}</code>
-          {reason.httpStatus !== null && <span class="muted"> HTTP status {reason.httpStatus}</span>}
+          <Reason reason={reason} />
         </Fact>
       )}
-      {state !== "operational" && (state !== "unknown" || reason) && <Fact name="Who must act">{who}</Fact>}
+      {isBad && <Fact name="Who must act">{who}</Fact>}
       {attempts > 0 && <Fact name="Failed attempts">{attempts}</Fact>}
-      <Fact name="Credentials">{holdsCredentials ? "In the vault, encrypted" : "Not in the vault"}</Fact>
+      {nextAttemptAt && (!isBad || actor !== "nobody") && (
+        <Fact name="Next attempt">
+          <When at={nextAttemptAt} both />
+        </Fact>
+      )}
+      <Fact name="Credentials">{status.holdsCredentials ? "In the vault, encrypted" : "Not in the vault"}</Fact>
       {expiresAt && (
         <Fact name="Token expires">
           <When at={expiresAt} both />

@@ -1,0 +1,115 @@
+// What happened to a connection, in its panel: for keys that may read events.
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import { at, newConnection, panelOf } from "../support/console-connections.mjs";
+import { expectAccessible } from "../support/console.mjs";
+
+const REASON = { code: "platform_unavailable", detail: null, httpStatus: 503 };
+const CALL = {
+  method: "POST",
+  action: "issues.create",
+  status: 201,
+  error: null,
+  durationMs: 1234,
+  keyId: "a-key",
+  identity: null,
+};
+
+export function consoleHistory(world) {
+  const visit = (...given) => world.console.visit(...given);
+  const caller = () => world.console.caller();
+  const historyOf = (page) => panelOf(page).panel.getByRole("region", { name: "History" });
+  const entries = (page) => historyOf(page).getByRole("listitem");
+  let watcher;
+
+  /** Writes an event about a connection, as the service does when no request of this test can bring it about. */
+  const happened = ({ id }, type, { reason = null, call = null }) =>
+    world.console.database
+      .prepare(
+        `INSERT INTO events (account, environment, type, occurred_at, connection_id, connection, reason, call)
+         SELECT account, environment, ?, ?, connection_id, connection, ?, ? FROM connection_events WHERE connection_id = ?`,
+      )
+      .bind(type, Date.now() - 120_000, reason && JSON.stringify(reason), call && JSON.stringify(call), id)
+      .run();
+
+  describe("the history of a connection", () => {
+    before(async () => {
+      watcher = await world.console.newKey({
+        scopes: "catalog:read connections:read connections:write events:read",
+      });
+    });
+
+    test("says what happened, when and why, latest first", async () => {
+      const connection = await newConnection(caller(), { name: "history" });
+      await happened(connection, "connection.degraded", { reason: REASON });
+      await happened(connection, "connection.called", { call: CALL });
+      const { action: _, ...passed } = { ...CALL, method: "OPTIONS", path: "/a/path", status: null };
+      await happened(connection, "connection.called", { call: { ...passed, error: "platform_timeout" } });
+      for (const theme of ["light", "dark"]) {
+        for (const width of [390, 1280]) {
+          await visit(
+            at(connection.id),
+            async (page) => {
+              await entries(page).first().waitFor();
+              const texts = (await entries(page).allInnerTexts()).map((text) => text.replaceAll(/\s+/g, " "));
+              assert.equal(texts.length, 4);
+              assert.match(
+                texts[0],
+                /^Platform called 2 minutes ago OPTIONS \/a\/path no response: platform_timeout after 1,234 ms$/,
+              );
+              assert.match(
+                texts[1],
+                /^Platform called 2 minutes ago POST issues\.create HTTP status 201 after 1,234 ms$/,
+              );
+              assert.match(
+                texts[2],
+                /^Connection not working for now 2 minutes ago The platform can't be reached\. platform_unavailable HTTP status 503$/,
+              );
+              assert.match(texts[3], /^Connection created (now|\d+ seconds? ago|\d+ minutes? ago)$/);
+              await historyOf(page).scrollIntoViewIfNeeded();
+              await expectAccessible(page, `the history, ${width} ${theme}`);
+              const { panel } = panelOf(page);
+              assert.equal(await panel.evaluate((box) => box.scrollWidth - box.clientWidth), 0, `${width}: it fits`);
+              if (process.env.SHOTS)
+                await page.screenshot({ path: `${process.env.SHOTS}/history-${width}-${theme}.png` });
+            },
+            { as: watcher, theme, width },
+          );
+        }
+      }
+    });
+
+    test("a change in the panel is in it at once, and older events are shown on demand", async () => {
+      const connection = await newConnection(caller(), { name: "long history" });
+      for (let n = 0; n < 50; n += 1) await happened(connection, "connection.called", { call: CALL });
+      await visit(
+        at(connection.id),
+        async (page) => {
+          const { field, save, opened } = panelOf(page);
+          await opened();
+          await entries(page).nth(49).waitFor();
+          assert.equal(await entries(page).count(), 50);
+          await field.fill("three");
+          await field.press("Enter");
+          await save.click();
+          await entries(page).first().filter({ hasText: "Connection changed" }).waitFor();
+          await historyOf(page).getByRole("button", { name: "Show older" }).click();
+          await entries(page).nth(51).waitFor();
+          assert.match(await entries(page).last().innerText(), /^Connection created/);
+          assert.equal(await historyOf(page).getByRole("button").count(), 0);
+        },
+        { as: watcher },
+      );
+    });
+
+    test("is not shown to a key that may not read events", async () => {
+      const connection = await newConnection(caller());
+      await visit(at(connection.id), async (page) => {
+        await historyOf(page)
+          .getByText("You can't see what happened to it: your key does not have the scope events:read.")
+          .waitFor();
+        assert.equal(await entries(page).count(), 0);
+      });
+    });
+  });
+}
