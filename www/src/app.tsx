@@ -12,6 +12,8 @@ import { Empty } from "./parts/empty";
 import { Page } from "./parts/page";
 import { Needs } from "./session/needs";
 import { SessionGate, useSession } from "./session/session";
+import { DeliveriesView } from "./webhooks/deliveries";
+import { WebhooksView } from "./webhooks/view";
 
 export function App() {
   return (
@@ -83,6 +85,18 @@ const OperatorViews = () => (
       <Needs view="Integrations" scope="clients:read">
         <IntegrationsView />
       </Needs>
+    </Route>
+    <Route path="/webhooks">
+      <Needs view="Webhooks" scope="webhooks:read">
+        <WebhooksView />
+      </Needs>
+    </Route>
+    <Route path="/webhooks/:id">
+      {({ id }) => (
+        <Needs view="Deliveries" scope="webhooks:read">
+          <DeliveriesView key={id} id={id} />
+        </Needs>
+      )}
     </Route>
     <Route>
       <Page title="Not found">

@@ -14,6 +14,7 @@ const VIEWS = [
   ["/connectors", "Connectors"],
   ["/connections", "Connections"],
   ["/integrations", "Integrations"],
+  ["/webhooks", "Webhooks"],
   ["/docs", "API"],
 ] as const;
 const SOON_MS = 7 * 24 * 3_600_000;
@@ -73,10 +74,12 @@ export function Top() {
 
 function Views() {
   const [path] = useLocation();
+  const session = useMaybeSession();
+  const views = VIEWS.filter(([href]) => href !== "/webhooks" || session?.may("webhooks:read"));
   const isHere = (href: string) => path === href || (href !== "/" && path.startsWith(`${href}/`));
   return (
     <nav aria-label="Main">
-      {VIEWS.map(([href, name]) => {
+      {views.map(([href, name]) => {
         const current = isHere(href) ? "page" : undefined;
         // The reference is a page of its own.
         return href === "/docs" ? (

@@ -1,9 +1,10 @@
-// What the console does for connecting: OAuth clients, connecting an account, and the health of a connection; with the real
-// service and a real authorization server.
+// What the console does for connecting: OAuth clients, connecting an account, the health of a connection, and webhooks; with the
+// real service and a real authorization server.
 import { after, before, describe } from "node:test";
 import { consoleConnecting } from "../suites/console-connecting.mjs";
 import { consoleHealth } from "../suites/console-health.mjs";
 import { consoleIntegrations } from "../suites/console-integrations.mjs";
+import { consoleWebhooks } from "../suites/console-webhooks.mjs";
 import { Connecting } from "../support/connect.mjs";
 
 const world = {};
@@ -17,4 +18,5 @@ describe("the console: connecting", () => {
   consoleIntegrations(world);
   consoleConnecting(world);
   consoleHealth(world);
+  consoleWebhooks(world);
 });

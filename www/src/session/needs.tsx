@@ -10,6 +10,7 @@ const READ: Partial<Record<Scope, string>> = {
   "catalog:read": "the catalog",
   "connections:read": "connections",
   "clients:read": "OAuth clients",
+  "webhooks:read": "webhooks",
 };
 
 interface Props {

@@ -1,0 +1,228 @@
+// Webhooks in the console: how they are created, changed and tried, what was sent to them, and what is sent again.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { after, before, describe, test } from "node:test";
+import { button, heading } from "../support/connect.mjs";
+import { expectAccessible, expectFits, expectFocus, readCopied } from "../support/console.mjs";
+
+const PATH = "/webhooks";
+const READS = "catalog:read connections:read webhooks:read";
+
+/** @param {{ connect: import("../support/connect.mjs").Connecting }} world */
+export function consoleWebhooks(world) {
+  let [receiver, url, full, reader, status, got] = [];
+  const visit = (path, use, options) => world.connect.visit(path, use, { as: full, ...options });
+  const caller = () => world.connect.caller(full);
+  const send = async (method, path, value = {}) => (await caller().sendJson(method, path, value)).json;
+  const listed = async () => (await caller().send("GET", "/v1/webhooks")).json.rows;
+  const card = (page) => page.getByRole("list", { name: "Webhooks" }).getByRole("listitem");
+  const happen = (identity) => caller().create({ platform: "login", identity, identityType: "user" });
+
+  describe("webhooks", () => {
+    before(async () => {
+      [status, got] = [204, []];
+      receiver = createServer((request, response) => {
+        got.push(request.headers["webhook-id"]);
+        request.resume();
+        response.writeHead(status).end();
+      });
+      receiver.listen(0, "127.0.0.1");
+      await once(receiver, "listening");
+      url = `http://127.0.0.1:${receiver.address().port}/hooks`;
+      const account = "console-webhooks";
+      full = await world.connect.newKey({
+        account,
+        scopes: `${READS} connections:write events:read webhooks:write`,
+      });
+      reader = await world.connect.newKey({ account, scopes: READS });
+    });
+    after(() => {
+      receiver?.closeAllConnections();
+      receiver?.close();
+    });
+
+    test("one is created by keyboard, and its secret is shown once", () =>
+      visit("/", async (page) => {
+        await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Webhooks" }).click();
+        await expectFocus(heading(page, "Webhooks"));
+        await page.getByText("No webhooks yet").waitFor();
+        await button(page, "New webhook").click();
+        const dialog = page.getByRole("dialog", { name: "New webhook" });
+        await expectFocus(dialog.getByLabel("URL"));
+        await page.keyboard.press("Enter");
+        await dialog.getByText("Must be a URL of 1 to 2048 visible ASCII characters.").waitFor();
+        await expectFocus(dialog.getByLabel("URL"));
+        await page.keyboard.type(url);
+        assert.equal(await dialog.getByRole("checkbox", { checked: false }).count(), 0, "all by default");
+        await dialog.getByLabel("Platform called").uncheck();
+        await dialog.getByLabel("Description (optional)").fill("For the tests");
+        await expectAccessible(page, "the form");
+        await page.keyboard.press("Enter");
+        const shown = page.getByRole("alertdialog", { name: "The webhook's secret" });
+        await shown.getByText("it is shown only once").waitFor();
+        await expectAccessible(page, "the secret");
+        await button(shown, "Copy the secret").click();
+        assert.match(await readCopied(shown), /^whsec_/);
+        await button(shown, "I have stored it").click();
+        await card(page).getByText("active", { exact: true }).waitFor();
+        await page.getByText("The webhook was created.").waitFor();
+        assert.equal(await page.getByText("whsec_").count(), 0);
+        const [{ types, ...webhook }] = await listed();
+        assert.equal(types.length, 11);
+        assert.ok(!types.includes("connection.called"));
+        assert.partialDeepStrictEqual(webhook, { url, description: "For the tests", active: true });
+      }));
+
+    test("one is edited, paused, enabled, tried, and given another secret", () =>
+      visit(PATH, async (page) => {
+        await button(page, `Edit ${url}`).click();
+        const dialog = page.getByRole("dialog", { name: "Edit the webhook" });
+        await dialog.getByLabel("Platform called").check();
+        await dialog.getByLabel("Description (optional)").fill("");
+        await button(dialog, "Save webhook").click();
+        await page.getByText("The webhook was saved.").waitFor();
+        await card(page).getByText("All events").waitFor();
+        assert.partialDeepStrictEqual((await listed())[0], { types: [], description: null });
+
+        await button(page, `Pause ${url}`).click();
+        await card(page).getByText("paused", { exact: true }).waitFor();
+        assert.equal((await listed())[0].active, false);
+        await button(page, `Enable ${url}`).click();
+        await card(page).getByText("active", { exact: true }).waitFor();
+
+        await button(page, `Send a test to ${url}`).click();
+        await card(page)
+          .getByText(/^The test was accepted: the receiver answered with the HTTP status 204 after /)
+          .waitFor();
+        status = 500;
+        await button(page, `Send a test to ${url}`).click();
+        await card(page)
+          .getByText(/^The test was not accepted: the receiver answered with the HTTP status 500 after /)
+          .waitFor();
+        status = 204;
+
+        await button(page, `Rotate secret of ${url}`).click();
+        await button(page.getByRole("alertdialog", { name: "Rotate the secret?" }), "Rotate secret").click();
+        const shown = page.getByRole("alertdialog", { name: "The webhook's secret" });
+        await shown.getByText("whsec_").waitFor();
+        await button(shown, "I have stored it").click();
+        await expectAccessible(page, "the list");
+      }));
+
+    test("deliveries are listed, and sent again, one or all from one on", async () => {
+      got.length = 0;
+      for (const identity of ["ann", "bob"]) await happen(identity);
+      const [{ id }] = await listed();
+      await visit(PATH, async (page) => {
+        await page.getByRole("link", { name: `Deliveries to ${url}` }).click();
+        await expectFocus(heading(page, "Deliveries"));
+        const rows = page.getByRole("list", { name: "Deliveries" }).getByRole("listitem");
+        // They are sent right after the response that made them due.
+        const until = Date.now() + 30_000;
+        while ((await rows.getByText("delivered", { exact: true }).count()) < 2) {
+          assert.ok(Date.now() < until, "they arrive");
+          const answer = page.waitForResponse((response) => response.url().includes("/deliveries"));
+          await button(page, "Refresh").click();
+          await answer;
+        }
+        const { rows: known } = (await caller().send("GET", `/v1/webhooks/${id}/deliveries`)).json;
+        assert.equal(await rows.count(), 2);
+        await rows.first().getByText("1 attempt, HTTP status 204").waitFor();
+        await expectAccessible(page, "the deliveries");
+        const [latest, first] = known.map(({ event }) => event);
+        await button(page, `Send again ${latest}`).click();
+        await page.getByText("1 event is sent again.").waitFor();
+        await button(page, `Replay from here, ${first}`).click();
+        await page.getByText("2 events are sent again.").waitFor();
+      });
+    });
+
+    test("what is wrong with a webhook is told", async () => {
+      const [{ id }] = await listed();
+      const set = (values) =>
+        world.connect.database
+          .prepare(`UPDATE webhooks SET ${Object.keys(values).map((name) => `${name} = ?`)} WHERE id = ?`)
+          .bind(...Object.values(values), id)
+          .run();
+      await set({ failing_since: Date.now() - 7_200_000 });
+      await visit(PATH, async (page) => {
+        await card(page).getByText("failing", { exact: true }).waitFor();
+        await card(page).getByText("Deliveries have been failing since 2 hours ago.").waitFor();
+      });
+      await send("PATCH", `/v1/webhooks/${id}`, { active: true });
+      await set({ failing_since: null });
+    });
+
+    test("a key that may only read changes nothing, and one that may not read is told", async () => {
+      await visit(
+        PATH,
+        async (page) => {
+          await page.getByText("Your key can read webhooks, but not change them.").waitFor();
+          await page.getByRole("link", { name: `Deliveries to ${url}` }).waitFor();
+          assert.equal(await page.getByRole("button", { name: /New|Edit|Pause|Rotate|Delete|test/ }).count(), 0);
+          await expectAccessible(page, "read only");
+          await page.getByRole("link", { name: `Deliveries to ${url}` }).click();
+          await page.getByText("your key does not have the scope webhooks:write").waitFor();
+          assert.equal(await page.getByRole("button", { name: /Send again|Replay/ }).count(), 0);
+        },
+        { as: reader },
+      );
+      await visit(
+        PATH,
+        async (page) => {
+          await page.getByText("Your key can't read webhooks").waitFor();
+          const links = page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Webhooks" });
+          assert.equal(await links.count(), 0);
+        },
+        { as: world.connect.keys.full },
+      );
+    });
+
+    for (const theme of ["light", "dark"]) {
+      for (const width of [320, 390, 1280]) {
+        test(`nothing is in anybody's way: ${theme}, ${width} px`, () =>
+          visit(
+            PATH,
+            async (page) => {
+              const shot = async (name) => {
+                if (process.env.SHOTS)
+                  await page.screenshot({ path: `${process.env.SHOTS}/${name}-${width}-${theme}.png` });
+              };
+              await card(page).waitFor();
+              await expectAccessible(page, `the list, ${theme} ${width}`);
+              await expectFits(page, `the list, ${width}`);
+              await shot("webhooks");
+              await button(page, "New webhook").click();
+              const dialog = page.getByRole("dialog", { name: "New webhook" });
+              await dialog.waitFor();
+              await expectAccessible(page, `the form, ${theme} ${width}`);
+              assert.equal(await dialog.evaluate((box) => box.scrollWidth - box.clientWidth), 0, "nothing stands out");
+              await shot("webhook-form");
+              await page.keyboard.press("Escape");
+              await page.getByRole("link", { name: `Deliveries to ${url}` }).click();
+              await page.getByRole("list", { name: "Deliveries" }).waitFor();
+              await expectAccessible(page, `the deliveries, ${theme} ${width}`);
+              await expectFits(page, `the deliveries, ${width}`);
+              await shot("deliveries");
+            },
+            { theme, width },
+          ));
+      }
+    }
+
+    test("one is deleted after a question", () =>
+      visit(PATH, async (page) => {
+        await button(page, `Delete ${url}`).click();
+        const question = page.getByRole("alertdialog", { name: "Delete this webhook?" });
+        await expectAccessible(page, "the question");
+        await button(question, "Keep it").click();
+        await expectFocus(button(page, `Delete ${url}`));
+        await button(page, `Delete ${url}`).click();
+        await button(question, "Delete webhook").click();
+        await page.getByText("The webhook was deleted.").waitFor();
+        await page.getByText("No webhooks yet").waitFor();
+        assert.deepEqual(await listed(), []);
+      }));
+  });
+}

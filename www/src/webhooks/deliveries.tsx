@@ -1,0 +1,176 @@
+import { useInfiniteQuery } from "@tanstack/preact-query";
+import type { Delivery, DeliveryPage } from "connector-vault/slim";
+import { useState } from "preact/hooks";
+import { Link } from "wouter-preact";
+import { eventWords } from "../events/words";
+import { Empty } from "../parts/empty";
+import { Failure, told } from "../parts/failure";
+import { Loading } from "../parts/loading";
+import { useOnce } from "../parts/once";
+import { Page } from "../parts/page";
+import { When } from "../parts/when";
+import { useSession } from "../session/session";
+import { deliveriesKey, useWebhooks, useWebhooksChanged } from "./hooks";
+import { errorWords } from "./words";
+import "./webhooks.css";
+
+const ROWS_AT_A_TIME = 50;
+const TONES = { pending: "warn", delivered: "good", failed: "bad" } as const;
+
+/** What became of events at one webhook, latest first. */
+export function DeliveriesView({ id }: { id: string }) {
+  const { vault, may } = useSession();
+  const webhooks = useWebhooks();
+  const changed = useWebhooksChanged();
+  const [notice, setNotice] = useState<string>();
+  const query = useInfiniteQuery({
+    queryKey: deliveriesKey(id),
+    queryFn: ({ pageParam, signal }): Promise<DeliveryPage> =>
+      vault.webhooks.deliveryPage(id, { limit: ROWS_AT_A_TIME, before: pageParam }, { signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next }: DeliveryPage) => next ?? undefined,
+  });
+  const replaying = useOnce({
+    mutationFn: async ({ from, to }: { from: string; to?: string }) => {
+      let queued = 0;
+      // Each call queues at most 1,000.
+      for (let next: string | null = from; next !== null; ) {
+        const replayed = await vault.webhooks.replay(id, { from: next, to });
+        queued += replayed.queued;
+        next = replayed.next;
+      }
+      return queued;
+    },
+    onSuccess: (queued) => {
+      setNotice(`${queued.toLocaleString("en")} ${queued === 1 ? "event is" : "events are"} sent again.`);
+      return changed();
+    },
+  });
+  const replay = (range: { from: string; to?: string }) => {
+    setNotice(undefined);
+    replaying.ask(range);
+  };
+  const rows = query.data?.pages.flatMap((page) => page.rows);
+  const url = webhooks.data?.find((webhook) => webhook.id === id)?.url;
+  return (
+    <Page
+      title="Deliveries"
+      above={<Link href="/webhooks">Webhooks</Link>}
+      actions={
+        <button type="button" onClick={() => void query.refetch()}>
+          Refresh
+        </button>
+      }
+    >
+      {url && (
+        <p class="named">
+          To <strong>{url}</strong>
+        </p>
+      )}
+      {!may("webhooks:write") && (
+        <p>
+          You can't send events again: your key does not have the scope <code>webhooks:write</code>.
+        </p>
+      )}
+      <div role="status">
+        {notice && (
+          <p class="note" data-tone="good">
+            {notice}
+          </p>
+        )}
+      </div>
+      {replaying.error && (
+        <p class="note" data-tone="bad" role="alert">
+          {told(replaying.error)} Some events may not be sent again. Try again.
+        </p>
+      )}
+      {query.error && !query.isFetching ? (
+        <Failure error={query.error} onRetry={() => void query.refetch()} />
+      ) : rows === undefined ? (
+        <Loading what="deliveries" />
+      ) : rows.length === 0 ? (
+        <Empty title="No deliveries yet">Nothing has happened that this webhook is told of.</Empty>
+      ) : (
+        <ol class="webhooks deliveries" aria-label="Deliveries">
+          {rows.map((delivery) => (
+            <Row
+              key={delivery.event}
+              delivery={delivery}
+              isBusy={replaying.isPending}
+              onReplay={may("webhooks:write") ? replay : undefined}
+            />
+          ))}
+        </ol>
+      )}
+      {query.hasNextPage && (
+        <p>
+          <button
+            type="button"
+            aria-disabled={query.isFetching}
+            onClick={() => !query.isFetching && query.fetchNextPage()}
+          >
+            Show older
+          </button>
+        </p>
+      )}
+    </Page>
+  );
+}
+
+interface RowProps {
+  delivery: Delivery;
+  isBusy: boolean;
+  /** Undefined if the key may not do that. */
+  onReplay: ((range: { from: string; to?: string }) => void) | undefined;
+}
+
+function Row({ delivery, isBusy, onReplay }: RowProps) {
+  const { event, type, occurredAt, state, attempts, nextAttemptAt, httpStatus, error } = delivery;
+  return (
+    <li class="card webhook">
+      <div class="webhook-head">
+        <h2>{eventWords(type)}</h2>
+        <span class="badge dot" data-tone={TONES[state]}>
+          {state}
+        </span>
+      </div>
+      <p class="small">
+        <code>{event}</code>{" "}
+        <span class="muted">
+          happened <When at={occurredAt} />
+        </span>
+      </p>
+      <p class="small">
+        {attempts === 1 ? "1 attempt" : `${attempts} attempts`}
+        {httpStatus !== null && `, HTTP status ${httpStatus}`}
+        {error !== null && `, ${errorWords(error)}`}
+        {nextAttemptAt && (
+          <>
+            , next attempt <When at={nextAttemptAt} />
+          </>
+        )}
+      </p>
+      {onReplay && (
+        <div class="buttons">
+          <button
+            type="button"
+            aria-label={`Send again ${event}`}
+            aria-disabled={isBusy}
+            onClick={() => onReplay({ from: event, to: event })}
+          >
+            Send again
+          </button>
+          <button
+            type="button"
+            aria-label={`Replay from here, ${event}`}
+            title="Sends this event and all later ones again"
+            aria-disabled={isBusy}
+            onClick={() => onReplay({ from: event })}
+          >
+            Replay from here
+          </button>
+        </div>
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,122 @@
+import type { EventType, Webhook, WebhookWithSecret } from "connector-vault/slim";
+import type { JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { EVENT_TYPES, eventWords } from "../events/words";
+import { told } from "../parts/failure";
+import { faultAt, faultsOf } from "../parts/faults";
+import { TextField } from "../parts/field";
+import { Modal, useFocusFirst } from "../parts/modal";
+import { useOnce } from "../parts/once";
+import { useSession } from "../session/session";
+import { useWebhooksChanged } from "./hooks";
+
+interface Props {
+  /** What is edited; undefined for a new one. */
+  webhook: Webhook | undefined;
+  onClose: () => void;
+  onSaved: (webhook: Webhook | WebhookWithSecret) => void;
+  focusAfter: () => HTMLElement | null;
+}
+
+/** Creates a webhook, or edits one. */
+export function WebhookForm({ webhook, onClose, onSaved, focusAfter }: Props) {
+  return (
+    <Modal title={webhook ? "Edit the webhook" : "New webhook"} kind="form" onClose={onClose} focusAfter={focusAfter}>
+      <Form webhook={webhook} onClose={onClose} onSaved={onSaved} />
+    </Modal>
+  );
+}
+
+function Form({ webhook, onClose, onSaved }: Omit<Props, "focusAfter">) {
+  const { vault } = useSession();
+  const changed = useWebhooksChanged();
+  const form = useRef<HTMLFormElement>(null);
+  useFocusFirst(form);
+  const [url, setUrl] = useState(webhook?.url ?? "");
+  const [description, setDescription] = useState(webhook?.description ?? "");
+  // No type stands for all of them, those of later versions too.
+  const [types, setTypes] = useState<readonly EventType[]>(webhook?.types.length ? webhook.types : EVENT_TYPES);
+  const [isTried, setTried] = useState(false);
+  const wanted = {
+    url: url.trim(),
+    description: description.trim() || null,
+    types: EVENT_TYPES.every((type) => types.includes(type)) ? [] : types,
+  };
+  const saving = useOnce<Webhook | WebhookWithSecret>({
+    mutationFn: () => (webhook ? vault.webhooks.update(webhook.id, wanted) : vault.webhooks.create(wanted)),
+    onSuccess: (saved) => {
+      void changed();
+      onSaved(saved);
+    },
+  });
+  const { error, isPending } = saving;
+  const own = webhook ? vault.webhooks.validateUpdate(wanted) : vault.webhooks.validateCreate(wanted);
+  const faults = isTried ? [...own, ...faultsOf(error)] : [];
+  const typesFault = types.length === 0 ? "Choose at least one." : undefined;
+  const focusFault = () =>
+    setTimeout(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"], [data-wrong] input')?.focus());
+  useEffect(() => {
+    if (faultsOf(error).length > 0) focusFault();
+  }, [error]);
+  const edit = (change: () => void) => {
+    if (saving.isAsked()) return;
+    change();
+    if (saving.isError) saving.reset();
+  };
+  const submit = (event: JSX.TargetedSubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    setTried(true);
+    if (own.length === 0 && !typesFault) saving.ask();
+    else focusFault();
+  };
+  const toggle = (type: EventType) =>
+    edit(() => setTypes(types.includes(type) ? types.filter((one) => one !== type) : [...types, type]));
+  return (
+    <form class="section" ref={form} onSubmit={submit} noValidate autocomplete="off">
+      <TextField
+        label="URL"
+        type="url"
+        aria-required="true"
+        placeholder="https://app.example.com/webhooks"
+        hint="It must begin with https and have a public host name and no port."
+        value={url}
+        fault={faultAt(faults, "/url")}
+        onInput={(text) => edit(() => setUrl(text))}
+      />
+      <TextField
+        label="Description (optional)"
+        value={description}
+        fault={faultAt(faults, "/description")}
+        onInput={(text) => edit(() => setDescription(text))}
+      />
+      <fieldset class="types" data-wrong={isTried && typesFault ? "" : undefined}>
+        <legend class="label">Events to send</legend>
+        {EVENT_TYPES.map((type) => (
+          <label key={type} class="check">
+            <input type="checkbox" checked={types.includes(type)} onChange={() => toggle(type)} /> {eventWords(type)}
+          </label>
+        ))}
+        <div aria-live="polite">
+          {isTried && (typesFault ?? faultAt(faults, "/types")) && (
+            <p class="problem">{typesFault ?? faultAt(faults, "/types")}</p>
+          )}
+        </div>
+      </fieldset>
+      {error && (
+        <p class="note" data-tone="bad" role="alert">
+          {faultsOf(error).length > 0
+            ? "The service rejected this. Check the marked fields above."
+            : `${told(error)} It may not be saved. Close this form and look at the list before you try again.`}
+        </p>
+      )}
+      <div class="buttons">
+        <button type="button" aria-disabled={isPending} onClick={() => !saving.isAsked() && onClose()}>
+          Cancel
+        </button>
+        <button type="submit" class="primary" aria-disabled={isPending}>
+          {isPending ? "Saving…" : webhook ? "Save webhook" : "Create webhook"}
+        </button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,26 @@
+// The webhooks of the environment.
+import { useQuery, useQueryClient } from "@tanstack/preact-query";
+import type { Webhook } from "connector-vault/slim";
+import { useSession } from "../session/session";
+
+const WEBHOOKS = ["webhooks"];
+
+/** All webhooks, oldest first. */
+export function useWebhooks() {
+  const { vault } = useSession();
+  return useQuery<Webhook[]>({
+    queryKey: WEBHOOKS,
+    queryFn: ({ signal }) => vault.webhooks.list({ signal }),
+  });
+}
+
+/** Tells the views that a webhook, or what was sent to it, is otherwise than before. */
+export function useWebhooksChanged() {
+  const client = useQueryClient();
+  return () => client.invalidateQueries({ queryKey: WEBHOOKS });
+}
+
+/** Where the deliveries of a webhook are kept, so that they count as changed with it. */
+export const deliveriesKey = (id: string) => [...WEBHOOKS, "deliveries", id];
+
+export const deliveriesHref = (id: string) => `/webhooks/${encodeURIComponent(id)}`;
