@@ -70,8 +70,6 @@ export function consoleHistory(world) {
               await expectAccessible(page, `the history, ${width} ${theme}`);
               const { panel } = panelOf(page);
               assert.equal(await panel.evaluate((box) => box.scrollWidth - box.clientWidth), 0, `${width}: it fits`);
-              if (process.env.SHOTS)
-                await page.screenshot({ path: `${process.env.SHOTS}/history-${width}-${theme}.png` });
             },
             { as: watcher, theme, width },
           );
