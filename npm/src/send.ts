@@ -19,6 +19,8 @@ import {
 } from "./errors.js";
 import { type Client, SECRET_HEADER } from "./options.js";
 
+// What a deletion whose response was lost leads to.
+const GONE: ReadonlySet<string> = new Set(["connection_not_found", "oauth_client_not_found", "webhook_not_found"]);
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 8_000;
 
@@ -64,7 +66,7 @@ export async function send(
         continue;
       }
       // An earlier try whose response was lost has most likely deleted it.
-      if (deletes && lost && outcome.status === 404) return { json: undefined, headers };
+      if (deletes && lost && GONE.has(outcome.code)) return { json: undefined, headers };
       lost ||= outcome instanceof ConnectionError || outcome.status === 503;
       const wait = waitAfter(outcome, tries);
       const again = repeatable && tries <= client.maxRetries && wait !== undefined && Date.now() + wait < until;

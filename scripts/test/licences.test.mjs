@@ -12,7 +12,7 @@ const PERMISSIVE = new Set([
   ...["Unlicense", "CC0-1.0", "Unicode-3.0", "BlueOak-1.0.0"],
 ]);
 /** Of tools that run on a developer's machine and are not passed on. */
-const FOR_TOOLS = new Set([...PERMISSIVE, "MPL-2.0", "LGPL-3.0-or-later", "CC-BY-4.0"]);
+const FOR_TOOLS = new Set([...PERMISSIVE, "MPL-2.0", "LGPL-3.0-or-later", "CC-BY-4.0", "Python-2.0"]);
 /** npm packages with parts in the site or in the npm package. */
 const BUNDLED = [
   ...["preact", "@tanstack/preact-query", "@tanstack/query-core", "wouter-preact", "lucide-preact"],

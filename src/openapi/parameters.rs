@@ -49,7 +49,7 @@ pub fn query(endpoint: Keyed) -> Vec<Node> {
         Keyed::ListEvents => events(),
         Keyed::ListDeliveries => {
             let [limit, _] = paging();
-            let before = "`next` of the previous page: only deliveries of earlier events. For example, `evt_0000000000009`.";
+            let before = "`next` of the previous page: only deliveries of earlier events.";
             vec![limit, plain("before", before)]
         }
         _ => Vec::new(),
@@ -255,8 +255,7 @@ fn path(endpoint: Keyed) -> impl Iterator<Item = Node> {
                 (schema, "The action's key, exactly. For example, `issuesCreate`.")
             }
             "id" if path.starts_with("/v1/webhooks/") => {
-                let example = "wh_6f1ab0e5-0000-4000-8000-000000000000";
-                let schema = object! {"type": "string", "examples": Node::texts([example])};
+                let schema = object! {"type": "string", "pattern": "^wh_"};
                 (schema, "The webhook's id, exactly.")
             }
             "id" => {

@@ -133,6 +133,12 @@ export function backupAndRestore() {
                VALUES ('many', 'test', 'gone', 'github', 'oauth2', ?1, 3)`,
             )
             .bind(sealed),
+          vault
+            .prepare(
+              `INSERT INTO webhooks (account, environment, id, url, types, active, sealed, created_at, updated_at, written_by)
+               VALUES ('many', 'test', 'wh_a', 'https://app.example/', '[]', 1, ?1, 4, 5, 'a test')`,
+            )
+            .bind(sealed),
         ]);
       });
     });

@@ -18,6 +18,8 @@ const PLATFORM = "github";
 const ACTION = "issuesCreate";
 /** What only a service with a rate limit, a fault or broken storage answers: other suites look at most of it. */
 const ELSEWHERE = ["429", "500", "502", "503", "504"];
+/** The operations on one webhook. */
+const WEBHOOKS = /^(get|update|delete|rotate|test)Webhook$|^replayEvents$|^listDeliveries$/;
 const CLIENT = `/v1/oauth-clients/${PLATFORM}`;
 
 export function openapi(world) {
@@ -50,6 +52,15 @@ export function openapi(world) {
   };
   const byToken = (token = "example-token") => connecting({ authMethod: "token", fields: { token } });
 
+  /** Creates a webhook, in place of those that there are. */
+  async function hook(more = {}) {
+    const options = { secret: keys.full.secret, headers: [JSON_TYPE] };
+    for (const { id } of (await send("/v1/webhooks", options)).json.rows)
+      await send(`/v1/webhooks/${id}`, { ...options, method: "DELETE" });
+    const body = JSON.stringify({ url: "https://app.example.com/", ...more });
+    return (await send("/v1/webhooks", { ...options, method: "POST", body })).json;
+  }
+
   /** The id of something that the operation is about. */
   async function subject(operationId) {
     if (operationId === "getAttempt") {
@@ -57,6 +68,7 @@ export function openapi(world) {
       const options = { method: "POST", secret: keys.full.secret, headers: [JSON_TYPE], body };
       return (await send("/v1/vault/connect", options)).json.id;
     }
+    if (WEBHOOKS.test(operationId)) return (await hook()).id;
     const { id } = (await create(wish())).json;
     if (operationId === "getCredentials") {
       const stored = await put(`${one(id)}/credentials`, { type: "bearer", token: "example-token" });
@@ -68,6 +80,7 @@ export function openapi(world) {
   /** A request that the operation answers well, as `send` takes it. */
   async function good({ operationId, path, method, requestBody, security }) {
     // Storing it again replaces it.
+    if (operationId === "createWebhook") await hook();
     if (operationId !== "setOauthClient") await put(CLIENT, { clientId: "example-client" });
     const id = path.includes("{id}") ? await subject(operationId) : undefined;
     const bodies = {
@@ -78,6 +91,9 @@ export function openapi(world) {
       connect: byToken(),
       setCredentials: { type: "bearer", token: "example-token" },
       setOauthClient: { clientId: "example-client", clientSecret: "example-secret" },
+      createWebhook: { url: "https://app.example.com/", types: ["connection.failed"] },
+      updateWebhook: { active: true },
+      replayEvents: { from: "evt_0000000000001" },
       createSession: { identity: "ann", platforms: [PLATFORM], origins: ["https://a.example"] },
     };
     // The only operation that needs a parameter of the query.
@@ -143,6 +159,15 @@ export function openapi(world) {
       const expired = { type: "oauth2", accessToken: "example-token", expiresAt: "2020-01-31T12:00:00Z" };
       await put(`${one(failed)}/credentials`, expired);
       return [{ path: path.replace(/[0-9a-f-]{36}/, failed) }];
+    }
+    if (id === "createWebhook") {
+      await hook();
+      for (let nth = 0; nth < 19; nth += 1) await send(path, request);
+      return [{}];
+    }
+    if (id === "replayEvents") {
+      const { id: paused } = await hook({ active: false });
+      return [{ path: path.replace(/wh_[0-9a-f-]{36}/, paused) }];
     }
     if (id === "setOauthClient") {
       await send(path, { method: "DELETE", secret: keys.full.secret });
@@ -338,7 +363,7 @@ export function openapi(world) {
           parameters += 1;
         }
       }
-      assert.equal(parameters, 8 + 6 + 5 + 1 + 14 + 1 + 1 + 2 + 4);
+      assert.equal(parameters, 8 + 6 + 5 + 1 + 14 + 1 + 1 + 2 + 4 + 2);
     });
 
     test("takes the bodies that the service takes, and no others", async () => {
