@@ -38,7 +38,9 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
     let client = statements.ask(select_client_for(&guard, &id));
     statements.run(one::delete(&guard, &id, &precondition));
     let revocation = statements.ask(revocations::select(&guard, &id));
-    revocations::prune(context.now).into_iter().for_each(|statement| statements.run(statement));
+    for statement in revocations::prune(context.now) {
+        statements.run(statement);
+    }
     let deletion = Deletion { context, precondition, connection, client, revocation };
     Ok(Plan::Delete(deletion, statements))
 }
