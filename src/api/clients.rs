@@ -75,9 +75,7 @@ pub fn delete<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
         if results.first(deleted)?.is_none() && !results.repeated {
             return Err(no_client(&platform));
         }
-        let mut response = Response::empty(204);
-        response.add("cache-control", NO_STORE);
-        Ok(response)
+        Ok(Response::no_content())
     }))
 }
 

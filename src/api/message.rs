@@ -103,6 +103,14 @@ impl Response {
         Self { status, ..Self::default() }
     }
 
+    /// The response to a change that leaves nothing to be shown.
+    #[must_use]
+    pub fn no_content() -> Self {
+        let mut response = Self::empty(204);
+        response.add("cache-control", NO_STORE);
+        response
+    }
+
     /// A JSON response.
     #[must_use]
     pub fn json(body: Vec<u8>, cache_control: &'static str) -> Self {

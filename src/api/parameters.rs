@@ -78,7 +78,7 @@ pub const EVENT_PARAMETERS: [Parameter; 4] = [
 
 /// The parameters of the deliveries of a webhook.
 pub const DELIVERY_PARAMETERS: [Parameter; 2] =
-    [LIMIT, parameter("before", Check::Rule(like_delivery))];
+    [LIMIT, parameter("before", Check::Rule(like_event))];
 
 /// The parameters of the connection list.
 pub const CONNECTION_PARAMETERS: [Parameter; 14] = [
@@ -107,12 +107,6 @@ fn like_connection(text: &str) -> Option<&'static str> {
 }
 
 fn like_event(text: &str) -> Option<&'static str> {
-    EventId::parse(text)
-        .is_none()
-        .then_some("is not the id of an event: pass `next` of the page before")
-}
-
-fn like_delivery(text: &str) -> Option<&'static str> {
     EventId::parse(text)
         .is_none()
         .then_some("is not the id of an event: pass `next` of the page before")

@@ -23,8 +23,7 @@ pub struct Done {
 
 impl Service {
     /// Seals anew what another key than the first has sealed, and asks platforms once more to revoke, for up to `revoked`
-    /// grants. It reads as many
-    /// rows as it finds to do. It may be stopped at any time, and run by several at once.
+    /// grants. It reads as many rows as it finds to do. It may be stopped at any time, and run by several at once.
     ///
     /// # Errors
     /// When storage can't answer. What was done by then stays done.

@@ -20,12 +20,21 @@ pub struct Asked<'a> {
     pub most: u64,
 }
 
+/// The columns of an event's content.
+const CONTENT: [&str; 4] = ["e.connection", "e.subject", "e.reason", "e.call"];
+
+/// The columns of [`super::Event`].
+#[must_use]
+pub fn columns() -> String {
+    format!("e.id, e.type, e.occurred_at, {}", CONTENT.join(", "))
+}
+
 /// Selects events of the caller's account and environment, oldest first.
 #[must_use]
 pub fn select(guard: &Guard<'_>, asked: &Asked<'_>) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("SELECT e.id, e.type, e.occurred_at");
-    for column in ["e.connection", "e.subject", "e.reason", "e.call"] {
+    for column in CONTENT {
         if asked.types.is_empty() {
             sql.push(", ").push(column);
         } else {

@@ -93,6 +93,15 @@ impl Answer {
         }
     }
 
+    /// Why there was no answer, as a stable identifier for programs. Returns `None` when there was one.
+    #[must_use]
+    pub const fn error(self) -> Option<&'static str> {
+        match self {
+            Self::Status(..) => None,
+            Self::None(silence) => Some(silence.as_str()),
+        }
+    }
+
     /// What becomes of the delivery after this attempt, which was the one with number `attempts`, counted from 1.
     #[must_use]
     pub fn next(self, attempts: u64, now: u64) -> Next {

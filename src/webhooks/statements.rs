@@ -5,6 +5,7 @@ use crate::access::Principal;
 use crate::access::statements::Guard;
 use crate::credentials::Sealed;
 use crate::events::EventId;
+use crate::events::statements::columns;
 use crate::ports::{Param, Statement};
 use crate::vault::statements::sql::Sql;
 
@@ -277,10 +278,12 @@ pub fn select_claimed(now: u64, lease: &str) -> Statement {
 /// Selects the events of what [`claim`] took, in the order of [`select_claimed`].
 #[must_use]
 pub fn select_events(now: u64, lease: &str) -> Statement {
-    statement(
-        "SELECT e.id, e.type, e.occurred_at, e.connection, e.subject, e.reason, e.call FROM deliveries d INDEXED BY deliveries_by_due CROSS JOIN events e ON e.id = d.event_id WHERE d.due_at = ?1 AND d.lease = ?2 ORDER BY d.webhook_id, d.event_id",
-        vec![Param::integer(now.saturating_add(LEASE_MS)), Param::text(lease)],
-    )
+    let columns = columns();
+    let sql = format!(
+        "SELECT {columns} FROM deliveries d INDEXED BY deliveries_by_due CROSS JOIN events e ON e.id = d.event_id WHERE d.due_at = ?1 AND d.lease = ?2 ORDER BY d.webhook_id, d.event_id"
+    );
+    let until = now.saturating_add(LEASE_MS);
+    Statement { sql: sql.into(), params: vec![Param::integer(until), Param::text(lease)] }
 }
 
 /// A delivery that was taken.
@@ -309,10 +312,6 @@ impl Claimed<'_> {
             Next::At(at) => ("pending", Some(at)),
             Next::Failed => ("failed", None),
         };
-        let error = match answer {
-            Answer::None(silence) => Some(silence.as_str()),
-            Answer::Status(..) => None,
-        };
         statement(
             "UPDATE deliveries SET state = ?4, attempts = ?5, next_attempt_at = ?6, attempted_at = ?7, status = ?8, error = ?9, duration_ms = ?10, lease = NULL, lease_until = NULL WHERE webhook_id = ?1 AND event_id = ?2 AND lease = ?3",
             vec![
@@ -324,7 +323,7 @@ impl Claimed<'_> {
                 Param::optional_integer(next),
                 Param::integer(now),
                 Param::optional_integer(answer.status().map(u64::from)),
-                Param::optional_text(error),
+                Param::optional_text(answer.error()),
                 Param::integer(duration_ms),
             ],
         )

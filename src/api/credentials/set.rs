@@ -9,7 +9,7 @@ use crate::api::connect::start::gone;
 use crate::api::connect::store::{Account, Target, Written, store};
 use crate::api::connect::{connector, no_vault_keys};
 use crate::api::cost::Metered;
-use crate::api::message::{NO_STORE, Response};
+use crate::api::message::Response;
 use crate::api::plan::{Context, Plan, Results, Rows, Statements};
 use crate::api::problem::Problem;
 use crate::catalog::cache::CatalogCache;
@@ -180,11 +180,7 @@ impl NewCredentials<'_> {
         };
         let target = Target::Existing { id: &connection.id, name: None, tags: None };
         match store(ports, &context.config.vault_keys, &account, target).await? {
-            Written::Done(_) => {
-                let mut response = Response::empty(204);
-                response.add("cache-control", NO_STORE);
-                Ok(response)
-            }
+            Written::Done(_) => Ok(Response::no_content()),
             Written::Taken(_) | Written::Gone => Err(Problem::no_connection()),
         }
     }

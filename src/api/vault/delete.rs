@@ -3,7 +3,7 @@
 use super::change::precondition_failed;
 use crate::api::connect::revoke::{Revocation, revoke};
 use crate::api::cost::Metered;
-use crate::api::message::{NO_STORE, Response};
+use crate::api::message::Response;
 use crate::api::plan::{Context, Plan, Results, Rows, Statements};
 use crate::api::problem::Problem;
 use crate::catalog::cache::CatalogCache;
@@ -69,8 +69,6 @@ impl Deletion<'_> {
             let (config, client) = (self.context.config, results.first(self.client)?);
             revoke(config, cache, ports, &revocation, client.as_ref()).await;
         }
-        let mut response = Response::empty(204);
-        response.add("cache-control", NO_STORE);
-        Ok(response)
+        Ok(Response::no_content())
     }
 }

@@ -16,7 +16,6 @@ use crate::json;
 use crate::ports::{Clock, Db, Ports, Random, first_row};
 use crate::rfc3339::rfc3339;
 use crate::webhooks::Webhook;
-use crate::webhooks::attempt::Answer;
 use crate::webhooks::rules::MAX_WEBHOOKS;
 use crate::webhooks::secret::{Secrets, place};
 use crate::webhooks::statements::{self, NewWebhook};
@@ -219,10 +218,7 @@ async fn tested<P: Ports>(
     let tested = Tested {
         delivered: answer.is_success(),
         http_status: answer.status(),
-        error: match answer {
-            Answer::None(silence) => Some(silence.as_str()),
-            Answer::Status(..) => None,
-        },
+        error: answer.error(),
         duration_ms: ports.now().saturating_sub(context.now),
     };
     Ok(Response::json(json::bytes(&tested), NO_STORE))

@@ -61,9 +61,7 @@ pub fn delete<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
         if results.first(deleted)?.is_none() && !results.repeated {
             return Err(no_webhook(id));
         }
-        let mut response = Response::empty(204);
-        response.add("cache-control", NO_STORE);
-        Ok(response)
+        Ok(Response::no_content())
     }))
 }
 
