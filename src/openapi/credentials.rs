@@ -2,22 +2,16 @@
 
 use super::node::{Node, object};
 use super::parameters::platform;
-use super::schema::{boolean, count, names, record, reference, string, strings};
+use super::schema::{
+    boolean, count, names, number_or_null, record, reference, string, strings, text_or_null, time,
+    time_or_null,
+};
 use super::texts::said;
 use crate::connect::attempt::Failure;
 use crate::terms::{CredentialType, State};
 
 fn id() -> Node {
     object! {"type": "string", "format": "uuid"}
-}
-
-fn time() -> Node {
-    object! {"type": "string", "format": "date-time"}
-}
-
-fn time_or_null(description: &str) -> Node {
-    let time = object! {"type": Node::texts(["string", "null"]), "format": "date-time"};
-    said(description, time)
 }
 
 fn texts_by_name(description: &str) -> Node {
@@ -31,8 +25,6 @@ fn or_null(description: &str, schema: Node) -> Node {
 
 /// The health of a connection.
 pub fn status() -> Node {
-    let text_or_null = object! {"type": Node::texts(["string", "null"])};
-    let status = object! {"type": Node::texts(["integer", "null"])};
     let reason = record(
         "Why a connection is in its state.",
         vec![
@@ -42,15 +34,15 @@ pub fn status() -> Node {
                     "The reason, for programs: `platform_unavailable`, `invalid_answer`, `grant_rejected`, `grant_ended`, `credentials_rejected`, `request_rejected`, `client_rejected`, or `reported` if somebody reported the state.",
                 ),
             ),
-            ("detail", said("The reason, for people.", text_or_null)),
-            ("httpStatus", said("The status of the platform's response.", status)),
+            ("detail", text_or_null("The reason, for people.")),
+            ("httpStatus", number_or_null("The status of the platform's response.")),
         ],
     );
     record(
         "The health of a connection.",
         vec![
             ("state", names("The state of the connection.", State::NAMES)),
-            ("since", said("Since when it has been in that state.", time())),
+            ("since", time("Since when it has been in that state.")),
             ("reason", or_null("Why; null if there is nothing to say.", reason)),
             (
                 "actor",
@@ -94,7 +86,7 @@ pub fn pending_attempt() -> Node {
                     url,
                 ),
             ),
-            ("expiresAt", said("When the attempt expires: 10 minutes after it began.", time())),
+            ("expiresAt", time("When the attempt expires: 10 minutes after it began.")),
         ],
     )
 }
@@ -125,14 +117,13 @@ pub fn attempt() -> Node {
                 or_null("The connection; null unless it succeeded.", reference("Connection")),
             ),
             ("error", or_null("Why it failed; null unless it did.", error)),
-            ("expiresAt", said("When the attempt expires.", time())),
+            ("expiresAt", time("When the attempt expires.")),
         ],
     )
 }
 
 /// An OAuth client.
 pub fn client() -> Node {
-    let text_or_null = object! {"type": Node::texts(["string", "null"])};
     let uri = object! {"type": "string", "format": "uri"};
     record(
         "The registration of an app at a platform.",
@@ -140,7 +131,7 @@ pub fn client() -> Node {
             ("platform", said("The platform's identifier.", platform())),
             (
                 "authMethod",
-                said("The auth method that it is for; null for all of OAuth 2.0.", text_or_null),
+                text_or_null("The auth method that it is for; null for all of OAuth 2.0."),
             ),
             ("clientId", string("The client's id at the platform.")),
             ("hasSecret", boolean("Whether the service has the client's secret.")),
@@ -151,8 +142,8 @@ pub fn client() -> Node {
             ),
             ("variables", texts_by_name("Values of the variables in the platform's URLs.")),
             ("redirectUri", said("The redirect URI to register at the platform.", uri)),
-            ("createdAt", said("When it was first set.", time())),
-            ("updatedAt", said("When it was last set.", time())),
+            ("createdAt", time("When it was first set.")),
+            ("updatedAt", time("When it was last set.")),
         ],
     )
 }
@@ -189,8 +180,6 @@ pub fn credentials() -> Node {
             _ => (name, value),
         }))
     };
-    let text_or_null =
-        |description: &str| said(description, object! {"type": Node::texts(["string", "null"])});
     let types = CredentialType::ALL.map(|kind| match kind {
         CredentialType::OAuth2 => of(
             kind,

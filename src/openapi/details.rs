@@ -1,7 +1,7 @@
 //! The schemas of the details of a connector and of an action.
 
 use super::node::{Node, object};
-use super::schema::{boolean, names, record, reference, string, strings, variants};
+use super::schema::{boolean, names, record, reference, string, strings, text_or_null, variants};
 use super::texts::said;
 use crate::catalog::action::stored::Place;
 use crate::catalog::detail::{Grant, In, Pkce, TokenAuth, TokenBody};
@@ -146,10 +146,6 @@ fn list(description: &str, items: Node) -> Node {
 
 fn nullable(description: &str, schema: Node) -> Node {
     said(description, object! {"oneOf": Node::Array(vec![schema, object! {"type": "null"}])})
-}
-
-fn text_or_null(description: &str) -> Node {
-    said(description, object! {"type": Node::texts(["string", "null"])})
 }
 
 /// A URL that may have variables in braces, so it is not always a URI.

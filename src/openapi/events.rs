@@ -2,7 +2,7 @@
 
 use super::endpoints::{About, EVENTS};
 use super::node::{Node, object};
-use super::schema::{names, record, reference, string};
+use super::schema::{names, number_or_null, record, reference, string, text_or_null, time};
 use super::texts::said;
 use crate::api::paging::MAX_LIMIT;
 use crate::terms::EventType;
@@ -39,15 +39,9 @@ pub fn page() -> Node {
     )
 }
 
-fn text_or_null(description: &str) -> Node {
-    said(description, object! {"type": Node::texts(["string", "null"])})
-}
-
 /// A call to a platform.
 fn call() -> Node {
-    let number = |description: &str, kinds: &[&'static str]| {
-        said(description, object! {"type": Node::texts(kinds.iter().copied())})
-    };
+    let milliseconds = object! {"type": Node::texts(["integer"])};
     object! {
         "type": "object",
         "description": "What was called; only in events of the type `connection.called`. Never has a body, a header or a query.",
@@ -56,9 +50,9 @@ fn call() -> Node {
             ("method", string("The method of the request to the platform.")),
             ("action", string("The key of the action that was run. Absent if a request was passed on.")),
             ("path", string("The path that was passed on, percent-encoded, at most 500 characters of it. Absent if an action was run.")),
-            ("status", number("The status of the platform's response; null without one.", &["integer", "null"])),
+            ("status", number_or_null("The status of the platform's response; null without one.")),
             ("error", text_or_null("The error code of the service's own response, if the platform gave none.")),
-            ("durationMs", number("Milliseconds until the platform's response began.", &["integer"])),
+            ("durationMs", said("Milliseconds until the platform's response began.", milliseconds)),
             ("keyId", string("The id of the API key that was used, or with which the token was created.")),
             ("identity", text_or_null("The identity of the token that was used; null for a key.")),
         ]),
@@ -67,13 +61,12 @@ fn call() -> Node {
 
 /// An object of which the last members are there only if there is something to be said.
 fn with_reason(description: &str, name: &str, member: Node, call: Option<Node>) -> Node {
-    let status = object! {"type": Node::texts(["integer", "null"])};
     let reason = record(
         "Why it happened.",
         vec![
             ("code", string("The reason, for programs, as in the status of a connection.")),
             ("detail", text_or_null("The reason, for people.")),
-            ("httpStatus", said("The status of the platform's response.", status)),
+            ("httpStatus", number_or_null("The status of the platform's response.")),
         ],
     );
     let mut members = vec![(name, member), ("reason", reason)];
@@ -113,13 +106,12 @@ pub fn event() -> Node {
         with_reason("The grant.", "grant", grant, None),
         with_reason("The webhook.", "webhook", webhook, None),
     ]};
-    let time = object! {"type": "string", "format": "date-time"};
     record(
         "Something that happened.",
         vec![
             ("id", string("Identifies the event. Later events have greater ids.")),
             ("type", names("What happened.", EventType::NAMES)),
-            ("occurredAt", said("When it happened.", time)),
+            ("occurredAt", time("When it happened.")),
             ("data", said("What it is about, and why it happened.", data)),
         ],
     )

@@ -32,6 +32,30 @@ pub fn string(description: &str) -> Node {
     said(description, object! {"type": "string"})
 }
 
+/// A text, or null.
+#[must_use]
+pub fn text_or_null(description: &str) -> Node {
+    said(description, object! {"type": Node::texts(["string", "null"])})
+}
+
+/// A whole number, or null.
+#[must_use]
+pub fn number_or_null(description: &str) -> Node {
+    said(description, object! {"type": Node::texts(["integer", "null"])})
+}
+
+/// A time (RFC 3339).
+#[must_use]
+pub fn time(description: &str) -> Node {
+    said(description, object! {"type": "string", "format": "date-time"})
+}
+
+/// A time (RFC 3339), or null.
+#[must_use]
+pub fn time_or_null(description: &str) -> Node {
+    said(description, object! {"type": Node::texts(["string", "null"]), "format": "date-time"})
+}
+
 /// True or false.
 #[must_use]
 pub fn boolean(description: &str) -> Node {

@@ -3,7 +3,10 @@
 use super::bodies::body;
 use super::endpoints::{About, Body, EVENTS};
 use super::node::{Node, object};
-use super::schema::{boolean, count, names, record, reference, string, strings};
+use super::schema::{
+    boolean, count, names, number_or_null, record, reference, string, strings, text_or_null, time,
+    time_or_null,
+};
 use super::texts::said;
 use crate::api::fields::{NEW_WEBHOOK_FIELDS, REPLAY_FIELDS, WEBHOOK_FIELDS};
 use crate::api::paging::MAX_LIMIT;
@@ -167,22 +170,6 @@ for await (const delivery of vault.webhooks.deliveries(process.env.WEBHOOK)) {
 }
 ",
 };
-
-fn text_or_null(description: &str) -> Node {
-    said(description, object! {"type": Node::texts(["string", "null"])})
-}
-
-fn number_or_null(description: &str) -> Node {
-    said(description, object! {"type": Node::texts(["integer", "null"])})
-}
-
-fn time(description: &str) -> Node {
-    said(description, object! {"type": "string", "format": "date-time"})
-}
-
-fn time_or_null(description: &str) -> Node {
-    said(description, object! {"type": Node::texts(["string", "null"]), "format": "date-time"})
-}
 
 fn members() -> Vec<(&'static str, Node)> {
     let code = names(
