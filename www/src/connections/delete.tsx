@@ -1,7 +1,7 @@
 import { NotFoundError, PreconditionError, type Connection } from "connector-vault/slim";
 import { useState } from "preact/hooks";
+import { Ask } from "../parts/ask";
 import { explain } from "../parts/failure";
-import { Modal } from "../parts/modal";
 import { useOnce } from "../parts/once";
 import { useSession } from "../session/session";
 import { useTold } from "./kept";
@@ -38,39 +38,32 @@ export function Delete({ connection, platform, onClose, onDeleted }: Props) {
     onError: (error) =>
       error instanceof NotFoundError && onDeleted(`The connection of ${identity} to ${platform} was already deleted.`),
   });
-  const { error, isPending } = deletion;
-  // What is under way can't be called back, from the very moment on: what is drawn says so only later.
-  const keep = () => !deletion.isAsked() && onClose();
+  const { isPending } = deletion;
   return (
-    <Modal title="Delete this connection?" kind="alert" onClose={keep}>
-      <div class="section">
-        <p class="named">
-          The {identityType} <strong>{identity}</strong> will no longer be connected to <strong>{platform}</strong>.
-          This can't be undone.
+    <Ask
+      title="Delete this connection?"
+      once={deletion}
+      words={{ keep: "Keep it", confirm: "Delete connection", pending: "Deleting…" }}
+      isDanger
+      failure={(error) =>
+        !(error instanceof NotFoundError) &&
+        `${explain(error).title}. ${explain(error).detail} It may not be deleted. Try again.`
+      }
+      onClose={onClose}
+    >
+      <p class="named">
+        The {identityType} <strong>{identity}</strong> will no longer be connected to <strong>{platform}</strong>. This
+        can't be undone.
+      </p>
+      <p class="named">
+        <code>{key}</code>
+      </p>
+      {changed && !isPending && (
+        <p class="note" data-tone="warn" role="alert">
+          It was not deleted, because somebody else has changed it. {changed.join(" ")} Delete it anyway?
         </p>
-        <p class="named">
-          <code>{key}</code>
-        </p>
-        {changed && !isPending && (
-          <p class="note" data-tone="warn" role="alert">
-            It was not deleted, because somebody else has changed it. {changed.join(" ")} Delete it anyway?
-          </p>
-        )}
-        {error && !(error instanceof NotFoundError) && (
-          <p class="note" data-tone="bad" role="alert">
-            {explain(error).title}. {explain(error).detail} It may not be deleted. Try again.
-          </p>
-        )}
-        <div class="buttons">
-          <button type="button" aria-disabled={isPending} onClick={keep}>
-            Keep it
-          </button>
-          <button type="button" class="danger primary" aria-disabled={isPending} onClick={() => deletion.ask()}>
-            {isPending ? "Deleting…" : "Delete connection"}
-          </button>
-        </div>
-      </div>
-    </Modal>
+      )}
+    </Ask>
   );
 }
 

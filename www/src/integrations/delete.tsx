@@ -1,6 +1,6 @@
 import { NotFoundError } from "connector-vault/slim";
+import { Ask } from "../parts/ask";
 import { told } from "../parts/failure";
-import { Modal } from "../parts/modal";
 import { useOnce } from "../parts/once";
 import { useSession } from "../session/session";
 import { useClientsChanged } from "./clients";
@@ -28,29 +28,20 @@ export function DeleteClient({ platform, name, onClose, onDeleted, focusAfter }:
     // Somebody else was faster.
     onError: (error) => error instanceof NotFoundError && done(),
   });
-  const { error, isPending } = deletion;
-  const keep = () => !deletion.isAsked() && onClose();
   return (
-    <Modal title={`Delete the OAuth client for ${name}?`} kind="alert" onClose={keep} focusAfter={focusAfter}>
-      <div class="section">
-        <p class="named">
-          Its secret is erased. Until you set another client, nobody can connect to <strong>{name}</strong> through
-          OAuth, and existing connections stop working when their access tokens expire.
-        </p>
-        {error && !(error instanceof NotFoundError) && (
-          <p class="note" data-tone="bad" role="alert">
-            {told(error)} It may not be deleted. Try again.
-          </p>
-        )}
-        <div class="buttons">
-          <button type="button" aria-disabled={isPending} onClick={keep}>
-            Keep it
-          </button>
-          <button type="button" class="danger primary" aria-disabled={isPending} onClick={() => deletion.ask()}>
-            {isPending ? "Deleting…" : "Delete OAuth client"}
-          </button>
-        </div>
-      </div>
-    </Modal>
+    <Ask
+      title={`Delete the OAuth client for ${name}?`}
+      once={deletion}
+      words={{ keep: "Keep it", confirm: "Delete OAuth client", pending: "Deleting…" }}
+      isDanger
+      failure={(error) => !(error instanceof NotFoundError) && `${told(error)} It may not be deleted. Try again.`}
+      onClose={onClose}
+      focusAfter={focusAfter}
+    >
+      <p class="named">
+        Its secret is erased. Until you set another client, nobody can connect to <strong>{name}</strong> through OAuth,
+        and existing connections stop working when their access tokens expire.
+      </p>
+    </Ask>
   );
 }

@@ -1,8 +1,8 @@
 import { NotFoundError, PreconditionError, type Connection } from "connector-vault/slim";
 import { useState } from "preact/hooks";
 import { useTold } from "../connections/kept";
+import { Ask } from "../parts/ask";
 import { told } from "../parts/failure";
-import { Modal } from "../parts/modal";
 import { useOnce } from "../parts/once";
 import { useSession } from "../session/session";
 
@@ -43,34 +43,27 @@ export function Disconnect({ connection, called, onClose, onDone }: Props) {
     onSuccess: () => done(`${called} is disconnected.`),
     onError: (error) => error instanceof NotFoundError && done(`${called} was already disconnected.`),
   });
-  const { error, isPending } = deletion;
-  // What is under way can't be called back.
-  const keep = () => !deletion.isAsked() && onClose();
   return (
-    <Modal title={`Disconnect ${called}?`} kind="alert" onClose={keep} focusAfter={heading}>
-      <div class="section">
-        <p class="named">
-          <strong>{called}</strong> will no longer be connected. You can connect it again where you got your link.
+    <Ask
+      title={`Disconnect ${called}?`}
+      once={deletion}
+      words={{ keep: "Keep it", confirm: "Disconnect", pending: "Disconnecting…" }}
+      isDanger
+      failure={(error) =>
+        !(error instanceof PreconditionError || error instanceof NotFoundError) &&
+        `${told(error)} It may still be connected. Try again.`
+      }
+      onClose={onClose}
+      focusAfter={heading}
+    >
+      <p class="named">
+        <strong>{called}</strong> will no longer be connected. You can connect it again where you got your link.
+      </p>
+      {deletion.error instanceof PreconditionError && (
+        <p class="note" data-tone="warn" role="alert">
+          It was changed a moment ago, and is still connected. Disconnect it anyway?
         </p>
-        {error instanceof PreconditionError && (
-          <p class="note" data-tone="warn" role="alert">
-            It was changed a moment ago, and is still connected. Disconnect it anyway?
-          </p>
-        )}
-        {error && !(error instanceof PreconditionError || error instanceof NotFoundError) && (
-          <p class="note" data-tone="bad" role="alert">
-            {told(error)} It may still be connected. Try again.
-          </p>
-        )}
-        <div class="buttons">
-          <button type="button" aria-disabled={isPending} onClick={keep}>
-            Keep it
-          </button>
-          <button type="button" class="danger primary" aria-disabled={isPending} onClick={() => deletion.ask()}>
-            {isPending ? "Disconnecting…" : "Disconnect"}
-          </button>
-        </div>
-      </div>
-    </Modal>
+      )}
+    </Ask>
   );
 }

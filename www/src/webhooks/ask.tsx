@@ -1,5 +1,6 @@
 import type { Webhook, WebhookWithSecret } from "connector-vault/slim";
 import { NotFoundError } from "connector-vault/slim";
+import { Ask } from "../parts/ask";
 import { CopyButton } from "../parts/copy";
 import { told } from "../parts/failure";
 import { Modal } from "../parts/modal";
@@ -28,29 +29,20 @@ export function DeleteWebhook({ webhook, onClose, onDone, focusAfter }: Props<vo
     // Somebody else was faster.
     onError: (error) => error instanceof NotFoundError && done(),
   });
-  const { error, isPending } = deletion;
-  const keep = () => !deletion.isAsked() && onClose();
   return (
-    <Modal title="Delete this webhook?" kind="alert" onClose={keep} focusAfter={focusAfter}>
-      <div class="section">
-        <p class="named">
-          No more events are sent to <strong>{webhook.url}</strong>, and its deliveries are no longer listed.
-        </p>
-        {error && !(error instanceof NotFoundError) && (
-          <p class="note" data-tone="bad" role="alert">
-            {told(error)} It may not be deleted. Try again.
-          </p>
-        )}
-        <div class="buttons">
-          <button type="button" aria-disabled={isPending} onClick={keep}>
-            Keep it
-          </button>
-          <button type="button" class="danger primary" aria-disabled={isPending} onClick={() => deletion.ask()}>
-            {isPending ? "Deleting…" : "Delete webhook"}
-          </button>
-        </div>
-      </div>
-    </Modal>
+    <Ask
+      title="Delete this webhook?"
+      once={deletion}
+      words={{ keep: "Keep it", confirm: "Delete webhook", pending: "Deleting…" }}
+      isDanger
+      failure={(error) => !(error instanceof NotFoundError) && `${told(error)} It may not be deleted. Try again.`}
+      onClose={onClose}
+      focusAfter={focusAfter}
+    >
+      <p class="named">
+        No more events are sent to <strong>{webhook.url}</strong>, and its deliveries are no longer listed.
+      </p>
+    </Ask>
   );
 }
 
@@ -65,30 +57,20 @@ export function RotateSecret({ webhook, onClose, onDone, focusAfter }: Props<Web
       onDone(rotated);
     },
   });
-  const { error, isPending } = rotation;
-  const keep = () => !rotation.isAsked() && onClose();
   return (
-    <Modal title="Rotate the secret?" kind="alert" onClose={keep} focusAfter={focusAfter}>
-      <div class="section">
-        <p class="named">
-          <strong>{webhook.url}</strong> gets a new secret. For 24 hours, events are signed with both, so that you can
-          replace the old one.
-        </p>
-        {error && (
-          <p class="note" data-tone="bad" role="alert">
-            {told(error)} The secret may not be replaced. Try again.
-          </p>
-        )}
-        <div class="buttons">
-          <button type="button" aria-disabled={isPending} onClick={keep}>
-            Keep the secret
-          </button>
-          <button type="button" class="primary" aria-disabled={isPending} onClick={() => rotation.ask()}>
-            {isPending ? "Rotating…" : "Rotate secret"}
-          </button>
-        </div>
-      </div>
-    </Modal>
+    <Ask
+      title="Rotate the secret?"
+      once={rotation}
+      words={{ keep: "Keep the secret", confirm: "Rotate secret", pending: "Rotating…" }}
+      failure={(error) => `${told(error)} The secret may not be replaced. Try again.`}
+      onClose={onClose}
+      focusAfter={focusAfter}
+    >
+      <p class="named">
+        <strong>{webhook.url}</strong> gets a new secret. For 24 hours, events are signed with both, so that you can
+        replace the old one.
+      </p>
+    </Ask>
   );
 }
 
