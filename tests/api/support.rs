@@ -6,8 +6,8 @@ use std::collections::{HashMap, VecDeque};
 use std::future::poll_fn;
 use std::mem;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -87,12 +87,22 @@ pub type Platforms = Box<dyn FnMut(&HttpRequest) -> Result<HttpResponse, HttpErr
 /// When tests begin, in milliseconds since 1970-01-01 UTC.
 const START: u64 = 1_800_000_000_000;
 
+/// An empty database with the real migrations. To apply them takes longer than most tests do.
+static MIGRATED: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let mut world = World::empty();
+    for migration in migrations() {
+        world.database.execute_batch(&migration).unwrap();
+    }
+    world.database.serialize("main").unwrap().to_vec()
+});
+
 impl World {
     pub fn new() -> Self {
-        let world = Self::empty();
-        for migration in migrations() {
-            world.database.execute_batch(&migration).unwrap();
-        }
+        let mut world = Self::empty();
+        world
+            .database
+            .deserialize_read_exact("main", &MIGRATED[..], MIGRATED.len(), false)
+            .unwrap();
         world
     }
 
