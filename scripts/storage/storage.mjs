@@ -13,7 +13,7 @@ import { spawn } from "node:child_process";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { createRequire, enableCompileCache } from "node:module";
 import { join } from "node:path";
-import { whenNotBusy } from "./busy.mjs";
+import { untilOpen, whenNotBusy } from "./busy.mjs";
 
 /** So many values are written or read at once. */
 const AT_ONCE = 50;
@@ -174,6 +174,7 @@ export class Storage {
     try {
       if (request.kv) return await answerKv(opened, request);
       const database = await opened.getD1Database("DATABASE");
+      if (!this.#files.length) await untilOpen(database);
       const answers = await whenNotBusy(() =>
         database.batch(request.sql.map((statement) => database.prepare(statement))),
       );

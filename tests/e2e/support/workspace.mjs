@@ -16,7 +16,7 @@ import { getPlatformProxy } from "wrangler";
 import { nativeCli, program as builtProgram } from "../../../scripts/lib/native-cli.mjs";
 import { openapiDirectory, root, wrangler } from "../../../scripts/lib/paths.mjs";
 import { run } from "../../../scripts/lib/run.mjs";
-import { whenNotBusy } from "../../../scripts/storage/busy.mjs";
+import { untilOpen } from "../../../scripts/storage/busy.mjs";
 import { secrets } from "./http.mjs";
 
 const FIXTURES = join(root, "tests", "fixtures", "openapi", "good");
@@ -162,7 +162,7 @@ export class State {
     const { env, dispose } = await getPlatformProxy({ configPath: join(root, "wrangler.toml"), persist });
     const opened = { catalog: env.CATALOG, vault: env.VAULT, close: dispose };
     try {
-      await whenNotBusy(() => opened.vault.prepare("SELECT 1").run());
+      await untilOpen(opened.vault);
       return opened;
     } catch (error) {
       await dispose();
