@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { root } from "../lib/paths.mjs";
 import { run } from "../lib/run.mjs";
+import { BUNDLED } from "../release/parts.mjs";
 
 const PERMISSIVE = new Set([
   ...["MIT", "Apache-2.0", "Apache-2.0 WITH LLVM-exception", "ISC", "BSD-2-Clause", "BSD-3-Clause", "0BSD", "Zlib"],
@@ -13,12 +14,6 @@ const PERMISSIVE = new Set([
 ]);
 /** Of tools that run on a developer's machine and are not passed on. */
 const FOR_TOOLS = new Set([...PERMISSIVE, "MPL-2.0", "LGPL-3.0-or-later", "CC-BY-4.0", "Python-2.0"]);
-/** npm packages with parts in the site or in the npm package. */
-const BUNDLED = [
-  ...["preact", "@tanstack/preact-query", "@tanstack/query-core", "wouter-preact", "lucide-preact"],
-  ...["charts.css", "swagger-ui-dist", "simple-icons"],
-];
-
 /** Whether an SPDX expression can be met by these licences. `/` is an older way to write OR. */
 function isMet(expression, allowed) {
   const plain = expression.replaceAll(/\s*\/\s*/g, " OR ").replaceAll(/ WITH /g, "_WITH_");

@@ -1,0 +1,86 @@
+// `npm run release -- --dry-run` builds what a release publishes into target/release-files/, and says what is in it.
+// `npm run release` does the same for a tagged commit, and then publishes the npm package.
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { buildPackage } from "./build-package.mjs";
+import { buildSite } from "./build-site.mjs";
+import { buildWorker } from "./build-worker.mjs";
+import { root } from "./lib/paths.mjs";
+import { main, Problem } from "./lib/problem.mjs";
+import { ask, run } from "./lib/run.mjs";
+import { print, say } from "./lib/status.mjs";
+import { bundled, crates } from "./release/parts.mjs";
+import { obstacles } from "./release/obstacles.mjs";
+import { setup } from "./setup.mjs";
+
+const files = join(root, "target", "release-files");
+const read = (path) => readFileSync(join(root, path), "utf8");
+const git = (...args) => ask("git", args).out;
+
+/** The files below a folder, as paths from the project's. */
+const below = (folder) =>
+  readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1))
+    .sort();
+
+/** Prints a path with its bytes and SHA-256, and gives the line that `sha256sum --check` reads. */
+function told(path) {
+  const bytes = readFileSync(join(root, path));
+  const sha256 = createHash("sha256").update(bytes).digest("hex");
+  print(`  ${String(bytes.length).padStart(9)}  ${sha256.slice(0, 16)}…  ${path}`);
+  return `${sha256}  ${path}\n`;
+}
+
+await main(async () => {
+  const isDry = process.argv.includes("--dry-run");
+  const unknown = process.argv.slice(2).filter((argument) => argument !== "--dry-run");
+  if (unknown.length > 0)
+    throw new Problem(`There is no option ${unknown[0]}.`, { hint: "Use `npm run release -- --dry-run`.", code: 2 });
+  const { version } = JSON.parse(read("npm/package.json"));
+  const found = obstacles({
+    version,
+    crate: /^version = "(.+)"$/m.exec(read("Cargo.toml"))?.[1],
+    scripts: JSON.parse(read("package.json")).version,
+    changelog: read("CHANGELOG.md"),
+    changes: git("status", "--porcelain"),
+    tags: git("tag", "--points-at", "HEAD").split("\n"),
+  });
+  if (found.length > 0) {
+    const list = found.map((each) => `- ${each}`).join("\n");
+    if (!isDry) throw new Problem(`Version ${version} cannot be released yet.`, { hint: list });
+    say(`Version ${version} could not be released yet:\n${list.replace(/^/gm, "  ")}`);
+  }
+
+  const tools = await setup();
+  await buildWorker(tools);
+  await buildPackage(tools);
+  await buildSite(tools);
+  const { sbom } = await import("./release/sbom.mjs");
+  rmSync(files, { recursive: true, force: true });
+  mkdirSync(files, { recursive: true });
+  const packed = await run("npm", ["pack", "--json", "--pack-destination", files], { cwd: join(root, "npm") });
+  const [{ filename, files: inside }] = Object.values(JSON.parse(packed));
+  for (const [name, part] of [
+    ["worker", { crates: await crates("worker"), packages: bundled() }],
+    ["npm", { crates: await crates("client") }],
+  ]) {
+    const file = join(files, `connector-vault-${name}-${version}.cdx.json`);
+    writeFileSync(file, sbom({ name: `connector-vault-${name}`, version, ...part }));
+  }
+
+  print(`The npm package, ${filename}, contains:`);
+  for (const { path, size } of inside) print(`  ${String(size).padStart(9)}  ${path}`);
+  print("Published or attached to the release (bytes, SHA-256):");
+  const published = below("target/release-files").map(told);
+  print("Deployed from this commit, by anyone who builds it:");
+  const deployed = [...below("build"), ...below("www/dist")].map(told);
+  writeFileSync(join(files, "SHA256SUMS"), [...published, ...deployed].join(""));
+  if (isDry) {
+    say(`Nothing was published. The files are in ${files}.`);
+    return;
+  }
+  await run("npm", ["publish", join(files, filename), "--access", "public"], { show: true });
+  say(`Published. Attach the files of ${files} to the release v${version} of the repository.`);
+});

@@ -1,0 +1,20 @@
+// What stands in the way of a release.
+
+/**
+ * @param {{ version: string, crate?: string, scripts: string, changelog: string, changes: string, tags: string[] }} state
+ *   `version` is the npm package's, `crate` that of Cargo.toml, `scripts` that of package.json; `changes` are what git has
+ *   not committed, `tags` those of the commit
+ * @returns {string[]} sentences; empty if nothing does
+ */
+export function obstacles({ version, crate, scripts, changelog, changes, tags }) {
+  const found = [];
+  if (crate !== version) found.push(`Cargo.toml has version ${crate}, npm/package.json ${version}.`);
+  if (scripts !== version) found.push(`package.json has version ${scripts}, npm/package.json ${version}.`);
+  const sections = [...changelog.matchAll(/^## (.+)$/gm)].map(([, title]) => title);
+  const escaped = version.replaceAll(".", "\\.");
+  if (!sections.some((title) => new RegExp(`^${escaped} - \\d{4}-\\d\\d-\\d\\d$`).test(title)))
+    found.push(`CHANGELOG.md has no section "## ${version} - YYYY-MM-DD".`);
+  if (changes !== "") found.push("There are changes that are not committed.");
+  if (!tags.includes(`v${version}`)) found.push(`The commit has no tag v${version}.`);
+  return found;
+}

@@ -1,0 +1,58 @@
+// What the published parts are built from: the crates of the Worker and of the npm package, and the npm packages whose code is
+// in the site. Read from what cargo and npm have installed; nothing is asked of the network.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "../lib/paths.mjs";
+import { run } from "../lib/run.mjs";
+
+/** npm packages with parts in the site or in the npm package. */
+export const BUNDLED = [
+  ...["preact", "@tanstack/preact-query", "@tanstack/query-core", "wouter-preact", "lucide-preact"],
+  ...["charts.css", "swagger-ui-dist", "simple-icons"],
+];
+
+/**
+ * The crates that a part is built from, those that only help to build it included.
+ * @param {"worker" | "client"} feature
+ * @returns {Promise<{ name: string, version: string, license: string, repository?: string, sha256: string }[]>} by name
+ */
+export async function crates(feature) {
+  const args = ["metadata", "--format-version", "1", "--locked", "--features", feature];
+  const { packages, resolve } = JSON.parse(
+    await run("cargo", [...args, "--filter-platform", "wasm32-unknown-unknown"], { cwd: root }),
+  );
+  const nodes = new Map(resolve.nodes.map(({ id, deps }) => [id, deps]));
+  const reached = new Set();
+  const reach = (id) => {
+    if (reached.has(id)) return;
+    reached.add(id);
+    for (const { pkg, dep_kinds: kinds } of nodes.get(id)) if (kinds.some(({ kind }) => kind !== "dev")) reach(pkg);
+  };
+  reach(resolve.root);
+  reached.delete(resolve.root);
+  const checksums = new Map(
+    [
+      ...readFileSync(join(root, "Cargo.lock"), "utf8").matchAll(
+        /name = "(.+)"\nversion = "(.+)"\nsource = .+\nchecksum = "(.+)"/g,
+      ),
+    ].map(([, name, version, checksum]) => [`${name} ${version}`, checksum]),
+  );
+  return packages
+    .filter(({ id }) => reached.has(id))
+    .map(({ name, version, license, repository }) => ({
+      ...{ name, version, license },
+      repository: repository ?? undefined,
+      sha256: checksums.get(`${name} ${version}`),
+    }))
+    .sort((a, b) => (`${a.name} ${a.version}` < `${b.name} ${b.version}` ? -1 : 1));
+}
+
+/** The bundled npm packages: { name, version, license, sha512 }, the last one in hexadecimal. */
+export function bundled() {
+  const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
+  return BUNDLED.map((name) => {
+    const { version, license, integrity } = packages[`node_modules/${name}`];
+    const sha512 = Buffer.from(integrity.replace("sha512-", ""), "base64").toString("hex");
+    return { name, version, license, sha512 };
+  }).sort((a, b) => (a.name < b.name ? -1 : 1));
+}

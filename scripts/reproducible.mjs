@@ -1,0 +1,51 @@
+// `npm run reproducible`: builds the last commit once more, in a clone in another folder with empty targets, and compares the
+// Worker, the npm package and the site with those of this folder, byte by byte.
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { buildPackage } from "./build-package.mjs";
+import { buildSite } from "./build-site.mjs";
+import { buildWorker } from "./build-worker.mjs";
+import { root } from "./lib/paths.mjs";
+import { main, Problem } from "./lib/problem.mjs";
+import { ask, run } from "./lib/run.mjs";
+import { say, task } from "./lib/status.mjs";
+import { setup } from "./setup.mjs";
+
+const BUILT = ["build", join("npm", "dist"), join("www", "dist")];
+
+/** The files that are built below `folder`, as a map from path to bytes. */
+function built(folder) {
+  const files = BUILT.flatMap((part) =>
+    readdirSync(join(folder, part), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name)),
+  );
+  return new Map(files.map((path) => [path.slice(folder.length + 1), readFileSync(path)]));
+}
+
+await main(async () => {
+  const changes = ask("git", ["status", "--porcelain"]).out;
+  if (changes)
+    throw new Problem("There are changes that are not committed.", {
+      hint: "Commit or stash them: what is compared is the last commit.",
+    });
+  const tools = await setup();
+  await buildWorker(tools);
+  await buildPackage(tools);
+  await buildSite(tools);
+  const other = mkdtempSync(join(tmpdir(), "connector-vault-again-"));
+  try {
+    await run("git", ["clone", "--quiet", root, other]);
+    await task("built again, in another folder", (detail) => run("npm", ["run", "build"], { cwd: other, detail }));
+    const [here, there] = [built(root), built(other)];
+    const differ = [...new Set([...here.keys(), ...there.keys()])].filter(
+      (path) => !there.get(path)?.equals(here.get(path) ?? Buffer.alloc(0)),
+    );
+    if (differ.length > 0)
+      throw new Problem(`${differ.length} of ${here.size} files differ.`, { output: differ.sort().join("\n") });
+    say(`All ${here.size} files are equal, byte by byte.`);
+  } finally {
+    rmSync(other, { recursive: true, force: true });
+  }
+});

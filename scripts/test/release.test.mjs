@@ -1,0 +1,70 @@
+// What a release consists of.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { createRequire } from "node:module";
+import { test } from "node:test";
+import Ajv from "ajv";
+import formats from "ajv-formats";
+import { root } from "../lib/paths.mjs";
+import { obstacles } from "../release/obstacles.mjs";
+import { bundled, crates } from "../release/parts.mjs";
+import { sbom } from "../release/sbom.mjs";
+
+test("a release needs one version everywhere, a section in the changelog, a clean tree and a tag", () => {
+  const ready = {
+    version: "1.2.0",
+    crate: "1.2.0",
+    scripts: "1.2.0",
+    changelog: "# Changelog\n\n## 1.2.0 - 2026-11-23\n\n### Added\n",
+    changes: "",
+    tags: ["v1.2.0"],
+  };
+  assert.deepEqual(obstacles(ready), []);
+  for (const [change, said] of [
+    [{ crate: "1.1.0" }, "Cargo.toml has version 1.1.0, npm/package.json 1.2.0."],
+    [{ scripts: "1.1.0" }, "package.json has version 1.1.0, npm/package.json 1.2.0."],
+    [{ changelog: "## Unreleased\n\n## 1.1.0 - 2026-11-01\n" }, 'CHANGELOG.md has no section "## 1.2.0 - YYYY-MM-DD".'],
+    [{ changelog: "## 1x2.0 - 2026-11-23\n" }, 'CHANGELOG.md has no section "## 1.2.0 - YYYY-MM-DD".'],
+    [{ changes: " M README.md" }, "There are changes that are not committed."],
+    [{ tags: [""] }, "The commit has no tag v1.2.0."],
+  ])
+    assert.deepEqual(obstacles({ ...ready, ...change }), [said]);
+});
+
+test("a bill of materials names every crate and bundled package once, and is valid CycloneDX", async () => {
+  const of = createRequire(import.meta.url);
+  const schemas = join(dirname(of.resolve("@cyclonedx/cyclonedx-library/package.json")), "res", "schema");
+  const schema = (name) => JSON.parse(readFileSync(join(schemas, `${name}.SNAPSHOT.schema.json`), "utf8"));
+  const ajv = formats(new Ajv({ strict: false, formats: { "iri-reference": true, "idn-email": true } }));
+  for (const name of ["spdx", "jsf-0.82", "cryptography-defs"]) {
+    const { $id: _, ...rest } = schema(name);
+    ajv.addSchema(rest, `http://cyclonedx.org/schema/${name}.SNAPSHOT.schema.json`);
+  }
+  const isValid = ajv.compile(schema("bom-1.6"));
+  for (const [feature, packages] of [
+    ["worker", bundled()],
+    ["client", []],
+  ]) {
+    const all = await crates(feature);
+    const text = sbom({ name: feature, version: "0.1.0", crates: all, packages });
+    assert.equal(text, sbom({ name: feature, version: "0.1.0", crates: all, packages }));
+    const bom = JSON.parse(text);
+    assert.ok(isValid(bom), JSON.stringify(isValid.errors, null, 2));
+    assert.equal(isValid({ ...bom, components: [{ type: "library" }] }), false);
+    assert.equal(bom.components.length, all.length + packages.length);
+    assert.equal(new Set(bom.components.map(({ purl }) => purl)).size, bom.components.length);
+    for (const { name, hashes, licenses } of bom.components) {
+      assert.ok(hashes?.length === 1 && licenses?.length === 1, name);
+    }
+    const names = new Set(bom.components.map(({ name }) => name));
+    for (const name of feature === "worker"
+      ? ["worker", "aes-gcm", "jiff", "preact"]
+      : ["serde-wasm-bindgen", "js-sys"])
+      assert.ok(names.has(name), name);
+    // Tests' own crates are in nothing that is published.
+    for (const name of ["proptest", "rusqlite", "standardwebhooks"]) assert.ok(!names.has(name), name);
+  }
+  const lock = readFileSync(join(root, "Cargo.lock"), "utf8");
+  assert.ok(lock.includes('name = "proptest"'));
+});
