@@ -25,12 +25,17 @@ const below = (folder) =>
     .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1))
     .sort();
 
-/** Prints a path with its bytes and SHA-256, and gives the line that `sha256sum --check` reads. */
-function told(path) {
-  const bytes = readFileSync(join(root, path));
-  const sha256 = createHash("sha256").update(bytes).digest("hex");
-  print(`  ${String(bytes.length).padStart(9)}  ${sha256.slice(0, 16)}…  ${path}`);
-  return `${sha256}  ${path}\n`;
+const row = (bytes, what) => print(`  ${bytes.toLocaleString("en").padStart(11)}  ${what}`);
+
+/** A file as { path, bytes, sha256 }. */
+function summed(path) {
+  const content = readFileSync(join(root, path));
+  return { path, bytes: content.length, sha256: createHash("sha256").update(content).digest("hex") };
+}
+
+function list(title, files) {
+  print(title);
+  for (const { path, bytes, sha256 } of files) row(bytes, `${sha256.slice(0, 16)}…  ${path}`);
 }
 
 await main(async () => {
@@ -70,13 +75,17 @@ await main(async () => {
     writeFileSync(file, sbom({ name: `connector-vault-${name}`, version, ...part }));
   }
 
-  print(`The npm package, ${filename}, contains:`);
-  for (const { path, size } of inside) print(`  ${String(size).padStart(9)}  ${path}`);
-  print("Published or attached to the release (bytes, SHA-256):");
-  const published = below("target/release-files").map(told);
-  print("Deployed from this commit, by anyone who builds it:");
-  const deployed = [...below("build"), ...below("www/dist")].map(told);
-  writeFileSync(join(files, "SHA256SUMS"), [...published, ...deployed].join(""));
+  print(`The npm package, ${filename}, contains (bytes):`);
+  for (const { path, size } of inside) row(size, path);
+  const [published, worker, site] = ["target/release-files", "build", "www/dist"].map((folder) =>
+    below(folder).map(summed),
+  );
+  list("Published, or attached to the release (bytes, SHA-256):", published);
+  list("Deployed from this commit, by anyone who builds it:", worker);
+  const bytes = site.reduce((sum, file) => sum + file.bytes, 0);
+  row(bytes, `${site.length} files in www/dist`);
+  const lines = [...published, ...worker, ...site].map(({ path, sha256 }) => `${sha256}  ${path}\n`);
+  writeFileSync(join(files, "SHA256SUMS"), lines.join(""));
   if (isDry) {
     say(`Nothing was published. The files are in ${files}.`);
     return;
