@@ -1,9 +1,12 @@
 // Sets up everything that building, serving and testing need. Quick when there is nothing to do.
 //
 //   node scripts/setup.mjs [--browser]
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { elapsed, say } from "./lib/status.mjs";
 import { together } from "./lib/together.mjs";
+import { root } from "./lib/paths.mjs";
 import { main } from "./lib/problem.mjs";
 import { bindgen } from "./setup/bindgen.mjs";
 import { browser } from "./setup/browser.mjs";
@@ -23,6 +26,8 @@ export async function setup({
   meanwhile = async () => {},
 } = {}) {
   const start = Date.now();
+  // A cargo that finds no target folder renames one of its own to it, and that of another cargo, which is still empty, is gone.
+  for (const name of ["tools", "wasm"]) mkdirSync(join(root, "target", name), { recursive: true });
   // npm waits for the network, the rest mostly for the processor.
   const npm = npmPackages();
   const tools = (async () => {
