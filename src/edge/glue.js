@@ -63,7 +63,7 @@ export async function send(method, url, head, sent, deadline, most) {
 
 /**
  * As `send`, but resolves as soon as the answer begins: to the `Response`, or to 1 or 2. Without `sent`, the body is that of
- * `request`, as it arrives; the deadline counts from when all of it has been sent.
+ * `request`, as it arrives; the deadline counts from when all of it has been sent. It ends when whoever sent `request` leaves.
  */
 export async function open(method, url, head, sent, request, deadline) {
   const stop = new AbortController();
@@ -71,7 +71,8 @@ export async function open(method, url, head, sent, request, deadline) {
   const wait = () => {
     if (!isOver) timer = setTimeout(() => stop.abort((isLate = true)), deadline);
   };
-  const init = { method, headers: headersOf(head), redirect: "manual", signal: stop.signal };
+  const signal = request?.signal ? AbortSignal.any([stop.signal, request.signal]) : stop.signal;
+  const init = { method, headers: headersOf(head), redirect: "manual", signal };
   if (sent === undefined) {
     const length = request.headers.get("content-length");
     const pipe = length === null ? new IdentityTransformStream() : new FixedLengthStream(Number(length));
