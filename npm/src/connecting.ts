@@ -51,6 +51,8 @@ export interface OAuth2Method extends MethodOf<"oauth2"> {
   pkce: "S256" | "none";
   /** How the client authenticates at `tokenUrl`. */
   tokenAuth: "client_secret_post" | "client_secret_basic" | "none";
+  /** What the platform calls the parameter `client_id`. */
+  clientIdParameter: string;
   /** More parameters of the authorization request. */
   authorizationParameters: Record<string, string>;
   /** More parameters of the token request. */

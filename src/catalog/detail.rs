@@ -132,6 +132,8 @@ struct Flat {
     pkce: Pkce,
     #[serde(default)]
     token_auth: TokenAuth,
+    #[serde(default = "client_id")]
+    client_id_parameter: String,
     #[serde(default)]
     authorization_parameters: Parameters,
     #[serde(default)]
@@ -182,6 +184,7 @@ impl TryFrom<Flat> for AuthMethod {
                 scope_separator: flat.scope_separator.ok_or(missing)?,
                 pkce: flat.pkce,
                 token_auth: flat.token_auth,
+                client_id_parameter: flat.client_id_parameter,
                 authorization_parameters: flat.authorization_parameters,
                 token_parameters: flat.token_parameters,
                 token_body: flat.token_body,
@@ -231,6 +234,8 @@ pub struct OAuth2 {
     pub pkce: Pkce,
     /// How the client authenticates at `token_url`.
     pub token_auth: TokenAuth,
+    /// What the platform calls the parameter `client_id`.
+    pub client_id_parameter: String,
     /// More parameters of the authorization request.
     pub authorization_parameters: Parameters,
     /// More parameters of the token request.
@@ -258,6 +263,7 @@ impl OAuth2 {
             scope_separator: " ".to_owned(),
             pkce: Pkce::default(),
             token_auth: TokenAuth::default(),
+            client_id_parameter: client_id(),
             authorization_parameters: Parameters::new(),
             token_parameters: Parameters::new(),
             token_body: TokenBody::default(),
@@ -265,6 +271,12 @@ impl OAuth2 {
             token_members: Vec::new(),
         }
     }
+}
+
+/// The name of the parameter for the client's id in RFC 6749.
+#[must_use]
+pub fn client_id() -> String {
+    "client_id".to_owned()
 }
 
 /// Names and values, in order.

@@ -45,18 +45,18 @@ pub fn authorization_url(oauth: &OAuth2, endpoint: &str, ask: &Ask<'_>) -> Strin
     let (address, query) = endpoint.split_once('?').unwrap_or((endpoint, ""));
     let mut more: Parameters = oauth.authorization_parameters.clone();
     more.extend(ask.parameters.clone());
-    more.retain(|name, _| !OWN_PARAMETERS.contains(&name.as_str()));
+    let client_id = oauth.client_id_parameter.as_str();
+    let is_own = |name: &str| name == client_id || OWN_PARAMETERS.contains(&name);
+    more.retain(|name, _| !is_own(name));
     let is_kept = |pair: &&str| {
         let name = pair.split('=').next().unwrap_or_default();
         let name = decode_form(name).unwrap_or_default();
-        !name.is_empty()
-            && !OWN_PARAMETERS.contains(&name.as_ref())
-            && !more.contains_key(name.as_ref())
+        !name.is_empty() && !is_own(&name) && !more.contains_key(name.as_ref())
     };
     let scope = scope(oauth, ask.scopes);
     let own = [
         ("response_type", Some("code")),
-        ("client_id", Some(ask.client_id)),
+        (client_id, Some(ask.client_id)),
         ("redirect_uri", Some(ask.redirect_uri)),
         ("scope", scope.as_deref()),
         ("state", Some(ask.state)),
@@ -185,6 +185,19 @@ mod tests {
         assert_eq!(query(&platform(), &endpoint, &[], &[]), expected);
         let endpoint = format!("{ENDPOINT}?redirect%5Furi=x&state&&=y");
         assert_eq!(query(&platform(), &endpoint, &[], &[]), expected);
+    }
+
+    #[test]
+    fn the_client_s_id_has_the_platform_s_name() {
+        let own = [("client_key", "other"), ("client_id", "other")];
+        let oauth = OAuth2 {
+            client_id_parameter: "client_key".to_owned(),
+            authorization_parameters: parameters(&own),
+            ..platform()
+        };
+        let expected = format!("{}&state=s", START.replace("client_id", "client_key"));
+        let endpoint = format!("{ENDPOINT}?client%5Fkey=other");
+        assert_eq!(query(&oauth, &endpoint, &[], &own), expected);
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub fn revocation(
         Some(token) => ("refresh_token", token),
         None => ("access_token", access_token),
     };
-    let (of_client, authorization) = token::authentication(oauth.token_auth, client);
+    let (of_client, authorization) = token::authentication(oauth, client);
     let own = [("token", token), ("token_type_hint", hint)];
     let pairs: Vec<(&str, &str)> = own.into_iter().chain(of_client).collect();
     token::request(url, TokenBody::Form, &pairs, authorization)
@@ -70,6 +70,9 @@ mod tests {
             format!("token=r%26&token_type_hint=refresh_token&{end}")
         );
         assert_eq!(body(None, &oauth), format!("token=a&token_type_hint=access_token&{end}"));
+        let named = OAuth2 { client_id_parameter: "client_key".to_owned(), ..oauth.clone() };
+        let expected = "token=a&token_type_hint=access_token&client_key=app&client_secret=s";
+        assert_eq!(body(None, &named), expected);
         let oauth = OAuth2 { token_auth: TokenAuth::ClientSecretBasic, ..oauth.clone() };
         assert_eq!(body(None, &oauth), "token=a&token_type_hint=access_token");
     }

@@ -59,11 +59,11 @@ impl TokenEndpoint<'_> {
     }
 
     fn request(&self, own: &[(&str, Option<&str>)]) -> HttpRequest {
-        let (own_of_client, authorization) = authentication(self.oauth.token_auth, self.client);
+        let (own_of_client, authorization) = authentication(self.oauth, self.client);
         let own = own.iter().filter_map(|(name, value)| Some((*name, (*value)?)));
         let mut pairs: Vec<(&str, &str)> = own.chain(own_of_client).collect();
         for (name, value) in &self.oauth.token_parameters {
-            let is_own = OWN.contains(&name.as_str());
+            let is_own = OWN.contains(&name.as_str()) || *name == self.oauth.client_id_parameter;
             if !is_own {
                 pairs.push((name, value));
             }
@@ -85,20 +85,21 @@ const OWN: [&str; 8] = [
 ];
 
 /// What the client adds to the body, and its header `Authorization`.
-pub(super) fn authentication(
-    method: TokenAuth,
-    client: &Client,
-) -> (Vec<(&'static str, &str)>, Option<String>) {
-    match (method, &client.secret) {
+pub(super) fn authentication<'a>(
+    oauth: &'a OAuth2,
+    client: &'a Client,
+) -> (Vec<(&'a str, &'a str)>, Option<String>) {
+    let id = (oauth.client_id_parameter.as_str(), client.id.as_str());
+    match (oauth.token_auth, &client.secret) {
         (TokenAuth::ClientSecretBasic, Some(secret)) => {
             // A colon in the id would end it, hence the encoding (RFC 6749, 2.3.1).
             let pair = format!("{}:{}", encode(&client.id), encode(secret));
             (Vec::new(), Some(format!("Basic {}", Base64::encode_string(pair.as_bytes()))))
         }
         (TokenAuth::ClientSecretPost, Some(secret)) => {
-            (vec![("client_id", client.id.as_str()), ("client_secret", secret.as_str())], None)
+            (vec![id, ("client_secret", secret.as_str())], None)
         }
-        (TokenAuth::None, _) | (_, None) => (vec![("client_id", client.id.as_str())], None),
+        (TokenAuth::None, _) | (_, None) => (vec![id], None),
     }
 }
 
@@ -222,6 +223,26 @@ mod tests {
             assert_eq!(header(&request, "accept"), Some("application/json"));
             assert_eq!(header(&request, "user-agent"), Some("connector-vault"));
             assert_eq!(header(&request, "content-type"), Some("application/x-www-form-urlencoded"));
+        }
+    }
+
+    #[test]
+    fn the_client_s_id_has_the_platform_s_name() {
+        for (method, secret, end) in [
+            (TokenAuth::ClientSecretPost, Some("s"), "&client_key=a%3Ap%20p&client_secret=s"),
+            (TokenAuth::None, None, "&client_key=a%3Ap%20p"),
+        ] {
+            let mut oauth = platform(method, TokenBody::Form);
+            oauth.client_id_parameter = "client_key".to_owned();
+            oauth.token_parameters = [("client_key".to_owned(), "other".to_owned())].into();
+            let client = client(secret);
+            let endpoint = TokenEndpoint { oauth: &oauth, url: URL, client: &client };
+            let exchange = endpoint.exchange("c", "r", None);
+            let start = "grant_type=authorization_code&code=c&redirect_uri=r";
+            assert_eq!(body(&exchange), format!("{start}{end}"), "{method:?}");
+            let refresh = endpoint.refresh("r", &[]);
+            let start = "grant_type=refresh_token&refresh_token=r";
+            assert_eq!(body(&refresh), format!("{start}{end}"), "{method:?}");
         }
     }
 

@@ -282,6 +282,7 @@ fn oauth2() -> Vec<(&'static str, Node)> {
             "tokenAuth",
             names("How the client authenticates at `tokenUrl`.", variants::<TokenAuth>()),
         ),
+        ("clientIdParameter", string("What the platform calls the parameter `client_id`.")),
         ("authorizationParameters", texts_by_name("More parameters of the authorization request.")),
         ("tokenParameters", texts_by_name("More parameters of the token request.")),
         ("tokenBody", names("The form of the token request.", variants::<TokenBody>())),

@@ -259,6 +259,7 @@ fn detail() -> ConnectorDetail {
     let mut oauth = json!({
         "id": "oauth2", "type": "oauth2", "grant": "authorization_code", "authorizationUrl": url, "tokenUrl": url,
         "scopes": [{"name": "read"}], "scopeSeparator": " ", "pkce": "S256", "tokenAuth": "none", "tokenBody": "form",
+        "clientIdParameter": "client_key",
         "authorizationParameters": {}, "tokenParameters": {}, "tokenMembers": [], "fields": [],
     });
     oauth["authorizationParameters"] = json!({"prompt": "consent"});

@@ -37,7 +37,8 @@ fn short(method: &Value) -> Value {
     let mut method = method.clone();
     let members = method.as_object_mut().unwrap();
     members.retain(|_, value| !value.is_null() && *value != json!([]) && *value != json!({}));
-    for usual in ["scopeSeparator", "tokenAuth", "tokenBody", "pkce", "fields"] {
+    for usual in ["scopeSeparator", "tokenAuth", "tokenBody", "clientIdParameter", "pkce", "fields"]
+    {
         members.remove(usual);
     }
     method
@@ -404,6 +405,8 @@ fn faults_of_providers_are_named() {
         (method("type = \"api_key\"\nname = \"k\""), "the method `x`: `in` is missing"),
         (method("type = \"oauth2\"\ngrant = \"authorization_code\"\ntokenUrl = \"https://t.example\""), "`authorizationUrl` belongs to the grant authorization_code"),
         (method("type = \"oauth2\"\ngrant = \"client_credentials\"\ntokenUrl = \"http://t.example\""), "`http://t.example` is not an `https` URL"),
+        (method("type = \"oauth2\"\ngrant = \"client_credentials\"\ntokenUrl = \"https://t.example\"\nclientIdParameter = \"scope\""), "`scope` cannot be the `clientIdParameter`"),
+        (method("type = \"oauth2\"\ngrant = \"client_credentials\"\ntokenUrl = \"https://t.example\"\nclientIdParameter = \"a b\""), "`a b` cannot be the `clientIdParameter`"),
         (method("type = \"bearer\"\nfields = [{ name = \"other\" }]"), "the field `other` stands in no URL"),
         (method("type = \"bearer\"").replace("2026-11-22", "soon"), "`source` and `read` say where and on which day it was read"),
         (method("type = \"bearer\"").replace("id = \"x\"", "id = \"X!\""), "its id must be 1 to 50 of a-z, 0-9 and -"),
@@ -441,6 +444,8 @@ fn the_projects_own_providers_can_be_connected() {
         assert!(!provider.detail.auth_methods.is_empty(), "{name}");
         assert!(provider.category.is_some() && provider.description.is_some(), "{name}");
     }
+    let tiktok = &providers.0["tiktok"].detail.auth_methods[0];
+    assert_eq!(tiktok.oauth2().unwrap().client_id_parameter, "client_key");
 }
 
 /// What is written is read back, former names too.

@@ -7,11 +7,12 @@ use serde::Deserialize;
 use super::provider::Provider;
 use crate::catalog::detail::{
     Account, ApiKey, AuthMethod, ConnectorDetail, Field, Grant, In, Kind, OAuth2, Parameters, Pkce,
-    Request, Scope, Server, TokenAuth, TokenBody, urls, variables,
+    Request, Scope, Server, TokenAuth, TokenBody, client_id, urls, variables,
 };
 use crate::catalog::model::Status;
 use crate::importer::server::{self, Found};
 use crate::importer::{auth, category, image, platform, text};
+use crate::oauth::authorization::OWN_PARAMETERS;
 use crate::terms::Method;
 
 /// The file.
@@ -75,6 +76,8 @@ struct AuthEntry {
     pkce: Pkce,
     #[serde(default)]
     token_auth: TokenAuth,
+    #[serde(default = "client_id")]
+    client_id_parameter: String,
     #[serde(default)]
     authorization_parameters: Parameters,
     #[serde(default)]
@@ -267,6 +270,11 @@ impl AuthEntry {
                 if (grant == Grant::AuthorizationCode) != self.authorization_url.is_some() {
                     return Err("`authorizationUrl` belongs to the grant authorization_code".into());
                 }
+                let id_name = &self.client_id_parameter;
+                let taken = OWN_PARAMETERS.contains(&id_name.as_str()) && *id_name != client_id();
+                if taken || !server::is_name(id_name) {
+                    return Err(format!("`{id_name}` cannot be the `clientIdParameter`"));
+                }
                 Kind::OAuth2(Box::new(OAuth2 {
                     grant,
                     issuer: self.issuer,
@@ -278,6 +286,7 @@ impl AuthEntry {
                     scope_separator: self.scope_separator.unwrap_or_else(|| " ".to_owned()),
                     pkce: self.pkce,
                     token_auth: self.token_auth,
+                    client_id_parameter: self.client_id_parameter,
                     authorization_parameters: self.authorization_parameters,
                     token_parameters: self.token_parameters,
                     token_body: self.token_body,

@@ -582,7 +582,8 @@ fn detail() -> ConnectorDetail {
                 "authorizationUrl": "https://github.com/login/oauth/authorize",
                 "tokenUrl": "https://github.com/login/oauth/access_token", "refreshUrl": null, "revocationUrl": null,
                 "scopes": [{"name": "repo", "description": "Full control of repositories"}], "scopeSeparator": " ",
-                "pkce": "S256", "tokenAuth": "client_secret_post", "authorizationParameters": {}, "tokenParameters": {},
+                "pkce": "S256", "tokenAuth": "client_secret_post", "clientIdParameter": "client_id",
+                "authorizationParameters": {}, "tokenParameters": {},
                 "tokenBody": "form", "tokenPointer": null, "tokenMembers": [], "fields": [],
             },
             {
