@@ -2,7 +2,7 @@
 import { onlineManager } from "@tanstack/preact-query";
 import { Moon, Sun } from "lucide-preact";
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Link, useLocation } from "wouter-preact";
 import { When } from "./parts/when";
 import { Notice, Offer } from "./session/offer";
@@ -77,8 +77,16 @@ function Views() {
   const session = useMaybeSession();
   const views = VIEWS.filter(([href]) => href !== "/webhooks" || session?.may("webhooks:read"));
   const isHere = (href: string) => path === href || (href !== "/" && path.startsWith(`${href}/`));
+  const nav = useRef<HTMLElement>(null);
+  const place = views.findIndex(([href]) => isHere(href));
+  useLayoutEffect(() => {
+    const here = nav.current?.querySelector<HTMLElement>("[aria-current]");
+    // On a phone the row may be wider than the screen.
+    if (nav.current && here)
+      nav.current.scrollLeft = here.offsetLeft - (nav.current.clientWidth - here.clientWidth) / 2;
+  }, [place]);
   return (
-    <nav aria-label="Main">
+    <nav aria-label="Main" ref={nav}>
       {views.map(([href, name]) => {
         const current = isHere(href) ? "page" : undefined;
         // The reference is a page of its own.

@@ -35,6 +35,28 @@ export function consoleFrame(world) {
         { width: 390, height: 640 },
       ));
 
+    for (const width of [320, 390])
+      test(`the menu is one row, which shows where one is: ${width} px`, () =>
+        visit(
+          "/integrations",
+          async (page) => {
+            const links = page.getByRole("navigation", { name: "Main" }).getByRole("link");
+            const expectSeen = async (link) => {
+              const { left, right } = await link.evaluate((shown) => shown.getBoundingClientRect().toJSON());
+              assert.ok(left >= 0 && right <= width, `from ${left} to ${right} of ${width}`);
+            };
+            await links.and(page.locator("[aria-current]")).waitFor();
+            const tops = await links.evaluateAll((all) => all.map((link) => link.getBoundingClientRect().top));
+            assert.equal(new Set(tops).size, 1, String(tops));
+            await expectSeen(links.and(page.locator("[aria-current]")));
+            for (const link of [links.first(), links.last()]) {
+              await link.focus();
+              await expectSeen(link);
+            }
+          },
+          { width, height: 640 },
+        ));
+
     test("the theme is chosen with a button, and kept", () =>
       visit("/", async (page) => {
         await drawn(page);
