@@ -72,6 +72,10 @@ export function Top() {
   );
 }
 
+/** Browsers bring what gets the focus into sight, but not always if a part of it is in sight already. */
+const show = (target: EventTarget | null) =>
+  target instanceof Element && target.scrollIntoView({ block: "nearest", inline: "nearest" });
+
 function Views() {
   const [path] = useLocation();
   const session = useMaybeSession();
@@ -86,7 +90,7 @@ function Views() {
       nav.current.scrollLeft = here.offsetLeft - (nav.current.clientWidth - here.clientWidth) / 2;
   }, [place]);
   return (
-    <nav aria-label="Main" ref={nav}>
+    <nav aria-label="Main" ref={nav} onFocusIn={({ target }) => show(target)}>
       {views.map(([href, name]) => {
         const current = isHere(href) ? "page" : undefined;
         // The reference is a page of its own.
