@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { Link } from "wouter-preact";
 import { clientHref } from "../integrations/clients";
 import { Answer } from "../parts/answer";
-import { When } from "../parts/when";
+import { Soon, When } from "../parts/when";
 import { useSession } from "../session/session";
 import { Reason } from "./reason";
 
@@ -58,7 +58,7 @@ function StatusFacts({ status, platform }: { status: ConnectionStatus; platform:
       {attempts > 0 && <Fact name="Failed attempts">{attempts}</Fact>}
       {nextAttemptAt && (!isBad || actor !== "nobody") && (
         <Fact name="Next attempt">
-          <When at={nextAttemptAt} both />
+          <Soon at={nextAttemptAt} both />
         </Fact>
       )}
       <Fact name="Credentials">{status.holdsCredentials ? "In the vault, encrypted" : "Not in the vault"}</Fact>
@@ -96,7 +96,7 @@ function Actor({ status: { actor, nextAttemptAt }, platform }: { status: Connect
   if (!nextAttemptAt) return <>Nobody.</>;
   return (
     <>
-      Nobody: the service tries again <When at={nextAttemptAt} />.
+      Nobody: the service tries again <Soon at={nextAttemptAt} />.
     </>
   );
 }

@@ -28,3 +28,7 @@ export function When({ at, both = false }: { at: string; both?: boolean }) {
     </time>
   );
 }
+
+/** A moment at which something will be done; a little later, it still is about to be. */
+export const Soon = ({ at, both = false }: { at: string; both?: boolean }) =>
+  Date.parse(at) > Date.now() ? <When at={at} both={both} /> : <>any moment now</>;

@@ -8,7 +8,7 @@ import { Failure, told } from "../parts/failure";
 import { Loading } from "../parts/loading";
 import { useOnce } from "../parts/once";
 import { Page } from "../parts/page";
-import { When } from "../parts/when";
+import { Soon, When } from "../parts/when";
 import { useSession } from "../session/session";
 import { deliveriesKey, useWebhooks, useWebhooksChanged } from "./hooks";
 import { errorWords } from "./words";
@@ -146,7 +146,7 @@ function Row({ delivery, isBusy, onReplay }: RowProps) {
         {error !== null && `, ${errorWords(error)}`}
         {nextAttemptAt && (
           <>
-            , next attempt <When at={nextAttemptAt} />
+            , next attempt <Soon at={nextAttemptAt} />
           </>
         )}
       </p>
