@@ -75,5 +75,11 @@ export async function expectCommand([first, ...rest]) {
   if (options.length === 0) return undefined;
   const operator = SCRIPTS[script].match(/^node scripts\/operator\.mjs ([\w-]+)$/)?.[1];
   if (operator) return expectKnown(program, "connector-vault", [operator, ...options]);
-  return expectKnown(wrangler, "wrangler", [script === "start" ? "dev" : script, ...options]);
+  // What these do not know themselves reaches wrangler.
+  const command = { start: "dev", deploy: "deploy" }[script];
+  if (command) return expectKnown(wrangler, "wrangler", [command, ...options]);
+  const source = readFileSync(join(root, SCRIPTS[script].match(/^node (\S+)$/)[1]), "utf8");
+  for (const option of options.filter((option) => option.startsWith("--")))
+    assert.match(source, new RegExp(`\\b${option.slice(2)}\\b`), `\`${script}\` has no option ${option}`);
+  return undefined;
 }
