@@ -6,7 +6,8 @@ import { root } from "../scripts/lib/paths.mjs";
 import { run } from "../scripts/lib/run.mjs";
 import { task } from "../scripts/lib/status.mjs";
 
-const ACCOUNT = "bench";
+/** The account whose vault it is. */
+export const ACCOUNT = "bench";
 
 /** The storage folder of a size, with its key and that of an account beside it; seeded when it is not yet, or not by this code. */
 export async function storage(program, size) {

@@ -7,16 +7,15 @@
 import { cpSync } from "node:fs";
 import { randomInt } from "node:crypto";
 import { parseArgs } from "node:util";
-import { storage } from "../bench/vault-storage.mjs";
+import { ACCOUNT, storage } from "../bench/vault-storage.mjs";
 import { buildWorker } from "./build-worker.mjs";
 import { nativeCli } from "./lib/native-cli.mjs";
 import { main, Problem } from "./lib/problem.mjs";
 import { print, task } from "./lib/status.mjs";
-import { Model, expectSame, oneOf } from "./load/model.mjs";
+import { CONNECTIONS, Model, expectSame, oneOf } from "./load/model.mjs";
 import { setup } from "./setup.mjs";
 import { importCatalog } from "./start/catalog.mjs";
 
-const CONNECTIONS = "/v1/vault/connections";
 /** What is asked, as parts of a hundred. */
 const SHARES = { list: 70, read: 10, catalog: 10, write: 5, credentials: 5 };
 const WITH_CREDENTIALS = 50;
@@ -64,13 +63,13 @@ await main(async () => {
   );
   const state = new State("load");
   cpSync(seeded, state.path, { recursive: true });
-  const { secret, row } = key({ account: "bench", scopes: ALL });
+  const { secret, row } = key({ account: ACCOUNT, scopes: ALL });
   await state.use(({ vault }) => store(vault, [{ row }]));
   const server = await Server.start(state, { name: "load", secrets: { SESSION_SECRET, VAULT_KEYS } });
 
   const took = [];
-  /** Asks, and notes how long it took; fails unless the answer has one of the statuses. */
-  async function ask(path, { method = "GET", body, statuses = [200] } = {}) {
+  /** Asks, and notes how long it took; fails unless the answer has the status. */
+  async function ask(path, { method = "GET", body, status = 200 } = {}) {
     const start = performance.now();
     const headers = { "x-service-secret": secret, ...(body && { "content-type": "application/json" }) };
     const answer = await fetch(new URL(path, `http://127.0.0.1:${server.port}`), {
@@ -80,7 +79,7 @@ await main(async () => {
     });
     const text = await answer.text();
     took.push(performance.now() - start);
-    if (!statuses.includes(answer.status)) throw new Problem(`${method} ${path}: ${answer.status}`, { output: text });
+    if (answer.status !== status) throw new Problem(`${method} ${path}: ${answer.status}`, { output: text });
     const [, next] = /^<(.*)>; rel="next"$/.exec(answer.headers.get("link") ?? "") ?? [];
     return { body: text ? JSON.parse(text) : undefined, next };
   }
@@ -92,12 +91,12 @@ await main(async () => {
     const holders = [];
     for (let n = 0; n < WITH_CREDENTIALS; n += 1) {
       const body = { platform, identity: `load-holder-${n}`, identityType: "user" };
-      const { id } = (await ask(CONNECTIONS, { method: "POST", body, statuses: [201] })).body;
+      const { id } = (await ask(CONNECTIONS, { method: "POST", body, status: 201 })).body;
       const apiKey = `load-key-${n}`;
       await ask(`${CONNECTIONS}/${id}/credentials`, {
         method: "PUT",
         body: { type: "api_key", apiKey },
-        statuses: [200, 201, 204],
+        status: 204,
       });
       holders.push({ id, apiKey });
     }
@@ -125,29 +124,26 @@ await main(async () => {
     took.length = 0;
     const start = Date.now();
     const end = start + minutes * 60_000;
+    const part = (end - start) / Math.max(2, minutes);
     const memory = [];
     const count = Object.fromEntries(Object.keys(SHARES).map((name) => [name, 0]));
     await task(`load for ${minutes} minutes`, (detail) =>
-      Promise.all([
-        ...Array.from({ length: callers }, async (_, at) => {
+      Promise.all(
+        Array.from({ length: callers }, async (_, at) => {
           const caller = model.caller(at);
           while (Date.now() < end) {
             const what = kind();
             await work[what](caller);
             count[what] += 1;
-            if (at === 0) detail(`${took.length} requests`);
+            if (at !== 0) continue;
+            detail(`${took.length} requests`);
+            if (Date.now() >= start + (memory.length + 1) * part) memory.push(await isolateBytes(server));
           }
           await caller.expectAll(ask);
         }),
-        (async () => {
-          for (let minute = 1; minute <= Math.max(2, minutes); minute += 1) {
-            const until = start + (minute * (end - start)) / Math.max(2, minutes);
-            while (Date.now() < until) await ask("/health");
-            memory.push(await isolateBytes(server));
-          }
-        })(),
-      ]),
+      ),
     );
+    memory.push(await isolateBytes(server));
     const seconds = (Date.now() - start) / 1000;
     const times = [...took].sort((a, b) => a - b);
     const number = (value) => Math.round(value).toLocaleString("en");

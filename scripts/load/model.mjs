@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { randomInt, randomUUID } from "node:crypto";
 import { Problem } from "../lib/problem.mjs";
 
-const CONNECTIONS = "/v1/vault/connections";
+export const CONNECTIONS = "/v1/vault/connections";
 const LIMIT = 20;
 /** The lists are those by these fields of a connection. */
 const LISTED = ["platform", "identity", "key"];
@@ -50,7 +50,7 @@ export class Model {
 
   /** Asks for one page of a list, and compares it. */
   async list(ask) {
-    const row = oneOf(this.rows.slice(0, 5000));
+    const row = oneOf(this.rows);
     const name = oneOf(LISTED);
     const filter = `${name}=${encodeURIComponent(row[name])}`;
     const all = this.#lists.get(filter) ?? [];
@@ -93,24 +93,21 @@ class Caller {
     const how = this.#own.length < 3 ? "create" : oneOf(["create", "tag", "name", "delete"]);
     if (how === "create") {
       const body = { platform: this.#platform, identity: this.#identity, identityType: "user", label: randomUUID() };
-      this.#own.unshift((await ask(CONNECTIONS, { method: "POST", body, statuses: [201] })).body);
+      this.#own.unshift((await ask(CONNECTIONS, { method: "POST", body, status: 201 })).body);
       return;
     }
     const at = randomInt(this.#own.length);
-    const { id, name, tags, version } = this.#own[at];
+    const known = this.#own[at];
+    const { id, version } = known;
     if (how === "delete") {
-      await ask(`${CONNECTIONS}/${id}`, { method: "DELETE", statuses: [204] });
+      await ask(`${CONNECTIONS}/${id}`, { method: "DELETE", status: 204 });
       this.#own.splice(at, 1);
       return;
     }
     const change = how === "tag" ? { tags: [randomUUID()] } : { name: randomUUID() };
     const [path, method] = how === "tag" ? [`${CONNECTIONS}/${id}`, "PATCH"] : [`${CONNECTIONS}/${id}/name`, "PUT"];
     const { body } = await ask(path, { method, body: change });
-    expectSame(
-      id,
-      { ...body, updatedAt: null },
-      { ...this.#own[at], name, tags, ...change, version: String(Number(version) + 1), updatedAt: null },
-    );
+    expectSame(id, body, { ...known, ...change, version: String(Number(version) + 1) });
     this.#own[at] = body;
   }
 
@@ -119,7 +116,7 @@ class Caller {
     const path = `${CONNECTIONS}?identity=${this.#identity}&active=true&limit=500`;
     const { body } = await ask(path);
     const byId = (rows) => [...rows].sort((a, b) => (a.id < b.id ? -1 : 1));
-    expectSame(path, byId(body.rows), byId(this.#own).slice(0, 500));
+    expectSame(path, byId(body.rows), byId(this.#own.slice(0, 500)));
     expectSame(path, body.total, this.#own.length);
   }
 }
