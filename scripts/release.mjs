@@ -1,11 +1,11 @@
 // `npm run release -- --dry-run` builds what a release publishes into target/release-files/, and says what is in it.
 // `npm run release` does the same for a tagged commit, and then publishes the npm package.
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { buildPackage } from "./build-package.mjs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
 import { buildSite } from "./build-site.mjs";
 import { buildWorker } from "./build-worker.mjs";
+import { filesOf } from "./lib/fingerprint.mjs";
 import { root } from "./lib/paths.mjs";
 import { main, Problem } from "./lib/problem.mjs";
 import { ask, run } from "./lib/run.mjs";
@@ -18,20 +18,15 @@ const files = join(root, "target", "release-files");
 const read = (path) => readFileSync(join(root, path), "utf8");
 const git = (...args) => ask("git", args).out;
 
-/** The files below a folder, as paths from the project's. */
-const below = (folder) =>
-  readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1))
-    .sort();
-
 const row = (bytes, what) => print(`  ${bytes.toLocaleString("en").padStart(11)}  ${what}`);
 
-/** A file as { path, bytes, sha256 }. */
-function summed(path) {
-  const content = readFileSync(join(root, path));
-  return { path, bytes: content.length, sha256: createHash("sha256").update(content).digest("hex") };
-}
+/** The files below a folder of the project, each as { path, bytes, sha256 }. */
+const summed = (folder) =>
+  [...filesOf(join(root, folder))].map((file) => {
+    const content = readFileSync(file);
+    const sha256 = createHash("sha256").update(content).digest("hex");
+    return { path: relative(root, file), bytes: content.length, sha256 };
+  });
 
 function list(title, files) {
   print(title);
@@ -60,7 +55,6 @@ await main(async () => {
 
   const tools = await setup();
   await buildWorker(tools);
-  await buildPackage(tools);
   await buildSite(tools);
   const { sbom } = await import("./release/sbom.mjs");
   rmSync(files, { recursive: true, force: true });
@@ -77,9 +71,7 @@ await main(async () => {
 
   print(`The npm package, ${filename}, contains (bytes):`);
   for (const { path, size } of inside) row(size, path);
-  const [published, worker, site] = ["target/release-files", "build", "www/dist"].map((folder) =>
-    below(folder).map(summed),
-  );
+  const [published, worker, site] = ["target/release-files", "build", "www/dist"].map(summed);
   list("Published, or attached to the release (bytes, SHA-256):", published);
   list("Deployed from this commit, by anyone who builds it:", worker);
   const bytes = site.reduce((sum, file) => sum + file.bytes, 0);

@@ -1,11 +1,11 @@
 // `npm run reproducible`: builds the last commit once more, in a clone in another folder with empty targets, and compares the
 // Worker, the npm package and the site with those of this folder, byte by byte.
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { buildPackage } from "./build-package.mjs";
+import { join, relative } from "node:path";
 import { buildSite } from "./build-site.mjs";
 import { buildWorker } from "./build-worker.mjs";
+import { filesOf } from "./lib/fingerprint.mjs";
 import { root } from "./lib/paths.mjs";
 import { main, Problem } from "./lib/problem.mjs";
 import { ask, run } from "./lib/run.mjs";
@@ -16,12 +16,8 @@ const BUILT = ["build", join("npm", "dist"), join("www", "dist")];
 
 /** The files that are built below `folder`, as a map from path to bytes. */
 function built(folder) {
-  const files = BUILT.flatMap((part) =>
-    readdirSync(join(folder, part), { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => join(entry.parentPath, entry.name)),
-  );
-  return new Map(files.map((path) => [path.slice(folder.length + 1), readFileSync(path)]));
+  const files = BUILT.flatMap((part) => [...filesOf(join(folder, part))]);
+  return new Map(files.map((path) => [relative(folder, path), readFileSync(path)]));
 }
 
 await main(async () => {
@@ -32,7 +28,6 @@ await main(async () => {
     });
   const tools = await setup();
   await buildWorker(tools);
-  await buildPackage(tools);
   await buildSite(tools);
   const other = mkdtempSync(join(tmpdir(), "connector-vault-again-"));
   try {

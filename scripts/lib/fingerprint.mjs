@@ -4,7 +4,8 @@ import { mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from "n
 import { dirname, join } from "node:path";
 import { root } from "./paths.mjs";
 
-function* filesOf(path) {
+/** All files at or below a path, in order; none if nothing is there. */
+export function* filesOf(path) {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (!stat) return;
   if (!stat.isDirectory()) {

@@ -11,6 +11,9 @@ export const BUNDLED = [
   ...["charts.css", "swagger-ui-dist", "simple-icons"],
 ];
 
+/** A licence as SPDX writes it; a slash is an older way to write OR. */
+export const spdx = (license) => license.replaceAll(/\s*\/\s*/g, " OR ");
+
 /**
  * The crates that a part is built from, those that only help to build it included.
  * @param {"worker" | "client"} feature

@@ -1,5 +1,6 @@
 // Software bills of materials in CycloneDX's form: what a published part is built from, with versions, licences and checksums.
 import { Enums, Models, Serialize, Spec } from "@cyclonedx/cyclonedx-library";
+import { spdx } from "./parts.mjs";
 
 /** @returns {string} the package's URL of the purl specification */
 const purl = (type, name, version) =>
@@ -14,8 +15,7 @@ function library(type, { name, version, license, repository, sha256, sha512 }) {
     bomRef: `${type}:${name}@${version}`,
     version,
     hashes,
-    // Before SPDX, a slash meant OR.
-    licenses: new Models.LicenseRepository([new Models.LicenseExpression(license.replaceAll(/\s*\/\s*/g, " OR "))]),
+    licenses: new Models.LicenseRepository([new Models.LicenseExpression(spdx(license))]),
     purl: purl(type, name, version),
     externalReferences: new Models.ExternalReferenceRepository(references),
   });

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { root } from "../lib/paths.mjs";
 import { run } from "../lib/run.mjs";
-import { BUNDLED } from "../release/parts.mjs";
+import { BUNDLED, spdx } from "../release/parts.mjs";
 
 const PERMISSIVE = new Set([
   ...["MIT", "Apache-2.0", "Apache-2.0 WITH LLVM-exception", "ISC", "BSD-2-Clause", "BSD-3-Clause", "0BSD", "Zlib"],
@@ -14,9 +14,10 @@ const PERMISSIVE = new Set([
 ]);
 /** Of tools that run on a developer's machine and are not passed on. */
 const FOR_TOOLS = new Set([...PERMISSIVE, "MPL-2.0", "LGPL-3.0-or-later", "CC-BY-4.0", "Python-2.0"]);
-/** Whether an SPDX expression can be met by these licences. `/` is an older way to write OR. */
+
+/** Whether a licence expression can be met by these licences. */
 function isMet(expression, allowed) {
-  const plain = expression.replaceAll(/\s*\/\s*/g, " OR ").replaceAll(/ WITH /g, "_WITH_");
+  const plain = spdx(expression).replaceAll(/ WITH /g, "_WITH_");
   const tokens = plain.match(/[()]|[^\s()]+/g);
   const one = () => {
     const token = tokens.shift();
