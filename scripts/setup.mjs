@@ -26,7 +26,7 @@ export async function setup({
   meanwhile = async () => {},
 } = {}) {
   const start = Date.now();
-  // A cargo that finds no target folder renames one of its own to it, and that of another cargo, which is still empty, is gone.
+  // If its target folder is missing, cargo renames a new one into place, and may replace the one of a cargo that just started.
   for (const name of ["tools", "wasm"]) mkdirSync(join(root, "target", name), { recursive: true });
   // npm waits for the network, the rest mostly for the processor.
   const npm = npmPackages();

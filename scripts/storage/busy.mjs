@@ -5,20 +5,20 @@ import { setTimeout as pause } from "node:timers/promises";
 const ATTEMPTS = 100;
 const PAUSE_MS = 100;
 
-/** Does `work` again as long as it fails with what `means` that a file is taken: then it has done nothing yet. */
-async function again(work, means) {
+/** Repeats `work` while it fails with a message that matches `taken`: then it has done nothing yet. */
+async function again(work, taken) {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work();
     } catch (error) {
-      if (attempt === ATTEMPTS || !means.test(error.message)) throw error;
+      if (attempt === ATTEMPTS || !taken.test(error.message)) throw error;
       await pause(PAUSE_MS);
     }
   }
 }
 
-/** Does `work` again as long as it finds a file taken. */
+/** Repeats `work` while it finds a file taken. */
 export const whenNotBusy = (work) => again(work, /SQLITE_BUSY/);
 
-/** Waits until workerd can open a database's file. Of a taken one it says only that there was an internal error. */
+/** Waits until workerd can open a database. While the file is taken, workerd may report just an internal error. */
 export const untilOpen = (database) => again(() => database.prepare("SELECT 1").run(), /SQLITE_BUSY|^internal error/);

@@ -120,6 +120,8 @@ async function answerKv(opened, request) {
 export class Storage {
   #path;
   #opened;
+  /** The database, once its file could be opened. */
+  #database;
   /** The ids that are open, and the files that belong to them. */
   #ids = "";
   #files = [];
@@ -168,13 +170,21 @@ export class Storage {
     return this.#opened;
   }
 
+  async #databaseOf(opened) {
+    if (!this.#database) {
+      const database = await opened.getD1Database("DATABASE");
+      await untilOpen(database);
+      this.#database = database;
+    }
+    return this.#database;
+  }
+
   /** Answers a request, or fails; a D1 error's message begins with `D1_`, one of KV with `KV`. */
   async answer(request) {
     const opened = await this.#open(request);
     try {
       if (request.kv) return await answerKv(opened, request);
-      const database = await opened.getD1Database("DATABASE");
-      if (!this.#files.length) await untilOpen(database);
+      const database = await this.#databaseOf(opened);
       const answers = await whenNotBusy(() =>
         database.batch(request.sql.map((statement) => database.prepare(statement))),
       );
@@ -187,6 +197,7 @@ export class Storage {
   async close() {
     const opened = this.#opened;
     this.#opened = undefined;
+    this.#database = undefined;
     this.#ids = "";
     this.#files = [];
     await opened?.dispose();
