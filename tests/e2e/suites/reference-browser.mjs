@@ -10,7 +10,7 @@ import { CODES, EXAMPLES, keys } from "../support/reference.mjs";
 const AXE = readFileSync(join(root, "node_modules", "axe-core", "axe.min.js"), "utf8");
 const THEMES = { light: "rgb(255, 255, 255)", dark: "rgb(17, 19, 26)" };
 const PHONE = { width: 390, height: 844 };
-/** So many of the reference's operations and schemas are open at a time. */
+/** The number of operations or schemas that are open on a page. */
 const TOGETHER = 8;
 const DESK = { width: 1280, height: 900 };
 
@@ -83,121 +83,111 @@ export function referenceInBrowser(world) {
       await block(page, id).locator(".responses-table").waitFor();
     };
 
-    // A few at a time: whatever is open is drawn anew with every click.
-    test("/docs shows every operation, accessibly in both themes", () =>
+    /** Looks at a few of `all` on each page: Swagger UI redraws everything that is open on each click. */
+    async function lookAtEach(all, use) {
+      for (let at = 0; at < all.length; at += TOGETHER)
+        await look("/docs", (page) => use(page, all.slice(at, at + TOGETHER), at), tellViolations);
+    }
+
+    test("/docs lists everything, accessibly in both themes", () =>
       look(
         "/docs",
         async (page) => {
           await page.getByRole("heading", { name: "Schemas" }).waitFor();
           await expectFit(page, "the list");
-          let open = [];
-          const expectOpenToFit = async () => {
-            await expectFit(page, open.join(", "), ["#reference"]);
-            open = [];
-            await page.goto("about:blank");
-            await page.goto(`${world.reference.address}/docs`);
-          };
-          for (const [
-            id,
-            { path, method, summary, parameters = [], responses, requestBody, "x-codeSamples": samples },
-          ] of world.reference.description.operations) {
-            await opened(page, id);
-            open.push(id);
-            const text = await block(page, id).innerText();
-            for (const part of [path, method, summary, ...samples.map(({ source }) => source.trim())])
-              assert.ok(text.replaceAll("\u200b", "").includes(part), `${id}: ${part}`);
-            const told = (selector, name) =>
-              block(page, id)
-                .locator(selector)
-                .evaluateAll((elements, name) => elements.map((element) => element.dataset[name]), name);
-            assert.deepEqual(
-              (await told("[data-param-name]", "paramName")).sort(),
-              parameters.map((parameter) => world.reference.description.resolve(parameter).name).sort(),
-              id,
-            );
-            assert.deepEqual(await told("tr.response[data-code]", "code"), Object.keys(responses), id);
-            const options = await block(page, id)
-              .locator(".examples-select option")
-              .evaluateAll((all) => all.map(({ value }) => value));
-            const contents = [
-              requestBody,
-              ...Object.values(responses).map((response) => world.reference.description.resolve(response)),
-            ].flatMap((thing) => Object.values(thing?.content ?? {}));
-            assert.deepEqual(
-              options,
-              contents.flatMap(({ examples = {} }) => Object.keys(examples)),
-              id,
-            );
-            // Each header once, with the statuses that have it.
-            const having = new Map();
-            for (const [status, response] of Object.entries(responses)) {
-              for (const name of Object.keys(world.reference.description.resolve(response).headers))
-                having.set(name, [...(having.get(name) ?? []), status]);
-            }
-            const shown = await block(page, id)
-              .locator(".answer-headers tbody tr")
-              .evaluateAll((rows) => rows.map((row) => [row.cells[0].textContent, row.cells[2].textContent]));
-            const statusesOf = (text) => {
-              if (!text.startsWith("every response")) return text.split(", ");
-              const others = text.replace(/every response( except )?/, "").split(", ");
-              return Object.keys(responses).filter((status) => !others.includes(status));
-            };
-            assert.deepEqual(
-              Object.fromEntries(shown.map(([name, text]) => [name, statusesOf(text)])),
-              Object.fromEntries(having),
-              id,
-            );
-            assert.equal(shown.length, having.size, id);
-            assert.equal(
-              await block(page, id).locator(".response .headers-wrapper, .response .headers").count(),
-              0,
-              id,
-            );
-            if (id === "createConnection") {
-              for (const tab of await block(page, id).locator(".tablinks[data-name=model]").all()) await tab.click();
-            }
-            if (open.length === TOGETHER) await expectOpenToFit();
-          }
-          await expectOpenToFit();
         },
         tellViolations,
       ));
 
-    test("/docs shows every schema, accessibly in both themes", () =>
-      look(
-        "/docs",
-        async (page) => {
-          await page.getByRole("heading", { name: "Schemas" }).waitFor();
-          const schemas = page.locator("section.models article[data-json-schema-level='0']");
-          const names = await schemas.evaluateAll((all) =>
-            all.map((each) => each.querySelector(".json-schema-2020-12__title").textContent),
-          );
-          const described = Object.entries(world.reference.description.document.components.schemas);
+    test("/docs shows every operation, accessibly in both themes", () =>
+      lookAtEach([...world.reference.description.operations], async (page, operations) => {
+        for (const [
+          id,
+          { path, method, summary, parameters = [], responses, requestBody, "x-codeSamples": samples },
+        ] of operations) {
+          await opened(page, id);
+          const text = await block(page, id).innerText();
+          for (const part of [path, method, summary, ...samples.map(({ source }) => source.trim())])
+            assert.ok(text.replaceAll("\u200b", "").includes(part), `${id}: ${part}`);
+          const told = (selector, name) =>
+            block(page, id)
+              .locator(selector)
+              .evaluateAll((elements, name) => elements.map((element) => element.dataset[name]), name);
           assert.deepEqual(
-            names,
-            described.map(([name]) => name),
+            (await told("[data-param-name]", "paramName")).sort(),
+            parameters.map((parameter) => world.reference.description.resolve(parameter).name).sort(),
+            id,
           );
-          for (const [at, [name, schema]] of described.entries()) {
-            const shown = schemas.nth(at);
-            await shown.getByRole("button", { name: "Expand all" }).first().click();
-            await shown.getByRole("button", { name: "Collapse all" }).first().waitFor();
-            const text = await shown.innerText();
-            const members = [schema, ...(schema.oneOf ?? [])].flatMap(({ properties = {} }) =>
-              Object.entries(properties),
-            );
-            assert.ok(members.length > 0, name);
-            for (const [member, { description: said }] of members) {
-              assert.ok(text.includes(member), `${name}.${member}`);
-              if (said) assert.ok(text.includes(said.replaceAll("`", "")), `${name}.${member}: ${said}`);
-            }
-            if (at % TOGETHER !== TOGETHER - 1 && at !== described.length - 1) continue;
-            await expectFit(page, `the schemas up to ${name}`, ["section.models"]);
-            await page.reload();
-            await schemas.last().waitFor();
+          assert.deepEqual(await told("tr.response[data-code]", "code"), Object.keys(responses), id);
+          const options = await block(page, id)
+            .locator(".examples-select option")
+            .evaluateAll((all) => all.map(({ value }) => value));
+          const contents = [
+            requestBody,
+            ...Object.values(responses).map((response) => world.reference.description.resolve(response)),
+          ].flatMap((thing) => Object.values(thing?.content ?? {}));
+          assert.deepEqual(
+            options,
+            contents.flatMap(({ examples = {} }) => Object.keys(examples)),
+            id,
+          );
+          // Each header once, with the statuses that have it.
+          const having = new Map();
+          for (const [status, response] of Object.entries(responses)) {
+            for (const name of Object.keys(world.reference.description.resolve(response).headers))
+              having.set(name, [...(having.get(name) ?? []), status]);
           }
-        },
-        tellViolations,
-      ));
+          const shown = await block(page, id)
+            .locator(".answer-headers tbody tr")
+            .evaluateAll((rows) => rows.map((row) => [row.cells[0].textContent, row.cells[2].textContent]));
+          const statusesOf = (text) => {
+            if (!text.startsWith("every response")) return text.split(", ");
+            const others = text.replace(/every response( except )?/, "").split(", ");
+            return Object.keys(responses).filter((status) => !others.includes(status));
+          };
+          assert.deepEqual(
+            Object.fromEntries(shown.map(([name, text]) => [name, statusesOf(text)])),
+            Object.fromEntries(having),
+            id,
+          );
+          assert.equal(shown.length, having.size, id);
+          assert.equal(await block(page, id).locator(".response .headers-wrapper, .response .headers").count(), 0, id);
+          if (id === "createConnection") {
+            for (const tab of await block(page, id).locator(".tablinks[data-name=model]").all()) await tab.click();
+          }
+        }
+        await expectFit(page, operations.map(([id]) => id).join(", "));
+      }));
+
+    test("/docs shows every schema, accessibly in both themes", () => {
+      const described = Object.entries(world.reference.description.document.components.schemas);
+      return lookAtEach(described, async (page, few, first) => {
+        await page.getByRole("heading", { name: "Schemas" }).waitFor();
+        const schemas = page.locator("section.models article[data-json-schema-level='0']");
+        const names = await schemas.evaluateAll((all) =>
+          all.map((each) => each.querySelector(".json-schema-2020-12__title").textContent),
+        );
+        assert.deepEqual(
+          names,
+          described.map(([name]) => name),
+        );
+        for (const [at, [name, schema]] of few.entries()) {
+          const shown = schemas.nth(first + at);
+          await shown.getByRole("button", { name: "Expand all" }).first().click();
+          await shown.getByRole("button", { name: "Collapse all" }).first().waitFor();
+          const text = await shown.innerText();
+          const members = [schema, ...(schema.oneOf ?? [])].flatMap(({ properties = {} }) =>
+            Object.entries(properties),
+          );
+          assert.ok(members.length > 0, name);
+          for (const [member, { description: said }] of members) {
+            assert.ok(text.includes(member), `${name}.${member}`);
+            if (said) assert.ok(text.includes(said.replaceAll("`", "")), `${name}.${member}: ${said}`);
+          }
+        }
+        await expectFit(page, few.map(([name]) => name).join(", "), ["section.models"]);
+      });
+    });
 
     test("a key opens what is tried out, and stays nowhere", () =>
       look(
