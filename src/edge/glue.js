@@ -63,7 +63,7 @@ export async function send(method, url, head, sent, deadline, most) {
 
 /**
  * As `send`, but resolves as soon as the answer begins: to the `Response`, or to 1 or 2. Without `sent`, the body is that of
- * `request`, as it arrives; the deadline counts from when all of it has been sent. It ends when whoever sent `request` leaves.
+ * `request`, as it arrives; the deadline counts from when all of it has been sent. It is aborted when the sender of `request` disconnects.
  */
 export async function open(method, url, head, sent, request, deadline) {
   const stop = new AbortController();

@@ -87,7 +87,7 @@ pub type Platforms = Box<dyn FnMut(&HttpRequest) -> Result<HttpResponse, HttpErr
 /// When tests begin, in milliseconds since 1970-01-01 UTC.
 const START: u64 = 1_800_000_000_000;
 
-/// An empty database with the real migrations. To apply them takes longer than most tests do.
+/// An empty database with the real migrations: applying them takes longer than most tests do, so it is done once.
 static MIGRATED: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let mut world = World::empty();
     for migration in migrations() {

@@ -72,7 +72,7 @@ export function Top() {
   );
 }
 
-/** Browsers bring what gets the focus into sight, but not always if a part of it is in sight already. */
+/** Browsers scroll a focused link into view, but not always if it is partly visible already. */
 const show = (target: EventTarget | null) =>
   target instanceof Element && target.scrollIntoView({ block: "nearest", inline: "nearest" });
 

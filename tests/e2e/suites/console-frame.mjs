@@ -36,7 +36,7 @@ export function consoleFrame(world) {
       ));
 
     for (const width of [320, 390])
-      test(`the menu is one row, which shows where one is: ${width} px`, () =>
+      test(`the menu is one row, and shows the current view: ${width} px`, () =>
         visit(
           "/integrations",
           async (page) => {

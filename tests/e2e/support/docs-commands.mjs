@@ -75,7 +75,7 @@ export async function expectCommand([first, ...rest]) {
   if (options.length === 0) return undefined;
   const operator = SCRIPTS[script].match(/^node scripts\/operator\.mjs ([\w-]+)$/)?.[1];
   if (operator) return expectKnown(program, "connector-vault", [operator, ...options]);
-  // What these do not know themselves reaches wrangler.
+  // These two pass the options that they do not know on to wrangler.
   const command = { start: "dev", deploy: "deploy" }[script];
   if (command) return expectKnown(wrangler, "wrangler", [command, ...options]);
   const source = readFileSync(join(root, SCRIPTS[script].match(/^node (\S+)$/)[1]), "utf8");

@@ -29,6 +29,6 @@ export function When({ at, both = false }: { at: string; both?: boolean }) {
   );
 }
 
-/** A moment at which something will be done; a little later, it still is about to be. */
+/** When something is due. Once that moment has passed, it can happen at any time. */
 export const Soon = ({ at, both = false }: { at: string; both?: boolean }) =>
   Date.parse(at) > Date.now() ? <When at={at} both={both} /> : <>any moment now</>;
