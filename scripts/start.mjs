@@ -1,6 +1,7 @@
 // `npm start`: from a fresh clone to a running service with a real catalog and a key to try it.
 //
 //   npm start -- --log          prints a line for each request, too
+//   npm start -- --shards 3     adds local databases, and binds them in wrangler.toml, until there are three
 //   npm start -- --port 9000    all other options reach `wrangler dev`
 import { join } from "node:path";
 import { compilePackage } from "./build-package.mjs";
@@ -57,6 +58,7 @@ await main(async () => {
   const storage = locked("start", "it makes the catalog and the demo account", async () => {
     await importCatalog(program);
     await publishCatalog(program, given);
+    if (given.shards) await run(program, ["shards", "add", "--total", given.shards, ...given.place]);
     await migrateState(program, given);
     ensureSecrets();
     await seedDemoAccount(program, given);

@@ -19,6 +19,8 @@ import { Steps } from "./test/steps.mjs";
 
 const TARGET = ["--target", "wasm32-unknown-unknown"];
 const NATIVE = [[], ["--features", "cli"]];
+// The parts of the API's tests that are about what an account has: they pass in each database.
+const OF_ACCOUNTS = ["access", "call", "connect", "keys", "sessions", "tokens", "usage", "vault", "webhooks"];
 const WASM = { worker: ["--lib"], client: ["--lib", "--test", "client"] };
 const E2E = join("tests", "e2e");
 // Those that take longest, longest first: what starts last should not be what everybody waits for.
@@ -178,6 +180,12 @@ await main(async () => {
     const nativeTests = ["test", "--quiet", "--features", "cli"];
     steps.add("native tests", () => run("cargo", nativeTests, { show: true, timeout: STEP_MS }), {
       ...setUp,
+      uses: "target/debug",
+    });
+    const inShard = [...nativeTests, "--test", "api", "--", ...OF_ACCOUNTS, "--skip", "schedule"];
+    const env = { CONNECTOR_VAULT_TEST_SHARD: "1234" };
+    steps.add("tests of accounts in another database", () => run("cargo", inShard, { env, timeout: STEP_MS }), {
+      needs: ["set-up", "native tests"],
       uses: "target/debug",
     });
   }

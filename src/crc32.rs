@@ -1,9 +1,13 @@
 //! CRC-32 as in ISO 3309 and zip: it detects damage and does not protect against tampering.
 
+use std::sync::LazyLock;
+
 use crc::{CRC_32_ISO_HDLC, Crc, Digest, NoTable, Table};
 
-/// One table of 1 KiB: the usual sixteen would make up a tenth of the Worker.
-static CRC32: Crc<u32, Table<1>> = Crc::<u32, Table<1>>::new(&CRC_32_ISO_HDLC);
+/// The sixteen tables of 1 KiB are computed when they are needed first: they can't be compressed, so stored they would be a
+/// thirtieth of the Worker.
+static CRC32: LazyLock<Crc<u32, Table<16>>> =
+    LazyLock::new(|| Crc::<u32, Table<16>>::new(&CRC_32_ISO_HDLC));
 
 /// The CRC-32 of `bytes`.
 #[must_use]
@@ -19,6 +23,6 @@ pub fn crc32_of_few(bytes: &[u8]) -> u32 {
 
 /// A CRC-32 over several pieces, fed one after the other.
 #[must_use]
-pub fn crc32_of_pieces() -> Digest<'static, u32, Table<1>> {
+pub fn crc32_of_pieces() -> Digest<'static, u32, Table<16>> {
     CRC32.digest()
 }

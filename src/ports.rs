@@ -307,6 +307,8 @@ pub enum HttpError {
     TimedOut,
     /// Its answer is larger than [`MAX_ANSWER`].
     TooLarge,
+    /// The caller for whom it was asked has disconnected.
+    CallerLeft,
 }
 
 /// The most bytes of another service's answer that are read.

@@ -167,6 +167,17 @@ named! {
 }
 
 named! {
+    /// What became of an event at a webhook.
+    DeliveryState:
+    /// It is to be sent, for the first time or once more.
+    Pending = "pending",
+    /// The receiver has accepted it.
+    Delivered = "delivered",
+    /// It is not sent again, unless it is replayed.
+    Failed = "failed",
+}
+
+named! {
     /// A kind of credentials.
     CredentialType:
     /// Tokens of OAuth 2.0 (RFC 6749).

@@ -64,6 +64,8 @@ export interface ActionParameter {
   style: string;
   /** Whether each value of a list or an object stands for itself: `explode` of OpenAPI. */
   explode: boolean;
+  /** True if reserved characters of its value are sent as they are: `allowReserved` of OpenAPI. */
+  allowReserved?: true;
   /** The media type of the value, for a parameter that has one instead of a style. */
   contentType: string | null;
 }
@@ -118,7 +120,7 @@ export interface ActionDetail extends Action {
   auth: ActionAuth[];
   /**
    * All that the action takes as one JSON Schema, for validators and tools: an object with the members `path`, `query`,
-   * `header` and `body`, as far as the action has them.
+   * `header`, `cookie` and `body`, as far as the action has them.
    */
   input: JsonSchemaObject;
   /** What the platform answers. Only with `include: "responses"`. */

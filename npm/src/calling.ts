@@ -12,6 +12,8 @@ export interface ActionInput {
   query?: Record<string, unknown> | undefined;
   /** The parameters that are headers, by name. */
   header?: Record<string, unknown> | undefined;
+  /** The parameters that are cookies, by name. */
+  cookie?: Record<string, unknown> | undefined;
   /** The request's body. Files are strings in base64. */
   body?: unknown;
 }

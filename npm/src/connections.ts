@@ -150,6 +150,11 @@ export interface Connections {
   /** Returns the health of a connection: its state, the reason, and who must act. */
   status(id: string, options?: CallOptions): Promise<ConnectionStatus>;
   /**
+   * Finds out at once whether a connection works, and returns it as it is then. Never retried. While the service waits after
+   * a failure, it throws a `RateLimitError`.
+   */
+  check(id: string, options?: CallOptions): Promise<Connection>;
+  /**
    * Returns the credentials of a connection, ready to use; an access token that is about to expire is renewed first. Needs
    * an API key with the scope `credentials:read`.
    */
@@ -216,6 +221,12 @@ export function connections(caller: Caller): Connections {
         () => Call.getStatus(text(id, "id")),
         callOptions(options),
         (json) => typeof (json as Partial<ConnectionStatus> | null)?.state === "string",
+      ),
+    check: async (id, options) =>
+      caller.one(
+        () => Call.checkConnection(text(id, "id")),
+        { ...callOptions(options), repeatable: false },
+        isConnection,
       ),
     getCredentials: async (id, query, options) =>
       caller.one(

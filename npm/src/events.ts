@@ -48,7 +48,7 @@ export interface PlatformCall {
   path?: string;
   /** The status of the platform's response; null without one. */
   status: number | null;
-  /** The error code of the service's own response, if the platform gave none. */
+  /** The error code of the service's own response, if the platform gave none; `caller_disconnected` if the caller did not wait. */
   error: string | null;
   /** Milliseconds until the platform's response began. */
   durationMs: number;

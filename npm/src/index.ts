@@ -109,6 +109,7 @@ export type {
   Delivery,
   DeliveryPage,
   DeliveryQuery,
+  DeliveryState,
   NewWebhook,
   Replay,
   Replayed,

@@ -37,6 +37,10 @@ export interface Names {
     | "basic"
     | "bearer"
     | "aws_sigv4";
+  DeliveryState:
+    | "pending"
+    | "delivered"
+    | "failed";
   Environment:
     | "test"
     | "live";
@@ -96,6 +100,7 @@ export interface Names {
     | "connection_exists"
     | "connection_failed"
     | "credentials_held"
+    | "not_checkable"
     | "oauth_client_missing"
     | "webhook_limit"
     | "webhook_inactive"

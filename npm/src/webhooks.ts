@@ -77,6 +77,9 @@ export interface Replayed {
   next: string | null;
 }
 
+/** What can become of an event at a webhook. */
+export type DeliveryState = "pending" | "delivered" | "failed";
+
 /** What became of an event at a webhook. */
 export interface Delivery {
   /** The event's id. */
@@ -86,7 +89,7 @@ export interface Delivery {
   /** When it happened (RFC 3339). */
   occurredAt: string;
   /** A failed delivery is not sent again, unless you replay it. */
-  state: "pending" | "delivered" | "failed";
+  state: DeliveryState;
   /** How often it was sent. */
   attempts: number;
   /** When it was last sent (RFC 3339). */
@@ -103,6 +106,8 @@ export interface Delivery {
 
 /** Which deliveries to list. */
 export interface DeliveryQuery {
+  /** Only deliveries in this state. */
+  state?: DeliveryState | undefined;
   /** Deliveries per request: 1–500, default 20; 100 when iterating. */
   limit?: number | undefined;
   /** `next` of a page: only deliveries of earlier events. */

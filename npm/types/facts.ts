@@ -52,6 +52,7 @@ export const parameters = {
   DeliveryQuery: {
     before: "text",
     limit: "number",
+    state: ["pending","delivered","failed"],
   },
   EventFilters: {
     after: "text",
@@ -63,7 +64,7 @@ export const parameters = {
 
 export const fields = {
   ActionInput: {
-    all: ["path","query","header","body"],
+    all: ["path","query","header","cookie","body"],
     nullable: [],
     required: [],
   },
@@ -152,7 +153,7 @@ export const rows = {
 
 export const documents = {
   ActionDetail: [
-    {"auth":[{"method":"oauth2","scopes":["read"]}],"deprecated":false,"description":"","documentationUrl":"https://alpha.example/docs","input":{"$schema":"https://json-schema.org/draft/2020-12/schema","additionalProperties":false,"properties":{"body":{},"path":{"additionalProperties":false,"properties":{"id":{}},"required":["id"],"type":"object"},"query":{"additionalProperties":false,"properties":{"filter":{}},"type":"object"}},"required":["path","body"],"type":"object"},"key":"postUser","method":"POST","modelName":"Model","parameters":[{"contentType":null,"explode":false,"in":"path","name":"id","required":true,"schema":{},"style":"simple"},{"contentType":"application/json","explode":true,"in":"query","name":"filter","required":false,"schema":{},"style":"form"}],"path":"/users/{id}","platform":"alpha","requestBody":{"contentTypes":["application/json"],"required":true,"schema":{}},"responses":[{"contentType":"application/json","description":"Created","schema":{},"status":"200"},{"contentType":null,"description":"","schema":null,"status":"204"}],"server":"https://alpha.example","title":"POST a user"},
+    {"auth":[{"method":"oauth2","scopes":["read"]}],"deprecated":false,"description":"","documentationUrl":"https://alpha.example/docs","input":{"$schema":"https://json-schema.org/draft/2020-12/schema","additionalProperties":false,"properties":{"body":{},"path":{"additionalProperties":false,"properties":{"id":{}},"required":["id"],"type":"object"},"query":{"additionalProperties":false,"properties":{"filter":{}},"type":"object"}},"required":["path","body"],"type":"object"},"key":"postUser","method":"POST","modelName":"Model","parameters":[{"contentType":null,"explode":false,"in":"path","name":"id","required":true,"schema":{},"style":"simple"},{"allowReserved":true,"contentType":"application/json","explode":true,"in":"query","name":"filter","required":false,"schema":{},"style":"form"}],"path":"/users/{id}","platform":"alpha","requestBody":{"contentTypes":["application/json"],"required":true,"schema":{}},"responses":[{"contentType":"application/json","description":"Created","schema":{},"status":"200"},{"contentType":null,"description":"","schema":null,"status":"204"}],"server":"https://alpha.example","title":"POST a user"},
   ],
   ConnectionSummary: [
     {"active":{"false":2,"true":2},"identityType":{"organization":1,"project":1,"team":1,"user":1},"otherPlatforms":0,"platforms":[{"platform":"alpha","total":4}],"state":{"degraded":1,"failed":1,"operational":1,"unknown":1},"total":4},

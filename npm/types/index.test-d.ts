@@ -29,6 +29,7 @@ export type Enumerations = Check<{
   credentialsAreOfEach: SameNames<declared.Credentials["type"], declared.CredentialType>;
   ConnectionState: SameNames<declared.ConnectionState, Names["ConnectionState"]>;
   ConnectorStatus: SameNames<declared.ConnectorStatus, Names["ConnectorStatus"]>;
+  DeliveryState: SameNames<declared.DeliveryState, Names["DeliveryState"]>;
   Environment: SameNames<declared.Environment, Names["Environment"]>;
   EventType: SameNames<declared.EventType, Names["EventType"]>;
   eventsAreOfEach: SameNames<declared.VaultEvent["type"], declared.EventType>;
@@ -43,6 +44,7 @@ export type Enumerations = Check<{
     | "ConnectionState"
     | "ConnectorStatus"
     | "CredentialType"
+    | "DeliveryState"
     | "Environment"
     | "EventType"
     | "Grant"

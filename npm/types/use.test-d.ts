@@ -222,6 +222,7 @@ export async function connecting(connection: Connection, signal: AbortSignal) {
     is<string | undefined>(event.data.reason?.code);
   }
   is<string>((await vault.events.page({ after: "evt_0000000000042" })).next);
+  is<Connection>(await vault.connections.check("id", { signal }));
   const webhook = await vault.webhooks.create({
     url: "https://app.example.com/webhooks",
     types: ["connection.failed"],
@@ -232,6 +233,9 @@ export async function connecting(connection: Connection, signal: AbortSignal) {
   is<string | null>((await vault.webhooks.replay(webhook.id, { from: "evt_0000000000042" })).next);
   for await (const delivery of vault.webhooks.deliveries(webhook.id))
     is<"pending" | "delivered" | "failed">(delivery.state);
+  vault.webhooks.deliveries(webhook.id, { state: "failed", limit: 5 });
+  // @ts-expect-error no such state
+  vault.webhooks.deliveries(webhook.id, { state: "lost" });
   const event = await verifyWebhook(new Request("https://app.example.com"), webhook.secret);
   if (event.type === "connection.failed") is<Connection>(event.data.connection);
   await verifyWebhook({ headers: { "webhook-id": "…" }, body: "{}" }, [webhook.secret]);

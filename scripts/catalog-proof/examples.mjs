@@ -1,7 +1,7 @@
 // The example values that a document holds for what an operation takes.
 import { isObject, parameters } from "./document.mjs";
 
-const PLACES = new Set(["path", "query", "header"]);
+const PLACES = new Set(["path", "query", "header", "cookie"]);
 const MAX_EACH = 20;
 
 /** The values of `example` and `examples`, however the version of OpenAPI writes them. */

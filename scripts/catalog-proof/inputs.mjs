@@ -19,7 +19,8 @@ function regExp(source, flags) {
       return false;
     }
   };
-  return { test };
+  // What tells a validator's patterns apart: without it, one stands for all.
+  return { test, toString: () => String(pattern) };
 }
 regExp.code = "regExp";
 

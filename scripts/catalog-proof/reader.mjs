@@ -11,7 +11,7 @@ export function differences(document, found, action, connector) {
   if (!found) return [`no operation ${action.method} ${action.path}`];
   return [
     ...compare("parameters", documented(document, found), listed(action.parameters)),
-    ...compare("input", listed(action.parameters.filter((one) => one.in !== "cookie")), taken(action.input)),
+    ...compare("input", listed(action.parameters.filter((one) => !isKey(one, connector))), taken(action.input)),
     ...bodies(document, found, action),
     ...security(document, found, action, connector),
   ];
@@ -22,6 +22,10 @@ function compare(what, wanted, got) {
   const more = [...got].filter((one) => !wanted.has(one));
   return lacks.length + more.length === 0 ? [] : [`${what}: lacks [${lacks}], has besides [${more}]`];
 }
+
+/** Whether a parameter is the cookie of a key, which comes with the connection. */
+const isKey = (parameter, connector) =>
+  parameter.in === "cookie" && connector.authMethods.some((one) => one.in === "cookie" && one.name === parameter.name);
 
 const line = (place, name, required) => `${place} ${name}${required ? " required" : ""}`;
 const listed = (list) => new Set(list.map((one) => line(one.in, one.name, one.required)));
@@ -42,7 +46,7 @@ function documented(document, found) {
 
 function taken(input) {
   const found = new Set();
-  for (const place of ["path", "query", "header"]) {
+  for (const place of ["path", "query", "header", "cookie"]) {
     const object = input.properties[place];
     const required = new Set(object?.required);
     for (const name of Object.keys(object?.properties ?? {})) found.add(line(place, name, required.has(name)));

@@ -10,7 +10,8 @@ import { Cloudflare } from "./cloudflare.mjs";
 
 // What wrangler.toml comes with.
 const NAMESPACE = /^(\s*id\s*=\s*")0{32}(?=")/m;
-const DATABASE = /^(\s*database_id\s*=\s*")[0-]{36}(?=")/m;
+const DATABASES = /^\[\[d1_databases\]\]\n(?:(?!\[).+\n?)*/gm;
+const DATABASE = /^(\s*database_id\s*=\s*")0{8}-0{4}-0{4}-0{4}-\d{12}(?=")/m;
 const QUEUE = /^\s*queue\s*=\s*"([^"]+)"/m;
 const DATABASE_NAME = /^\s*database_name\s*=\s*"([^"]+)"/m;
 const CATALOG = "connector-vault-catalog";
@@ -29,7 +30,10 @@ export function steps({ folder, program, catalog, args = [] }, made = {}) {
   const cloudflare = new Cloudflare(folder);
   const operator = (command, options) => run(program, [...command, "--remote"], { cwd: folder, ...options });
   const { config } = cloudflare;
-  const [databaseName, queue] = [DATABASE_NAME, QUEUE].map((pattern) => config.match(pattern)?.[1]);
+  const queue = config.match(QUEUE)?.[1];
+  const unboundDatabases = () => (cloudflare.config.match(DATABASES) ?? []).filter((table) => DATABASE.test(table));
+  const nameOf = (table) => table.match(DATABASE_NAME)?.[1];
+  const missing = unboundDatabases().map(nameOf);
   /** Writes the id of what `create` gives where the placeholder is. */
   const bind = async (placeholder, create) => {
     if (!placeholder.test(cloudflare.config)) return;
@@ -49,8 +53,14 @@ export function steps({ folder, program, catalog, args = [] }, made = {}) {
     {
       title: "D1 database",
       would:
-        DATABASE.test(config) && `find or create the D1 database ${databaseName}, and write its id into wrangler.toml`,
-      does: () => bind(DATABASE, () => cloudflare.database(databaseName)),
+        missing.length > 0 &&
+        `find or create the D1 database ${missing.join(", ")}, and write its id into wrangler.toml`,
+      does: async () => {
+        for (const table of unboundDatabases()) {
+          const id = await cloudflare.database(nameOf(table));
+          cloudflare.configure(cloudflare.config.replace(table, table.replace(DATABASE, `$1${id}`)));
+        }
+      },
     },
     {
       title: "queue",
@@ -59,7 +69,7 @@ export function steps({ folder, program, catalog, args = [] }, made = {}) {
     },
     {
       title: "migrations",
-      would: "apply the migrations that the database lacks",
+      would: "apply the migrations that a database lacks",
       does: (detail) => operator(["migrate"], { detail }),
     },
     {

@@ -1,4 +1,4 @@
-// What `npm start -- …` is told: one option of its own, and what it needs to know of those that go on to `wrangler dev`.
+// What `npm start -- …` is told: two options of its own, and what it needs to know of those that go on to `wrangler dev`.
 import { createServer } from "node:net";
 import { resolve } from "node:path";
 import { root, state } from "../lib/paths.mjs";
@@ -20,7 +20,12 @@ function valueOf(args, ...names) {
 
 /** Reads the options; fails when the port is not one. */
 export function options(given) {
-  const args = given.filter((arg) => arg !== "--log");
+  const shards = valueOf(given, "--shards");
+  if (given.some((arg) => arg.startsWith("--shards")) && !/^[1-9]\d{0,3}$/.test(shards ?? "")) {
+    throw new Problem(`--shards takes a number of databases, not "${shards ?? ""}".`);
+  }
+  const isOurs = (arg, at) => arg === "--log" || arg.startsWith("--shards") || given[at - 1] === "--shards";
+  const args = given.filter((arg, at) => !isOurs(arg, at));
   const text = valueOf(args, "--port");
   const port = text === undefined ? DEFAULT_PORT : Number(text);
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
@@ -30,7 +35,8 @@ export function options(given) {
   const folder = persistTo ? resolve(root, persistTo) : state;
   // Said to every command, so that an environment variable cannot send one of them elsewhere.
   const place = ["--local", "--persist-to", folder];
-  return { args, log: given.includes("--log"), port, host: valueOf(args, "--ip") ?? "localhost", state: folder, place };
+  const host = valueOf(args, "--ip") ?? "localhost";
+  return { args, log: given.includes("--log"), shards, port, host, state: folder, place };
 }
 
 /** Fails when somebody else listens on the port. */

@@ -1,8 +1,8 @@
 // This machine's KV and D1, opened by Miniflare in the same way as by `wrangler dev`, which may have them open too.
 //
-// A request has `database` and `namespace`, the ids in wrangler.toml, and one of these:
+// A request has `databases` and `namespace`, the ids in wrangler.toml, and one of these:
 //
-//   "sql":["…"]                    runs statements in one transaction      → {"results":[[{row}]]}
+//   "database":"…","sql":["…"]     runs statements in one transaction      → {"results":[[{row}]],"size":bytes}
 //   "kv":"list"                    all keys, in order                      → {"keys":[{"name","metadata"}]}
 //   "kv":"get","keys":["…"]        values as text, null for missing ones   → {"values":{"key":"…"}}
 //   "kv":"bytes","key":"…"         a value in base64, null for a missing one → {"value":"…"}
@@ -120,8 +120,8 @@ async function answerKv(opened, request) {
 export class Storage {
   #path;
   #opened;
-  /** The database, once its file could be opened. */
-  #database;
+  /** The databases whose files could be opened, by their ids. */
+  #databases = new Map();
   /** The ids that are open, and the files that belong to them. */
   #ids = "";
   #files = [];
@@ -149,8 +149,8 @@ export class Storage {
     });
   }
 
-  async #open({ database, namespace }) {
-    const ids = JSON.stringify([database, namespace]);
+  async #open({ databases, namespace }) {
+    const ids = JSON.stringify([databases, namespace]);
     const present = new Set(this.#look());
     // Whoever deletes a database, or puts another in its place, gets what is there now.
     if (this.#ids === ids && this.#files.every((file) => present.has(file))) return this.#opened;
@@ -161,7 +161,7 @@ export class Storage {
         modules: true,
         script: WRITER,
         resourcePersistencePath: this.#path,
-        d1Databases: { DATABASE: database },
+        d1Databases: Object.fromEntries(databases.map((id) => [id, id])),
         kvNamespaces: { NAMESPACE: namespace },
       }),
     );
@@ -170,13 +170,13 @@ export class Storage {
     return this.#opened;
   }
 
-  async #databaseOf(opened) {
-    if (!this.#database) {
-      const database = await opened.getD1Database("DATABASE");
+  async #databaseOf(opened, id) {
+    if (!this.#databases.has(id)) {
+      const database = await opened.getD1Database(id);
       await untilOpen(database);
-      this.#database = database;
+      this.#databases.set(id, database);
     }
-    return this.#database;
+    return this.#databases.get(id);
   }
 
   /** Answers a request, or fails; a D1 error's message begins with `D1_`, one of KV with `KV`. */
@@ -184,11 +184,11 @@ export class Storage {
     const opened = await this.#open(request);
     try {
       if (request.kv) return await answerKv(opened, request);
-      const database = await this.#databaseOf(opened);
+      const database = await this.#databaseOf(opened, request.database);
       const answers = await whenNotBusy(() =>
         database.batch(request.sql.map((statement) => database.prepare(statement))),
       );
-      return { results: answers.map(({ results }) => results) };
+      return { results: answers.map(({ results }) => results), size: answers.at(-1)?.meta.size_after ?? 0 };
     } finally {
       this.#files = this.#look();
     }
@@ -197,7 +197,7 @@ export class Storage {
   async close() {
     const opened = this.#opened;
     this.#opened = undefined;
-    this.#database = undefined;
+    this.#databases.clear();
     this.#ids = "";
     this.#files = [];
     await opened?.dispose();

@@ -3,10 +3,11 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { after, before, describe, test } from "node:test";
-import { open } from "../../src/edge/glue.js";
+import { isMatch, open } from "../../src/edge/glue.js";
+import { inTurn, turn } from "../../src/edge/turn.js";
 
 const TIMEOUT_MS = 20_000;
-const UNREACHABLE = 1;
+const CALLER_LEFT = 4;
 
 describe("requests to platforms", { timeout: TIMEOUT_MS }, () => {
   let [platform, url] = [];
@@ -30,7 +31,7 @@ describe("requests to platforms", { timeout: TIMEOUT_MS }, () => {
     const [, response] = await once(platform, "request");
     const closed = once(response, "close");
     caller.abort();
-    assert.equal(await opened, UNREACHABLE);
+    assert.equal(await opened, CALLER_LEFT);
     await closed;
     assert.equal(response.writableFinished, false);
   });
@@ -57,4 +58,65 @@ describe("requests to platforms", { timeout: TIMEOUT_MS }, () => {
       assert.equal(await (await opened).text(), "whole");
     }
   });
+});
+
+test("the schedule looks at few databases a minute, and at each in its turn", () => {
+  const env = (count) => {
+    const names = ["WORK", "VAULT", "VAULT_KEYS", ...Array.from({ length: count - 1 }, (_, at) => `VAULT_${at + 1}`)];
+    return Object.fromEntries(names.map((name) => [name, {}]));
+  };
+  const numbers = (count) => Array.from({ length: count }, (_, at) => at);
+  const at = (count, minute) => turn(env(count), minute * 60_000 + 59_999);
+  assert.deepEqual(turn({}, 1), []);
+  for (const count of [1, 3, 10]) assert.deepEqual(at(count, 7), numbers(count));
+  for (const [count, turns] of [
+    [11, 2],
+    [20, 2],
+    [21, 3],
+    [1000, 100],
+  ]) {
+    for (const start of [0, 1, 29_000_000]) {
+      const looked = numbers(turns).map((minute) => at(count, start + minute));
+      assert.ok(looked.every(({ length }) => length > 0 && length <= 10));
+      assert.deepEqual(
+        looked.flat().sort((a, b) => a - b),
+        numbers(count),
+      );
+      assert.deepEqual(at(count, start + turns), looked[0]);
+    }
+  }
+});
+
+test("a database that fails or is slow keeps no other from its turn", async () => {
+  const env = { VAULT: {}, VAULT_1: {}, VAULT_2: {} };
+  let answer;
+  const slow = new Promise((done) => (answer = done));
+  const [begun, done] = [[], []];
+  const run = async (number) => {
+    begun.push(number);
+    if (number === 0) await slow;
+    if (number === 1) throw "VAULT_1: no";
+    done.push(number);
+  };
+  const whole = inTurn(env, 0, run);
+  assert.deepEqual(begun, [0, 1, 2]);
+  assert.deepEqual(done, [2]);
+  answer();
+  await assert.rejects(whole, (cause) => cause === "VAULT_1: no");
+  assert.deepEqual(done, [2, 0]);
+  await inTurn({ VAULT: {} }, 0, async () => {});
+});
+
+test("patterns are read as HTML does, or else as JSON Schema does", () => {
+  for (const [pattern, text, expected] of [
+    ["[a-z]+", "abc", true],
+    ["[a-z]+", "abc1", false],
+    ["[\\p{L}--[a-z]]", "A", true],
+    ["[\\p{L}--[a-z]]", "a", false],
+    // No class of characters for HTML.
+    ["[-\\w\\._]+", "a-b.c", true],
+    ["[-\\w\\._]+", "a b", false],
+    ["(", "anything", true],
+  ])
+    assert.equal(isMatch(pattern, text), expected, `${pattern} ${text}`);
 });

@@ -101,6 +101,7 @@ test("local storage is where wrangler has it", () => {
   assert.deepEqual(options([]), {
     args: [],
     log: false,
+    shards: undefined,
     port: 8787,
     host: "localhost",
     state,
@@ -109,6 +110,15 @@ test("local storage is where wrangler has it", () => {
   assert.equal(state, join(root, ".wrangler", "state"));
   assert.equal(options(["--persist-to", "elsewhere"]).state, join(root, "elsewhere"));
   assert.equal(options(["--persist-to=/tmp/x y"]).state, "/tmp/x y");
+});
+
+test("--shards is npm start's own option, and takes a number", () => {
+  for (const given of [["--shards", "3"], ["--shards=3"]]) {
+    const { args, shards } = options([...given, "--port", "9000"]);
+    assert.deepEqual({ args, shards }, { args: ["--port", "9000"], shards: "3" });
+  }
+  for (const wrong of [["--shards"], ["--shards", "0"], ["--shards=many"]])
+    assert.throws(() => options(wrong), /number/);
 });
 
 test("--log is npm start's own option, and all others go on to wrangler dev", () => {

@@ -2,6 +2,7 @@
 
 use super::error::AuthenticationError;
 use super::key::{ApiKey, KeyHash};
+use super::shard::Shard;
 use super::token::{SessionSecrets, TOKEN_PREFIX, Token};
 use crate::access::confinement::Confinement;
 use crate::names::Names;
@@ -46,6 +47,15 @@ impl Caller {
         match self {
             Self::Key(key) => key.environment(),
             Self::Token(token) => token.environment,
+        }
+    }
+
+    /// The database that the secret states.
+    #[must_use]
+    pub const fn shard(&self) -> Shard {
+        match self {
+            Self::Key(key) => key.shard(),
+            Self::Token(token) => token.shard,
         }
     }
 

@@ -1,24 +1,29 @@
 //! API keys: `sk_test_` or `sk_live_`, 32 random base62 characters, and the CRC-32 of everything before it as 6 base62
-//! characters. The checksum lets mistyped and made-up keys be refused without asking storage.
+//! characters. The checksum lets mistyped and made-up keys be refused without asking storage. Keys of another database than
+//! the first say which, with two digits before the random characters.
 
 use std::fmt;
 
 use sha2::{Digest, Sha256};
 
+use super::shard::{DIGITS, Shard, digit};
 use crate::terms::Environment;
 
-/// Base62 digits in ascending order of value.
-const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 /// Random characters of a key: 190 bits.
 const RANDOM_LEN: usize = 32;
 /// Characters of the checksum: 62^6 > 2^32.
 const CHECKSUM_LEN: usize = 6;
+/// Characters after the prefix.
+const LEN: usize = RANDOM_LEN + CHECKSUM_LEN;
+/// The same with the digits of a shard.
+const MARKED_LEN: usize = DIGITS + LEN;
 
 /// A well-formed API key. `Debug` shows its environment only.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ApiKey {
     text: String,
     environment: Environment,
+    shard: Shard,
     hash: KeyHash,
 }
 
@@ -31,9 +36,14 @@ pub struct KeyHash(pub [u8; 32]);
 pub struct MalformedKeyError;
 
 impl ApiKey {
-    /// Creates a key; `fill` fills its argument with secure random bytes.
-    pub fn generate(environment: Environment, mut fill: impl FnMut(&mut [u8])) -> Self {
+    /// Creates a key of an account in this database; `fill` fills its argument with secure random bytes.
+    pub fn generate(
+        environment: Environment,
+        shard: Shard,
+        mut fill: impl FnMut(&mut [u8]),
+    ) -> Self {
         let mut text = String::from(prefix(environment));
+        text.push_str(&shard.digits());
         let end = text.len().saturating_add(RANDOM_LEN);
         while text.len() < end {
             let mut bytes = [0; RANDOM_LEN];
@@ -49,7 +59,7 @@ impl ApiKey {
         }
         let checksum = checksum(&text);
         text.push_str(&checksum);
-        Self::new(text, environment)
+        Self::new(text, environment, shard)
     }
 
     /// Parses a key. Asks no storage.
@@ -57,7 +67,7 @@ impl ApiKey {
     /// # Errors
     /// When the prefix, the length, a character or the checksum is wrong.
     pub fn parse(text: &str) -> Result<Self, MalformedKeyError> {
-        check(text).map(|environment| Self::new(text.to_owned(), environment))
+        check(text).map(|(environment, shard)| Self::new(text.to_owned(), environment, shard))
     }
 
     /// The environment that the key's prefix states.
@@ -66,9 +76,15 @@ impl ApiKey {
         self.environment
     }
 
-    fn new(text: String, environment: Environment) -> Self {
+    /// The database of the key's account.
+    #[must_use]
+    pub const fn shard(&self) -> Shard {
+        self.shard
+    }
+
+    fn new(text: String, environment: Environment, shard: Shard) -> Self {
         let hash = KeyHash(Sha256::digest(text.as_bytes()).into());
-        Self { text, environment, hash }
+        Self { text, environment, shard, hash }
     }
 
     /// The hash under which storage knows the key.
@@ -84,26 +100,38 @@ impl ApiKey {
     }
 }
 
-/// Checks the shape and the checksum of an API key. Returns the environment that its prefix states.
+/// The prefix's environment, and what comes after the prefix.
+fn split(text: &str) -> Option<(Environment, &str)> {
+    let mut all = Environment::ALL.into_iter();
+    all.find_map(|environment| Some((environment, text.strip_prefix(prefix(environment))?)))
+}
+
+/// The digits that say a key's shard, whether or not it is a good key. Returns `None` when it has none.
+pub(super) fn shard_digits(text: &str) -> Option<&str> {
+    let (_, rest) = split(text)?;
+    rest.get(..DIGITS).filter(|_| rest.len() == MARKED_LEN)
+}
+
+/// Checks the shape and the checksum of an API key. Returns what it states: the environment and the database.
 ///
 /// # Errors
 /// When the prefix, the length, a character or the checksum is wrong.
-pub fn check(text: &str) -> Result<Environment, MalformedKeyError> {
-    let (environment, rest) = Environment::ALL
-        .into_iter()
-        .find_map(|environment| Some((environment, text.strip_prefix(prefix(environment))?)))
-        .ok_or(MalformedKeyError)?;
-    let right_shape = rest.len() == RANDOM_LEN.saturating_add(CHECKSUM_LEN)
-        && rest.bytes().all(|b| b.is_ascii_alphanumeric());
+pub fn check(text: &str) -> Result<(Environment, Shard), MalformedKeyError> {
+    let (environment, rest) = split(text).ok_or(MalformedKeyError)?;
+    let shard = match shard_digits(text) {
+        Some(digits) => Shard::of_digits(digits).ok_or(MalformedKeyError)?,
+        None if rest.len() == LEN => Shard::FIRST,
+        None => return Err(MalformedKeyError),
+    };
     let (body, given) = text
         .len()
         .checked_sub(CHECKSUM_LEN)
         .and_then(|at| text.split_at_checked(at))
         .ok_or(MalformedKeyError)?;
-    if !right_shape || checksum(body) != given {
+    if !rest.bytes().all(|b| b.is_ascii_alphanumeric()) || checksum(body) != given {
         return Err(MalformedKeyError);
     }
-    Ok(environment)
+    Ok((environment, shard))
 }
 
 impl fmt::Debug for ApiKey {
@@ -135,11 +163,6 @@ const fn prefix(environment: Environment) -> &'static str {
     }
 }
 
-fn digit(value: u32) -> char {
-    let at = value.checked_rem(62).unwrap_or(0) as usize;
-    ALPHABET.get(at).map_or('0', |byte| char::from(*byte))
-}
-
 fn checksum(body: &str) -> String {
     let mut left = crate::crc32::crc32_of_few(body.as_bytes());
     let mut digits = ['0'; CHECKSUM_LEN];
@@ -164,16 +187,37 @@ mod tests {
         }
     }
 
+    /// The first two shards and the last one.
+    fn shards() -> [Shard; 3] {
+        [0, 1, 62 * 62 - 1].map(|number| Shard::new(number).unwrap())
+    }
+
     #[test]
     fn a_generated_key_has_the_shape_and_parses() {
         for (environment, prefix) in
             [(Environment::Test, "sk_test_"), (Environment::Live, "sk_live_")]
         {
-            let key = ApiKey::generate(environment, counting());
-            assert!(key.reveal().starts_with(prefix));
-            assert_eq!(key.reveal().len(), 8 + 32 + 6);
-            assert_eq!(ApiKey::parse(key.reveal()).as_ref(), Ok(&key));
-            assert_eq!(key.environment(), environment);
+            for (shard, digits) in shards().into_iter().zip(["", "01", "zz"]) {
+                let key = ApiKey::generate(environment, shard, counting());
+                assert!(key.reveal().starts_with(&format!("{prefix}{digits}")));
+                assert_eq!(key.reveal().len(), 8 + digits.len() + 32 + 6);
+                assert_eq!(ApiKey::parse(key.reveal()).as_ref(), Ok(&key));
+                assert_eq!((key.environment(), key.shard()), (environment, shard));
+                assert_eq!(Shard::of_caller(key.reveal()), shard);
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_shard_has_one_form() {
+        let parse = |digits: &str| {
+            let body = format!("sk_live_{digits}{}", "x".repeat(RANDOM_LEN));
+            ApiKey::parse(&format!("{body}{}", checksum(&body)))
+        };
+        assert_eq!(parse("").unwrap().shard(), Shard::FIRST);
+        assert_eq!(parse("01").unwrap().shard().number(), 1);
+        for digits in ["00", "0", "001", "0-"] {
+            assert_eq!(parse(digits), Err(MalformedKeyError), "{digits}");
         }
     }
 
@@ -185,13 +229,14 @@ mod tests {
 
     #[test]
     fn every_altered_character_is_refused() {
-        let key = ApiKey::generate(Environment::Test, counting());
-        for at in 0..key.reveal().len() {
-            for replacement in ["", "0", "Z", "_", "é", " ", "00"] {
-                let mut altered = key.reveal().to_owned();
-                altered.replace_range(at..=at, replacement);
-                if altered != key.reveal() {
-                    assert_eq!(ApiKey::parse(&altered), Err(MalformedKeyError), "{altered}");
+        for key in shards().map(|shard| ApiKey::generate(Environment::Test, shard, counting())) {
+            for at in 0..key.reveal().len() {
+                for replacement in ["", "0", "Z", "_", "é", " ", "00", "000"] {
+                    let mut altered = key.reveal().to_owned();
+                    altered.replace_range(at..=at, replacement);
+                    if altered != key.reveal() {
+                        assert_eq!(ApiKey::parse(&altered), Err(MalformedKeyError), "{altered}");
+                    }
                 }
             }
         }
@@ -199,7 +244,7 @@ mod tests {
 
     #[test]
     fn debug_output_hides_the_key() {
-        let key = ApiKey::generate(Environment::Live, counting());
+        let key = ApiKey::generate(Environment::Live, Shard::FIRST, counting());
         assert_eq!(format!("{key:?} {:?}", key.hash()), "ApiKey(sk_live_…) KeyHash(…)");
     }
 }

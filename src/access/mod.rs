@@ -8,9 +8,11 @@ pub mod error;
 pub mod key;
 pub mod mac;
 pub mod principal;
+pub mod shard;
 pub mod statements;
 pub mod token;
 pub mod usage;
 
 pub use caller::Caller;
 pub use principal::Principal;
+pub use shard::Shard;

@@ -1,6 +1,7 @@
 //! Tokens: short-lived secrets that the owner of a key creates for one identity and that a browser may hold. A token
 //! states what it may do and is signed: `st_test_` or `st_live_`, its claims, a dot, and the HMAC-SHA-256 of everything
-//! before the dot, both in base64url. Verifying the signature needs no storage.
+//! before the dot, both in base64url. Verifying the signature needs no storage. When the key is in another database than the
+//! first, a dot and the shard's digits follow the claims, and are signed too.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,6 +13,7 @@ use sha2::{Digest, Sha256};
 use super::confinement::Confinement;
 use super::key::KeyHash;
 use super::mac::{mac, verify};
+use super::shard::Shard;
 use crate::names::Names;
 use crate::terms::{Environment, IdentityType, Scopes};
 
@@ -29,6 +31,8 @@ const VERSION: u64 = 1;
 pub struct Token {
     /// The environment that its prefix states, the same as its key's.
     pub environment: Environment,
+    /// The database of its key.
+    pub shard: Shard,
     /// The id of the key that created it. The key's hash must not appear here, since it signs that key's cursors.
     pub key_id: String,
     /// Which connections it may see.
@@ -73,7 +77,7 @@ impl Token {
     }
 
     /// Reads claims that were signed.
-    fn read(environment: Environment, claims: &[u8]) -> Option<Self> {
+    fn read(environment: Environment, shard: Shard, claims: &[u8]) -> Option<Self> {
         let claims: Claims<'_> = serde_json::from_slice(claims).ok()?;
         if claims.version != VERSION {
             return None;
@@ -81,6 +85,7 @@ impl Token {
         let names = |text: Option<Cow<'_, str>>| text.map(|text| Names::of_text(text.into_owned()));
         Some(Self {
             environment,
+            shard,
             confinement: Confinement {
                 identity: claims.identity.into_owned(),
                 identity_type: claims.identity_type,
@@ -157,6 +162,10 @@ impl SessionSecrets {
         let mut text = String::from(prefix(token.environment));
         let claims = serde_json::to_vec(&token.claims()).ok()?;
         text.push_str(&Base64UrlUnpadded::encode_string(&claims));
+        if token.shard != Shard::FIRST {
+            text.push('.');
+            text.push_str(&token.shard.digits());
+        }
         let signature = mac(secret.as_bytes(), &[text.as_bytes()]);
         text.push('.');
         text.push_str(&Base64UrlUnpadded::encode_string(&signature));
@@ -166,14 +175,18 @@ impl SessionSecrets {
     /// Reads a token. Returns `None` when none of the secrets signed exactly this text.
     #[must_use]
     pub fn verify(&self, text: &str) -> Option<Token> {
-        let (signed, given) = text.split_once('.').filter(|_| text.len() <= MAX_TOKEN)?;
+        let (signed, given) = text.rsplit_once('.').filter(|_| text.len() <= MAX_TOKEN)?;
         let (environment, claims) = Environment::ALL.into_iter().find_map(|environment| {
             Some((environment, signed.strip_prefix(prefix(environment))?))
         })?;
         let signature =
             Base64UrlUnpadded::decode_vec(given).ok().filter(|bytes| bytes.len() == 32)?;
         self.all().find(|secret| verify(secret, &[signed.as_bytes()], &signature))?;
-        Token::read(environment, &Base64UrlUnpadded::decode_vec(claims).ok()?)
+        let (claims, shard) = match claims.split_once('.') {
+            Some((claims, digits)) => (claims, Shard::of_digits(digits)?),
+            None => (claims, Shard::FIRST),
+        };
+        Token::read(environment, shard, &Base64UrlUnpadded::decode_vec(claims).ok()?)
     }
 
     /// The secrets for the cursors of a key's tokens, derived from the key's id so that the next token can continue a

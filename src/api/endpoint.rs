@@ -262,6 +262,14 @@ endpoints! {
             body: None,
             if_match: false,
         };
+        /// Finds out whether a connection works.
+        CheckConnection(Access::Scope(Scope::ConnectionsWrite)): Facts {
+            method: Method::Post,
+            path: "/v1/vault/connections/{id}/check",
+            query: &[],
+            body: None,
+            if_match: false,
+        };
         /// The credentials of a connection, fresh and ready to use.
         GetCredentials(Access::Scope(Scope::CredentialsRead)): Facts {
             method: Method::Get,

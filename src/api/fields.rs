@@ -93,12 +93,16 @@ pub const CLIENT_FIELDS: [Field; 6] = [
     own("variables", |body, name, value| body.check_texts(name, value, connect_rules::field)),
 ];
 
+/// Anything that names no member twice.
+const FREE: OwnCheck = |body, name, value| body.check_repeated(&[name], value);
+
 /// The input of an action, which is checked against the action's schema separately.
-pub const INPUT_FIELDS: [Field; 4] = [
-    own("path", |body, name, value| body.check_repeated(&[name], value)),
-    own("query", |body, name, value| body.check_repeated(&[name], value)),
-    own("header", |body, name, value| body.check_repeated(&[name], value)),
-    own("body", |body, name, value| body.check_repeated(&[name], value)),
+pub const INPUT_FIELDS: [Field; 5] = [
+    own("path", FREE),
+    own("query", FREE),
+    own("header", FREE),
+    own("cookie", FREE),
+    own("body", FREE),
 ];
 
 /// Credentials that another service held. Which of them belong to the type is checked separately.

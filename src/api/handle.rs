@@ -1,7 +1,7 @@
 //! The flow of every request, from its plain parts to the response.
 
 use super::config::Config;
-use super::connect::link::Desk;
+use super::connect::link::{Desk, shard_of_browser};
 use super::cors;
 use super::cost::Metered;
 use super::endpoint::{Endpoint, Keyed, Open};
@@ -17,7 +17,7 @@ use crate::access::authenticate::{KeyCache, owner};
 use crate::access::error::AuthenticationError;
 use crate::access::statements::select_key;
 use crate::access::usage::Usage;
-use crate::access::{Caller, Principal};
+use crate::access::{Caller, Principal, Shard};
 use crate::call::headers::SOURCE;
 use crate::catalog::cache::CatalogCache;
 use crate::ports::{Db, Ports, ResultSet};
@@ -55,14 +55,28 @@ impl Service {
         &self.catalog
     }
 
-    /// Who sends a request.
-    fn caller(&self, request: &Request) -> Result<Caller, AuthenticationError> {
+    /// The secrets of a request.
+    fn secrets<'a>(&self, request: &'a Request) -> Vec<&'a str> {
         let sent = self.config.secret_headers.iter().filter_map(|name| request.header(name));
         // What clients of the Model Context Protocol send.
         let bearer = request.header("authorization").filter(|_| is_mcp(&request.path));
         let bearer = bearer.and_then(|value| value.strip_prefix("Bearer "));
-        let secrets: Vec<&str> = sent.chain(bearer).filter(|secret| !secret.is_empty()).collect();
-        Caller::of(&secrets, &self.config.sessions)
+        sent.chain(bearer).filter(|secret| !secret.is_empty()).collect()
+    }
+
+    /// Who sends a request.
+    fn caller(&self, request: &Request) -> Result<Caller, AuthenticationError> {
+        Caller::of(&self.secrets(request), &self.config.sessions)
+    }
+
+    /// The database that a request is about, as its secret says. Nothing is verified: in another database, the secret is
+    /// not known.
+    #[must_use]
+    pub fn shard(&self, request: &Request) -> Shard {
+        shard_of_browser(request).unwrap_or_else(|| match self.secrets(request).as_slice() {
+            [secret] => Shard::of_caller(secret),
+            _ => Shard::FIRST,
+        })
     }
 
     /// Whether pages of an origin may call the API.
@@ -98,7 +112,7 @@ pub enum Reads {
     All,
 }
 
-/// Answers a request:
+/// Answers a request. `ports` reach the database of [`Service::shard`].
 ///
 /// 1. Route. Endpoints that are open to everybody answer at once.
 /// 2. Read the secret. Below `/v1`, nothing is revealed without a well-formed key or a valid token.
@@ -275,6 +289,11 @@ async fn answer<P: Ports>(
             let results = results(&sets, metered);
             Box::pin(asked.answer(&principal, &results, &service.catalog, metered)).await
         }
+        Ok(Plan::Check(asked, statements)) => {
+            let (principal, sets) = door.admit(statements).await?;
+            let results = results(&sets, metered);
+            Box::pin(asked.answer(&principal, &results, &service.catalog, metered)).await
+        }
         Ok(Plan::Run(run, statements)) => {
             let (principal, sets) = door.admit(statements).await?;
             let results = results(&sets, metered);
@@ -342,6 +361,7 @@ async fn plan<'a, P: Ports>(
         Keyed::GetStatus => vault::status::plan(context),
         Keyed::GetCredentials => credentials::read::plan(context),
         Keyed::SetCredentials => credentials::set::plan(context),
+        Keyed::CheckConnection => credentials::check_now::plan(context),
         Keyed::RunAction => call::run::plan(context),
         Keyed::ProxyGet
         | Keyed::ProxyPost

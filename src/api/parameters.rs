@@ -5,7 +5,7 @@ use super::query::{Check, Parameter};
 use crate::catalog::key::{MAX_PLATFORM, platform_version};
 use crate::catalog::search::MAX_CHARS;
 use crate::events::EventId;
-use crate::terms::{EventType, IdentityType, State};
+use crate::terms::{DeliveryState, EventType, IdentityType, State};
 use crate::vault::cursor::Cursor;
 use crate::vault::filter::{MAX_KEYS, MAX_Q, MAX_TAGS};
 use crate::vault::key::MAX_KEY;
@@ -77,8 +77,11 @@ pub const EVENT_PARAMETERS: [Parameter; 4] = [
 ];
 
 /// The parameters of the deliveries of a webhook.
-pub const DELIVERY_PARAMETERS: [Parameter; 2] =
-    [LIMIT, parameter("before", Check::Rule(like_event))];
+pub const DELIVERY_PARAMETERS: [Parameter; 3] = [
+    parameter("state", Check::OneOf(&DeliveryState::NAMES)),
+    LIMIT,
+    parameter("before", Check::Rule(like_event)),
+];
 
 /// The parameters of the connection list.
 pub const CONNECTION_PARAMETERS: [Parameter; 14] = [

@@ -12,6 +12,7 @@ use super::clients::PutClient;
 use super::config::Config;
 use super::connect::attempt::AskedAttempt;
 use super::connect::start::NewConnect;
+use super::credentials::check_now::AskedCheck;
 use super::credentials::read::AskedCredentials;
 use super::credentials::set::NewCredentials;
 use super::endpoint::Keyed;
@@ -47,6 +48,8 @@ pub enum Plan<'a> {
     Delete(Deletion<'a>, Statements),
     /// Credentials to be handed out, and what is asked of storage first.
     Credentials(AskedCredentials<'a>, Statements),
+    /// A connection to be checked, and what is asked of storage first.
+    Check(AskedCheck<'a>, Statements),
     /// Credentials to be stored, and what is asked of storage first.
     SetCredentials(NewCredentials<'a>, Statements),
     /// An action to be run, and what is asked of storage first.

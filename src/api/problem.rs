@@ -51,6 +51,8 @@ pub enum Code {
     ConnectionFailed,
     /// The vault holds the connection's credentials, so that nobody else determines its state.
     CredentialsHeld,
+    /// Nothing shows whether the connection works.
+    NotCheckable,
     /// Connecting needs an OAuth client, which the environment does not have.
     OauthClientMissing,
     /// The environment has as many webhooks as it may have.
@@ -79,7 +81,7 @@ pub enum Code {
 
 impl Code {
     /// All codes.
-    pub const ALL: [Self; 32] = [
+    pub const ALL: [Self; 33] = [
         Self::UnknownParameter,
         Self::RepeatedParameter,
         Self::InvalidParameter,
@@ -100,6 +102,7 @@ impl Code {
         Self::ConnectionExists,
         Self::ConnectionFailed,
         Self::CredentialsHeld,
+        Self::NotCheckable,
         Self::OauthClientMissing,
         Self::WebhookLimit,
         Self::WebhookInactive,
@@ -145,6 +148,7 @@ impl Code {
             Self::ConnectionExists => (409, "connection_exists"),
             Self::ConnectionFailed => (409, "connection_failed"),
             Self::CredentialsHeld => (409, "credentials_held"),
+            Self::NotCheckable => (409, "not_checkable"),
             Self::OauthClientMissing => (409, "oauth_client_missing"),
             Self::WebhookLimit => (409, "webhook_limit"),
             Self::WebhookInactive => (409, "webhook_inactive"),
@@ -182,6 +186,7 @@ impl Code {
             Self::ConnectionExists => "Connection exists",
             Self::ConnectionFailed => "Connection failed",
             Self::CredentialsHeld => "Credentials held",
+            Self::NotCheckable => "Not checkable",
             Self::OauthClientMissing => "OAuth client missing",
             Self::WebhookLimit => "Too many webhooks",
             Self::WebhookInactive => "Webhook inactive",

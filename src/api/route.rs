@@ -1,6 +1,7 @@
 //! From a path and a method to an endpoint.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 use super::endpoint::{Access, Endpoint, Keyed, Open, REST, is_parameter};
 use crate::percent::decode;
@@ -21,11 +22,73 @@ pub enum Route {
     Unknown,
 }
 
-/// A path that has endpoints.
+/// A path that has endpoints, with the values of its parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resource {
-    path: &'static str,
+    template: &'static Template,
     arguments: Vec<String>,
+}
+
+/// A path of the table of endpoints, taken apart once: every request is compared with all of them.
+#[derive(Debug, PartialEq, Eq)]
+struct Template {
+    path: &'static str,
+    segments: Vec<Segment>,
+    endpoints: Vec<Endpoint>,
+}
+
+/// What a path has between two slashes.
+#[derive(Debug, PartialEq, Eq)]
+enum Segment {
+    /// This text.
+    Literal(&'static str),
+    /// Any text, the value of a parameter.
+    Parameter,
+    /// All that follows, the value of a parameter.
+    Rest,
+}
+
+static TEMPLATES: LazyLock<Vec<Template>> = LazyLock::new(|| {
+    let mut templates: Vec<Template> = Vec::new();
+    for endpoint in Endpoint::ALL.iter().copied() {
+        let path = endpoint.facts().path;
+        match templates.iter_mut().find(|template| template.path == path) {
+            Some(template) => template.endpoints.push(endpoint),
+            None => templates.push(Template::new(path, endpoint)),
+        }
+    }
+    templates
+});
+
+impl Template {
+    fn new(path: &'static str, endpoint: Endpoint) -> Self {
+        let segments = path.split('/').skip(1).map(|segment| match segment {
+            REST => Segment::Rest,
+            name if is_parameter(name) => Segment::Parameter,
+            text => Segment::Literal(text),
+        });
+        Self { path, segments: segments.collect(), endpoints: vec![endpoint] }
+    }
+
+    /// The values of the parameters; `None` as a segment stands for one that can't be decoded. Returns `None` when the
+    /// segments, those of `path`, do not match.
+    fn arguments(&self, path: &str, segments: &[Option<Cow<'_, str>>]) -> Option<Vec<String>> {
+        let mut arguments = Vec::new();
+        let mut segments = segments.iter();
+        for (nth, expected) in self.segments.iter().enumerate() {
+            if *expected == Segment::Rest {
+                arguments.push(path.splitn(nth.saturating_add(1), '/').nth(nth)?.to_owned());
+                return Some(arguments);
+            }
+            let segment = segments.next()?.as_ref()?;
+            match expected {
+                Segment::Literal(text) if text == segment => {}
+                Segment::Parameter if !segment.is_empty() => arguments.push(segment.to_string()),
+                _ => return None,
+            }
+        }
+        segments.next().is_none().then_some(arguments)
+    }
 }
 
 impl Route {
@@ -48,31 +111,11 @@ fn segment(encoded: &str) -> Option<Cow<'_, str>> {
     decode(encoded).filter(|decoded| !decoded.contains('\0'))
 }
 
-/// The values of the parameters of the path `template`; `None` as a segment stands for one that can't be decoded. Returns
-/// `None` when the segments, those of `path`, do not match it.
-fn arguments(template: &str, path: &str, segments: &[Option<Cow<'_, str>>]) -> Option<Vec<String>> {
-    let mut arguments = Vec::new();
-    let mut segments = segments.iter();
-    for (nth, expected) in template.split('/').skip(1).enumerate() {
-        if expected == REST {
-            arguments.push(path.splitn(nth.saturating_add(1), '/').nth(nth)?.to_owned());
-            return Some(arguments);
-        }
-        let segment = segments.next()?.as_ref()?;
-        if is_parameter(expected) && !segment.is_empty() {
-            arguments.push(segment.clone().into_owned());
-        } else if expected != segment {
-            return None;
-        }
-    }
-    segments.next().is_none().then_some(arguments)
-}
-
 impl Resource {
     fn of(encoded: &str, segments: &[Option<Cow<'_, str>>]) -> Option<Self> {
-        let matches = Endpoint::ALL.iter().filter_map(|endpoint| {
-            let path = endpoint.facts().path;
-            arguments(path, encoded, segments).map(|arguments| Self { path, arguments })
+        let matches = TEMPLATES.iter().filter_map(|template| {
+            let arguments = template.arguments(encoded, segments)?;
+            Some(Self { template, arguments })
         });
         // A segment that is written out comes before a parameter in the same place.
         matches.min_by_key(|resource| resource.arguments.len())
@@ -80,7 +123,7 @@ impl Resource {
 
     /// The endpoints of this path.
     fn endpoints(&self) -> impl Iterator<Item = Endpoint> {
-        Endpoint::ALL.iter().copied().filter(|endpoint| endpoint.facts().path == self.path)
+        self.template.endpoints.iter().copied()
     }
 
     /// The endpoint for `method`. Returns `None` when the path does not have that method.

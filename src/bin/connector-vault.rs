@@ -1,4 +1,4 @@
-//! The operator's command line: `connector-vault catalog …`, `keys …`, `vault-keys …`, `clients …`, `seed`, `migrate` and `openapi`.
+//! The operator's command line: `connector-vault catalog …`, `keys …`, `vault-keys …`, `clients …`, `shards …`, `seed`, `migrate` and `openapi`.
 
 use std::process::ExitCode;
 
@@ -37,6 +37,9 @@ enum Command {
     /// Set, list and remove OAuth clients
     #[command(subcommand)]
     Clients(operator::clients::Command),
+    /// List and add databases
+    #[command(subcommand)]
+    Shards(operator::shards::Command),
     Seed(operator::seed::Seed),
     Migrate(operator::Migrate),
     /// Print the OpenAPI document of the service
@@ -89,6 +92,7 @@ fn main() -> ExitCode {
         Command::Keys(command) => operator::keys::run(&command),
         Command::VaultKeys(command) => operator::vault_keys::run(&command),
         Command::Clients(command) => operator::clients::run(&command),
+        Command::Shards(command) => operator::shards::run(&command),
         Command::Seed(args) => operator::seed::run(&args),
         Command::Migrate(args) => operator::migrate(&args),
         Command::Openapi => print_openapi(),

@@ -55,6 +55,9 @@ pub struct Input<'i> {
     /// Those of headers.
     #[serde(default)]
     pub header: Map<String, Value>,
+    /// Those of cookies.
+    #[serde(default)]
+    pub cookie: Map<String, Value>,
     /// The body, as it was written.
     #[serde(default, borrow)]
     pub body: Option<&'i serde_json::value::RawValue>,
@@ -73,12 +76,13 @@ pub fn build(action: &Action, input: &Input<'_>, boundary: &str) -> Result<Built
     let (template, fixed) = template.split_once('?').unwrap_or((template, ""));
     let (path, query) = (template.trim_start_matches('/').to_owned(), fixed.to_owned());
     let mut built = Built { path, query, ..Built::default() };
+    let mut cookies = String::new();
     for parameter in &action.parameters {
         let given = match parameter.r#in {
             Place::Path => &input.path,
             Place::Query => &input.query,
             Place::Header => &input.header,
-            Place::Cookie => continue,
+            Place::Cookie => &input.cookie,
         };
         let name = parameter.name.as_str();
         let value = given.get(name).filter(|value| !value.is_null());
@@ -90,7 +94,13 @@ pub fn build(action: &Action, input: &Input<'_>, boundary: &str) -> Result<Built
                 }
                 built.path = built.path.replace(&format!("{{{name}}}"), &text);
             }
-            (Place::Query, Some(value)) => in_query(parameter, value, &mut built.query),
+            (Place::Query, Some(value)) => {
+                in_pairs(parameter, value, &mut Pairs { text: &mut built.query, between: "&" });
+            }
+            // Nothing but the semicolon separates cookies, also where the style is meant for queries.
+            (Place::Cookie, Some(value)) => {
+                in_pairs(parameter, value, &mut Pairs { text: &mut cookies, between: "; " });
+            }
             (Place::Header, Some(value)) => {
                 let text = match &parameter.content_type {
                     Some(_) => value.to_string(),
@@ -104,6 +114,9 @@ pub fn build(action: &Action, input: &Input<'_>, boundary: &str) -> Result<Built
             }
             _ => {}
         }
+    }
+    if !cookies.is_empty() {
+        built.headers.push(("cookie".to_owned(), cookies));
     }
     if let Some((body, raw)) = action.request_body.as_ref().zip(input.body) {
         match in_body(body, raw, boundary) {
@@ -186,53 +199,87 @@ fn in_path<S>(parameter: &Parameter<S>, value: &Value) -> String {
     }
 }
 
-fn push_pair(query: &mut String, name: &str, value: &str) {
-    if !query.is_empty() {
-        query.push('&');
-    }
-    // Writing to a string can't fail.
-    let _ = write!(query, "{name}={value}");
+/// Names and values of a query, a form or of cookies.
+struct Pairs<'t> {
+    text: &'t mut String,
+    between: &'static str,
 }
 
-fn in_query<S>(parameter: &Parameter<S>, value: &Value, query: &mut String) {
+impl Pairs<'_> {
+    /// Adds a pair that is percent-encoded already.
+    fn push(&mut self, name: &str, value: &str) {
+        if !self.text.is_empty() {
+            self.text.push_str(self.between);
+        }
+        // Writing to a string can't fail.
+        let _ = write!(self.text, "{name}={value}");
+    }
+}
+
+/// As [`encode`], but what RFC 6570 (section 3.2.3) leaves as it is stays so: reserved characters and escapes. Not those
+/// with which a value would end, or that no query may have: they would be read as something else.
+fn encode_reserved(text: &str) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(one) = rest.chars().next() {
+        let (head, tail) = rest.split_at(one.len_utf8());
+        let is_escape = one == '%'
+            && tail.get(..2).is_some_and(|hex| hex.bytes().all(|digit| digit.is_ascii_hexdigit()));
+        // No `contains`: a search for just any character weighs 2 KB in the npm package.
+        let is_reserved = matches!(
+            one,
+            ':' | '/' | '?' | '@' | '!' | '$' | '\'' | '(' | ')' | '*' | ',' | ';' | '='
+        );
+        if is_escape || is_reserved {
+            encoded.push(one);
+        } else {
+            encoded.push_str(&encode(head));
+        }
+        rest = tail;
+    }
+    encoded
+}
+
+/// A parameter of a query, or one that is a cookie.
+fn in_pairs<S>(parameter: &Parameter<S>, value: &Value, pairs: &mut Pairs<'_>) {
     let Parameter { explode, style, .. } = parameter;
     let name = encode(&parameter.name);
+    let written: Written<'_> = if parameter.allow_reserved { &encode_reserved } else { &encode };
     if parameter.content_type.is_some() {
-        return push_pair(query, &name, &encode(&value.to_string()));
+        return pairs.push(&name, &written(&value.to_string()));
     }
-    let written: Written<'_> = &encode;
     match (style.as_str(), value) {
-        ("deepObject", Value::Object(_)) => deep(query, &name, value),
+        ("deepObject", Value::Object(_)) => deep(pairs, &name, value, written),
         ("spaceDelimited", Value::Array(_) | Value::Object(_)) if !explode => {
-            push_pair(query, &name, &joined(value, false, "%20", written));
+            pairs.push(&name, &joined(value, false, "%20", written));
         }
         ("pipeDelimited", Value::Array(_) | Value::Object(_)) if !explode => {
-            push_pair(query, &name, &joined(value, false, "%7C", written));
+            pairs.push(&name, &joined(value, false, "%7C", written));
         }
         (_, Value::Array(items)) if *explode => {
             for item in items {
-                push_pair(query, &name, &encode(&plain(item)));
+                pairs.push(&name, &written(&plain(item)));
             }
         }
         (_, Value::Object(members)) if *explode => {
             for (member, value) in members {
-                push_pair(query, &encode(member), &encode(&plain(value)));
+                pairs.push(&encode(member), &written(&plain(value)));
             }
         }
-        _ => push_pair(query, &name, &simple(value, false, written)),
+        _ => pairs.push(&name, &simple(value, false, written)),
     }
 }
 
 /// The style `deepObject`: `name[member]=value`.
-fn deep(query: &mut String, name: &str, value: &Value) {
+fn deep(pairs: &mut Pairs<'_>, name: &str, value: &Value, written: Written<'_>) {
     match value {
         Value::Object(members) => {
             for (member, value) in members {
-                deep(query, &format!("{name}%5B{}%5D", encode(member)), value);
+                deep(pairs, &format!("{name}%5B{}%5D", encode(member)), value, written);
             }
         }
-        Value::Array(items) => items.iter().for_each(|item| deep(query, name, item)),
-        value => push_pair(query, name, &encode(&plain(value))),
+        Value::Array(items) => items.iter().for_each(|item| deep(pairs, name, item, written)),
+        value => pairs.push(name, &written(&plain(value))),
     }
 }
 
@@ -264,14 +311,15 @@ fn in_body(
     match (essence.as_str(), &value) {
         ("application/x-www-form-urlencoded", Value::Object(members)) => {
             let mut form = String::new();
+            let mut pairs = Pairs { text: &mut form, between: "&" };
             for (name, value) in members {
                 match value {
                     Value::Array(items) => {
                         for item in items {
-                            push_pair(&mut form, &encode(name), &encode(&plain(item)));
+                            pairs.push(&encode(name), &encode(&plain(item)));
                         }
                     }
-                    value => push_pair(&mut form, &encode(name), &encode(&plain(value))),
+                    value => pairs.push(&encode(name), &encode(&plain(value))),
                 }
             }
             Ok((preferred.to_owned(), form.into()))
@@ -451,6 +499,47 @@ mod tests {
         let faults =
             vec![("/path/color".to_owned(), message), ("/header/color".to_owned(), control)];
         assert_eq!(built(&path, &bad), Err(faults));
+    }
+
+    #[test]
+    fn reserved_characters_stay_where_the_document_lets_them() {
+        let mut reserved = parameter("query", "form", true);
+        reserved["allowReserved"] = json!(true);
+        let action = json!({"parameters": [reserved]});
+        for (value, expected) in [
+            (json!("a:b/c?d@e!f$'()*,;=g"), "color=a:b/c?d@e!f$'()*,;=g"),
+            (json!("a%2Fb%2f%zz%"), "color=a%2Fb%2f%25zz%25"),
+            // These would begin another parameter, or end the query.
+            (json!("a&key=1#[x]+ é\r\n"), "color=a%26key=1%23%5Bx%5D%2B%20%C3%A9%0D%0A"),
+            (json!(["/a", "b&"]), "color=/a&color=b%26"),
+            (json!({"a&b": "/"}), "a%26b=/"),
+        ] {
+            let built = built(&action, &json!({"query": {"color": value}})).unwrap();
+            assert_eq!(built.query, expected);
+        }
+    }
+
+    #[test]
+    fn cookies_are_one_header_that_no_value_leaves() {
+        let cookie = |name: &str, explode: bool| {
+            let mut cookie = parameter("cookie", "form", explode);
+            cookie["name"] = json!(name);
+            cookie
+        };
+        let action =
+            json!({"parameters": [cookie("a", true), cookie("b;c", false), cookie("d", true)]});
+        for (input, expected) in [
+            (json!({"a": "x; y=z\r\nq: 1", "d": 1}), "a=x%3B%20y%3Dz%0D%0Aq%3A%201; d=1"),
+            (json!({"a": [1, 2], "b;c": [1, 2]}), "a=1; a=2; b%3Bc=1,2"),
+            (json!({"a": {"m; n": "o"}, "d": true}), "m%3B%20n=o; d=true"),
+        ] {
+            let built = built(&action, &json!({"cookie": input})).unwrap();
+            assert_eq!(built.headers, [("cookie".to_owned(), expected.to_owned())]);
+        }
+        assert_eq!(
+            built(&action, &json!({})),
+            Ok(Built { path: "x".to_owned(), ..Built::default() })
+        );
     }
 
     #[test]

@@ -241,6 +241,15 @@ impl Call {
         Ok(Self::to(Keyed::GetStatus, &[connection(id)?.as_str()]))
     }
 
+    /// `POST /v1/vault/connections/{id}/check`
+    ///
+    /// # Errors
+    /// When `id` can't be an id.
+    #[wasm_bindgen(js_name = checkConnection)]
+    pub fn check_connection(id: &str) -> Result<Call, JsValue> {
+        Ok(Self::to(Keyed::CheckConnection, &[connection(id)?.as_str()]))
+    }
+
     /// `GET /v1/vault/connections/{id}/credentials`
     ///
     /// # Errors

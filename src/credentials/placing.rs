@@ -58,6 +58,24 @@ fn after(prefix: &str, secret: &str) -> String {
 }
 
 impl Placed {
+    /// A request's headers with these instead of those of the same name. Other cookies stay beside the one that is placed.
+    #[must_use]
+    pub fn over(mut self, mut headers: Vec<(String, String)>) -> Vec<(String, String)> {
+        if let Some(own) = self.headers.get_mut("cookie") {
+            let name = encode(own.split('=').next().unwrap_or_default());
+            let given = headers.iter().filter(|(name, _)| name == "cookie");
+            for cookie in given.flat_map(|(_, cookies)| cookies.split("; ")) {
+                if cookie.split('=').next() != Some(&name) {
+                    own.push_str("; ");
+                    own.push_str(cookie);
+                }
+            }
+        }
+        headers.retain(|(name, _)| !self.headers.contains_key(name));
+        headers.extend(self.headers);
+        headers
+    }
+
     /// A URL with the query parameters.
     #[must_use]
     pub fn url(&self, url: &str) -> String {
@@ -76,9 +94,23 @@ impl Placed {
 mod tests {
     use serde_json::json;
 
-    use super::place;
+    use super::{Placed, place};
     use crate::catalog::detail::AuthMethod;
     use crate::credentials::held::Held;
+
+    #[test]
+    fn cookies_of_a_request_stand_behind_those_of_credentials() {
+        let header = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let placed = |name: &str, value: &str| Placed {
+            headers: [header(name, value)].into(),
+            ..Placed::default()
+        };
+        let given = vec![header("cookie", "sid=theirs; a=1; sid=x; b=2"), header("x", "1")];
+        let both = placed("cookie", "sid=ours").over(given.clone());
+        assert_eq!(both, [header("x", "1"), header("cookie", "sid=ours; a=1; b=2")]);
+        let other = placed("x", "ours").over(given);
+        assert_eq!(other, [header("cookie", "sid=theirs; a=1; sid=x; b=2"), header("x", "ours")]);
+    }
 
     #[test]
     fn credentials_go_where_the_method_says() {

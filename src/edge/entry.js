@@ -3,6 +3,7 @@
 // the next call.
 import { consume, fetch, rehearse as answer, scheduled } from "glue";
 import { rehearse } from "./rehearsal.js";
+import { inTurn } from "./turn.js";
 
 /** A trap or a refused response: the cause goes to the log, the caller gets a constant text. */
 function internal(request, cause) {
@@ -34,9 +35,9 @@ export default {
     }
   },
 
-  /** The Cron Trigger: does what is due. What fails is due again. */
+  /** The Cron Trigger: does what is due, in several databases at once. What fails is due again, and stops no other. */
   async scheduled(_, env) {
-    await scheduled(env);
+    await inTurn(env, Date.now(), (number) => scheduled(number, env));
   },
 
   /** The queue: one message after the other, and each for itself, so that one that fails repeats no other. */

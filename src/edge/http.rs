@@ -58,7 +58,7 @@ extern "C" {
     pub fn enqueue(env: &JsValue, messages: &Array, seconds: u32) -> Result<Promise, JsValue>;
     /// A promise of the inflated bytes; of null when they are damaged.
     #[wasm_bindgen(catch)]
-    pub fn inflate(bytes: &[u8]) -> Result<Promise, JsValue>;
+    pub fn inflate(bytes: &[u8], env: &JsValue) -> Result<Promise, JsValue>;
     /// Whether a text matches a pattern.
     #[wasm_bindgen(js_name = "isMatch")]
     pub fn is_match(pattern: &str, text: &str) -> bool;

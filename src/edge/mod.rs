@@ -14,12 +14,13 @@ use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 use worker::Env;
 
+use crate::access::Shard;
 use crate::api::config::Variables;
 use crate::api::handle::{Reads, is_mcp};
 use crate::api::message::MAX_BODY;
 use crate::api::problem::Problem;
 use crate::api::{Config, Service, handle, schedule};
-use ports::EdgePorts;
+use ports::{EdgePorts, is_bound};
 
 #[wasm_bindgen]
 extern "C" {
@@ -80,14 +81,15 @@ pub fn rehearse(request: &web_sys::Request, env: Env) -> Result<JsValue, JsValue
     begin(Rc::new(Isolate::new(&env)), request, env, None)
 }
 
-/// Does what is due. Each minute, the platform calls this. The promise is rejected when storage can't answer; the cause is
-/// in the log.
+/// Does what is due in the database of this number. Each minute, the platform calls this. The promise is rejected when
+/// storage can't answer.
 #[wasm_bindgen]
-pub fn scheduled(env: Env) -> Promise {
+pub fn scheduled(number: u16, env: Env) -> Promise {
     let isolate = isolate(&env);
     future_to_promise(async move {
-        let ports = EdgePorts { env: &env, request: None, context: None };
-        log(schedule::run(&isolate.service, &ports).await)
+        let shard = Shard::new(number).unwrap_or_default();
+        let ports = EdgePorts::of(&env, shard);
+        log(shard, schedule::run(&isolate.service, &ports).await)
     })
 }
 
@@ -97,30 +99,36 @@ pub fn scheduled(env: Env) -> Promise {
 pub fn consume(message: String, env: Env) -> Promise {
     let isolate = isolate(&env);
     future_to_promise(async move {
-        let ports = EdgePorts { env: &env, request: None, context: None };
-        log(schedule::consume(&isolate.service, &ports, &message).await)
+        let (shard, message) = Shard::of_message(&message);
+        let ports = EdgePorts::of(&env, shard);
+        log(shard, schedule::consume(&isolate.service, &ports, message).await)
     })
 }
 
 /// Sends what is due to webhooks, after the response that made it due. The promise is rejected when storage can't answer;
 /// what was not sent stays due.
-fn deliver(isolate: Rc<Isolate>, env: Env) -> Promise {
+fn deliver(isolate: Rc<Isolate>, env: Env, shard: Shard) -> Promise {
     future_to_promise(async move {
-        let ports = EdgePorts { env: &env, request: None, context: None };
-        log(schedule::deliver_due(&isolate.service, &ports).await)
+        let ports = EdgePorts::of(&env, shard);
+        log(shard, schedule::deliver_due(&isolate.service, &ports).await)
     })
 }
 
 /// Writes what went wrong to the log.
-fn log(outcome: Result<Vec<String>, Problem>) -> Result<JsValue, JsValue> {
+fn log(shard: Shard, outcome: Result<Vec<String>, Problem>) -> Result<JsValue, JsValue> {
+    // The first database is the only one in most deployments.
+    let named = |text: &str| match shard {
+        Shard::FIRST => text.to_owned(),
+        other => other.binding() + ": " + text,
+    };
     match outcome {
         Ok(faults) => {
             for fault in faults {
-                worker::console_error!("{fault}");
+                worker::console_error!("{}", named(&fault));
             }
             Ok(JsValue::UNDEFINED)
         }
-        Err(problem) => Err(JsValue::from_str(&problem.cause.unwrap_or_default())),
+        Err(problem) => Err(JsValue::from_str(&named(&problem.cause.unwrap_or_default()))),
     }
 }
 
@@ -149,6 +157,9 @@ fn answer(
         request.headers = http::headers(&http::lines(sent));
     }
     let reads = isolate.service.reads(&request);
+    // In the first database, a secret of one that is not there is as unknown as any other.
+    let shard = Some(isolate.service.shard(&request)).filter(|shard| is_bound(&env, *shard));
+    let shard = shard.unwrap_or_default();
     let sent = Clone::clone(sent);
     async move {
         match reads {
@@ -159,13 +170,14 @@ fn answer(
                 request.body = http::passed_body(&sent, &request.headers).await?;
             }
         }
-        let ports = EdgePorts { env: &env, request: Some(&sent), context: context.as_ref() };
+        let (request_of, context_of) = (Some(&sent), context.as_ref());
+        let ports = EdgePorts { env: &env, shard, request: request_of, context: context_of };
         let mut response = handle(&isolate.service, &ports, &request).await;
         if let Some(cause) = response.log.take() {
             worker::console_error!("{cause}");
         }
         if let Some(context) = context.filter(|_| response.has_deliveries) {
-            context.wait_until(&deliver(Rc::clone(&isolate), env.clone()))?;
+            context.wait_until(&deliver(Rc::clone(&isolate), env.clone(), shard))?;
         }
         if response.is_file {
             return http::site_file(&sent, &env, response.file_headers()).await;

@@ -16,6 +16,7 @@ use worker::worker_sys::types::D1Database;
 
 use super::buffer::Buffer;
 use super::{Context, http};
+use crate::access::Shard;
 use crate::ports::{
     Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Later,
     MAX_ANSWER, Outgoing, Param, Patterns, Payload, Queue, Random, RateLimit, ResultSet,
@@ -24,8 +25,6 @@ use crate::ports::{
 
 /// The Workers KV namespace that holds the catalog.
 const CATALOG: &str = "CATALOG";
-/// The D1 database that holds keys and connections.
-const VAULT: &str = "VAULT";
 /// In seconds, the longer of the two periods that a rate-limit binding supports. The binding itself says only yes or
 /// no.
 const RATE_PERIOD: RetryAfter = RetryAfter(60);
@@ -35,10 +34,19 @@ const RATE_PERIOD: RetryAfter = RetryAfter(60);
 pub struct EdgePorts<'a> {
     /// The bindings as the platform passes them.
     pub env: &'a Env,
+    /// The database of keys and connections.
+    pub shard: Shard,
     /// The request that is being answered; `None` for work of another kind.
     pub request: Option<&'a web_sys::Request>,
     /// What keeps the isolate running after the response; `None` for work of another kind.
     pub context: Option<&'a Context>,
+}
+
+impl<'a> EdgePorts<'a> {
+    /// The ports for work of another kind than a request.
+    pub const fn of(env: &'a Env, shard: Shard) -> Self {
+        Self { env, shard, request: None, context: None }
+    }
 }
 
 #[wasm_bindgen]
@@ -69,6 +77,11 @@ fn binding(env: &Env, name: &str) -> Result<JsValue, JsValue> {
     }
 }
 
+/// Whether there is a database for this shard.
+pub fn is_bound(env: &Env, shard: Shard) -> bool {
+    shard == Shard::FIRST || binding(env, &shard.binding()).is_ok()
+}
+
 impl Blobs for EdgePorts<'_> {
     async fn get(&self, key: &str) -> Result<Option<Rc<dyn Blob>>, StorageError> {
         read(self.env, key)
@@ -77,7 +90,7 @@ impl Blobs for EdgePorts<'_> {
     }
 
     async fn inflate(&self, bytes: Vec<u8>) -> Result<Option<Vec<u8>>, StorageError> {
-        let inflated = async { JsFuture::from(http::inflate(&bytes)?).await };
+        let inflated = async { JsFuture::from(http::inflate(&bytes, self.env)?).await };
         match inflated.await {
             Ok(inflated) => Ok(inflated.dyn_ref::<Uint8Array>().map(Uint8Array::to_vec)),
             Err(error) => Err(StorageError::new(format!("inflate: {}", describe(&error)))),
@@ -98,7 +111,7 @@ async fn read(env: &Env, key: &str) -> Result<Option<Rc<dyn Blob>>, JsValue> {
 
 impl Db for EdgePorts<'_> {
     async fn batch(&self, statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
-        batch(self.env, &statements).await.map_err(|error| {
+        batch(self.env, self.shard, &statements).await.map_err(|error| {
             let cause = describe(&error);
             StorageError {
                 lost: LOST.iter().any(|text| Finder::new(text).find(cause.as_bytes()).is_some()),
@@ -110,9 +123,9 @@ impl Db for EdgePorts<'_> {
 
 impl Later for EdgePorts<'_> {
     fn later(&self, statement: Statement) {
-        let env = self.env.clone();
+        let (env, shard) = (self.env.clone(), self.shard);
         let work = future_to_promise(async move {
-            if let Err(error) = batch(&env, &[statement]).await {
+            if let Err(error) = batch(&env, shard, &[statement]).await {
                 worker::console_error!("D1, after the response: {}", describe(&error));
             }
             Ok(JsValue::UNDEFINED)
@@ -132,8 +145,12 @@ const LOST: [&str; 4] = [
     "SQLITE_BUSY",
 ];
 
-async fn batch(env: &Env, statements: &[Statement]) -> Result<Vec<ResultSet>, JsValue> {
-    let database: D1Database = binding(env, VAULT)?.unchecked_into();
+async fn batch(
+    env: &Env,
+    shard: Shard,
+    statements: &[Statement],
+) -> Result<Vec<ResultSet>, JsValue> {
+    let database: D1Database = binding(env, &shard.binding())?.unchecked_into();
     let prepared = Array::new();
     for statement in statements {
         let params: Array = statement.params.iter().map(to_js).collect();
@@ -240,8 +257,11 @@ impl EdgePorts<'_> {
         let answer = async { JsFuture::from(sent?).await };
         let answer = answer.await.map_err(|_| HttpError::Unreachable)?;
         let Some(response) = answer.dyn_ref::<web_sys::Response>() else {
-            let is_late = answer.as_f64() == Some(2.0);
-            return Err(if is_late { HttpError::TimedOut } else { HttpError::Unreachable });
+            return Err(match answer.as_f64() {
+                Some(2.0) => HttpError::TimedOut,
+                Some(4.0) => HttpError::CallerLeft,
+                _ => HttpError::Unreachable,
+            });
         };
         Ok(Incoming {
             status: response.status(),
@@ -254,7 +274,8 @@ impl EdgePorts<'_> {
 impl Queue for EdgePorts<'_> {
     async fn enqueue(&self, messages: Vec<String>, delay: Duration) -> Result<bool, StorageError> {
         let sent = async {
-            let messages: Array = messages.iter().map(|text| JsValue::from_str(text)).collect();
+            let marked = messages.into_iter().map(|text| JsValue::from(self.shard.mark(text)));
+            let messages: Array = marked.collect();
             let seconds = u32::try_from(delay.as_secs()).unwrap_or(u32::MAX);
             JsFuture::from(http::enqueue(self.env, &messages, seconds)?).await
         };

@@ -18,12 +18,18 @@ function requestOf({ method, path, secret, body }) {
   };
 }
 
-/** Bindings that answer what was recorded: of KV by key, of D1 in the order of the batches. */
+/** Bindings that answer what was recorded: of KV by key, of D1 in the order of the batches; and what stands for a stream. */
 function bindingsOf({ batches }) {
   let next = 0;
   const get = async (key) => (key in recorded.values ? Uint8Array.fromHex(recorded.values[key]).buffer : null);
+  const inflate = async (bytes) => Uint8Array.fromHex(recorded.inflated[bytes.toHex()]);
   const statement = { bind: () => statement };
-  return { CATALOG: { get }, VAULT: { prepare: () => statement, batch: async () => batches[next++] } };
+  return {
+    ...recorded.variables,
+    CATALOG: { get },
+    VAULT: { prepare: () => statement, batch: async () => batches[next++] },
+    [Symbol.for("rehearsal.inflate")]: inflate,
+  };
 }
 
 /**

@@ -17,7 +17,7 @@ const PAUSES_MS: [u64; 5] = [60_000, 300_000, 900_000, 3_600_000, 21_600_000];
 const CONFIRMED_MS: u64 = 60_000;
 /// The longest pause while the platform rejects the OAuth client, in milliseconds: whoever mends it need not wait longer.
 pub const PROBE_MS: u64 = 60 * 60 * 1000;
-/// How long a platform may answer without a renewal before the connection has failed, in milliseconds.
+/// How long a platform may refuse, since its first refusal, before the connection has failed, in milliseconds.
 const PATIENCE_MS: u64 = 3 * 24 * 60 * 60 * 1000;
 
 /// Whether an access token is to be renewed before it is handed out: when less than 5 minutes or a tenth of its life is
@@ -41,7 +41,8 @@ pub fn is_valid(expires_at: Option<u64>, now: u64) -> bool {
 pub struct Before {
     /// Failed renewals since the last good one.
     pub attempts: u64,
-    /// When the first of them was, in milliseconds since 1970-01-01 UTC.
+    /// When the platform answered the first of them with a refusal, in milliseconds since 1970-01-01 UTC. One that is down
+    /// refuses nothing.
     pub failing_since: Option<u64>,
     /// When the platform first said that the grant has ended.
     pub refused_since: Option<u64>,
@@ -56,8 +57,8 @@ pub struct After {
     pub code: &'static str,
     /// Failed renewals since the last good one.
     pub attempts: u64,
-    /// When the first of them was.
-    pub failing_since: u64,
+    /// When the platform answered the first of them with a refusal; `None` when it has answered none.
+    pub failing_since: Option<u64>,
     /// When the platform first said that the grant has ended; `None` when it has not.
     pub refused_since: Option<u64>,
     /// When the next one is due; `None` when there is none.
@@ -68,7 +69,6 @@ pub struct After {
 #[must_use]
 pub fn after_failure(before: Before, error: &TokenError, now: u64, chance: u8) -> After {
     let code = reason(error.kind);
-    let failing_since = before.failing_since.unwrap_or(now);
     let attempts = before.attempts.saturating_add(1);
     let is_refused = error.kind == TokenErrorKind::GrantRejected;
     let refused_since = before.refused_since.or_else(|| is_refused.then_some(now));
@@ -79,7 +79,9 @@ pub fn after_failure(before: Before, error: &TokenError, now: u64, chance: u8) -
         error.kind,
         TokenErrorKind::GrantRejected | TokenErrorKind::RequestRejected | TokenErrorKind::Denied
     );
-    let is_hopeless = answers && now.saturating_sub(failing_since) >= PATIENCE_MS;
+    let failing_since = before.failing_since.or_else(|| answers.then_some(now));
+    let is_hopeless =
+        answers && failing_since.is_some_and(|since| now.saturating_sub(since) >= PATIENCE_MS);
     if is_ended || is_hopeless {
         let code = if is_ended { "grant_ended" } else { code };
         return After {
@@ -205,6 +207,13 @@ mod tests {
         let patient =
             TokenError { retry_after_ms: Some(90_000), ..TokenError::bare(Passing, None) };
         assert_eq!(after_failure(first, &patient, 0, 0).next_attempt_at, Some(90_000));
+        // After an outage of days, a first refusal is a first one.
+        let mut before = first;
+        for (kind, now) in [(Passing, 0), (Passing, day * 4), (RequestRejected, day * 4 + 1)] {
+            let after = after_failure(before, &TokenError::bare(kind, None), now, 0);
+            assert_eq!(after.state, State::Degraded, "{kind:?} at {now}");
+            before = Before { failing_since: after.failing_since, ..before };
+        }
         // A refusal is remembered over failures of another kind.
         let refused = after_failure(first, &TokenError::bare(GrantRejected, None), 7, 0);
         let before =

@@ -36,7 +36,7 @@ pub struct HeldRow {
     pub reason_status: Option<u16>,
     /// Failed renewals since the last good one.
     pub attempts: u64,
-    /// When the first of them was.
+    /// When the platform answered the first of them with a refusal.
     pub failing_since: Option<u64>,
     /// When the platform first said that the grant has ended.
     pub refused_since: Option<u64>,

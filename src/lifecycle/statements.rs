@@ -91,7 +91,7 @@ impl RowOf<'_> {
                 Param::optional_text(why.detail),
                 Param::optional_integer(why.status.map(u64::from)),
                 Param::integer(after.attempts),
-                Param::integer(after.failing_since),
+                Param::optional_integer(after.failing_since),
                 Param::optional_integer(after.next_attempt_at),
                 Param::optional_integer(after.refused_since),
             ]),

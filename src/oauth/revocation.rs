@@ -6,6 +6,9 @@ use super::{answer, token};
 use crate::catalog::detail::{OAuth2, TokenBody};
 use crate::ports::{HttpError, HttpRequest, HttpResponse};
 
+/// The parameters of the request, besides those of the client.
+pub const OWN_PARAMETERS: [&str; 2] = ["token", "token_type_hint"];
+
 /// A request to revoke the refresh token and with it the whole grant, or the access token when there is no other.
 #[must_use]
 pub fn revocation(

@@ -63,7 +63,8 @@ impl TokenEndpoint<'_> {
         let own = own.iter().filter_map(|(name, value)| Some((*name, (*value)?)));
         let mut pairs: Vec<(&str, &str)> = own.chain(own_of_client).collect();
         for (name, value) in &self.oauth.token_parameters {
-            let is_own = OWN.contains(&name.as_str()) || *name == self.oauth.client_id_parameter;
+            let is_own =
+                OWN_PARAMETERS.contains(&name.as_str()) || *name == self.oauth.client_id_parameter;
             if !is_own {
                 pairs.push((name, value));
             }
@@ -73,7 +74,7 @@ impl TokenEndpoint<'_> {
 }
 
 /// The parameters that only the vault sets.
-const OWN: [&str; 8] = [
+pub const OWN_PARAMETERS: [&str; 8] = [
     "grant_type",
     "code",
     "redirect_uri",

@@ -53,9 +53,12 @@ pub fn new_attempt() -> Node {
     let description =
         "An account to connect, or a connection to reconnect. Needs `platform` or `connection`.";
     let defaults = object! {"label": "default", "allowOtherAccount": false};
-    let one_of = ["platform", "connection"].map(|name| object! {"required": Node::texts([name])});
+    let needs = |name| object! {"required": Node::texts([name])};
+    // A connection has these already.
+    let own = object! {"identity": false, "identityType": false, "label": false};
+    let again = needs("connection").with(object! {"properties": own});
     body(description, &CONNECT_FIELDS, &about_starting(), &defaults)
-        .with(object! {"oneOf": Node::Array(one_of.into())})
+        .with(object! {"oneOf": vec![needs("platform"), again]})
 }
 
 /// An OAuth client to store.
@@ -75,6 +78,7 @@ pub fn action_input() -> Node {
         ("path", "The parameters of the path, by name."),
         ("query", "The parameters of the query, by name."),
         ("header", "The parameters that are headers, by name."),
+        ("cookie", "The parameters that are cookies, by name."),
         ("body", "The request's body."),
     ];
     body(description, &INPUT_FIELDS, &about, &object! {})
@@ -135,7 +139,7 @@ fn field_schema(field: &Field) -> Node {
         ("from", _) => object! {"type": "string", "pattern": EVENT},
         ("to", _) => object! {"type": Node::texts(["string", "null"]), "pattern": EVENT},
         ("connection", _) => object! {"type": "string", "format": "uuid"},
-        ("path" | "query" | "header", _) => object! {"type": "object"},
+        ("path" | "query" | "header" | "cookie", _) => object! {"type": "object"},
         ("body", _) => object! {},
         ("expiresAt", _) => {
             object! {"type": Node::texts(["string", "null"]), "format": "date-time"}

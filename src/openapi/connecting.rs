@@ -44,6 +44,21 @@ pub const IMPORTING: [(&str, &str, &str); 2] = [
     ("bearer", "A token", r#"{"type":"bearer","token":"example-token"}"#),
 ];
 
+/// A check of a connection.
+pub const CHECK: About = About {
+    tag: VAULT,
+    summary: "Check a connection",
+    description: "Finds out at once whether a connection works, as the service does by itself once a day: an access token is renewed, other credentials are tried with the platform's request for that. Returns the connection as it is then; its status has the reason. While the service waits after a failure, the response is a 429, and `Retry-After` says how long.",
+    answer: "The connection after the check.",
+    schema: Some("Connection"),
+    body: None,
+    address: "/v1/vault/connections/$ID/check",
+    script: "\
+const connection = await vault.connections.check(process.env.ID);
+console.log(connection.state);
+",
+};
+
 /// The health of a connection.
 pub const STATUS: About = About {
     tag: VAULT,

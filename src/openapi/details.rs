@@ -66,7 +66,7 @@ fn joined(description: &str, row: &Node, detail: &Node, optional: Node) -> Node 
 pub fn action(row: &Node) -> Node {
     let schema = |description: &str| said(description, object! {"type": "object"});
     let parameter = record(
-        "A parameter.",
+        "",
         vec![
             ("name", string("As the platform names it.")),
             ("in", names("Where it is sent.", variants::<Place>())),
@@ -74,14 +74,21 @@ pub fn action(row: &Node) -> Node {
             ("schema", any_schema("Its values. References lead into this answer.")),
             ("style", string("How a list or an object is written, as in OpenAPI.")),
             ("explode", boolean("Whether its values stand for themselves, as in OpenAPI.")),
-            (
-                "contentType",
-                text_or_null(
-                    "The media type in which a value is written; null if `style` says it all.",
-                ),
-            ),
         ],
     );
+    let written = record(
+        "",
+        vec![(
+            "contentType",
+            text_or_null(
+                "The media type in which a value is written; null if `style` says it all.",
+            ),
+        )],
+    );
+    let reserved = object! {
+        "allowReserved": boolean("True if reserved characters are sent as they are, as in OpenAPI; else absent."),
+    };
+    let parameter = joined("A parameter.", &parameter, &written, reserved);
     let body = record(
         "The body of a request.",
         vec![
@@ -111,7 +118,7 @@ pub fn action(row: &Node) -> Node {
             (
                 "input",
                 schema(
-                    "A JSON Schema (2020-12) with the members `path`, `query`, `header` and `body`, as far as the action has them.",
+                    "A JSON Schema (2020-12) with the members `path`, `query`, `header`, `cookie` and `body`, as far as the action has them.",
                 ),
             ),
         ],

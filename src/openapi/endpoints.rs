@@ -287,6 +287,7 @@ console.log(connection.name, connection.version);
 ",
         },
         Keyed::GetStatus => connecting::STATUS,
+        Keyed::CheckConnection => connecting::CHECK,
         Keyed::GetCredentials => connecting::CREDENTIALS,
         Keyed::SetCredentials => connecting::IMPORT,
         Keyed::RunAction => calling::RUN,

@@ -51,7 +51,7 @@ fn call() -> Node {
             ("action", string("The key of the action that was run. Absent if a request was passed on.")),
             ("path", string("The path that was passed on, percent-encoded, at most 500 characters of it. Absent if an action was run.")),
             ("status", number_or_null("The status of the platform's response; null without one.")),
-            ("error", text_or_null("The error code of the service's own response, if the platform gave none.")),
+            ("error", text_or_null("The error code of the service's own response, if the platform gave none; `caller_disconnected` if the caller did not wait for one.")),
             ("durationMs", said("Milliseconds until the platform's response began.", milliseconds)),
             ("keyId", string("The id of the API key that was used, or with which the token was created.")),
             ("identity", text_or_null("The identity of the token that was used; null for a key.")),

@@ -50,7 +50,7 @@ pub fn query(endpoint: Keyed) -> Vec<Node> {
         Keyed::ListDeliveries => {
             let [limit, _] = paging();
             let before = "`next` of the previous page: only deliveries of earlier events.";
-            vec![limit, plain("before", before)]
+            vec![plain("state", "What became of the event."), limit, plain("before", before)]
         }
         _ => Vec::new(),
     };

@@ -10,6 +10,7 @@ use super::schema::{
 use super::texts::said;
 use crate::api::fields::{NEW_WEBHOOK_FIELDS, REPLAY_FIELDS, WEBHOOK_FIELDS};
 use crate::api::paging::MAX_LIMIT;
+use crate::terms::DeliveryState;
 use crate::webhooks::rules::MAX_WEBHOOKS;
 
 /// Bodies that create a webhook, each with a name and what it is.
@@ -307,7 +308,7 @@ pub fn delivery() -> Node {
                 "state",
                 names(
                     "`failed` deliveries are not sent again, unless they are replayed.",
-                    ["pending", "delivered", "failed"],
+                    DeliveryState::NAMES,
                 ),
             ),
             ("attempts", count("How often it was sent.")),

@@ -1,18 +1,20 @@
-//! The D1 database of keys and connections: running statements, and applying the migrations that create its tables.
+//! The D1 databases of keys and connections: running statements, and applying the migrations that create its tables.
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::rc::Rc;
 
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::project::VAULT;
+use super::local::Results;
 use super::scratch::Scratch;
 use super::sql::Text;
 use super::storage::{Storage, Way};
 use super::wrangler::json_in;
+use crate::access::Shard;
 
 /// The project's folder of migrations.
 const MIGRATIONS: &str = "migrations";
@@ -21,13 +23,23 @@ const MIGRATIONS: &str = "migrations";
 const REMEMBERED: &str = "CREATE TABLE IF NOT EXISTS d1_migrations(\n  id INTEGER PRIMARY KEY AUTOINCREMENT, \
                           name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL)";
 
-/// The database.
-#[derive(Debug)]
-pub struct Database(pub Storage);
-
-/// The rows that each statement of a query returned.
+/// The database of a shard.
 #[derive(Debug, Clone)]
-pub struct Answers(Vec<Value>);
+pub struct Database {
+    /// Where it is.
+    pub storage: Rc<Storage>,
+    /// The shard.
+    pub shard: Shard,
+}
+
+/// What a query returned.
+#[derive(Debug, Clone)]
+pub struct Answers {
+    /// The rows of each statement.
+    rows: Vec<Value>,
+    /// The size of the database in bytes.
+    pub size: u64,
+}
 
 impl Answers {
     /// The rows that one of the statements returned.
@@ -35,7 +47,7 @@ impl Answers {
     /// # Errors
     /// When there is no such statement, or its rows have another shape.
     pub fn rows<T: DeserializeOwned>(&self, statement: usize) -> Result<Vec<T>> {
-        let rows = self.0.get(statement).cloned();
+        let rows = self.rows.get(statement).cloned();
         serde_json::from_value(rows.context("the database did not answer every statement")?)
             .context("the database's rows")
     }
@@ -46,6 +58,14 @@ impl Answers {
 struct Printed {
     #[serde(default)]
     results: Value,
+    #[serde(default)]
+    meta: Meta,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Meta {
+    size_after: u64,
 }
 
 impl Database {
@@ -56,7 +76,7 @@ impl Database {
     pub fn query(&self, statements: &[String]) -> Result<Answers> {
         match self.try_query(statements) {
             Err(error) if lacks_a_migration(&format!("{error:#}")) => {
-                if matches!(self.0.way, Way::Wrangler(_)) {
+                if matches!(self.storage.way, Way::Wrangler(_)) {
                     bail!(
                         "the database lacks tables or columns: run `npm run deploy` first, which makes them"
                     );
@@ -69,12 +89,22 @@ impl Database {
     }
 
     fn try_query(&self, statements: &[String]) -> Result<Answers> {
-        match &self.0.way {
-            Way::Local(local) => local.batch(statements).map(Answers),
+        match &self.storage.way {
+            Way::Local(local) => {
+                let Results { results: rows, size } = local.batch(self.shard, statements)?;
+                Ok(Answers { rows, size })
+            }
             Way::Wrangler(wrangler) => {
-                let sql = statements.join("; ");
-                let text =
-                    wrangler.run(["d1", "execute", VAULT, "--json", "--yes", "--command", &sql])?;
+                let (vault, sql) = (self.shard.binding(), statements.join("; "));
+                let text = wrangler.run([
+                    "d1",
+                    "execute",
+                    &vault,
+                    "--json",
+                    "--yes",
+                    "--command",
+                    &sql,
+                ])?;
                 printed(&text)
             }
         }
@@ -85,11 +115,12 @@ impl Database {
     /// # Errors
     /// When the database rejects it, or cannot be reached.
     pub fn load(&self, statements: &[String]) -> Result<()> {
-        match &self.0.way {
-            Way::Local(local) => local.batch(statements).map(drop),
+        match &self.storage.way {
+            Way::Local(local) => local.batch(self.shard, statements).map(drop),
             Way::Wrangler(wrangler) => {
                 let file = Scratch::with("sql", statements.join(";\n").as_bytes())?;
-                wrangler.run(["d1", "execute", VAULT, "--yes", "--file", file.path()]).map(drop)
+                let vault = self.shard.binding();
+                wrangler.run(["d1", "execute", &vault, "--yes", "--file", file.path()]).map(drop)
             }
         }
     }
@@ -102,7 +133,7 @@ impl Database {
     /// # Errors
     /// When the migrations cannot be read, or the database rejects one. Those before it stay applied.
     pub fn migrate(&self) -> Result<Vec<String>> {
-        let folder = self.0.project.root().join(MIGRATIONS);
+        let folder = self.storage.project.root().join(MIGRATIONS);
         let read = || fs::read_dir(&folder)?.map(|entry| Ok(entry?.file_name())).collect();
         let files: std::io::Result<BTreeSet<_>> = read();
         let files = files.with_context(|| format!("{}", folder.display()))?;
@@ -130,6 +161,14 @@ impl Database {
         Ok(now)
     }
 
+    /// Whether any migration has been applied.
+    ///
+    /// # Errors
+    /// When the database cannot be reached.
+    pub fn has_tables(&self) -> Result<bool> {
+        Ok(!self.applied()?.is_empty())
+    }
+
     /// The names of the migrations that have been applied.
     fn applied(&self) -> Result<BTreeSet<String>> {
         #[derive(Deserialize)]
@@ -145,7 +184,9 @@ impl Database {
 /// The rows in wrangler's output.
 fn printed(text: &str) -> Result<Answers> {
     let printed: Vec<Printed> = json_in(text, '[').context("the database's answer")?;
-    Ok(Answers(printed.into_iter().map(|statement| statement.results).collect()))
+    let size = printed.last().map_or(0, |last| last.meta.size_after);
+    let rows = printed.into_iter().map(|statement| statement.results).collect();
+    Ok(Answers { rows, size })
 }
 
 /// Whether the database reports that a table or a column does not exist.
@@ -179,11 +220,12 @@ mod tests {
     #[test]
     fn answers_are_read_statement_by_statement() {
         let answers = printed(
-            "[{\"results\":[],\"success\":true},{\"results\":[{\"a\":1}],\"success\":true}]",
+            "[{\"results\":[],\"success\":true},{\"results\":[{\"a\":1}],\"meta\":{\"size_after\":8192}}]",
         )
         .unwrap();
         assert!(answers.rows::<Value>(0).unwrap().is_empty());
         assert_eq!(answers.rows::<Value>(1).unwrap().len(), 1);
         assert!(answers.rows::<Value>(2).is_err());
+        assert_eq!(answers.size, 8192);
     }
 }

@@ -19,6 +19,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::project::{Ids, Project};
+use crate::access::Shard;
 
 /// The helper's program.
 const SCRIPT: &str = "scripts/storage/helper.mjs";
@@ -53,7 +54,7 @@ struct Greeting {
 
 #[derive(Serialize)]
 struct Request<'a, T> {
-    database: &'a str,
+    databases: Vec<&'a str>,
     namespace: &'a str,
     #[serde(flatten)]
     what: T,
@@ -61,6 +62,7 @@ struct Request<'a, T> {
 
 #[derive(Serialize)]
 struct Statements<'a> {
+    database: &'a str,
     sql: &'a [String],
 }
 
@@ -81,9 +83,13 @@ enum Answer<T> {
     Done(T),
 }
 
-#[derive(Deserialize)]
-struct Results {
-    results: Vec<Value>,
+/// What a database answered.
+#[derive(Debug, Deserialize)]
+pub struct Results {
+    /// The rows of each statement, as an array of objects.
+    pub results: Vec<Value>,
+    /// The size of the database in bytes.
+    pub size: u64,
 }
 
 #[derive(Deserialize)]
@@ -105,9 +111,8 @@ impl Local {
     /// Connects to the folder's helper, starting one if there is none.
     ///
     /// # Errors
-    /// When the helper cannot be started, or `wrangler.toml` does not name the storage.
-    pub fn connect(project: &Project, folder: &Path) -> Result<Self> {
-        let ids = project.ids()?;
+    /// When the helper cannot be started.
+    pub fn connect(project: &Project, ids: &Ids, folder: &Path) -> Result<Self> {
         let opened = |connection| Self { connection: RefCell::new(connection), ids: ids.clone() };
         fs::create_dir_all(folder).with_context(|| format!("the folder {}", folder.display()))?;
         let folder = fs::canonicalize(folder).context("the folder of the local storage")?;
@@ -128,13 +133,13 @@ impl Local {
         result.map(opened).context("the helper that opens this machine's storage")
     }
 
-    /// Runs statements in one transaction. Returns the rows of each, as an array of objects.
+    /// Runs statements in one transaction of a shard's database.
     ///
     /// # Errors
     /// When the database rejects one.
-    pub fn batch(&self, sql: &[String]) -> Result<Vec<Value>> {
-        let Results { results } = self.ask(Statements { sql })?;
-        Ok(results)
+    pub fn batch(&self, shard: Shard, sql: &[String]) -> Result<Results> {
+        let database = self.ids.databases.get(&shard).context("there is no such database")?;
+        self.ask(Statements { database, sql })
     }
 
     /// All keys of the namespace, in order.
@@ -182,8 +187,8 @@ impl Local {
     }
 
     fn ask<T: DeserializeOwned>(&self, what: impl Serialize) -> Result<T> {
-        let Ids { database, namespace } = &self.ids;
-        let request = Request { database, namespace, what };
+        let databases = self.ids.databases.values().map(String::as_str).collect();
+        let request = Request { databases, namespace: &self.ids.namespace, what };
         let mut connection = self.connection.borrow_mut();
         say(&mut connection, &request)
             .and_then(|()| hear(&mut connection))
@@ -255,7 +260,7 @@ mod tests {
         let keys = ["a".to_owned()];
         let pairs = RawValue::from_string("[{\"key\":\"a\"}]".into()).unwrap();
         let json = |what| {
-            let request = Request { database: "d", namespace: "n", what };
+            let request = Request { databases: vec!["d", "e"], namespace: "n", what };
             serde_json::to_string(&request).unwrap()
         };
         for (what, expected) in [
@@ -267,13 +272,14 @@ mod tests {
         ] {
             assert_eq!(
                 json(what),
-                format!("{{\"database\":\"d\",\"namespace\":\"n\",{expected}}}")
+                format!("{{\"databases\":[\"d\",\"e\"],\"namespace\":\"n\",{expected}}}")
             );
         }
-        let sql = Request { database: "d", namespace: "n", what: Statements { sql: &keys } };
+        let what = Statements { database: "d", sql: &keys };
+        let sql = Request { databases: vec!["d"], namespace: "n", what };
         assert_eq!(
             serde_json::to_string(&sql).unwrap(),
-            r#"{"database":"d","namespace":"n","sql":["a"]}"#
+            r#"{"databases":["d"],"namespace":"n","database":"d","sql":["a"]}"#
         );
     }
 
@@ -281,9 +287,9 @@ mod tests {
     fn an_answer_is_a_failure_or_what_was_asked_for() {
         let read = |json| match serde_json::from_str::<Answer<Results>>(json).unwrap() {
             Answer::Failed { error } => Err(error),
-            Answer::Done(Results { results }) => Ok(results.len()),
+            Answer::Done(Results { results, size }) => Ok((results.len(), size)),
         };
-        assert_eq!(read(r#"{"results":[[],[{"a":1}]]}"#), Ok(2));
+        assert_eq!(read(r#"{"results":[[],[{"a":1}]],"size":4096}"#), Ok((2, 4096)));
         assert_eq!(read(r#"{"error":"D1_ERROR: no"}"#), Err("D1_ERROR: no".into()));
     }
 }

@@ -4,23 +4,24 @@
 //! |---|---|
 //! | [`place`], [`project`] | which storage a command uses; the project's tools and `wrangler.toml` |
 //! | [`storage`] | the only switch between [`local`], this machine's storage, and [`wrangler`], Cloudflare's |
-//! | [`d1`] | the database of keys and connections; `migrate` |
+//! | [`d1`] | the databases of keys and connections; `migrate` |
 //! | [`kv`], [`folder`] | the catalog in Workers KV, and the part of a catalog folder that is uploaded |
 //! | [`scratch`] | temporary files for wrangler |
 //! | [`publish`], [`versions`] | `catalog publish`, `catalog list`, `catalog prune` |
 //! | [`keys`] | `keys create`, `keys list`, `keys rotate`, `keys revoke`, `keys demo` |
 //! | [`vault_keys`] | `vault-keys status`, `vault-keys rotate`, `vault-keys reseal` |
 //! | [`clients`] | `clients set`, `clients list`, `clients remove` |
+//! | [`shards`] | where accounts live; `shards list`, `shards add` |
 //! | [`seed`] | `seed`: made-up connections |
 //! | [`when`], [`sql`] | expiries and timestamps; SQL literals |
 //! | [`ports`] | the core's ports over this storage, for what a command does by the service's code |
 
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use clap::{Args, Subcommand};
 
-use d1::Database;
+use crate::access::Shard;
 use place::Place;
 use storage::Storage;
 
@@ -36,6 +37,7 @@ pub mod project;
 pub mod publish;
 pub mod scratch;
 pub mod seed;
+pub mod shards;
 pub mod sql;
 pub mod storage;
 pub mod vault_keys;
@@ -71,9 +73,9 @@ pub fn run_catalog(command: &CatalogCommand) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Create the database's tables, or bring them up to date
+/// Create the tables of all databases, or bring them up to date
 ///
-/// `npm start` and `npm run deploy` also do this. It applies the files in migrations/ that the database lacks, and prints
+/// `npm start` and `npm run deploy` also do this. It applies the files in migrations/ that a database lacks, and prints
 /// their names. `wrangler d1 migrations list` shows which ones it lacks.
 #[derive(Debug, Clone, Args)]
 pub struct Migrate {
@@ -86,8 +88,13 @@ pub struct Migrate {
 /// # Errors
 /// Whatever stopped it, in words for the operator.
 pub fn migrate(args: &Migrate) -> Result<ExitCode> {
-    for name in Database(Storage::open(&args.place)?).migrate()? {
-        println!("{name}");
+    for database in Storage::open(&args.place)?.databases() {
+        for name in database.migrate().with_context(|| database.shard.binding())? {
+            match database.shard {
+                Shard::FIRST => println!("{name}"),
+                other => println!("{}: {name}", other.binding()),
+            }
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -56,7 +56,7 @@ impl Later for OperatorPorts {
 
 impl Blobs for OperatorPorts {
     async fn get(&self, key: &str) -> Result<Option<Rc<dyn Blob>>, StorageError> {
-        let bytes = Kv(&self.0.0).bytes(key).map_err(|error| failed(&error))?;
+        let bytes = Kv(&self.0.storage).bytes(key).map_err(|error| failed(&error))?;
         Ok(bytes.map(|bytes| Rc::new(bytes) as Rc<dyn Blob>))
     }
 
@@ -82,10 +82,21 @@ impl Random for OperatorPorts {
     }
 }
 
+/// This machine's own engine, which reads patterns as the Worker's does.
+#[derive(Debug, Clone, Copy)]
+pub struct NativePatterns;
+
+impl Patterns for NativePatterns {
+    fn is_match(&self, pattern: &str, text: &str) -> bool {
+        let read = |flags| regress::Regex::with_flags(&format!("^(?:{pattern})$"), flags);
+        let pattern = read("v").or_else(|_| read("u"));
+        pattern.map_or(true, |pattern| pattern.find(text).is_some())
+    }
+}
+
 impl Patterns for OperatorPorts {
     fn is_match(&self, pattern: &str, text: &str) -> bool {
-        let pattern = regress::Regex::with_flags(&format!("^(?:{pattern})$"), "v");
-        pattern.map_or(true, |pattern| pattern.find(text).is_some())
+        NativePatterns.is_match(pattern, text)
     }
 }
 

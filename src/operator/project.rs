@@ -1,5 +1,6 @@
 //! The project around the current folder: its tools, and the storage that wrangler.toml binds.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsString;
 use std::fs;
@@ -9,8 +10,8 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
-/// The binding of the D1 database of keys and connections.
-pub const VAULT: &str = "VAULT";
+use crate::access::Shard;
+
 /// The binding of the Workers KV namespace of the catalog.
 pub const CATALOG: &str = "CATALOG";
 
@@ -21,8 +22,8 @@ pub struct Project(PathBuf);
 /// The ids that separate this project's local storage from that of other projects in the same folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ids {
-    /// The database's id.
-    pub database: String,
+    /// The id of each shard's database; there is a first one.
+    pub databases: BTreeMap<Shard, String>,
     /// The namespace's id.
     pub namespace: String,
 }
@@ -94,26 +95,44 @@ impl Project {
     /// # Errors
     /// When the file cannot be read, or lacks a binding.
     pub fn ids(&self) -> Result<Ids> {
+        let (file, text) = self.configuration()?;
+        ids(&text).with_context(|| format!("{}", file.display()))
+    }
+
+    /// wrangler.toml: where it is, and what it says.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn configuration(&self) -> Result<(PathBuf, String)> {
         let file = self.0.join("wrangler.toml");
         let text = fs::read_to_string(&file).with_context(|| format!("{}", file.display()))?;
-        ids(&text).with_context(|| format!("{}", file.display()))
+        Ok((file, text))
+    }
+}
+
+impl Bound {
+    /// The id that `wrangler dev` uses.
+    fn into_id(self) -> String {
+        self.preview_id.or(self.id).unwrap_or(self.binding)
     }
 }
 
 /// The ids that `wrangler dev` uses.
-fn ids(text: &str) -> Result<Ids> {
-    let configuration: Configuration = toml::from_str(text)?;
-    let id = |all: Vec<Bound>, kind: &str, binding: &str| {
-        let bound = all
-            .into_iter()
-            .find(|one| one.binding == binding)
-            .with_context(|| format!("[[{kind}]] has no `binding = \"{binding}\"`"))?;
-        anyhow::Ok(bound.preview_id.or(bound.id).unwrap_or(bound.binding))
-    };
-    Ok(Ids {
-        database: id(configuration.d1_databases, "d1_databases", VAULT)?,
-        namespace: id(configuration.kv_namespaces, "kv_namespaces", CATALOG)?,
-    })
+///
+/// # Errors
+/// When the text is not TOML, or lacks a binding.
+pub fn ids(text: &str) -> Result<Ids> {
+    let Configuration { kv_namespaces, d1_databases } = toml::from_str(text)?;
+    let shard = |bound: Bound| Some((Shard::of_binding(&bound.binding)?, bound.into_id()));
+    let databases: BTreeMap<Shard, String> = d1_databases.into_iter().filter_map(shard).collect();
+    if !databases.contains_key(&Shard::FIRST) {
+        bail!("[[d1_databases]] has no `binding = \"{}\"`", Shard::FIRST.binding());
+    }
+    let namespace = kv_namespaces.into_iter().find(|bound| bound.binding == CATALOG);
+    let namespace = namespace
+        .with_context(|| format!("[[kv_namespaces]] has no `binding = \"{CATALOG}\"`"))?
+        .into_id();
+    Ok(Ids { databases, namespace })
 }
 
 /// `PATH` with the project's tools first, so that wrangler finds the Node that it needs.
@@ -153,7 +172,8 @@ mod tests {
             ),
             ("", "database_name = \"vault\"", "CATALOG", "VAULT"),
         ] {
-            let expected = Ids { database: database.into(), namespace: namespace.into() };
+            let databases = BTreeMap::from([(Shard::FIRST, database.to_owned())]);
+            let expected = Ids { databases, namespace: namespace.into() };
             assert_eq!(ids(&text(kv, d1)).unwrap(), expected);
         }
         assert!(ids(include_str!("../../wrangler.toml")).is_ok());

@@ -52,6 +52,19 @@ impl Wrangler {
         String::from_utf8(self.run_for_bytes(arguments)?).context("wrangler's output is not UTF-8")
     }
 
+    /// Runs wrangler with these arguments for Cloudflare's account, whatever the place.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub fn account<I, A>(&self, arguments: I) -> Result<String>
+    where
+        I: IntoIterator<Item = A>,
+        A: Into<OsString>,
+    {
+        let account = Self { project: self.project.clone(), flags: Vec::new(), ..*self };
+        account.run(arguments)
+    }
+
     /// As [`Self::run`], for output that is no text.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::events::EventId;
 use crate::rfc3339::rfc3339;
-use crate::terms::Environment;
+use crate::terms::{DeliveryState, Environment};
 
 /// A webhook. `Debug` shows nothing but its id, since an address may have a secret in it.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
@@ -105,8 +105,8 @@ pub struct Delivery {
     pub kind: String,
     /// When it happened, in milliseconds since 1970-01-01 UTC.
     pub occurred_at: u64,
-    /// `pending`, `delivered` or `failed`.
-    pub state: String,
+    /// What became of it.
+    pub state: DeliveryState,
     /// How often it was attempted.
     pub attempts: u64,
     /// When it is attempted next; 0 for at once, `None` when it is over.
@@ -128,7 +128,7 @@ struct ShownDelivery<'a> {
     #[serde(rename = "type")]
     kind: &'a str,
     occurred_at: Option<String>,
-    state: &'a str,
+    state: DeliveryState,
     attempts: u64,
     last_attempt_at: Option<String>,
     next_attempt_at: Option<String>,
@@ -147,7 +147,7 @@ impl Delivery {
             event: self.event_id,
             kind: &self.kind,
             occurred_at: rfc3339(self.occurred_at),
-            state: &self.state,
+            state: self.state,
             attempts: self.attempts,
             last_attempt_at: self.attempted_at.and_then(rfc3339),
             next_attempt_at: self.next_attempt_at.and_then(|at| rfc3339(at.max(self.occurred_at))),

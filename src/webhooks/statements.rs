@@ -7,6 +7,7 @@ use crate::credentials::Sealed;
 use crate::events::EventId;
 use crate::events::statements::columns;
 use crate::ports::{Param, Statement};
+use crate::terms::DeliveryState;
 use crate::vault::statements::sql::Sql;
 
 fn statement(sql: &'static str, params: Vec<Param>) -> Statement {
@@ -170,23 +171,35 @@ pub fn rotate(
     )
 }
 
+/// Which deliveries of a webhook are selected.
+#[derive(Debug, Clone, Copy)]
+pub struct AskedDeliveries {
+    /// Those in this state; all if `None`.
+    pub state: Option<DeliveryState>,
+    /// Those of events before this one; of all if `None`.
+    pub before: Option<EventId>,
+    /// How many at most.
+    pub most: u64,
+}
+
 /// Selects deliveries of a webhook, those of the latest events first.
 #[must_use]
-pub fn select_deliveries(
-    guard: &Guard<'_>,
-    id: &str,
-    before: Option<EventId>,
-    limit: u64,
-) -> Statement {
+pub fn select_deliveries(guard: &Guard<'_>, id: &str, asked: AskedDeliveries) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("SELECT e.id AS event_id, e.type, e.occurred_at, d.state, d.attempts, d.next_attempt_at, d.attempted_at, d.status, d.error, d.duration_ms ");
     sql.push(OF_KEY).push(" AND w.id = ").text(id);
-    sql.push(" CROSS JOIN deliveries d ON d.webhook_id = w.id");
-    if let Some(before) = before {
+    sql.push(" CROSS JOIN deliveries d");
+    match asked.state {
+        Some(state) => sql
+            .push(" INDEXED BY deliveries_by_state ON d.webhook_id = w.id AND d.state = ")
+            .text(state.as_str()),
+        None => sql.push(" ON d.webhook_id = w.id"),
+    };
+    if let Some(before) = asked.before {
         sql.push(" AND d.event_id < ").integer(before.0);
     }
     sql.push(" CROSS JOIN events e ON e.id = d.event_id WHERE ").guard();
-    sql.push(" ORDER BY d.event_id DESC LIMIT ").integer(limit);
+    sql.push(" ORDER BY d.event_id DESC LIMIT ").integer(asked.most);
     sql.finish()
 }
 
@@ -308,9 +321,9 @@ impl Claimed<'_> {
         duration_ms: u64,
     ) -> Statement {
         let (state, next) = match answer.next(attempts, now) {
-            Next::Delivered => ("delivered", None),
-            Next::At(at) => ("pending", Some(at)),
-            Next::Failed => ("failed", None),
+            Next::Delivered => (DeliveryState::Delivered, None),
+            Next::At(at) => (DeliveryState::Pending, Some(at)),
+            Next::Failed => (DeliveryState::Failed, None),
         };
         statement(
             "UPDATE deliveries SET state = ?4, attempts = ?5, next_attempt_at = ?6, attempted_at = ?7, status = ?8, error = ?9, duration_ms = ?10, lease = NULL, lease_until = NULL WHERE webhook_id = ?1 AND event_id = ?2 AND lease = ?3",
@@ -318,7 +331,7 @@ impl Claimed<'_> {
                 Param::text(self.webhook),
                 Param::integer(self.event.0),
                 Param::text(self.lease),
-                Param::text(state),
+                Param::text(state.as_str()),
                 Param::integer(attempts),
                 Param::optional_integer(next),
                 Param::integer(now),

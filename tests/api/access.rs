@@ -3,7 +3,6 @@
 use connector_vault::access::key::ApiKey;
 use connector_vault::api::message::Body;
 use connector_vault::api::{Request, Response};
-use connector_vault::ports::Random;
 use connector_vault::terms::{Environment, Scope};
 use serde_json::json;
 
@@ -90,7 +89,7 @@ fn a_key_that_is_not_valid_learns_and_writes_nothing() {
     let expired = api.world.key("acme", Environment::Test, &Scope::ALL, Some(api.world.now.get()));
     let revoked = api.world.key("acme", Environment::Test, &Scope::ALL, None);
     api.world.revoke(&revoked);
-    let unknown = ApiKey::generate(Environment::Test, |bytes| api.world.fill(bytes));
+    let unknown = api.world.unknown_key(Environment::Test);
     let misfiled = api.world.key("acme", Environment::Live, &Scope::ALL, None);
     api.world
         .database

@@ -26,7 +26,7 @@ fn send() -> Value {
         "facts": {"path": "/users/{userId}/send", "description": "Sends it.", "deprecated": true},
         "parameters": [
             {"name": "userId", "in": "path", "required": true, "schema": {"type": "string"}, "style": "simple", "explode": false},
-            {"name": "alt", "in": "query", "required": false, "schema": {"$ref": "#/$defs/Alt"}, "style": "form", "explode": true},
+            {"name": "alt", "in": "query", "required": false, "schema": {"$ref": "#/$defs/Alt"}, "style": "form", "explode": true, "allowReserved": true},
             {"name": "sid", "in": "cookie", "required": true, "schema": true, "style": "form", "explode": true},
         ],
         "requestBody": {
@@ -109,7 +109,7 @@ fn the_answer_is_the_row_and_the_detail() {
         "deprecated": true, "documentationUrl": null,
         "parameters": [
             {"name": "userId", "in": "path", "required": true, "schema": {"type": "string"}, "style": "simple", "explode": false, "contentType": null},
-            {"name": "alt", "in": "query", "required": false, "schema": {"$ref": "#/input/$defs/Alt"}, "style": "form", "explode": true, "contentType": null},
+            {"name": "alt", "in": "query", "required": false, "schema": {"$ref": "#/input/$defs/Alt"}, "style": "form", "explode": true, "allowReserved": true, "contentType": null},
             {"name": "sid", "in": "cookie", "required": true, "schema": true, "style": "form", "explode": true, "contentType": null},
         ],
         "requestBody": {
@@ -128,9 +128,12 @@ fn the_answer_is_the_row_and_the_detail() {
                 "query": {
                     "type": "object", "properties": {"alt": {"$ref": "#/$defs/Alt"}}, "additionalProperties": false,
                 },
+                "cookie": {
+                    "type": "object", "properties": {"sid": true}, "required": ["sid"], "additionalProperties": false,
+                },
                 "body": {"$ref": "#/$defs/Message"},
             },
-            "required": ["path", "body"],
+            "required": ["path", "cookie", "body"],
             "additionalProperties": false,
             "$defs": {
                 "Alt": {"enum": ["json", "media"]},

@@ -1,7 +1,5 @@
 //! Contract, part 5: keys and tenants.
 
-use connector_vault::access::key::ApiKey;
-use connector_vault::ports::Random;
 use connector_vault::terms::{Environment, Scope};
 use serde_json::json;
 
@@ -55,7 +53,7 @@ fn malformed_keys_never_reach_storage() {
 #[test]
 fn unknown_revoked_and_expired_keys_get_one_answer() {
     let api = Api::with_catalog();
-    let unknown = ApiKey::generate(Environment::Live, |bytes| api.world.fill(bytes));
+    let unknown = api.world.unknown_key(Environment::Live);
     let revoked = api.world.key("acme", Environment::Test, &Scope::ALL, None);
     api.world.revoke(&revoked);
     let expired = api.world.key("acme", Environment::Test, &Scope::ALL, Some(api.world.now.get()));

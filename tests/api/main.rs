@@ -38,6 +38,7 @@ mod requests;
 mod resilience;
 mod search;
 mod sessions;
+mod shards;
 mod site;
 mod state_and_name;
 mod storage;

@@ -7,8 +7,10 @@ use std::fmt::Write as _;
 use std::rc::Rc;
 
 use connector_vault::access::key::ApiKey;
-use connector_vault::api::{Config, Request, Service, handle};
-use connector_vault::catalog::action::unit;
+use connector_vault::api::{Request, Service, handle};
+use connector_vault::catalog::action::unit::Units;
+use connector_vault::catalog::detail::ConnectorDetail;
+use connector_vault::catalog::write::{Platform, Sizes};
 use connector_vault::ports::{
     Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Later, Outgoing,
     Patterns, Random, RateLimit, ResultSet, RetryAfter, Statement, StorageError,
@@ -17,15 +19,24 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::derived::assert_current;
-use crate::support::{Api, World, anonymous, as_secret, body, with_body};
+use crate::support::{
+    Api, World, anonymous, as_key, as_secret, body, config, small_catalog, units, with_body,
+};
 use crate::vault::{CONNECTIONS, SUMMARY, at, minimal, post_as};
 
 const RECORDING: &str = "src/edge/rehearsal.json";
+/// Nothing but the recorded credentials was ever sealed with this key.
+const VARIABLES: [(&str, &str); 1] =
+    [("VAULT_KEYS", "rehearsal:cmVoZWFyc2FscmVoZWFyc2FscmVoZWFyc2FscmVoZWE=")];
 
 #[derive(Serialize, Deserialize)]
 struct Recording {
     /// The catalog's values by key, in hexadecimal.
     values: BTreeMap<String, String>,
+    /// What deflated bytes were before, both in hexadecimal.
+    inflated: BTreeMap<String, String>,
+    /// The operator's settings.
+    variables: BTreeMap<String, String>,
     requests: Vec<Recorded>,
 }
 
@@ -71,10 +82,13 @@ fn requests(key: &ApiKey, connection: &str) -> Vec<Recorded> {
         get("/v1/available-connectors"),
         get("/v1/available-connectors?category=payments&limit=5"),
         get("/v1/available-connectors?q=alpha"),
+        get("/v1/available-connectors/alpha"),
         get("/v1/available-actions/alpha"),
         get("/v1/available-actions/alpha?title=list%20users&method=GET&page=1"),
         get("/v1/available-actions/alpha?key=usersCreate"),
         get("/v1/available-actions/alpha?q=list+user"),
+        get("/v1/available-actions/alpha/usersCreate?include=responses"),
+        get("/v1/available-actions?q=create+a+user"),
         one(404, "GET", "/v1/available-actions/beta", None),
         one(400, "GET", "/v1/available-connectors?lmit=3", None),
         get(CONNECTIONS),
@@ -82,6 +96,9 @@ fn requests(key: &ApiKey, connection: &str) -> Vec<Recorded> {
         get(&format!("{CONNECTIONS}?identity=ann")),
         get(SUMMARY),
         get(&connection),
+        get(&format!("{connection}/credentials")),
+        get("/v1/events?limit=2"),
+        get("/v1/webhooks"),
         one(200, "PATCH", &connection, Some(json!({"tags": ["a", "b"]}))),
     ]
 }
@@ -90,6 +107,7 @@ fn requests(key: &ApiKey, connection: &str) -> Vec<Recorded> {
 struct AtStart<'a, S> {
     storage: &'a S,
     batches: RefCell<VecDeque<Vec<ResultSet>>>,
+    inflated: RefCell<BTreeMap<String, String>>,
 }
 
 impl<S> Clock for AtStart<'_, S> {
@@ -151,7 +169,11 @@ impl Blobs for AtStart<'_, World> {
     }
 
     async fn inflate(&self, bytes: Vec<u8>) -> Result<Option<Vec<u8>>, StorageError> {
-        self.storage.inflate(bytes).await
+        let deflated = to_hex(&bytes);
+        let inflated = self.storage.inflate(bytes).await?;
+        let digits = to_hex(inflated.as_deref().unwrap_or_default());
+        self.inflated.borrow_mut().insert(deflated, digits);
+        Ok(inflated)
     }
 }
 
@@ -170,7 +192,7 @@ impl Blobs for AtStart<'_, Recording> {
     }
 
     async fn inflate(&self, bytes: Vec<u8>) -> Result<Option<Vec<u8>>, StorageError> {
-        Ok(unit::inflate(&bytes))
+        Ok(self.storage.inflated.get(&to_hex(&bytes)).map(|digits| from_hex(digits)))
     }
 }
 
@@ -196,34 +218,89 @@ fn result_set(result: &Value) -> ResultSet {
     ResultSet { json: result["results"].to_string(), ..ResultSet::default() }
 }
 
-/// Answers a request as a new isolate would. Returns the response and the batches that were not used.
+/// Answers a request as a new isolate would. Returns the status, the batches that were not used, and what was inflated.
 fn answered<'a, S>(
     storage: &'a S,
     batches: VecDeque<Vec<ResultSet>>,
     request: &Request,
-) -> (u16, VecDeque<Vec<ResultSet>>)
+) -> (u16, VecDeque<Vec<ResultSet>>, BTreeMap<String, String>)
 where
     AtStart<'a, S>: Db + Blobs,
 {
-    let ports = AtStart { storage, batches: RefCell::new(batches) };
-    let response = pollster::block_on(handle(&Service::new(Config::default()), &ports, request));
-    (response.status, ports.batches.into_inner())
+    let (batches, inflated) = (RefCell::new(batches), RefCell::default());
+    let ports = AtStart { storage, batches, inflated };
+    let service = Service::new(config(&VARIABLES));
+    let response = pollster::block_on(handle(&service, &ports, request));
+    (response.status, ports.batches.into_inner(), ports.inflated.into_inner())
+}
+
+/// The small catalog, of which `alpha` says how to connect and what an action takes.
+fn catalog() -> Vec<Platform> {
+    let small = small_catalog().into_iter().map(|(connector, authkit, actions)| {
+        let is_alpha = connector.platform == "alpha";
+        let (detail, units) = if is_alpha { details() } else { Default::default() };
+        Platform { connector, detail, authkit, aliases: Vec::new(), actions, units }
+    });
+    small.collect()
+}
+
+fn details() -> (ConnectorDetail, Units) {
+    let detail = json!({
+        "authMethods": [{
+            "id": "token", "type": "bearer", "prefix": "Bearer",
+            "fields": [{"name": "token", "label": "Token", "secret": true, "required": true}],
+        }],
+        "servers": [{"url": "https://api.alpha.example", "description": null}],
+        "documentationUrl": null, "license": null, "verify": null, "account": null,
+    });
+    let schema = json!({"$ref": "#/$defs/User"});
+    let reached = json!({"whole": [0], "cut": []});
+    let create = json!({
+        "title": "Create a user", "key": "usersCreate", "method": "POST", "modelName": "Users",
+        "facts": {"path": "/teams/{team}/users", "description": "Invites somebody."},
+        "parameters": [
+            {"name": "team", "in": "path", "required": true, "schema": {"type": "string"}, "style": "simple", "explode": false},
+            {"name": "notify", "in": "query", "required": false, "schema": {"type": "boolean"}, "style": "form", "explode": true},
+        ],
+        "requestBody": {"required": true, "contentTypes": ["application/json"], "schema": schema},
+        "security": [[{"scheme": "Token", "scopes": []}]],
+        "reached": reached,
+        "responses": [{
+            "status": "201", "description": "Created", "contentType": "application/json", "schema": schema, "reached": reached,
+        }],
+    });
+    let user = ("User", r#"{"type":"object","properties":{"email":{"type":"string"}}}"#);
+    (
+        serde_json::from_value(detail).unwrap(),
+        units(json!({"Token": ["token"]}), &[create], &[user]),
+    )
 }
 
 fn record() -> Recording {
-    let api = Api::with_catalog();
+    let api = Api::new(config(&VARIABLES));
+    api.world.publish_platforms(Sizes::PUBLISHED, &catalog());
     let made = api.send(&post_as(&api.key, &minimal("ann")));
-    let mut requests = requests(&api.key, body(&made)["id"].as_str().unwrap());
+    let id = body(&made)["id"].as_str().unwrap().to_owned();
+    let token = json!({"type": "bearer", "token": "rehearsed"}).to_string();
+    let put = as_key(&api.key, "PUT", &format!("{}/credentials", at(&id)));
+    assert_eq!(api.send(&with_body(put, &token)).status, 204);
+    // When it is checked is chance, which would differ from recording to recording.
+    api.world.database.execute("UPDATE credentials SET check_at = 1", []).unwrap();
+    let mut requests = requests(&api.key, &id);
+    let mut inflated = BTreeMap::new();
     api.world.blob_reads.borrow_mut().clear();
     for one in &mut requests {
-        let (status, batches) = answered(&api.world, VecDeque::new(), &one.request());
+        let (status, batches, more) = answered(&api.world, VecDeque::new(), &one.request());
         assert_eq!(status, one.status, "{} {}", one.method, one.path);
         one.batches = batches.iter().map(|sets| sets.iter().map(result).collect()).collect();
+        inflated.extend(more);
     }
     let read: Vec<String> = api.world.blob_reads.borrow().clone();
     let blobs = api.world.blobs.borrow();
     let values = read.into_iter().filter_map(|key| Some((to_hex(blobs.get(&key)?), key)));
-    Recording { values: values.map(|(digits, key)| (key, digits)).collect(), requests }
+    let values = values.map(|(digits, key)| (key, digits)).collect();
+    let variables = VARIABLES.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+    Recording { values, inflated, variables, requests }
 }
 
 /// Any change to the statements or to their results requires a new recording. Otherwise an isolate would rehearse
@@ -235,7 +312,7 @@ fn every_recorded_request_is_answered_as_recorded() {
     let recording: Recording = serde_json::from_str(&text).unwrap();
     for one in &recording.requests {
         let batches = one.batches.iter().map(|sets| sets.iter().map(result_set).collect());
-        let (status, left) = answered(&recording, batches.collect(), &one.request());
+        let (status, left, _) = answered(&recording, batches.collect(), &one.request());
         assert_eq!((status, left.len()), (one.status, 0), "{} {}", one.method, one.path);
     }
 }

@@ -2,7 +2,8 @@
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::env;
 use std::future::poll_fn;
 use std::mem;
 use std::rc::Rc;
@@ -11,6 +12,7 @@ use std::sync::{Arc, LazyLock};
 use std::task::Poll;
 use std::time::Duration;
 
+use connector_vault::access::Shard;
 use connector_vault::access::key::ApiKey;
 use connector_vault::api::config::Variables;
 use connector_vault::api::message::Body;
@@ -41,9 +43,21 @@ pub fn config(variables: &[(&str, &str)]) -> Config {
     Config::from(&serde_json::from_value::<Variables>(variables).unwrap())
 }
 
+/// The shard in which tests have their accounts: the first, unless this environment variable says another one. The whole
+/// suite passes in every shard.
+pub static HOME: LazyLock<Shard> = LazyLock::new(|| {
+    let number = env::var("CONNECTOR_VAULT_TEST_SHARD").map_or(0, |text| text.parse().unwrap());
+    Shard::new(number).unwrap()
+});
+
 /// Real `SQLite` with the real migrations, and a value store in memory.
 pub struct World {
+    /// The database of [`HOME`].
     pub database: rusqlite::Connection,
+    /// Those of other shards.
+    others: BTreeMap<Shard, rusqlite::Connection>,
+    /// The shard of the request that is being answered.
+    at: Cell<Shard>,
     pub blobs: RefCell<HashMap<String, Vec<u8>>>,
     pub now: Cell<u64>,
     pub db_fails: Cell<bool>,
@@ -99,30 +113,29 @@ static MIGRATED: LazyLock<Vec<u8>> = LazyLock::new(|| {
 impl World {
     pub fn new() -> Self {
         let mut world = Self::empty();
+        fill(&mut world.database);
+        if *HOME != Shard::FIRST {
+            world.add(Shard::FIRST);
+        }
         world
-            .database
-            .deserialize_read_exact("main", &MIGRATED[..], MIGRATED.len(), false)
-            .unwrap();
-        world
+    }
+
+    /// Adds a shard with an empty database, unless there is one.
+    pub fn add(&mut self, shard: Shard) {
+        if shard != *HOME && !self.others.contains_key(&shard) {
+            let mut database = open(&self.sql_now);
+            fill(&mut database);
+            self.others.insert(shard, database);
+        }
     }
 
     /// A world whose database has no tables yet.
     pub fn empty() -> Self {
-        let database = rusqlite::Connection::open_in_memory().unwrap();
-        database.set_prepared_statement_cache_capacity(4096);
-        // Statements are planned once, independently of the values bound to them.
-        database.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).unwrap();
         let sql_now = Arc::new(AtomicU64::new(START));
-        let clock = Arc::clone(&sql_now);
-        let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_INNOCUOUS;
-        let unixepoch = move |_: &rusqlite::functions::Context<'_>| {
-            #[expect(clippy::cast_precision_loss, reason = "milliseconds of this century")]
-            let seconds = clock.load(Ordering::Relaxed) as f64 / 1000.0;
-            Ok(seconds)
-        };
-        database.create_scalar_function("unixepoch", 1, flags, unixepoch).unwrap();
         Self {
-            database,
+            database: open(&sql_now),
+            others: BTreeMap::new(),
+            at: Cell::new(*HOME),
             sql_now,
             blobs: RefCell::default(),
             now: Cell::new(START),
@@ -148,6 +161,33 @@ impl World {
         }
     }
 
+    /// The database of a shard; the first one for a shard that has none.
+    pub fn database_of(&self, shard: Shard) -> &rusqlite::Connection {
+        if shard == *HOME {
+            return &self.database;
+        }
+        let other = self.others.get(&shard).or_else(|| self.others.get(&Shard::FIRST));
+        other.unwrap_or(&self.database)
+    }
+
+    /// The database in which work is done now.
+    pub fn here(&self) -> &rusqlite::Connection {
+        self.database_of(self.at.get())
+    }
+
+    /// Does `work` in the database of a shard.
+    pub fn within<T>(&self, shard: Shard, work: impl FnOnce() -> T) -> T {
+        let before = self.at.replace(shard);
+        let done = work();
+        self.at.set(before);
+        done
+    }
+
+    /// A new key that no database knows.
+    pub fn unknown_key(&self, environment: Environment) -> ApiKey {
+        ApiKey::generate(environment, *HOME, |bytes| self.fill(bytes))
+    }
+
     /// Creates a key and stores its hash.
     pub fn key(
         &self,
@@ -156,7 +196,19 @@ impl World {
         scopes: &[Scope],
         expires_at: Option<u64>,
     ) -> ApiKey {
-        let key = ApiKey::generate(environment, |bytes| self.fill(bytes));
+        self.key_in(*HOME, account, environment, scopes, expires_at)
+    }
+
+    /// As [`Self::key`], for an account in another database.
+    pub fn key_in(
+        &self,
+        shard: Shard,
+        account: &str,
+        environment: Environment,
+        scopes: &[Scope],
+        expires_at: Option<u64>,
+    ) -> ApiKey {
+        let key = ApiKey::generate(environment, shard, |bytes| self.fill(bytes));
         let scopes: Scopes = scopes.iter().copied().collect();
         let row = (
             key.hash().to_string(),
@@ -168,12 +220,12 @@ impl World {
             expires_at.map(|at| i64::try_from(at).unwrap()),
         );
         let sql = "INSERT INTO api_keys (hash, id, account, environment, scopes, created_at, expires_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-        self.database.execute(sql, row).unwrap();
+        self.database_of(shard).execute(sql, row).unwrap();
         key
     }
 
     pub fn revoke(&self, key: &ApiKey) {
-        self.database
+        self.database_of(key.shard())
             .execute("UPDATE api_keys SET revoked_at = 2 WHERE hash = ?1", [key.hash().to_string()])
             .unwrap();
     }
@@ -235,7 +287,7 @@ impl World {
 
     /// The first column of a query's rows, which must be text.
     pub fn texts(&self, sql: &str) -> Vec<String> {
-        let mut statement = self.database.prepare_cached(sql).unwrap();
+        let mut statement = self.here().prepare_cached(sql).unwrap();
         let rows = statement.query_map([], |row| row.get(0)).unwrap();
         rows.collect::<rusqlite::Result<_>>().unwrap()
     }
@@ -244,13 +296,40 @@ impl World {
         self.now.set(self.now.get() + milliseconds);
     }
 
-    /// Takes the messages of the queue that are handed over by now.
+    /// Takes the messages of the queue that are handed over by now, all for the shard that is at work.
     pub fn messages(&self) -> Vec<String> {
         let (now, all) = (self.now.get(), self.messages.take());
         let (due, later): (Vec<_>, Vec<_>) = all.into_iter().partition(|(at, _)| *at <= now);
         self.messages.replace(later);
-        due.into_iter().map(|(_, message)| message).collect()
+        let of_here = |(_, message): (u64, String)| {
+            let (shard, message) = Shard::of_message(&message);
+            assert_eq!(shard, self.at.get());
+            message.to_owned()
+        };
+        due.into_iter().map(of_here).collect()
     }
+}
+
+/// Opens an empty database without tables.
+fn open(sql_now: &Arc<AtomicU64>) -> rusqlite::Connection {
+    let database = rusqlite::Connection::open_in_memory().unwrap();
+    database.set_prepared_statement_cache_capacity(4096);
+    // Statements are planned once, independently of the values bound to them.
+    database.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).unwrap();
+    let clock = Arc::clone(sql_now);
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_INNOCUOUS;
+    let unixepoch = move |_: &rusqlite::functions::Context<'_>| {
+        #[expect(clippy::cast_precision_loss, reason = "milliseconds of this century")]
+        let seconds = clock.load(Ordering::Relaxed) as f64 / 1000.0;
+        Ok(seconds)
+    };
+    database.create_scalar_function("unixepoch", 1, flags, unixepoch).unwrap();
+    database
+}
+
+/// Makes the tables of an empty database.
+fn fill(database: &mut rusqlite::Connection) {
+    database.deserialize_read_exact("main", &MIGRATED[..], MIGRATED.len(), false).unwrap();
 }
 
 /// The SQL of the migrations, in order.
@@ -275,7 +354,7 @@ impl Db for World {
         assert!(statements.iter().all(|statement| statement.params.len() <= 100));
         self.asked.borrow_mut().clone_from(&statements);
         self.sql_now.store(self.now.get(), Ordering::Relaxed);
-        let transaction = self.database.unchecked_transaction().unwrap();
+        let transaction = self.here().unchecked_transaction().unwrap();
         let sets = statements
             .iter()
             .map(|statement| {
@@ -310,7 +389,8 @@ fn lost() -> StorageError {
 
 impl World {
     fn run(&self, statement: &Statement) -> rusqlite::Result<ResultSet> {
-        let mut prepared = self.database.prepare_cached(&statement.sql)?;
+        let database = self.here();
+        let mut prepared = database.prepare_cached(&statement.sql)?;
         let names: Vec<String> = prepared.column_names().map(str::to_owned).collect();
         let params = rusqlite::params_from_iter(statement.params.iter().map(to_sqlite));
         let (mut rows, mut json, mut count) = (prepared.query(params)?, String::from("["), 0);
@@ -328,7 +408,7 @@ impl World {
         json.push(']');
         drop(rows);
         // Unlike D1's count, it does not include index entries.
-        let rows_written = if prepared.readonly() { 0 } else { self.database.changes() };
+        let rows_written = if prepared.readonly() { 0 } else { database.changes() };
         Ok(ResultSet { rows_read: count, rows_written, json })
     }
 }
@@ -419,8 +499,9 @@ impl World {
 
 impl Patterns for World {
     fn is_match(&self, pattern: &str, text: &str) -> bool {
-        let regex = regress::Regex::with_flags(&format!("^(?:{pattern})$"), "v");
-        regex.is_ok_and(|regex| regex.find(text).is_some())
+        let read = |flags| regress::Regex::with_flags(&format!("^(?:{pattern})$"), flags);
+        let pattern = read("v").or_else(|_| read("u"));
+        pattern.map_or(true, |pattern| pattern.find(text).is_some())
     }
 }
 
@@ -452,7 +533,8 @@ impl Queue for World {
     async fn enqueue(&self, messages: Vec<String>, delay: Duration) -> Result<bool, StorageError> {
         if self.has_queue.get() {
             let at = self.now.get() + u64::try_from(delay.as_millis()).unwrap();
-            self.messages.borrow_mut().extend(messages.into_iter().map(|message| (at, message)));
+            let marked = messages.into_iter().map(|message| (at, self.at.get().mark(message)));
+            self.messages.borrow_mut().extend(marked);
         }
         Ok(self.has_queue.get())
     }
@@ -494,7 +576,9 @@ impl Api {
     }
 
     pub fn send(&self, request: &Request) -> Response {
-        let mut response = pollster::block_on(handle(&self.service, &self.world, request));
+        let shard = self.service.shard(request);
+        let answer = || pollster::block_on(handle(&self.service, &self.world, request));
+        let mut response = self.world.within(shard, answer);
         if let Some(kept) = response.kept.take() {
             assert!(response.body.is_empty());
             response.body = kept.read(0..kept.size()).unwrap();

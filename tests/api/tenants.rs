@@ -1,8 +1,9 @@
-//! A hundred thousand random requests of six tenants who know everything about each other except the keys: ids,
-//! connection keys, filters, cursors and entity tags. None sees or changes another's data.
+//! A hundred thousand random requests of six tenants in three databases who know everything about each other except the
+//! keys: ids, connection keys, filters, cursors and entity tags. None sees or changes another's data.
 
 use std::collections::HashMap;
 
+use connector_vault::access::Shard;
 use connector_vault::access::key::ApiKey;
 use connector_vault::api::{Request, Response};
 use connector_vault::terms::{Environment, Scope};
@@ -20,6 +21,14 @@ const PLATFORMS: [&str; 4] = ["alpha", "alpha-two", "zeta", "epsilon"];
 const TYPES: [&str; 4] = ["user", "team", "organization", "project"];
 const TAGS: [&str; 5] = ["red", "green", "Red", "blue", "x y"];
 const NAMES: [&str; 5] = ["Ann", "ann", "Bob", "École", "日本"];
+
+/// Three accounts, each in a database of its own.
+const ACCOUNTS: [&str; 3] = ["acme", "acme2", "Acme"];
+
+/// The databases of the accounts.
+fn shards() -> [Shard; 3] {
+    [0, 1, 3843].map(|number| Shard::new(number).unwrap())
+}
 
 /// The tenants' connections draw their identities from the same few.
 fn identity(chance: &mut Chance) -> String {
@@ -42,27 +51,30 @@ struct Crowd {
 
 impl Crowd {
     fn new() -> Self {
-        let api = Api::with_catalog();
+        let mut api = Api::with_catalog();
         let (mut tenants, mut keys) = (Vec::new(), Vec::new());
-        for account in ["acme", "acme2", "Acme"] {
+        for (account, shard) in ACCOUNTS.into_iter().zip(shards()) {
+            api.world.add(shard);
             for environment in Environment::ALL {
-                keys.push([(); 2].map(|()| api.world.key(account, environment, &Scope::ALL, None)));
+                let key = || api.world.key_in(shard, account, environment, &Scope::ALL, None);
+                keys.push([key(), key()]);
                 tenants.push(Tenant { environment: environment.as_str(), rows: Vec::new() });
             }
         }
         // Triggers record the tenant of every write.
-        api.world
-            .database
-            .execute_batch("CREATE TEMP TABLE written (account TEXT, environment TEXT)")
-            .unwrap();
-        for table in ["connections", "connection_tags", "connection_counts", "api_keys"] {
-            for (event, row) in
-                [("INSERT", "NEW"), ("UPDATE", "NEW"), ("UPDATE", "OLD"), ("DELETE", "OLD")]
-            {
-                let sql = format!(
-                    "CREATE TEMP TRIGGER {table}_{event}_{row} AFTER {event} ON main.{table} BEGIN INSERT INTO written VALUES ({row}.account, {row}.environment); END"
-                );
-                api.world.database.execute_batch(&sql).unwrap();
+        for database in shards().map(|shard| api.world.database_of(shard)) {
+            database
+                .execute_batch("CREATE TEMP TABLE written (account TEXT, environment TEXT)")
+                .unwrap();
+            for table in ["connections", "connection_tags", "connection_counts", "api_keys"] {
+                for (event, row) in
+                    [("INSERT", "NEW"), ("UPDATE", "NEW"), ("UPDATE", "OLD"), ("DELETE", "OLD")]
+                {
+                    let sql = format!(
+                        "CREATE TEMP TRIGGER {table}_{event}_{row} AFTER {event} ON main.{table} BEGIN INSERT INTO written VALUES ({row}.account, {row}.environment); END"
+                    );
+                    database.execute_batch(&sql).unwrap();
+                }
             }
         }
         let (owners, ids, cursors) = Default::default();
@@ -82,31 +94,33 @@ impl Crowd {
     }
 
     fn account(who: usize) -> &'static str {
-        ["acme", "acme2", "Acme"][who / 2]
+        ACCOUNTS[who / 2]
     }
 
     fn key(&mut self, who: usize) -> ApiKey {
         self.chance.pick(&self.keys[who]).clone()
     }
 
-    /// The tenants written to since the last call, as `account environment`.
+    /// The tenants written to since the last call, as `shard account environment`.
     fn written(&self) -> Vec<String> {
-        let written =
-            self.api.world.texts("SELECT DISTINCT account || ' ' || environment FROM temp.written");
-        if !written.is_empty() {
-            self.api
-                .world
-                .database
-                .prepare_cached("DELETE FROM temp.written")
-                .unwrap()
-                .execute([])
-                .unwrap();
-        }
-        written
+        let of_shard = |shard: Shard| {
+            let sql = format!(
+                "SELECT DISTINCT '{} ' || account || ' ' || environment FROM temp.written",
+                shard.number()
+            );
+            let written = self.api.world.within(shard, || self.api.world.texts(&sql));
+            if !written.is_empty() {
+                let database = self.api.world.database_of(shard);
+                database.prepare_cached("DELETE FROM temp.written").unwrap().execute([]).unwrap();
+            }
+            written
+        };
+        shards().into_iter().flat_map(of_shard).collect()
     }
 
     fn assert_only_own(&self, who: usize, wrote: bool) {
-        let own = format!("{} {}", Self::account(who), self.tenants[who].environment);
+        let (shard, account) = (shards()[who / 2].number(), Self::account(who));
+        let own = format!("{shard} {account} {}", self.tenants[who].environment);
         assert_eq!(self.written(), if wrote { vec![own] } else { Vec::new() });
     }
 
@@ -325,10 +339,14 @@ fn nobody_sees_or_touches_what_is_anothers() {
         );
         let mut rows = tenant.rows.clone();
         rows.sort_by(|a, b| (&b.created_at, &b.id).cmp(&(&a.created_at, &a.id)));
+        let world = &crowd.api.world;
         assert_eq!(
-            crowd.api.world.texts(&sql),
+            world.within(shards()[who / 2], || world.texts(&sql)),
             rows.iter().map(|row| row.id.clone()).collect::<Vec<_>>()
         );
     }
-    assert_eq!(crate::counted::miscounts(&crowd.api.world), [""; 0]);
+    for shard in shards() {
+        let world = &crowd.api.world;
+        assert_eq!(world.within(shard, || crate::counted::miscounts(world)), [""; 0]);
+    }
 }

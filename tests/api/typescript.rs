@@ -22,7 +22,7 @@ use connector_vault::connect::attempt::Failure;
 use connector_vault::openapi::endpoints::about;
 use connector_vault::openapi::schema::variants;
 use connector_vault::terms::{
-    CredentialType, Environment, EventType, IdentityType, Method, Scope, State,
+    CredentialType, DeliveryState, Environment, EventType, IdentityType, Method, Scope, State,
 };
 use connector_vault::vault::filter::{MAX_KEYS, MAX_Q, MAX_TAGS as MAX_FILTER_TAGS};
 use connector_vault::vault::rules::MAX_TAGS;
@@ -93,6 +93,7 @@ fn names() -> String {
         ("ConnectionState", State::ALL.map(State::as_str).to_vec()),
         ("ConnectorStatus", variants::<Status>()),
         ("CredentialType", CredentialType::NAMES.to_vec()),
+        ("DeliveryState", DeliveryState::NAMES.to_vec()),
         ("Environment", Environment::ALL.map(Environment::as_str).to_vec()),
         ("EventType", EventType::NAMES.to_vec()),
         ("Grant", variants::<Grant>()),
@@ -289,7 +290,7 @@ fn details() -> Units {
             {"name": "id", "in": "path", "required": true, "schema": {}, "style": "simple", "explode": false},
             {
                 "name": "filter", "in": "query", "required": false, "schema": {}, "style": "form", "explode": true,
-                "contentType": "application/json",
+                "contentType": "application/json", "allowReserved": true,
             },
         ],
         "requestBody": {"required": true, "contentTypes": ["application/json"], "schema": {}},

@@ -2,7 +2,6 @@
 
 use connector_vault::access::key::ApiKey;
 use connector_vault::api::{Config, Request, Response, Service};
-use connector_vault::ports::Random;
 use connector_vault::terms::{Environment, Scope};
 use serde_json::json;
 
@@ -136,7 +135,7 @@ fn a_key_that_is_not_valid_is_not_used() {
     let used = Some(today(&api.world));
     api.world.revoke(&revoked);
     api.world.wait(DAY_MS);
-    let unknown = ApiKey::generate(Environment::Test, |bytes| api.world.fill(bytes));
+    let unknown = api.world.unknown_key(Environment::Test);
     let misfiled = misfiled(&api);
     let before = api.world.dump();
     let answers = [&unknown, &revoked, &expiring, &misfiled].map(|key| {
@@ -252,7 +251,7 @@ fn a_database_that_takes_no_use_still_answers() {
     api.world.database.execute_batch("PRAGMA query_only = ON").unwrap();
     assert_eq!(ask(&api, &as_key(&reader, "GET", CONNECTIONS)), (2, 0));
     assert_eq!(ask(&api, &as_key(&reader, "GET", CONNECTIONS)), (1, 0));
-    let unknown = ApiKey::generate(Environment::Test, |bytes| api.world.fill(bytes));
+    let unknown = api.world.unknown_key(Environment::Test);
     assert_eq!(api.send(&as_key(&unknown, "GET", CONNECTIONS)).status, 401);
 }
 

@@ -5,7 +5,10 @@ import { Connecting } from "./support/connect.mjs";
 import { connectEntry } from "./suites/connect-entry.mjs";
 import { connectPackage } from "./suites/connect-package.mjs";
 import { connectPlaces } from "./suites/connect-places.mjs";
+import { connectReadme } from "./suites/connect-readme.mjs";
+import { connectTabs } from "./suites/connect-tabs.mjs";
 import { connectTrouble } from "./suites/connect-trouble.mjs";
+import { connectVariables } from "./suites/connect-variables.mjs";
 
 const world = {};
 
@@ -17,6 +20,9 @@ describe("the window to connect", () => {
 
   connectEntry(world);
   connectPlaces(world);
+  connectTabs(world);
+  connectVariables(world);
   connectTrouble(world);
   connectPackage(world);
+  connectReadme(world);
 });

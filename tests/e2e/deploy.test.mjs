@@ -163,4 +163,27 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
     );
     assert.deepEqual(api.unknown, []);
   });
+
+  test("further databases are created and migrated before the Worker is deployed, and bound to it", async () => {
+    const [table] = file("wrangler.toml").match(/^\[\[d1_databases\]\]\n(?:(?!\[).+\n)*/m);
+    const further = table
+      .replace('"VAULT"', '"VAULT_1"')
+      .replace(/database_name = .*/, 'database_name = "second"')
+      .replace(/database_id = .*/, 'database_id = "00000000-0000-0000-0000-000000000001"');
+    const config = file("wrangler.toml").replace(table, `${table}\n${further}`);
+    writeFileSync(join(PROJECT, "wrangler.toml"), config);
+    const would = await gather(async () => announce(steps({ folder: PROJECT, program })));
+    assert.match(would, /create the D1 database second,/);
+    await deploy();
+    assert.deepEqual(
+      api.databases.map(({ name }) => name),
+      ["connector-vault", "second"],
+    );
+    const { uuid, sqlite } = api.databases[1];
+    assert.equal(file("wrangler.toml"), config.replace("00000000-0000-0000-0000-000000000001", uuid));
+    assert.deepEqual({ ...sqlite.prepare("SELECT count(*) AS keys FROM api_keys").get() }, { keys: 0 });
+    const bound = api.uploads.at(-1).bindings.find(({ name }) => name === "VAULT_1");
+    assert.equal(bound.database_id ?? bound.id, uuid);
+    assert.deepEqual(api.unknown, []);
+  });
 });

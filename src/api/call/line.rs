@@ -60,7 +60,7 @@ struct Record<'a> {
     called: Called<'a>,
     /// What the platform answered; null when it did not.
     status: Option<u16>,
-    /// The error code of the response when the platform did not answer.
+    /// The error code of the response when the platform did not answer, or that the caller disconnected.
     error: Option<&'static str>,
     /// Until the answer began.
     duration_ms: u64,
@@ -80,6 +80,39 @@ pub struct Call<'a> {
     pub headers: Vec<(String, String)>,
     /// The body.
     pub payload: Payload<'a>,
+}
+
+/// Why there is no answer.
+enum Silence {
+    Problem(Problem),
+    /// Nobody waits for one any more.
+    CallerLeft,
+}
+
+impl Silence {
+    /// As events name it.
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Problem(problem) => problem.code.facts().1,
+            Self::CallerLeft => "caller_disconnected",
+        }
+    }
+}
+
+impl From<Problem> for Silence {
+    fn from(problem: Problem) -> Self {
+        Self::Problem(problem)
+    }
+}
+
+impl From<Silence> for Problem {
+    fn from(silence: Silence) -> Self {
+        match silence {
+            Silence::Problem(problem) => problem,
+            // Nobody reads it.
+            Silence::CallerLeft => Self::new(Code::PlatformUnreachable, "The caller left."),
+        }
+    }
 }
 
 impl Called<'_> {
@@ -144,7 +177,7 @@ impl<P: Ports> Line<'_, '_, P> {
     pub async fn send(self, call: Call<'_>) -> Result<Incoming, Problem> {
         let Self { context, principal, ports, called, .. } = self;
         if !context.config.call_events.has(&call.method) {
-            return self.exchange(call).await;
+            return Ok(self.exchange(call).await?);
         }
         let (method, id) = (call.method.clone(), self.fresh.connection.id.clone());
         let began = ports.now();
@@ -154,17 +187,17 @@ impl<P: Ports> Line<'_, '_, P> {
             method: &method,
             called: called.short(),
             status: outcome.as_ref().ok().map(|answer| answer.status),
-            error: outcome.as_ref().err().map(|problem| problem.code.facts().1),
+            error: outcome.as_ref().err().map(Silence::code),
             duration_ms: ports.now().saturating_sub(began),
             key_id: &principal.key_id,
             identity: token.map(|token| token.confinement.identity.as_str()),
         };
         let call = json::text(&record);
         ports.later(events::called(&principal.account, principal.environment, &id, call));
-        outcome
+        Ok(outcome?)
     }
 
-    async fn exchange(mut self, mut call: Call<'_>) -> Result<Incoming, Problem> {
+    async fn exchange(mut self, mut call: Call<'_>) -> Result<Incoming, Silence> {
         let mut redirects: u32 = 0;
         let mut may_renew = true;
         loop {
@@ -178,7 +211,9 @@ impl<P: Ports> Line<'_, '_, P> {
                         self = Self { context, principal, ports, fresh, called };
                         continue;
                     }
-                    Err(problem) if problem.code == Code::ConnectionFailed => return Err(problem),
+                    Err(problem) if problem.code == Code::ConnectionFailed => {
+                        return Err(problem.into());
+                    }
                     // The platform's own words say more than that there is no new token for now.
                     Err(_) => return Ok(answer),
                 }
@@ -196,14 +231,12 @@ impl<P: Ports> Line<'_, '_, P> {
         self.fresh.is_renewable() && self.ports.now().saturating_sub(issued_at) >= YOUNG_MS
     }
 
-    async fn send_once(&self, call: &Call<'_>) -> Result<Incoming, Problem> {
+    async fn send_once(&self, call: &Call<'_>) -> Result<Incoming, Silence> {
         let (connector, method) = self.ends()?;
         let placed = place(method, &self.fresh.held);
         let url = without(&call.url, |name| placed.query.contains_key(name));
         let mut url = placed.url(&url);
-        let mut headers = call.headers.clone();
-        headers.retain(|(name, _)| !placed.headers.contains_key(name));
-        headers.extend(placed.headers);
+        let mut headers = placed.over(call.headers.clone());
         if let Kind::AwsSigv4 { service, regions } = &method.kind {
             // Services disagree on what a plus stands for; a signature must not.
             url = url.replace('+', "%2B");
@@ -211,7 +244,7 @@ impl<P: Ports> Line<'_, '_, P> {
             let payload = match call.payload {
                 Payload::Bytes(bytes) => sigv4::hash(bytes),
                 Payload::Arriving if signer.is_s3() => UNSIGNED.to_owned(),
-                Payload::Arriving => return Err(too_long_to_sign(&connector.name)),
+                Payload::Arriving => return Err(too_long_to_sign(&connector.name).into()),
             };
             let stamp = stamp(self.ports.now());
             signer.sign(&call.method, &url, &mut headers, &payload, &stamp);
@@ -278,8 +311,9 @@ fn too_long_to_sign(name: &str) -> Problem {
 }
 
 /// The platform gave no answer.
-fn unanswered(name: &str, error: HttpError) -> Problem {
-    match error {
+fn unanswered(name: &str, error: HttpError) -> Silence {
+    let problem = match error {
+        HttpError::CallerLeft => return Silence::CallerLeft,
         HttpError::TimedOut => {
             let detail = format!("{name} did not answer within 30 seconds.");
             Problem::new(Code::PlatformTimeout, detail)
@@ -288,5 +322,6 @@ fn unanswered(name: &str, error: HttpError) -> Problem {
             let detail = format!("{name} can't be reached, or broke the connection off.");
             Problem::new(Code::PlatformUnreachable, detail)
         }
-    }
+    };
+    problem.into()
 }

@@ -134,7 +134,7 @@ async fn read<P: Ports>(answer: Incoming, ports: &Metered<'_, P>) -> Result<Answ
     let (bytes, body_too_large) = match ports.read(body, MAX_ANSWER).await {
         Ok(bytes) => (bytes, false),
         Err(HttpError::TooLarge) => (Vec::new(), true),
-        Err(HttpError::Unreachable | HttpError::TimedOut) => {
+        Err(HttpError::Unreachable | HttpError::TimedOut | HttpError::CallerLeft) => {
             let detail = format!("The platform answered {status}, but broke the connection off.");
             return Err(Problem::new(Code::PlatformUnreachable, detail));
         }

@@ -51,12 +51,13 @@ impl Chosen<'_> {
         scopes: &[String],
         return_url: Option<String>,
     ) -> Result<Response, Problem> {
-        let (context, principal) = (self.context, self.principal);
-        let request = context.request;
-        let (id, link) = (ports.uuid(), ports.secret());
+        let (context, principal, request) = (self.context, self.principal, self.context.request);
+        // The browser has no key: the link and the state say in which database the attempt is.
+        let secret = || context.caller.shard().mark(ports.secret());
+        let (id, link) = (ports.uuid(), secret());
         let takes_pkce = filled.oauth.pkce == Pkce::S256;
         let remembered = Remembered {
-            state: ports.secret(),
+            state: secret(),
             verifier: takes_pkce.then(|| Verifier::generate(ports).as_str().to_owned()),
             fields: self.values.clone(),
         };

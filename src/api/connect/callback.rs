@@ -75,18 +75,18 @@ impl<P: Ports> Desk<'_, P> {
         if attempt.browser_hash.is_none() || attempt.browser_hash != own {
             return Ok(self.elsewhere().response());
         }
+        let connector = self.connector(&attempt).await?;
+        let name =
+            connector.as_ref().map_or(&attempt.platform, |connector| &connector.name).clone();
         if attempt.claimed_by.as_deref() != Some(self.request_id)
             || attempt.status != Stored::Exchanging
         {
-            return Ok(self.again(request, &attempt));
+            return Ok(self.again(request, &attempt, &name));
         }
 
         // 3. to 6.
         let (client, former) =
             (first_row::<OauthClient>(&sets, 2)?, first_row::<Former>(&sets, 3)?);
-        let connector = self.connector(&attempt).await?;
-        let name =
-            connector.as_ref().map_or(&attempt.platform, |connector| &connector.name).clone();
         let failed = match connector {
             None => Failed::new(Failure::Changed, "The catalog no longer has this platform."),
             Some(connector) => {
@@ -234,13 +234,13 @@ impl<P: Ports> Desk<'_, P> {
     }
 
     /// The page of an attempt whose redirect comes a second time: the back button, or a page that is loaded again.
-    fn again(&self, request: &Request, attempt: &Attempt) -> Response {
+    fn again(&self, request: &Request, attempt: &Attempt, name: &str) -> Response {
         match attempt.status(self.now) {
-            Status::Succeeded => self.succeeded(request, attempt, &attempt.platform),
+            Status::Succeeded => self.succeeded(request, attempt, name),
             Status::Failed { code, detail } => {
                 let code = Failure::ALL.into_iter().find(|known| known.as_str() == code);
                 let code = code.unwrap_or(Failure::Interrupted);
-                self.failed(request, attempt, &attempt.platform, &Failed { code, detail })
+                self.failed(request, attempt, name, &Failed { code, detail })
             }
             Status::Pending if attempt.status == Stored::Exchanging => {
                 let paragraphs =

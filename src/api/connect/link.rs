@@ -3,6 +3,7 @@
 
 use super::pages::Page;
 use super::{browser, connector, hash, is_own_page, opening, redirect_uri, set_cookie};
+use crate::access::Shard;
 use crate::api::config::Config;
 use crate::api::cost::Metered;
 use crate::api::message::{NO_STORE, Request, Response};
@@ -17,8 +18,17 @@ use crate::connect::method::Connector;
 use crate::connect::statements;
 use crate::credentials::{Kind as Sealing, Place, Sealed};
 use crate::oauth::authorization::{Ask, authorization_url};
+use crate::oauth::callback::read;
 use crate::oauth::pkce::Verifier;
 use crate::ports::{Db, Ports, Random, first_row};
+
+/// The database of the attempt that a browser's request is about. Returns `None` when it is about none.
+pub fn shard_of_browser(request: &Request) -> Option<Shard> {
+    if request.path == "/connect/callback" {
+        return Some(Shard::of_secret(&read(&request.query).ok()?.state));
+    }
+    request.path.strip_prefix("/connect/go/").map(Shard::of_secret)
+}
 
 /// What answers to browsers need besides the request.
 pub struct Desk<'a, P> {

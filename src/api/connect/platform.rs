@@ -106,7 +106,7 @@ pub async fn verify<P: Http>(
     match ask(ports, targets, connector, method, held, request).await {
         None => Verdict::Accepted { is_verified: false },
         Some(Err(HttpError::TimedOut)) => Verdict::TimedOut,
-        Some(Err(HttpError::Unreachable)) => Verdict::Unreachable,
+        Some(Err(HttpError::Unreachable | HttpError::CallerLeft)) => Verdict::Unreachable,
         Some(Err(HttpError::TooLarge)) => Verdict::Accepted { is_verified: true },
         Some(Ok(answer)) => match answer.status {
             200..=399 => Verdict::Accepted { is_verified: true },
@@ -139,7 +139,8 @@ pub async fn account<P: Http>(
 }
 
 /// Whether a request with these credentials needs no signature.
-fn is_sendable(method: &AuthMethod) -> bool {
+#[must_use]
+pub fn is_sendable(method: &AuthMethod) -> bool {
     !matches!(method.kind, crate::catalog::detail::Kind::AwsSigv4 { .. })
 }
 

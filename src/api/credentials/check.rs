@@ -112,6 +112,14 @@ impl Due {
     }
 }
 
+/// Whether a check of credentials can find anything out.
+pub(super) fn is_checkable(connector: &Connector, row: &HeldRow, now: u64) -> bool {
+    let Some(method) = connector.find_method(&row.auth_method) else { return false };
+    let is_oauth2 = row.kind == CredentialType::OAuth2;
+    is_oauth2 && (row.renewable == 1 || !is_valid(row.expires_at, now))
+        || connector.verify.is_some() && platform::is_sendable(method)
+}
+
 /// One check.
 struct Check<'a> {
     config: &'a Config,

@@ -72,6 +72,19 @@ impl AskedHeld {
         results.first(self.connection)?.ok_or_else(Problem::no_connection)
     }
 
+    /// The connection, what is known of its credentials, and the account's client at its platform.
+    ///
+    /// # Errors
+    /// `connection_not_found`, `credentials_not_found`.
+    pub fn rows(
+        self,
+        results: &Results<'_>,
+    ) -> Result<(Connection, HeldRow, Option<OauthClient>), Problem> {
+        let connection = self.connection(results)?;
+        let row = results.first(self.held)?.ok_or_else(none_held)?;
+        Ok((connection, row, results.first(self.client)?))
+    }
+
     /// Opens the credentials, renewed first when their time is nearly over, or when `refresh` asks for it.
     ///
     /// # Errors
@@ -85,8 +98,7 @@ impl AskedHeld {
         ports: &Metered<'_, P>,
         refresh: bool,
     ) -> Result<Fresh, Problem> {
-        let connection = self.connection(results)?;
-        let row = results.first(self.held)?.ok_or_else(none_held)?;
+        let (connection, row, client) = self.rows(results)?;
         if connection.state == State::Failed {
             return Err(failed(&row));
         }
@@ -94,7 +106,6 @@ impl AskedHeld {
             (&context.config.vault_keys, (principal.account.as_str(), principal.environment));
         let held = opening(Held::open(keys, tenant, &connection.id, &row.sealed))?;
         let connector = connector(catalog, &connection.platform).await?;
-        let client = results.first(self.client)?;
         let fresh = Fresh { connection, row, held, connector, client };
         let (row, now) = (&fresh.row, context.now);
         let is_due = refresh || is_due(row.issued_at, row.expires_at, now);

@@ -72,7 +72,7 @@ pub const TOOLS: [Tool; 5] = [
                 "input",
                 "object",
                 false,
-                "`path`, `query`, `header`, `body`, as describe_action says",
+                "`path`, `query`, `header`, `cookie`, `body`, as describe_action says",
             ),
         ],
         is_read_only: false,

@@ -18,5 +18,6 @@ pub fn plan<'a>(context: &Context<'a>) -> Result<Plan<'a>, Problem> {
     }
     context.no_query()?;
     let (body, origin) = (context.body()?, context.request.origin.as_str());
-    Ok(Plan::Session(NewSession { body, origin, secrets, now: context.now }))
+    let shard = context.caller.shard();
+    Ok(Plan::Session(NewSession { body, origin, secrets, shard, now: context.now }))
 }

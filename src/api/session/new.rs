@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use crate::access::Principal;
 use crate::access::confinement::Confinement;
 use crate::access::token::{MAX_TOKEN, SessionSecrets, Token};
+use crate::access::{Principal, Shard};
 use crate::api::body::BodyReader;
 use crate::api::cost::Metered;
 use crate::api::fields::{MAX_PLATFORMS, platform_in_any_case, unknown_platform};
@@ -47,6 +47,8 @@ pub struct NewSession<'a> {
     pub origin: &'a str,
     /// What signs the token.
     pub secrets: &'a SessionSecrets,
+    /// The database of the key.
+    pub shard: Shard,
     /// Milliseconds since 1970-01-01 UTC.
     pub now: u64,
 }
@@ -63,13 +65,14 @@ impl NewSession<'_> {
         catalog: &CatalogCache,
         ports: &Metered<'_, P>,
     ) -> Result<Response, Problem> {
-        let Self { mut body, origin, secrets, now } = self;
+        let Self { mut body, origin, secrets, shard, now } = self;
         let platforms = platforms(&mut body, catalog, ports).await?;
         body.finish()?;
         let seconds = body.integer("ttlSeconds").unwrap_or(DEFAULT_TTL);
         let ends = now.saturating_add(seconds.saturating_mul(1000));
         let token = Token {
             environment: principal.environment,
+            shard,
             key_id: principal.key_id.clone(),
             scopes: scopes(principal, body.texts("scopes"))?,
             confinement: Confinement {

@@ -8,7 +8,7 @@ use crate::api::problem::Problem;
 use crate::events::EventId;
 use crate::json;
 use crate::ports::StorageError;
-use crate::webhooks::statements::{select, select_all, select_deliveries};
+use crate::webhooks::statements::{AskedDeliveries, select, select_all, select_deliveries};
 use crate::webhooks::{Delivery, Webhook};
 
 /// `GET /v1/webhooks`
@@ -49,12 +49,14 @@ pub fn one<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
 pub fn deliveries<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
     let mut query = context.query();
     query.finish()?;
+    let state = query.text("state").and_then(|text| text.parse().ok());
     let before = query.text("before").and_then(|text| EventId::parse(&text));
     let limit = Paging::read(&query).limit;
     let (guard, id, mut statements) = (context.guard(), context.argument(0), Statements::default());
     let webhook = statements.ask::<Webhook>(select(&guard, id));
     let most = limit.saturating_add(1);
-    let rows = statements.ask::<Delivery>(select_deliveries(&guard, id, before, most));
+    let asked = AskedDeliveries { state, before, most };
+    let rows = statements.ask::<Delivery>(select_deliveries(&guard, id, asked));
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     Ok(Plan::vault(statements, move |results, _| {
         results.first(webhook)?.ok_or_else(|| no_webhook(id))?;

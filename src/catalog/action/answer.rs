@@ -24,6 +24,11 @@ pub struct ConnectorFacts {
 #[derive(Debug, Deserialize)]
 struct MethodId {
     id: String,
+    /// Of a key: where it goes, and its name there.
+    #[serde(default)]
+    r#in: Option<Place>,
+    #[serde(default)]
+    name: String,
 }
 
 #[derive(Debug, Deserialize)]
@@ -82,6 +87,8 @@ struct Members<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     header: Option<Object<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    cookie: Option<Object<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     body: Option<&'a RawValue>,
 }
 
@@ -132,6 +139,7 @@ pub fn answer(
             schema: within_input(one.schema)?,
             style: one.style.clone(),
             explode: one.explode,
+            allow_reserved: one.allow_reserved,
             content_type: one.content_type.clone(),
         })
     };
@@ -159,7 +167,7 @@ pub fn answer(
         parameters: action.parameters.iter().map(parameter).collect::<Result<_, _>>()?,
         request_body: body.map(owned).transpose()?,
         auth: auth(action, connector, schemes),
-        input: input(unit, action)?,
+        input: input(unit, action, connector)?,
         responses: with_responses.then(|| responses.collect::<Result<_, _>>()).transpose()?,
     };
     serde_json::to_vec(&detail).map_err(|_| BrokenUnit)
@@ -178,9 +186,16 @@ fn within_input(schema: &RawValue) -> Result<Box<RawValue>, BrokenUnit> {
 fn input<'a>(
     unit: &Unit<'a>,
     action: &'a StoredAction<&RawValue>,
+    connector: &ConnectorFacts,
 ) -> Result<Input<'a>, BrokenUnit> {
+    // The cookie of a key comes with the connection.
+    let is_key = |one: &Parameter<&RawValue>| {
+        let mut methods = connector.auth_methods.iter();
+        one.r#in == Place::Cookie
+            && methods.any(|key| key.r#in == Some(Place::Cookie) && key.name == one.name)
+    };
     let of = |place: Place| {
-        let given = action.parameters.iter().filter(|one| one.r#in == place);
+        let given = action.parameters.iter().filter(|one| one.r#in == place && !is_key(one));
         let given: Vec<&Parameter<&RawValue>> = given.collect();
         let required = given.iter().filter(|one| one.required);
         let object = Object {
@@ -195,6 +210,7 @@ fn input<'a>(
         path: of(Place::Path),
         query: of(Place::Query),
         header: of(Place::Header),
+        cookie: of(Place::Cookie),
         body: action.request_body.as_ref().map(|body| body.schema),
     };
     let needs = |object: &Option<Object<'_>>| {
@@ -205,6 +221,7 @@ fn input<'a>(
         ("path", needs(&properties.path)),
         ("query", needs(&properties.query)),
         ("header", needs(&properties.header)),
+        ("cookie", needs(&properties.cookie)),
         ("body", action.request_body.as_ref().is_some_and(|body| body.required)),
     ] {
         required.extend(is_needed.then_some(name));

@@ -74,6 +74,9 @@ pub struct Parameter<S> {
     pub style: String,
     /// Whether each value of a list or an object stands for itself (`OpenAPI`'s `explode`).
     pub explode: bool,
+    /// Whether reserved characters of a value stay as they are (`OpenAPI`'s `allowReserved`).
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub allow_reserved: bool,
     /// The media type in which a value is written, where that is not a matter of `style`.
     pub content_type: Option<String>,
 }

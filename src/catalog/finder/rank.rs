@@ -66,13 +66,28 @@ pub fn rank(
         sums.add(term, beginning, words)?;
     }
     let mut found = sums.found(question, platforms, filter)?;
-    let best = |(score, row): &(i32, u32)| (std::cmp::Reverse(*score), *row);
     if found.len() > MOST {
-        found.select_nth_unstable_by_key(MOST, best);
+        found.select_nth_unstable(MOST);
         found.truncate(MOST);
     }
-    found.sort_unstable_by_key(best);
-    Ok(found.into_iter().map(|(_, row)| row).collect())
+    found.sort_unstable();
+    Ok(found.into_iter().map(Place::row).collect())
+}
+
+/// A row with its score, as one number that sorts better rows first, and of equal ones that with the lower number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Place(u64);
+
+impl Place {
+    const fn new(score: i32, row: u32) -> Self {
+        // Flipping all bits but the sign makes a greater signed number a lower unsigned one.
+        let worse = (score ^ i32::MAX).cast_unsigned();
+        Self((worse as u64) << 32 | row as u64)
+    }
+
+    const fn row(self) -> u32 {
+        (self.0 & 0xffff_ffff) as u32
+    }
 }
 
 struct Sums {
@@ -188,13 +203,13 @@ impl Sums {
         }
     }
 
-    /// The rows that match, each with its score.
+    /// The rows that match, in no order.
     fn found(
         &self,
         question: &Question,
         platforms: &Platforms<'_>,
         filter: &Filter<'_>,
-    ) -> Result<Vec<(i32, u32)>, StorageError> {
+    ) -> Result<Vec<Place>, StorageError> {
         let least = u32::from(self.all).saturating_mul(ENOUGH).div_ceil(100).max(1);
         let mut found = Vec::new();
         for (nth, (platform, named)) in self.platforms.iter().zip(&self.named).enumerate() {
@@ -218,7 +233,7 @@ impl Sums {
                     let score = tally.score.saturating_add(bonus);
                     let score = score.saturating_sub(missing.saturating_mul(MISSING));
                     let score = score.saturating_add(of_traits(traits, *tally, question));
-                    found.push((score, u32::try_from(row).unwrap_or(u32::MAX)));
+                    found.push(Place::new(score, u32::try_from(row).unwrap_or(u32::MAX)));
                 }
             }
         }
@@ -284,4 +299,18 @@ fn share(some: u8, all: u8, most: i32) -> i32 {
     let (some, all) = (i32::from(some.min(all)), i32::from(all));
     let squares = most.saturating_mul(some).saturating_mul(some);
     squares.checked_div(all.saturating_mul(all)).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Place;
+
+    #[test]
+    fn the_best_row_comes_first_and_of_equal_ones_the_first() {
+        let best = [(i32::MAX, 9), (7, 0), (1, 3), (0, 1), (0, u32::MAX), (-1, 0), (i32::MIN, 5)];
+        let mut places = best.map(|(score, row)| Place::new(score, row));
+        places.reverse();
+        places.sort_unstable();
+        assert_eq!(places.map(Place::row), best.map(|(_, row)| row));
+    }
 }

@@ -75,6 +75,7 @@ fn undeclared(path: &str, parameters: &mut Vec<Parameter<Box<RawValue>>>) {
                 schema,
                 style: "simple".to_owned(),
                 explode: false,
+                allow_reserved: false,
                 content_type: None,
             });
         }
@@ -129,6 +130,8 @@ fn parameter<F>(
         schema: reaching.convert(&schema, definitions),
         style,
         explode,
+        allow_reserved: r#in == Place::Query
+            && map.get("allowReserved").and_then(Value::as_bool) == Some(true),
         content_type,
     })
 }

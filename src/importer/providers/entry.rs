@@ -12,7 +12,7 @@ use crate::catalog::detail::{
 use crate::catalog::model::Status;
 use crate::importer::server::{self, Found};
 use crate::importer::{auth, category, image, platform, text};
-use crate::oauth::authorization::OWN_PARAMETERS;
+use crate::oauth::{authorization, revocation, token};
 use crate::terms::Method;
 
 /// The file.
@@ -271,9 +271,21 @@ impl AuthEntry {
                     return Err("`authorizationUrl` belongs to the grant authorization_code".into());
                 }
                 let id_name = &self.client_id_parameter;
-                let taken = OWN_PARAMETERS.contains(&id_name.as_str()) && *id_name != client_id();
-                if taken || !server::is_name(id_name) {
+                if !server::is_name(id_name) {
                     return Err(format!("`{id_name}` cannot be the `clientIdParameter`"));
+                }
+                let own = [
+                    &authorization::OWN_PARAMETERS[..],
+                    &token::OWN_PARAMETERS,
+                    &revocation::OWN_PARAMETERS,
+                ];
+                let more = [&self.authorization_parameters, &self.token_parameters];
+                let is_taken = own.concat().contains(&id_name.as_str())
+                    || more.iter().any(|parameters| parameters.contains_key(id_name));
+                if is_taken && *id_name != client_id() {
+                    return Err(format!(
+                        "`{id_name}` cannot be the `clientIdParameter`: requests have another parameter of that name"
+                    ));
                 }
                 Kind::OAuth2(Box::new(OAuth2 {
                     grant,

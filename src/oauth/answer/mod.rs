@@ -78,7 +78,7 @@ pub fn read(
 pub fn failure(answer: &Result<HttpResponse, HttpError>, now_ms: u64) -> Option<TokenError> {
     let answer = match answer {
         Ok(answer) => answer,
-        Err(HttpError::Unreachable | HttpError::TimedOut) => {
+        Err(HttpError::Unreachable | HttpError::TimedOut | HttpError::CallerLeft) => {
             return Some(TokenError::bare(TokenErrorKind::Passing, None));
         }
         Err(HttpError::TooLarge) => {

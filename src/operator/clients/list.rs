@@ -9,11 +9,10 @@ use serde_json::{Map, Value};
 use super::{base, url};
 use crate::api::connect::redirect_uri;
 use crate::connect::client::OauthClient;
-use crate::operator::d1::Database;
 use crate::operator::keys::arguments::account;
 use crate::operator::place::Place;
+use crate::operator::shards::Shards;
 use crate::operator::sql::Text;
-use crate::operator::storage::Storage;
 
 /// `clients list`
 #[derive(Debug, Clone, Args)]
@@ -47,12 +46,13 @@ fn shown(client: &OauthClient, redirect_uri: &str) -> serde_json::Result<Map<Str
 /// Whatever stopped it, in words for the operator.
 pub fn list(args: &List) -> Result<()> {
     let only = args.account.as_ref().map(|name| format!(" WHERE account = {}", Text(name)));
-    let sql = format!(
-        "SELECT * FROM oauth_clients{} ORDER BY account, environment, platform",
-        only.unwrap_or_default()
-    );
-    let database = Database(Storage::open(&args.place)?);
-    let clients: Vec<OauthClient> = database.query(&[sql])?.rows(0)?;
+    let sql = format!("SELECT * FROM oauth_clients{}", only.unwrap_or_default());
+    let mut clients: Vec<OauthClient> = Shards::open(&args.place)?.rows(&sql)?;
+    let place = |client: &OauthClient| {
+        let OauthClient { account, environment, platform, .. } = client;
+        (account.clone(), environment.as_str(), platform.clone())
+    };
+    clients.sort_by_cached_key(place);
     let redirect_uri = redirect_uri(base(args.url.as_ref(), &args.place));
     if args.json {
         let shown: serde_json::Result<Vec<_>> =

@@ -11,11 +11,10 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
 
-use super::d1::Database;
 use super::keys::arguments::{account, environment};
 use super::place::Place;
+use super::shards::Shards;
 use super::sql::Text;
-use super::storage::Storage;
 use crate::connect::client::OauthClient;
 use crate::fold::fold;
 use crate::terms::Environment;
@@ -78,14 +77,13 @@ pub fn run(command: &Command) -> Result<ExitCode> {
 fn remove(args: &Remove) -> Result<()> {
     let Of { platform, account, environment } = &args.of;
     let platform = fold(platform);
-    let database = Database(Storage::open(&args.place)?);
     let sql = format!(
         "DELETE FROM oauth_clients WHERE account = {} AND environment = {} AND platform = {} RETURNING *",
         Text(account),
         Text(environment.as_str()),
         Text(&platform)
     );
-    let removed: Vec<OauthClient> = database.query(&[sql])?.rows(0)?;
+    let removed: Vec<OauthClient> = Shards::open(&args.place)?.rows(&sql)?;
     let (place, whose) = (args.place.name(), format!("of {account} ({})", environment.as_str()));
     if removed.is_empty() {
         bail!(

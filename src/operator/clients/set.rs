@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
 use super::{Of, base, secret, url};
-use crate::access::{Caller, Principal};
+use crate::access::{Caller, Principal, Shard};
 use crate::api::Config;
 use crate::api::clients::plan_put;
 use crate::api::cost::Metered;
@@ -17,9 +17,9 @@ use crate::api::message::{Body, Request, Response};
 use crate::api::plan::{Context, Plan};
 use crate::api::problem::{Extension, Problem};
 use crate::catalog::cache::CatalogCache;
-use crate::operator::d1::Database;
 use crate::operator::keys::create::{fresh_id, generate};
 use crate::operator::ports::{OperatorPorts, wait};
+use crate::operator::shards::Shards;
 use crate::operator::storage::Storage;
 use crate::operator::vault_keys::Kept;
 use crate::ports::Clock as _;
@@ -110,7 +110,7 @@ pub fn set(args: &Set) -> Result<()> {
     let body = Zeroizing::new(args.body(secret.as_ref().map(|text| text.as_str())).to_string());
 
     let config = Config { vault_keys, ..Config::default() };
-    let ports = OperatorPorts(Database(storage));
+    let ports = OperatorPorts(Shards::of(storage).place(account)?);
     let request = Request {
         method: "PUT".into(),
         origin: base(args.url.as_ref(), &args.kept.place).to_owned(),
@@ -118,7 +118,7 @@ pub fn set(args: &Set) -> Result<()> {
         body: Body::Whole(body.as_bytes().to_vec()),
         ..Request::default()
     };
-    let (key, id) = (generate(*environment)?, fresh_id()?);
+    let (key, id) = (generate(*environment, Shard::FIRST)?, fresh_id()?);
     let context = Context {
         request: &request,
         endpoint: Keyed::SetOauthClient,

@@ -7,10 +7,10 @@ use uuid::Builder;
 use super::arguments::{account, environment, scope, scopes};
 use super::shown::Shown;
 use super::table::{KeyTable, Row};
+use crate::access::Shard;
 use crate::access::key::ApiKey;
-use crate::operator::d1::Database;
 use crate::operator::place::Place;
-use crate::operator::storage::Storage;
+use crate::operator::shards::Shards;
 use crate::operator::when::{Expiry, Moment};
 use crate::terms::{Environment, Scope, Scopes};
 
@@ -56,7 +56,7 @@ pub struct Create {
 pub fn create(args: &Create) -> Result<()> {
     let now = Moment::now();
     let expiry = args.expires.map(|expiry| expiry.from(now)).transpose().context("--expires")?;
-    let table = KeyTable(Database(Storage::open(&args.place)?));
+    let table = KeyTable(Shards::open(&args.place)?.place(&args.account)?);
     let (row, key) = add(&table, &args.account, args.environment, scopes(&args.scopes), expiry)?;
     let shown = Shown::of(&row, Some(key.reveal()), now);
     if args.json {
@@ -87,7 +87,7 @@ pub fn add(
         expires_at: expiry.map(Moment::millis),
         revoked_at: None,
     };
-    let key = generate(environment)?;
+    let key = generate(environment, table.0.shard)?;
     table.insert(&row, &key.hash().to_string())?;
     Ok((row, key))
 }
@@ -102,13 +102,14 @@ pub fn fresh_id() -> Result<String> {
     Ok(Builder::from_random_bytes(random).into_uuid().to_string())
 }
 
-/// A new random key.
+/// A new random key of an account in this database.
 ///
 /// # Errors
 /// When the system has no randomness.
-pub fn generate(environment: Environment) -> Result<ApiKey> {
+pub fn generate(environment: Environment, shard: Shard) -> Result<ApiKey> {
     let mut failure = None;
-    let key =
-        ApiKey::generate(environment, |bytes| failure = getrandom::fill(bytes).err().or(failure));
+    let key = ApiKey::generate(environment, shard, |bytes| {
+        failure = getrandom::fill(bytes).err().or(failure);
+    });
     failure.map_or(Ok(key), |error| Err(error).context("randomness from the system"))
 }

@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use super::arguments::scopes;
 use super::create::add;
 use super::table::KeyTable;
-use crate::operator::d1::Database;
 use crate::operator::place::Place;
+use crate::operator::shards::Shards;
 use crate::operator::storage::Storage;
 use crate::operator::when::Moment;
 use crate::terms::{Environment, Scope};
@@ -48,11 +48,12 @@ pub fn demo(args: &Demo) -> Result<()> {
     }
     let storage = Storage::open(&args.place)?;
     let file = args.place.folder(&storage.project)?.join(FILE);
-    let table = KeyTable(Database(storage));
+    let shards = Shards::of(storage);
     let kept = fs::read(&file).ok().and_then(|json| serde_json::from_slice::<Kept>(&json).ok());
     let key = match kept {
-        Some(key) if works(&table, &key)? => key,
+        Some(key) if works(&shards, &key)? => key,
         _ => {
+            let table = KeyTable(shards.place(ACCOUNT)?);
             let (row, key) = add(&table, ACCOUNT, Environment::Test, scopes(&Scope::ALL), None)?;
             let key = Kept { id: row.id, secret: key.reveal().into() };
             keep(&file, &key).with_context(|| format!("the file {}", file.display()))?;
@@ -66,10 +67,10 @@ pub fn demo(args: &Demo) -> Result<()> {
     Ok(())
 }
 
-/// Whether the database knows the key and it is active.
-fn works(table: &KeyTable, key: &Kept) -> Result<bool> {
-    let found = table.find(&key.id)?;
-    Ok(found.is_some_and(|found| found.row.state(Moment::now()) == "active"))
+/// Whether a database knows the key and it is active.
+fn works(shards: &Shards, key: &Kept) -> Result<bool> {
+    let found = KeyTable::find(shards, &key.id)?;
+    Ok(found.is_some_and(|(_, found)| found.row.state(Moment::now()) == "active"))
 }
 
 /// Writes the file atomically, readable by its owner only.

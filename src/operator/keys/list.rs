@@ -10,9 +10,8 @@ use super::arguments::account;
 use super::care::{Care, Warning};
 use super::shown::Shown;
 use super::table::{KeyTable, Listed};
-use crate::operator::d1::Database;
 use crate::operator::place::Place;
-use crate::operator::storage::Storage;
+use crate::operator::shards::Shards;
 use crate::operator::when::{Day, Moment};
 use crate::terms::Scope;
 
@@ -50,7 +49,7 @@ impl<'a> ShownInList<'a> {
 /// Whatever stopped it, in words for the operator.
 pub fn list(args: &List) -> Result<()> {
     let now = Moment::now();
-    let keys = KeyTable(Database(Storage::open(&args.place)?)).list(args.account.as_deref())?;
+    let keys = KeyTable::list(&Shards::open(&args.place)?, args.account.as_deref())?;
     if args.json {
         let shown: Vec<ShownInList<'_>> =
             keys.iter().map(|key| ShownInList::of(key, now)).collect();

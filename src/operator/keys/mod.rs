@@ -12,9 +12,8 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
 
-use super::d1::Database;
 use super::place::Place;
-use super::storage::Storage;
+use super::shards::Shards;
 use super::when::Moment;
 use shown::Shown;
 use table::{KeyTable, Revoked};
@@ -79,7 +78,7 @@ pub fn run(command: &Command) -> Result<ExitCode> {
 fn revoke(args: &Revoke) -> Result<()> {
     let now = Moment::now();
     let id = arguments::id(&args.id)?;
-    let row = match KeyTable(Database(Storage::open(&args.place)?)).revoke(&id, now)? {
+    let row = match KeyTable::revoke(&Shards::open(&args.place)?, &id, now)? {
         Revoked::Now(row) => {
             eprintln!("Revoked {id} of account {}.", row.account);
             row

@@ -9,9 +9,8 @@ use super::arguments::{self, environment};
 use super::create::{fresh_id, generate};
 use super::shown::Shown;
 use super::table::{KeyTable, Listed, Replacement, Row};
-use crate::operator::d1::Database;
 use crate::operator::place::Place;
-use crate::operator::storage::Storage;
+use crate::operator::shards::Shards;
 use crate::operator::when::{Expiry, Moment, NewExpiry, Overlap};
 
 /// `keys rotate`
@@ -41,9 +40,14 @@ struct Rotated<'a> {
     replaces: Shown<'a>,
 }
 
-/// The key to replace. Fails when it does not exist, is not active or has been replaced already.
-fn replaceable(found: Option<Listed>, id: &str, place: &str, now: Moment) -> Result<Row> {
-    let Some(Listed { row, replaced_by, .. }) = found else {
+/// The key to replace, with its table. Fails when it does not exist, is not active or has been replaced already.
+fn replaceable<T>(
+    found: Option<(T, Listed)>,
+    id: &str,
+    place: &str,
+    now: Moment,
+) -> Result<(T, Row)> {
+    let Some((table, Listed { row, replaced_by, .. })) = found else {
         bail!("there is no key {id} {place}: see `npm run keys -- list`");
     };
     let state = row.state(now);
@@ -59,7 +63,7 @@ fn replaceable(found: Option<Listed>, id: &str, place: &str, now: Moment) -> Res
             row.account
         );
     }
-    Ok(row)
+    Ok((table, row))
 }
 
 /// When the new key expires; `None` when it never does.
@@ -84,10 +88,9 @@ fn end(overlap: Overlap, old: &Row, now: Moment) -> Result<Option<Moment>> {
 /// Whatever stopped it, in words for the operator.
 pub fn rotate(args: &Rotate) -> Result<()> {
     let id = arguments::id(&args.id)?;
-    let table = KeyTable(Database(Storage::open(&args.place)?));
-    let found = table.find(&id)?;
+    let found = KeyTable::find(&Shards::open(&args.place)?, &id)?;
     let now = Moment::now();
-    let old = replaceable(found, &id, args.place.name(), now)?;
+    let (table, old) = replaceable(found, &id, args.place.name(), now)?;
     let new = Row {
         id: fresh_id()?,
         created_at: now.millis(),
@@ -95,7 +98,8 @@ pub fn rotate(args: &Rotate) -> Result<()> {
         ..old.clone()
     };
     let in_words = environment(&old.environment).map_err(anyhow::Error::msg);
-    let key = generate(in_words.with_context(|| format!("the environment of the key {id}"))?)?;
+    let in_words = in_words.with_context(|| format!("the environment of the key {id}"))?;
+    let key = generate(in_words, table.0.shard)?;
     let ends = end(args.overlap, &old, now)?;
     let hash = key.hash().to_string();
     let written = table.replace(&Replacement { old: &old, new: &new, hash: &hash, ends })?;
@@ -147,8 +151,10 @@ mod tests {
     #[test]
     fn only_a_valid_key_is_replaced_and_only_once() {
         let soon = Some(NOW.millis() + 1);
-        let refused = |found| {
-            replaceable(found, "a", "on this machine", NOW).map_err(|error| error.to_string())
+        let refused = |found: Option<Listed>| {
+            let found = found.map(|found| ((), found));
+            let old = replaceable(found, "a", "on this machine", NOW).map(|((), old)| old);
+            old.map_err(|error| error.to_string())
         };
         assert_eq!(refused(Some(listed(row(soon)))), Ok(row(soon)));
         assert_eq!(

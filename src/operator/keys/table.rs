@@ -4,6 +4,7 @@ use anyhow::Result;
 use serde::Deserialize;
 
 use crate::operator::d1::Database;
+use crate::operator::shards::Shards;
 use crate::operator::sql::{Number, Text};
 use crate::operator::when::Moment;
 
@@ -146,7 +147,7 @@ pub enum Revoked {
     Unknown,
 }
 
-/// The table of API keys.
+/// The table of API keys in a database.
 #[derive(Debug)]
 pub struct KeyTable(pub Database);
 
@@ -159,20 +160,27 @@ impl KeyTable {
         self.0.query(&[insert(row, hash)]).map(drop)
     }
 
-    /// All keys, or those of one account, oldest first.
+    /// All keys in all databases, or those of one account, oldest first.
     ///
     /// # Errors
-    /// When the database cannot be reached.
-    pub fn list(&self, account: Option<&str>) -> Result<Vec<Listed>> {
-        self.0.query(&[select(account)])?.rows(0)
+    /// When a database cannot be reached.
+    pub fn list(shards: &Shards, account: Option<&str>) -> Result<Vec<Listed>> {
+        let mut keys: Vec<Listed> = shards.rows(&select(account))?;
+        keys.sort_by(|a, b| (a.row.created_at, &a.row.id).cmp(&(b.row.created_at, &b.row.id)));
+        Ok(keys)
     }
 
-    /// The key with this id. Returns `None` when there is none.
+    /// The key with this id, and the table that has it. Returns `None` when there is none.
     ///
     /// # Errors
-    /// When the database cannot be reached.
-    pub fn find(&self, id: &str) -> Result<Option<Listed>> {
-        Ok(self.0.query(&[find(id)])?.rows(0)?.pop())
+    /// When a database cannot be reached.
+    pub fn find(shards: &Shards, id: &str) -> Result<Option<(Self, Listed)>> {
+        for database in &shards.0 {
+            if let Some(key) = database.query(&[find(id)])?.rows(0)?.pop() {
+                return Ok(Some((Self(database.clone()), key)));
+            }
+        }
+        Ok(None)
     }
 
     /// Replaces a key. Returns the new and the old row as they are now, or `None`, having written nothing, when the old
@@ -185,16 +193,21 @@ impl KeyTable {
         Ok(answers.rows(0)?.pop().zip(answers.rows(1)?.pop()))
     }
 
-    /// Revokes a key.
+    /// Revokes a key, wherever it is.
     ///
     /// # Errors
-    /// When the database cannot be reached.
-    pub fn revoke(&self, id: &str, now: Moment) -> Result<Revoked> {
-        let answers = self.0.query(&revoke(id, now))?;
-        if let Some(row) = answers.rows(0)?.pop() {
-            return Ok(Revoked::Now(row));
+    /// When a database cannot be reached.
+    pub fn revoke(shards: &Shards, id: &str, now: Moment) -> Result<Revoked> {
+        for database in &shards.0 {
+            let answers = database.query(&revoke(id, now))?;
+            if let Some(row) = answers.rows(0)?.pop() {
+                return Ok(Revoked::Now(row));
+            }
+            if let Some(row) = answers.rows(1)?.pop() {
+                return Ok(Revoked::Before(row));
+            }
         }
-        Ok(answers.rows(1)?.pop().map_or(Revoked::Unknown, Revoked::Before))
+        Ok(Revoked::Unknown)
     }
 }
 

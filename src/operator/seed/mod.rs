@@ -17,9 +17,9 @@ use clap::Args;
 use indicatif::HumanCount;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-use super::d1::Database;
 use super::keys::arguments;
 use super::place::Place;
+use super::shards::Shards;
 use super::storage::{Storage, Way};
 use super::when::Moment;
 use crate::importer::folder::Folder;
@@ -79,7 +79,8 @@ pub struct Seed {
 /// Whatever stopped it, in words for the operator.
 pub fn run(args: &Seed) -> Result<ExitCode> {
     let platforms = Platforms::read(&Folder(args.catalog.clone()))?;
-    let database = Database(Storage::open(&args.place)?.undisturbed());
+    let shards = Shards::of(Storage::open(&args.place)?.undisturbed());
+    let database = shards.place(&args.account)?;
     let stopped = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         signal_hook::flag::register(signal, Arc::clone(&stopped)).context("waiting for signals")?;
@@ -101,7 +102,7 @@ pub fn run(args: &Seed) -> Result<ExitCode> {
         environment: args.environment,
         written_by: generator.uuid(),
     };
-    let most = match database.0.way {
+    let most = match database.storage.way {
         Way::Local(_) => BATCH_LOCAL,
         Way::Wrangler(_) => BATCH_WRANGLER,
     };

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
-use crate::operator::d1::Database;
+use crate::operator::shards::Shards;
 use crate::operator::when::Moment;
 
 /// How many rows a key has sealed, by what they hold.
@@ -96,12 +96,12 @@ fn sum(rows: Vec<Row>) -> Needs {
     needs
 }
 
-/// Counts what each key has sealed.
+/// Counts what each key has sealed, in all databases.
 ///
 /// # Errors
-/// When the database cannot be reached.
-pub fn needs(database: &Database, now: Moment) -> Result<Needs> {
-    Ok(sum(database.query(&[count(now)])?.rows(0)?))
+/// When a database cannot be reached.
+pub fn needs(shards: &Shards, now: Moment) -> Result<Needs> {
+    Ok(sum(shards.rows(&count(now))?))
 }
 
 #[cfg(test)]

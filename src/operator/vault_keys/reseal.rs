@@ -8,9 +8,11 @@ use clap::Args;
 use super::Kept;
 use super::need::needs;
 use super::rotate::missing;
+use crate::credentials::VaultKeys;
 use crate::credentials::reseal::{Progress, reseal as some};
 use crate::operator::d1::Database;
 use crate::operator::ports::{OperatorPorts, wait};
+use crate::operator::shards::Shards;
 use crate::operator::storage::{Storage, Way};
 use crate::operator::when::Moment;
 
@@ -29,23 +31,14 @@ pub struct Reseal {
     kept: Kept,
 }
 
-/// Runs `vault-keys reseal`.
-///
-/// # Errors
-/// Whatever stopped it, in words for the operator.
-pub fn reseal(args: &Reseal) -> Result<ExitCode> {
-    let is_known = args.deployed || !args.kept.place.remote;
-    ensure!(is_known, "give the service its keys first, then pass --deployed");
-    let storage = Storage::open(&args.kept.place)?.undisturbed();
-    let file = args.kept.keys(&storage.project);
-    let file = file.context("pass your copy of VAULT_KEYS with --file")?;
-    let keys = file.read()?;
-    let first = keys.first().with_context(|| format!("there are no keys in {}", file.name()))?;
-    let mut at_once = if matches!(storage.way, Way::Local(_)) { AT_ONCE } else { IN_A_LINE };
-    let ports = OperatorPorts(Database(storage));
+/// Seals anew what a database has.
+fn whole(database: Database, keys: &VaultKeys) -> Result<Progress> {
+    let is_local = matches!(database.storage.way, Way::Local(_));
+    let mut at_once = if is_local { AT_ONCE } else { IN_A_LINE };
+    let ports = OperatorPorts(database);
     let mut all = Progress::default();
     while !all.is_done {
-        let run = match wait(some(&ports, &keys, at_once)) {
+        let run = match wait(some(&ports, keys, at_once)) {
             // Large rows may be too much for a command line together.
             Err(_) if at_once == IN_A_LINE => {
                 at_once = 1;
@@ -59,9 +52,31 @@ pub fn reseal(args: &Reseal) -> Result<ExitCode> {
             break;
         }
     }
+    Ok(all)
+}
+
+/// Runs `vault-keys reseal`.
+///
+/// # Errors
+/// Whatever stopped it, in words for the operator.
+pub fn reseal(args: &Reseal) -> Result<ExitCode> {
+    let is_known = args.deployed || !args.kept.place.remote;
+    ensure!(is_known, "give the service its keys first, then pass --deployed");
+    let storage = Storage::open(&args.kept.place)?.undisturbed();
+    let file = args.kept.keys(&storage.project);
+    let file = file.context("pass your copy of VAULT_KEYS with --file")?;
+    let keys = file.read()?;
+    let first = keys.first().with_context(|| format!("there are no keys in {}", file.name()))?;
+    let shards = Shards::of(storage);
+    let mut all = Progress::default();
+    for database in &shards.0 {
+        let Progress { resealed, damaged, .. } = whole(database.clone(), &keys)?;
+        all.resealed = all.resealed.saturating_add(resealed);
+        all.damaged = all.damaged.saturating_add(damaged);
+    }
     let rows = |count: u64| if count == 1 { "1 row".into() } else { format!("{count} rows") };
     println!("{} sealed anew with `{first}`", rows(all.resealed));
-    let lines = missing(&keys, &needs(&ports.0, Moment::now())?, &[]);
+    let lines = missing(&keys, &needs(&shards, Moment::now())?, &[]);
     if all.damaged > 0 {
         eprintln!(
             "{} can't be opened although {} has the key of that id: changed, moved, or sealed by another key of the same id.",

@@ -9,7 +9,7 @@ use super::Kept;
 use super::need::{Needs, needs};
 use crate::credentials::VaultKeys;
 use crate::credentials::keys::is_id;
-use crate::operator::d1::Database;
+use crate::operator::shards::Shards;
 use crate::operator::storage::Storage;
 use crate::operator::when::{Day, Moment};
 
@@ -42,7 +42,7 @@ pub fn rotate(args: &Rotate) -> Result<()> {
     )?;
     let now = Moment::now();
     let keys = file.read()?;
-    let needs = needs(&Database(storage), now)?;
+    let needs = needs(&Shards::of(storage), now)?;
     must_have_all(&keys, &needs, &args.lost)
         .with_context(|| format!("nothing was done, because {} lacks keys", file.name()))?;
     let id = new_id(args.id.as_deref(), &keys, &needs, Day::from(now))?;

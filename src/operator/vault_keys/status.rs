@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::Kept;
 use super::need::{Need, Needs, needs};
 use crate::credentials::VaultKeys;
-use crate::operator::d1::Database;
+use crate::operator::shards::Shards;
 use crate::operator::storage::Storage;
 use crate::operator::when::Moment;
 
@@ -69,7 +69,7 @@ pub fn status(args: &Status) -> Result<ExitCode> {
     let storage = Storage::open(&args.kept.place)?;
     let file = args.kept.keys(&storage.project);
     let keys = file.as_ref().map(super::file::KeyFile::read).transpose()?;
-    let all = shown(keys.as_ref(), needs(&Database(storage), Moment::now())?);
+    let all = shown(keys.as_ref(), needs(&Shards::of(storage), Moment::now())?);
     if args.json {
         println!("{}", serde_json::to_string_pretty(&all)?);
     } else {

@@ -71,20 +71,22 @@ fn a_call_writes_who_called_what_and_what_came_of_it() {
 fn a_call_without_an_answer_writes_its_error() {
     let api = api("writes");
     let path = acme(&api);
-    for (error, code) in [
-        (HttpError::Unreachable, "platform_unreachable"),
-        (HttpError::TimedOut, "platform_timeout"),
+    for (error, code, written) in [
+        (HttpError::Unreachable, "platform_unreachable", "platform_unreachable"),
+        (HttpError::TimedOut, "platform_timeout", "platform_timeout"),
+        // Nobody gets this answer.
+        (HttpError::CallerLeft, "platform_unreachable", "caller_disconnected"),
     ] {
         platform(&api, move |_| Err(error));
         assert_eq!(body(&call(&api, "PUT", &format!("{path}/proxy/x"), ""))["code"], code);
         let last = calls(&api).pop().unwrap();
-        assert_eq!((&last["status"], &last["error"]), (&Value::Null, &json!(code)));
+        assert_eq!((&last["status"], &last["error"]), (&Value::Null, &json!(written)));
     }
     // What never reaches the platform is no call.
     let none = api.world.key("acme", Environment::Test, &[Scope::ConnectionsRead], None);
     assert_eq!(api.send(&as_key(&none, "POST", &format!("{path}/proxy/x"))).status, 403);
     assert_eq!(call(&api, "POST", &format!("{path}/proxy/..%2fx"), "").status, 400);
-    assert_eq!(calls(&api).len(), 2);
+    assert_eq!(calls(&api).len(), 3);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Twenty thousand random requests of six tenants and of their tokens, who know the ids of each other's connections and
+//! A hundred thousand random requests of six tenants and of their tokens, who know the ids of each other's connections and
 //! attempts. A naive model predicts each answer: nobody sees or changes what is another's.
 
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use super::*;
 use crate::chance::Chance;
 use crate::vault::{UNKNOWN_ID, code, comparable};
 
-const REQUESTS: usize = 20_000;
+const REQUESTS: usize = 100_000;
 /// The most open attempts of an identity.
 const OPEN: usize = 20;
 const ACCOUNTS: [&str; 3] = ["acme", "acme2", "Acme"];

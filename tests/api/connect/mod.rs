@@ -1,12 +1,15 @@
 //! Connecting accounts: contract, parts 8 to 11, over real `SQLite` and a scripted platform.
 
 mod access;
+mod check;
 mod clients;
 mod credentials;
 mod crowd;
 mod direct;
 mod events;
+mod histories;
 mod killed;
+mod mortal;
 mod oauth;
 mod renewal;
 mod schedule;

@@ -160,6 +160,14 @@ impl Scene {
                 self.degrade();
                 get(&format!("{}/status", at(&self.ids[2])))
             }
+            Keyed::CheckConnection => {
+                self.set_client();
+                self.hold(IMPORTING[0].2);
+                let tokens = json!({"access_token": "example-access-token"});
+                *self.api.world.platform.borrow_mut() = Box::new(move |_| answered(200, &tokens));
+                let path = format!("{}/check", at(&self.ids[2]));
+                self.api.request("POST", &path)
+            }
             Keyed::GetCredentials => {
                 self.hold(IMPORTING[0].2);
                 get(&self.credentials())
@@ -434,6 +442,7 @@ fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
             let sql = "UPDATE connections SET state = 'failed', active = 0";
             scene.api.world.database.execute(sql, []).unwrap();
         }
+        Code::NotCheckable if endpoint == Keyed::CheckConnection => scene.forget_github(),
         Code::CredentialsHeld if endpoint == Keyed::SetConnectionState => {
             scene.hold(IMPORTING[0].2);
         }

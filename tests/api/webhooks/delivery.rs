@@ -365,6 +365,53 @@ fn deliveries_are_listed_page_by_page_and_go_with_their_events() {
 }
 
 #[test]
+fn deliveries_are_filtered_by_state_and_only_those_are_read() {
+    let api = api();
+    let receiver = Receiver::of(&api);
+    let webhook = create(&api, &json!({"url": URL}));
+    let states = || {
+        let rows = deliveries(&api, &webhook);
+        rows.iter().map(|row| row["state"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    for who in ["ann", "bob", "cem"] {
+        connect(&api, who);
+    }
+    receiver.answer(|_| status(500));
+    connect(&api, "dan");
+    api.world
+        .database
+        .execute_batch("UPDATE deliveries SET state = 'failed' WHERE event_id IN (1, 2)")
+        .unwrap();
+    assert_eq!(states(), ["pending", "delivered", "failed", "failed"]);
+    let list = |query: &str| read(&api, &path(&webhook, &format!("/deliveries?{query}")));
+    for (state, expected) in [("pending", vec![4]), ("delivered", vec![3]), ("failed", vec![2, 1])]
+    {
+        let page = list(&format!("state={state}"));
+        let rows = page["rows"].as_array().unwrap();
+        let events: Vec<_> = rows.iter().map(|row| row["event"].clone()).collect();
+        let expected: Vec<_> = expected.iter().map(|nth| json!(format!("evt_{nth:013}"))).collect();
+        assert_eq!((events, &page["next"]), (expected, &Value::Null), "{state}");
+        assert!(rows.iter().all(|row| row["state"] == state), "{state}");
+    }
+    let first = list("state=failed&limit=1");
+    assert_eq!(first["rows"][0]["event"], "evt_0000000000002");
+    let rest = list(&format!("state=failed&before={}", first["next"].as_str().unwrap()));
+    assert_eq!(
+        (&rest["rows"][0]["event"], rest["rows"].as_array().unwrap().len()),
+        (&json!("evt_0000000000001"), 1)
+    );
+    let refused = api.get(&path(&webhook, "/deliveries?state=lost"));
+    let told = "`state` must be one of pending, delivered, failed";
+    assert_eq!((refused.status, &body(&refused)["errors"][0]["detail"]), (400, &json!(told)));
+    // The index alone leads to them, in their order.
+    list("state=failed");
+    let asked = api.world.asked.borrow();
+    let steps = plan(&api.world, asked.last().unwrap()).join("; ");
+    assert!(steps.contains("deliveries_by_state (webhook_id=? AND state=?"), "{steps}");
+    assert!(!steps.contains("TEMP B-TREE"), "{steps}");
+}
+
+#[test]
 fn a_missing_key_loses_no_event() {
     let mut api = api();
     let receiver = Receiver::of(&api);

@@ -55,6 +55,11 @@ export function connectEntry(world) {
         await expectHidden(page, token);
         await expectHidden(page, "........k-123456");
         await expectNothingStored(page);
+        const loaded = await page.evaluate(() => performance.getEntriesByType("resource").map(({ name }) => name));
+        assert.deepEqual(
+          loaded.filter((name) => name.includes(".wasm")),
+          [],
+        );
         await button(page, "Connect something else").click();
         await expectFocus(heading(page, "What do you want to connect?"));
       });

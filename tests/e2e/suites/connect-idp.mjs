@@ -108,6 +108,23 @@ export function connectIdp(world) {
       assert.deepEqual(await app.credentials(id), second, "a fresh one is not renewed");
     });
 
+    test("a check renews, and finds out that the grant is gone", async () => {
+      const { id } = await connected({ platform: "idp-basic", identity: "checked" });
+      const first = await app.credentials(id);
+      const check = () => app.expect(200, "POST", `/v1/vault/connections/${id}/check`);
+      const sent = world.idp.requests.length;
+      assert.partialDeepStrictEqual(await check(), { id, state: "operational" });
+      assert.deepEqual(world.idp.requests.slice(sent), [{ grant: "refresh_token" }]);
+      const second = await app.credentials(id);
+      assert.notEqual(second.accessToken, first.accessToken);
+      const { grantId } = await world.idp.provider.AccessToken.find(second.accessToken);
+      await world.idp.provider.RefreshToken.revokeByGrantId(grantId);
+      assert.partialDeepStrictEqual(await check(), { id, state: "degraded", active: true });
+      const early = await app.call("POST", `/v1/vault/connections/${id}/check`);
+      assert.deepEqual([early.status, early.json.code], [429, "too_many_requests"]);
+      assert.partialDeepStrictEqual((await app.status(id)).reason, { code: "grant_rejected", httpStatus: 400 });
+    });
+
     test(`${MANY} requests at once: one renewal`, async () => {
       const { id } = await connected({ platform: "idp-basic", identity: "crowd" });
       for (let round = 0; round < 3; round += 1) {

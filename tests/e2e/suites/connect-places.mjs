@@ -1,7 +1,7 @@
 // Connecting with the user's consent at the platform, wherever the window is shown: on a page, in a popup, in a frame.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { agree, button, heading, opened, refuse } from "../support/connect.mjs";
+import { agree, button, heading, opened, question, refuse } from "../support/connect.mjs";
 import { expectAccessible } from "../support/console.mjs";
 
 /** @param {{ connect: import("../support/connect.mjs").Connecting }} world */
@@ -51,7 +51,7 @@ export function connectPlaces(world) {
         const popup = await opened(page, () => button(frame, "Continue to Login").click());
         await frame.getByRole("status").getByText("Waiting for Login …").waitFor();
         // The browser gives a frame of another site no cookie to remember it by, so the link asks.
-        await Promise.race([popup.getByLabel("Account").waitFor(), question(popup).click()]);
+        await Promise.race([popup.getByLabel("Account").waitFor(), question(popup, "Login").click()]);
         await agree(popup);
         await heading(frame, "Login is connected").waitFor();
         if (!popup.isClosed()) await popup.waitForEvent("close");
@@ -72,7 +72,7 @@ export function connectPlaces(world) {
         await heading(frame, "Go to Login").waitFor();
         const link = frame.getByRole("link", { name: "Open the sign-in page" });
         const popup = await opened(page, () => link.click());
-        await Promise.race([popup.getByLabel("Account").waitFor(), question(popup).click()]);
+        await Promise.race([popup.getByLabel("Account").waitFor(), question(popup, "Login").click()]);
         await agree(popup);
         await heading(frame, "Login is connected").waitFor();
       });
@@ -87,7 +87,7 @@ export function connectPlaces(world) {
         await first.close();
         await frame.getByText("If you closed the Login page, start again.").waitFor();
         const second = await opened(page, () => button(frame, "Start again").click());
-        await Promise.race([second.getByLabel("Account").waitFor(), question(second).click()]);
+        await Promise.race([second.getByLabel("Account").waitFor(), question(second, "Login").click()]);
         await agree(second);
         await heading(frame, "Login is connected").waitFor();
       });
@@ -98,12 +98,12 @@ export function connectPlaces(world) {
       await visit(await world.connect.appUrl("no@example.com"), async (page) => {
         const frame = await framed(page, "no@example.com");
         const popup = await opened(page, () => button(frame, "Continue to Login").click());
-        await Promise.race([popup.getByLabel("Account").waitFor(), question(popup).click()]);
+        await Promise.race([popup.getByLabel("Account").waitFor(), question(popup, "Login").click()]);
         await refuse(popup);
         await heading(frame, "You did not allow access").waitFor();
         assert.deepEqual((await heard(page)).at(-1), `${world.connect.baseUrl} failed`);
         const again = await opened(page, () => button(frame, "Try again").click());
-        await Promise.race([again.getByLabel("Account").waitFor(), question(again).click()]);
+        await Promise.race([again.getByLabel("Account").waitFor(), question(again, "Login").click()]);
         await agree(again);
         await heading(frame, "Login is connected").waitFor();
       });
@@ -146,6 +146,3 @@ export function connectPlaces(world) {
     });
   });
 }
-
-/** The button with which a reader of the link says that they have begun it. */
-const question = (page) => page.getByRole("button", { name: "Yes, go on to Login" });

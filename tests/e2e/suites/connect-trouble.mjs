@@ -118,6 +118,34 @@ export function connectTrouble(world) {
       );
     });
 
+    test("what can't be read is read again, and a page of a proxy is no answer", async () => {
+      await visit(
+        await world.connect.path("t@example.com"),
+        async (page) => {
+          const connector = "**/v1/available-connectors/keyed";
+          let reads = 0;
+          await page.route(connector, (route) => {
+            reads += 1;
+            return reads === 1 ? route.fulfill(problem(503, "unavailable")) : route.continue();
+          });
+          await page.getByRole("button", { name: /^Keyed/ }).click();
+          await page.getByLabel("API key", { exact: true }).fill("k");
+          assert.equal(reads, 2);
+          let sent = 0;
+          await page.route("**/v1/vault/connect", (route) => {
+            sent += 1;
+            return route.fulfill({ status: 502, contentType: "text/html", body: "<h1>Bad gateway</h1>" });
+          });
+          await button(page, "Connect").click();
+          await heading(page, "The service has a problem").waitFor();
+          await page.getByText("Details", { exact: true }).click();
+          await page.getByText("unexpected_response").waitFor();
+          assert.equal(sent, 1);
+        },
+        { expects: [503, 502] },
+      );
+    });
+
     test("a service that can't be reached, until it can", async () => {
       await visit(
         await world.connect.path("u@example.com", { platform: "keyed" }),

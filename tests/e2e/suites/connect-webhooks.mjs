@@ -1,4 +1,4 @@
-// Webhooks on the real runtime: a receiver on this machine, verified by the package and by the standard's own library.
+// Webhooks on the real runtime: a receiver on this machine, verified by the package and by the standard's own libraries.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -7,6 +7,7 @@ import { ConnectorVault, verifyWebhook } from "connector-vault";
 import { Webhook } from "standardwebhooks";
 import { App, SCOPES, connectingKey } from "../support/connecting.mjs";
 import { store } from "../support/keys.mjs";
+import { verifiedInPython } from "../support/python.mjs";
 import { Server } from "../support/server.mjs";
 
 /** How long a delivery may take; the second attempt comes after 5 seconds. */
@@ -74,7 +75,7 @@ export function connectWebhooks(world) {
       await server?.stop();
     });
 
-    test("an event arrives after the response, and three libraries agree that it is signed", async () => {
+    test("an event arrives after the response, and four libraries agree that it is signed", async () => {
       const webhook = await vault.webhooks.create({ url: receiver.url });
       const created = await connection("ann");
       const [request] = await receiver.take(1);
@@ -83,6 +84,7 @@ export function connectWebhooks(world) {
       assert.equal(event.type, "connection.created");
       assert.deepEqual(event.data.connection, created);
       assert.deepEqual(new Webhook(webhook.secret).verify(request.body, request.headers), event);
+      assert.deepEqual(await verifiedInPython(request, webhook.secret), event);
       const asFetch = new Request(receiver.url, { method: "POST", headers: request.headers, body: request.body });
       assert.deepEqual(await verifyWebhook(asFetch, ["whsec_b3RoZXI=", webhook.secret]), event);
       for await (const listed of vault.events.list()) assert.deepEqual(listed, event);
@@ -95,6 +97,7 @@ export function connectWebhooks(world) {
         await assert.rejects(verifyWebhook(wrong, webhook.secret), { code: "invalid_signature" });
       }
       await assert.rejects(verifyWebhook(request, "whsec_b3RoZXI="), { code: "invalid_signature" });
+      await assert.rejects(verifiedInPython(forged, webhook.secret), /WebhookVerificationError/);
       await assert.rejects(verifyWebhook({ ...request, body: JSON.parse(request.body) }, webhook.secret), {
         code: "invalid_argument",
       });

@@ -101,6 +101,41 @@ export function consoleHealth(world) {
       });
     });
 
+    test("is found out at once", async () => {
+      const identity = someone();
+      const connection = await connected(identity);
+      await visit(
+        `/connections/${connection.id}`,
+        async (page) => {
+          const { state } = partsOf(page, identity);
+          const check = button(state, "Check now");
+          await check.click();
+          await state.getByText("Nothing shows whether it works:").waitFor();
+          await expectAccessible(page, "what can't be checked");
+          let [status, document, headers] = [200, { ...connection, state: "operational", version: "2" }, {}];
+          await page.route("**/check", (route) => route.fulfill({ status, json: document, headers }));
+          await check.click();
+          await state.getByText("It was checked just now, and works.").waitFor();
+          await state.getByText("operational", { exact: true }).waitFor();
+          document = { ...connection, state: "degraded", version: "3" };
+          await check.click();
+          await state.getByText("It was checked just now, and does not work.").waitFor();
+          await expectAccessible(page, "a check");
+          [status, headers] = [429, { "retry-after": "48" }];
+          document = { status, code: "too_many_requests", title: "Too many requests", detail: "…", requestId: "r" };
+          await check.click();
+          await state.getByText("Check in 48 seconds.").waitFor();
+        },
+        { expects: [409, 429] },
+      );
+      const failed = await world.connect.failed(someone(), "login");
+      await visit(`/connections/${failed.id}`, async (page) => {
+        const { state } = partsOf(page, failed.identity);
+        await button(state, "Reconnect").waitFor();
+        assert.equal(await button(state, "Check now").count(), 0);
+      });
+    });
+
     test("a failed connection is reconnected in place, by a link for its user", async () => {
       const identity = someone();
       const { id } = await world.connect.failed(identity, "login");

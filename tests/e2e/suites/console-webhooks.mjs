@@ -160,6 +160,46 @@ export function consoleWebhooks(world) {
       await set({ failing_since: null });
     });
 
+    test("a webhook that the service has disabled says why; what failed is found, and sent again", async () => {
+      const [{ id }] = await listed();
+      status = 410;
+      await happen("gone");
+      const until = Date.now() + 30_000;
+      while ((await listed())[0].active) assert.ok(Date.now() < until, "a 410 disables it");
+      status = 204;
+      await visit(PATH, async (page) => {
+        await card(page).getByText("disabled", { exact: true }).waitFor();
+        const why = "The service has disabled it, because the URL answered that it is gone.";
+        await card(page).getByText(`${why} The last answer had the HTTP status 410.`).waitFor();
+        await expectAccessible(page, "a disabled webhook");
+        await button(page, `Enable ${url}`).click();
+        await card(page).getByText("active", { exact: true }).waitFor();
+        assert.equal(await card(page).getByText(why).count(), 0);
+        await page.getByRole("link", { name: `Deliveries to ${url}` }).click();
+        await page.getByLabel("State", { exact: true }).selectOption("failed");
+        const rows = page.getByRole("list", { name: "Deliveries" }).getByRole("listitem");
+        await rows.getByText("1 attempt, HTTP status 410").waitFor();
+        assert.deepEqual([await rows.count(), new URL(page.url()).search], [1, "?state=failed"]);
+        await expectAccessible(page, "failed deliveries");
+        const again = once(receiver, "request");
+        await rows.getByRole("button", { name: /^Send again / }).click();
+        await page.getByText("1 event is sent again.").waitFor();
+        await again;
+        await page.getByText("No failed deliveries").waitFor();
+        await expectAccessible(page, "no failed deliveries");
+        await page.goBack();
+        await rows.nth(2).waitFor();
+      });
+      await visit(
+        `${PATH}/${id}?state=lost`,
+        async (page) => {
+          await page.getByText("`state` must be one of pending, delivered, failed").waitFor();
+          await expectAccessible(page, "a state that there is not");
+        },
+        { expects: [400] },
+      );
+    });
+
     test("a key that may only read changes nothing, and one that may not read is told", async () => {
       await visit(
         PATH,

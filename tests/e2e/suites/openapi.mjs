@@ -70,7 +70,7 @@ export function openapi(world) {
     }
     if (WEBHOOKS.test(operationId)) return (await hook()).id;
     const { id } = (await create(wish())).json;
-    if (operationId === "getCredentials") {
+    if (/^getCredentials$|^checkConnection$/.test(operationId)) {
       const stored = await put(`${one(id)}/credentials`, { type: "bearer", token: "example-token" });
       assert.equal(stored.status, 204, stored.text);
     }
@@ -158,6 +158,12 @@ export function openapi(world) {
       const failed = await subject("getStatus");
       const expired = { type: "oauth2", accessToken: "example-token", expiresAt: "2020-01-31T12:00:00Z" };
       await put(`${one(failed)}/credentials`, expired);
+      return [{ path: path.replace(/[0-9a-f-]{36}/, failed) }];
+    }
+    if (id === "checkConnection") {
+      const failed = await subject(id);
+      const sql = "UPDATE connections SET state = 'failed', active = 0 WHERE id = ?";
+      await world.database.prepare(sql).bind(failed).run();
       return [{ path: path.replace(/[0-9a-f-]{36}/, failed) }];
     }
     if (id === "createWebhook") {

@@ -68,6 +68,7 @@ export function problemExamples(world) {
       const without = CODES.filter((code) => !(code in EXAMPLES));
       assert.deepEqual(without, [
         "connection_failed",
+        "not_checkable",
         "webhook_limit",
         "webhook_inactive",
         "body_too_large",

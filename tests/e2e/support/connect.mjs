@@ -18,7 +18,7 @@ import { State, build, cli, folder } from "./workspace.mjs";
 
 /** A token's scopes, as an app gives them to its page. */
 const SCOPES = ["catalog:read", "connections:read", "connections:connect"];
-const CLIENT = { id: "the-app", secret: randomBytes(24).toString("hex") };
+export const CLIENT = { id: "the-app", secret: randomBytes(24).toString("hex") };
 secrets.add(CLIENT.secret);
 
 const POLLY = join(openapiDirectory, "api", "amazonaws.com", "polly.json");
@@ -79,15 +79,22 @@ const documents = (issuer) => {
   };
 };
 
-/** What documents do not say: that the server insists on PKCE. The members of a method replace those of the document. */
+/**
+ * What documents do not say: that the server insists on PKCE. The members of a method replace those of the document. `shops`
+ * has no document: its address has variables.
+ */
 const providers = (issuer) =>
-  ["login", "both"]
+  [
+    ["login", "Login", 'documents = ["login"]'],
+    ["both", "Both", 'documents = ["both"]'],
+    ["shops", "Shops", 'servers = ["https://{shop}.shops.example/{region}"]'],
+  ]
     .map(
-      (name) => `[platforms.${name}]
-name = "${name === "login" ? "Login" : "Both"}"
-documents = ["${name}"]
+      ([platform, name, more]) => `[platforms.${platform}]
+name = "${name}"
+${more}
 
-[[platforms.${name}.auth]]
+[[platforms.${platform}.auth]]
 id = "login"
 type = "oauth2"
 grant = "authorization_code"
@@ -96,6 +103,7 @@ tokenUrl = "${issuer}/token"
 pkce = "S256"
 source = "these tests"
 read = "2026-11-22"
+${platform === "shops" ? 'fields = [{ name = "shop", label = "Shop" }, { name = "region", label = "Region", enum = ["eu", "us"], default = "eu" }]' : ""}
 `,
     )
     .join("\n");
@@ -174,7 +182,7 @@ export class Connecting extends Console {
     const known = join(sources, "providers.toml");
     writeFileSync(known, providers(issuer));
     const config = join(sources, "catalog.toml");
-    const enabled = ["login", "keyed", "simple", "both", "amazonaws-polly"].map(
+    const enabled = ["login", "keyed", "simple", "both", "shops", "amazonaws-polly"].map(
       (one) => `[platforms.${one}]\nauthkit = true\n`,
     );
     writeFileSync(config, enabled.join("\n"));
@@ -220,8 +228,8 @@ export class Connecting extends Console {
   }
 
   /** Registers the app at the authorization server. */
-  async setClient(platform) {
-    const client = { clientId: CLIENT.id, clientSecret: CLIENT.secret, scopes: ["openid"] };
+  async setClient(platform, variables = {}) {
+    const client = { clientId: CLIENT.id, clientSecret: CLIENT.secret, scopes: ["openid"], variables };
     const { status, text } = await this.caller().sendJson("PUT", `/v1/oauth-clients/${platform}`, client);
     if (status !== 201 && status !== 200) throw new Error(text);
   }
@@ -271,6 +279,9 @@ export async function agree(page, account = "ann") {
 
 /** Refuses what the app asks for. */
 export const refuse = (page) => button(page, "Cancel").click();
+
+/** The button with which a reader of the link says that they have begun it. */
+export const question = (page, name) => button(page, `Yes, go on to ${name}`);
 
 /** Presses what opens a window, and gives that window. */
 export async function opened(page, press) {

@@ -109,7 +109,13 @@ export class Idp {
   async #interact(request, response) {
     const { provider } = this;
     const { prompt, params, session, grantId } = await provider.interactionDetails(request, response);
-    if (request.method === "GET") return response.end(prompt.name);
+    if (request.method === "GET") {
+      const field = prompt.name === "login" ? '<input name="login">' : "";
+      // Without an icon of its own, a browser asks for one.
+      const head = `<!doctype html><title>${prompt.name}</title><link rel="icon" href="data:,">`;
+      const page = `${head}<form method="post">${field}<button>Go on</button></form>`;
+      return response.setHeader("content-type", "text/html").end(page);
+    }
     const said = new URLSearchParams(await readBody(request));
     if (said.has("deny")) {
       const refusal = { error: "access_denied", error_description: said.get("deny") };
@@ -129,7 +135,7 @@ export class Idp {
   async visit(visitor, url, { login, deny }, isBack) {
     let { url: at, answer } = await visitor.follow(await visitor.get(url), url, isBack);
     while (answer?.status === 200) {
-      const said = answer.text === "login" ? { login } : deny === undefined ? { agree: "yes" } : { deny };
+      const said = answer.text.includes("<title>login<") ? { login } : deny === undefined ? { agree: "yes" } : { deny };
       ({ url: at, answer } = await visitor.follow(await visitor.submit(at, said), at, isBack));
     }
     if (answer) throw new Error(`${answer.status} at ${at}: ${answer.text.slice(0, 1000)}`);

@@ -52,7 +52,8 @@ export const EXAMPLES = Object.fromEntries(
 export class Reference {
   #made = 0;
 
-  static async start() {
+  /** @param {string} [platforms] the module that answers for them */
+  static async start(platforms = PLATFORMS) {
     await build();
     const installed = join(PROJECT, "node_modules", "connector-vault");
     mkdirSync(installed, { recursive: true });
@@ -69,7 +70,7 @@ export class Reference {
       name: "reference",
       variables: { ALLOWED_ORIGINS: "https://app.example.com" },
       secrets: { SESSION_SECRET, VAULT_KEYS },
-      platforms: PLATFORMS,
+      platforms,
     });
     /** The same storage behind a service that reads few rows for a list: only there is an example's small vault too large. */
     reference.strict = await Server.start(copy, { name: "strict", variables: { MAX_ROWS_READ: "100" } });

@@ -27,7 +27,10 @@ export class Stub {
 
   async #answer(request, response) {
     const { pathname, searchParams } = new URL(request.url, this.origin);
-    if (pathname === "/authorize") {
+    if (pathname === "/authorize" || pathname === "/authorize-pkce") {
+      // Refuses what it does not know, as some platforms do, and does not go on without what it insists on.
+      if (searchParams.has("code_challenge") !== pathname.endsWith("pkce"))
+        return response.writeHead(400).end("The code challenge is wrong here.");
       // The person there picks what comes back.
       const back = new URL(searchParams.get("redirect_uri"));
       back.searchParams.set("state", searchParams.get("state"));
@@ -85,7 +88,12 @@ export function stubPlatforms(origin) {
   });
   return {
     plain: platform(),
-    "json-body": platform({ tokenBody: "json", scopeSeparator: ",", pkce: "S256" }),
+    "json-body": platform({
+      authorizationUrl: `${origin}/authorize-pkce`,
+      tokenBody: "json",
+      scopeSeparator: ",",
+      pkce: "S256",
+    }),
     nested: platform({ tokenPointer: "/authed_user", tokenMembers: ["team", "/authed_user/id"] }),
     issuing: platform({ issuer: `${origin}/issuer` }),
     labelled: platform(at("{shop}.shops.example")),

@@ -2,7 +2,7 @@
 import type { ActionInput, JsonSchema } from "connector-vault/slim";
 import { type Definitions, flatten, typesOf, valuesOf, written } from "./schema";
 
-const PLACES = ["path", "query", "header", "body"] as const;
+const PLACES = ["path", "query", "header", "cookie", "body"] as const;
 type Place = (typeof PLACES)[number];
 
 /** Something to fill in. */

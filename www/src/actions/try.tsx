@@ -18,7 +18,13 @@ import { type Definitions, inWords } from "./schema";
 
 /** Connections to choose from. */
 const MOST = 100;
-const TITLES = { path: "In the path", query: "In the query", header: "In headers", body: "Body" } as const;
+const TITLES = {
+  path: "In the path",
+  query: "In the query",
+  header: "In headers",
+  cookie: "In cookies",
+  body: "Body",
+} as const;
 
 interface Props {
   action: ActionDetail;
@@ -125,7 +131,7 @@ function Form({ action, definitions, connections }: Props & { connections: Conne
           )}
           onChange={setChosen}
         />
-        {(["path", "query", "header", "body"] as const).map((place) => {
+        {(["path", "query", "header", "cookie", "body"] as const).map((place) => {
           const here = entries.filter((entry) => entry.place === place);
           const [needed, others] = [here.filter((one) => one.isRequired), here.filter((one) => !one.isRequired)];
           if (here.length === 0) return null;

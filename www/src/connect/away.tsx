@@ -1,7 +1,6 @@
 import type { ConnectAttempt } from "connector-vault/slim";
 import { useEffect, useState } from "preact/hooks";
 import { place } from "./embedder";
-import { outcomeOf } from "./service";
 import type { Session } from "./session";
 import { Step } from "./step";
 
@@ -27,7 +26,7 @@ interface Props {
 
 /** Waits for what happens at the platform. */
 export function Away({
-  session: { vault },
+  session: { service },
   pending: { id, authorizationUrl, popup },
   name,
   onOutcome,
@@ -50,7 +49,7 @@ export function Away({
       setClosed(true);
       hurry.dispatchEvent(new Event("hurry"));
     }, LOOK_MS);
-    outcomeOf(vault, id, ending.signal, hurry).then(onOutcome, (error) => !ending.signal.aborted && onFail(error));
+    service.outcomeOf(id, ending.signal, hurry).then(onOutcome, (error) => !ending.signal.aborted && onFail(error));
     return () => {
       ending.abort();
       clearInterval(timer);
@@ -59,24 +58,11 @@ export function Away({
   }, [id]);
   return (
     <Step title={isOpened ? `Continue at ${name}` : `Go to ${name}`}>
-      {isOpened ? (
-        <p>Sign in and allow access on the {name} page that has opened. This window continues on its own.</p>
-      ) : (
-        <>
-          <p>Your browser did not open the {name} page. Open it yourself:</p>
-          <p>
-            <a
-              class="button primary"
-              href={authorizationUrl}
-              target="_blank"
-              rel="noopener opener"
-              onClick={() => setOpened(true)}
-            >
-              Open the sign-in page
-            </a>
-          </p>
-        </>
-      )}
+      <p>
+        {isOpened
+          ? `Sign in and allow access on the ${name} page that has opened. This window continues on its own.`
+          : `Your browser did not open the ${name} page. Open it yourself.`}
+      </p>
       <p class="wait" role="status">
         {isClosed ? `If you closed the ${name} page, start again.` : isOpened ? `Waiting for ${name} …` : ""}
       </p>
@@ -84,6 +70,17 @@ export function Away({
         <button type="button" class={isClosed ? "primary" : ""} onClick={onAgain}>
           Start again
         </button>
+        {!isOpened && (
+          <a
+            class="button primary"
+            href={authorizationUrl}
+            target="_blank"
+            rel="noopener opener"
+            onClick={() => setOpened(true)}
+          >
+            Open the sign-in page
+          </a>
+        )}
       </div>
     </Step>
   );

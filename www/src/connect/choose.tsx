@@ -2,7 +2,7 @@ import type { Connection, Connector } from "connector-vault/slim";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Logo } from "../parts/logo";
 import { SearchField } from "../parts/search";
-import { type Found, findFailed, findPlatforms } from "./service";
+import type { Found } from "./service";
 import type { Session } from "./session";
 import { Step } from "./step";
 import { capital } from "./words";
@@ -16,23 +16,23 @@ interface Props {
 }
 
 /** Which platform to connect, or which connection to reconnect. */
-export function Choose({ session: { vault, may }, app, say, onChoose, onFail }: Props) {
+export function Choose({ session: { service, may }, app, say, onChoose, onFail }: Props) {
   const [q, setQ] = useState("");
   const [failed, setFailed] = useState<Connection[]>([]);
   const [found, setFound] = useState<Found & { all: boolean }>();
   // Of those that an earlier search has found, too.
   const known = useRef(new Map<string, Connector>());
   useEffect(() => {
-    if (may("connections:read")) findFailed(vault).then(setFailed, onFail);
+    if (may("connections:read")) service.findFailed().then(setFailed, onFail);
   }, []);
   useEffect(() => {
     const asking = new AbortController();
     const ask = async () => {
       let all = found?.all ?? false;
-      let next = await findPlatforms(vault, q, all, asking.signal);
+      let next = await service.findPlatforms(q, all, asking.signal);
       if (next.total === 0 && q === "" && !all) {
         all = true;
-        next = await findPlatforms(vault, q, all, asking.signal);
+        next = await service.findPlatforms(q, all, asking.signal);
       }
       for (const connector of next.rows) known.current.set(connector.platform, connector);
       setFound({ ...next, all });
@@ -64,7 +64,7 @@ export function Choose({ session: { vault, may }, app, say, onChoose, onFail }: 
       <SearchField label="Search" placeholder="GitHub, Slack, Stripe …" value={q} onChange={setQ} />
       {found === undefined ? (
         <p class="wait" role="status">
-          Loading…
+          Loading …
         </p>
       ) : found.rows.length === 0 ? (
         <p class="muted">{q === "" ? `${capital(app)} has nothing to connect yet.` : `Nothing matches “${q}”.`}</p>

@@ -1,4 +1,4 @@
-import type { AuthMethod, ConnectorDetail } from "connector-vault/slim";
+import type { AuthField, AuthMethod, ConnectorDetail } from "connector-vault/slim";
 import { type JSX, Fragment } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Logo } from "../parts/logo";
@@ -30,6 +30,8 @@ export function Form({ connector, isReconnect, app, onSubmit, onBack }: Props) {
   const [method, setMethod] = useState(authMethods[0] as AuthMethod);
   const [values, setValues] = useState<Values>(() => defaultsOf(authMethods));
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
+  // The names of the fields that the service turned out to need from the user.
+  const [needed, setNeeded] = useState<readonly string[]>([]);
   const [rejected, setRejected] = useState<Rejected>();
   const [isBusy, setBusy] = useState(false);
   const form = useRef<HTMLFormElement>(null);
@@ -40,9 +42,13 @@ export function Form({ connector, isReconnect, app, onSubmit, onBack }: Props) {
     if (rejected?.trouble) alert.current?.focus();
     else if (rejected) form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
   }, [rejected]);
+  useEffect(() => {
+    if (needed[0] !== undefined) form.current?.querySelector<HTMLElement>(`.field [name="${needed[0]}"]`)?.focus();
+  }, [needed]);
   const away = isAway(method);
+  const fields = method.fields.filter((field) => needed.includes(field.name) || !mayBeSet(method, field));
   const entered = (field: string) => (field === "password" ? values[field] : values[field]?.trim()) ?? "";
-  const fault = (field: AuthMethod["fields"][number]) =>
+  const fault = (field: AuthField) =>
     (left.has(field.name) ? faultOf(field, entered(field.name)) : undefined) ?? rejected?.faults[field.name];
   const change = (field: string, value: string) => {
     setValues({ ...values, [field]: value });
@@ -52,21 +58,29 @@ export function Form({ connector, isReconnect, app, onSubmit, onBack }: Props) {
   };
   const leave = (field: string) => values[field] && setLeft(new Set([...left, field]));
 
+  const busy = away ? `Opening ${name} …` : `${name} is checking what you entered …`;
+  const ask = `To continue to ${name}, fill this in:`;
+
   const submit = async (event: JSX.TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     if (isBusy) return;
-    setLeft(new Set(method.fields.map((field) => field.name)));
-    if (method.fields.some((field) => faultOf(field, entered(field.name)))) {
+    setLeft(new Set(fields.map((field) => field.name)));
+    if (fields.some((field) => faultOf(field, entered(field.name)))) {
       setRejected({ faults: {} });
       return;
     }
     setBusy(true);
     setRejected(undefined);
-    const given = method.fields.map((field) => [field.name, entered(field.name)]).filter(([, value]) => value !== "");
+    const given = fields.map((field) => [field.name, entered(field.name)]).filter(([, value]) => value !== "");
     const answer = await onSubmit(method, Object.fromEntries(given));
     if (!isThere.current) return;
     setBusy(false);
-    setRejected(answer);
+    const hidden = method.fields.filter((field) => !fields.includes(field)).map((field) => field.name);
+    const missing = hidden.filter((field) => answer?.faults[field] !== undefined);
+    if (missing.length === 0) return setRejected(answer);
+    // Nobody has been asked for them, so nothing is wrong with them.
+    setLeft(new Set());
+    setNeeded([...missing, ...needed]);
   };
 
   return (
@@ -90,6 +104,7 @@ export function Form({ connector, isReconnect, app, onSubmit, onBack }: Props) {
                   onChange={() => {
                     setMethod(one);
                     setLeft(new Set());
+                    setNeeded([]);
                     setRejected(undefined);
                   }}
                 />
@@ -98,7 +113,8 @@ export function Form({ connector, isReconnect, app, onSubmit, onBack }: Props) {
             ))}
           </fieldset>
         )}
-        {method.fields.map((field) => (
+        {needed.length > 0 && <p>{ask}</p>}
+        {fields.map((field) => (
           <Fragment key={`${method.id} ${field.name}`}>
             <Entry
               field={field}
@@ -125,12 +141,19 @@ export function Form({ connector, isReconnect, app, onSubmit, onBack }: Props) {
           </button>
         </div>
         <p class="visually-hidden" role="status">
-          {isBusy ? (away ? `Opening ${name} …` : `${name} is checking what you entered …`) : ""}
+          {isBusy ? busy : needed.length > 0 ? ask : ""}
         </p>
       </form>
     </Step>
   );
 }
+
+/**
+ * Whether the app may have set a field's value for all users. The service knows, so the user is asked only once it turns out
+ * to lack the value. A field that can stay empty is always shown, because the service would not miss it.
+ */
+const mayBeSet = (method: AuthMethod, { required, default: standard }: AuthField) =>
+  method.type === "oauth2" && required && standard === null;
 
 const defaultsOf = (methods: readonly AuthMethod[]): Values =>
   Object.fromEntries(methods.flatMap(({ fields }) => fields.map((field) => [field.name, field.default ?? ""])));

@@ -6,22 +6,21 @@ import { type Trouble, type Turn, capital } from "./words";
 export function Failed({ trouble, app, children }: { trouble: Trouble; app: string; children: ComponentChildren }) {
   const { title, text, turn, code, detail, requestId } = trouble;
   return (
-    <Step title={title} mark={<Sign tone={turn === "nobody" ? "warn" : "bad"}>!</Sign>}>
+    <Step title={title} mark={<Sign tone={turn === "app" ? "bad" : "warn"}>!</Sign>}>
       <p>{text}</p>
       {turn !== "user" && <p>{cure(turn, app)}</p>}
       <div class="buttons">{children}</div>
       <details class="small">
         <summary>Details</summary>
+        {detail !== undefined && detail !== text && <p>{detail}</p>}
         <p class="muted">
-          <code>{code}</code>
-          {detail !== undefined && detail !== text && <> {detail}</>}
-          {requestId !== undefined && (
-            <>
-              {" "}
-              Request <code>{requestId}</code>
-            </>
-          )}
+          Error <code>{code}</code>
         </p>
+        {requestId !== undefined && (
+          <p class="muted">
+            Request <code>{requestId}</code>
+          </p>
+        )}
       </details>
     </Step>
   );

@@ -1,97 +1,174 @@
-// What the window asks the service for.
-import {
-  AuthenticationError,
-  ConnectionError,
-  ConnectorVault,
-  RateLimitError,
-  ServerError,
-  TimeoutError,
-  VaultError,
-  init,
-  type ConnectAttempt,
-  type Connection,
-  type Connector,
-  type ConnectorFilters,
+// What the window asks the service for. The few requests are written here, so that nobody waits for the WebAssembly module
+// of the npm package: its types are all that the window takes from it.
+import type {
+  ConnectAttempt,
+  Connection,
+  Connector,
+  ConnectorDetail,
+  Fault,
+  NewConnectAttempt,
+  PendingAttempt,
+  Whoami,
 } from "connector-vault/slim";
-import wasm from "connector-vault/connector-vault.wasm?url";
 
 /** How long the service may hold an answer about an attempt, in seconds. */
 const WAIT_SECONDS = 25;
-/** The pause after a question that got no answer, in milliseconds. */
+/** Platforms take their time to answer, and the service waits for them. */
+const TIMEOUT_MS = 60_000;
+/** The pause after a question about an attempt that got no answer, in milliseconds. */
 const PAUSE_MS = 2_000;
+/** The pauses before what could not be read is read again, in milliseconds. */
+const RETRY_MS = [500, 1_000];
 const ROWS = 30;
 
-// The module loads while the page is drawn; a failure is told to whoever opens a vault.
-init(wasm).catch(() => {});
-
-/** A client for a token. Platforms take their time to answer, and the service waits for them. */
-export async function openVault(token: string): Promise<ConnectorVault> {
-  await init(wasm);
-  return new ConnectorVault({ baseUrl: location.origin, secret: token, timeoutMs: 60_000 });
+/** The members of a problem document that the window needs. */
+interface Problem {
+  code: string;
+  detail: string;
+  errors?: readonly Fault[];
+  requestId?: string;
+  /** The connection that there is already. */
+  connectionId?: string;
 }
 
-export const isExpired = (error: unknown) => error instanceof AuthenticationError;
+/** A request that the service refused, or that got no answer of the service. */
+export class ServiceError extends Error {
+  /** The HTTP status; undefined without an answer of the service. */
+  readonly status: number | undefined;
+  readonly code: string;
+  readonly errors: readonly Fault[];
+  readonly requestId: string | undefined;
+  readonly connectionId: string | undefined;
+
+  constructor({ code, detail, errors = [], requestId, connectionId }: Problem, status?: number) {
+    super(detail);
+    this.status = status;
+    this.code = code;
+    this.errors = errors;
+    this.requestId = requestId;
+    this.connectionId = connectionId;
+  }
+}
+
+export const isExpired = (error: unknown) => error instanceof ServiceError && error.status === 401;
+
+/** Whether a failure may be over soon. */
+const isPassing = (error: unknown) =>
+  error instanceof ServiceError && (error.status === undefined || error.status === 429 || error.status >= 500);
 
 export interface Found {
   rows: Connector[];
   total: number;
 }
 
-/** The first platforms that match a text: those made for this window, or all if there are none. */
-export async function findPlatforms(
-  vault: ConnectorVault,
-  q: string,
-  all: boolean,
-  signal?: AbortSignal,
-): Promise<Found> {
-  const filters: ConnectorFilters = { limit: ROWS, ...(q && { q }), ...(!all && { authkit: true }) };
-  const { rows, total } = await vault.connectors.list(filters, { signal });
-  return { rows, total };
-}
+/** The service, for whoever holds a token. */
+export class Service {
+  readonly #token: string;
 
-/** The connections that have stopped working. */
-export async function findFailed(vault: ConnectorVault): Promise<Connection[]> {
-  const pages = [true, false].map((active) => vault.connections.list({ state: "failed", active, limit: ROWS }));
-  return (await Promise.all(pages)).flatMap(({ rows }) => rows);
-}
+  constructor(token: string) {
+    this.#token = token;
+  }
 
-/** Waits until an attempt is over. `hurry` ends a wait early, to ask at once. */
-export async function outcomeOf(
-  vault: ConnectorVault,
-  id: string,
-  signal: AbortSignal,
-  hurry: EventTarget,
-): Promise<ConnectAttempt> {
-  for (let wait: number | undefined = WAIT_SECONDS; ; ) {
-    const asking = new AbortController();
-    const askedAt = Date.now();
-    const stop = () => asking.abort();
-    signal.addEventListener("abort", stop);
-    hurry.addEventListener("hurry", stop);
-    try {
-      const attempt = await vault.connectAttempts.get(id, { ...(wait && { wait }) }, { signal: asking.signal });
-      if (attempt.status !== "pending") return attempt;
-      // A service that holds no answers is not to be asked without end.
-      if (wait !== undefined && Date.now() - askedAt < PAUSE_MS) await pause(signal);
-      wait = WAIT_SECONDS;
-    } catch (error) {
-      signal.throwIfAborted();
-      if (asking.signal.aborted) wait = undefined;
-      else if (isPassing(error)) await pause(signal);
-      else throw error;
-    } finally {
-      signal.removeEventListener("abort", stop);
-      hurry.removeEventListener("hurry", stop);
+  whoami = () => this.#read<Whoami>("/v1/whoami");
+  connector = (platform: string) =>
+    this.#read<ConnectorDetail>(`/v1/available-connectors/${encodeURIComponent(platform)}`);
+  connection = (id: string) => this.#read<Connection>(`/v1/vault/connections/${encodeURIComponent(id)}`);
+
+  /** The first platforms that match a text: those made for this window, or all if there are none. */
+  findPlatforms(q: string, all: boolean, signal: AbortSignal): Promise<Found> {
+    const query = new URLSearchParams({ limit: `${ROWS}`, ...(q && { q }), ...(!all && { authkit: "true" }) });
+    return this.#read<Found>(`/v1/available-connectors?${query}`, signal);
+  }
+
+  /** The connections that have stopped working. */
+  async findFailed(): Promise<Connection[]> {
+    const pages = [true, false].map((active) =>
+      this.#read<{ rows: Connection[] }>(`/v1/vault/connections?state=failed&active=${active}&limit=${ROWS}`),
+    );
+    return (await Promise.all(pages)).flatMap(({ rows }) => rows);
+  }
+
+  /** Connects an account, or begins an attempt that goes on at the platform. */
+  start = (wish: NewConnectAttempt) => this.#send<Connection | PendingAttempt>("/v1/vault/connect", { body: wish });
+
+  /** Waits until an attempt is over. `hurry` ends a wait early, to ask at once. */
+  async outcomeOf(id: string, signal: AbortSignal, hurry: EventTarget): Promise<ConnectAttempt> {
+    for (let wait = true; ; ) {
+      const asking = new AbortController();
+      const askedAt = Date.now();
+      const stop = () => asking.abort();
+      signal.addEventListener("abort", stop);
+      hurry.addEventListener("hurry", stop);
+      try {
+        const address = `/v1/vault/connect/${id}${wait ? `?wait=${WAIT_SECONDS}` : ""}`;
+        const attempt = await this.#send<ConnectAttempt>(address, { signal: asking.signal });
+        if (attempt.status !== "pending") return attempt;
+        // A service that holds no answers is not to be asked without end.
+        if (wait && Date.now() - askedAt < PAUSE_MS) await pause(PAUSE_MS, signal);
+        wait = true;
+      } catch (error) {
+        signal.throwIfAborted();
+        if (asking.signal.aborted) wait = false;
+        else if (isPassing(error)) await pause(PAUSE_MS, signal);
+        else throw error;
+      } finally {
+        signal.removeEventListener("abort", stop);
+        hurry.removeEventListener("hurry", stop);
+      }
     }
+  }
+
+  /** Reads something, which can be tried again. */
+  async #read<Answer>(address: string, signal?: AbortSignal): Promise<Answer> {
+    for (const ms of RETRY_MS) {
+      try {
+        return await this.#send<Answer>(address, { signal });
+      } catch (error) {
+        signal?.throwIfAborted();
+        if (!isPassing(error)) throw error;
+        await pause(ms, signal);
+      }
+    }
+    return this.#send<Answer>(address, { signal });
+  }
+
+  /** Sends a request once. */
+  async #send<Answer>(address: string, { body, signal }: { body?: unknown; signal?: AbortSignal | undefined }) {
+    const ends = [AbortSignal.timeout(TIMEOUT_MS), ...(signal ? [signal] : [])];
+    const headers = new Headers({ "x-service-secret": this.#token });
+    if (body !== undefined) headers.set("content-type", "application/json");
+    let answer: Response;
+    let text: string;
+    try {
+      answer = await fetch(address, {
+        headers,
+        signal: AbortSignal.any(ends),
+        // The token is for this service only.
+        redirect: "error",
+        ...(body !== undefined && { method: "POST", body: JSON.stringify(body) }),
+      });
+      text = await answer.text();
+    } catch {
+      throw new ServiceError({ code: "no_response", detail: "The service could not be reached." });
+    }
+    const json = parsed(text);
+    if (answer.ok && json) return json as Answer;
+    const { code = "unexpected_response", detail = "The answer is not one of this service.", ...more } = json ?? {};
+    throw new ServiceError({ code, detail, ...more }, answer.status);
   }
 }
 
-const isPassing = (error: unknown) =>
-  error instanceof VaultError &&
-  [ConnectionError, TimeoutError, RateLimitError, ServerError].some((kind) => error instanceof kind);
+/** The object that an answer holds; undefined if it holds none, as a page of a proxy. */
+function parsed(text: string): Partial<Problem> | undefined {
+  try {
+    return JSON.parse(text) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
 
-const pause = (signal: AbortSignal) =>
+const pause = (ms: number, signal?: AbortSignal) =>
   new Promise<void>((resolve, reject) => {
-    const timer = setTimeout(resolve, PAUSE_MS);
-    signal.addEventListener("abort", () => (clearTimeout(timer), reject(signal.reason)), { once: true });
+    const timer = setTimeout(resolve, ms);
+    signal?.addEventListener("abort", () => (clearTimeout(timer), reject(signal.reason)), { once: true });
   });

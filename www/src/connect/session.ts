@@ -1,11 +1,11 @@
 // For whom the window asks, and what it may do.
-import type { ConnectorVault, Scope, Whoami } from "connector-vault/slim";
+import type { Scope, Whoami } from "connector-vault/slim";
 import { listenerOf } from "./embedder";
 import { type Opening, originOf } from "./opening";
-import { openVault } from "./service";
+import { Service } from "./service";
 
 export interface Session {
-  vault: ConnectorVault;
+  service: Service;
   who: Whoami;
   may: (scope: Scope) => boolean;
   /** The origin that hears what becomes of the window. */
@@ -16,13 +16,13 @@ export interface Session {
 
 /** Opens what the window was opened with. */
 export async function openSession(opening: Opening, token: string): Promise<Session> {
-  const vault = await openVault(token);
-  const who = await vault.whoami();
+  const service = new Service(token);
+  const who = await service.whoami();
   const backTo = originOf(opening.returnUrl);
   // Nobody is led to a page that the token is not for.
   const isMeant = backTo !== undefined && listenerOf({ ...opening, origin: backTo }, who) !== undefined;
   return {
-    vault,
+    service,
     who,
     may: (scope) => who.scopes.includes(scope),
     listener: listenerOf(opening, who),

@@ -1,11 +1,4 @@
-import {
-  type AuthMethod,
-  type ConnectAttempt,
-  type Connection,
-  type ConnectorDetail,
-  type NewConnectAttempt,
-  VaultError,
-} from "connector-vault/slim";
+import type { AuthMethod, ConnectAttempt, Connection, ConnectorDetail, NewConnectAttempt } from "connector-vault/slim";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { faultsOf, sentence } from "../parts/faults";
@@ -17,7 +10,7 @@ import { place, tell } from "./embedder";
 import { Form, type Rejected, type Values } from "./form";
 import type { Opening } from "./opening";
 import { type End, Ended, Failed, Sign } from "./outcome";
-import { isExpired } from "./service";
+import { ServiceError, isExpired } from "./service";
 import { type Session, openSession } from "./session";
 import { Step } from "./step";
 import { type Trouble, capital, isAway, troubleOf, troubleOfAttempt } from "./words";
@@ -95,7 +88,7 @@ export function ConnectWindow({ opening }: { opening: Opening }) {
 
   async function openConnection(from: Session, id: string, platform: string | undefined) {
     try {
-      const named = from.may("connections:read") ? (await from.vault.connections.get(id)).platform : platform;
+      const named = from.may("connections:read") ? (await from.service.connection(id)).platform : platform;
       if (named === undefined) return end("forbidden");
       await openPlatform(from, named, id);
     } catch (error) {
@@ -106,7 +99,7 @@ export function ConnectWindow({ opening }: { opening: Opening }) {
   async function openPlatform(from: Session, platform: string, connection?: string) {
     show({ is: "opening" });
     try {
-      const connector = await from.vault.connectors.get(platform);
+      const connector = await from.service.connector(platform);
       if (connector.authMethods.length > 0) return show({ is: "form", target: { connector, connection } });
       throw new Error(`The catalog has no method to connect to ${platform}.`);
     } catch (error) {
@@ -129,7 +122,7 @@ export function ConnectWindow({ opening }: { opening: Opening }) {
       ...(place === "page" && session.returnUrl !== undefined && { returnUrl: session.returnUrl }),
     };
     try {
-      const started = await session.vault.connectAttempts.start(wish);
+      const started = await session.service.start(wish);
       if (!("authorizationUrl" in started)) {
         popup?.close();
         succeed(target, started);
@@ -155,9 +148,9 @@ export function ConnectWindow({ opening }: { opening: Opening }) {
       if (field !== undefined) faults[field] = sentence(fault);
     }
     if (Object.keys(faults).length > 0) return { faults };
-    if (error instanceof VaultError && error.code === "credentials_rejected")
+    if (error instanceof ServiceError && error.code === "credentials_rejected")
       return { faults, trouble: troubleOf(error, { platform: target.connector.name, app }) };
-    if (error instanceof VaultError) news({ status: "failed", code: error.code });
+    if (error instanceof ServiceError) news({ status: "failed", code: error.code });
     fail(error, () => show({ is: "form", target }), target);
     return undefined;
   }
@@ -179,8 +172,9 @@ export function ConnectWindow({ opening }: { opening: Opening }) {
   /** The same once more, or what is to be filled in for it. */
   function again(target: Target) {
     const { method, values } = begun.current ?? {};
-    if (method && isAway(method) && place !== "page") void connect(target, method, values ?? {});
-    else show({ is: "form", target });
+    const form = () => show({ is: "form", target });
+    if (!method || !isAway(method) || place === "page") return form();
+    void connect(target, method, values ?? {}).then((rejected) => rejected && form());
   }
 
   const canChoose = opening.platform === undefined && opening.connection === undefined;

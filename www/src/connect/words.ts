@@ -1,6 +1,7 @@
 // What the window says of methods and failures, to somebody who wants to connect an account and knows nothing of this
 // service: what has happened, whose turn it is, and what to do.
-import { ConflictError, ConnectionError, TimeoutError, VaultError, type AuthMethod } from "connector-vault/slim";
+import type { AuthMethod } from "connector-vault/slim";
+import { ServiceError } from "./service";
 
 /** Who are involved, by name. */
 export interface Names {
@@ -118,7 +119,7 @@ export function troubleOfAttempt({ code, detail }: { code: string; detail: strin
 
 /** What to say of a request that failed. */
 export function troubleOf(error: unknown, names: Names): Trouble {
-  if (!(error instanceof VaultError))
+  if (!(error instanceof ServiceError))
     return {
       title: "This window failed",
       text: "Nothing has changed. Close this window and open it again.",
@@ -126,17 +127,17 @@ export function troubleOf(error: unknown, names: Names): Trouble {
       code: "internal",
       detail: String(error),
     };
-  const { code, message: detail, requestId } = error;
-  const more = { code, detail, requestId, ...(error instanceof ConflictError && { connectionId: error.connectionId }) };
+  const { code, message: detail, requestId, status, connectionId } = error;
+  const more = { code, detail, requestId, connectionId };
   if (code === "credentials_rejected")
     return { title: `${names.platform} does not accept this`, text: detail, turn: "user", ...more };
   const told = toldOf(code, names);
   if (told) return { title: told[0], text: told[1], turn: told[2], ...more };
-  if (error instanceof ConnectionError && !navigator.onLine)
+  if (status === undefined && !navigator.onLine)
     return { title: "You are offline", text: "Connect to the internet, then try again.", turn: "user", ...more };
-  if (error instanceof ConnectionError || error instanceof TimeoutError)
+  if (status === undefined)
     return { title: "The service can't be reached", text: "Nothing has changed.", turn: "nobody", ...more };
-  return error.status !== undefined && error.status < 500
+  return status >= 400 && status < 500
     ? { title: "This did not work", text: detail, turn: "app", ...more }
     : { title: "The service has a problem", text: "Nothing has changed.", turn: "nobody", ...more };
 }

@@ -29,6 +29,7 @@ import { When } from "../parts/when";
 import { useSession } from "../session/session";
 import { IDENTITY_TYPES } from "./asked";
 import { useTold } from "./kept";
+import { statusKey } from "./status";
 
 /** Less than what the console waits for an answer. */
 const WAIT_SECONDS = 10;
@@ -97,7 +98,7 @@ function Steps({ connector, connection, onClose }: StepsProps) {
   const [connected, setConnected] = useState<Connection>();
   const done = (made: Connection) => {
     stored(made);
-    void client.invalidateQueries({ queryKey: ["status", made.id] });
+    void client.invalidateQueries({ queryKey: statusKey(made.id) });
     setConnected(made);
   };
   if (connected)

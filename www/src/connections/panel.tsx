@@ -8,6 +8,7 @@ import { useIsThere } from "../parts/once";
 import { Snippet } from "../parts/snippet";
 import { useSession } from "../session/session";
 import { Delete } from "./delete";
+import { CheckNow } from "./check-now";
 import { ChangeName } from "./change-name";
 import { ChangeState } from "./change-state";
 import { ConnectAccount } from "./connect";
@@ -148,13 +149,16 @@ function State({ connection, name = connection.platform, onGone }: StateProps) {
         <StateLine connection={connection} />
       )}
       <Status connection={connection} query={query} />
-      {may("connections:connect") && may("catalog:read") && (
-        <p>
+      <div class="buttons state-buttons">
+        {may("connections:connect") && may("catalog:read") && (
           <button type="button" class={status && isBroken(status) ? "primary" : ""} onClick={() => setConnecting(true)}>
             Reconnect
           </button>
-        </p>
-      )}
+        )}
+        {onGone && status?.holdsCredentials && status.state !== "failed" && (
+          <CheckNow connection={connection} onGone={onGone} />
+        )}
+      </div>
       {isConnecting && (
         <ConnectAccount
           platform={connection.platform}

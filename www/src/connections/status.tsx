@@ -8,11 +8,14 @@ import { Soon, When } from "../parts/when";
 import { useSession } from "../session/session";
 import { Reason } from "./reason";
 
+/** Where the status of a connection is kept, whatever its version. */
+export const statusKey = (id: string) => ["status", id];
+
 /** The health of a connection, asked for again whenever the connection has changed. */
 export function useStatus({ id, version }: Connection) {
   const { vault } = useSession();
   return useQuery({
-    queryKey: ["status", id, version],
+    queryKey: [...statusKey(id), version],
     queryFn: ({ signal }) => vault.connections.status(id, { signal }),
     placeholderData: keepPreviousData,
   });

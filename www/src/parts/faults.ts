@@ -1,5 +1,5 @@
 // What the service's rules have against what was filled in, for the field that it is about.
-import { VaultError, type Fault } from "connector-vault/slim";
+import type { Fault, VaultError } from "connector-vault/slim";
 
 /** What is wrong with a parameter, or with the member of a body that a pointer leads to, in a sentence of its own. */
 export function faultAt(faults: readonly Fault[], place: string): string | undefined {
@@ -18,4 +18,4 @@ export function sentence({ detail, suggestion }: Fault): string {
 }
 
 /** The faults that a refused call tells. */
-export const faultsOf = (error: unknown): readonly Fault[] => (error instanceof VaultError ? error.errors : []);
+export const faultsOf = (error: unknown): readonly Fault[] => (error as Partial<VaultError> | undefined)?.errors ?? [];

@@ -1,13 +1,15 @@
 import { useInfiniteQuery } from "@tanstack/preact-query";
-import type { Delivery, DeliveryPage } from "connector-vault/slim";
+import type { Delivery, DeliveryPage, DeliveryState } from "connector-vault/slim";
 import { useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import { eventWords } from "../events/words";
+import { useAddress } from "../parts/address";
 import { Empty } from "../parts/empty";
 import { Failure, told } from "../parts/failure";
 import { Loading } from "../parts/loading";
 import { useOnce } from "../parts/once";
 import { Page } from "../parts/page";
+import { Select } from "../parts/select";
 import { Soon, When } from "../parts/when";
 import { useSession } from "../session/session";
 import { deliveriesKey, useWebhooks, useWebhooksChanged } from "./hooks";
@@ -16,6 +18,8 @@ import "./webhooks.css";
 
 const ROWS_AT_A_TIME = 50;
 const TONES = { pending: "warn", delivered: "good", failed: "bad" } as const;
+const STATES = Object.keys(TONES);
+const NAMES = ["state"] as const;
 
 /** What became of events at one webhook, latest first. */
 export function DeliveriesView({ id }: { id: string }) {
@@ -23,10 +27,13 @@ export function DeliveriesView({ id }: { id: string }) {
   const webhooks = useWebhooks();
   const changed = useWebhooksChanged();
   const [notice, setNotice] = useState<string>();
+  const { values, change } = useAddress(NAMES);
+  // The service says what it takes.
+  const state = values.state as DeliveryState | undefined;
   const query = useInfiniteQuery({
-    queryKey: deliveriesKey(id),
+    queryKey: [...deliveriesKey(id), state],
     queryFn: ({ pageParam, signal }): Promise<DeliveryPage> =>
-      vault.webhooks.deliveryPage(id, { limit: ROWS_AT_A_TIME, before: pageParam }, { signal }),
+      vault.webhooks.deliveryPage(id, { state, limit: ROWS_AT_A_TIME, before: pageParam }, { signal }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next }: DeliveryPage) => next ?? undefined,
   });
@@ -72,6 +79,14 @@ export function DeliveriesView({ id }: { id: string }) {
           You can't send events again: your key does not have the scope <code>webhooks:write</code>.
         </p>
       )}
+      <div class="delivery-filters" role="search" aria-label="Deliveries">
+        <Select
+          label="State"
+          value={state ?? ""}
+          options={[["", "All states"], ...STATES.map((word) => [word, word] as const)]}
+          onChange={(value) => change({ state: value })}
+        />
+      </div>
       <div role="status">
         {notice && (
           <p class="note" data-tone="good">
@@ -89,7 +104,9 @@ export function DeliveriesView({ id }: { id: string }) {
       ) : rows === undefined ? (
         <Loading what="deliveries" />
       ) : rows.length === 0 ? (
-        <Empty title="No deliveries yet">Nothing has happened that this webhook is told of.</Empty>
+        <Empty title={state ? `No ${state} deliveries` : "No deliveries yet"}>
+          {state ? "Choose another state to see others." : "Nothing has happened that this webhook is told of."}
+        </Empty>
       ) : (
         <ol class="webhooks deliveries" aria-label="Deliveries">
           {rows.map((delivery) => (

@@ -1,0 +1,52 @@
+// Programs of Python packages, in a folder of their own: nothing of the system's Python changes.
+import { join } from "node:path";
+import { rmSync } from "node:fs";
+import { fingerprint, isStamped, stamp } from "../lib/fingerprint.mjs";
+import { locked } from "../lib/lock.mjs";
+import { root } from "../lib/paths.mjs";
+import { Problem } from "../lib/problem.mjs";
+import { ask, run, which } from "../lib/run.mjs";
+import { task } from "../lib/status.mjs";
+import { aptInstall, aptRefusal } from "./apt.mjs";
+
+/** The path of a program of a set of packages, once that is installed. */
+export const pythonProgram = (name, program) => join(root, "target", "python", name, "bin", program);
+
+/** Makes sure of a Python that can make folders of packages. */
+async function python() {
+  const works = () => which("python3") && ask("python3", ["-c", "import ensurepip, venv"]).ok;
+  if (works()) return;
+  const refusal = aptRefusal();
+  if (!refusal)
+    await task("Python from Debian's packages", (detail) => aptInstall(["python3", "python3-venv"], detail));
+  if (works()) return;
+  throw new Problem("Python 3 with its module `venv` is missing.", {
+    hint: `${refusal ? `It cannot be installed here: ${refusal}. ` : ""}Install it, then run this again.`,
+  });
+}
+
+/**
+ * Installs the packages that a file lists when they are missing or others.
+ * @param {string} name of their folder below `target/python`
+ * @param {string} requirements the file, relative to the project
+ */
+export async function pythonPackages(name, requirements) {
+  const folder = join(root, "target", "python", name);
+  const done = join(folder, "installed-from");
+  const wanted = fingerprint([requirements]);
+  if (isStamped(done, wanted)) return;
+  await locked(`python-${name}`, `it installs ${name}`, async () => {
+    if (isStamped(done, wanted)) return;
+    await python();
+    await task(`${name} from PyPI`, async (detail) => {
+      rmSync(folder, { recursive: true, force: true });
+      await run("python3", ["-m", "venv", folder], { detail });
+      const options = ["--quiet", "--disable-pip-version-check", "--no-input", "--only-binary", ":all:"];
+      await run(join(folder, "bin", "python"), ["-m", "pip", "install", ...options, "-r", join(root, requirements)], {
+        detail,
+        hint: "pip needs PyPI (https://pypi.org/ or your mirror) the first time. Run this again once it is in reach.",
+      });
+    });
+    stamp(done, wanted);
+  });
+}

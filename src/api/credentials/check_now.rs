@@ -1,0 +1,83 @@
+//! `POST /v1/vault/connections/{id}/check`: finds out at once whether a connection works, as the schedule does once a day.
+
+use super::check::{Due, check_all, is_checkable};
+use super::fresh::AskedHeld;
+use super::read::failed;
+use crate::access::Principal;
+use crate::api::connect::connector;
+use crate::api::cost::Metered;
+use crate::api::message::Response;
+use crate::api::plan::{Context, Plan, Results, Statements};
+use crate::api::problem::{Code, Problem};
+use crate::api::vault::shown::shown;
+use crate::catalog::cache::CatalogCache;
+use crate::catalog::reader::Catalog;
+use crate::connect::statements::select_connection;
+use crate::ports::{Db, Ports, first_row};
+use crate::terms::State;
+use crate::vault::model::Connection;
+
+/// A connection to be checked, once the caller has been let in.
+#[derive(Debug)]
+pub struct AskedCheck<'a> {
+    context: &'a Context<'a>,
+    held: AskedHeld,
+}
+
+/// Plans the request.
+///
+/// # Errors
+/// When the request has a query; `unavailable` without keys to open with.
+pub fn plan<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
+    context.no_query()?;
+    let mut statements = Statements::default();
+    let held = AskedHeld::of(context, &context.connection_id(), &mut statements)?;
+    Ok(Plan::Check(AskedCheck { context, held }, statements))
+}
+
+impl AskedCheck<'_> {
+    /// Checks the connection, unless the service waits after a failure. Returns it as it is then.
+    ///
+    /// # Errors
+    /// `connection_not_found`, `credentials_not_found`, `connection_failed`, `not_checkable`; `too_many_requests` while the
+    /// service waits.
+    pub async fn answer<P: Ports>(
+        self,
+        principal: &Principal,
+        results: &Results<'_>,
+        cache: &CatalogCache,
+        ports: &Metered<'_, P>,
+    ) -> Result<Response, Problem> {
+        let Self { context, held } = self;
+        let (connection, row, client) = held.rows(results)?;
+        if connection.state == State::Failed {
+            return Err(failed(&row));
+        }
+        let catalog = Catalog::open(cache, ports).await?;
+        let connector = connector(&catalog, &connection.platform).await?;
+        if !connector.is_some_and(|connector| is_checkable(&connector, &row, context.now)) {
+            let detail = "Nothing shows whether this connection works: its credentials can't be renewed, and the catalog has no request that checks them.";
+            return Err(Problem::new(Code::NotCheckable, detail));
+        }
+        let is_mended = row.reason_code.as_deref() == Some("client_rejected")
+            && client.is_some_and(|client| client.rejected_since.is_none());
+        let next = row.next_attempt_at.filter(|_| !is_mended).unwrap_or_default();
+        let left = next.saturating_sub(context.now).div_ceil(1000);
+        if left > 0 {
+            let detail = format!(
+                "After a failure, the service waits before it asks the platform again: {left} seconds from now."
+            );
+            let problem = Problem::new(Code::TooManyRequests, detail);
+            return Err(Problem { retry_after: u32::try_from(left).ok(), ..problem });
+        }
+        let (account, environment) = (&principal.account, principal.environment);
+        let select = select_connection(account, environment.as_str(), &connection.id);
+        let due = Due { account: account.clone(), environment, connection: connection.id };
+        let faults = check_all(context.config, cache, ports, &[due]).await?;
+        if let Some(fault) = faults.into_iter().next() {
+            return Err(Problem::unavailable(fault));
+        }
+        let sets = ports.batch(vec![select]).await?;
+        shown(&first_row::<Connection>(&sets, 0)?.ok_or_else(Problem::no_connection)?)
+    }
+}

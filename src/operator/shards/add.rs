@@ -1,0 +1,128 @@
+//! `shards add`: creates databases, makes their tables, and binds them in wrangler.toml.
+
+use std::fs;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use serde::Deserialize;
+
+use super::file::{is_placeholder, name, placeholder, with_database, with_id};
+use crate::access::Shard;
+use crate::operator::place::Place;
+use crate::operator::project::{Project, ids};
+use crate::operator::storage::Storage;
+use crate::operator::wrangler::{Wrangler, json_in};
+
+/// `shards add`
+#[derive(Debug, Clone, Args)]
+pub struct Add {
+    /// How many databases there are to be in the end. Default: one more than there are
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=3844))]
+    total: Option<u16>,
+    #[command(flatten)]
+    place: Place,
+}
+
+/// A database of the account at Cloudflare.
+#[derive(Deserialize)]
+struct Listed {
+    uuid: String,
+    name: String,
+}
+
+/// Runs `shards add`.
+///
+/// # Errors
+/// Whatever stopped it, in words for the operator.
+pub fn add(args: &Add) -> Result<()> {
+    let project = Project::find()?;
+    let begun = begun(&project, &args.place)?;
+    let total = match args.total {
+        Some(total) => usize::from(total),
+        // What was interrupted is finished first.
+        None if begun.is_whole => begun.count.saturating_add(1),
+        None => begun.count,
+    };
+    if args.place.remote {
+        create_named(&project, &args.place)?;
+    }
+    loop {
+        let (file, text) = project.configuration()?;
+        let ids = ids(&text)?;
+        let all = ids.databases;
+        if all.len() >= total {
+            break;
+        }
+        let free = (1..).map_while(Shard::new).find(|shard| !all.contains_key(shard));
+        let shard = free.context("there can't be more databases")?;
+        let first = name(&text, Shard::FIRST).unwrap_or_else(|| "connector-vault".to_owned());
+        let name = format!("{first}-{}", shard.number());
+        let id = if args.place.remote {
+            create(&project, &args.place, &name)?
+        } else {
+            placeholder(shard)
+        };
+        let text = with_database(&text, shard, &name, &id)?;
+        fs::write(&file, text).with_context(|| format!("{}", file.display()))?;
+        eprintln!("Added {} to wrangler.toml: the database {name}.", shard.binding());
+    }
+    let databases = Storage::open(&args.place)?.databases();
+    for database in &databases {
+        database.migrate().with_context(|| database.shard.binding())?;
+    }
+    match databases.len() {
+        1 => eprintln!("There is one database {}.", args.place.name()),
+        count => eprintln!("There are {count} databases {}.", args.place.name()),
+    }
+    if args.place.remote {
+        eprintln!("Deploy the Worker now, so that it can reach them all: npm run deploy");
+    }
+    Ok(())
+}
+
+/// What earlier runs have done.
+struct Begun {
+    count: usize,
+    /// Whether each database was created, with its tables.
+    is_whole: bool,
+}
+
+fn begun(project: &Project, place: &Place) -> Result<Begun> {
+    let all = project.ids()?.databases;
+    let is_created = !place.remote || !all.values().any(|id| is_placeholder(id));
+    let mut is_whole = is_created;
+    if is_created && all.len() > 1 {
+        for database in Storage::open(place)?.databases() {
+            is_whole &= database.shard == Shard::FIRST || database.has_tables()?;
+        }
+    }
+    Ok(Begun { count: all.len(), is_whole })
+}
+
+/// Creates what wrangler.toml names and Cloudflare does not have yet.
+fn create_named(project: &Project, place: &Place) -> Result<()> {
+    for (shard, id) in project.ids()?.databases {
+        if is_placeholder(&id) {
+            let (file, text) = project.configuration()?;
+            let name = name(&text, shard).context("a database in wrangler.toml has no name")?;
+            let created = create(project, place, &name)?;
+            fs::write(&file, with_id(&text, shard, &id, &created)?)
+                .with_context(|| format!("{}", file.display()))?;
+        }
+    }
+    Ok(())
+}
+
+/// The id of the database with this name at Cloudflare, which is created if there is none.
+fn create(project: &Project, place: &Place, name: &str) -> Result<String> {
+    let wrangler = Wrangler::new(project.clone(), place)?;
+    let find = || {
+        let all: Vec<Listed> = json_in(&wrangler.account(["d1", "list", "--json"])?, '[')?;
+        anyhow::Ok(all.into_iter().find(|one| one.name == name).map(|one| one.uuid))
+    };
+    if let Some(id) = find()? {
+        return Ok(id);
+    }
+    wrangler.account(["d1", "create", name])?;
+    find()?.with_context(|| format!("wrangler created {name}, but does not list it: wait a minute"))
+}

@@ -1,0 +1,152 @@
+//! Databases in wrangler.toml. What else the file says, and how it is written, stays.
+
+use anyhow::{Result, ensure};
+
+use crate::access::Shard;
+use crate::operator::project::ids;
+
+const TABLE: &str = "[[d1_databases]]";
+/// How the id of a database begins that has not been created at Cloudflare.
+const PLACEHOLDER: &str = "00000000-0000-0000-0000-";
+
+/// The id that a database has until it is created at Cloudflare: on this machine, each needs one of its own.
+#[must_use]
+pub fn placeholder(shard: Shard) -> String {
+    format!("{PLACEHOLDER}{:012}", shard.number())
+}
+
+/// Whether an id is a placeholder.
+#[must_use]
+pub fn is_placeholder(id: &str) -> bool {
+    id.starts_with(PLACEHOLDER)
+}
+
+/// The lines of a database's table.
+fn lines_of(text: &str, shard: Shard) -> Option<Vec<&str>> {
+    let wanted = format!("\"{}\"", shard.binding());
+    tables(text).into_iter().map(|(_, lines)| lines).find(|lines| {
+        lines.iter().any(|line| value(line, "binding").is_some_and(|value| value == wanted))
+    })
+}
+
+/// The value of a line `name = value`, as it is written.
+fn value<'a>(line: &'a str, name: &str) -> Option<&'a str> {
+    let (key, value) = line.split_once('=')?;
+    (key.trim() == name).then(|| value.split('#').next().unwrap_or_default().trim())
+}
+
+/// The tables of databases: the number of the line after each one, and its lines.
+fn tables(text: &str) -> Vec<(usize, Vec<&str>)> {
+    let mut tables: Vec<(usize, Vec<&str>)> = Vec::new();
+    let mut is_within = false;
+    for (at, line) in text.lines().enumerate() {
+        if line.trim() == TABLE {
+            is_within = true;
+            tables.push((at.saturating_add(1), Vec::new()));
+        } else if line.trim().is_empty() || line.starts_with('[') {
+            is_within = false;
+        } else if let Some((end, lines)) = tables.last_mut().filter(|_| is_within) {
+            *end = at.saturating_add(1);
+            lines.push(line);
+        }
+    }
+    tables
+}
+
+/// The name of a shard's database. Returns `None` when the file does not say it.
+#[must_use]
+pub fn name(text: &str, shard: Shard) -> Option<String> {
+    let lines = lines_of(text, shard)?;
+    let name = lines.iter().find_map(|line| value(line, "database_name"))?;
+    Some(name.trim_matches('"').to_owned())
+}
+
+/// The file with a further database.
+///
+/// # Errors
+/// When the file is written in another way than it comes.
+pub fn with_database(text: &str, shard: Shard, name: &str, id: &str) -> Result<String> {
+    let end = tables(text).last().map_or(0, |(end, _)| *end);
+    let table = [
+        String::new(),
+        TABLE.to_owned(),
+        format!("binding = \"{}\"", shard.binding()),
+        format!("database_name = \"{name}\""),
+        format!("database_id = \"{id}\""),
+        "migrations_dir = \"migrations\"".to_owned(),
+    ];
+    let mut lines: Vec<&str> = text.lines().collect();
+    let end = end.min(lines.len());
+    lines.splice(end..end, table.iter().map(String::as_str));
+    checked(lines.join("\n") + "\n", shard, id)
+}
+
+/// The file with another id of a database.
+///
+/// # Errors
+/// As [`with_database`].
+pub fn with_id(text: &str, shard: Shard, old: &str, id: &str) -> Result<String> {
+    // Each id stands there once.
+    checked(text.replacen(&format!("\"{old}\""), &format!("\"{id}\""), 1), shard, id)
+}
+
+/// The file, if it says that a shard's database has this id.
+fn checked(text: String, shard: Shard, id: &str) -> Result<String> {
+    let found = ids(&text).ok().and_then(|ids| ids.databases.get(&shard).cloned());
+    ensure!(
+        found.as_deref() == Some(id),
+        "wrangler.toml can't be changed by this command: add a [[d1_databases]] with the binding {}",
+        shard.binding()
+    );
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = include_str!("../../../wrangler.toml");
+
+    fn shard(number: u16) -> Shard {
+        Shard::new(number).unwrap()
+    }
+
+    #[test]
+    fn a_database_is_added_after_the_others_and_the_rest_stays() {
+        let one = with_database(FILE, shard(1), "a", &placeholder(shard(1))).unwrap();
+        let two = with_database(&one, shard(7), "b", "an id").unwrap();
+        let lines: Vec<&str> = FILE.lines().filter(|line| !line.is_empty()).collect();
+        let kept: Vec<&str> = two.lines().filter(|line| lines.contains(line)).collect();
+        assert!(lines.iter().all(|line| kept.contains(line)));
+        assert_eq!(two.lines().count(), FILE.lines().count() + 12);
+        let added = "\n\n[[d1_databases]]\nbinding = \"VAULT_1\"\ndatabase_name = \"a\"\ndatabase_id = \"00000000-0000-0000-0000-000000000001\"\nmigrations_dir = \"migrations\"\n\n[[d1_databases]]\nbinding = \"VAULT_7\"\n";
+        assert!(two.contains(added), "{two}");
+        assert_eq!(
+            (name(&two, shard(0)).as_deref(), name(&two, shard(7)).as_deref()),
+            (Some("connector-vault"), Some("b"))
+        );
+        assert_eq!(name(&two, shard(2)), None);
+    }
+
+    #[test]
+    fn an_id_takes_the_place_of_the_placeholder() {
+        let text = with_database(FILE, shard(1), "a", &placeholder(shard(1))).unwrap();
+        assert!(is_placeholder(&ids(&text).unwrap().databases[&shard(0)]));
+        for number in [0, 1] {
+            let changed =
+                with_id(&text, shard(number), &placeholder(shard(number)), "new").unwrap();
+            let ids = ids(&changed).unwrap().databases;
+            assert_eq!(ids[&shard(number)], "new");
+            assert!(is_placeholder(&ids[&shard(1 - number)]));
+        }
+        assert!(with_id(&text, shard(2), &placeholder(shard(2)), "new").is_err());
+    }
+
+    #[test]
+    fn a_file_that_is_written_otherwise_is_left_alone() {
+        let inline =
+            "d1_databases = [{binding = \"VAULT\"}]\n[[kv_namespaces]]\nbinding = \"CATALOG\"\n";
+        assert!(ids(inline).is_ok());
+        assert!(with_database(inline, shard(1), "a", "b").is_err());
+    }
+}

@@ -1,0 +1,110 @@
+//! `shards list`: the databases, their size, and what they hold.
+
+use anyhow::{Context, Result};
+use clap::Args;
+use indicatif::HumanCount;
+use serde::{Deserialize, Serialize};
+
+use super::{ACCOUNTS, MOST_BYTES, Shards};
+use crate::operator::place::Place;
+
+/// `shards list`
+#[derive(Debug, Clone, Args)]
+pub struct List {
+    #[command(flatten)]
+    place: Place,
+    /// Print a JSON array
+    #[arg(long)]
+    json: bool,
+}
+
+/// What a database holds.
+#[derive(Deserialize)]
+struct Held {
+    accounts: u64,
+    connections: u64,
+}
+
+/// A database in the list's JSON.
+#[derive(Serialize)]
+struct Shown {
+    shard: u16,
+    binding: String,
+    bytes: u64,
+    accounts: u64,
+    connections: u64,
+}
+
+/// Runs `shards list`.
+///
+/// # Errors
+/// Whatever stopped it, in words for the operator.
+pub fn list(args: &List) -> Result<()> {
+    let sql = format!(
+        "SELECT (SELECT count(*) FROM ({ACCOUNTS})) AS accounts, (SELECT ifnull(sum(n), 0) FROM connection_counts WHERE dimension = 'all') AS connections"
+    );
+    let mut all = Vec::new();
+    for database in &Shards::open(&args.place)?.0 {
+        let answers = database.query(std::slice::from_ref(&sql))?;
+        let held: Held = answers.rows(0)?.pop().context("the database counts nothing")?;
+        all.push(Shown {
+            shard: database.shard.number(),
+            binding: database.shard.binding(),
+            bytes: answers.size,
+            accounts: held.accounts,
+            connections: held.connections,
+        });
+    }
+    if args.json {
+        println!("{}", serde_json::to_string_pretty(&all)?);
+    } else {
+        print!("{}", table(&all));
+    }
+    Ok(())
+}
+
+/// A line per database.
+fn table(all: &[Shown]) -> String {
+    let head = ["BINDING", "SIZE", "FULL", "ACCOUNTS", "CONNECTIONS"].map(str::to_owned);
+    let line = |[binding, size, full, accounts, connections]: [String; 5]| {
+        format!("{binding:<10}  {size:>12}  {full:>6}  {accounts:>10}  {connections:>12}\n")
+    };
+    let mut text = line(head);
+    for Shown { binding, bytes, accounts, connections, .. } in all {
+        let tenth = |unit: u64| bytes.checked_div(unit.max(10) / 10).unwrap_or_default();
+        let decimal = |tenths: u64| format!("{}.{}", tenths / 10, tenths % 10);
+        text += &line([
+            binding.clone(),
+            format!("{} MB", decimal(tenth(1_000_000))),
+            format!("{} %", decimal(tenth(MOST_BYTES / 100))),
+            HumanCount(*accounts).to_string(),
+            HumanCount(*connections).to_string(),
+        ]);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_is_a_line_a_database() {
+        let shown = |shard: u16, bytes, accounts, connections| Shown {
+            shard,
+            binding: format!("VAULT_{shard}"),
+            bytes,
+            accounts,
+            connections,
+        };
+        let text = table(&[shown(1, 9_512_345_678, 1234, 5_200_000), shown(2, 192_512, 0, 0)]);
+        assert_eq!(
+            text,
+            "\
+BINDING             SIZE    FULL    ACCOUNTS   CONNECTIONS
+VAULT_1        9512.3 MB  95.1 %       1,234     5,200,000
+VAULT_2           0.1 MB   0.0 %           0             0
+"
+        );
+    }
+}

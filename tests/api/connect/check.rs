@@ -1,0 +1,148 @@
+//! A connection is checked because somebody asks for it.
+
+use super::*;
+use crate::vault::{UNKNOWN_ID, at, code};
+
+const HOUR: u64 = 3_600_000;
+
+fn tokens(nth: u64) -> Value {
+    json!({"access_token": format!("at-{nth}"), "expires_in": 3600, "refresh_token": format!("rt-{nth}")})
+}
+
+fn check(api: &Api, id: &str) -> Response {
+    api.send(&api.request("POST", &format!("{}/check", at(id))))
+}
+
+fn status(api: &Api, id: &str) -> Value {
+    body(&api.get(&format!("{}/status", at(id))))
+}
+
+/// Connects with a key that the platform accepts.
+fn keyed(api: &Api) -> String {
+    script(api, &[(200, json!({})), (200, json!({"id": 1}))]);
+    let mut sent = of_ann("keyed");
+    sent["fields"] = json!({"apiKey": "the-key"});
+    let response = connect(api, &sent);
+    assert_eq!(response.status, 201, "{}", text(&response));
+    body(&response)["id"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn tokens_are_renewed_and_the_connection_is_returned_without_a_secret() {
+    let api = api();
+    set_client(&api, "acme");
+    let id = connected(&api, &of_ann("acme"), &tokens(1));
+    script(&api, &[(200, tokens(2))]);
+    let response = check(&api, &id);
+    assert_eq!(response.status, 200, "{}", text(&response));
+    assert_eq!(body(&response), body(&api.get(&at(&id))));
+    assert_eq!(response.header("etag"), api.get(&at(&id)).header("etag"));
+    assert!(!text(&response).contains("at-2"));
+    assert_eq!(body(&api.get(&format!("{}/credentials", at(&id))))["accessToken"], "at-2");
+    // It does not work, and then it is not asked for a minute.
+    script(&api, &[(503, json!({}))]);
+    assert_eq!(body(&check(&api, &id))["state"], "degraded");
+    let next = status(&api, &id)["nextAttemptAt"].clone();
+    let early = check(&api, &id);
+    assert_eq!((early.status, code(&early).as_str()), (429, "too_many_requests"));
+    let seconds: u64 = early.header("retry-after").unwrap().parse().unwrap();
+    assert!((48..=72).contains(&seconds), "{seconds}");
+    assert_eq!(
+        (status(&api, &id)["attempts"].clone(), status(&api, &id)["nextAttemptAt"].clone()),
+        (json!(1), next)
+    );
+    api.world.wait(seconds * 1000);
+    script(&api, &[(200, tokens(3))]);
+    assert_eq!(body(&check(&api, &id))["state"], "operational");
+    // The user has revoked it.
+    for (wait, expected) in [(0, "degraded"), (HOUR, "failed")] {
+        api.world.wait(wait);
+        script(&api, &[(400, json!({"error": "invalid_grant"}))]);
+        let checked = body(&check(&api, &id));
+        assert_eq!(
+            (&checked["state"], &checked["active"]),
+            (&json!(expected), &json!(expected != "failed"))
+        );
+    }
+    let failed = check(&api, &id);
+    assert_eq!((failed.status, code(&failed).as_str()), (409, "connection_failed"));
+}
+
+#[test]
+fn keys_are_tried() {
+    let api = api();
+    let id = keyed(&api);
+    for (wait, answer, expected) in [
+        (0, 200, "operational"),
+        (0, 401, "degraded"),
+        (HOUR, 200, "operational"),
+        (0, 404, "operational"),
+        (0, 0, "degraded"),
+        (HOUR, 403, "degraded"),
+        (HOUR, 403, "failed"),
+    ] {
+        api.world.wait(wait);
+        script(&api, &[(answer, json!({}))]);
+        let response = check(&api, &id);
+        assert_eq!(
+            (response.status, &body(&response)["state"]),
+            (200, &json!(expected)),
+            "{answer}"
+        );
+    }
+}
+
+#[test]
+fn a_rejected_client_is_asked_about_once_an_hour_or_when_it_is_mended() {
+    let api = api();
+    set_client(&api, "acme");
+    let id = connected(&api, &of_ann("acme"), &tokens(1));
+    script(&api, &[(401, json!({"error": "invalid_client"}))]);
+    assert_eq!(body(&check(&api, &id))["state"], "degraded");
+    assert_eq!(check(&api, &id).status, 429);
+    // The pause is over, but not the hour.
+    api.world.wait(2 * 60_000);
+    script(&api, &[]);
+    assert_eq!(body(&check(&api, &id))["state"], "degraded");
+    let mended = json!({"clientId": "an id", "clientSecret": "right", "scopes": ["read"]});
+    assert_eq!(send(&api, "PUT", "/v1/oauth-clients/acme", &mended).status, 200);
+    script(&api, &[(200, tokens(2))]);
+    assert_eq!(body(&check(&api, &id))["state"], "operational");
+}
+
+#[test]
+fn one_at_a_time_checks() {
+    let api = api();
+    set_client(&api, "acme");
+    for id in [connected(&api, &of_ann("acme"), &tokens(1)), keyed(&api)] {
+        let sql =
+            "UPDATE credentials SET lease = 'somebody', lease_until = ?2 WHERE connection_id = ?1";
+        let until = i64::try_from(api.world.now.get() + 1).unwrap();
+        api.world.database.execute(sql, (&id, until)).unwrap();
+        // Nobody is asked: whoever has the lease does that.
+        script(&api, &[]);
+        assert_eq!(body(&check(&api, &id))["state"], "operational");
+    }
+}
+
+#[test]
+fn what_can_not_be_checked() {
+    let api = api();
+    let plain = json!({"platform": "plain", "authMethod": "basic", "identity": "ann", "identityType": "user",
+        "fields": {"username": "u", "password": "p"}});
+    let plain = body(&connect(&api, &plain))["id"].as_str().unwrap().to_owned();
+    let bare = send(&api, "POST", crate::vault::CONNECTIONS, &of_ann("keyed"));
+    let bare = body(&bare)["id"].as_str().unwrap().to_owned();
+    for (id, expected) in [
+        (plain.as_str(), (409, "not_checkable")),
+        (&bare, (404, "credentials_not_found")),
+        (UNKNOWN_ID, (404, "connection_not_found")),
+    ] {
+        let response = check(&api, id);
+        assert_eq!((response.status, code(&response).as_str()), expected);
+    }
+    let query = api.send(&api.request("POST", &format!("{}/check?now=1", at(&plain))));
+    assert_eq!(query.status, 400);
+    // Nothing was written.
+    assert_eq!(status(&api, &plain)["attempts"], 0);
+}

@@ -1,0 +1,336 @@
+//! Random histories of connections, compared with a plain model of the table of states: whatever platforms answer, whenever
+//! they do, and wherever a process dies, every state, reason, actor, next attempt and event is what the model says.
+
+mod model;
+mod steps;
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use connector_vault::api::{handle, schedule};
+use connector_vault::ports::HttpRequest;
+
+use self::model::{Client, Model, Process};
+use self::steps::{Answer, Deed, Step};
+use super::mortal::{Death, Mortal, run_until_death};
+use super::*;
+use crate::chance::Chance;
+use crate::support::as_key;
+use crate::vault::{CONNECTIONS, at, state};
+
+const HISTORIES: u64 = 50;
+const STEPS: usize = 70;
+
+const SECOND: u64 = 1000;
+const MINUTE: u64 = 60 * SECOND;
+const HOUR: u64 = 60 * MINUTE;
+const DAY: u64 = 24 * HOUR;
+
+/// Each history has a connection of each of these platforms and identities, now and then.
+const SLOTS: [(&str, &str); 3] = [("acme", "ann"), ("acme", "bob"), ("keyed", "cem")];
+
+/// What platforms were asked in a step, and what they answer.
+#[derive(Default)]
+struct Platform {
+    answer: Option<Answer>,
+    spent: Vec<String>,
+    calls: usize,
+    given: u64,
+}
+
+impl Platform {
+    fn answer(&mut self, request: &HttpRequest) -> Result<HttpResponse, HttpError> {
+        let answer = self.answer.unwrap();
+        if !request.url.ends_with("/token") {
+            self.calls += 1;
+            let is_key = request.url.contains("keyed");
+            return if is_key { answer.to_call() } else { super::answer(404, &json!({})) };
+        }
+        let form = pairs(std::str::from_utf8(&request.body).unwrap());
+        match value_of(&form, "refresh_token") {
+            Some(token) => self.spent.push(token),
+            None => self.calls += 1,
+        }
+        self.given += u64::from(matches!(answer, Answer::Good { .. }));
+        answer.to_token_request(self.given)
+    }
+}
+
+/// What is connected.
+fn new(slot: usize) -> Value {
+    let (platform, identity) = SLOTS[slot];
+    json!({"platform": platform, "identity": identity, "identityType": "user"})
+}
+
+/// The service and the model, side by side.
+struct Pair {
+    api: Api,
+    model: Model,
+    platform: Rc<RefCell<Platform>>,
+    /// The last event that was read.
+    after: String,
+}
+
+impl Pair {
+    fn new() -> Self {
+        let api = api();
+        let platform = Rc::new(RefCell::new(Platform::default()));
+        let mine = Rc::clone(&platform);
+        *api.world.platform.borrow_mut() =
+            Box::new(move |request| mine.borrow_mut().answer(request));
+        Self { api, model: Model::default(), platform, after: "evt_0000000000000".into() }
+    }
+
+    /// Answers a request in a process that may be killed.
+    fn send(&self, step: &Step, request: &Request) -> Option<Response> {
+        let byte = u8::try_from(step.fifths * 51).unwrap();
+        let process = Mortal::new(&self.api.world, step.death, Some(byte));
+        run_until_death(handle(&self.api.service, &process, request))
+    }
+
+    fn do_step(&mut self, step: &Step) {
+        self.api.world.wait(step.wait);
+        self.model.now = self.api.world.now.get();
+        self.model.fifths = step.fifths;
+        self.platform.borrow_mut().answer = Some(step.answer);
+        let mut process = Process { death: step.death, steps: 0 };
+        match step.deed {
+            Deed::Use(slot, is_asked) => {
+                let expected = self.model.ask(&mut process, slot, is_asked, step.answer);
+                let id = self.id(slot);
+                let query = if is_asked { "?refresh=true" } else { "" };
+                let request = self.api.request("GET", &format!("{}/credentials{query}", at(&id)));
+                let response = self.send(step, &request);
+                let status = response.as_ref().map(|response| response.status);
+                assert_eq!(status, expected.ok(), "{:?}", response.as_ref().map(text));
+                if status == Some(200) && SLOTS[slot].0 == "acme" {
+                    let shown = body(&response.unwrap());
+                    assert_eq!(shown["accessToken"], self.model.at(slot).held().access);
+                }
+            }
+            Deed::Minute => {
+                let is_done = self.model.minute(&mut process, step.answer).is_ok();
+                let byte = u8::try_from(step.fifths * 51).unwrap();
+                let process = Mortal::new(&self.api.world, step.death, Some(byte));
+                let done = run_until_death(schedule::run(&self.api.service, &process));
+                // What comes after the checks touches no connection.
+                assert!(is_done || done.is_none());
+            }
+            Deed::Connect(slot) if SLOTS[slot].0 == "acme" => self.sign_in(slot, step, process),
+            Deed::Connect(slot) => {
+                if self.model.slots[slot].is_none() {
+                    let (platform, identity) = SLOTS[slot];
+                    let sent =
+                        json!({"platform": platform, "identity": identity, "identityType": "user"});
+                    let created = body(&send(&self.api, "POST", CONNECTIONS, &sent));
+                    self.model.create(slot, created["id"].as_str().unwrap(), "unknown");
+                    return;
+                }
+                let is_stored = self.model.put_key(&mut process, slot, step.answer);
+                let sent = json!({"type": "api_key", "apiKey": "k"});
+                let response = self.put_credentials(slot, step, &sent);
+                let is_done = response.map(|response| response.status == 204);
+                assert_eq!(is_done, is_stored.ok());
+            }
+            Deed::Import(slot) => {
+                if SLOTS[slot].0 != "acme" || self.model.slots[slot].is_none() {
+                    return;
+                }
+                let is_stored = self.model.import(&mut process, slot).is_ok();
+                let sent = json!({"type": "oauth2", "refreshToken": "rt-imported"});
+                let response = self.put_credentials(slot, step, &sent);
+                assert_eq!(response.map(|response| response.status), is_stored.then_some(204));
+            }
+            Deed::Report(slot, new, active, reason) => self.report(slot, new, active, reason),
+            Deed::Tag(slot) => {
+                let id = self.id(slot);
+                if self.model.slots[slot].is_some() {
+                    self.model.at(slot).tags += 1;
+                    self.model.tell(slot, "updated");
+                    let sent = json!({"tags": [format!("t{}", self.model.at(slot).tags)]});
+                    assert_eq!(send(&self.api, "PATCH", &at(&id), &sent).status, 200);
+                }
+            }
+            Deed::Delete(slot) => {
+                let id = self.id(slot);
+                let is_there = self.model.slots[slot].is_some();
+                if is_there {
+                    self.model.tell(slot, "deleted");
+                    self.model.slots[slot] = None;
+                }
+                let response = self.api.send(&self.api.request("DELETE", &at(&id)));
+                assert_eq!(response.status, if is_there { 204 } else { 404 });
+            }
+            Deed::SetClient => {
+                let sent =
+                    json!({"clientId": "an id", "clientSecret": "secret", "scopes": ["read"]});
+                send(&self.api, "PUT", "/v1/oauth-clients/acme", &sent);
+                self.model.client = Some(Client::default());
+                let now = self.model.now;
+                for connection in self.model.slots[..2].iter_mut().flatten() {
+                    let held = connection.held();
+                    let waits = held.reason.as_ref().is_some_and(|it| it.0 == "client_rejected");
+                    if let Some(next) = held.next.filter(|next| waits && *next > now) {
+                        held.chosen = Some((now, next.min(now + 10 * MINUTE)));
+                    }
+                }
+            }
+            Deed::DeleteClient => {
+                let response = self.api.send(&self.api.request("DELETE", "/v1/oauth-clients/acme"));
+                let is_there = self.model.client.take().is_some();
+                assert_eq!(response.status, if is_there { 204 } else { 404 });
+            }
+        }
+    }
+
+    /// Whoever holds the credentials elsewhere says how it is.
+    fn report(
+        &mut self,
+        slot: usize,
+        new: &'static str,
+        active: Option<bool>,
+        reason: Option<&'static str>,
+    ) {
+        let id = self.id(slot);
+        let expected = self.model.report(slot, new, active, reason);
+        let mut sent = json!({"state": new});
+        for (name, value) in [("active", json!(active)), ("reason", json!(reason))] {
+            if !value.is_null() {
+                sent[name] = value;
+            }
+        }
+        assert_eq!(send(&self.api, "PUT", &state(&id), &sent).status, expected);
+    }
+
+    fn id(&self, slot: usize) -> String {
+        let connection = self.model.slots[slot].as_ref();
+        connection.map_or_else(|| crate::vault::UNKNOWN_ID.to_owned(), |it| it.id.clone())
+    }
+
+    fn put_credentials(&self, slot: usize, step: &Step, sent: &Value) -> Option<Response> {
+        let path = format!("{}/credentials", at(&self.id(slot)));
+        let request = as_key(&self.api.key, "PUT", &path);
+        self.send(step, &with_body(request, &sent.to_string()))
+    }
+
+    /// A user connects or reconnects.
+    fn sign_in(&mut self, slot: usize, step: &Step, mut process: Process) {
+        let sent = match &self.model.slots[slot] {
+            Some(connection) => json!({"connection": connection.id}),
+            None => new(slot),
+        };
+        if self.model.client.is_none() {
+            assert_eq!(crate::vault::code(&connect(&self.api, &sent)), "oauth_client_missing");
+            return;
+        }
+        let (id, link) = begin(&self.api, &sent);
+        let browser = Browser::default();
+        let state = value_of(&browser.follow(&self.api, &link).1, "state").unwrap();
+        let back = browser.request("GET", &format!("/connect/callback?code=c&state={state}"));
+        let response = self.send(step, &back);
+        let now = attempt(&self.api, &id);
+        let created = now["connection"]["id"].as_str().unwrap_or_default();
+        let is_over = self.model.comes_back(&mut process, slot, step.answer, created).is_ok();
+        assert_eq!(response.is_some(), is_over);
+    }
+
+    /// Compares all that can be seen.
+    fn compare(&mut self) {
+        for (slot, name) in SLOTS.iter().enumerate() {
+            self.adopt(slot);
+            let path = at(&self.id(slot));
+            let mut shown = body(&self.api.get(&format!("{path}/status")));
+            if self.model.slots[slot].is_some() {
+                let connection = body(&self.api.get(&path));
+                assert_eq!(connection["state"], shown["state"]);
+                shown["active"] = connection["active"].clone();
+                let members = shown.as_object_mut().unwrap();
+                members.remove("missingScopes");
+                members["scopes"].as_array_mut().unwrap().sort_by_key(Value::to_string);
+            } else {
+                assert_eq!(shown["code"], "connection_not_found");
+                shown = Value::Null;
+            }
+            assert_eq!(shown, self.model.status(slot), "{name:?}");
+        }
+        let page = body(&self.api.get(&format!("/v1/events?limit=500&after={}", self.after)));
+        page["next"].as_str().unwrap().clone_into(&mut self.after);
+        let event = |event: &Value| {
+            let data = &event["data"];
+            json!([event["type"], data["connection"]["id"], data["reason"]])
+        };
+        let events: Vec<Value> = page["rows"].as_array().unwrap().iter().map(event).collect();
+        assert_eq!(events, std::mem::take(&mut self.model.events));
+        let mut platform = self.platform.borrow_mut();
+        let asked = (std::mem::take(&mut platform.spent), platform.calls, platform.given);
+        let model = &mut self.model;
+        assert_eq!(asked, (std::mem::take(&mut model.spent), model.calls, model.given));
+    }
+
+    /// Takes over what storage chose by chance, within what it may choose.
+    fn adopt(&mut self, slot: usize) {
+        let Some(connection) = &mut self.model.slots[slot] else { return };
+        let Some(held) = &mut connection.held else { return };
+        let Some((first, last)) = held.chosen.take() else { return };
+        let column = if held.next.is_some() { "next_attempt_at" } else { "check_at" };
+        let sql = format!("SELECT {column} FROM credentials WHERE connection_id = ?1");
+        let found: i64 =
+            self.api.world.database.query_row(&sql, [&connection.id], |row| row.get(0)).unwrap();
+        let found = u64::try_from(found).unwrap();
+        assert!((first..=last).contains(&found), "{column}: {found}");
+        *(if held.next.is_some() { &mut held.next } else { &mut held.check }) = Some(found);
+    }
+}
+
+/// Says which history it was when a test fails.
+struct Told<'a> {
+    seed: u64,
+    steps: &'a RefCell<Vec<Step>>,
+}
+
+impl Drop for Told<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let steps = self.steps.borrow();
+            let steps: Vec<String> = steps.iter().map(|step| format!("{step:?}")).collect();
+            eprintln!("The history with the seed {}:\n{}", self.seed, steps.join("\n"));
+        }
+    }
+}
+
+#[test]
+fn whatever_happens_states_and_events_are_as_the_model_says() {
+    let mut seen = BTreeSet::new();
+    for seed in 1..=HISTORIES {
+        let steps = RefCell::default();
+        let _told = Told { seed, steps: &steps };
+        let mut chance = Chance(seed);
+        let mut pair = Pair::new();
+        for _ in 0..STEPS {
+            let last = steps.borrow().last().map(|step: &Step| step.answer);
+            let step = Step::any(&mut chance, last);
+            steps.borrow_mut().push(step.clone());
+            pair.do_step(&step);
+            pair.compare();
+            for connection in pair.model.slots.iter().flatten() {
+                let held = connection.held.as_ref();
+                let code = held.and_then(|held| held.reason.as_ref()).map(|reason| reason.0);
+                seen.insert((connection.state, code));
+            }
+        }
+    }
+    // All that the table knows has happened.
+    for code in ["grant_ended", "credentials_rejected", "grant_rejected"] {
+        assert!(seen.contains(&("failed", Some(code))), "{code}");
+    }
+    for code in [
+        "platform_unavailable",
+        "invalid_answer",
+        "grant_rejected",
+        "credentials_rejected",
+        "client_rejected",
+        "request_rejected",
+    ] {
+        assert!(seen.contains(&("degraded", Some(code))), "{code}");
+    }
+}

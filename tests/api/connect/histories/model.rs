@@ -1,0 +1,559 @@
+//! A plain model of what the table of states says.
+
+use std::collections::BTreeSet;
+
+use connector_vault::rfc3339::rfc3339;
+
+use super::steps::{Answer, Class, Failure};
+use super::*;
+
+/// Why something is in its state.
+#[derive(Debug, Clone)]
+pub struct Reason(pub &'static str, pub Option<&'static str>, pub Option<u16>);
+
+impl Reason {
+    pub fn json(&self) -> Value {
+        json!({"code": self.0, "detail": self.1, "httpStatus": self.2})
+    }
+}
+
+/// A connection of the model.
+#[derive(Debug, Clone)]
+pub struct Connection {
+    pub id: String,
+    pub state: &'static str,
+    pub since: u64,
+    pub active: bool,
+    pub reported: Option<&'static str>,
+    pub tags: usize,
+    pub held: Option<Held>,
+}
+
+impl Connection {
+    pub fn reason(&self) -> Option<Reason> {
+        match self.held.as_ref().and_then(|held| held.reason.clone()) {
+            Some(reason) => Some(reason),
+            None => self.reported.map(|detail| Reason("reported", Some(detail), None)),
+        }
+    }
+
+    pub fn due(&self) -> Option<u64> {
+        let held = self.held.as_ref()?;
+        held.handed.or(held.next).or(held.check)
+    }
+
+    pub fn held(&mut self) -> &mut Held {
+        self.held.as_mut().unwrap()
+    }
+}
+
+/// What the vault holds.
+#[derive(Debug, Clone, Default)]
+pub struct Held {
+    pub access: String,
+    pub refresh: Option<String>,
+    pub issued: u64,
+    pub expires: Option<u64>,
+    pub refreshed: u64,
+    pub scopes: BTreeSet<&'static str>,
+    pub reason: Option<Reason>,
+    pub attempts: usize,
+    /// When the platform first answered and refused, in whatever words, and when it first said that the grant has ended.
+    pub refused: Option<u64>,
+    pub ended: Option<u64>,
+    pub next: Option<u64>,
+    pub check: Option<u64>,
+    /// Between which times storage itself chose the next check, or the next attempt.
+    pub chosen: Option<(u64, u64)>,
+    pub handed: Option<u64>,
+    pub leased: Option<u64>,
+}
+
+impl Held {
+    pub fn is_valid(&self, now: u64) -> bool {
+        self.expires.is_none_or(|at| now < at)
+    }
+
+    pub fn is_due(&self, now: u64) -> bool {
+        let Some(expires) = self.expires else { return false };
+        let margin = (5 * MINUTE).min((expires - self.issued) / 10).max(1);
+        expires < now + margin
+    }
+
+    pub fn works(&mut self, check: u64) {
+        (self.reason, self.attempts, self.refused, self.ended) = (None, 0, None, None);
+        self.is_done(None, Some(check));
+    }
+
+    pub fn is_done(&mut self, next: Option<u64>, check: Option<u64>) {
+        (self.next, self.check, self.handed, self.leased) = (next, check, None, None);
+    }
+}
+
+/// The account's client at `acme`.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Client {
+    pub rejected: bool,
+    pub probe: u64,
+}
+
+/// The process was killed.
+pub struct Dead;
+
+/// A process of the model.
+pub struct Process {
+    pub death: Option<Death>,
+    pub steps: u32,
+}
+
+impl Process {
+    /// Does something that a death comes before or after.
+    pub fn step<T>(&mut self, work: impl FnOnce() -> T) -> Result<T, Dead> {
+        let nth = self.steps;
+        self.steps += 1;
+        match self.death {
+            Some(death) if nth > death.step => Err(Dead),
+            Some(death) if nth == death.step => {
+                if death.does_the_last {
+                    work();
+                }
+                Err(Dead)
+            }
+            _ => Ok(work()),
+        }
+    }
+}
+
+/// Why a renewal is wanted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Occasion {
+    Use,
+    Asked,
+    Check,
+}
+
+#[derive(Debug, Default)]
+pub struct Model {
+    pub now: u64,
+    pub fifths: u64,
+    pub client: Option<Client>,
+    pub slots: [Option<Connection>; 3],
+    /// The feed since the last step.
+    pub events: Vec<Value>,
+    /// The refresh tokens that were spent since the last step, and how many other requests were sent.
+    pub spent: Vec<String>,
+    pub calls: usize,
+    /// How many tokens were given.
+    pub given: u64,
+}
+
+impl Model {
+    pub fn at(&mut self, slot: usize) -> &mut Connection {
+        self.slots[slot].as_mut().unwrap()
+    }
+
+    pub fn tell(&mut self, slot: usize, kind: &str) {
+        let connection = self.slots[slot].as_ref().unwrap();
+        let is_bad = matches!(kind, "degraded" | "failed");
+        let reason = connection.reason().filter(|_| is_bad);
+        let reason = reason.map_or(Value::Null, |reason| reason.json());
+        self.events.push(json!([format!("connection.{kind}"), connection.id, reason]));
+    }
+
+    /// Gives a connection another state.
+    pub fn becomes(&mut self, slot: usize, new: &'static str) {
+        let now = self.now;
+        let connection = self.at(slot);
+        let old = connection.state;
+        if old != new {
+            (connection.state, connection.since) = (new, now);
+        }
+        self.tell(
+            slot,
+            match (old, new) {
+                _ if old != new && matches!(new, "degraded" | "failed") => new,
+                ("degraded" | "failed", "operational") => "recovered",
+                _ => "updated",
+            },
+        );
+    }
+
+    pub fn works(&mut self, slot: usize) {
+        if self.at(slot).state != "operational" {
+            self.at(slot).reported = None;
+            self.becomes(slot, "operational");
+        }
+    }
+
+    /// When something is checked next that works now: once a day, up to a tenth earlier.
+    pub fn next_check(&self) -> u64 {
+        self.now + DAY - DAY / 50 * self.fifths
+    }
+
+    pub fn fails(&mut self, slot: usize, failure: Failure) {
+        const PAUSES: [u64; 5] = [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 6 * HOUR];
+        let (now, fifths) = (self.now, self.fifths);
+        let held = self.at(slot).held();
+        let is_ended =
+            failure.class == Class::Ended && held.ended.is_some_and(|first| now - first >= MINUTE);
+        let is_refused = matches!(failure.class, Class::Ended | Class::Refused);
+        let is_hopeless = is_refused && held.refused.is_some_and(|first| now - first >= 3 * DAY);
+        held.attempts += 1;
+        if is_refused {
+            held.refused = held.refused.or(Some(now));
+        }
+        if failure.class == Class::Ended {
+            held.ended = held.ended.or(Some(now));
+        }
+        let code = if is_ended { failure.codes.1 } else { failure.codes.0 };
+        held.reason = Some(Reason(code, failure.detail, failure.status));
+        if is_ended || is_hopeless {
+            held.is_done(None, None);
+            if self.at(slot).state != "failed" {
+                self.at(slot).active = false;
+                self.becomes(slot, "failed");
+            }
+            return;
+        }
+        let mut pause = PAUSES[held.attempts.min(PAUSES.len()) - 1];
+        if failure.class == Class::Client {
+            pause = pause.min(HOUR);
+        }
+        // 80 % to 120 %.
+        let pause = (pause / 100 * (80 + 8 * fifths)).max(failure.retry_after);
+        let check = held.check;
+        held.is_done(Some(now + pause), check);
+        if !matches!(self.at(slot).state, "degraded" | "failed") {
+            self.becomes(slot, "degraded");
+        }
+    }
+
+    /// What became of the tokens: the status with which a request for them is answered.
+    pub fn renew(
+        &mut self,
+        process: &mut Process,
+        slot: usize,
+        occasion: Occasion,
+        client: Option<Client>,
+        answer: Answer,
+    ) -> Result<u16, Dead> {
+        let now = self.now;
+        let held = self.at(slot).held().clone();
+        let is_valid = held.is_valid(now);
+        let is_mended = held.reason.as_ref().is_some_and(|reason| reason.0 == "client_rejected")
+            && client.is_some_and(|client| !client.rejected);
+        if occasion != Occasion::Asked && held.next.is_some_and(|next| now < next) && !is_mended {
+            return Ok(if is_valid { 200 } else { 503 });
+        }
+        let is_free = held.leased.is_none_or(|until| until <= now);
+        process.step(|| {
+            if is_free {
+                self.at(slot).held().leased = Some(now + 30 * SECOND);
+            }
+        })?;
+        let can_use = occasion == Occasion::Use && is_valid;
+        if !is_free {
+            return Ok(if can_use { 200 } else { 503 });
+        }
+        let mut blocked = None;
+        if let Some(Client { rejected: true, probe }) = client {
+            if probe > now {
+                blocked = Some(probe - now);
+            } else {
+                let live = &mut self.client;
+                let is_ours = process.step(|| match live {
+                    Some(client) if client.rejected && client.probe <= now => {
+                        client.probe = now + HOUR;
+                        true
+                    }
+                    _ => false,
+                })?;
+                blocked = (!is_ours).then_some(HOUR);
+            }
+        }
+        let rejected = Failure::bare(Class::Client, "client_rejected");
+        let failure = match blocked {
+            Some(left) => Some(Failure { retry_after: left, ..rejected }),
+            None if client.is_none() => Some(rejected),
+            None => {
+                process.step(|| {
+                    self.spent.extend(held.refresh.clone());
+                    self.given += u64::from(matches!(answer, Answer::Good { .. }));
+                })?;
+                answer.failure()
+            }
+        };
+        process.step(|| match failure {
+            None => self.renewed(slot, answer, client),
+            Some(failure) => {
+                self.fails(slot, failure);
+                let is_said = failure.class == Class::Client && failure.status.is_some();
+                if let Some(live) = self.client.as_mut().filter(|_| is_said) {
+                    live.probe = now + HOUR;
+                    if !std::mem::replace(&mut live.rejected, true) {
+                        let reason = Reason("client_rejected", None, None).json();
+                        self.events.push(json!(["oauth_client.rejected", null, reason]));
+                    }
+                }
+            }
+        })?;
+        Ok(match self.at(slot).state {
+            _ if failure.is_none() => 200,
+            "failed" => 409,
+            _ if can_use => 200,
+            _ => 503,
+        })
+    }
+
+    pub fn renewed(&mut self, slot: usize, answer: Answer, client: Option<Client>) {
+        let (now, nth, check) = (self.now, self.given, self.next_check());
+        let held = self.at(slot).held();
+        let former = held.scopes.clone();
+        held.take(answer, nth, now, None);
+        held.works(check);
+        if held.scopes != former {
+            self.tell(slot, "scopes_changed");
+        }
+        self.works(slot);
+        if client.is_some_and(|client| client.rejected)
+            && let Some(live) = &mut self.client
+        {
+            live.rejected = false;
+        }
+    }
+
+    /// Somebody asks for credentials.
+    pub fn ask(
+        &mut self,
+        process: &mut Process,
+        slot: usize,
+        is_asked: bool,
+        answer: Answer,
+    ) -> Result<u16, Dead> {
+        process.step(|| ())?;
+        let (now, client) = (self.now, self.client);
+        let Some(connection) = &self.slots[slot] else { return Ok(404) };
+        let Some(held) = &connection.held else { return Ok(404) };
+        if connection.state == "failed" {
+            return Ok(409);
+        }
+        let is_key = SLOTS[slot].0 == "keyed";
+        if !is_key && held.refresh.is_some() && (is_asked || held.is_due(now)) {
+            let occasion = if is_asked { Occasion::Asked } else { Occasion::Use };
+            return self.renew(process, slot, occasion, client, answer);
+        }
+        Ok(if held.is_valid(now) { 200 } else { 409 })
+    }
+
+    /// The schedule does what is due.
+    pub fn minute(&mut self, process: &mut Process, answer: Answer) -> Result<(), Dead> {
+        let now = self.now;
+        let is_due = |slot: &usize| {
+            let due = self.slots[*slot].as_ref().and_then(Connection::due);
+            due.is_some_and(|due| due <= now)
+        };
+        let mut due: Vec<usize> = (0..SLOTS.len()).filter(is_due).collect();
+        due.sort_by_key(|slot| self.slots[*slot].as_ref().unwrap().id.clone());
+        process.step(|| {
+            for slot in &due {
+                self.at(*slot).held().handed = Some(now + 10 * MINUTE);
+            }
+        })?;
+        if due.is_empty() {
+            return Ok(());
+        }
+        process.step(|| ())?;
+        let client = self.client;
+        for slot in due {
+            if SLOTS[slot].0 == "acme" && self.at(slot).held().refresh.is_some() {
+                self.renew(process, slot, Occasion::Check, client, answer)?;
+            } else {
+                self.verify(process, slot, answer)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks what can't be renewed.
+    pub fn verify(
+        &mut self,
+        process: &mut Process,
+        slot: usize,
+        answer: Answer,
+    ) -> Result<(), Dead> {
+        let (now, check) = (self.now, self.next_check());
+        let held = self.at(slot).held();
+        let is_free = held.leased.is_none_or(|until| until <= now);
+        process.step(|| {
+            if is_free {
+                held.leased = Some(now + 30 * SECOND);
+            }
+        })?;
+        if !is_free {
+            return Ok(());
+        }
+        let finding = if SLOTS[slot].0 == "keyed" {
+            process.step(|| self.calls += 1)?;
+            answer.finding()
+        } else if self.at(slot).held().is_valid(now) {
+            Err(())
+        } else {
+            Ok(Some(Failure::bare(Class::Ended, "grant_rejected")))
+        };
+        process.step(|| match finding {
+            Err(()) => self.at(slot).held().is_done(None, Some(check)),
+            Ok(Some(failure)) => self.fails(slot, failure),
+            Ok(None) => {
+                self.at(slot).held().works(check);
+                self.works(slot);
+            }
+        })
+    }
+
+    /// Stores new credentials in a connection.
+    pub fn store(&mut self, slot: usize, state: &'static str, new: Held) {
+        let now = self.now;
+        let connection = self.at(slot);
+        let former = connection.held.clone();
+        connection.reported = None;
+        connection.active = true;
+        if connection.state != state {
+            (connection.state, connection.since) = (state, now);
+        }
+        self.tell(slot, if former.is_some() { "reconnected" } else { "connected" });
+        let is_other = former.as_ref().is_some_and(|former| former.scopes != new.scopes);
+        let (check, handed) = former.map_or((None, None), |former| (former.check, former.handed));
+        let chosen = check.is_none().then_some((now, now + DAY));
+        self.at(slot).held = Some(Held { check, handed, chosen, refreshed: now, ..new });
+        if is_other {
+            self.tell(slot, "scopes_changed");
+        }
+    }
+
+    /// A user comes back from the platform. `id`: what the connection is called if it is new.
+    pub fn comes_back(
+        &mut self,
+        process: &mut Process,
+        slot: usize,
+        answer: Answer,
+        id: &str,
+    ) -> Result<(), Dead> {
+        process.step(|| ())?;
+        process.step(|| {
+            self.calls += 1;
+            self.given += u64::from(matches!(answer, Answer::Good { .. }));
+        })?;
+        if answer.failure().is_some() {
+            return process.step(|| ());
+        }
+        // Whose account it is.
+        process.step(|| self.calls += 1)?;
+        process.step(|| {
+            let mut held = Held::default();
+            held.take(answer, self.given, self.now, Some("read"));
+            if self.slots[slot].is_none() {
+                self.create(slot, id, "operational");
+            }
+            self.store(slot, "operational", held);
+        })
+    }
+
+    pub fn create(&mut self, slot: usize, id: &str, state: &'static str) {
+        let (id, since) = (id.to_owned(), self.now);
+        let (active, reported, tags, held) = (true, None, 0, None);
+        let new = Connection { id, state, since, active, reported, tags, held };
+        self.slots[slot] = Some(new);
+        self.tell(slot, "created");
+    }
+
+    /// An API key is stored.
+    pub fn put_key(
+        &mut self,
+        process: &mut Process,
+        slot: usize,
+        answer: Answer,
+    ) -> Result<bool, Dead> {
+        process.step(|| ())?;
+        process.step(|| self.calls += 1)?;
+        if !matches!(answer.finding(), Ok(None)) {
+            return Ok(false);
+        }
+        process.step(|| self.calls += 1)?;
+        process.step(|| self.store(slot, "operational", Held::default()))?;
+        Ok(true)
+    }
+
+    /// A refresh token is imported.
+    pub fn import(&mut self, process: &mut Process, slot: usize) -> Result<(), Dead> {
+        process.step(|| ())?;
+        process.step(|| {
+            let now = self.now;
+            let held = Held {
+                refresh: Some("rt-imported".to_owned()),
+                issued: now,
+                expires: Some(now),
+                ..Held::default()
+            };
+            self.store(slot, "unknown", held);
+        })
+    }
+
+    pub fn report(
+        &mut self,
+        slot: usize,
+        state: &'static str,
+        active: Option<bool>,
+        reason: Option<&'static str>,
+    ) -> u16 {
+        let Some(connection) = &mut self.slots[slot] else { return 404 };
+        if connection.held.is_some() {
+            return 409;
+        }
+        let before = (connection.state, connection.active, connection.reported);
+        let reported = if reason.is_some() || state != before.0 { reason } else { before.2 };
+        let after = (state, active.unwrap_or(before.1), reported);
+        if after != before {
+            (connection.active, connection.reported) = (after.1, after.2);
+            self.becomes(slot, state);
+        }
+        200
+    }
+
+    pub fn status(&self, slot: usize) -> Value {
+        let Some(connection) = &self.slots[slot] else { return Value::Null };
+        let reason = connection.reason();
+        let actor = match (connection.state, reason.as_ref().map(|reason| reason.0)) {
+            ("failed", _) => "user",
+            ("degraded", Some("client_rejected" | "request_rejected")) => "account",
+            _ => "nobody",
+        };
+        let held = connection.held.as_ref();
+        let time = |at: Option<u64>| at.and_then(rfc3339);
+        json!({
+            "state": connection.state, "since": rfc3339(connection.since), "actor": actor,
+            "reason": reason.map_or(Value::Null, |reason| reason.json()),
+            "attempts": held.map_or(0, |held| held.attempts),
+            "nextAttemptAt": time(held.and_then(|held| held.next)),
+            "expiresAt": time(held.and_then(|held| held.expires)),
+            "lastRefreshedAt": time(held.map(|held| held.refreshed)),
+            "scopes": held.map_or_else(BTreeSet::new, |held| held.scopes.clone()),
+            "holdsCredentials": held.is_some(), "active": connection.active,
+        })
+    }
+}
+
+impl Held {
+    /// Takes the tokens of an answer; `scopes` are what was asked for, if the platform does not say what it gives.
+    pub fn take(&mut self, answer: Answer, nth: u64, now: u64, asked: Option<&'static str>) {
+        let Answer::Good { life, rotates, scopes } = answer else { return };
+        self.access = format!("at-{nth}");
+        (self.issued, self.refreshed) = (now, now);
+        self.expires = life.map(|life| now + life * SECOND);
+        if rotates {
+            self.refresh = Some(format!("rt-{nth}"));
+        }
+        if let Some(scopes) = scopes.or(asked) {
+            self.scopes = scopes.split(' ').collect();
+        }
+    }
+}

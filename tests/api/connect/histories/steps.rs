@@ -1,0 +1,234 @@
+//! What happens in a history, and what that means.
+
+use super::*;
+
+/// What a platform answers, to a request for tokens or to one that checks a key.
+#[derive(Debug, Clone, Copy)]
+pub enum Answer {
+    Good {
+        life: Option<u64>,
+        rotates: bool,
+        scopes: Option<&'static str>,
+    },
+    Unreachable,
+    TimedOut,
+    /// A status, and how many seconds to wait.
+    Busy(u16, Option<u64>),
+    Html,
+    InvalidGrant,
+    InvalidClient,
+    UnauthorizedClient,
+    InvalidScope,
+    Denied,
+}
+
+/// What kind of failure that is to whoever asked for tokens.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Class {
+    Passing,
+    /// The grant has ended.
+    Ended,
+    /// The platform refuses for another reason.
+    Refused,
+    /// The platform rejects the account's client.
+    Client,
+}
+
+/// A failed renewal or check.
+#[derive(Debug, Clone, Copy)]
+pub struct Failure {
+    pub class: Class,
+    /// The reason's code, if the connection does not end by it, and if it does because the refusal was confirmed.
+    pub codes: (&'static str, &'static str),
+    pub detail: Option<&'static str>,
+    pub status: Option<u16>,
+    pub retry_after: u64,
+}
+
+impl Failure {
+    pub fn bare(class: Class, code: &'static str) -> Self {
+        Self { class, codes: (code, "grant_ended"), detail: None, status: None, retry_after: 0 }
+    }
+
+    pub fn said(class: Class, code: &'static str, status: u16, detail: &'static str) -> Self {
+        Self { detail: Some(detail), status: Some(status), ..Self::bare(class, code) }
+    }
+}
+
+impl Answer {
+    pub fn any(chance: &mut Chance) -> Self {
+        let refusals = [Self::InvalidScope, Self::InvalidScope, Self::Denied];
+        match chance.below(16) {
+            0 => Self::Unreachable,
+            1 => Self::TimedOut,
+            2 => Self::Busy(*chance.pick(&[408, 500, 502, 503]), None),
+            3 => Self::Busy(429, Some(*chance.pick(&[1, 90, 7200]))),
+            4 => Self::Html,
+            5..=6 => Self::InvalidGrant,
+            8 => Self::InvalidClient,
+            9 => Self::UnauthorizedClient,
+            7 | 10 | 11 => *chance.pick(&refusals),
+            _ => Self::Good {
+                life: *chance.pick(&[None, Some(60), Some(3600), Some(86_400)]),
+                rotates: chance.percent(75),
+                scopes: *chance.pick(&[None, None, Some("read"), Some("write read")]),
+            },
+        }
+    }
+
+    /// What a request for tokens gets.
+    pub fn to_token_request(self, nth: u64) -> Result<HttpResponse, HttpError> {
+        let error = |status: u16, code: &str| answer(status, &json!({"error": code}));
+        match self {
+            Self::Good { life, rotates, scopes } => {
+                let mut tokens = json!({"access_token": format!("at-{nth}")});
+                if let Some(life) = life {
+                    tokens["expires_in"] = json!(life);
+                }
+                if rotates {
+                    tokens["refresh_token"] = json!(format!("rt-{nth}"));
+                }
+                if let Some(scopes) = scopes {
+                    tokens["scope"] = json!(scopes);
+                }
+                answer(200, &tokens)
+            }
+            Self::Unreachable => Err(HttpError::Unreachable),
+            Self::TimedOut => Err(HttpError::TimedOut),
+            Self::Busy(status, wait) => {
+                let mut busy = answer(status, &json!({}))?;
+                let header = |seconds: u64| ("retry-after".to_owned(), seconds.to_string());
+                busy.headers.extend(wait.map(header));
+                Ok(busy)
+            }
+            Self::Html => {
+                Ok(HttpResponse { body: b"<p>Hello</p>".to_vec(), ..answer(200, &json!({}))? })
+            }
+            Self::InvalidGrant => {
+                answer(400, &json!({"error": "invalid_grant", "error_description": "Gone."}))
+            }
+            Self::InvalidClient => error(401, "invalid_client"),
+            Self::UnauthorizedClient => error(400, "unauthorized_client"),
+            Self::InvalidScope => error(400, "invalid_scope"),
+            Self::Denied => error(403, "access_denied"),
+        }
+    }
+
+    /// Why it has no tokens; `None` if it has.
+    pub fn failure(self) -> Option<Failure> {
+        use Class::{Client, Ended, Passing, Refused};
+        let unavailable = Failure::bare(Passing, "platform_unavailable");
+        Some(match self {
+            Self::Good { .. } => return None,
+            Self::Unreachable | Self::TimedOut => unavailable,
+            Self::Busy(status, wait) => {
+                let retry_after = wait.unwrap_or(0) * SECOND;
+                Failure { status: Some(status), retry_after, ..unavailable }
+            }
+            Self::Html => Failure { status: Some(200), ..Failure::bare(Passing, "invalid_answer") },
+            Self::InvalidGrant => Failure::said(Ended, "grant_rejected", 400, "Gone."),
+            Self::InvalidClient => Failure::said(Client, "client_rejected", 401, "invalid_client"),
+            Self::UnauthorizedClient => {
+                Failure::said(Client, "client_rejected", 400, "unauthorized_client")
+            }
+            Self::InvalidScope => Failure::said(Refused, "request_rejected", 400, "invalid_scope"),
+            Self::Denied => Failure::said(Refused, "grant_rejected", 403, "access_denied"),
+        })
+    }
+
+    /// What a request with a key gets.
+    pub fn to_call(self) -> Result<HttpResponse, HttpError> {
+        let status = match self {
+            Self::Good { .. } => 200,
+            Self::InvalidGrant => 401,
+            Self::InvalidClient | Self::Denied => 403,
+            Self::UnauthorizedClient | Self::InvalidScope => 404,
+            _ => return self.to_token_request(0),
+        };
+        answer(status, &json!({"id": 1}))
+    }
+
+    /// What a check of a key finds: `Err` if it finds nothing out, `Ok(None)` if the key is good.
+    pub fn finding(self) -> Result<Option<Failure>, ()> {
+        let rejected = |status: u16| {
+            let codes = ("credentials_rejected", "credentials_rejected");
+            let bare = Failure::bare(Class::Ended, "");
+            Ok(Some(Failure { codes, status: Some(status), ..bare }))
+        };
+        match self {
+            Self::Good { .. } | Self::Html => Ok(None),
+            Self::InvalidGrant => rejected(401),
+            Self::InvalidClient | Self::Denied => rejected(403),
+            Self::UnauthorizedClient | Self::InvalidScope => Err(()),
+            _ => Ok(Some(Failure::bare(Class::Passing, "platform_unavailable"))),
+        }
+    }
+}
+
+/// What is reported.
+const STATES: [&str; 4] = ["unknown", "operational", "degraded", "failed"];
+
+/// What is done in a step.
+#[derive(Debug, Clone)]
+pub enum Deed {
+    /// Somebody asks for the credentials; for new ones if `true`.
+    Use(usize, bool),
+    /// The schedule does what is due.
+    Minute,
+    /// A user connects or reconnects; an API key is stored.
+    Connect(usize),
+    /// A refresh token is imported.
+    Import(usize),
+    Report(usize, &'static str, Option<bool>, Option<&'static str>),
+    Tag(usize),
+    Delete(usize),
+    SetClient,
+    DeleteClient,
+}
+
+#[derive(Debug, Clone)]
+pub struct Step {
+    pub wait: u64,
+    pub deed: Deed,
+    pub answer: Answer,
+    /// What the random byte is, in fifths of its range: it spreads pauses.
+    pub fifths: u64,
+    pub death: Option<Death>,
+}
+
+impl Step {
+    /// A platform often answers as it did before, `last`.
+    pub fn any(chance: &mut Chance, last: Option<Answer>) -> Self {
+        let slot = chance.below(SLOTS.len());
+        let deed = match chance.below(24) {
+            0..=5 => Deed::Use(slot, false),
+            6..=8 => Deed::Use(slot, true),
+            9..=15 => Deed::Minute,
+            16..=17 => Deed::Connect(slot),
+            18 => Deed::Import(slot),
+            19..=20 => Deed::Report(
+                slot,
+                STATES[chance.below(STATES.len())],
+                chance.maybe(40, &[false, true]),
+                chance.maybe(40, &["slow", "broken"]),
+            ),
+            21 => Deed::Tag(slot),
+            22 => [Deed::SetClient, Deed::DeleteClient][usize::from(chance.percent(25))].clone(),
+            _ if chance.percent(40) => Deed::Delete(slot),
+            _ => Deed::SetClient,
+        };
+        let waits =
+            [0, SECOND, 31 * SECOND, 61 * SECOND, 6 * MINUTE, 20 * MINUTE, HOUR, 8 * HOUR, DAY];
+        let death = Death {
+            step: u32::try_from(chance.below(7)).unwrap(),
+            does_the_last: chance.percent(50),
+        };
+        Self {
+            wait: if chance.percent(8) { 3 * DAY } else { *chance.pick(&waits) },
+            deed,
+            answer: last.filter(|_| chance.percent(75)).unwrap_or_else(|| Answer::any(chance)),
+            fifths: chance.next() % 6,
+            death: chance.percent(20).then_some(death),
+        }
+    }
+}

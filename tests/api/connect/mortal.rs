@@ -1,0 +1,153 @@
+//! A process that can be killed between any two steps.
+
+use std::any::Any;
+use std::cell::Cell;
+use std::future::{Future, pending};
+use std::pin::pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use connector_vault::api::handle;
+use connector_vault::ports::{
+    Blob, Blobs, Clock, Db, Http, HttpRequest, Incoming, Later, Outgoing, Patterns, Queue, Random,
+    RateLimit, ResultSet, RetryAfter, Statement, StorageError,
+};
+
+use super::*;
+use crate::support::World;
+
+/// When a process is killed: when it asks storage or a platform for the nth time, before that is done or just after.
+#[derive(Debug, Clone, Copy)]
+pub struct Death {
+    pub step: u32,
+    pub does_the_last: bool,
+}
+
+/// A process that may be killed.
+pub struct Mortal<'a> {
+    world: &'a World,
+    death: Option<Death>,
+    steps: Cell<u32>,
+    /// What every random byte is that is drawn alone.
+    byte: Option<u8>,
+}
+
+impl<'a> Mortal<'a> {
+    pub fn new(world: &'a World, death: Option<Death>, byte: Option<u8>) -> Self {
+        Self { world, death, steps: Cell::new(0), byte }
+    }
+
+    async fn step<T>(&self, work: impl Future<Output = T>) -> T {
+        let nth = self.steps.replace(self.steps.get() + 1);
+        let Some(Death { step, does_the_last }) = self.death else { return work.await };
+        if nth > step || (nth == step && !does_the_last) {
+            pending::<()>().await;
+        }
+        let done = work.await;
+        if nth == step {
+            pending::<()>().await;
+        }
+        done
+    }
+}
+
+impl Db for Mortal<'_> {
+    async fn batch(&self, statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
+        self.step(self.world.batch(statements)).await
+    }
+}
+
+impl Later for Mortal<'_> {
+    fn later(&self, statement: Statement) {
+        self.world.later(statement);
+    }
+}
+
+impl Http for Mortal<'_> {
+    async fn send(
+        &self,
+        request: HttpRequest,
+        deadline_ms: u32,
+    ) -> Result<HttpResponse, HttpError> {
+        self.step(self.world.send(request, deadline_ms)).await
+    }
+
+    async fn open(&self, request: Outgoing<'_>, deadline_ms: u32) -> Result<Incoming, HttpError> {
+        self.step(self.world.open(request, deadline_ms)).await
+    }
+
+    async fn read(&self, body: Rc<dyn Any>, most: usize) -> Result<Vec<u8>, HttpError> {
+        self.world.read(body, most).await
+    }
+}
+
+impl Blobs for Mortal<'_> {
+    async fn get(&self, key: &str) -> Result<Option<Rc<dyn Blob>>, StorageError> {
+        self.world.get(key).await
+    }
+
+    async fn inflate(&self, bytes: Vec<u8>) -> Result<Option<Vec<u8>>, StorageError> {
+        self.world.inflate(bytes).await
+    }
+}
+
+impl Clock for Mortal<'_> {
+    fn now(&self) -> u64 {
+        Clock::now(self.world)
+    }
+
+    async fn sleep(&self, milliseconds: u32) {
+        self.world.sleep(milliseconds).await;
+    }
+}
+
+impl Random for Mortal<'_> {
+    fn fill(&self, bytes: &mut [u8]) {
+        match (self.byte, &mut *bytes) {
+            (Some(byte), [only]) => *only = byte,
+            _ => self.world.fill(bytes),
+        }
+    }
+}
+
+impl Patterns for Mortal<'_> {
+    fn is_match(&self, pattern: &str, text: &str) -> bool {
+        self.world.is_match(pattern, text)
+    }
+}
+
+impl RateLimit for Mortal<'_> {
+    async fn allow(&self, caller: &str) -> Result<(), RetryAfter> {
+        self.world.allow(caller).await
+    }
+}
+
+impl Queue for Mortal<'_> {
+    async fn enqueue(&self, messages: Vec<String>, delay: Duration) -> Result<bool, StorageError> {
+        self.world.enqueue(messages, delay).await
+    }
+}
+
+/// Runs something in a process. Returns `None` when that is killed before it is done.
+pub fn run_until_death<T>(work: impl Future<Output = T>) -> Option<T> {
+    let mut work = pin!(work);
+    for _ in 0..1000 {
+        let mut context = Context::from_waker(Waker::noop());
+        if let Poll::Ready(done) = work.as_mut().poll(&mut context) {
+            return Some(done);
+        }
+    }
+    None
+}
+
+/// Answers a request in a process that is killed at a step. Returns `None` when it was.
+pub fn answer_until(
+    api: &Api,
+    request: &Request,
+    step: u32,
+    does_the_last: bool,
+) -> Option<Response> {
+    let process = Mortal::new(&api.world, Some(Death { step, does_the_last }), None);
+    run_until_death(handle(&api.service, &process, request))
+}

@@ -1,0 +1,170 @@
+//! Accounts in several databases: a request reaches that of its account, as its key, token, link or `state` says.
+
+use connector_vault::access::Shard;
+use connector_vault::access::key::ApiKey;
+use connector_vault::api::{Request, Response};
+use connector_vault::terms::{Environment, Scope};
+use serde_json::json;
+
+use crate::connect::{self, KEYS, begin};
+use crate::sessions::{SECRET, asking};
+use crate::support::{Api, HOME, anonymous, as_key, as_secret, body, config};
+use crate::vault::{CONNECTIONS, comparable, post_as};
+
+const WHOAMI: &str = "/v1/whoami";
+
+/// Shards other than the one in which the suite runs.
+fn shards() -> [Shard; 3] {
+    [1, 62, 3843].map(|number| Shard::new(number).unwrap())
+}
+
+/// An API whose account `acme` is in the first of these shards, and `zoo` in the second.
+fn api() -> (Api, [ApiKey; 2]) {
+    let mut api = connect::api_with(&[("VAULT_KEYS", KEYS), ("SESSION_SECRET", SECRET)]);
+    let [first, second, _] = shards();
+    api.world.add(first);
+    api.world.add(second);
+    let key =
+        |shard, account| api.world.key_in(shard, account, Environment::Test, &Scope::ALL, None);
+    let keys = [key(first, "acme"), key(second, "zoo")];
+    api.key = keys[0].clone();
+    (api, keys)
+}
+
+fn whoami(api: &Api, secret: &str) -> Response {
+    api.send(&as_secret(secret, "GET", WHOAMI))
+}
+
+/// The key with the same random characters for another database.
+fn elsewhere(key: &ApiKey, shard: Shard) -> String {
+    let random = key.reveal().bytes().rev().skip(6).take(32);
+    let value = |byte: u8| match byte {
+        b'0'..=b'9' => byte - b'0',
+        b'A'..=b'Z' => byte - b'A' + 10,
+        _ => byte - b'a' + 36,
+    };
+    let values: Vec<u8> = random.map(value).rev().collect();
+    let key = ApiKey::generate(Environment::Test, shard, |bytes| bytes.copy_from_slice(&values));
+    key.reveal().to_owned()
+}
+
+/// A request of the key's holder for a new connection.
+fn creation(key: &ApiKey, identity: &str) -> Request {
+    let sent = json!({"platform": "acme", "identity": identity, "identityType": "user"});
+    post_as(key, &sent)
+}
+
+#[test]
+fn a_key_opens_its_account_in_its_database_only() {
+    let (api, [acme, zoo]) = api();
+    for (key, account) in [(&acme, "acme"), (&zoo, "zoo")] {
+        assert_eq!(body(&whoami(&api, key.reveal()))["account"], json!(account));
+        let made = api.send(&creation(key, "ann"));
+        assert_eq!(made.status, 201);
+        let list = api.send(&as_key(key, "GET", CONNECTIONS));
+        assert_eq!(body(&list)["total"], json!(1));
+        let count = || api.world.texts("SELECT account FROM connections");
+        assert_eq!(api.world.within(key.shard(), count), [account]);
+    }
+    assert!(api.world.texts("SELECT account FROM connections").is_empty());
+}
+
+#[test]
+fn a_key_is_unknown_everywhere_else_and_nothing_tells_which_databases_there_are() {
+    let (api, [acme, _]) = api();
+    let unknown = comparable(&whoami(&api, api.world.unknown_key(Environment::Test).reveal()));
+    assert_eq!(unknown.0, 401);
+    // The first database, another one, and one that there is not.
+    for shard in [Shard::FIRST, shards()[1], shards()[2]] {
+        let moved = elsewhere(&acme, shard);
+        assert_eq!(ApiKey::parse(&moved).unwrap().shard(), shard);
+        assert_eq!(comparable(&whoami(&api, &moved)), unknown, "{shard:?}");
+    }
+    assert_eq!(elsewhere(&acme, acme.shard()), acme.reveal());
+    assert_eq!(whoami(&api, acme.reveal()).status, 200);
+}
+
+#[test]
+fn a_token_is_of_its_keys_database_and_signed_with_it() {
+    let (api, [acme, zoo]) = api();
+    let first = api.world.key_in(Shard::FIRST, "one", Environment::Test, &Scope::ALL, None);
+    for key in [&first, &acme, &zoo] {
+        let made = body(&api.send(&asking(key, &json!({"identity": "ann"}))));
+        let token = made["token"].as_str().unwrap();
+        let parts: Vec<&str> = token.split('.').collect();
+        assert_eq!(parts.len(), if key.shard() == Shard::FIRST { 2 } else { 3 }, "{token}");
+        assert_eq!(Shard::of_caller(token), key.shard());
+        assert_eq!(whoami(&api, token).status, 200);
+        let (claims, signature) = (parts[0], parts[parts.len() - 1]);
+        for digits in ["", ".00", ".01", ".02", ".10", ".zz", ".0", ".001", ".é", ".01.01"] {
+            let altered = format!("{claims}{digits}.{signature}");
+            if altered != token {
+                assert_eq!(whoami(&api, &altered).status, 401, "{digits}");
+            }
+        }
+    }
+}
+
+#[test]
+fn cursors_are_of_their_key() {
+    let (api, keys) = api();
+    let mut cursors = Vec::new();
+    for key in &keys {
+        for name in ["ann", "bob", "eve"] {
+            assert_eq!(api.send(&creation(key, name)).status, 201);
+        }
+        let page = api.send(&as_key(key, "GET", &format!("{CONNECTIONS}?limit=1")));
+        cursors.push(crate::vault::cursor(&page).unwrap());
+    }
+    for (nth, key) in keys.iter().enumerate() {
+        for (other, cursor) in cursors.iter().enumerate() {
+            let path = format!("{CONNECTIONS}?limit=1&after={cursor}");
+            let status = api.send(&as_key(key, "GET", &path)).status;
+            assert_eq!(status, if nth == other { 200 } else { 400 });
+        }
+    }
+}
+
+#[test]
+fn the_link_and_the_state_lead_to_the_attempts_database() {
+    let (api, [acme, _]) = api();
+    connect::set_client(&api, "acme");
+    let (_, link) = begin(&api, &connect::of_ann("acme"));
+    let secret = link.rsplit('/').next().unwrap();
+    assert_eq!((secret.len(), Shard::of_secret(secret)), (45, acme.shard()));
+    let status = |link: &str| {
+        let path = link.strip_prefix(crate::support::ORIGIN).unwrap();
+        api.send(&anonymous("GET", path)).status
+    };
+    assert_eq!(status(&link), 200);
+    let random = secret.strip_prefix(&acme.shard().digits()).unwrap();
+    for altered in
+        [random.to_owned(), format!("00{random}"), format!("02{random}"), format!("zz{random}")]
+    {
+        assert_eq!(status(&link.replace(secret, &altered)), 410, "{altered}");
+    }
+    // The whole way, to a connection.
+    let tokens = json!({"access_token": "at", "refresh_token": "rt", "expires_in": 3600});
+    connect::agree(&api, &link, &tokens);
+    let rows = || api.world.texts("SELECT account || ' ' || state FROM connections");
+    assert_eq!(api.world.within(acme.shard(), rows), ["acme operational"]);
+    assert!(api.world.texts("SELECT id FROM connections").is_empty());
+}
+
+#[test]
+fn the_first_databases_secrets_are_as_they_were() {
+    let api = Api::new(config(&[("SESSION_SECRET", SECRET)]));
+    let key = ApiKey::generate(Environment::Live, Shard::FIRST, |bytes| bytes.fill(1));
+    assert_eq!(key.reveal(), "sk_live_111111111111111111111111111111114S1h97");
+    let shard = |path: &str| api.service.shard(&anonymous("GET", path)).number();
+    let random = "x".repeat(43);
+    assert_eq!(shard(&format!("/connect/go/{random}")), 0);
+    assert_eq!(shard(&format!("/connect/go/0A{random}")), 10);
+    assert_eq!(shard(&format!("/connect/callback?code=c&state={random}")), 0);
+    assert_eq!(shard(&format!("/connect/callback?code=c&state=0A{random}")), 10);
+    assert_eq!(shard("/connect/callback?state=0A"), 0);
+    // A link is asked for in its own database, whatever else the request carries.
+    let path = format!("/connect/go/0A{random}");
+    assert_eq!(api.service.shard(&as_secret(key.reveal(), "GET", &path)).number(), 10);
+    assert_eq!(api.service.shard(&api.request("GET", WHOAMI)), *HOME);
+}

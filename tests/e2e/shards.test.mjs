@@ -1,0 +1,168 @@
+// Accounts in three databases on the real runtime: made by the operator's commands, served by one Worker.
+import assert from "node:assert/strict";
+import { cpSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { nativeCli } from "../../scripts/lib/native-cli.mjs";
+import { root } from "../../scripts/lib/paths.mjs";
+import { run } from "../../scripts/lib/run.mjs";
+import { secrets } from "./support/http.mjs";
+import { SESSION_SECRET, Server, VAULT_KEYS } from "./support/server.mjs";
+import { State, build, folder, smallCatalog, wranglerEnvironment } from "./support/workspace.mjs";
+
+const PROJECT = join(folder, "sharded");
+const BINDINGS = ["VAULT", "VAULT_1", "VAULT_2"];
+const CONNECTIONS = "/v1/vault/connections";
+const SCHEDULED = `/cdn-cgi/local/scheduled?cron=${encodeURIComponent("* * * * *")}`;
+const file = () => readFileSync(join(PROJECT, "wrangler.toml"), "utf8");
+
+describe("accounts in three databases", { timeout: 600_000 }, () => {
+  const state = new State("sharded");
+  const keys = {};
+  let program;
+  let server;
+
+  /** Runs the operator's command line in the project. */
+  const operator = (...args) =>
+    run(program, [...args, "--persist-to", state.path], { cwd: PROJECT, env: wranglerEnvironment, timeout: 120_000 });
+  const list = async () => JSON.parse(await operator("shards", "list", "--json"));
+  async function createKey(account) {
+    const made = JSON.parse(await operator("keys", "create", "--account", account, "--environment", "test", "--json"));
+    secrets.add(made.secret);
+    return made;
+  }
+  const connect = (key, identity) =>
+    server.send(CONNECTIONS, {
+      method: "POST",
+      secret: key,
+      headers: [["content-type", "application/json"]],
+      body: JSON.stringify({ platform: "petstore-swagger", identity, identityType: "user" }),
+    });
+
+  before(async () => {
+    await build();
+    program = await nativeCli();
+    mkdirSync(PROJECT);
+    for (const name of ["wrangler.toml", "migrations"])
+      cpSync(join(root, name), join(PROJECT, name), { recursive: true });
+    symlinkSync(join(root, "node_modules"), join(PROJECT, "node_modules"));
+    symlinkSync(join(root, "scripts"), join(PROJECT, "scripts"));
+  });
+
+  after(() => server?.stop());
+
+  test("databases are added until there are three, and then no more", async () => {
+    const first = file();
+    await operator("shards", "add", "--total", "1");
+    assert.equal(file(), first);
+    await operator("shards", "add");
+    await operator("shards", "add", "--total", "3");
+    const three = file();
+    await operator("shards", "add", "--total", "3");
+    assert.equal(file(), three);
+    const shown = await list();
+    assert.deepEqual(
+      shown.map(({ binding, accounts, connections }) => ({ binding, accounts, connections })),
+      BINDINGS.map((binding) => ({ binding, accounts: 0, connections: 0 })),
+    );
+    assert.ok(shown.every(({ bytes }) => bytes > 0));
+    assert.equal(await operator("migrate"), "");
+  });
+
+  test("new accounts go where there is most room, and stay together", async () => {
+    for (const account of ["one", "two", "three"]) keys[account] = await createKey(account);
+    assert.deepEqual(
+      (await list()).map(({ accounts }) => accounts),
+      [1, 1, 1],
+    );
+    for (const account of ["one", "two", "three"]) {
+      const { secret } = await createKey(account);
+      assert.equal(secret.length, keys[account].secret.length);
+      assert.equal(secret.slice(8, 10) === "01", keys[account].secret.slice(8, 10) === "01");
+    }
+    assert.deepEqual(
+      (await list()).map(({ accounts }) => accounts),
+      [1, 1, 1],
+    );
+    const lengths = Object.values(keys).map(({ secret }) => secret.length);
+    assert.deepEqual(lengths.sort(), [46, 48, 48]);
+    const listed = JSON.parse(await operator("keys", "list", "--json"));
+    assert.deepEqual(
+      listed.map(({ account }) => account),
+      ["one", "two", "three", "one", "two", "three"],
+    );
+  });
+
+  test("each key and token reaches its own database, and no other knows it", async () => {
+    const catalog = await smallCatalog();
+    await operator("catalog", "publish", "--catalog", catalog.path);
+    // The databases that the commands have added, for the Worker's own configuration.
+    const bindings = file()
+      .match(/^\[\[d1_databases\]\]\n(?:(?!\[).+\n?)*/gm)
+      .slice(1);
+    // One that has no tables.
+    bindings.push('[[d1_databases]]\nbinding = "VAULT_9"\ndatabase_name = "broken"\ndatabase_id = "broken"\n');
+    server = await Server.start(state, {
+      name: "sharded",
+      bindings: bindings.join("\n"),
+      secrets: { SESSION_SECRET, VAULT_KEYS },
+    });
+    for (const [account, { secret }] of Object.entries(keys)) {
+      const me = await server.send("/v1/whoami", { secret });
+      assert.equal(JSON.parse(me.body).account, account);
+      for (const identity of ["ann", "bob"]) {
+        const made = await connect(secret, `${identity}-of-${account}`);
+        assert.equal(made.status, 201, String(made.body));
+      }
+      const session = await server.send("/v1/sessions", {
+        method: "POST",
+        secret,
+        headers: [["content-type", "application/json"]],
+        body: JSON.stringify({ identity: `ann-of-${account}` }),
+      });
+      const { token } = JSON.parse(session.body);
+      secrets.add(token);
+      const seen = JSON.parse((await server.send(CONNECTIONS, { secret: token })).body);
+      assert.deepEqual(
+        seen.rows.map(({ identity }) => identity),
+        [`ann-of-${account}`],
+      );
+      const all = JSON.parse((await server.send(CONNECTIONS, { secret })).body);
+      assert.deepEqual(all.rows.map(({ identity }) => identity).sort(), [`ann-of-${account}`, `bob-of-${account}`]);
+    }
+    assert.deepEqual(
+      (await list()).map(({ connections }) => connections),
+      [2, 2, 2],
+    );
+  });
+
+  test("the schedule looks at all of them, and says which one fails", async () => {
+    assert.equal((await server.send(SCHEDULED)).status, 500);
+    await server.logged("schedule: VAULT_9: ", "no such table");
+    for (const binding of BINDINGS.slice(1)) assert.ok(!server.output.includes(`schedule: ${binding}:`));
+    assert.equal(server.output.match(/schedule: /g).length, 1);
+  });
+
+  test("keys are revoked and replaced wherever they are", async () => {
+    for (const { id, secret } of Object.values(keys)) {
+      const rotated = JSON.parse(await operator("keys", "rotate", id, "--json"));
+      secrets.add(rotated.secret);
+      assert.equal(rotated.secret.length, secret.length);
+      assert.equal((await server.send("/v1/whoami", { secret: rotated.secret })).status, 200);
+      await operator("keys", "revoke", id);
+      assert.equal((await server.send("/v1/whoami", { secret })).status, 401);
+    }
+  });
+
+  test("a key of a database that is not bound is as unknown as any other", async () => {
+    await operator("shards", "add");
+    const { secret } = await createKey("four");
+    assert.equal(secret.slice(8, 10), "03");
+    const [unbound, unknown] = await Promise.all(
+      [secret, keys.one.secret].map((key) => server.send("/v1/whoami", { secret: key })),
+    );
+    const comparable = ({ status, body }) => ({ status, ...JSON.parse(body), requestId: "" });
+    assert.deepEqual(comparable(unbound), comparable(unknown));
+    assert.equal(unbound.status, 401);
+  });
+});

@@ -1,0 +1,214 @@
+// One user with several tabs, several browsers or several accounts, who goes back and forth, and takes a long time.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { agree, button, heading, opened, question } from "../support/connect.mjs";
+
+/** @param {{ connect: import("../support/connect.mjs").Connecting }} world */
+export function connectTabs(world) {
+  const visit = (path, use, options) => world.connect.visit(path, use, { as: null, ...options });
+  const connections = async (identity) =>
+    (await world.connect.connectionsOf(identity)).map(({ platform, state }) => `${platform} ${state}`).sort();
+
+  /** Opens the window in another tab. */
+  async function tab(page, identity, platform) {
+    const other = await page.context().newPage();
+    await other.goto(world.connect.baseUrl + (await world.connect.path(identity, { platform })));
+    return other;
+  }
+
+  /** Signs in, where the platform already knows that the user agrees. */
+  async function signIn(page) {
+    await page.getByLabel("Account").fill("ann");
+    await button(page, "Sign in").click();
+  }
+  const told = (page) => page.locator("main > p").first();
+
+  /** Shows the window in a frame of the app's page. Returns the frame. */
+  async function framed(page, identity, more = { platform: "login" }) {
+    const src = world.connect.baseUrl + (await world.connect.path(identity, more));
+    await page.evaluate((src) => (document.querySelector("iframe").src = src), src);
+    return page.frameLocator("iframe");
+  }
+
+  /** Presses what opens the platform's page, and waits for that page. */
+  async function away(page, press) {
+    const popup = await opened(page, press);
+    await Promise.race([popup.getByLabel("Account").waitFor(), question(popup, "Login").click()]);
+    await popup.getByLabel("Account").waitFor();
+    return popup;
+  }
+
+  describe("tabs, browsers, accounts, and the way back", () => {
+    test("two platforms in two tabs: both are connected, whichever ends first", async () => {
+      const identity = "tabs@example.com";
+      await visit(await world.connect.path(identity, { platform: "login" }), async (first) => {
+        await button(first, "Continue to Login").click();
+        await first.getByLabel("Account").waitFor();
+        const second = await tab(first, identity, "both");
+        await button(second, "Continue to Both").click();
+        await agree(second);
+        await heading(second, "Both is connected").waitFor();
+        await signIn(first);
+        await heading(first, "Login is connected").waitFor();
+      });
+      assert.deepEqual(await connections(identity), ["both operational", "login operational"]);
+    });
+
+    test("one platform in two tabs: the later one is told, and can reconnect", async () => {
+      const identity = "race@example.com";
+      await visit(
+        await world.connect.appUrl(identity),
+        async (page) => {
+          const frame = await framed(page, identity);
+          const popup = await away(page, () => button(frame, "Continue to Login").click());
+          const other = await tab(page, identity, "login");
+          await button(other, "Continue to Login").click();
+          await agree(other);
+          await heading(other, "Login is connected").waitFor();
+          const [before] = await world.connect.connectionsOf(identity);
+          await signIn(popup);
+          await heading(frame, "Login is already connected").waitFor();
+          assert.deepEqual(await world.connect.connectionsOf(identity), [before]);
+          await button(frame, "Try again").click();
+          await button(frame, "Reconnect it").click();
+          const again = await opened(page, () => button(frame, "Continue to Login").click());
+          await Promise.race([heading(frame, "Login is connected").waitFor(), question(again, "Login").click()]);
+          await heading(frame, "Login is connected").waitFor();
+          assert.deepEqual(
+            (await world.connect.connectionsOf(identity)).map(({ id }) => id),
+            [before.id],
+          );
+        },
+        { expects: [409] },
+      );
+    });
+
+    test("one platform in two tabs, both of them pages: the later one says so", async () => {
+      const identity = "pages@example.com";
+      await visit(await world.connect.path(identity, { platform: "login" }), async (first) => {
+        await button(first, "Continue to Login").click();
+        await first.getByLabel("Account").waitFor();
+        const second = await tab(first, identity, "login");
+        await button(second, "Continue to Login").click();
+        await agree(second);
+        await heading(second, "Login is connected").waitFor();
+        await signIn(first);
+        await heading(first, "Login could not be connected").waitFor();
+        assert.equal(
+          await told(first).textContent(),
+          "This account was connected in the meantime, perhaps in another tab.",
+        );
+      });
+      assert.deepEqual(await connections(identity), ["login operational"]);
+    });
+
+    test("back from the platform: the window says what to do, and the way forward still works", async () => {
+      const identity = "there-and-back@example.com";
+      await visit(await world.connect.path(identity, { platform: "login" }), async (page) => {
+        await button(page, "Continue to Login").click();
+        await page.getByLabel("Account").waitFor();
+        await page.goBack();
+        await heading(page, "Open this window again").waitFor();
+        assert.equal(page.url(), `${world.connect.baseUrl}/connect`);
+        await page.goForward();
+        await agree(page);
+        await heading(page, "Login is connected").waitFor();
+      });
+      assert.deepEqual(await connections(identity), ["login operational"]);
+    });
+
+    test("back after the end, and forward again: the same end, and nothing is connected twice", async () => {
+      const identity = "end-and-back@example.com";
+      await visit(
+        await world.connect.path(identity, { platform: "login" }),
+        async (page) => {
+          await button(page, "Continue to Login").click();
+          await agree(page);
+          await heading(page, "Login is connected").waitFor();
+          const [before] = await world.connect.connectionsOf(identity);
+          await page.reload();
+          await heading(page, "Login is connected").waitFor();
+          await page.goBack();
+          assert.equal(new URL(page.url()).origin, world.connect.provider.issuer);
+          await page.goForward();
+          await heading(page, "Login is connected").waitFor();
+          assert.deepEqual(await world.connect.connectionsOf(identity), [before]);
+        },
+        { expects: [500, 400] },
+      );
+    });
+
+    test("what begins in one browser does not end in another", async () => {
+      const identity = "forwarded@example.com";
+      const wish = { platform: "login", identity, identityType: "user" };
+      const { json } = await world.connect.caller().sendJson("POST", "/v1/vault/connect", wish);
+      const link = json.authorizationUrl;
+      await visit(new URL(link).pathname, async (page) => {
+        const [asked] = await Promise.all([
+          page.waitForRequest((request) => new URL(request.url()).pathname === "/auth"),
+          question(page, "Login").click(),
+        ]);
+        const other = await world.connect.browser.newContext();
+        try {
+          const stranger = await other.newPage();
+          await stranger.goto(link);
+          await heading(stranger, "This was started in another browser").waitFor();
+          await stranger.goto(asked.url());
+          await agree(stranger, "bob");
+          await heading(stranger, "This was started in another browser").waitFor();
+          assert.match(await told(stranger).textContent(), /Nothing was connected\.$/);
+        } finally {
+          await other.close();
+        }
+        assert.deepEqual(await connections(identity), []);
+        await agree(page);
+        await heading(page, "Login is connected").waitFor();
+      });
+      assert.deepEqual(await connections(identity), ["login operational"]);
+    });
+
+    test("another account than before does not take its place", async () => {
+      const identity = "two-accounts@example.com";
+      await visit(await world.connect.path(identity, { platform: "login" }), async (page) => {
+        await button(page, "Continue to Login").click();
+        await agree(page, "ann");
+        await heading(page, "Login is connected").waitFor();
+      });
+      const [before] = await world.connect.connectionsOf(identity);
+      await visit(await world.connect.appUrl(identity), async (page) => {
+        const frame = await framed(page, identity, { connection: before.id });
+        await heading(frame, "Reconnect Login").waitFor();
+        await agree(await away(page, () => button(frame, "Continue to Login").click()), "bob");
+        await heading(frame, "This is a different account").waitFor();
+        await frame.getByText("Sign out there, then try again with the original one.").waitFor();
+      });
+      assert.deepEqual(await world.connect.connectionsOf(identity), [before]);
+    });
+
+    test("who takes too long starts again", async () => {
+      const identity = "slow@example.com";
+      await visit(
+        await world.connect.appUrl(identity),
+        async (page) => {
+          const frame = await framed(page, identity);
+          const popup = await away(page, () => button(frame, "Continue to Login").click());
+          const sql = "UPDATE connect_attempts SET expires_at = ? WHERE identity = ?";
+          await world.connect.database
+            .prepare(sql)
+            .bind(Date.now() - 1, identity)
+            .run();
+          await agree(popup);
+          await heading(popup, "This link is no longer valid").waitFor();
+          await popup.close();
+          await heading(frame, "The sign-in took too long").waitFor();
+          assert.deepEqual(await connections(identity), []);
+          const again = await opened(page, () => button(frame, "Try again").click());
+          await Promise.race([heading(frame, "Login is connected").waitFor(), question(again, "Login").click()]);
+          await heading(frame, "Login is connected").waitFor();
+        },
+        { expects: [410] },
+      );
+      assert.deepEqual(await connections(identity), ["login operational"]);
+    });
+  });
+}

@@ -1,0 +1,97 @@
+// Variables in a platform's addresses: those that the app has set for all its users, nobody is asked for.
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import { agree, button, heading, opened, question } from "../support/connect.mjs";
+import { expectAccessible, expectFits, expectFocus } from "../support/console.mjs";
+
+/** @param {{ connect: import("../support/connect.mjs").Connecting }} world */
+export function connectVariables(world) {
+  const visit = (path, use, options) => world.connect.visit(path, use, { as: null, ...options });
+  const open = (identity) => world.connect.path(identity, { platform: "shops" });
+  let reader;
+
+  /** What the vault holds of the variables of an identity's connection. */
+  async function stored(identity) {
+    const [{ id }] = await world.connect.connectionsOf(identity);
+    const answer = await world.connect.caller(reader).send("GET", `/v1/vault/connections/${id}/credentials`);
+    return answer.json.fields;
+  }
+
+  /** How many attempts an identity has begun. */
+  async function begun(identity) {
+    const sql = "SELECT count(*) AS n FROM connect_attempts WHERE identity = ?";
+    return (await world.connect.database.prepare(sql).bind(identity).first()).n;
+  }
+
+  const come = (page) => page.waitForURL((url) => url.pathname === "/connect/callback");
+
+  describe("variables of a platform's addresses", () => {
+    before(async () => {
+      reader = await world.connect.newKey({ scopes: "credentials:read" });
+    });
+
+    test("what the app has set is not asked for; what the service would not miss is", async () => {
+      await world.connect.setClient("shops", { shop: "acme" });
+      await visit(await open("set@example.com"), async (page) => {
+        await page.getByLabel("Region (optional)").selectOption("us");
+        assert.equal(await page.getByLabel("Shop").count(), 0);
+        await button(page, "Continue to Shops").click();
+        await agree(page);
+        await come(page);
+      });
+      assert.deepEqual(await stored("set@example.com"), { shop: "acme", region: "us" });
+    });
+
+    test("what the app has not set is asked for, before anything begins", async () => {
+      await world.connect.setClient("shops");
+      const identity = "unset@example.com";
+      await visit(
+        await open(identity),
+        async (page) => {
+          await page.getByLabel("Region (optional)").selectOption("us");
+          await button(page, "Continue to Shops").click();
+          const shop = page.getByLabel("Shop", { exact: true });
+          await expectFocus(shop);
+          await page.getByRole("status").getByText("To continue to Shops, fill this in:").waitFor();
+          assert.equal(await page.getByText("Is required.").count(), 0);
+          assert.equal(await page.getByLabel("Region (optional)").inputValue(), "us");
+          await expectAccessible(page, "what is asked for later");
+          await expectFits(page, "what is asked for later");
+          await button(page, "Continue to Shops").click();
+          await page.getByText("Is required.").waitFor();
+          await expectFocus(shop);
+          assert.equal(await begun(identity), 0);
+          await shop.fill("mine");
+          await button(page, "Continue to Shops").click();
+          await agree(page);
+          await come(page);
+        },
+        { expects: [400], width: 320 },
+      );
+      assert.deepEqual(await stored(identity), { shop: "mine", region: "us" });
+      assert.equal(await begun(identity), 1);
+    });
+
+    test("the same in a frame, where the platform is shown in a popup", async () => {
+      const identity = "framed@example.com";
+      const src = world.connect.baseUrl + (await open(identity));
+      await visit(
+        await world.connect.appUrl(identity),
+        async (page) => {
+          await page.evaluate((src) => (document.querySelector("iframe").src = src), src);
+          const frame = page.frameLocator("iframe");
+          const early = await opened(page, () => button(frame, "Continue to Shops").click());
+          await frame.getByLabel("Shop", { exact: true }).fill("mine");
+          assert.ok(early.isClosed());
+          const popup = await opened(page, () => button(frame, "Continue to Shops").click());
+          await Promise.race([popup.getByLabel("Account").waitFor(), question(popup, "Shops").click()]);
+          await agree(popup);
+          await heading(frame, "Shops is connected").waitFor();
+        },
+        { expects: [400] },
+      );
+      assert.deepEqual(await stored(identity), { shop: "mine", region: "eu" });
+      assert.equal(await begun(identity), 1);
+    });
+  });
+}

@@ -1,0 +1,59 @@
+// Clients in Python: that of the Model Context Protocol, and the standard's own library for webhooks.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
+import { root } from "../../../scripts/lib/paths.mjs";
+import { pythonPackages, pythonProgram } from "../../../scripts/setup/python.mjs";
+
+const HERE = join("tests", "python");
+
+/** Starts a script with what it needs. */
+async function start(script, ...args) {
+  await pythonPackages("clients", join(HERE, "requirements.txt"));
+  return spawn(pythonProgram("clients", "python"), [join(root, HERE, script), ...args]);
+}
+
+/** The event of a webhook that PyPI's `standardwebhooks` verifies; fails when it does not. */
+export async function verifiedInPython({ headers, body }, secret) {
+  const child = await start("verify_webhook.py");
+  child.stdin.end(JSON.stringify({ secret, headers, body }));
+  const [said, failed] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  if (!said) throw new Error(failed);
+  return JSON.parse(said);
+}
+
+export class PythonClient {
+  #child;
+  #lines;
+
+  /** @param {"legacy" | "auto"} mode whether it begins with a handshake, or asks first which versions the server knows */
+  static async connect(address, secret, mode) {
+    const client = new PythonClient();
+    client.#child = await start("mcp_client.py", String(address), secret, mode);
+    client.#lines = createInterface({ input: client.#child.stdout })[Symbol.asyncIterator]();
+    const said = text(client.#child.stderr);
+    const { done } = await client.#lines.next();
+    if (done) throw new Error(await said);
+    return client;
+  }
+
+  async #ask(wish) {
+    this.#child.stdin.write(`${JSON.stringify(wish)}\n`);
+    return JSON.parse((await this.#lines.next()).value);
+  }
+
+  listTools() {
+    return this.#ask({});
+  }
+
+  callTool(wish) {
+    return this.#ask(wish);
+  }
+
+  async close() {
+    this.#child.stdin.end();
+    await once(this.#child, "close");
+  }
+}

@@ -1,0 +1,28 @@
+"""The Python client of the Model Context Protocol, for a test in another language.
+
+    mcp_client.py ADDRESS SECRET MODE
+
+It connects, and answers each line of its input, {"name": …, "arguments": {…}} to call a tool or {} to list them, with
+a line of its output. When it can't connect, it says why on standard error, and its exit code is 1.
+"""
+
+import asyncio
+import json
+import sys
+
+import httpx2
+from mcp.client.client import Client
+from mcp.client.streamable_http import streamable_http_client
+
+
+async def main(address, secret, mode):
+    async with httpx2.AsyncClient(headers={"authorization": f"Bearer {secret}"}) as http:
+        async with Client(streamable_http_client(address, http_client=http), mode=mode) as client:
+            print("{}", flush=True)
+            while line := await asyncio.to_thread(sys.stdin.readline):
+                wish = json.loads(line)
+                result = await (client.call_tool(**wish) if wish else client.list_tools())
+                print(result.model_dump_json(by_alias=True, exclude_none=True), flush=True)
+
+
+asyncio.run(main(*sys.argv[1:]))

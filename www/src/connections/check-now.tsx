@@ -1,0 +1,63 @@
+import { useQueryClient } from "@tanstack/preact-query";
+import { NotFoundError, RateLimitError, VaultError, type Connection } from "connector-vault/slim";
+import { told } from "../parts/failure";
+import { useOnce } from "../parts/once";
+import { useSession } from "../session/session";
+import { useTold } from "./kept";
+import { statusKey } from "./status";
+
+/** Has the service find out whether a connection works. */
+export function CheckNow({ connection: { id }, onGone }: { connection: Connection; onGone: () => void }) {
+  const { vault } = useSession();
+  const client = useQueryClient();
+  const { stored } = useTold();
+  const checking = useOnce<Connection>({
+    mutationFn: () => vault.connections.check(id),
+    onSuccess: (connection) => {
+      stored(connection);
+      // New tokens do not change the connection, but its status.
+      void client.invalidateQueries({ queryKey: statusKey(id) });
+    },
+    onError: (error) => error instanceof NotFoundError && error.code === "connection_not_found" && onGone(),
+  });
+  const { data, error, isPending } = checking;
+  const check = () => {
+    if (isPending) return;
+    checking.ask();
+  };
+  return (
+    <>
+      <button type="button" aria-disabled={isPending} onClick={check}>
+        {isPending ? "Checking…" : "Check now"}
+      </button>
+      <div role="status" class="checked">
+        {data && !isPending && <Found state={data.state} />}
+      </div>
+      {error && (
+        <p class="note checked" data-tone="warn" role="alert">
+          {wordsOf(error)}
+        </p>
+      )}
+    </>
+  );
+}
+
+function Found({ state }: { state: Connection["state"] }) {
+  return state === "operational" ? (
+    <p class="note" data-tone="good">
+      It was checked just now, and works.
+    </p>
+  ) : (
+    <p class="note" data-tone="warn">
+      It was checked just now, and does not work.
+    </p>
+  );
+}
+
+function wordsOf(error: unknown): string {
+  if (error instanceof RateLimitError && error.retryAfter !== undefined)
+    return `After a failure, the service waits before it asks the platform again. Check in ${error.retryAfter.toLocaleString("en")} seconds.`;
+  if (error instanceof VaultError && error.code === "not_checkable")
+    return "Nothing shows whether it works: its credentials can't be renewed, and no request is known that checks them.";
+  return told(error);
+}
