@@ -5,6 +5,16 @@ import { root, state } from "../lib/paths.mjs";
 import { Problem } from "../lib/problem.mjs";
 
 const DEFAULT_PORT = 8787;
+/** The options that are not passed on, by name; true when a value follows. */
+const OWN = new Map([
+  ["--log", false],
+  ["--shards", true],
+]);
+const nameOf = (arg) => arg.split("=")[0];
+
+/** The options among those given that are for `wrangler dev`. */
+export const passedOn = (given) =>
+  given.filter((arg, at) => !OWN.has(nameOf(arg)) && !(OWN.get(given[at - 1]) ?? false));
 
 /** The value of `--name value` or `--name=value`, the last one given. */
 function valueOf(args, ...names) {
@@ -21,11 +31,10 @@ function valueOf(args, ...names) {
 /** Reads the options; fails when the port is not one. */
 export function options(given) {
   const shards = valueOf(given, "--shards");
-  if (given.some((arg) => arg.startsWith("--shards")) && !/^[1-9]\d{0,3}$/.test(shards ?? "")) {
+  if (given.some((arg) => nameOf(arg) === "--shards") && !/^[1-9]\d{0,3}$/.test(shards ?? "")) {
     throw new Problem(`--shards takes a number of databases, not "${shards ?? ""}".`);
   }
-  const isOurs = (arg, at) => arg === "--log" || arg.startsWith("--shards") || given[at - 1] === "--shards";
-  const args = given.filter((arg, at) => !isOurs(arg, at));
+  const args = passedOn(given);
   const text = valueOf(args, "--port");
   const port = text === undefined ? DEFAULT_PORT : Number(text);
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {

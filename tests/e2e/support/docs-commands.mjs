@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import { program } from "../../../scripts/lib/native-cli.mjs";
 import { root, wrangler } from "../../../scripts/lib/paths.mjs";
 import { environment } from "../../../scripts/lib/run.mjs";
+import { passedOn } from "../../../scripts/start/options.mjs";
 import { wranglerEnvironment } from "./workspace.mjs";
 
 const TIMEOUT_MS = 300_000;
@@ -71,7 +72,7 @@ export async function expectCommand([first, ...rest]) {
   const script = rest[0] === "run" ? rest[1] : rest[0];
   assert.ok(SCRIPTS[script], `package.json has no script \`${script}\``);
   const all = rest.includes("--") ? rest.slice(rest.indexOf("--") + 1) : [];
-  const options = script === "start" ? all.filter((option) => option !== "--log") : all;
+  const options = script === "start" ? passedOn(all) : all;
   if (options.length === 0) return undefined;
   const operator = SCRIPTS[script].match(/^node scripts\/operator\.mjs ([\w-]+)$/)?.[1];
   if (operator) return expectKnown(program, "connector-vault", [operator, ...options]);
