@@ -262,8 +262,7 @@ impl CatalogCache {
     /// Caches the answer to a question about all rows of a list.
     pub fn remember(&self, id: SegmentId, wanted: &Wanted, answer: &Selection) {
         if let Ok(mut answers) = self.answers.try_borrow_mut() {
-            let rows = answer.len().saturating_mul(size_of::<u32>());
-            let bytes = rows.saturating_add(wanted.text_bytes());
+            let bytes = answer.bytes().saturating_add(wanted.text_bytes());
             answers.put((id, wanted.clone()), answer.clone(), bytes);
         }
     }

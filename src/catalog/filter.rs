@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::rc::Rc;
 
+use super::finder::rank::Ranking;
 use super::list::List;
 use super::row::Facts;
 use super::search::{Query, Search};
@@ -17,6 +18,8 @@ pub enum Selection {
     Range(Range<usize>),
     /// Any rows.
     Rows(Rc<[u32]>),
+    /// What the search over all actions found.
+    Ranked(Rc<Ranking>),
 }
 
 impl Selection {
@@ -26,6 +29,17 @@ impl Selection {
         match self {
             Self::Range(rows) => rows.len(),
             Self::Rows(rows) => rows.len(),
+            Self::Ranked(rows) => rows.len(),
+        }
+    }
+
+    /// The size in memory, in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Range(_) => 0,
+            Self::Rows(rows) => size_of_val(&**rows),
+            Self::Ranked(rows) => rows.len().saturating_mul(Ranking::ROW_BYTES),
         }
     }
 
@@ -44,6 +58,7 @@ impl Selection {
                 Self::Range(start..start.saturating_add(positions.len()).min(rows.end))
             }
             Self::Rows(rows) => Self::Rows(rows.get(positions).unwrap_or_default().into()),
+            Self::Ranked(rows) => Self::Rows(rows.page(positions).into()),
         }
     }
 
@@ -53,6 +68,7 @@ impl Selection {
         match self {
             Self::Range(rows) => rows.clone().collect(),
             Self::Rows(rows) => rows.iter().map(|row| *row as usize).collect(),
+            Self::Ranked(_) => self.page(0..self.len()).rows(),
         }
     }
 
@@ -67,6 +83,7 @@ impl Selection {
                 let rows = rows.iter().map(|row| list.row(*row as usize));
                 Ok(rows.collect::<Result<Vec<_>, _>>()?.join(&b','))
             }
+            Self::Ranked(_) => self.page(0..self.len()).json(list),
         }
     }
 }

@@ -14,7 +14,7 @@ use super::filter::{ActionFilter, ConnectorFilter, Selection, Wanted, Wish};
 use super::finder::EVERY_ACTION;
 use super::finder::index::{Platforms, Words};
 use super::finder::question::Question;
-use super::finder::rank::{self, rank};
+use super::finder::rank::{self, Ranking, rank};
 use super::format1::OldList;
 use super::key::ConnectorKey;
 use super::layout::DamagedError;
@@ -271,7 +271,7 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
         let found = if let Some(known) = self.cache.remembered(list.id, &wanted) {
             known
         } else {
-            let found = Selection::Rows(self.ranked(&list, filter).await?.into());
+            let found = Selection::Ranked(self.ranked(&list, filter).await?.into());
             self.cache.remember(list.id, &wanted, &found);
             found
         };
@@ -283,8 +283,8 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
         Ok(Page { total: found.len(), rows: shown.json(&list)? })
     }
 
-    /// The numbers of the actions that match a question, best first.
-    async fn ranked(&self, list: &ListRef, filter: &FindFilter) -> Result<Vec<u32>, StorageError> {
+    /// The actions that match a question.
+    async fn ranked(&self, list: &ListRef, filter: &FindFilter) -> Result<Ranking, StorageError> {
         let question = Question::read(&filter.q.phrase());
         let parts = list.parts_of_words(question.stems());
         let loaded = self.load(parts, list.clone(), Kind::Action).await?;

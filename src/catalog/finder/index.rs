@@ -133,6 +133,8 @@ impl<'a> Postings<'a> {
     }
 }
 
+#[expect(clippy::inline_always, reason = "once for each posting, and the Worker is built for size")]
+#[inline(always)]
 fn next(bytes: &mut &[u8], number: &mut usize) -> Option<Mark> {
     *number = number.saturating_add(varint(bytes)?);
     let (mark, rest) = bytes.split_first()?;
@@ -141,7 +143,19 @@ fn next(bytes: &mut &[u8], number: &mut usize) -> Option<Mark> {
 }
 
 /// Reads a number of which each byte has seven bits, the lowest first; all but the last have the eighth bit.
+#[expect(clippy::inline_always, reason = "once for each posting, and the Worker is built for size")]
+#[inline(always)]
 fn varint(bytes: &mut &[u8]) -> Option<usize> {
+    let (first, rest) = bytes.split_first()?;
+    // Nearly all of them.
+    if *first < 0x80 {
+        *bytes = rest;
+        return Some(usize::from(*first));
+    }
+    long_varint(bytes)
+}
+
+fn long_varint(bytes: &mut &[u8]) -> Option<usize> {
     let mut number = 0_usize;
     for shift in (0..28).step_by(7) {
         let (byte, rest) = bytes.split_first()?;

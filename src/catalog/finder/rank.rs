@@ -5,7 +5,10 @@
 //! question. Then come what the action does, how much of its title and key was asked for, how well its platform is known,
 //! and how special the action is. Everything is a whole number, so the Worker and the tests agree.
 
-use super::index::{Mark, Platform, Platforms, Traits, Words};
+use std::cell::RefCell;
+use std::ops::Range;
+
+use super::index::{Mark, Platform, Platforms, Postings, Traits, Words};
 use super::meaning::deed;
 use super::question::{Question, Term};
 use crate::catalog::filter::Wish;
@@ -22,22 +25,57 @@ const ENOUGH: u32 = 40;
 const BEGINNINGS: usize = 8;
 const AS_BEGINNING: u8 = 8;
 
-/// What one word of the question adds to a row, at most.
+/// What one word of the question adds to a row or a platform, at most.
 #[derive(Debug, Clone, Copy, Default)]
 struct Best {
     weight: u8,
     places: u8,
 }
 
-/// What the words of the question add to a row.
+impl Best {
+    /// Takes a word that stands for the one of the question by `worth` sixteenths.
+    #[expect(
+        clippy::inline_always,
+        reason = "once for each posting, and the Worker is built for size"
+    )]
+    #[inline(always)]
+    fn improve(&mut self, mark: Mark, worth: u8) {
+        let weight = u16::from(mark.weight()).saturating_mul(u16::from(worth)) / 16;
+        let weight = u8::try_from(weight).unwrap_or(Mark::MOST).max(1);
+        self.weight = self.weight.max(weight);
+        self.places |= mark.places();
+    }
+}
+
+/// What the words of the question add to a row besides what they add to its whole platform.
 #[derive(Debug, Clone, Copy, Default)]
 struct Tally {
     score: i32,
-    /// The rarities of the words that it has, in sixteenths.
+    /// The rarities of the words that it has and its platform has not, in sixteenths.
     has: u16,
     /// How many words of its title and of its key were asked for.
     title: u8,
     key: u8,
+}
+
+/// What the words of the question add to all rows of a platform.
+#[derive(Debug, Clone, Copy, Default)]
+struct Base {
+    score: i32,
+    /// The rarities of the words that it has, in sixteenths.
+    has: u16,
+    /// How many words of its display name were asked for.
+    named: u8,
+}
+
+/// A row that has a word of the question.
+#[derive(Debug, Clone, Copy)]
+struct Touched {
+    row: u32,
+    platform: u32,
+    tally: Tally,
+    /// What the word at hand adds; nothing between two words.
+    best: Best,
 }
 
 /// The filters of a search over all actions.
@@ -48,7 +86,7 @@ pub struct Filter<'a> {
     pub platforms: Option<&'a [bool]>,
 }
 
-/// Finds the rows that match a question, best first, the first [`MOST`] of them.
+/// Finds the rows that match a question, the best [`MOST`] of them.
 ///
 /// # Errors
 /// When a part is damaged.
@@ -58,7 +96,7 @@ pub fn rank(
     platforms: &Platforms<'_>,
     rows: usize,
     filter: &Filter<'_>,
-) -> Result<Vec<u32>, StorageError> {
+) -> Result<Ranking, StorageError> {
     let mut sums = Sums::new(rows, platforms);
     let last = question.terms.len().saturating_sub(1);
     for (nth, term) in question.terms.iter().enumerate() {
@@ -70,8 +108,54 @@ pub fn rank(
         found.select_nth_unstable(MOST);
         found.truncate(MOST);
     }
-    found.sort_unstable();
-    Ok(found.into_iter().map(Place::row).collect())
+    Ok(Ranking::of(found))
+}
+
+/// The rows that match a question. They are sorted as far as somebody looks: most people see the first page only.
+#[derive(Debug)]
+pub struct Ranking {
+    len: usize,
+    /// All of them, and how many are in order, which are the best ones.
+    places: RefCell<(Vec<Place>, usize)>,
+}
+
+impl Ranking {
+    /// The size of a row, in bytes.
+    pub const ROW_BYTES: usize = size_of::<Place>();
+
+    const fn of(places: Vec<Place>) -> Self {
+        Self { len: places.len(), places: RefCell::new((places, 0)) }
+    }
+
+    /// The number of rows.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no rows.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The rows at these positions, best first.
+    #[must_use]
+    pub fn page(&self, positions: Range<usize>) -> Vec<u32> {
+        let Ok(mut places) = self.places.try_borrow_mut() else { return Vec::new() };
+        let (places, sorted) = &mut *places;
+        let end = positions.end.min(self.len);
+        if let Some(more) = end.checked_sub(*sorted).filter(|more| *more > 0) {
+            let others = places.get_mut(*sorted..).unwrap_or_default();
+            if more < others.len() {
+                others.select_nth_unstable(more);
+            }
+            others.get_mut(..more).unwrap_or_default().sort_unstable();
+            *sorted = end;
+        }
+        let page = places.get(positions.start.min(end)..end).unwrap_or_default();
+        page.iter().map(|place| place.row()).collect()
+    }
 }
 
 /// A row with its score, as one number that sorts better rows first, and of equal ones that with the lower number.
@@ -90,29 +174,32 @@ impl Place {
     }
 }
 
+/// The sums of a question. A word of a platform adds to all of its rows at once, and rows without a word of their own are
+/// not looked at before it is known which platforms have enough without them: most questions touch few of all rows.
 struct Sums {
     platforms: Vec<Platform>,
-    rows: Vec<Tally>,
-    /// For each platform, how many words of its display name were asked for.
-    named: Vec<u8>,
+    bases: Vec<Base>,
+    /// The rows that have a word, in the order in which they were found.
+    touched: Vec<Touched>,
+    /// For each row, its place in `touched` plus one; 0 when it has no word.
+    places: Vec<u32>,
     /// The rarities of all words, in sixteenths, and of one that no action has.
     all: u16,
     unknown: u8,
-    /// What the word at hand adds, and to which rows; empty between two words.
-    best: Vec<Best>,
-    touched: Vec<u32>,
+    /// The places in `touched` that have the word at hand.
+    with_word: Vec<u32>,
 }
 
 impl Sums {
     fn new(rows: usize, platforms: &Platforms<'_>) -> Self {
         Self {
             platforms: (0..platforms.len()).map(|nth| platforms.get(nth)).collect(),
-            rows: vec![Tally::default(); rows],
-            named: vec![0; platforms.len()],
+            bases: vec![Base::default(); platforms.len()],
+            touched: Vec::new(),
+            places: vec![0; rows],
             all: 0,
             unknown: platforms.unknown(),
-            best: vec![Best::default(); rows],
-            touched: Vec::new(),
+            with_word: Vec::new(),
         }
     }
 
@@ -123,83 +210,84 @@ impl Sums {
         beginning: Option<&str>,
         words: &Words<'_>,
     ) -> Result<(), StorageError> {
-        let mut platforms = vec![Best::default(); self.platforms.len()];
+        let mut owns = vec![Best::default(); self.platforms.len()];
         // A word that the catalog does not have is as rare as the rarest that stands for it.
         let (mut own, mut other) = (None, None);
-        let mut take = |postings: super::index::Postings<'_>, worth: u8| {
-            let improve = |best: &mut Best, mark: Mark| {
-                let weight = u16::from(mark.weight()).saturating_mul(u16::from(worth)) / 16;
-                let weight = u8::try_from(weight).unwrap_or(Mark::MOST).max(1);
-                best.weight = best.weight.max(weight);
-                best.places |= mark.places();
-            };
-            let (rows, touched) = (&mut self.best, &mut self.touched);
-            postings.each(
-                |nth, mark| {
-                    if let Some(best) = platforms.get_mut(nth) {
-                        improve(best, mark);
-                    }
-                },
-                |row, mark| {
-                    if let Some(best) = rows.get_mut(row) {
-                        if best.weight == 0 {
-                            touched.push(u32::try_from(row).unwrap_or(u32::MAX));
-                        }
-                        improve(best, mark);
-                    }
-                },
-            );
-        };
         for (nth, (stem, worth)) in term.stems.iter().enumerate() {
             if let Some(postings) = words.get(stem)? {
                 let rarity = if nth == 0 { &mut own } else { &mut other };
                 *rarity = (*rarity).max(Some(postings.rarity));
-                take(postings, *worth);
+                self.take(&postings, *worth, &mut owns);
             }
         }
         if let Some(beginning) = beginning {
             for postings in words.like(beginning, BEGINNINGS)? {
                 other = other.max(Some(postings.rarity));
-                take(postings, AS_BEGINNING);
+                self.take(&postings, AS_BEGINNING, &mut owns);
             }
         }
         let rarity = u16::from(own.or(other).unwrap_or(self.unknown));
         let rarity = if term.is_common { rarity.saturating_mul(6) / 16 } else { rarity };
         self.all = self.all.saturating_add(rarity);
-        self.settle(&platforms, rarity, term);
+        self.settle(&owns, rarity, term);
         Ok(())
     }
 
-    /// Adds what the word at hand adds to each row.
-    fn settle(&mut self, platforms: &[Best], rarity: u16, term: &Term) {
+    /// Takes what is stored of a word that stands for the one at hand by `worth` sixteenths.
+    fn take(&mut self, postings: &Postings<'_>, worth: u8, owns: &mut [Best]) {
+        let Self { platforms, touched, places, with_word, .. } = self;
+        let mut platform = 0_usize;
+        postings.each(
+            |nth, mark| {
+                if let Some(own) = owns.get_mut(nth) {
+                    own.improve(mark, worth);
+                }
+            },
+            |row, mark| {
+                let Some(place) = places.get_mut(row) else { return };
+                if *place == 0 {
+                    // Postings are in the order of their rows, and so of their platforms.
+                    while platforms.get(platform).is_some_and(|platform| platform.end <= row) {
+                        platform = platform.saturating_add(1);
+                    }
+                    let (row, platform) = (number(row), number(platform));
+                    let (tally, best) = (Tally::default(), Best::default());
+                    touched.push(Touched { row, platform, tally, best });
+                    *place = number(touched.len());
+                }
+                let place = place.saturating_sub(1);
+                if let Some(Touched { best, .. }) = touched.get_mut(place as usize) {
+                    if best.weight == 0 {
+                        with_word.push(place);
+                    }
+                    best.improve(mark, worth);
+                }
+            },
+        );
+    }
+
+    /// Adds what the word at hand adds to each platform and each row.
+    fn settle(&mut self, owns: &[Best], rarity: u16, term: &Term) {
         let worth = i32::from(rarity);
-        for ((platform, own), named) in self.platforms.iter().zip(platforms).zip(&mut self.named) {
-            if own.weight == 0 {
-                continue;
-            }
-            let is_name = own.places & Mark::NAMED != 0;
-            *named = named.saturating_add(u8::from(is_name));
-            let rows = platform.first..platform.end;
-            let tallies = self.rows.get_mut(rows.clone()).unwrap_or_default();
-            let bests = self.best.get_mut(rows).unwrap_or_default();
-            for (tally, best) in tallies.iter_mut().zip(bests) {
-                let (more, less) = (own.weight.max(best.weight), own.weight.min(best.weight));
-                // A word that both have says a little more than one of them.
-                let weight = i32::from(more).saturating_add(i32::from(less) / 5);
-                tally.take(worth.saturating_mul(weight), rarity, *best, !is_name, term);
-                *best = Best::default();
+        for (base, own) in self.bases.iter_mut().zip(owns) {
+            if own.weight > 0 {
+                base.score = base.score.saturating_add(worth.saturating_mul(i32::from(own.weight)));
+                base.has = base.has.saturating_add(rarity);
+                base.named = base.named.saturating_add(own.places & Mark::NAMED);
             }
         }
-        for row in self.touched.drain(..) {
-            let row = row as usize;
-            let (Some(tally), Some(best)) = (self.rows.get_mut(row), self.best.get_mut(row)) else {
-                continue;
-            };
-            if best.weight > 0 {
-                let score = worth.saturating_mul(i32::from(best.weight));
-                tally.take(score, rarity, *best, true, term);
-                *best = Best::default();
-            }
+        for place in self.with_word.drain(..) {
+            let Some(touched) = self.touched.get_mut(place as usize) else { continue };
+            let best = std::mem::take(&mut touched.best);
+            let own = owns.get(touched.platform as usize).copied().unwrap_or_default();
+            let (more, less) = (own.weight.max(best.weight), own.weight.min(best.weight));
+            // A word that both have says a little more than one of them.
+            let weight = i32::from(more).saturating_add(i32::from(less) / 5);
+            let weight = weight.saturating_sub(i32::from(own.weight));
+            let rarity = if own.weight == 0 { rarity } else { 0 };
+            // A word of the platform's name is in the titles of all of its actions.
+            let says = own.places & Mark::NAMED == 0;
+            touched.tally.take(worth.saturating_mul(weight), rarity, best, says, term);
         }
     }
 
@@ -211,34 +299,56 @@ impl Sums {
         filter: &Filter<'_>,
     ) -> Result<Vec<Place>, StorageError> {
         let least = u32::from(self.all).saturating_mul(ENOUGH).div_ceil(100).max(1);
+        let has_enough = |base: &Base| u32::from(base.has) >= least;
+        let is_wanted =
+            |nth: usize| filter.platforms.is_none_or(|wanted| wanted.get(nth) == Some(&true));
         let mut found = Vec::new();
-        for (nth, (platform, named)) in self.platforms.iter().zip(&self.named).enumerate() {
-            if filter.platforms.is_some_and(|wanted| wanted.get(nth) != Some(&true)) {
+        let mut take = |row: u32, base: &Base, bonus: i32, tally: Tally| {
+            let traits = platforms.traits(row as usize)?;
+            let is_wanted = match filter.method {
+                Wish::Any => true,
+                Wish::Only(method) => traits.has(method),
+                Wish::Unknown => false,
+            };
+            if is_wanted {
+                let has = base.has.saturating_add(tally.has);
+                let missing = i32::from(self.all.saturating_sub(has));
+                let score = base.score.saturating_add(tally.score).saturating_add(bonus);
+                let score = score.saturating_sub(missing.saturating_mul(MISSING));
+                let score = score.saturating_add(of_traits(traits, tally, question));
+                found.push(Place::new(score, row));
+            }
+            Ok(())
+        };
+        for (nth, (platform, base)) in self.platforms.iter().zip(&self.bases).enumerate() {
+            if !has_enough(base) || !is_wanted(nth) {
                 continue;
             }
-            let bonus = of_platform(platform, *named);
-            let tallies = self.rows.get(platform.first..platform.end).unwrap_or_default();
-            for (row, tally) in (platform.first..).zip(tallies) {
-                if u32::from(tally.has) < least {
-                    continue;
-                }
-                let traits = platforms.traits(row)?;
-                let is_wanted = match filter.method {
-                    Wish::Any => true,
-                    Wish::Only(method) => traits.has(method),
-                    Wish::Unknown => false,
-                };
-                if is_wanted {
-                    let missing = i32::from(self.all.saturating_sub(tally.has));
-                    let score = tally.score.saturating_add(bonus);
-                    let score = score.saturating_sub(missing.saturating_mul(MISSING));
-                    let score = score.saturating_add(of_traits(traits, *tally, question));
-                    found.push(Place::new(score, u32::try_from(row).unwrap_or(u32::MAX)));
-                }
+            let bonus = of_platform(platform, base.named);
+            for row in platform.first..platform.end {
+                let place = self.places.get(row).copied().unwrap_or(0).checked_sub(1);
+                let touched = place.and_then(|place| self.touched.get(place as usize));
+                let tally = touched.map(|touched| touched.tally).unwrap_or_default();
+                take(number(row), base, bonus, tally)?;
+            }
+        }
+        for touched in &self.touched {
+            let nth = touched.platform as usize;
+            let Some((platform, base)) = self.platforms.get(nth).zip(self.bases.get(nth)) else {
+                continue;
+            };
+            let has = u32::from(base.has.saturating_add(touched.tally.has));
+            if has >= least && !has_enough(base) && is_wanted(nth) {
+                take(touched.row, base, of_platform(platform, base.named), touched.tally)?;
             }
         }
         Ok(found)
     }
+}
+
+/// A number of a row, a platform or a place, which all fit.
+fn number(of: usize) -> u32 {
+    u32::try_from(of).unwrap_or(u32::MAX)
 }
 
 impl Tally {
@@ -303,14 +413,32 @@ fn share(some: u8, all: u8, most: i32) -> i32 {
 
 #[cfg(test)]
 mod tests {
-    use super::Place;
+    use super::{Place, Ranking};
+
+    fn ranking(places: impl IntoIterator<Item = (i32, u32)>) -> Ranking {
+        Ranking::of(places.into_iter().map(|(score, row)| Place::new(score, row)).collect())
+    }
 
     #[test]
     fn the_best_row_comes_first_and_of_equal_ones_the_first() {
         let best = [(i32::MAX, 9), (7, 0), (1, 3), (0, 1), (0, u32::MAX), (-1, 0), (i32::MIN, 5)];
-        let mut places = best.map(|(score, row)| Place::new(score, row));
-        places.reverse();
-        places.sort_unstable();
-        assert_eq!(places.map(Place::row), best.map(|(_, row)| row));
+        let ranking = ranking(best.into_iter().rev());
+        assert_eq!(ranking.page(0..7), best.map(|(_, row)| row));
+    }
+
+    #[test]
+    fn pages_are_the_same_in_whatever_order_they_are_asked_for() {
+        let score = |row: u32| i32::try_from(row.wrapping_mul(2_654_435_761) % 97).unwrap();
+        let places: Vec<(i32, u32)> = (0..1000).map(|row| (score(row), row)).collect();
+        let all = ranking(places.clone()).page(0..1000);
+        for order in [[0, 1, 9, 5], [9, 0, 5, 1], [5, 9, 1, 0]] {
+            let ranking = ranking(places.clone());
+            for page in order {
+                let positions = page * 100..(page + 1) * 100;
+                assert_eq!(ranking.page(positions.clone()), all[positions]);
+            }
+            assert_eq!(ranking.page(990..2000), all[990..]);
+            assert_eq!(ranking.page(2000..2100), [0_u32; 0]);
+        }
     }
 }
