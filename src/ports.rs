@@ -102,6 +102,8 @@ pub struct ResultSet {
     pub rows_read: u64,
     /// Rows and index entries written, as the database bills them.
     pub rows_written: u64,
+    /// The size of the database after the statement, in bytes; 0 when it did not say.
+    pub size_after: u64,
 }
 
 impl ResultSet {
@@ -140,6 +142,9 @@ pub fn all_rows<T: DeserializeOwned>(
 
 /// The vault's database.
 pub trait Db {
+    /// Which one of the databases it is: the number of its shard.
+    fn number(&self) -> u16;
+
     /// Runs the statements in one round trip and one transaction; returns one result set per statement, in their order.
     fn batch(
         &self,

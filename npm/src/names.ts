@@ -112,7 +112,8 @@ export interface Names {
     | "internal"
     | "platform_unreachable"
     | "unavailable"
-    | "platform_timeout";
+    | "platform_timeout"
+    | "vault_full";
   Scope:
     | "catalog:read"
     | "connections:read"

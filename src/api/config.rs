@@ -24,6 +24,8 @@ pub struct Config {
     pub sessions: SessionSecrets,
     /// The most rows that a list of connections may read. A list that would read more is refused before it runs.
     pub max_rows_read: u64,
+    /// The most bytes of a database, as the platform's plan has it.
+    pub max_database_bytes: u64,
     /// Where to report vulnerabilities: URIs, the preferred one first.
     pub security_contacts: Vec<String>,
     /// The keys that seal credentials; without any, there are none.
@@ -68,6 +70,9 @@ pub struct Variables {
     /// The most rows that a list may read: a whole number from 1 to 1,000,000,000. Anything else leaves the default.
     #[serde(deserialize_with = "text")]
     pub max_rows_read: String,
+    /// The most bytes of a database: a whole number from 1 to 10^15. Anything else leaves the default.
+    #[serde(deserialize_with = "text")]
+    pub max_database_bytes: String,
     /// Where to report vulnerabilities: e-mail addresses or URIs (`https:`, `mailto:`, `tel:`), separated by commas.
     #[serde(deserialize_with = "text")]
     pub security_contact: String,
@@ -116,6 +121,9 @@ fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> 
 
 /// [`Config::max_rows_read`] when `MAX_ROWS_READ` does not say otherwise.
 pub const DEFAULT_MAX_ROWS_READ: u64 = 100_000;
+
+/// [`Config::max_database_bytes`] when `MAX_DATABASE_BYTES` does not say otherwise: what D1 allows on the paid plan.
+pub const DEFAULT_MAX_DATABASE_BYTES: u64 = 10_000_000_000;
 
 /// An hour, in milliseconds.
 const HOUR_MS: u64 = 60 * 60 * 1000;
@@ -181,6 +189,7 @@ impl From<&Variables> for Config {
         let (current, previous) = (&variables.session_secret, &variables.session_secret_previous);
         let segment_bytes = variables.segment_cache_bytes.trim().parse();
         let rows = up_to(1_000_000_000, &variables.max_rows_read);
+        let database = up_to(1_000_000_000_000_000, &variables.max_database_bytes);
         let days = up_to(365, &variables.event_days).unwrap_or(DEFAULT_EVENT_DAYS);
         let hours = up_to(720, &variables.check_hours).unwrap_or(DEFAULT_CHECK_HOURS);
         let mut faults = Vec::new();
@@ -214,6 +223,7 @@ impl From<&Variables> for Config {
             segment_bytes: segment_bytes.unwrap_or(DEFAULT_SEGMENT_BYTES),
             sessions: SessionSecrets::new(current, previous),
             max_rows_read: rows.unwrap_or(DEFAULT_MAX_ROWS_READ),
+            max_database_bytes: database.unwrap_or(DEFAULT_MAX_DATABASE_BYTES),
             security_contacts: items(&variables.security_contact).filter_map(contact).collect(),
             faults,
         }
@@ -364,6 +374,15 @@ mod tests {
         ] {
             let variables = Variables { max_rows_read: text.into(), ..Variables::default() };
             assert_eq!(Config::from(&variables).max_rows_read, rows, "{text:?}");
+        }
+        for (text, bytes) in [
+            ("", 10_000_000_000),
+            ("500000000", 500_000_000),
+            ("0", 10_000_000_000),
+            ("10 GB", 10_000_000_000),
+        ] {
+            let variables = Variables { max_database_bytes: text.into(), ..Variables::default() };
+            assert_eq!(Config::from(&variables).max_database_bytes, bytes, "{text:?}");
         }
     }
 

@@ -31,6 +31,7 @@ pub struct Metered<'a, P> {
     due: Cell<Option<(Use, Statement)>>,
     settled: Cell<Option<Use>>,
     has_deliveries: Cell<bool>,
+    size: Cell<u64>,
 }
 
 impl<'a, P: Ports> Metered<'a, P> {
@@ -50,6 +51,7 @@ impl<'a, P: Ports> Metered<'a, P> {
             due: Cell::new(None),
             settled: Cell::new(None),
             has_deliveries: Cell::new(false),
+            size: Cell::new(0),
         }
     }
 }
@@ -74,6 +76,10 @@ impl<P> fmt::Display for Metered<'_, P> {
 }
 
 impl<P: Ports> Db for Metered<'_, P> {
+    fn number(&self) -> u16 {
+        self.ports.number()
+    }
+
     /// Runs the statements, retrying when the connection is lost. Running them twice must do no more than running them
     /// once.
     async fn batch(&self, mut statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
@@ -96,6 +102,9 @@ impl<P: Ports> Db for Metered<'_, P> {
                     for set in &sets {
                         add(&self.rows_read, set.rows_read);
                         add(&self.rows_written, set.rows_written);
+                    }
+                    if let Some(last) = sets.last().filter(|last| last.size_after > 0) {
+                        self.size.set(last.size_after);
                     }
                     if used.is_some() {
                         self.settled.set(used);
@@ -162,6 +171,12 @@ impl<P: Ports> Metered<'_, P> {
     #[must_use]
     pub const fn has_deliveries(&self) -> bool {
         self.has_deliveries.get()
+    }
+
+    /// The size of the database in bytes; 0 when it did not say.
+    #[must_use]
+    pub const fn size(&self) -> u64 {
+        self.size.get()
     }
 
     /// Milliseconds to wait after this many tries: longer each time, with a random part so that waiting requests spread

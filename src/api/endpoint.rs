@@ -456,6 +456,20 @@ impl Keyed {
         self.facts().path == PROXY_PATH
     }
 
+    /// Whether the endpoint makes the database larger, so that it is refused when that is nearly full. What keeps
+    /// connections alive, or makes the database smaller, is not; a [`Self::Connect`] may be either.
+    #[must_use]
+    pub const fn adds(self) -> bool {
+        matches!(
+            self,
+            Self::CreateConnection
+                | Self::UpdateConnection
+                | Self::SetConnectionName
+                | Self::CreateWebhook
+                | Self::ReplayEvents
+        )
+    }
+
     /// Whether the endpoint calls the platform of a connection.
     #[must_use]
     pub fn is_call(self) -> bool {

@@ -8,6 +8,7 @@ use super::endpoint::{Endpoint, Keyed, Open};
 use super::message::{NO_STORE, Request, Response};
 use super::plan::{Context, Plan, Results, Statements};
 use super::problem::Problem;
+use super::room::Room;
 use super::route::{READS, Resource, Route};
 use super::{
     call, catalog, clients, connect, credentials, events, mcp, open, page, session, vault,
@@ -34,6 +35,7 @@ pub struct Service {
     keys: KeyCache,
     usage: Usage,
     catalog: CatalogCache,
+    room: Room,
 }
 
 impl Service {
@@ -42,7 +44,8 @@ impl Service {
     pub fn new(config: Config) -> Self {
         let (vary, catalog) = (cors::vary(&config), CatalogCache::new(config.segment_bytes));
         let (keys, usage) = (KeyCache::default(), Usage::default());
-        Self { config, vary, keys, usage, catalog }
+        let room = Room::new(config.max_database_bytes);
+        Self { config, vary, keys, usage, catalog, room }
     }
 
     /// The operator's settings.
@@ -53,6 +56,11 @@ impl Service {
     /// What the isolate keeps of the catalog.
     pub(super) const fn catalog(&self) -> &CatalogCache {
         &self.catalog
+    }
+
+    /// How full the databases are.
+    pub(super) const fn room(&self) -> &Room {
+        &self.room
     }
 
     /// The secrets of a request.
@@ -136,6 +144,7 @@ pub async fn handle<P: Ports>(service: &Service, ports: &P, request: &Request) -
         Err(problem) => failure(&problem, &request.origin, &request_id),
     };
     response.has_deliveries = metered.has_deliveries();
+    service.room.remember(ports.number(), metered.size());
     if matches!(response.status, 401 | 403) {
         metered.hide_reads();
     }
@@ -235,17 +244,23 @@ async fn answer<P: Ports>(
         }
         refused => refused,
     };
+    let full = service.room.full(ports.number());
     let context = allowed.map(|endpoint| Context {
         request,
         endpoint,
         arguments: resource.map(Resource::arguments).unwrap_or_default(),
         caller: &caller,
         config: &service.config,
+        full: full.as_ref(),
         now,
         request_id,
     });
     let plan = match &context {
-        Ok(context) => plan(service, metered, context).await,
+        Ok(context) => plan(service, metered, context).await.and_then(|plan| match &plan {
+            Plan::NoPlatform(_) => Ok(plan),
+            _ if context.endpoint.adds() => context.has_room().map(|()| plan),
+            _ => Ok(plan),
+        }),
         Err(problem) => Err(problem.clone()),
     };
 

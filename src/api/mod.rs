@@ -24,6 +24,7 @@ pub mod parameters;
 pub mod plan;
 pub mod problem;
 pub mod query;
+pub mod room;
 pub mod route;
 pub mod schedule;
 pub mod session;

@@ -156,6 +156,8 @@ pub struct Context<'a> {
     pub caller: &'a Caller,
     /// The operator's settings.
     pub config: &'a Config,
+    /// Why the database takes nothing more; `None` while it does.
+    pub full: Option<&'a Problem>,
     /// Milliseconds since 1970-01-01 UTC.
     pub now: u64,
     /// The UUID of this request, also stored in the rows that it changes.
@@ -167,6 +169,14 @@ impl<'a> Context<'a> {
     #[must_use]
     pub fn guard(&self) -> Guard<'a> {
         Guard::new(self.caller, self.endpoint.access().scope(), self.now)
+    }
+
+    /// Whether the database takes more.
+    ///
+    /// # Errors
+    /// `vault_full` when it does not.
+    pub fn has_room(&self) -> Result<(), Problem> {
+        self.full.map_or(Ok(()), |full| Err(full.clone()))
     }
 
     /// Reads the query against the endpoint's parameters.

@@ -77,11 +77,13 @@ pub enum Code {
     PlatformTimeout,
     /// Storage can't answer at the moment.
     Unavailable,
+    /// The database has no room for more.
+    VaultFull,
 }
 
 impl Code {
     /// All codes.
-    pub const ALL: [Self; 33] = [
+    pub const ALL: [Self; 34] = [
         Self::UnknownParameter,
         Self::RepeatedParameter,
         Self::InvalidParameter,
@@ -115,6 +117,7 @@ impl Code {
         Self::PlatformUnreachable,
         Self::Unavailable,
         Self::PlatformTimeout,
+        Self::VaultFull,
     ];
 
     /// The HTTP status, the `code` and the `title`: everything that all problems of this kind share.
@@ -161,6 +164,7 @@ impl Code {
             Self::PlatformUnreachable => (502, "platform_unreachable"),
             Self::PlatformTimeout => (504, "platform_timeout"),
             Self::Unavailable => (503, "unavailable"),
+            Self::VaultFull => (507, "vault_full"),
         }
     }
 
@@ -199,6 +203,7 @@ impl Code {
             Self::PlatformUnreachable => "Platform unreachable",
             Self::PlatformTimeout => "Platform timeout",
             Self::Unavailable => "Temporarily unavailable",
+            Self::VaultFull => "Vault full",
         }
     }
 
@@ -374,6 +379,13 @@ impl Problem {
         problem.retry_after = Some(5);
         problem.cause = Some(cause.into().into_boxed_str());
         problem
+    }
+
+    /// The database has no room for more; `cause` goes to the log.
+    #[must_use]
+    pub fn vault_full(cause: String) -> Self {
+        let detail = "The database is nearly full, so nothing can be added to the vault. Everything that is there goes on. Delete what nobody needs, or ask the service's operator to make room.";
+        Self { cause: Some(cause.into_boxed_str()), ..Self::new(Code::VaultFull, detail) }
     }
 
     /// The JSON document; `base` is the service's address without a trailing slash.

@@ -68,6 +68,9 @@ pub async fn run<P: Ports + Queue>(service: &Service, ports: &P) -> Result<Vec<S
     service.upkeep(ports, revoked).await?;
     // Last, since all of this may write events.
     faults.append(&mut sweep(service, ports).await?);
+    let room = service.room();
+    room.remember(ports.number(), metered.size());
+    faults.extend(room.warning(ports.number(), now));
     Ok(faults)
 }
 

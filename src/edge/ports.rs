@@ -110,6 +110,10 @@ async fn read(env: &Env, key: &str) -> Result<Option<Rc<dyn Blob>>, JsValue> {
 }
 
 impl Db for EdgePorts<'_> {
+    fn number(&self) -> u16 {
+        self.shard.number()
+    }
+
     async fn batch(&self, statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
         batch(self.env, self.shard, &statements).await.map_err(|error| {
             let cause = describe(&error);
@@ -177,13 +181,15 @@ fn to_js(param: &Param) -> JsValue {
 struct Meta {
     rows_read: u64,
     rows_written: u64,
+    size_after: u64,
 }
 
 fn result_set(result: &JsValue) -> Result<ResultSet, JsValue> {
     let rows = Reflect::get(result, &"results".into())?;
     let meta = Reflect::get(result, &"meta".into())?;
-    let Meta { rows_read, rows_written } = serde_wasm_bindgen::from_value(meta).unwrap_or_default();
-    Ok(ResultSet { json: JSON::stringify(&rows)?.into(), rows_read, rows_written })
+    let Meta { rows_read, rows_written, size_after } =
+        serde_wasm_bindgen::from_value(meta).unwrap_or_default();
+    Ok(ResultSet { json: JSON::stringify(&rows)?.into(), rows_read, rows_written, size_after })
 }
 
 /// The messages of a thrown value and of its cause. Never panics, whatever was thrown.

@@ -36,6 +36,10 @@ fn failed(error: &anyhow::Error) -> StorageError {
 }
 
 impl Db for OperatorPorts {
+    fn number(&self) -> u16 {
+        self.0.shard.number()
+    }
+
     async fn batch(&self, statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
         let sql: Vec<String> = statements.iter().map(filled).collect();
         let answers = self.0.query(&sql).map_err(|error| failed(&error))?;

@@ -11,6 +11,8 @@ use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
 use crate::access::Shard;
+use crate::api::Config;
+use crate::api::config::Variables;
 
 /// The binding of the Workers KV namespace of the catalog.
 pub const CATALOG: &str = "CATALOG";
@@ -99,6 +101,15 @@ impl Project {
         ids(&text).with_context(|| format!("{}", file.display()))
     }
 
+    /// The most bytes of a database, as the Worker's variables have it.
+    ///
+    /// # Errors
+    /// When wrangler.toml cannot be read.
+    pub fn max_database_bytes(&self) -> Result<u64> {
+        let (file, text) = self.configuration()?;
+        max_database_bytes(&text).with_context(|| format!("{}", file.display()))
+    }
+
     /// wrangler.toml: where it is, and what it says.
     ///
     /// # Errors
@@ -135,6 +146,15 @@ pub fn ids(text: &str) -> Result<Ids> {
     Ok(Ids { databases, namespace })
 }
 
+fn max_database_bytes(text: &str) -> Result<u64> {
+    #[derive(Deserialize)]
+    struct File {
+        #[serde(default)]
+        vars: Variables,
+    }
+    Ok(Config::from(&toml::from_str::<File>(text)?.vars).max_database_bytes)
+}
+
 /// `PATH` with the project's tools first, so that wrangler finds the Node that it needs.
 fn path_with(tools: &Path) -> Result<OsString> {
     let rest = env::var_os("PATH").unwrap_or_default();
@@ -153,6 +173,18 @@ mod tests {
             env::split_paths(&path).next().unwrap(),
             Path::new("/project/node_modules/.bin")
         );
+    }
+
+    #[test]
+    fn the_limit_is_that_of_the_worker() {
+        for (text, bytes) in [
+            ("", 10_000_000_000),
+            ("[vars]\nAPP_NAME = \"Acme\"", 10_000_000_000),
+            ("[vars]\nMAX_DATABASE_BYTES = \"500000000\"", 500_000_000),
+            ("[vars]\nMAX_DATABASE_BYTES = 500000000", 500_000_000),
+        ] {
+            assert_eq!(max_database_bytes(text).unwrap(), bytes, "{text}");
+        }
     }
 
     #[test]

@@ -22,6 +22,7 @@ mod counted;
 mod create;
 mod derived;
 mod format1;
+mod full;
 mod keys;
 mod logos;
 mod migrations;

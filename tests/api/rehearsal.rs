@@ -156,6 +156,10 @@ impl<S> Later for AtStart<'_, S> {
 }
 
 impl Db for AtStart<'_, World> {
+    fn number(&self) -> u16 {
+        self.storage.number()
+    }
+
     async fn batch(&self, statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
         let sets = self.storage.batch(statements).await?;
         self.batches.borrow_mut().push_back(sets.clone());
@@ -178,6 +182,10 @@ impl Blobs for AtStart<'_, World> {
 }
 
 impl Db for AtStart<'_, Recording> {
+    fn number(&self) -> u16 {
+        0
+    }
+
     async fn batch(&self, statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
         let sets = self.batches.borrow_mut().pop_front();
         let sets = sets.filter(|sets| sets.len() == statements.len());

@@ -72,6 +72,8 @@ pub struct World {
     pub db_calls: Cell<u32>,
     /// How many statements ran that no response waited for.
     pub later_writes: Cell<u32>,
+    /// How many bytes the database says that it has.
+    pub size: Cell<u64>,
     pub limited: Cell<bool>,
     /// The name under which the last request was counted.
     pub counted_by: RefCell<Option<String>>,
@@ -147,6 +149,7 @@ impl World {
             blobs_pending: Cell::new(0),
             db_calls: Cell::new(0),
             later_writes: Cell::new(0),
+            size: Cell::new(0),
             limited: Cell::new(false),
             counted_by: RefCell::default(),
             slept: RefCell::default(),
@@ -341,6 +344,10 @@ pub fn migrations() -> Vec<String> {
 }
 
 impl Db for World {
+    fn number(&self) -> u16 {
+        self.at.get().number()
+    }
+
     /// Behaves like D1: one transaction, and at most 100 parameters per statement.
     async fn batch(&self, statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
         self.db_calls.set(self.db_calls.get() + 1);
@@ -409,7 +416,8 @@ impl World {
         drop(rows);
         // Unlike D1's count, it does not include index entries.
         let rows_written = if prepared.readonly() { 0 } else { database.changes() };
-        Ok(ResultSet { rows_read: count, rows_written, json })
+        let size_after = self.size.get();
+        Ok(ResultSet { rows_read: count, rows_written, size_after, json })
     }
 }
 

@@ -31,6 +31,12 @@ describe("accounts in three databases", { timeout: 600_000 }, () => {
     secrets.add(made.secret);
     return made;
   }
+  /** The databases that the commands have added, for the Worker's own configuration. */
+  const bindings = () =>
+    file()
+      .match(/^\[\[d1_databases\]\]\n(?:(?!\[).+\n?)*/gm)
+      .slice(1)
+      .join("\n");
   const connect = (key, identity) =>
     server.send(CONNECTIONS, {
       method: "POST",
@@ -96,15 +102,11 @@ describe("accounts in three databases", { timeout: 600_000 }, () => {
   test("each key and token reaches its own database, and no other knows it", async () => {
     const catalog = await smallCatalog();
     await operator("catalog", "publish", "--catalog", catalog.path);
-    // The databases that the commands have added, for the Worker's own configuration.
-    const bindings = file()
-      .match(/^\[\[d1_databases\]\]\n(?:(?!\[).+\n?)*/gm)
-      .slice(1);
-    // One that has no tables.
-    bindings.push('[[d1_databases]]\nbinding = "VAULT_9"\ndatabase_name = "broken"\ndatabase_id = "broken"\n');
+    // One has no tables.
+    const broken = '[[d1_databases]]\nbinding = "VAULT_9"\ndatabase_name = "broken"\ndatabase_id = "broken"\n';
     server = await Server.start(state, {
       name: "sharded",
-      bindings: bindings.join("\n"),
+      bindings: `${bindings()}\n${broken}`,
       secrets: { SESSION_SECRET, VAULT_KEYS },
     });
     for (const [account, { secret }] of Object.entries(keys)) {
@@ -152,6 +154,39 @@ describe("accounts in three databases", { timeout: 600_000 }, () => {
       await operator("keys", "revoke", id);
       assert.equal((await server.send("/v1/whoami", { secret })).status, 401);
     }
+  });
+
+  test("a database that is nearly full takes nothing more, and the others do", async () => {
+    const { secret } = await createKey("one");
+    const home = secret.length > 46 ? Number(secret.slice(8, 10)) : 0;
+    const bytes = async () => (await list())[home].bytes;
+    const fits = await bytes();
+    for (let nth = 0; (await bytes()) < fits * 1.5; nth += 20) {
+      const all = Array.from({ length: 20 }, (_, at) => connect(secret, `user ${nth + at}`));
+      for (const made of await Promise.all(all)) assert.equal(made.status, 201, String(made.body));
+    }
+    await server.stop();
+    server = await Server.start(state, {
+      name: "full",
+      bindings: bindings(),
+      variables: { MAX_DATABASE_BYTES: String(await bytes()) },
+      secrets: { SESSION_SECRET, VAULT_KEYS },
+    });
+    assert.equal((await server.send(CONNECTIONS, { secret })).status, 200);
+    const refused = await connect(secret, "eve");
+    assert.deepEqual([refused.status, JSON.parse(refused.body).code], [507, "vault_full"]);
+    await server.logged("vault_full request=", "docs/scaling.md");
+    assert.equal((await connect((await createKey("two")).secret, "eve")).status, 201);
+    assert.equal((await server.send(SCHEDULED)).status, 200);
+    await server.logged("the database has", "docs/scaling.md");
+
+    // What is deleted makes room at once.
+    const page = JSON.parse((await server.send(`${CONNECTIONS}?limit=500`, { secret })).body);
+    for (const { id } of page.rows) {
+      const gone = await server.send(`${CONNECTIONS}/${id}`, { method: "DELETE", secret });
+      assert.equal(gone.status, 204, String(gone.body));
+    }
+    assert.equal((await connect(secret, "eve")).status, 201);
   });
 
   test("a key of a database that is not bound is as unknown as any other", async () => {

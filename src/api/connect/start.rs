@@ -205,7 +205,7 @@ impl NewConnect<'_> {
     ///
     /// # Errors
     /// With all faults of the fields; `connection_not_found`, `connection_exists`, `oauth_client_missing`,
-    /// `credentials_rejected`, `platform_unreachable`, `platform_timeout`, `too_many_requests`.
+    /// `credentials_rejected`, `platform_unreachable`, `platform_timeout`, `too_many_requests`, `vault_full`.
     pub async fn answer<P: Ports>(
         self,
         principal: &Principal,
@@ -218,6 +218,7 @@ impl NewConnect<'_> {
         let existing = results.first(found.connection)?;
         let (connector, connection) = match (target, existing) {
             (Wanted::ByKey { connector, platform, label, owner }, None) => {
+                context.has_room()?;
                 let new = NewConnection {
                     id: ports.uuid(),
                     platform,

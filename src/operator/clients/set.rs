@@ -126,6 +126,7 @@ pub fn set(args: &Set) -> Result<()> {
         // The operator needs no key. This one is never used.
         caller: &Caller::Key(key),
         config: &config,
+        full: None,
         now: ports.now(),
         request_id: &id,
     };

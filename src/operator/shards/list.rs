@@ -5,7 +5,7 @@ use clap::Args;
 use indicatif::HumanCount;
 use serde::{Deserialize, Serialize};
 
-use super::{ACCOUNTS, MOST_BYTES, Shards};
+use super::{ACCOUNTS, Shards};
 use crate::operator::place::Place;
 
 /// `shards list`
@@ -44,7 +44,8 @@ pub fn list(args: &List) -> Result<()> {
         "SELECT (SELECT count(*) FROM ({ACCOUNTS})) AS accounts, (SELECT ifnull(sum(n), 0) FROM connection_counts WHERE dimension = 'all') AS connections"
     );
     let mut all = Vec::new();
-    for database in &Shards::open(&args.place)?.0 {
+    let shards = Shards::open(&args.place)?;
+    for database in &shards.0 {
         let answers = database.query(std::slice::from_ref(&sql))?;
         let held: Held = answers.rows(0)?.pop().context("the database counts nothing")?;
         all.push(Shown {
@@ -58,13 +59,13 @@ pub fn list(args: &List) -> Result<()> {
     if args.json {
         println!("{}", serde_json::to_string_pretty(&all)?);
     } else {
-        print!("{}", table(&all));
+        print!("{}", table(&all, shards.max_bytes()?));
     }
     Ok(())
 }
 
-/// A line per database.
-fn table(all: &[Shown]) -> String {
+/// A line per database, which has `most` bytes at most.
+fn table(all: &[Shown], most: u64) -> String {
     let head = ["BINDING", "SIZE", "FULL", "ACCOUNTS", "CONNECTIONS"].map(str::to_owned);
     let line = |[binding, size, full, accounts, connections]: [String; 5]| {
         format!("{binding:<10}  {size:>12}  {full:>6}  {accounts:>10}  {connections:>12}\n")
@@ -76,7 +77,7 @@ fn table(all: &[Shown]) -> String {
         text += &line([
             binding.clone(),
             format!("{} MB", decimal(tenth(1_000_000))),
-            format!("{} %", decimal(tenth(MOST_BYTES / 100))),
+            format!("{} %", decimal(tenth(most / 100))),
             HumanCount(*accounts).to_string(),
             HumanCount(*connections).to_string(),
         ]);
@@ -97,7 +98,8 @@ mod tests {
             accounts,
             connections,
         };
-        let text = table(&[shown(1, 9_512_345_678, 1234, 5_200_000), shown(2, 192_512, 0, 0)]);
+        let all = [shown(1, 9_512_345_678, 1234, 5_200_000), shown(2, 192_512, 0, 0)];
+        let text = table(&all, 10_000_000_000);
         assert_eq!(
             text,
             "\

@@ -16,15 +16,11 @@ use super::d1::Database;
 use super::place::Place;
 use super::sql::Text;
 use super::storage::Storage;
+use crate::api::room::FULL;
 
 pub mod add;
 pub mod file;
 pub mod list;
-
-/// The most bytes of a database.
-pub const MOST_BYTES: u64 = 10_000_000_000;
-/// From this size on, nothing more is put into a database.
-const FULL_BYTES: u64 = MOST_BYTES / 100 * 95;
 
 /// The commands under `shards`.
 #[derive(Debug, Clone, Subcommand)]
@@ -68,8 +64,9 @@ struct Room {
 const ACCOUNTS: &str = "SELECT account FROM api_keys UNION SELECT account FROM connection_counts UNION SELECT account FROM oauth_clients";
 
 /// The number of the database in which an account lives or is to live: the one that has it, or else the smallest one, of
-/// equal ones that with the fewest accounts. Returns `None` when there is no room for a new account.
-fn choose(rooms: &[Room]) -> Result<Option<usize>> {
+/// equal ones that with the fewest accounts. Returns `None` when each has `full` bytes, so that there is no room for a new
+/// account.
+fn choose(rooms: &[Room], full: u64) -> Result<Option<usize>> {
     let mut homes = rooms.iter().enumerate().filter(|(_, room)| room.lives > 0);
     if let Some((home, _)) = homes.next() {
         if homes.next().is_some() {
@@ -77,7 +74,7 @@ fn choose(rooms: &[Room]) -> Result<Option<usize>> {
         }
         return Ok(Some(home));
     }
-    let open = rooms.iter().enumerate().filter(|(_, room)| room.size < FULL_BYTES);
+    let open = rooms.iter().enumerate().filter(|(_, room)| room.size < full);
     let most_room = open.min_by_key(|(_, room)| (room.size, room.accounts));
     Ok(most_room.map(|(at, _)| at))
 }
@@ -95,6 +92,15 @@ impl Shards {
     #[must_use]
     pub fn of(storage: Storage) -> Self {
         Self(storage.databases())
+    }
+
+    /// The most bytes of a database.
+    ///
+    /// # Errors
+    /// When wrangler.toml cannot be read.
+    pub fn max_bytes(&self) -> Result<u64> {
+        let project = self.0.first().map(|database| &database.storage.project);
+        project.context("there is no database")?.max_database_bytes()
     }
 
     /// The rows of a query, from all databases.
@@ -127,7 +133,9 @@ impl Shards {
             let room: Room = answers.rows(0)?.pop().context("the database counts nothing")?;
             rooms.push(Room { size: answers.size, ..room });
         }
-        let chosen = choose(&rooms).with_context(|| format!("the account {account}"))?;
+        let most = self.max_bytes()?;
+        let chosen = choose(&rooms, most.saturating_mul(FULL).div_ceil(100))
+            .with_context(|| format!("the account {account}"))?;
         let database = chosen.and_then(|at| self.0.get(at)).cloned();
         database.context("all databases are full: add one with `npm run shards -- add`")
     }
@@ -147,12 +155,12 @@ mod tests {
             (vec![room(0, 9, 0)], Some(0)),
             (vec![room(0, 9, 10), room(0, 1, 20)], Some(0)),
             (vec![room(0, 9, 10), room(0, 1, 10), room(0, 1, 10)], Some(1)),
-            (vec![room(0, 9, 10), room(1, 1, FULL_BYTES)], Some(1)),
-            (vec![room(0, 9, FULL_BYTES), room(0, 1, FULL_BYTES - 1)], Some(1)),
-            (vec![room(0, 9, FULL_BYTES), room(0, 1, MOST_BYTES)], None),
+            (vec![room(0, 9, 10), room(1, 1, 95)], Some(1)),
+            (vec![room(0, 9, 95), room(0, 1, 94)], Some(1)),
+            (vec![room(0, 9, 95), room(0, 1, 100)], None),
         ] {
-            assert_eq!(choose(&rooms).unwrap(), expected, "{rooms:?}");
+            assert_eq!(choose(&rooms, 95).unwrap(), expected, "{rooms:?}");
         }
-        assert!(choose(&[room(1, 1, 0), room(1, 1, 0)]).is_err());
+        assert!(choose(&[room(1, 1, 0), room(1, 1, 0)], 95).is_err());
     }
 }

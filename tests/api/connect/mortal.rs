@@ -53,6 +53,10 @@ impl<'a> Mortal<'a> {
 }
 
 impl Db for Mortal<'_> {
+    fn number(&self) -> u16 {
+        self.world.number()
+    }
+
     async fn batch(&self, statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
         self.step(self.world.batch(statements)).await
     }

@@ -145,6 +145,10 @@ struct Raced<'a> {
 }
 
 impl Db for Raced<'_> {
+    fn number(&self) -> u16 {
+        self.world.number()
+    }
+
     async fn batch(&self, statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
         if statements.iter().any(|statement| statement.sql.starts_with("UPDATE"))
             && let Some(meanwhile) = self.meanwhile.take()

@@ -473,6 +473,11 @@ fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
         Code::BodyTooLarge => request.body = Body::TooLarge,
         Code::UnsupportedMediaType => request.headers.retain(|(name, _)| name != "content-type"),
         Code::TooManyRequests => scene.api.world.limited.set(true),
+        Code::VaultFull => {
+            scene.api.world.size.set(9_900_000_000);
+            // Learns it.
+            scene.api.get("/v1/whoami");
+        }
         Code::Unavailable => {
             scene.api.world.db_fails.set(true);
             // An isolate with empty caches.

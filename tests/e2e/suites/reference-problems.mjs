@@ -77,6 +77,7 @@ export function problemExamples(world) {
         "platform_unreachable",
         "unavailable",
         "platform_timeout",
+        "vault_full",
       ]);
     });
   });

@@ -1,0 +1,203 @@
+//! A database that is nearly full: nothing is added to it, and everything that is there goes on.
+
+use connector_vault::access::Shard;
+use connector_vault::api::endpoint::{Endpoint, Keyed};
+use connector_vault::api::{Request, schedule};
+use connector_vault::terms::{Environment, Scope};
+use serde_json::{Value, json};
+
+use crate::connect::{self, KEYS, script};
+use crate::support::{Api, as_key, body, config, with_body};
+use crate::vault::{CONNECTIONS, at, code, name, patch_as, post_as, state};
+
+const LIMIT: u64 = 1_000_000;
+const FULL: u64 = 950_000;
+
+/// An API whose databases can hold [`LIMIT`] bytes.
+fn api() -> Api {
+    connect::api_with(&[("VAULT_KEYS", KEYS), ("MAX_DATABASE_BYTES", "1000000")])
+}
+
+/// The next answers of the database say this size, and the isolate has heard one.
+fn grow(api: &Api, bytes: u64) {
+    api.world.size.set(bytes);
+    assert_eq!(api.get("/v1/whoami").status, 200);
+}
+
+fn sent(api: &Api, method: &str, path: &str, document: &Value) -> Request {
+    with_body(api.request(method, path), &document.to_string())
+}
+
+fn minimal(identity: &str) -> Value {
+    json!({"platform": "acme", "identity": identity, "identityType": "user"})
+}
+
+fn of(identity: &str, fields: &Value) -> Value {
+    json!({"platform": "keyed", "identity": identity, "identityType": "user", "fields": fields})
+}
+
+#[test]
+fn what_adds_is_refused_and_everything_else_goes_on() {
+    let api = api();
+    let key = json!({"apiKey": "k"});
+    let id = api.create(&minimal("ann"))["id"].as_str().unwrap().to_owned();
+    let others: Vec<String> = (0..2)
+        .map(|nth| api.create(&minimal(&format!("user {nth}"))))
+        .map(|row| row["id"].as_str().unwrap().into())
+        .collect();
+    let hook = json!({"url": "https://hooks.example/vault", "types": ["connection.created"]});
+    let hook_id = body(&api.send(&sent(&api, "POST", "/v1/webhooks", &hook)))["id"].clone();
+    let hook_at = format!("/v1/webhooks/{}", hook_id.as_str().unwrap());
+    script(&api, &[(200, json!({})), (200, json!({"id": "u-1"}))]);
+    let kept = body(&api.send(&sent(&api, "POST", "/v1/vault/connect", &of("kept", &key))));
+    let kept = kept["id"].as_str().unwrap().to_owned();
+
+    let adding = || {
+        [
+            post_as(&api.key, &minimal("eve")),
+            patch_as(&api.key, &id, &json!({"tags": ["new"]})),
+            sent(&api, "PUT", &name(&id), &json!({"name": "Ann"})),
+            sent(&api, "POST", "/v1/webhooks", &hook),
+            sent(&api, "POST", &format!("{hook_at}/replay"), &json!({"from": "evt_0000000000001"})),
+            sent(&api, "POST", "/v1/vault/connect", &of("eve", &key)),
+        ]
+    };
+    // One byte less, and there is room.
+    grow(&api, FULL - 1);
+    api.create(&minimal("just"));
+    grow(&api, FULL);
+    let before = api.world.dump();
+    for request in adding() {
+        let calls = api.world.db_calls.get();
+        let response = api.send(&request);
+        let (method, path) = (&request.method, &request.path);
+        assert_eq!(
+            (response.status, code(&response)),
+            (507, "vault_full".into()),
+            "{method} {path}"
+        );
+        assert_eq!(response.header("retry-after"), None);
+        assert_eq!(api.world.db_calls.get(), calls + 1, "{method} {path}");
+        assert!(response.log.unwrap().contains("950000 of 1000000 bytes (95 %)"));
+        assert_eq!(api.world.dump(), before, "{method} {path}");
+    }
+    // Every endpoint that adds is among these.
+    let added: Vec<Keyed> = Endpoint::ALL
+        .iter()
+        .filter_map(|endpoint| match endpoint {
+            Endpoint::Keyed(keyed) if keyed.adds() => Some(*keyed),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(added.len() + 1, adding().len());
+
+    let oauth = json!({"clientId": "an id", "clientSecret": "a:secret"});
+    for (request, status, answers) in [
+        (api.request("GET", CONNECTIONS), 200, 0),
+        (api.request("GET", &at(&id)), 200, 0),
+        (sent(&api, "PUT", &state(&id), &json!({"state": "degraded"})), 200, 0),
+        (sent(&api, "PUT", "/v1/oauth-clients/acme", &oauth), 201, 0),
+        (
+            sent(
+                &api,
+                "PUT",
+                &format!("{}/credentials", at(&kept)),
+                &json!({"type": "api_key", "apiKey": "n"}),
+            ),
+            204,
+            2,
+        ),
+        (
+            sent(&api, "POST", "/v1/vault/connect", &json!({"connection": kept, "fields": key})),
+            200,
+            2,
+        ),
+        (api.request("GET", &format!("{}/credentials", at(&kept))), 200, 0),
+        (sent(&api, "PATCH", &hook_at, &json!({"active": false})), 200, 0),
+        (api.request("DELETE", &at(&others[0])), 204, 0),
+        (api.request("DELETE", &hook_at), 204, 0),
+    ] {
+        script(&api, &[(200, json!({})), (200, json!({"id": "u-1"}))][..answers]);
+        let response = api.send(&request);
+        let text = String::from_utf8_lossy(&response.body);
+        assert_eq!(response.status, status, "{} {}: {text}", request.method, request.path);
+    }
+}
+
+#[test]
+fn a_refusal_comes_after_all_others() {
+    let api = api();
+    grow(&api, FULL);
+    let narrow = api.world.key("acme", Environment::Test, &[Scope::ConnectionsRead], None);
+    let unknown = api.world.unknown_key(Environment::Test);
+    let wrong = json!({"platform": "acme", "identity": "", "identityType": "user"});
+    for (request, expected) in [
+        (post_as(&unknown, &minimal("eve")), 401),
+        (post_as(&narrow, &minimal("eve")), 403),
+        (post_as(&api.key, &wrong), 400),
+        (
+            post_as(
+                &api.key,
+                &json!({"platform": "none", "identity": "a", "identityType": "user"}),
+            ),
+            400,
+        ),
+        (post_as(&api.key, &minimal("eve")), 507),
+    ] {
+        assert_eq!(api.send(&request).status, expected);
+    }
+    api.world.limited.set(true);
+    assert_eq!(api.send(&post_as(&api.key, &minimal("eve"))).status, 429);
+}
+
+#[test]
+fn room_that_was_made_is_found_by_the_refused_request_itself() {
+    let api = api();
+    grow(&api, LIMIT);
+    api.world.size.set(FULL - 1);
+    assert_eq!(api.send(&post_as(&api.key, &minimal("ann"))).status, 507);
+    assert_eq!(api.send(&post_as(&api.key, &minimal("ann"))).status, 201);
+}
+
+#[test]
+fn a_full_database_refuses_nothing_of_another_one() {
+    let mut api = api();
+    let other = Shard::new(7).unwrap();
+    api.world.add(other);
+    let zoo = api.world.key_in(other, "zoo", Environment::Test, &Scope::ALL, None);
+    grow(&api, FULL);
+    api.world.size.set(1);
+    assert_eq!(api.send(&as_key(&zoo, "GET", CONNECTIONS)).status, 200);
+    assert_eq!(api.send(&post_as(&zoo, &minimal("ann"))).status, 201);
+    assert_eq!(api.send(&post_as(&api.key, &minimal("ann"))).status, 507);
+}
+
+#[test]
+fn a_database_that_does_not_say_its_size_is_not_full() {
+    let api = Api::new(config(&[("MAX_DATABASE_BYTES", "1")]));
+    assert_eq!(api.get("/v1/whoami").status, 200);
+    assert_eq!(api.send(&sent(&api, "POST", "/v1/webhooks", &json!({}))).status, 400);
+}
+
+#[test]
+fn the_schedule_warns_once_an_hour() {
+    let api = api();
+    let minute = || {
+        api.world.wait(60_000);
+        pollster::block_on(schedule::run(&api.service, &api.world)).unwrap()
+    };
+    api.world.size.set(800_000 - 1);
+    assert!(minute().is_empty());
+    api.world.size.set(800_000);
+    let faults = minute();
+    assert_eq!(faults.len(), 1);
+    assert!(
+        faults[0].starts_with("the database has 800000 of 1000000 bytes (80 %), "),
+        "{faults:?}"
+    );
+    for _ in 0..59 {
+        assert!(minute().is_empty());
+    }
+    api.world.size.set(990_000);
+    assert!(minute()[0].contains("(99 %)"));
+}
