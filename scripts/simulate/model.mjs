@@ -1,0 +1,198 @@
+// A deployment of many databases, made up from a seed: where accounts go, how busy each database is, and what it costs.
+
+const WEEK_DAYS = 7;
+const DAY_S = 86_400;
+const MONTH_DAYS = 30;
+
+/** What was measured or is public, with where it stands in the docs. */
+export const COSTS = {
+  /** Bytes of a connection and of an event, with indexes (scaling.md). */
+  connectionBytes: 1_845,
+  eventBytes: 800,
+  /** What D1 takes for a query, in milliseconds. On this machine: the whole request of a page of 20 (contributing.md). */
+  readMs: 3.2,
+  /** A write, and each statement of a renewal, taken as two reads: not measured. */
+  writeMs: 6.4,
+  /** Batches of a renewal: the read, the lease, the new token. */
+  renewalBatches: { reads: 1, writes: 2 },
+  /** Rows read by a request, and written by a renewal and an event (operating.md). */
+  requestRows: 25,
+  renewalRows: 10,
+  eventRows: 3,
+  /** Cloudflare's prices in US dollars, read on 2026-11-21 (operating.md): a million, or a GB and month. */
+  requestPrice: 0.3,
+  rowsReadPrice: 0.001,
+  rowsWrittenPrice: 1,
+  storagePrice: 0.75,
+  planPrice: 5,
+};
+
+/** What is supposed, of each connection. Nothing of it was measured. */
+export const SUPPOSED = {
+  /** Requests and changes a day. */
+  requests: 1,
+  events: 0.1,
+  /** Renewals a day: one check of each with OAuth 2.0, which four of ten have. */
+  renewals: 0.4,
+  /** Days for which events are kept. */
+  eventDays: 30,
+  /** How much larger the busiest hour is than the mean one. */
+  peak: 3,
+  /** What an account grows in a week at most, as a share of its size. */
+  growth: 0.02,
+};
+
+/** Random numbers from 0 to 1 that follow from a seed. */
+export function random(seed) {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** The sizes of accounts whose nth is `1 / n ** exponent` of the largest, in a random order; together `connections`. */
+export function zipf(accounts, connections, exponent, next) {
+  const weights = Array.from({ length: accounts }, (_, at) => 1 / (at + 1) ** exponent);
+  const all = weights.reduce((sum, weight) => sum + weight, 0);
+  const sizes = weights.map((weight) => Math.max(1, Math.round((weight / all) * connections)));
+  for (let at = sizes.length - 1; at > 0; at -= 1) {
+    const other = Math.floor(next() * (at + 1));
+    [sizes[at], sizes[other]] = [sizes[other], sizes[at]];
+  }
+  return sizes;
+}
+
+/** The bytes of so many connections, with their events. */
+const bytesOf = (connections) =>
+  connections * (COSTS.connectionBytes + SUPPOSED.events * SUPPOSED.eventDays * COSTS.eventBytes);
+
+/** The databases, each with its accounts and bytes. */
+class Databases {
+  constructor(count, limit) {
+    this.limit = limit;
+    this.all = Array.from({ length: count }, () => ({ accounts: [], bytes: 0 }));
+  }
+
+  emptiest() {
+    let found = this.all[0];
+    for (const one of this.all) if (one.bytes < found.bytes) found = one;
+    return found;
+  }
+
+  put(account, database = this.emptiest()) {
+    database.accounts.push(account);
+    database.bytes += bytesOf(account.size);
+  }
+
+  /** Moves accounts out of databases above `from` of the limit until they are below; returns how many, and their sizes. */
+  rebalance(from) {
+    const moved = [];
+    for (const database of this.all) {
+      database.accounts.sort((a, b) => b.size - a.size);
+      // The largest account that fits elsewhere goes first, so that few have to move.
+      for (let at = 0; database.bytes > from * this.limit && at < database.accounts.length; ) {
+        const account = database.accounts[at];
+        const to = this.emptiest();
+        if (to === database || to.bytes + bytesOf(account.size) > from * this.limit) {
+          at += 1;
+          continue;
+        }
+        database.accounts.splice(at, 1);
+        database.bytes -= bytesOf(account.size);
+        this.put(account, to);
+        moved.push(account.size);
+      }
+    }
+    return moved;
+  }
+}
+
+/** The share of time for which a database is busy in the busiest hour, and the time of its queries. */
+function load(connections) {
+  const perSecond = (aDay) => (connections * aDay * SUPPOSED.peak) / DAY_S;
+  const { reads, writes } = COSTS.renewalBatches;
+  const kinds = [
+    { rate: perSecond(SUPPOSED.requests + SUPPOSED.renewals * reads), ms: COSTS.readMs },
+    { rate: perSecond(SUPPOSED.events + SUPPOSED.renewals * writes), ms: COSTS.writeMs },
+  ];
+  return { kinds, busy: kinds.reduce((sum, { rate, ms }) => sum + (rate * ms) / 1000, 0) };
+}
+
+/** The 99th percentile of how long a query waits for others, in ms, when a database runs one at a time. */
+export function wait(kinds, next, queries = 200_000) {
+  const rate = kinds.reduce((sum, kind) => sum + kind.rate, 0);
+  if (rate === 0) return 0;
+  const waits = [];
+  let [now, free] = [0, 0];
+  for (let at = 0; at < queries; at += 1) {
+    now += (-Math.log(1 - next()) / rate) * 1000;
+    waits.push(Math.max(0, free - now));
+    let which = next() * rate;
+    const kind = kinds.find((one) => (which -= one.rate) < 0) ?? kinds[0];
+    free = Math.max(free, now) + kind.ms;
+  }
+  return quantile(waits, 0.99);
+}
+
+/** A quantile of numbers. */
+export function quantile(numbers, share) {
+  const sorted = [...numbers].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
+}
+
+/** One deployment, in `weeks` weeks of growth. A database is to be filled up to the share `from` of its limit. */
+export function simulate({ seed, databases: count, connections, accounts, exponent, limit, weeks, from = 0.8 }) {
+  const next = random(seed);
+  const sizes = zipf(accounts, connections, exponent, next);
+  const most = Math.floor((from * limit) / bytesOf(1));
+  const tooLarge = sizes.filter((size) => size > most);
+  const databases = new Databases(count, limit);
+  // An account that is larger than that counts as several: as if it were split.
+  for (const size of sizes) {
+    const parts = size > most ? Math.ceil(size / (most / 4)) : 1;
+    for (let part = 0; part < parts; part += 1) databases.put({ size: size / parts });
+  }
+  const first = databases.rebalance(from);
+  const placed = databases.all.map(({ bytes }) => bytes / limit);
+  const moves = [];
+  for (let week = 0; week < weeks; week += 1) {
+    for (const database of databases.all) {
+      for (const account of database.accounts) {
+        const more = account.size * SUPPOSED.growth * next();
+        account.size += more;
+        database.bytes += bytesOf(more);
+      }
+    }
+    moves.push(databases.rebalance(from));
+  }
+  const held = databases.all.map((database) => database.accounts.reduce((sum, { size }) => sum + size, 0));
+  const all = held.reduce((sum, one) => sum + one, 0);
+  const byLoad = [...held].sort((a, b) => a - b);
+  const waitOf = (size) => wait(load(size).kinds, next);
+  const perMonth = (aDay) => (all * aDay * MONTH_DAYS) / 1e6;
+  const requests = perMonth(SUPPOSED.requests);
+  const written = perMonth(SUPPOSED.renewals * COSTS.renewalRows + SUPPOSED.events * COSTS.eventRows);
+  return {
+    tooLarge: tooLarge.length,
+    placed: { median: quantile(placed, 0.5), most: Math.max(...placed) },
+    after: databases.all.map(({ bytes }) => bytes / limit).reduce((a, b) => Math.max(a, b), 0),
+    movesAtFirst: first.length,
+    movesAWeek: moves.reduce((sum, week) => sum + week.length, 0) / Math.max(1, weeks),
+    movedAWeek: moves.flat().reduce((sum, size) => sum + size, 0) / Math.max(1, weeks),
+    connections: all,
+    renewalsASecond: (all * SUPPOSED.renewals) / DAY_S,
+    busy: { median: load(quantile(held, 0.5)).busy, most: load(byLoad.at(-1)).busy },
+    waitMs: { median: waitOf(quantile(held, 0.5)), most: waitOf(byLoad.at(-1)) },
+    dollars: {
+      plan: COSTS.planPrice,
+      requests: requests * COSTS.requestPrice,
+      rowsRead: requests * COSTS.requestRows * COSTS.rowsReadPrice,
+      rowsWritten: written * COSTS.rowsWrittenPrice,
+      storage: (bytesOf(all) / 1e9) * COSTS.storagePrice,
+    },
+    days: weeks * WEEK_DAYS,
+  };
+}
