@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use super::machine::Before;
 use crate::terms::CredentialType;
 
 /// What the vault knows of a connection's credentials without opening them.
@@ -47,6 +48,13 @@ pub struct HeldRow {
 }
 
 impl HeldRow {
+    /// What is known when something fails.
+    #[must_use]
+    pub const fn before(&self) -> Before {
+        let Self { attempts, failing_since, refused_since, .. } = *self;
+        Before { attempts, failing_since, refused_since }
+    }
+
     /// What was granted.
     #[must_use]
     pub fn scopes(&self) -> Vec<String> {

@@ -1,7 +1,8 @@
 //! The SQL of renewals. A renewal is fenced: one request holds the lease of a row, and what it writes names that lease and
 //! the version that it read.
 
-use super::renewal::{After, LEASE_MS, PROBE_MS};
+use super::machine::{After, PROBE_MS, WORKS};
+use super::renewal::LEASE_MS;
 use crate::credentials::Sealed;
 use crate::ports::{Param, Statement};
 use crate::terms::Environment;
@@ -64,12 +65,16 @@ impl RowOf<'_> {
         }
     }
 
-    /// Makes the connection operational whose credentials the request has renewed.
+    /// Makes the connection work whose credentials the request has renewed, or found good.
     #[must_use]
     pub fn recovered(&self, request: &str, now: u64) -> Statement {
         Statement {
-            sql: "UPDATE connections SET state = 'operational', state_reason = NULL, state_since = ?5, version = version + 1, written_by = ?4 WHERE account = ?1 AND environment = ?2 AND id = ?3 AND state <> 'operational' AND state <> 'failed' AND EXISTS (SELECT 1 FROM credentials h WHERE h.account = ?1 AND h.environment = ?2 AND h.connection_id = ?3 AND h.written_by = ?4)".into(),
-            params: self.params([Param::text(request), Param::integer(now)]),
+            sql: "UPDATE connections SET state = ?6, state_reason = NULL, state_since = ?5, version = version + 1, written_by = ?4 WHERE account = ?1 AND environment = ?2 AND id = ?3 AND state <> ?6 AND state <> 'failed' AND EXISTS (SELECT 1 FROM credentials h WHERE h.account = ?1 AND h.environment = ?2 AND h.connection_id = ?3 AND h.written_by = ?4)".into(),
+            params: self.params([
+                Param::text(request),
+                Param::integer(now),
+                Param::text(WORKS.as_str()),
+            ]),
         }
     }
 

@@ -42,6 +42,7 @@ mod sessions;
 mod shards;
 mod site;
 mod state_and_name;
+mod states;
 mod storage;
 mod summary;
 mod support;

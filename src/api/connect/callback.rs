@@ -15,12 +15,12 @@ use crate::connect::method::{Connector, objection};
 use crate::connect::rules::origin;
 use crate::connect::statements;
 use crate::credentials::held::Held;
+use crate::lifecycle::machine;
 use crate::oauth::callback::{Callback, Outcome, check_issuer, read};
 use crate::oauth::pkce::Verifier;
 use crate::oauth::token::TokenEndpoint;
 use crate::oauth::{TokenError, TokenErrorKind};
 use crate::ports::{Clock, Db, Ports, all_rows, first_row};
-use crate::terms::State;
 use crate::vault::draft::NewConnection;
 
 /// Why an attempt failed, with the words for people.
@@ -181,7 +181,7 @@ impl<P: Ports> Desk<'_, P> {
             expires_at,
             asked_scopes: &attempt.scopes(),
             granted_scopes: granted.as_deref(),
-            state: State::Operational,
+            state: machine::stored(true),
             now: self.ports.now(),
         };
         let new = new_connection(attempt, account.now);
@@ -349,7 +349,7 @@ fn new_connection(attempt: &Attempt, now: u64) -> NewConnection {
         label: attempt.label.clone(),
         name: attempt.name.clone(),
         tags: attempt.tags.clone().unwrap_or_else(|| "[]".to_owned()),
-        state: State::Operational,
+        state: machine::stored(true),
         active: true,
         created_at: now,
     }

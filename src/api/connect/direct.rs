@@ -12,10 +12,10 @@ use crate::api::vault::shown::shown;
 use crate::connect::client::OauthClient;
 use crate::connect::filled::Filled;
 use crate::credentials::held::Held;
+use crate::lifecycle::machine;
 use crate::oauth::token::TokenEndpoint;
 use crate::oauth::{TokenError, TokenErrorKind};
 use crate::ports::Ports;
-use crate::terms::State;
 
 impl Chosen<'_> {
     /// Checks what was filled in at the platform, and stores it.
@@ -76,8 +76,6 @@ impl Chosen<'_> {
             );
             return Err(Problem::new(Code::CredentialsRejected, detail));
         }
-        let state =
-            if is_verified || held.tokens.is_some() { State::Operational } else { State::Unknown };
         let account = Account {
             account: &self.principal.account,
             environment: self.principal.environment,
@@ -88,7 +86,7 @@ impl Chosen<'_> {
             expires_at,
             asked_scopes,
             granted_scopes,
-            state,
+            state: machine::stored(is_verified || held.tokens.is_some()),
             now: context.now,
         };
         let (written, status) = match &self.connection {

@@ -19,12 +19,10 @@ use crate::catalog::reader::Catalog;
 use crate::connect::client::OauthClient;
 use crate::connect::method::Connector;
 use crate::credentials::held::Held;
-use crate::lifecycle::renewal::{
-    After, Before, after_failure, after_rejection, is_valid, next_check,
-};
+use crate::lifecycle::machine::{After, Failure, after_failure};
+use crate::lifecycle::renewal::{is_valid, next_check};
 use crate::lifecycle::row::HeldRow;
 use crate::lifecycle::statements::{RowOf, Why};
-use crate::oauth::{TokenError, TokenErrorKind};
 use crate::ports::{Clock, Db, Ports, Random, first_row};
 use crate::terms::{CredentialType, Environment, State};
 
@@ -226,29 +224,23 @@ impl Check<'_> {
         chance: u8,
         ports: &Metered<'_, P>,
     ) -> Finding {
-        let before = Before {
-            attempts: row.attempts,
-            failing_since: row.failing_since,
-            refused_since: row.refused_since,
-        };
-        let failure = |kind: TokenErrorKind| {
-            let error = TokenError::bare(kind, None);
-            Finding::Bad(after_failure(before, &error, ports.now(), chance), None)
+        let bad = |failure, status| {
+            let after = after_failure(row.before(), failure, None, ports.now(), chance);
+            Finding::Bad(after, status)
         };
         if row.kind == CredentialType::OAuth2 && !is_valid(row.expires_at, self.now) {
             // It has expired, and nothing renews it.
-            return failure(TokenErrorKind::GrantRejected);
+            return bad(Failure::GrantRejected, None);
         }
         let targets = self.config.targets();
         match platform::verify(ports, targets, connector, method, held).await {
             Verdict::Accepted { is_verified: true } => Finding::Good,
             Verdict::Rejected(status @ (401 | 403)) => {
-                let after = after_rejection(before, Some(status), ports.now(), chance);
-                Finding::Bad(after, Some(status))
+                bad(Failure::CredentialsRejected, Some(status))
             }
             // Another refusal says something of the request, not of the credentials.
             Verdict::Accepted { is_verified: false } | Verdict::Rejected(_) => Finding::Unknown,
-            Verdict::Unreachable | Verdict::TimedOut => failure(TokenErrorKind::Passing),
+            Verdict::Unreachable | Verdict::TimedOut => bad(Failure::Unavailable, None),
         }
     }
 }

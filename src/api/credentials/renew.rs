@@ -12,7 +12,8 @@ use crate::connect::client::OauthClient;
 use crate::connect::filled::Filled;
 use crate::credentials::held::Held;
 use crate::json;
-use crate::lifecycle::renewal::{Before, PROBE_MS, WAIT_MS, after_failure, is_valid, next_check};
+use crate::lifecycle::machine::{Failure, PROBE_MS, after_failure};
+use crate::lifecycle::renewal::{WAIT_MS, is_valid, next_check};
 use crate::lifecycle::row::HeldRow;
 use crate::lifecycle::statements::{Breaker, Renewed, RowOf, Why};
 use crate::oauth::token::TokenEndpoint;
@@ -185,12 +186,9 @@ pub async fn renew<P: Ports>(
         }
         // 5. Write why there are none.
         Err(error) => {
-            let before = Before {
-                attempts: row.attempts,
-                failing_since: row.failing_since,
-                refused_since: row.refused_since,
-            };
-            let after = after_failure(before, &error, now, chance);
+            let failure = Failure::from(error.kind);
+            let wait = error.retry_after_ms;
+            let after = after_failure(row.before(), failure, wait, now, chance);
             let detail = error.description.as_deref().or(error.code.as_deref());
             let why = Why { detail, status: error.http_status };
             let mut batch = vec![
@@ -199,7 +197,7 @@ pub async fn renew<P: Ports>(
                 place.select(),
             ];
             let is_said = error.http_status.is_some();
-            if error.kind == TokenErrorKind::ClientRejected && is_said && blocked.is_none() {
+            if failure == Failure::ClientRejected && is_said && blocked.is_none() {
                 batch.extend(renewal.breaker().map(|breaker| breaker.open(now)));
             }
             let found = first_row(&ports.batch(batch).await?, 2)?;

@@ -17,9 +17,10 @@ use crate::catalog::detail::AuthMethod;
 use crate::catalog::reader::Catalog;
 use crate::connect::method::Connector;
 use crate::credentials::held::{Held, HeldTokens};
+use crate::lifecycle::machine;
 use crate::ports::Ports;
 use crate::rfc3339;
-use crate::terms::{CredentialType, State};
+use crate::terms::CredentialType;
 use crate::vault::model::Connection;
 use crate::vault::statements::one;
 
@@ -151,17 +152,13 @@ impl NewCredentials<'_> {
         let has_access = tokens.as_ref().is_none_or(|tokens| !tokens.access.is_empty());
         let mut held = Held { kind, fields, tokens, account: None };
         let targets = context.config.targets();
-        let mut state = State::Unknown;
+        let mut is_verified = false;
         if has_access {
-            let is_verified =
-                match platform::verify(ports, targets, &connector, method, &held).await {
-                    // What has expired can still be renewed.
-                    Verdict::Rejected(401) if held.is_renewable(method) => false,
-                    verdict => verdict.is_verified(&connector.name)?,
-                };
-            if is_verified {
-                state = State::Operational;
-            }
+            is_verified = match platform::verify(ports, targets, &connector, method, &held).await {
+                // What has expired can still be renewed.
+                Verdict::Rejected(401) if held.is_renewable(method) => false,
+                verdict => verdict.is_verified(&connector.name)?,
+            };
             held.account = platform::account(ports, targets, &connector, method, &held).await;
         }
         let account = Account {
@@ -175,7 +172,7 @@ impl NewCredentials<'_> {
             expires_at: if has_access { expires_at } else { Some(context.now) },
             asked_scopes: &scopes,
             granted_scopes: None,
-            state,
+            state: machine::stored(is_verified),
             now: context.now,
         };
         let target = Target::Existing { id: &connection.id, name: None, tags: None };

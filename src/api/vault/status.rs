@@ -7,7 +7,7 @@ use crate::api::plan::{Context, Plan, Statements};
 use crate::api::problem::Problem;
 use crate::connect::statements::{select_held, select_state};
 use crate::json;
-use crate::lifecycle::renewal::actor;
+use crate::lifecycle::machine::actor;
 use crate::lifecycle::row::HeldRow;
 use crate::rfc3339::rfc3339;
 use crate::terms::State;

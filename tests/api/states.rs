@@ -1,0 +1,142 @@
+//! The table of states in `docs/api.md` is rendered from the machine that decides them.
+
+use std::fs;
+
+use connector_vault::lifecycle::machine::{
+    After, Before, CONFIRMED_MS, Failure, PATIENCE_MS, PAUSES_MS, WORKS, actor, after_failure,
+    stored,
+};
+use connector_vault::terms::State;
+
+use crate::derived::assert_current;
+
+const PAGE: &str = "docs/api.md";
+const BEGIN: &str =
+    "<!-- states: written by WRITE_STATES=1 cargo test --features cli --test api states -->\n";
+const END: &str = "<!-- end of the states -->\n";
+
+const MINUTE_MS: u64 = 60_000;
+const DAY_MS: u64 = 1440 * MINUTE_MS;
+
+/// What a failure is called.
+const fn what(failure: Failure) -> &'static str {
+    match failure {
+        Failure::Unavailable => "the platform can't be reached, or answers 408, 425, 429 or 5xx",
+        Failure::Unreadable => "the platform's response can't be read",
+        Failure::GrantRejected => "the platform refuses the refresh token",
+        Failure::CredentialsRejected => "the platform rejects the API key, token or password",
+        Failure::Denied => "the platform denies access",
+        Failure::ClientRejected => "the platform rejects the OAuth client, or there is none",
+        Failure::RequestRejected => "the platform rejects the token request",
+    }
+}
+
+/// A line of the table.
+fn line(from: &str, what: &str, to: &str, code: &str, actor: &str) -> String {
+    let code = if code.is_empty() { String::new() } else { format!("`{code}`") };
+    let cells = [from, what, to, &code, &format!("`{actor}`")].join(" | ");
+    // An empty cell has one space.
+    format!("| {cells} |\n").replace("|  |", "| |")
+}
+
+/// The line of something that succeeds.
+fn success(from: &str, what: &str, to: State) -> String {
+    line(from, what, &named(to), "", actor(to, None))
+}
+
+/// The line of a failure.
+fn failure(from: &str, what: &str, after: &After) -> String {
+    line(from, what, &named(after.state), after.code, actor(after.state, Some(after.code)))
+}
+
+fn named(state: State) -> String {
+    format!("`{}`", state.as_str())
+}
+
+/// The pauses in words: `1, 5 and 15 minutes, then 1 hour`.
+fn pauses() -> String {
+    let (last, others) = PAUSES_MS.split_last().unwrap();
+    let others: Vec<_> = others.iter().map(|pause| (pause / MINUTE_MS).to_string()).collect();
+    let (longest, shorter) = others.split_last().unwrap();
+    let hours = last / (60 * MINUTE_MS);
+    format!("{} and {longest} minutes, then {hours} hours", shorter.join(", "))
+}
+
+fn table() -> String {
+    let first = |of| after_failure(Before::default(), of, None, 0, 0);
+    // The same once more, so long after the first time.
+    let again = |of, later| {
+        let After { attempts, failing_since, refused_since, .. } = first(of);
+        after_failure(Before { attempts, failing_since, refused_since }, of, None, later, 0)
+    };
+    let well = [State::Operational, State::Unknown].map(named).join(", ");
+    let degraded = named(State::Degraded);
+    let mut lines = vec![
+        success("new", "the user signs in, or the platform accepts the credentials", stored(true)),
+        success("new", "credentials are stored that nothing can check", stored(false)),
+        success("new", "it is created without credentials, and without a `state`", State::Unknown),
+        success("any but `failed`", "a renewal or a check succeeds", WORKS),
+    ];
+    for of in Failure::ALL {
+        lines.push(failure(&well, what(of), &first(of)));
+    }
+    let (mut ends, mut wears_out) = (Vec::new(), Vec::new());
+    for of in Failure::ALL {
+        let early = again(of, CONFIRMED_MS - 1);
+        assert_eq!((early.state, early.code), (State::Degraded, of.code()), "{of:?}");
+        let after = again(of, CONFIRMED_MS);
+        if after.state == State::Failed {
+            let what = format!("{} again, at least a minute after the first time", what(of));
+            ends.push(failure(&degraded, &what, &after));
+            continue;
+        }
+        let days = PATIENCE_MS / DAY_MS;
+        assert_eq!(again(of, PATIENCE_MS - 1).state, State::Degraded, "{of:?}");
+        let after = again(of, PATIENCE_MS);
+        if after.state == State::Failed {
+            let what = format!("{}, {days} days or more after its first refusal", what(of));
+            wears_out.push(failure(&degraded, &what, &after));
+        }
+    }
+    lines.append(&mut ends);
+    lines.append(&mut wears_out);
+    lines.push(success(
+        "`failed`",
+        "the user signs in again, or the platform accepts new credentials",
+        stored(true),
+    ));
+    let head = line("from", "what happens", "to", "reason.code", "actor");
+    format!(
+        "{head}|---|---|---|---|---|\n{}\n\
+         Any other failure of a connection that is {degraded} leaves it so, with the reason of that failure. The service\n\
+         tries again after {}, each 20 % more or less, and not before the platform's\n\
+         `Retry-After`.\n",
+        lines.concat(),
+        pauses(),
+    )
+}
+
+#[test]
+fn the_table_of_states_in_the_documentation_is_the_machines() {
+    let page = fs::read_to_string(PAGE).unwrap();
+    let (before, rest) = page.split_once(BEGIN).unwrap();
+    let (_, after) = rest.split_once(END).unwrap();
+    let now = format!("{before}{BEGIN}\n{}\n{END}{after}", table());
+    assert_current(PAGE, &now, "WRITE_STATES", "states");
+}
+
+/// Whoever reads the API's description learns each reason that there is.
+#[test]
+fn the_api_description_names_every_reason() {
+    let document = fs::read_to_string("www/public/v1/openapi.json").unwrap();
+    let reason = document
+        .lines()
+        .find(|line| line.contains("The reason, for programs") && line.contains("invalid_answer"))
+        .unwrap();
+    for failure in Failure::ALL {
+        assert!(reason.contains(&format!("`{}`", failure.code())), "{}", failure.code());
+    }
+    for code in ["grant_ended", "reported"] {
+        assert!(reason.contains(&format!("`{code}`")), "{code}");
+    }
+}
