@@ -20,6 +20,7 @@ import { connectOperator } from "./suites/connect-operator.mjs";
 import { connectProcesses } from "./suites/connect-processes.mjs";
 import { connectSchedule } from "./suites/connect-schedule.mjs";
 import { connectSecond } from "./suites/connect-second.mjs";
+import { connectStates } from "./suites/connect-states.mjs";
 import { connectWebhooks } from "./suites/connect-webhooks.mjs";
 
 /** What the suites share: servers, platforms, and `database`: that of all servers, opened directly. */
@@ -82,6 +83,7 @@ describe("connecting accounts", () => {
   connectProcesses(world);
   connectOperator(world);
   connectSchedule(world);
+  connectStates(world);
   connectWebhooks(world);
 
   test("no secret is in logs, answers, pages or storage", async () => {

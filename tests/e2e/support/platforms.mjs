@@ -17,16 +17,10 @@ const lines = (members) =>
     .map(([name, value]) => `${name} = ${toml(value)}\n`)
     .join("");
 
-/** An entry of the file of providers, with one method of OAuth 2.0. */
+/** An entry of the file of providers, with one method: of OAuth 2.0, unless it has another type. */
 function entry([name, { auth, ...platform }]) {
-  const method = {
-    id: "oauth",
-    type: "oauth2",
-    grant: "authorization_code",
-    source: "these tests",
-    read: "2026-11-22",
-    ...auth,
-  };
+  const oauth = { id: "oauth", type: "oauth2", grant: "authorization_code" };
+  const method = { ...(auth.type ? {} : oauth), source: "these tests", read: "2026-11-22", ...auth };
   return `[platforms.${name}]\n${lines({ name, ...platform })}\n[[platforms.${name}.auth]]\n${lines(method)}\n`;
 }
 

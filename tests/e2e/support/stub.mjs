@@ -4,7 +4,7 @@ import { handedOut } from "./connecting.mjs";
 import { listen, readBody } from "./listening.mjs";
 
 export class Stub {
-  /** What the token endpoint does for a code or a refresh token: (response, parameters, request) => anything. */
+  /** What it does for a code, a refresh token or an API key: (response, parameters, request) => anything. */
   #answers = new Map();
   /** Every token request: { path, type, authorization, parameters }. */
   requests = [];
@@ -18,7 +18,7 @@ export class Stub {
     return stub;
   }
 
-  /** Says what comes for a code or a refresh token. */
+  /** Says what comes for a code, a refresh token or an API key. */
   on(grant, answer) {
     handedOut.add(grant);
     this.#answers.set(grant, answer);
@@ -36,6 +36,10 @@ export class Stub {
       back.searchParams.set("state", searchParams.get("state"));
       for (const [name, value] of new URLSearchParams(searchParams.get("pick"))) back.searchParams.set(name, value);
       return response.writeHead(302, { location: back.href }).end();
+    }
+    if (pathname === "/api/checked") {
+      const answer = this.#answers.get(request.headers["x-api-key"]) ?? ((it) => reply(it, {}, { status: 401 }));
+      return answer(response);
     }
     if (pathname !== "/token") {
       this.strays.push(`${request.method} ${request.url}`);
@@ -86,8 +90,18 @@ export function stubPlatforms(origin) {
     tokenUrl: `https://${place}/token`,
     fields: [host],
   });
+  const keyed = (more = {}) => ({
+    servers: [`${origin}/api`],
+    auth: {
+      ...{ id: "api-key", type: "api_key", in: "header", name: "x-api-key" },
+      fields: [{ name: "apiKey", label: "API key", secret: true, required: true }],
+    },
+    ...more,
+  });
   return {
     plain: platform(),
+    checked: keyed({ verify: "GET /checked" }),
+    unchecked: keyed(),
     "json-body": platform({
       authorizationUrl: `${origin}/authorize-pkce`,
       tokenBody: "json",

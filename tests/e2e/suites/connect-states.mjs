@@ -1,0 +1,226 @@
+// Each row of the table of states in docs/api.md, on the real runtime. The table is rendered from the code that decides, so
+// what is tested here is what the documentation says.
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import { App, Visitor, agree, comeBack, connectingKey, isCallback } from "../support/connecting.mjs";
+import { page } from "../support/docs.mjs";
+import { store } from "../support/keys.mjs";
+import { freshTokens, reply } from "../support/stub.mjs";
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+
+const docs = page("docs/api.md");
+const [, ...rows] = docs.tables.find(([[first]]) => first === "from");
+const ROWS = rows.map((row) => row.map((cell) => cell.replaceAll("`", "")));
+const FROM = {
+  new: [undefined],
+  "any but failed": ["operational", "unknown", "degraded"],
+  "operational, unknown": ["operational", "unknown"],
+  degraded: ["degraded"],
+  failed: ["failed"],
+};
+
+/** The pauses after failures, as the page has them. */
+const [, minutes, hours] = /tries again after ([\d, ]+ and \d+) minutes, then (\d+) hours/.exec(docs.text);
+const PAUSES = [...minutes.split(/, | and /).map((one) => Number(one) * MINUTE_MS), Number(hours) * 60 * MINUTE_MS];
+
+const refusal = (error, status = 400) => [{ error }, { status }];
+/** What the platform answers, by what that is in the table, and the platforms that can answer so. */
+const FAILURES = {
+  "the platform can't be reached, or answers 408, 425, 429 or 5xx": [["down", { status: 503 }], "plain", "checked"],
+  "the platform's response can't be read": [["<h1>Hello</h1>", { type: "text/html" }], "plain"],
+  "the platform refuses the refresh token": [refusal("invalid_grant"), "plain"],
+  "the platform rejects the API key, token or password": [refusal("unknown key", 401), "checked"],
+  "the platform denies access": [refusal("access_denied"), "plain"],
+  "the platform rejects the OAuth client, or there is none": [refusal("invalid_client", 401), "plain"],
+  "the platform rejects the token request": [refusal("invalid_request"), "plain"],
+};
+
+export function connectStates(world) {
+  const keys = ROWS.map((_, n) => connectingKey({ account: `states-${n}` }));
+  const pausing = connectingKey({ account: "states-pausing" });
+  let made = 0;
+
+  /** A connection and what the platform answers about it. */
+  class Subject {
+    constructor(app, platform) {
+      made += 1;
+      Object.assign(this, { app, platform, identity: `user ${made}`, secret: `secret ${made} of the states Zx9Qw7` });
+      world.stub.on(this.secret, (it) => reply(it, ...this.answer()));
+    }
+
+    well = () => [freshTokens({ refresh_token: this.secret })];
+    answer = this.well;
+    answers = (given) => (this.answer = given ? () => given : this.well);
+
+    async create() {
+      const { platform, identity } = this;
+      const wish = { platform, identity, identityType: "user" };
+      ({ id: this.id } = await this.app.expect(201, "POST", "/v1/vault/connections", wish));
+    }
+
+    /** The user signs in, or enters a key; for the first time or again. */
+    async connect() {
+      const { platform, identity, id, secret } = this;
+      const wish = id ? { connection: id } : { platform, identity };
+      if (platform !== "plain") {
+        const type = id ? {} : { identityType: "user" };
+        const status = id ? 200 : 201;
+        const sent = { ...type, ...wish, fields: { apiKey: secret } };
+        ({ id: this.id } = await this.app.expect(status, "POST", "/v1/vault/connect", sent));
+        return;
+      }
+      const visitor = new Visitor();
+      const { id: attempt, link } = await this.app.begin(wish);
+      const address = new URL(await agree(visitor, link));
+      address.searchParams.set("pick", new URLSearchParams({ code: secret }).toString());
+      const { url } = await visitor.follow(await visitor.get(address.href), address.href, isCallback);
+      await comeBack(visitor, url);
+      ({ id: this.id } = await this.app.connected(attempt));
+    }
+
+    /** A refresh token is imported, which nothing has tried yet. */
+    async import() {
+      await this.create();
+      const credentials = { type: "oauth2", refreshToken: this.secret };
+      await this.app.expect(204, "PUT", `/v1/vault/connections/${this.id}/credentials`, credentials);
+    }
+
+    check = () => this.app.expect(200, "POST", `/v1/vault/connections/${this.id}/check`);
+
+    sql = (sql) => world.database.prepare(sql).bind(this.id).run();
+
+    /** Lets time pass for this connection. */
+    later(milliseconds) {
+      const times = ["next_attempt_at", "failing_since", "refused_since"];
+      const changes = times.map((name) => `${name} = ${name} - ${milliseconds}`);
+      return this.sql(`UPDATE credentials SET ${changes} WHERE connection_id = ?`);
+    }
+
+    async fail(answer, { twice } = {}) {
+      this.answers(answer);
+      await this.check();
+      if (twice === undefined) return;
+      await this.later(twice);
+      await this.check();
+    }
+
+    /** Brings the connection into a state. */
+    async become(state) {
+      if (state === "unknown" && this.platform === "plain") return this.import();
+      await this.connect();
+      // The catalog has learned how to check it only after it was stored.
+      if (state === "unknown") await this.sql("UPDATE connections SET state = 'unknown' WHERE id = ?");
+      if (state === "degraded") {
+        await this.fail(["down", { status: 503 }]);
+        await this.later(2 * MINUTE_MS);
+      }
+      const end = this.platform === "plain" ? refusal("invalid_grant") : refusal("unknown key", 401);
+      if (state === "failed") await this.fail(end, { twice: MINUTE_MS });
+      assert.equal((await this.app.status(this.id)).state, state);
+      this.answers();
+    }
+
+    async expect(state, code, actor) {
+      const [status, { active }] = [
+        await this.app.status(this.id),
+        await this.app.expect(200, "GET", `/v1/vault/connections/${this.id}`),
+      ];
+      assert.deepEqual([status.state, status.reason?.code ?? "", status.actor], [state, code, actor]);
+      assert.deepEqual([active, status.nextAttemptAt !== null], [state !== "failed", state === "degraded"]);
+    }
+  }
+
+  const subject = async (app, platform, happen) => {
+    const one = new Subject(app, platform);
+    await happen(one);
+    return one;
+  };
+
+  /** What makes a row happen: (app, from) => the connections that it has happened to. */
+  const CASES = {
+    "the user signs in, or the platform accepts the credentials": (app) =>
+      ["plain", "checked"].map((platform) => subject(app, platform, (it) => it.connect())),
+    "credentials are stored that nothing can check": (app) => [
+      subject(app, "plain", (it) => it.import()),
+      subject(app, "unchecked", (it) => it.connect()),
+    ],
+    "it is created without credentials, and without a state": (app) => [subject(app, "plain", (it) => it.create())],
+    "a renewal or a check succeeds": (app, from) =>
+      ["plain", "checked"].map((platform) =>
+        subject(app, platform, async (it) => {
+          await it.become(from);
+          await it.check();
+        }),
+      ),
+    "the user signs in again, or the platform accepts new credentials": (app, from) =>
+      ["plain", "checked"].map((platform) =>
+        subject(app, platform, async (it) => {
+          await it.become(from);
+          await it.connect();
+        }),
+      ),
+  };
+  for (const [what, [answer, ...platforms]] of Object.entries(FAILURES)) {
+    CASES[what] = (app, from) =>
+      platforms.map((platform) =>
+        subject(app, platform, async (it) => {
+          await it.become(from);
+          await it.fail(answer);
+        }),
+      );
+    for (const [words, twice] of [
+      [" again, at least a minute after the first time", MINUTE_MS],
+      [", 3 days or more after its first refusal", 3 * DAY_MS],
+    ])
+      CASES[what + words] = (app) =>
+        platforms.map((platform) =>
+          subject(app, platform, async (it) => {
+            await it.become("operational");
+            await it.fail(answer, { twice });
+          }),
+        );
+  }
+
+  /** An app of its own account, so that no other row's OAuth client is rejected. */
+  async function appOf(key) {
+    const app = new App(() => world.server, key);
+    await app.setClient("plain", { clientId: "app", clientSecret: "the secret of the states", scopes: ["read"] });
+    return app;
+  }
+
+  describe("the table of states", () => {
+    before(() => store(world.database, [...keys, pausing]));
+
+    for (const [n, [from, what, to, code, actor]] of ROWS.entries())
+      test(`${from}: ${what}`, async () => {
+        const app = await appOf(keys[n]);
+        for (const state of FROM[from]) {
+          for (const one of await Promise.all(CASES[what](app, state))) await one.expect(to, code, actor);
+          // The next one is renewed with a client that the platform has not rejected yet.
+          const client = { clientId: "app", scopes: ["read"] };
+          await app.expect(200, "PUT", "/v1/oauth-clients/plain", client);
+        }
+      });
+
+    test("the pauses after failures", async () => {
+      const one = new Subject(await appOf(pausing), "plain");
+      await one.become("operational");
+      one.answers(["down", { status: 503 }]);
+      const next = async () => {
+        await one.later(DAY_MS);
+        const [earliest, , latest] = [Date.now(), await one.check(), Date.now()];
+        const at = Date.parse((await one.app.status(one.id)).nextAttemptAt);
+        return { least: at - latest, most: at - earliest };
+      };
+      for (const pause of [...PAUSES, PAUSES.at(-1)]) {
+        const { least, most } = await next();
+        assert.ok(most >= 0.8 * pause && least <= 1.2 * pause, `${least} to ${most} ms instead of ${pause}`);
+      }
+      one.answers(["wait", { status: 429, headers: { "retry-after": String(12 * 60 * 60) } }]);
+      assert.ok((await next()).most >= 12 * 60 * MINUTE_MS);
+      await one.expect("degraded", "platform_unavailable", "nobody");
+    });
+  });
+}
