@@ -18,6 +18,7 @@ import { connectIdp } from "./suites/connect-idp.mjs";
 import { connectInterrupted } from "./suites/connect-interrupted.mjs";
 import { connectOperator } from "./suites/connect-operator.mjs";
 import { connectProcesses } from "./suites/connect-processes.mjs";
+import { connectRace } from "./suites/connect-race.mjs";
 import { connectSchedule } from "./suites/connect-schedule.mjs";
 import { connectSecond } from "./suites/connect-second.mjs";
 import { connectStates } from "./suites/connect-states.mjs";
@@ -81,6 +82,7 @@ describe("connecting accounts", () => {
   connectAttacks(world);
   connectInterrupted(world);
   connectProcesses(world);
+  connectRace(world);
   connectOperator(world);
   connectSchedule(world);
   connectStates(world);

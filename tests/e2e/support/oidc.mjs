@@ -49,6 +49,15 @@ export const idpPlatforms = (issuer) =>
     ]),
   );
 
+/** Sends an answer so many milliseconds after it is finished. */
+function keepBack(response, milliseconds) {
+  const end = response.end.bind(response);
+  response.end = (...given) => {
+    setTimeout(() => end(...given), milliseconds);
+    return response;
+  };
+}
+
 /** The server on a port that is chosen at once; it answers once it knows where users are sent back to. */
 export class Idp {
   /** Every token request that it has answered: { grant, error }. */
@@ -57,6 +66,8 @@ export class Idp {
   faults = [];
   /** Seconds that access tokens live. */
   life = 3600;
+  /** For how many milliseconds an answer to a token request is kept back once all about it is decided. */
+  late = 0;
 
   static async start() {
     const idp = new Idp();
@@ -98,6 +109,7 @@ export class Idp {
   }
 
   #answer(request, response) {
+    if (this.late > 0 && request.url === "/token") keepBack(response, this.late);
     if (!request.url.startsWith("/interaction/")) return this.callback(request, response);
     this.#interact(request, response).catch((error) => {
       this.faults.push(error);

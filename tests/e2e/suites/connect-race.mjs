@@ -1,0 +1,199 @@
+// Many readers of expiring credentials, in two processes on one storage, against an authorization server that ends the whole
+// grant when a refresh token is used twice; and what is left when the server is slow, or a process is killed.
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { App, Visitor, agree, comeBack, connectingKey, isCallback } from "../support/connecting.mjs";
+import { store } from "../support/keys.mjs";
+import { CLIENTS, IDP_SCOPES } from "../support/oidc.mjs";
+import { Server } from "../support/server.mjs";
+import { freshTokens, reply } from "../support/stub.mjs";
+
+const READERS = 200;
+const PLATFORM = "idp-basic";
+/** How long the service waits for a token request, and how long nobody else renews. */
+const [DEADLINE_MS, LEASE_MS] = [20_000, 30_000];
+
+export function connectRace(world) {
+  const made = connectingKey({ account: "race" });
+  const servers = [];
+  const first = new App(() => world.server, made);
+  const readers = [0, 1].map((nth) => new App(() => servers[nth], made));
+
+  const connected = async (identity) => {
+    const visitor = new Visitor();
+    const { id, link } = await first.begin({ platform: PLATFORM, identity });
+    const back = await world.idp.visit(visitor, await agree(visitor, link), { login: identity }, isCallback);
+    await comeBack(visitor, back);
+    return (await first.connected(id)).id;
+  };
+
+  const change = (id, sql) =>
+    world.database.prepare(`UPDATE credentials SET ${sql} WHERE connection_id = ?`).bind(id).run();
+  /** Makes an access token look as if it had so long left of its hour; the platform accepts it for longer. */
+  const leave = (id, milliseconds) =>
+    change(id, `issued_at = ${Date.now() - 3_600_000}, expires_at = ${Date.now() + milliseconds}`);
+
+  /** All readers ask at once, half of them each process. */
+  const read = (id) => Promise.all(Array.from({ length: READERS }, (_, n) => readers[n % 2].askCredentials(id)));
+
+  const statuses = (answers) => {
+    const counts = {};
+    for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
+    return counts;
+  };
+
+  /** Asserts that everybody was given a token that the platform accepts. Returns the tokens, each once. */
+  async function expectValid(answers, identity) {
+    assert.deepEqual(statuses(answers), { 200: READERS }, answers.find(({ status }) => status !== 200)?.text);
+    const tokens = [...new Set(answers.map(({ json }) => json.accessToken))];
+    for (const token of tokens) assert.equal(await world.idp.whose({ authorization: `Bearer ${token}` }), identity);
+    return tokens;
+  }
+
+  /** Asserts that the platform goes on to renew, which it would not if a refresh token had been used twice. */
+  async function expectAlive(id, identity) {
+    for (const app of readers) {
+      const { headers } = await app.credentials(id, "?refresh=true");
+      assert.equal(await world.idp.whose(headers), identity);
+    }
+    const { state, reason } = await first.status(id);
+    assert.deepEqual([state, reason], ["operational", null]);
+  }
+
+  /** What the platform has been asked for since `sent`. */
+  const asked = (sent) => world.idp.requests.slice(sent);
+  const ONCE = [{ grant: "refresh_token" }];
+
+  const until = async (holds) => {
+    while (!holds()) await new Promise((done) => setImmediate(done));
+  };
+
+  describe(`${READERS} readers in two processes`, () => {
+    before(async () => {
+      await store(world.database, [made]);
+      for (const name of ["race-one", "race-two"])
+        servers.push(await Server.start(world.state, world.configuration(name)));
+      const { client_id: clientId, client_secret: clientSecret } = CLIENTS[PLATFORM];
+      await first.setClient(PLATFORM, { clientId, clientSecret, scopes: IDP_SCOPES });
+      await first.setClient("plain", { clientId: "app", clientSecret: "the racing app's secret", scopes: ["read"] });
+    });
+
+    after(async () => {
+      world.idp.late = 0;
+      await Promise.all(servers.map((server) => server.stop()));
+      assert.deepEqual(world.idp.faults, []);
+    });
+
+    for (const [what, left] of [
+      ["has expired", -1],
+      ["is about to expire", 60_000],
+    ])
+      test(`of a token that ${what}: one request, and the grant lives`, async () => {
+        const identity = `racer ${left}`;
+        const id = await connected(identity);
+        await leave(id, left);
+        const sent = world.idp.requests.length;
+        const tokens = await expectValid(await read(id), identity);
+        assert.deepEqual(asked(sent), ONCE);
+        const renewed = (await first.credentials(id)).accessToken;
+        assert.ok(tokens.includes(renewed));
+        // Nobody gets anything but the new token once the old one is over.
+        if (left < 0) assert.deepEqual(tokens, [renewed]);
+        await expectAlive(id, identity);
+      });
+
+    test("while the platform takes 15 seconds, and longer than the service waits", async () => {
+      const [slow, expired, late] = ["slow", "expired", "late"].map((word) => `${word} racer`);
+      const ids = {};
+      for (const identity of [slow, expired, late]) ids[identity] = await connected(identity);
+      const sent = world.idp.requests.length;
+      /** Begins to read, and returns the reading once the platform has decided about the renewal. */
+      const begin = async (identity, left, milliseconds) => {
+        await leave(ids[identity], left);
+        world.idp.late = milliseconds;
+        const before = world.idp.requests.length;
+        const answers = read(ids[identity]);
+        await until(() => world.idp.requests.length > before);
+        return { answers };
+      };
+      // The readings overlap; what each needs is that the old token lives longer than the platform takes.
+      const reads = {
+        [slow]: await begin(slow, 120_000, 15_000),
+        [expired]: await begin(expired, -1, 15_000),
+        [late]: await begin(late, 120_000, DEADLINE_MS + 2000),
+      };
+
+      await expectValid(await reads[slow].answers, slow);
+      // Without a valid token, whoever does not renew waits for 5 seconds only, and is told to come back.
+      const impatient = await reads[expired].answers;
+      const busy = impatient.filter(({ status }) => status === 503);
+      assert.deepEqual(statuses(impatient), { 200: READERS - busy.length, 503: busy.length });
+      assert.ok(busy.length < READERS, "whoever renews gets the new token");
+      assert.ok(busy.every((answer) => answer.json.code === "unavailable" && answer.header("retry-after") === "5"));
+      // Nobody gets an answer that was too late, but all of them a valid token.
+      assert.equal((await expectValid(await reads[late].answers, late)).length, 1);
+      assert.deepEqual(asked(sent), [...ONCE, ...ONCE, ...ONCE]);
+
+      world.idp.late = 0;
+      await expectValid(await read(ids[expired]), expired);
+      for (const identity of [slow, expired]) await expectAlive(ids[identity], identity);
+
+      // What the platform gave too late is lost: the service says so and waits, and does not use the old token meanwhile.
+      const status = await first.status(ids[late]);
+      assert.partialDeepStrictEqual(status, { state: "degraded", actor: "nobody", attempts: 1 });
+      assert.equal(status.reason.code, "platform_unavailable");
+      assert.ok(Date.parse(status.nextAttemptAt) > Date.now());
+      const before = world.idp.requests.length;
+      await expectValid(await read(ids[late]), late);
+      assert.deepEqual(asked(before), []);
+    });
+
+    test("killed after the platform answered and before the row was written", async () => {
+      const identity = "killed racer";
+      const id = await connected(identity);
+      const old = await first.credentials(id);
+      const plain = "refresh of the killed racer Zx9Qw7";
+      const wish = { platform: "plain", identity, identityType: "user" };
+      const { id: other } = await first.expect(201, "POST", "/v1/vault/connections", wish);
+      const tokens = freshTokens({ refresh_token: plain });
+      world.stub.on(plain, (it) => reply(it, tokens));
+      const imported = { type: "oauth2", refreshToken: plain };
+      await first.expect(204, "PUT", `/v1/vault/connections/${other}/credentials`, imported);
+      // From here on, storage refuses what renewals write, and the service tries for a few seconds.
+      await world.database
+        .prepare(
+          "CREATE TRIGGER nothing_is_written BEFORE UPDATE OF sealed ON credentials BEGIN SELECT RAISE(ABORT, 'not now'); END",
+        )
+        .run();
+      const [sent, spent] = [world.idp.requests.length, world.stub.asked(plain)];
+      try {
+        const lost = [id, other].map((one) => readers[0].askCredentials(one, "?refresh=true").catch((error) => error));
+        await until(() => world.idp.requests.length > sent && world.stub.asked(plain) > spent);
+        servers[0].kill("SIGKILL");
+        await servers[0].ended;
+        await Promise.all(lost);
+      } finally {
+        await world.database.prepare("DROP TRIGGER nothing_is_written").run();
+      }
+      assert.deepEqual(asked(sent), ONCE);
+
+      // Until the lease of the dead process is over, the old token does, and nobody asks the platform.
+      const answers = await Promise.all(Array.from({ length: READERS }, () => readers[1].askCredentials(id)));
+      assert.deepEqual(await expectValid(answers, identity), [old.accessToken]);
+      const busy = await readers[1].askCredentials(other);
+      assert.deepEqual([busy.status, busy.json.code, busy.header("retry-after")], [503, "unavailable", "5"]);
+      assert.deepEqual([asked(sent), world.stub.asked(plain)], [ONCE, spent + 1]);
+
+      for (const one of [id, other]) await change(one, `lease_until = lease_until - ${LEASE_MS}`);
+      // A platform that takes the refresh token once more: one renewal more, and the connection lives.
+      assert.equal((await readers[1].credentials(other)).accessToken, tokens.access_token);
+      assert.equal(world.stub.asked(plain), spent + 2);
+      assert.equal((await first.status(other)).state, "operational");
+      // One that has ended the grant: the connection could not have lived, and says so.
+      const refused = await readers[1].askCredentials(id, "?refresh=true");
+      assert.deepEqual([refused.status, refused.json.code], [503, "unavailable"]);
+      const status = await first.status(id);
+      assert.deepEqual([status.state, status.reason.code, status.actor], ["degraded", "grant_rejected", "nobody"]);
+    });
+  });
+}
