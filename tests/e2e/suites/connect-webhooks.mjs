@@ -168,6 +168,32 @@ export function connectWebhooks(world) {
       assert.deepEqual(receiver.got, []);
     });
 
+    test("killed between the write of an event and its delivery: it arrives", async () => {
+      receiver.answer = (_, response) => response.writeHead(204).end();
+      const { id, secret } = await vault.webhooks.create({ url: receiver.url });
+      // Whoever is about to deliver something takes it first.
+      const stop =
+        "CREATE TRIGGER nothing_is_taken BEFORE UPDATE ON deliveries BEGIN SELECT RAISE(ABORT, 'not now'); END";
+      await world.database.prepare(stop).run();
+      let created;
+      try {
+        created = await connection("left unsent");
+        server.kill("SIGKILL");
+        await server.ended;
+      } finally {
+        await world.database.prepare("DROP TRIGGER nothing_is_taken").run();
+      }
+      assert.deepEqual(receiver.got, []);
+      server = await Server.start(world.state, world.configuration("connect-webhooks"));
+      vault = new ConnectorVault({ baseUrl: origin(), secret: made.secret });
+      const ran = await server.send("/cdn-cgi/local/scheduled?cron=*+*+*+*+*");
+      assert.deepEqual([ran.status, ran.text], [200, "ok"]);
+      const [request] = await receiver.take(1);
+      const event = await verifyWebhook(request, secret);
+      assert.deepEqual([event.type, event.data.connection], ["connection.created", created]);
+      await vault.webhooks.delete(id);
+    });
+
     test("an address of the service itself is refused", async () => {
       await assert.rejects(vault.webhooks.create({ url: `${origin()}/v1/events` }), { code: "invalid_body" });
       assert.deepEqual(
