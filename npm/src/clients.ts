@@ -24,6 +24,8 @@ export interface OauthClient {
   variables: Record<string, string>;
   /** The redirect URI to register at the platform. */
   redirectUri: string;
+  /** Since when the platform has rejected the client (RFC 3339); null while it has not. Setting it clears this. */
+  rejectedSince: string | null;
   /** When it was set first (RFC 3339). */
   createdAt: string;
   /** When it was set last (RFC 3339). */

@@ -60,6 +60,7 @@ struct Shown<'a> {
     authorization_parameters: &'a RawValue,
     variables: &'a RawValue,
     redirect_uri: &'a str,
+    rejected_since: Option<String>,
     created_at: Option<String>,
     updated_at: Option<String>,
 }
@@ -119,6 +120,7 @@ impl OauthClient {
             authorization_parameters: serde_json::from_str(&self.authorization_parameters)?,
             variables: serde_json::from_str(&self.variables)?,
             redirect_uri,
+            rejected_since: self.rejected_since.and_then(rfc3339),
             created_at: rfc3339(self.created_at),
             updated_at: rfc3339(self.updated_at),
         })

@@ -142,6 +142,12 @@ pub fn client() -> Node {
             ),
             ("variables", texts_by_name("Values of the variables in the platform's URLs.")),
             ("redirectUri", said("The redirect URI to register at the platform.", uri)),
+            (
+                "rejectedSince",
+                time_or_null(
+                    "Since when the platform has rejected the client; null while it has not. Setting the client clears it.",
+                ),
+            ),
             ("createdAt", time("When it was first set.")),
             ("updatedAt", time("When it was last set.")),
         ],

@@ -142,7 +142,7 @@ redirect URI  http://localhost:8787/connect/callback
             serde_json::json!({
                 "account": "acme", "environment": "test", "platform": "github", "authMethod": "oauth2",
                 "clientId": "an id", "hasSecret": true, "scopes": ["a"], "authorizationParameters": {},
-                "variables": {}, "redirectUri": uri, "createdAt": "1970-01-01T00:00:00.000Z",
+                "variables": {}, "redirectUri": uri, "rejectedSince": null, "createdAt": "1970-01-01T00:00:00.000Z",
                 "updatedAt": "1970-01-01T00:00:00.000Z",
             })
         );

@@ -26,6 +26,7 @@ fn a_client_is_set_read_listed_and_deleted() {
         ("authorizationParameters", json!({"prompt": "consent"})),
         ("variables", json!({})),
         ("redirectUri", json!("https://vault.example/connect/callback")),
+        ("rejectedSince", Value::Null),
         ("createdAt", json!("2027-01-15T08:00:00.000Z")),
     ] {
         assert_eq!(shown[name], value, "{name}");

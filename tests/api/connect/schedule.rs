@@ -198,6 +198,8 @@ fn a_wrong_client_secret_costs_one_event_and_one_probe_an_hour() {
     let asked = platform.take();
     assert!(asked.len() <= 1 + 48, "{} probes", asked.len());
     assert_eq!(events(&api, "oauth_client.rejected"), 1);
+    let since = body(&api.get("/v1/oauth-clients/acme"))["rejectedSince"].clone();
+    assert!(since.as_str().is_some_and(|since| since.starts_with("2027-01-1")), "{since}");
     assert_eq!(states(&api), HashMap::from([("degraded".into(), 1000)]));
     let before =
         "SELECT printf('evt_%013d', id - 1) FROM events WHERE type = 'oauth_client.rejected'";
@@ -212,7 +214,8 @@ fn a_wrong_client_secret_costs_one_event_and_one_probe_an_hour() {
     );
     *platform.trouble.borrow_mut() = None;
     let mended = json!({"clientId": "an id", "clientSecret": "right", "scopes": ["read"]});
-    assert_eq!(send(&api, "PUT", "/v1/oauth-clients/acme", &mended).status, 200);
+    let saved = send(&api, "PUT", "/v1/oauth-clients/acme", &mended);
+    assert_eq!((saved.status, &body(&saved)["rejectedSince"]), (200, &Value::Null));
     // Whoever uses one does not wait; the others come within ten minutes, not all at once.
     let id = api.world.texts("SELECT connection_id FROM credentials LIMIT 1").remove(0);
     assert_eq!(api.get(&format!("{}/credentials", at(&id))).status, 200);
