@@ -1,7 +1,8 @@
 // The way into the console, its overview, and the frame around every view.
+import { randomUUID } from "node:crypto";
 import { after, before, describe } from "node:test";
 import { Console } from "../support/console.mjs";
-import { key } from "../support/keys.mjs";
+import { USUAL, key } from "../support/keys.mjs";
 import { nth } from "../support/seed.mjs";
 import { seed } from "../support/vault.mjs";
 import { consoleFrame } from "../suites/console-frame.mjs";
@@ -10,7 +11,29 @@ import { consoleSignIn } from "../suites/console-sign-in.mjs";
 
 /** One platform more than the overview shows at first, and all of them active. */
 const THIRTEEN = Array.from({ length: 13 }, (_, n) => ({ ...nth(n), platform: `p-${n}`, active: true }));
+/** What needs each of those who can act, and what needs nobody. */
+const ACTING = ["operational", "degraded", "degraded", "failed"].map((state, n) => ({
+  ...nth(n),
+  ...{ platform: "github", identity: `acting-${n}`, state, active: state !== "failed" },
+}));
 const world = {};
+
+/** What storage has once GitHub has rejected the OAuth client, and a receiver of webhooks has said that it is gone. */
+function ail(database) {
+  const then = Date.now() - 3 * 3_600_000;
+  return database.batch([
+    database
+      .prepare(
+        "INSERT INTO oauth_clients (account, environment, platform, client_id, scopes, authorization_parameters, variables, created_at, updated_at, rejected_since, probe_at) VALUES ('acting', 'test', 'github', 'app', '[]', '{}', '{}', 0, 0, ?1, ?1)",
+      )
+      .bind(then),
+    database
+      .prepare(
+        "INSERT INTO webhooks (account, environment, id, url, types, active, sealed, failing_since, disabled_code, disabled_status, created_at, updated_at, written_by) VALUES ('acting', 'test', 'wh_' || ?2, 'https://app.example/hook', '[]', 0, 'k.AAAA', ?1, 'gone', 410, ?1, ?1, 'test')",
+      )
+      .bind(then, randomUUID()),
+  ]);
+}
 
 describe("the console", () => {
   const keys = {
@@ -19,10 +42,15 @@ describe("the console", () => {
     live: key({ environment: "live" }),
     thirteen: key({ account: "thirteen" }),
     vaultOnly: key({ scopes: "connections:read" }),
+    acting: key({ account: "acting", scopes: `${USUAL} clients:read webhooks:read` }),
+    quiet: key({ account: "quiet", scopes: `${USUAL} clients:read webhooks:read` }),
   };
   before(async () => {
     world.console = await Console.start({ name: "console-overview", connections: COUNTED, keys });
     await seed(world.console.database, "thirteen", THIRTEEN);
+    await seed(world.console.database, "acting", ACTING);
+    await seed(world.console.database, "quiet", [{ ...nth(0), state: "operational" }]);
+    await ail(world.console.database);
   });
   after(() => world.console?.stop());
 

@@ -1,8 +1,8 @@
 // The overview: its numbers are the service's.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { expectFocus, tabTo } from "../support/console.mjs";
-import { AWAY, away, chart, drawn } from "../support/console-overview.mjs";
+import { expectAccessible, expectFocus, tabTo } from "../support/console.mjs";
+import { AWAY, acting, away, chart, drawn } from "../support/console-overview.mjs";
 import { heading } from "../support/console-session.mjs";
 import { nth } from "../support/seed.mjs";
 import { expectConnections } from "../support/vault.mjs";
@@ -132,9 +132,10 @@ export function consoleOverview(world) {
       visit("/", async (page) => {
         await drawn(page);
         const count = (holds) => COUNTED.filter(holds).length;
+        const figures = page.getByRole("list", { name: "All connections" });
         const wanted = [
-          [page.getByRole("link", { name: /^Active/ }), (row) => row.active],
-          [page.getByRole("link", { name: "Inactive" }), (row) => !row.active],
+          [figures.getByRole("link", { name: /^Active/ }), (row) => row.active],
+          [figures.getByRole("link", { name: "Inactive" }), (row) => !row.active],
           ...Object.entries(TYPES).map(([word, type]) => [
             chart(page, "identity type").getByRole("link", { name: word }),
             (row) => row.active && row.identityType === type,
@@ -178,7 +179,97 @@ export function consoleOverview(world) {
         { as: world.console.keys.thirteen },
       ));
 
-    test("asks for nothing but the session, the summary, and then the platforms", () =>
+    test("says who must act, with links to what they lead to", () =>
+      visit("/", async (page) => {
+        const items = acting(page).getByRole("listitem");
+        await acting(page)
+          .getByRole("link", { name: /inactive$/ })
+          .nth(1)
+          .waitFor();
+        const found = COUNTED.filter(({ state }) => state === "failed" || state === "degraded");
+        const count = (state) => found.filter((row) => row.state === state).length;
+        assert.deepEqual(
+          (await items.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, " ").replace(/ [\d,]+ active .*$/, "")),
+          [
+            `The users ${count("failed")} failed connections: their users must reconnect.`,
+            `The service ${count("degraded")} degraded connections: the service tries again by itself. Each says why, and who else must act.`,
+          ],
+        );
+        for (const [n, state] of ["failed", "degraded"].entries())
+          for (const active of [true, false]) {
+            const words = new RegExp(`^[\\d,]+ ${active ? "active" : "inactive"}$`);
+            const link = items.nth(n).getByRole("link", { name: words });
+            const { pathname, search } = new URL(await link.getAttribute("href"), world.console.baseUrl);
+            assert.equal(pathname, "/connections");
+            const { total } = expectConnections(await world.console.caller().list(search.slice(1)));
+            assert.equal(number((await link.innerText()).split(" ")[0]), total);
+            assert.equal(total, found.filter((row) => row.state === state && row.active === active).length);
+          }
+        await expectAccessible(page, "who must act");
+      }));
+
+    test("names the OAuth clients that platforms reject, and webhooks that do not work", () =>
+      visit(
+        "/",
+        async (page) => {
+          const items = acting(page).getByRole("listitem");
+          await items.nth(3).waitFor();
+          assert.deepEqual(
+            (await items.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, " ")),
+            [
+              "Your team GitHub rejected your OAuth client 3 hours ago: its connections can't be renewed until you correct the client. Degraded connections to GitHub",
+              "Your team 1 webhook was disabled after failing: correct and enable it, or delete it.",
+              "The users 1 failed connection: its user must reconnect. 1 inactive",
+              "The service 2 degraded connections: the service tries again by itself. Each says why, and who else must act. 2 active",
+            ],
+          );
+          const hrefs = await items
+            .getByRole("link")
+            .evaluateAll((links) => links.map((link) => link.getAttribute("href")));
+          assert.deepEqual(hrefs, [
+            "/integrations?set=github",
+            "/connections?platform=github&state=degraded",
+            "/webhooks",
+            "/connections?state=failed&active=false",
+            "/connections?state=degraded",
+          ]);
+          await expectAccessible(page, "a rejected client");
+          await items.first().getByRole("link", { name: "Degraded connections to GitHub" }).click();
+          await page.getByRole("table").getByRole("row").nth(1).waitFor();
+          await page.goto(`${world.console.baseUrl}/integrations`);
+          await page.getByText("The platform rejected this client 3 hours ago.").waitFor();
+        },
+        { as: world.console.keys.acting },
+      ));
+
+    test("says that nobody must act", () =>
+      visit(
+        "/",
+        async (page) => {
+          await acting(page).getByText("Nobody: no connection is failed or degraded.").waitFor();
+        },
+        { as: world.console.keys.quiet },
+      ));
+
+    test("says what it could not find out, and tries again", () =>
+      visit(
+        "/connectors?q=github",
+        async (page) => {
+          await page.getByRole("list", { name: "Connectors" }).waitFor();
+          await away(page, "**/v1/oauth-clients**");
+          await page.getByRole("link", { name: "Overview", exact: true }).click();
+          const alert = acting(page).getByRole("alert");
+          await alert.getByText("Something may be missing here. The service can't be reached.").waitFor();
+          await acting(page).getByText("1 failed connection").waitFor();
+          await page.unroute("**/v1/oauth-clients**");
+          await alert.getByRole("button", { name: "Try again" }).click();
+          await acting(page).getByText("rejected your OAuth client").waitFor();
+          assert.equal(await alert.count(), 0);
+        },
+        { as: world.console.keys.acting, expects: [AWAY] },
+      ));
+
+    test("asks for nothing but the session, the summary, and then what is in it", () =>
       visit("/", async (page) => {
         // All that the first visit asks has been asked.
         await chart(page, "platform").getByRole("link", { name: "GitHub", exact: true }).waitFor();
@@ -202,7 +293,14 @@ export function consoleOverview(world) {
         release();
         await chart(page, "platform").getByRole("link", { name: "GitHub", exact: true }).waitFor();
         assert.equal(await page.getByText("Loading the numbers…").count(), 0);
-        assert.deepEqual(asked, ["/v1/whoami", "/v1/vault/summary", "/v1/available-connectors"]);
+        await acting(page)
+          .getByRole("link", { name: /inactive$/ })
+          .nth(1)
+          .waitFor();
+        // How many of the failed, and of the degraded, are inactive.
+        const [lists, catalog] = [["/v1/vault/connections", "/v1/vault/connections"], "/v1/available-connectors"];
+        assert.deepEqual(asked.slice(0, 2), ["/v1/whoami", "/v1/vault/summary"]);
+        assert.deepEqual(asked.slice(2).sort(), [catalog, ...lists]);
       }));
 
     test("with its code", () =>

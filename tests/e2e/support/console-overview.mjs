@@ -8,3 +8,5 @@ export const drawn = (page) => chart(page, "platform").waitFor();
 
 /** Takes the service away. */
 export const away = (page, path = "**/v1/**") => page.route(path, (route) => route.abort("connectionrefused"));
+/** What does not work, by who must act on it. */
+export const acting = (page) => page.getByRole("region", { name: "Who must act" });

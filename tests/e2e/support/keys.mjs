@@ -4,7 +4,8 @@ import { crc32 } from "node:zlib";
 import { secrets } from "./http.mjs";
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-const USUAL = "catalog:read connections:read connections:write";
+/** What a key may do unless a test says otherwise. */
+export const USUAL = "catalog:read connections:read connections:write";
 /** Every scope. */
 export const ALL = `${USUAL} sessions:create connections:connect credentials:read credentials:write clients:read clients:write connections:call events:read webhooks:read webhooks:write`;
 

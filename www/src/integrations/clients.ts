@@ -13,10 +13,11 @@ async function all<Row>(list: List<Row>): Promise<Row[]> {
 }
 
 /** All OAuth clients, by platform. */
-export function useClients() {
+export function useClients(isAsked = true) {
   const { vault } = useSession();
   return useQuery<OauthClient[]>({
     queryKey: CLIENTS,
+    enabled: isAsked,
     queryFn: ({ signal }) => all(vault.oauthClients.list({ limit: ROWS_AT_A_TIME }, { signal })),
   });
 }

@@ -203,7 +203,7 @@ interface ClientProps {
 
 function Client({ client, name, image, onDelete }: ClientProps) {
   const { may } = useSession();
-  const { platform, authMethod, clientId, hasSecret, scopes, updatedAt } = client;
+  const { platform, authMethod, clientId, hasSecret, scopes, rejectedSince, updatedAt } = client;
   const more = Object.entries({ ...client.authorizationParameters, ...client.variables });
   return (
     <li class="card client">
@@ -219,6 +219,12 @@ function Client({ client, name, image, onDelete }: ClientProps) {
           </>
         )}
       </ClientHead>
+      {rejectedSince && (
+        <p class="note" data-tone="bad">
+          The platform rejected this client <When at={rejectedSince} />. Its connections can't be renewed until it is
+          corrected.
+        </p>
+      )}
       <dl class="facts">
         <dt>Client ID</dt>
         <dd class="copied">

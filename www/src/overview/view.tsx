@@ -12,6 +12,7 @@ import { Logo } from "../parts/logo";
 import { Page } from "../parts/page";
 import { Snippet, pathOf } from "../parts/snippet";
 import { useSession } from "../session/session";
+import { Attention } from "./attention";
 import { BarChart, type Bar, share } from "./chart";
 import "./overview.css";
 
@@ -104,6 +105,7 @@ function Numbers({ summary }: { summary: ConnectionSummary }) {
       {active.false > 0 && (
         <p class="muted small">The charts include inactive connections; their links list only the active ones.</p>
       )}
+      <Attention summary={summary} />
       <div class="breakdowns">
         <div>
           <Breakdown id="by-state" title="By state">

@@ -6,10 +6,11 @@ import { useSession } from "../session/session";
 const WEBHOOKS = ["webhooks"];
 
 /** All webhooks, oldest first. */
-export function useWebhooks() {
+export function useWebhooks(isAsked = true) {
   const { vault } = useSession();
   return useQuery<Webhook[]>({
     queryKey: WEBHOOKS,
+    enabled: isAsked,
     queryFn: ({ signal }) => vault.webhooks.list({ signal }),
   });
 }
