@@ -5,11 +5,45 @@ import { root } from "../scripts/lib/paths.mjs";
 
 // wrangler's own.
 const wrangler = createRequire(import.meta.url).resolve("wrangler");
-const { convertV4MiniflareOptions, Miniflare } = createRequire(wrangler)("miniflare");
+const { convertV4MiniflareOptions, Miniflare, Response } = createRequire(wrangler)("miniflare");
 
 // What wrangler.toml names: it decides where in the folder a database lies.
 const DATABASE = "00000000-0000-0000-0000-000000000000";
 const NAMESPACE = "00000000000000000000000000000000";
+
+/**
+ * The Worker, and beside it a way to run its schedule, or a message of its queue, which tells what that asked of D1 and what
+ * it sent to the queue.
+ */
+const ENTRY = `
+import worker from "./index.js";
+const counting = (database, cost) => ({
+  prepare: (sql) => database.prepare(sql),
+  async batch(statements) {
+    const results = await database.batch(statements);
+    cost.calls += 1;
+    for (const { meta } of results) {
+      cost.rows_read += meta.rows_read;
+      cost.rows_written += meta.rows_written;
+    }
+    return results;
+  },
+});
+async function run(request, env) {
+  const [cost, sent] = [{ calls: 0, rows_read: 0, rows_written: 0 }, []];
+  const keep = async (messages) => sent.push(...messages.map(({ body }) => body));
+  const own = { ...env, VAULT: counting(env.VAULT, cost), WORK: { sendBatch: keep } };
+  const body = await request.text();
+  const retry = () => { throw new Error("the message was not done"); };
+  if (body) await worker.queue({ messages: [{ body, ack() {}, retry }] }, own);
+  else await worker.scheduled({}, own);
+  return Response.json({ cost, sent });
+}
+export default {
+  fetch: (request, env, ctx) =>
+    request.url.endsWith("/bench/run") ? run(request, env) : worker.fetch(request, env, ctx),
+};
+`;
 
 /** What `server-timing` tells of a request's cost in D1. */
 function costOf(headers) {
@@ -27,12 +61,14 @@ export class Vault {
   #address;
   #secret;
 
-  static async open(state, compatibilityDate, secret) {
+  /** `platforms`: what answers for other services, which nobody asks otherwise. */
+  static async open(state, compatibilityDate, secret, platforms) {
     const vault = new Vault();
     const build = join(root, "build");
     vault.#runtime = new Miniflare(
       convertV4MiniflareOptions({
         modules: [
+          { type: "ESModule", path: join(build, "bench.js"), contents: ENTRY },
           { type: "ESModule", path: join(build, "index.js") },
           { type: "CompiledWasm", path: join(build, "index_bg.wasm") },
         ],
@@ -40,6 +76,8 @@ export class Vault {
         compatibilityDate,
         d1Databases: { VAULT: DATABASE },
         kvNamespaces: { CATALOG: NAMESPACE },
+        bindings: { VAULT_KEYS: `bench:${Buffer.alloc(32, 1).toString("base64")}` },
+        outboundService: (request) => platforms(request, Response),
         resourcePersistencePath: join(state, "v3"),
         unsafeDirectSockets: [{}],
       }),
@@ -51,6 +89,23 @@ export class Vault {
 
   close() {
     return this.#runtime.dispose();
+  }
+
+  /** Runs the schedule once, or a message of the queue: what it cost in D1, what it sent to the queue, and milliseconds. */
+  async run(message) {
+    const start = performance.now();
+    const answer = await fetch(new URL("/bench/run", this.#address), { method: "POST", body: message ?? "" });
+    if (answer.status !== 200) throw new Error(`the run failed: ${await answer.text()}`);
+    return { status: 200, ms: performance.now() - start, ...(await answer.json()) };
+  }
+
+  /** Runs a statement on the database. */
+  async sql(sql, ...values) {
+    const database = await this.#runtime.getD1Database("VAULT");
+    return database
+      .prepare(sql)
+      .bind(...values)
+      .run();
   }
 
   /** Sends a request: its status, body, link, cost in D1, and milliseconds. */
