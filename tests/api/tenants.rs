@@ -1,5 +1,7 @@
 //! A hundred thousand random requests of six tenants in three databases who know everything about each other except the
-//! keys: ids, connection keys, filters, cursors and entity tags. None sees or changes another's data.
+//! keys: ids, connection keys, filters, cursors and entity tags. None sees or changes another's data, nor do their agents.
+
+mod agents;
 
 use std::collections::HashMap;
 
@@ -35,6 +37,42 @@ fn identity(chance: &mut Chance) -> String {
     format!("{}{}", chance.pick(&["id-", "ID-", "é::"]), chance.below(30))
 }
 
+/// Has triggers record the tenant of every write to these tables.
+fn record_writes(api: &Api, tables: &[&str]) {
+    for database in shards().map(|shard| api.world.database_of(shard)) {
+        database
+            .execute_batch("CREATE TEMP TABLE written (account TEXT, environment TEXT)")
+            .unwrap();
+        for table in tables {
+            for (event, row) in
+                [("INSERT", "NEW"), ("UPDATE", "NEW"), ("UPDATE", "OLD"), ("DELETE", "OLD")]
+            {
+                let sql = format!(
+                    "CREATE TEMP TRIGGER {table}_{event}_{row} AFTER {event} ON main.{table} BEGIN INSERT INTO written VALUES ({row}.account, {row}.environment); END"
+                );
+                database.execute_batch(&sql).unwrap();
+            }
+        }
+    }
+}
+
+/// The tenants written to since the last call, as `shard account environment`.
+fn written(api: &Api) -> Vec<String> {
+    let of_shard = |shard: Shard| {
+        let sql = format!(
+            "SELECT DISTINCT '{} ' || account || ' ' || environment FROM temp.written",
+            shard.number()
+        );
+        let written = api.world.within(shard, || api.world.texts(&sql));
+        if !written.is_empty() {
+            let database = api.world.database_of(shard);
+            database.prepare_cached("DELETE FROM temp.written").unwrap().execute([]).unwrap();
+        }
+        written
+    };
+    shards().into_iter().flat_map(of_shard).collect()
+}
+
 struct Crowd {
     api: Api,
     chance: Chance,
@@ -61,22 +99,7 @@ impl Crowd {
                 tenants.push(Tenant { environment: environment.as_str(), rows: Vec::new() });
             }
         }
-        // Triggers record the tenant of every write.
-        for database in shards().map(|shard| api.world.database_of(shard)) {
-            database
-                .execute_batch("CREATE TEMP TABLE written (account TEXT, environment TEXT)")
-                .unwrap();
-            for table in ["connections", "connection_tags", "connection_counts", "api_keys"] {
-                for (event, row) in
-                    [("INSERT", "NEW"), ("UPDATE", "NEW"), ("UPDATE", "OLD"), ("DELETE", "OLD")]
-                {
-                    let sql = format!(
-                        "CREATE TEMP TRIGGER {table}_{event}_{row} AFTER {event} ON main.{table} BEGIN INSERT INTO written VALUES ({row}.account, {row}.environment); END"
-                    );
-                    database.execute_batch(&sql).unwrap();
-                }
-            }
-        }
+        record_writes(&api, &["connections", "connection_tags", "connection_counts", "api_keys"]);
         let (owners, ids, cursors) = Default::default();
         let mut crowd =
             Self { api, chance: Chance(7), tenants, keys, owners, ids, cursors, sent: 0 };
@@ -101,27 +124,10 @@ impl Crowd {
         self.chance.pick(&self.keys[who]).clone()
     }
 
-    /// The tenants written to since the last call, as `shard account environment`.
-    fn written(&self) -> Vec<String> {
-        let of_shard = |shard: Shard| {
-            let sql = format!(
-                "SELECT DISTINCT '{} ' || account || ' ' || environment FROM temp.written",
-                shard.number()
-            );
-            let written = self.api.world.within(shard, || self.api.world.texts(&sql));
-            if !written.is_empty() {
-                let database = self.api.world.database_of(shard);
-                database.prepare_cached("DELETE FROM temp.written").unwrap().execute([]).unwrap();
-            }
-            written
-        };
-        shards().into_iter().flat_map(of_shard).collect()
-    }
-
     fn assert_only_own(&self, who: usize, wrote: bool) {
         let (shard, account) = (shards()[who / 2].number(), Self::account(who));
         let own = format!("{shard} {account} {}", self.tenants[who].environment);
-        assert_eq!(self.written(), if wrote { vec![own] } else { Vec::new() });
+        assert_eq!(written(&self.api), if wrote { vec![own] } else { Vec::new() });
     }
 
     /// Asserts that every connection in a response belongs to the asking tenant.

@@ -16,13 +16,13 @@ use crate::connect::{KEYS, send, set_client, text};
 use crate::support::{Api, body, config, connector, with_header};
 
 /// A platform's answer, with headers.
-fn answered(status: u16, headers: &[(&str, &str)], body: &str) -> HttpResponse {
+pub fn answered(status: u16, headers: &[(&str, &str)], body: &str) -> HttpResponse {
     let headers = headers.iter().map(|(name, value)| ((*name).into(), (*value).into()));
     HttpResponse { status, headers: headers.collect(), body: body.into() }
 }
 
 /// Lets platforms answer by a function.
-fn platform(
+pub fn platform(
     api: &Api,
     mut answer: impl FnMut(&HttpRequest) -> Result<HttpResponse, HttpError> + 'static,
 ) {
@@ -47,7 +47,7 @@ fn method(kind: &str, more: &Value) -> Value {
 }
 
 /// Platforms with all ways to authenticate, and what is stored of `acme`'s actions.
-fn calling(settings: &[(&str, &str)], units: Units) -> Api {
+pub fn calling(settings: &[(&str, &str)], units: Units) -> Api {
     let own = [("VAULT_KEYS", KEYS), ("SESSION_SECRET", "0123456789abcdef0123456789abcdef")];
     let api = Api::new(config(&[&own, settings].concat()));
     let server = |url: &str| json!({"url": url, "description": null});
@@ -141,11 +141,11 @@ fn acme(api: &Api) -> String {
 }
 
 /// What was sent to platforms so far; forgets it.
-fn sent(api: &Api) -> Vec<HttpRequest> {
+pub fn sent(api: &Api) -> Vec<HttpRequest> {
     api.world.sent.take()
 }
 
-fn header<'r>(request: &'r HttpRequest, name: &str) -> Option<&'r str> {
+pub fn header<'r>(request: &'r HttpRequest, name: &str) -> Option<&'r str> {
     let mut values = request.headers.iter().filter(|(known, _)| known == name);
     let value = values.next().map(|(_, value)| value.as_str());
     assert!(values.next().is_none(), "{name} twice: {request:?}");

@@ -1,0 +1,409 @@
+//! Agents of six tenants in three databases, with keys and with tokens of users, who know all ids of each other. By
+//! `POST /mcp`, none sees, runs or connects again what its key, or its token's user, may not.
+
+use std::collections::BTreeSet;
+
+use connector_vault::access::key::ApiKey;
+use connector_vault::api::Request;
+use connector_vault::terms::{Environment, Scope};
+use serde_json::{Value, json};
+
+use super::{ACCOUNTS, record_writes, shards, written};
+use crate::call::{answered, calling, header, platform, sent};
+use crate::chance::Chance;
+use crate::sessions::asking;
+use crate::support::{Api, anonymous, as_key, body, units, with_body, with_header};
+use crate::vault::UNKNOWN_ID;
+
+const REQUESTS: usize = 4_000;
+/// Alike but for their case.
+const IDENTITIES: [&str; 3] = ["ann", "Ann", "bob"];
+/// The first one has an action, and is connected by a link.
+const PLATFORMS: [&str; 2] = ["acme", "bearer"];
+/// The scopes of a token, and the tools that they are for.
+const SCOPES: [(&str, &str); 4] = [
+    ("catalog:read", "describe_action"),
+    ("connections:read", "list_connections"),
+    ("connections:call", "run_action"),
+    ("connections:connect", "start_connect"),
+];
+/// Tables whose rows belong to a tenant.
+const TABLES: [&str; 4] = ["connections", "credentials", "connect_attempts", "events"];
+
+/// A connection; its access token is its id.
+struct Held {
+    id: String,
+    tenant: usize,
+    identity: &'static str,
+    platform: &'static str,
+}
+
+/// Who an agent acts for.
+struct Agent {
+    secret: String,
+    tenant: usize,
+    /// A token's user, and the platforms that it is confined to.
+    user: Option<(&'static str, Option<&'static str>)>,
+    /// A token's scopes. A key has all.
+    scopes: Vec<&'static str>,
+}
+
+impl Agent {
+    fn has(&self, platform: &str) -> bool {
+        self.user.is_none_or(|(_, only)| only.is_none_or(|only| only == platform))
+    }
+
+    fn sees(&self, tenant: usize, identity: &str, platform: &str) -> bool {
+        let is_user = self.user.is_none_or(|(own, _)| own == identity);
+        self.tenant == tenant && is_user && self.has(platform)
+    }
+
+    fn sees_held(&self, held: &Held) -> bool {
+        self.sees(held.tenant, held.identity, held.platform)
+    }
+
+    fn may(&self, tool: &str) -> bool {
+        SCOPES.iter().any(|(scope, known)| *known == tool && self.scopes.contains(scope))
+    }
+}
+
+struct Agents {
+    api: Api,
+    chance: Chance,
+    held: Vec<Held>,
+    callers: Vec<Agent>,
+    /// The ids of attempts to connect, each with its tenant, identity and platform.
+    attempts: Vec<(String, usize, String, &'static str)>,
+    /// How many calls reached a platform, per tenant.
+    ran: [usize; 6],
+    /// How often the caller might do what it asked for, and how often not.
+    seen: [usize; 2],
+}
+
+fn tenants() -> impl Iterator<Item = (usize, Environment)> {
+    let of_account = |account| Environment::ALL.map(|environment| (account, environment));
+    (0..ACCOUNTS.len()).flat_map(of_account)
+}
+
+impl Agents {
+    fn new() -> Self {
+        let get = json!({
+            "title": "Get a thing", "key": "getThing", "method": "GET", "modelName": "Thing",
+            "facts": {"path": "/things"}, "parameters": [], "responses": [],
+        });
+        let mut api = calling(&[("CALL_EVENTS", "all")], units(json!({}), &[get], &[]));
+        platform(&api, |_| Ok(answered(200, &[("content-type", "application/json")], "{}")));
+        let mut keys: Vec<ApiKey> = Vec::new();
+        for (account, environment) in tenants() {
+            let shard = shards()[account];
+            api.world.add(shard);
+            keys.push(api.world.key_in(shard, ACCOUNTS[account], environment, &Scope::ALL, None));
+        }
+        let (attempts, ran, seen) = Default::default();
+        let mut all = Self {
+            api,
+            chance: Chance(18),
+            held: Vec::new(),
+            callers: Vec::new(),
+            attempts,
+            ran,
+            seen,
+        };
+        for (tenant, key) in keys.iter().enumerate() {
+            all.fill(tenant, key);
+        }
+        record_writes(&all.api, &TABLES);
+        all
+    }
+
+    /// The connections of a tenant, its key and the tokens of its users.
+    fn fill(&mut self, tenant: usize, key: &ApiKey) {
+        let send = |method: &str, path: &str, document: &Value, status: u16| {
+            let response =
+                self.api.send(&with_body(as_key(key, method, path), &document.to_string()));
+            assert_eq!(response.status, status, "{}", String::from_utf8_lossy(&response.body));
+            response
+        };
+        let client = json!({"clientId": "an id", "clientSecret": "a secret", "scopes": ["read"]});
+        send("PUT", "/v1/oauth-clients/acme", &client, 201);
+        let all_scopes = SCOPES.map(|(scope, _)| scope);
+        let key_agent = Agent {
+            secret: key.reveal().to_owned(),
+            tenant,
+            user: None,
+            scopes: all_scopes.into(),
+        };
+        self.callers.push(key_agent);
+        for identity in IDENTITIES {
+            for platform in PLATFORMS {
+                let new =
+                    json!({"platform": platform, "identity": identity, "identityType": "user"});
+                let created = body(&send("POST", "/v1/vault/connections", &new, 201));
+                let id = created["id"].as_str().unwrap().to_owned();
+                let credentials = match platform {
+                    "acme" => json!({"type": "oauth2", "accessToken": id}),
+                    _ => json!({"type": "bearer", "token": id}),
+                };
+                let path = format!("/v1/vault/connections/{id}/credentials");
+                send("PUT", &path, &credentials, 204);
+                self.held.push(Held { id, tenant, identity, platform });
+            }
+            for only in [None, Some("acme"), Some("bearer")] {
+                let scopes: Vec<&str> =
+                    all_scopes.into_iter().filter(|_| self.chance.percent(80)).collect();
+                let scopes = if scopes.is_empty() { all_scopes.into() } else { scopes };
+                let mut wish = json!({
+                    "identity": identity, "identityType": "user", "scopes": scopes, "ttlSeconds": 3600,
+                });
+                if let Some(only) = only {
+                    wish["platforms"] = json!([only]);
+                }
+                let made = self.api.send(&asking(key, &wish));
+                let secret = body(&made)["token"].as_str().unwrap().to_owned();
+                self.callers.push(Agent { secret, tenant, user: Some((identity, only)), scopes });
+            }
+        }
+    }
+
+    /// Calls a tool, in either version of the protocol and with the secret in either header. Returns its result, and whether
+    /// the caller has the scope.
+    fn call(&mut self, who: usize, name: &str, arguments: &Value, more: &Value) -> Option<Value> {
+        let agent = &self.callers[who];
+        let is_latest = !more.is_null() || self.chance.percent(50);
+        let mut params = json!({"name": name, "arguments": arguments});
+        let secret = if self.chance.percent(50) {
+            ("authorization", format!("Bearer {}", agent.secret))
+        } else {
+            ("x-service-secret", agent.secret.clone())
+        };
+        let mut headers = vec![secret];
+        if is_latest {
+            params["_meta"] = json!({
+                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientCapabilities": {},
+            });
+            headers.push(("mcp-protocol-version", "2026-07-28".to_owned()));
+            headers.push(("mcp-method", "tools/call".to_owned()));
+            headers.push(("mcp-name", name.to_owned()));
+        }
+        for (member, value) in more.as_object().into_iter().flatten() {
+            params[member] = value.clone();
+        }
+        let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+        let mut request: Request = with_body(anonymous("POST", "/mcp"), &message.to_string());
+        for (name, value) in &headers {
+            request = with_header(request, name, value);
+        }
+        let response = self.api.send(&request);
+        assert_eq!(response.status, 200, "{}", String::from_utf8_lossy(&response.body));
+        let result = body(&response)["result"].clone();
+        let content = &result["structuredContent"];
+        if self.callers[who].may(name) {
+            return Some(result);
+        }
+        assert_eq!(
+            (&result["isError"], &content["code"]),
+            (&json!(true), &json!("insufficient_scope"))
+        );
+        assert_eq!(sent(&self.api).len(), 0);
+        None
+    }
+
+    /// A refusal must be that of something that nobody has.
+    fn refused(&mut self, result: &Value, code: &str, of_nothing: Option<&Value>) {
+        let content = &result["structuredContent"];
+        assert_eq!(
+            (&result["isError"], &content["code"]),
+            (&json!(true), &json!(code)),
+            "{content}"
+        );
+        let alike = |result: &Value| {
+            let mut content = result["structuredContent"].clone();
+            content.as_object_mut().unwrap().remove("requestId");
+            content
+        };
+        if let Some(of_nothing) = of_nothing {
+            assert_eq!(alike(result), alike(of_nothing));
+        }
+        assert_eq!((sent(&self.api).len(), written(&self.api)), (0, Vec::new()));
+        self.seen[1] += 1;
+    }
+
+    fn own(&self, who: usize) -> Vec<String> {
+        let tenant = self.callers[who].tenant;
+        let (account, environment) = tenants().nth(tenant).unwrap();
+        vec![format!(
+            "{} {} {}",
+            shards()[account].number(),
+            ACCOUNTS[account],
+            environment.as_str()
+        )]
+    }
+
+    fn list(&mut self, who: usize) {
+        let (platform, identity) =
+            (self.chance.maybe(40, &PLATFORMS), self.chance.maybe(40, &IDENTITIES));
+        let mut wish = json!({"limit": 100});
+        for (name, value) in [("platform", platform), ("identity", identity)] {
+            if let Some(value) = value {
+                wish[name] = json!(value);
+            }
+        }
+        let Some(result) = self.call(who, "list_connections", &wish, &Value::Null) else { return };
+        let matches = |held: &&Held| {
+            self.callers[who].sees_held(held)
+                && platform.is_none_or(|platform| held.platform == platform)
+                && identity.is_none_or(|identity| held.identity == identity)
+        };
+        let expected: BTreeSet<&str> =
+            self.held.iter().filter(matches).map(|held| held.id.as_str()).collect();
+        let rows = result["structuredContent"]["rows"].as_array().unwrap();
+        let shown: BTreeSet<&str> = rows.iter().map(|row| row["id"].as_str().unwrap()).collect();
+        assert_eq!((shown, rows.len()), (expected.clone(), expected.len()), "{wish}");
+        self.seen[usize::from(expected.is_empty())] += 1;
+        assert_eq!(written(&self.api), Vec::<String>::new());
+    }
+
+    fn describe(&mut self, who: usize) {
+        let wish = json!({"platform": "acme", "key": "getThing"});
+        let Some(result) = self.call(who, "describe_action", &wish, &Value::Null) else { return };
+        if self.callers[who].has("acme") {
+            assert_eq!(result["structuredContent"]["key"], "getThing");
+            self.seen[0] += 1;
+        } else {
+            self.refused(&result, "platform_not_found", None);
+        }
+    }
+
+    fn run(&mut self, who: usize) {
+        let at = self.chance.below(self.held.len());
+        let wish = |id: &str| json!({"connection": id, "key": "getThing"});
+        let id = self.held[at].id.clone();
+        let Some(result) = self.call(who, "run_action", &wish(&id), &Value::Null) else { return };
+        let (agent, held) = (&self.callers[who], &self.held[at]);
+        if !agent.sees_held(held) {
+            let nothing = self.call(who, "run_action", &wish(UNKNOWN_ID), &Value::Null);
+            return self.refused(&result, "connection_not_found", nothing.as_ref());
+        }
+        if held.platform != "acme" {
+            return self.refused(&result, "action_not_found", None);
+        }
+        assert_eq!(result["isError"], json!(false), "{result}");
+        let asked = sent(&self.api);
+        let bearer = format!("Bearer {id}");
+        assert_eq!((asked.len(), header(&asked[0], "authorization")), (1, Some(bearer.as_str())));
+        assert_eq!(written(&self.api), self.own(who));
+        self.ran[self.callers[who].tenant] += 1;
+        self.seen[0] += 1;
+    }
+
+    /// Connects an account again, by the id of its connection.
+    fn reconnect(&mut self, who: usize) {
+        let at = self.chance.below(self.held.len());
+        let (id, platform) = (self.held[at].id.clone(), self.held[at].platform);
+        if platform != "acme" {
+            return;
+        }
+        let wish = |id: &str| json!({"connection": id});
+        let Some(result) = self.call(who, "start_connect", &wish(&id), &Value::Null) else {
+            return;
+        };
+        if self.callers[who].sees_held(&self.held[at]) {
+            let identity = self.held[at].identity.to_owned();
+            return self.began(who, &result, identity, platform);
+        }
+        let nothing = self.call(who, "start_connect", &wish(UNKNOWN_ID), &Value::Null);
+        self.refused(&result, "connection_not_found", nothing.as_ref());
+    }
+
+    /// Connects a new account for somebody.
+    fn connect(&mut self, who: usize) {
+        let identity =
+            format!("{}{}", self.chance.pick(&IDENTITIES), self.chance.pick(&["", "-new"]));
+        let wish = json!({"platform": "acme", "identity": identity, "identityType": "user"});
+        let Some(result) = self.call(who, "start_connect", &wish, &Value::Null) else { return };
+        let agent = &self.callers[who];
+        if !agent.sees(agent.tenant, &identity, "acme") {
+            return self.refused(&result, "insufficient_scope", None);
+        }
+        if self.held.iter().any(|held| agent.sees_held(held) && held.identity == identity) {
+            return self.refused(&result, "connection_exists", None);
+        }
+        self.began(who, &result, identity, "acme");
+    }
+
+    fn began(&mut self, who: usize, result: &Value, identity: String, platform: &'static str) {
+        let content = &result["structuredContent"];
+        if content["code"] == "too_many_requests" {
+            return;
+        }
+        assert_eq!(content["status"], "pending", "{result}");
+        assert_eq!(written(&self.api), self.own(who));
+        let id = content["id"].as_str().unwrap().to_owned();
+        self.attempts.push((id, self.callers[who].tenant, identity, platform));
+        self.seen[0] += 1;
+    }
+
+    /// Asks what became of an attempt that somebody began, as a client does that opened its link.
+    fn resume(&mut self, who: usize) {
+        let from = self.attempts.len().saturating_sub(30);
+        if self.attempts.is_empty() {
+            return;
+        }
+        let at = from + self.chance.below(self.attempts.len() - from);
+        let (id, tenant, identity, platform) = self.attempts[at].clone();
+        let state = |id: &str| json!({"requestState": id, "inputResponses": {"connect": {"action": "accept"}}});
+        let nothing = json!({});
+        let Some(result) = self.call(who, "start_connect", &nothing, &state(&id)) else { return };
+        if self.callers[who].sees(tenant, &identity, platform) {
+            assert_eq!(result["structuredContent"]["id"], id, "{result}");
+            self.seen[0] += 1;
+        } else {
+            let unknown = self.call(who, "start_connect", &nothing, &state(UNKNOWN_ID));
+            self.refused(&result, "attempt_not_found", unknown.as_ref());
+        }
+    }
+}
+
+#[test]
+fn no_agent_sees_or_runs_what_its_user_may_not() {
+    let mut all = Agents::new();
+    for _ in 0..REQUESTS {
+        let who = all.chance.below(all.callers.len());
+        match all.chance.below(100) {
+            0..25 => all.list(who),
+            25..30 => all.describe(who),
+            30..70 => all.run(who),
+            70..82 => all.reconnect(who),
+            82..92 => all.connect(who),
+            _ => all.resume(who),
+        }
+    }
+    assert!(all.seen.iter().all(|count| *count > 500), "{:?}", all.seen);
+    // Every call is told of in the feed of its own tenant, and nowhere else.
+    for (tenant, ran) in all.ran.into_iter().enumerate() {
+        let key = all.callers.iter().find(|agent| agent.tenant == tenant).unwrap().secret.clone();
+        let (mut after, mut told) = (String::new(), 0);
+        loop {
+            let path = format!("/v1/events?types=connection.called&limit=500{after}");
+            let page = body(&all.api.send(&with_header(
+                anonymous("GET", &path),
+                "x-service-secret",
+                &key,
+            )));
+            let rows = page["rows"].as_array().unwrap();
+            for row in rows {
+                let id = row["data"]["connection"]["id"].as_str().unwrap();
+                let held = all.held.iter().find(|held| held.id == id).unwrap();
+                assert_eq!(held.tenant, tenant);
+            }
+            told += rows.len();
+            if rows.is_empty() {
+                break;
+            }
+            after = format!("&after={}", page["next"].as_str().unwrap());
+        }
+        assert!(ran > 0);
+        assert_eq!(told, ran);
+    }
+}
