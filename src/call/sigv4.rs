@@ -30,6 +30,50 @@ pub fn hash(body: &[u8]) -> String {
     KeyHash(Sha256::digest(body).into()).to_string()
 }
 
+/// An address as a request must have it to be signed, each part escaped in the one way of the canonical request. Servers
+/// then come to the same signature, whether they sign what they receive or what they read in it. There is no plus in it:
+/// services disagree on what that stands for.
+#[must_use]
+pub fn canonical(url: &str) -> String {
+    let (address, query) = url.split_once('?').unwrap_or((url, ""));
+    let (origin, path) = split_path(address);
+    let path: Vec<String> = path.split('/').map(escaped).collect();
+    let mut canonical = origin.to_owned() + &path.join("/");
+    let mut between = '?';
+    for (name, value) in pairs(query) {
+        canonical.push(between);
+        canonical.push_str(&name);
+        if let Some(value) = value {
+            canonical.push('=');
+            canonical.push_str(&value);
+        }
+        between = '&';
+    }
+    canonical
+}
+
+/// An address without its query, as its origin and its path.
+fn split_path(address: &str) -> (&str, &str) {
+    let host = address.find("://").map_or(0, |at| at.saturating_add("://".len()));
+    let path = address.get(host..).and_then(|rest| rest.find('/'));
+    let at = path.map_or(address.len(), |at| at.saturating_add(host));
+    address.split_at_checked(at).unwrap_or((address, ""))
+}
+
+/// A text escaped in one way, whichever way it was before.
+fn escaped(text: &str) -> String {
+    decode(text).map_or_else(|| encode(text), |plain| encode(&plain))
+}
+
+/// The names and values of a query, escaped in one way.
+fn pairs(query: &str) -> impl Iterator<Item = (String, Option<String>)> {
+    query.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
+        let (name, value) =
+            pair.split_once('=').map_or((pair, None), |(name, value)| (name, Some(value)));
+        (escaped(name), value.map(escaped))
+    })
+}
+
 impl Signer<'_> {
     /// Whether the service is Amazon S3, which signs a little differently.
     #[must_use]
@@ -76,9 +120,8 @@ impl Signer<'_> {
         stamp: &str,
     ) -> String {
         let (address, query) = url.split_once('?').unwrap_or((url, ""));
-        let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
-        let (host, path) =
-            rest.split_at_checked(rest.find('/').unwrap_or(rest.len())).unwrap_or((rest, ""));
+        let (origin, path) = split_path(address);
+        let host = origin.split_once("://").map_or(origin, |(_, host)| host);
         let usual = if address.starts_with("https:") { ":443" } else { ":80" };
         let host = host.strip_suffix(usual).unwrap_or(host).to_ascii_lowercase();
         let mut signed = [signed, &[("host", &host)]].concat();
@@ -123,10 +166,7 @@ impl Signer<'_> {
         if path.is_empty() {
             return "/".to_owned();
         }
-        let segment = |segment: &str| match decode(segment) {
-            Some(plain) if self.is_s3() => encode(&plain),
-            _ => encode(segment),
-        };
+        let segment = if self.is_s3() { escaped } else { encode };
         let segments = path.split('/').map(segment);
         segments.collect::<Vec<_>>().join("/")
     }
@@ -134,12 +174,8 @@ impl Signer<'_> {
 
 /// The query as it is signed: names and values encoded in one way, and sorted.
 fn canonical_query(query: &str) -> String {
-    let plain = |text: &str| decode(text).map_or_else(|| encode(text), |plain| encode(&plain));
-    let pair = |pair: &str| {
-        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        (plain(name), plain(value))
-    };
-    let mut pairs: Vec<_> = query.split('&').filter(|pair| !pair.is_empty()).map(pair).collect();
+    let mut pairs: Vec<_> =
+        pairs(query).map(|(name, value)| (name, value.unwrap_or_default())).collect();
     pairs.sort();
     let pairs = pairs.into_iter().map(|(name, value)| format!("{name}={value}"));
     pairs.collect::<Vec<_>>().join("&")
@@ -156,7 +192,7 @@ pub fn stamp(milliseconds: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Signer, UNSIGNED, hash, stamp};
+    use super::{Signer, UNSIGNED, canonical, hash, stamp};
 
     /// Of AWS's published suite of test vectors for version 4.
     const SUITE: Signer<'_> = Signer {
@@ -292,6 +328,32 @@ mod tests {
             let own = vec![("x-amz-content-sha256", payload.as_str()), ("x-amz-date", at)];
             let value = S3.authorization(method, &url, &[headers, own].concat(), payload, at);
             assert!(value.ends_with(signature), "{path}: {value}");
+        }
+    }
+
+    #[test]
+    fn an_address_is_sent_as_it_is_signed() {
+        for (url, expected) in [
+            ("https://b.example", "https://b.example"),
+            ("http://b.example:8080/a//b/", "http://b.example:8080/a//b/"),
+            (
+                "https://b.example/!'()*$&,;=:@+ é",
+                "https://b.example/%21%27%28%29%2A%24%26%2C%3B%3D%3A%40%2B%20%C3%A9",
+            ),
+            (
+                "https://b.example/a%2Fb%2fc%7E%61/100%/%ff",
+                "https://b.example/a%2Fb%2Fc~a/100%25/%25ff",
+            ),
+            ("https://b.example/k?acl", "https://b.example/k?acl"),
+            (
+                "https://b.example/?prefix=a/b'&x=&=&y=b=c+",
+                "https://b.example/?prefix=a%2Fb%27&x=&=&y=b%3Dc%2B",
+            ),
+        ] {
+            assert_eq!(canonical(url), expected);
+            assert_eq!(canonical(expected), expected);
+            let (_, path) = super::split_path(expected.split('?').next().unwrap());
+            assert!(path.is_empty() || S3.canonical_path(path) == path, "{path}");
         }
     }
 

@@ -238,8 +238,7 @@ impl<P: Ports> Line<'_, '_, P> {
         let mut url = placed.url(&url);
         let mut headers = placed.over(call.headers.clone());
         if let Kind::AwsSigv4 { service, regions } = &method.kind {
-            // Services disagree on what a plus stands for; a signature must not.
-            url = url.replace('+', "%2B");
+            url = sigv4::canonical(&url);
             let signer = signer(&self.fresh.held, service, regions);
             let payload = match call.payload {
                 Payload::Bytes(bytes) => sigv4::hash(bytes),

@@ -1,0 +1,179 @@
+// Signed calls, against a server of Amazon's protocols that checks each signature by what is on the wire.
+import assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { App, SCOPES, VAULT_KEY } from "./support/connecting.mjs";
+import { key, store } from "./support/keys.mjs";
+import { Moto } from "./support/moto.mjs";
+import { SESSION_SECRET, Server } from "./support/server.mjs";
+import { State, build, folder, importPlatforms } from "./support/workspace.mjs";
+
+const BUCKET = "odd-characters";
+const KEYS = [
+  "plain.txt",
+  "!'()*",
+  "a b+c",
+  "$&,;=:@",
+  "~-._",
+  "100%",
+  "%41%2F",
+  "a?b#c",
+  '[x]{y}|^`"<>',
+  "back\\slash",
+  "é名🦀",
+  "a/b//c/",
+  ".hidden/..x",
+];
+/** Longer than what is held to be signed: it goes unsigned, as a stream. */
+const LONG = Buffer.alloc(3 << 20, "long");
+
+const parameter = (name, place) => ({ name, in: place, required: place === "path", schema: { type: "string" } });
+const ok = { responses: { 200: { description: "Done" } } };
+/** What of S3 is called, as an OpenAPI document. */
+const described = (origin) => ({
+  openapi: "3.0.3",
+  info: {
+    title: "S3",
+    version: "1",
+    "x-providerName": "amazonaws.com",
+    "x-serviceName": "s3",
+    license: { name: "MIT" },
+  },
+  servers: [{ url: origin }],
+  paths: {
+    "/{bucket}": {
+      get: {
+        operationId: "list",
+        parameters: [parameter("bucket", "path"), parameter("prefix", "query"), parameter("list-type", "query")],
+        ...ok,
+      },
+    },
+    "/{bucket}/{key}": {
+      parameters: [parameter("bucket", "path"), parameter("key", "path")],
+      get: { operationId: "get", ...ok },
+      delete: { operationId: "delete", ...ok },
+      put: {
+        operationId: "put",
+        requestBody: {
+          required: true,
+          content: { "application/octet-stream": { schema: { type: "string", format: "binary" } } },
+        },
+        ...ok,
+      },
+    },
+  },
+  components: { securitySchemes: { hmac: { type: "apiKey", name: "Authorization", in: "header" } } },
+  security: [{ hmac: [] }],
+});
+
+describe("calls that are signed", () => {
+  let [moto, state, server, opened, app, id] = [];
+  const made = key({ scopes: `${SCOPES} connections:call`, account: "signing" });
+
+  before(async () => {
+    await build();
+    moto = await Moto.start();
+    const sources = join(folder, "s3-documents");
+    mkdirSync(sources, { recursive: true });
+    writeFileSync(join(sources, "s3.json"), JSON.stringify(described(moto.origin)));
+    const providers = join(folder, "s3-providers.toml");
+    writeFileSync(providers, "");
+    const catalog = await importPlatforms("s3", sources, providers);
+    state = new State("calls-s3");
+    await state.migrate();
+    await state.publish(catalog);
+    server = await Server.start(state, {
+      name: "calls-s3",
+      variables: { LOCAL_TARGETS: "allow" },
+      secrets: { SESSION_SECRET, VAULT_KEYS: `tests:${VAULT_KEY}` },
+    });
+    opened = await state.open();
+    await store(opened.vault, [made]);
+    app = new App(() => server, made);
+    const connection = { platform: "amazonaws-s3", identity: "ann", identityType: "user" };
+    id = (await app.expect(201, "POST", "/v1/vault/connections", connection)).id;
+    await hold(moto.keys);
+    assert.equal((await call(BUCKET, { method: "PUT" })).status, 200);
+  });
+
+  after(async () => {
+    await Promise.all([server?.stop(), moto?.stop()]);
+    await opened?.close();
+  });
+
+  const hold = (keys) =>
+    app.expect(204, "PUT", `/v1/vault/connections/${id}/credentials`, {
+      type: "aws_sigv4",
+      region: "us-east-1",
+      ...keys,
+    });
+
+  /** A call that is passed on, by the runtime's own `fetch`. */
+  const call = (path, { headers, ...init } = {}) =>
+    fetch(`http://127.0.0.1:${server.port}/v1/vault/connections/${id}/proxy/${path}`, {
+      ...init,
+      headers: { "x-service-secret": made.secret, ...headers },
+    });
+  const run = async (action, path, more) => {
+    const input = { path: { bucket: BUCKET, ...path }, ...more };
+    const answer = await app.expect(200, "POST", `/v1/vault/connections/${id}/actions/${action}`, input);
+    return [answer.status, answer.body?.base64 === undefined ? answer.body : atob(answer.body.base64)];
+  };
+  /** The keys in a list, as its XML writes them. */
+  const listed = (xml) => [...xml.matchAll(/<Key>(.*?)<\/Key>/gs)].map(([, key]) => unescaped(key));
+  const unescaped = (text) =>
+    text.replace(
+      /&(lt|gt|amp|quot|#39|#34);/g,
+      (_, name) => ({ lt: "<", gt: ">", amp: "&", quot: '"' })[name] ?? String.fromCharCode(name.slice(1)),
+    );
+
+  test("the server checks signatures", async () => {
+    await hold({ ...moto.keys, secretAccessKey: "another" });
+    const refused = await call(`${BUCKET}/x`);
+    assert.deepEqual([refused.status, /SignatureDoesNotMatch/.test(await refused.text())], [403, true]);
+    await hold(moto.keys);
+    assert.equal((await call(`${BUCKET}/x`)).status, 404);
+  });
+
+  for (const name of KEYS) {
+    const shown = JSON.stringify(name);
+    const segments = (encode) => name.split("/").map(encode).join("/");
+    // What encodeURIComponent leaves as it is stands for itself as well as its escape does.
+    for (const [how, path] of [
+      ["as a client writes it", segments(encodeURIComponent)],
+      [
+        "with every octet escaped",
+        [...Buffer.from(name)].map((octet) => `%${octet.toString(16).padStart(2, "0")}`).join(""),
+      ],
+    ])
+      test(`an object ${shown} goes through the proxy, ${how}`, async () => {
+        const body = `content of ${name}`;
+        const put = await call(`${BUCKET}/${path}`, { method: "PUT", body });
+        assert.equal(put.status, 200, await put.text());
+        const got = await call(`${BUCKET}/${path}`);
+        assert.deepEqual([got.status, await got.text()], [200, body]);
+        const all = await call(`${BUCKET}?prefix=${encodeURIComponent(name)}&list-type=2`);
+        assert.deepEqual([all.status, listed(await all.text())], [200, [name]]);
+        assert.equal((await call(`${BUCKET}/${path}`, { method: "DELETE" })).status, 204);
+        assert.equal((await call(`${BUCKET}/${path}`)).status, 404);
+      });
+
+    test(`an object ${shown} is an action's`, async () => {
+      const content = `content of ${name.length}`;
+      assert.deepEqual(await run("put", { key: name }, { body: btoa(content) }), [200, null]);
+      assert.deepEqual(await run("get", { key: name }), [200, content]);
+      const [status, xml] = await run("list", {}, { query: { prefix: name, "list-type": "2" } });
+      assert.deepEqual([status, listed(xml)], [200, [name]]);
+      assert.deepEqual(await run("delete", { key: name }), [204, null]);
+      assert.equal((await run("get", { key: name }))[0], 404);
+    });
+  }
+
+  test("a long object goes as a stream, unsigned", async () => {
+    const put = await call(`${BUCKET}/long`, { method: "PUT", body: LONG });
+    assert.equal(put.status, 200, await put.text());
+    const got = await call(`${BUCKET}/long`);
+    assert.ok(LONG.equals(Buffer.from(await got.arrayBuffer())));
+  });
+});

@@ -1,0 +1,74 @@
+// A server of Amazon's protocols, PyPI's `moto`, which checks signatures with Amazon's own library.
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { setTimeout as pause } from "node:timers/promises";
+import { pythonPackages, pythonProgram } from "../../../scripts/setup/python.mjs";
+import { freePort } from "./server.mjs";
+
+const READY_MS = 60_000;
+const POLL_MS = 100;
+/** A user with rights for S3, whose making nobody checks. */
+const FIRST = [
+  { Action: "CreateUser", UserName: "ann" },
+  {
+    Action: "PutUserPolicy",
+    UserName: "ann",
+    PolicyName: "all",
+    PolicyDocument: JSON.stringify({
+      Version: "2012-10-17",
+      Statement: [{ Effect: "Allow", Action: "s3:*", Resource: "*" }],
+    }),
+  },
+  { Action: "CreateAccessKey", UserName: "ann" },
+];
+
+export class Moto {
+  /** Starts it. It has a user, whose keys are in `keys`. */
+  static async start() {
+    await pythonPackages("moto", join("tests", "python", "moto.txt"));
+    const moto = new Moto();
+    moto.port = await freePort();
+    moto.origin = `http://127.0.0.1:${moto.port}`;
+    moto.child = spawn(pythonProgram("moto", "moto_server"), ["-H", "127.0.0.1", "-p", String(moto.port)], {
+      env: { ...process.env, INITIAL_NO_AUTH_ACTION_COUNT: String(FIRST.length) },
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    moto.ended = new Promise((done) => moto.child.once("close", done));
+    const said = text(moto.child.stderr);
+    try {
+      await moto.#ready();
+      let made;
+      for (const request of FIRST) made = await moto.#iam(request);
+      const [, accessKeyId] = made.match(/<AccessKeyId>(.*)<\/AccessKeyId>/);
+      const [, secretAccessKey] = made.match(/<SecretAccessKey>(.*)<\/SecretAccessKey>/);
+      moto.keys = { accessKeyId, secretAccessKey };
+    } catch (error) {
+      await moto.stop();
+      throw new Error(await said, { cause: error });
+    }
+    return moto;
+  }
+
+  async #ready() {
+    const until = Date.now() + READY_MS;
+    while (!(await fetch(`${this.origin}/moto-api/`).catch(() => undefined))?.ok) {
+      if (this.child.exitCode !== null || Date.now() > until) throw new Error("moto did not become ready");
+      await pause(POLL_MS);
+    }
+  }
+
+  async #iam(request) {
+    const authorization = "AWS4-HMAC-SHA256 Credential=x/20260101/us-east-1/iam/aws4_request";
+    const body = new URLSearchParams({ ...request, Version: "2010-05-08" });
+    const answer = await fetch(this.origin, { method: "POST", headers: { authorization }, body });
+    const said = await answer.text();
+    if (!answer.ok) throw new Error(said);
+    return said;
+  }
+
+  stop() {
+    this.child.kill();
+    return this.ended;
+  }
+}
