@@ -12,10 +12,10 @@ pub fn below(server: &str, path: &str, query: &str) -> Option<String> {
     }
     let mut url = server.strip_suffix('/').unwrap_or(server).to_owned();
     url.push('/');
-    push_encoded(&mut url, path);
+    push_encoded(&mut url, path, "");
     if !query.is_empty() {
         url.push('?');
-        push_encoded(&mut url, query);
+        push_encoded(&mut url, query, "'");
     }
     Some(url)
 }
@@ -50,10 +50,11 @@ fn half_decoded_climbs(path: &str) -> bool {
 }
 
 /// Adds a text that is percent-encoded already, with every character encoded that URL parsers would encode or read as
-/// something else.
-fn push_encoded(url: &mut String, text: &str) {
+/// something else; `more` are those that they encode here only.
+fn push_encoded(url: &mut String, text: &str, more: &str) {
     for byte in text.bytes() {
-        if byte.is_ascii_graphic() && !b"\"#'<>\\^`{|}".contains(&byte) {
+        let is_unsafe = b"\"#<>\\^`{|}".contains(&byte) || more.as_bytes().contains(&byte);
+        if byte.is_ascii_graphic() && !is_unsafe {
             url.push(char::from(byte));
         } else {
             push_escape(url, byte);
@@ -136,7 +137,7 @@ mod tests {
             (":443/x", "", "https://a.example/v2/:443/x"),
             ("http://evil.example/", "", "https://a.example/v2/http://evil.example/"),
             ("a#b", "c#d|{}", "https://a.example/v2/a%23b?c%23d%7C%7B%7D"),
-            ("a b\u{e9}'", "", "https://a.example/v2/a%20b%C3%A9%27"),
+            ("a b\u{e9}'", "a='", "https://a.example/v2/a%20b%C3%A9'?a=%27"),
             ("a..b/...", "x=../..", "https://a.example/v2/a..b/...?x=../.."),
             (".well-known/..x", "", "https://a.example/v2/.well-known/..x"),
             ("100%", "", "https://a.example/v2/100%"),

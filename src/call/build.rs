@@ -374,14 +374,14 @@ fn part(
     boundary: &str,
 ) -> Option<()> {
     let name = name.replace('"', "%22").replace(['\r', '\n'], " ");
-    let mut head = format!("--{boundary}\r\ncontent-disposition: form-data; name=\"{name}\"");
+    let mut head = format!("--{boundary}\r\nContent-Disposition: form-data; name=\"{name}\"");
     let bytes = match value {
         Value::String(text) if is_file => {
-            head.push_str("; filename=\"file\"\r\ncontent-type: application/octet-stream");
+            head.push_str("; filename=\"file\"\r\nContent-Type: application/octet-stream");
             Base64::decode_vec(text).ok()?
         }
         Value::Object(_) | Value::Array(_) => {
-            head.push_str("\r\ncontent-type: application/json");
+            head.push_str("\r\nContent-Type: application/json");
             value.to_string().into_bytes()
         }
         value => plain(value).into_bytes(),
@@ -569,7 +569,7 @@ mod tests {
             ok(form, "a%20b=c%26d&l=1&l=2&o=%7B%22x%22%3A1%7D")
         );
         let schema = json!({"properties": {"file": {"format": "binary"}}});
-        let expected = "--limit\r\ncontent-disposition: form-data; name=\"file\"; filename=\"file\"\r\ncontent-type: application/octet-stream\r\n\r\nhi\r\n--limit\r\ncontent-disposition: form-data; name=\"name\"\r\n\r\nx\r\n--limit--\r\n";
+        let expected = "--limit\r\nContent-Disposition: form-data; name=\"file\"; filename=\"file\"\r\nContent-Type: application/octet-stream\r\n\r\nhi\r\n--limit\r\nContent-Disposition: form-data; name=\"name\"\r\n\r\nx\r\n--limit--\r\n";
         assert_eq!(
             of(json!(["multipart/form-data"]), schema.clone(), r#"{"file":"aGk=","name":"x"}"#),
             ok("multipart/form-data; boundary=limit", expected)

@@ -1,0 +1,40 @@
+// A platform that answers everything alike, and keeps what it was sent.
+import { once } from "node:events";
+import { createServer } from "node:http";
+
+/** How long a connection is kept without a request. */
+export const KEPT_MS = 600_000;
+
+export class Recorder {
+  static async start() {
+    const recorder = new Recorder();
+    recorder.http = createServer(async (request, response) => {
+      const chunks = [];
+      for await (const chunk of request) chunks.push(chunk);
+      const { method, url, rawHeaders } = request;
+      const headers = [];
+      for (let at = 0; at < rawHeaders.length; at += 2)
+        headers.push([rawHeaders[at].toLowerCase(), rawHeaders[at + 1]]);
+      recorder.last = { method, url, headers, body: Buffer.concat(chunks) };
+      response.writeHead(200, { "content-type": "application/json" }).end("{}");
+    });
+    // A connection that it closes while a request is on its way would look like a failure.
+    recorder.http.keepAliveTimeout = KEPT_MS;
+    recorder.http.listen(0, "127.0.0.1");
+    await once(recorder.http, "listening");
+    recorder.origin = `http://127.0.0.1:${recorder.http.address().port}`;
+    return recorder;
+  }
+
+  /** What was sent since the last call. */
+  take() {
+    const { last } = this;
+    this.last = undefined;
+    return last;
+  }
+
+  stop() {
+    this.http.closeAllConnections();
+    return new Promise((done) => this.http.close(done));
+  }
+}

@@ -1,0 +1,35 @@
+// The request of an action as npm's `swagger-client` builds it, which knows nothing of this project.
+import SwaggerClient from "swagger-client";
+
+const OPERATION = "operation";
+
+/** Sends it. */
+export async function sendTheirs(document, action, input) {
+  const { path, operation, item } = document.operation(action);
+  const method = action.method.toLowerCase();
+  const whole = await SwaggerClient.resolveSubtree(document.api, ["paths", path, method]);
+  const shared = await SwaggerClient.resolveSubtree(document.api, ["paths", path, "parameters"]);
+  const resolved = { ...(whole.spec ?? operation), operationId: OPERATION };
+  const own = { parameters: shared.spec ?? item.parameters ?? [], [method]: resolved };
+  const [mediaType] = action.requestBody?.contentTypes ?? [];
+  const request = SwaggerClient.buildRequest({
+    // A fragment tells operations of one path apart; it is never sent.
+    spec: { openapi: document.api.openapi, servers: document.api.servers, paths: { [path.split("#")[0]]: own } },
+    operationId: OPERATION,
+    parameters: Object.fromEntries(
+      ["path", "query", "header", "cookie"].flatMap((place) =>
+        Object.entries(input[place] ?? {}).map(([name, value]) => [`${place}.${name}`, value]),
+      ),
+    ),
+    requestBody: input.body,
+    requestContentType: input.body === undefined ? undefined : mediaType,
+  });
+  const { url, headers } = request;
+  const isPlain = typeof request.body === "object" && !(request.body instanceof FormData);
+  const body = isPlain ? JSON.stringify(request.body) : request.body;
+  // `fetch` gives a form the media type with its boundary.
+  if (body instanceof FormData)
+    for (const name of Object.keys(headers)) if (/^content-type$/i.test(name)) delete headers[name];
+  const answer = await fetch(url, { method: action.method, headers, body });
+  await answer.arrayBuffer();
+}
