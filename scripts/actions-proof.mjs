@@ -1,5 +1,5 @@
-// `npm run actions:proof [-- --platforms 200]`: runs actions of real platforms on the local runtime, and compares what is sent
-// with what npm's `swagger-client` sends.
+// `npm run actions:proof [-- --platforms 200] [-- --seed 1]`: runs actions of real platforms on the local runtime, and compares
+// what is sent with what npm's `swagger-client` sends, and what is refused with what npm's Prism refuses.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -10,24 +10,31 @@ import { main, Problem } from "./lib/problem.mjs";
 import { task } from "./lib/status.mjs";
 import { setup } from "./setup.mjs";
 
+/** Of the platforms whose documents have examples, a quarter gets random inputs, ten each. */
+const RANDOM_SHARE = 4;
+
 await main(async () => {
   const { values } = parseArgs({
-    options: { platforms: { type: "string", default: "200" } },
+    options: { platforms: { type: "string", default: "200" }, seed: { type: "string", default: "2026" } },
   });
-  const platforms = Number(values.platforms);
+  const [platforms, seed] = [Number(values.platforms), Number(values.seed)];
   if (!(platforms > 0)) throw new Problem("--platforms takes a number above 0.", { code: 2 });
   const tools = await setup();
   await nativeCli();
   await buildWorker(tools);
   process.env.CONNECTOR_VAULT_BUILT = "1";
-  // It makes a temporary folder when it is loaded.
+  // These make a temporary folder when they are loaded.
   const { judgedRequests, proveActions } = await import("../tests/e2e/support/actions-proof.mjs");
+  const { judgedAnswers, proveRandom } = await import("../tests/e2e/support/random-proof.mjs");
   const requests = await task("actions with their documents' examples", (detail) =>
     proveActions({ platforms, tell: detail }),
   );
+  const answers = await task("random inputs", (detail) =>
+    proveRandom({ platforms: Math.ceil(platforms / RANDOM_SHARE), each: 10, seed, tell: detail }),
+  );
   const file = join(root, "target", "actions-proof.json");
-  writeFileSync(file, JSON.stringify(requests, undefined, 1));
-  const { lines, isProven } = judgedRequests(requests);
-  console.log(`${lines.join("\n")}\n\nEvery difference: ${file}`);
-  return isProven ? 0 : 1;
+  writeFileSync(file, JSON.stringify({ requests, answers }, undefined, 1));
+  const judged = [judgedRequests(requests), judgedAnswers(answers)];
+  console.log(`${judged.flatMap(({ lines }) => lines).join("\n")}\n\nEvery difference: ${file}`);
+  return judged.every(({ isProven }) => isProven) ? 0 : 1;
 });

@@ -1,4 +1,4 @@
-// Why a request may differ from that of npm's `swagger-client`.
+// Why a request may differ from that of npm's `swagger-client`, and an answer from that of npm's Prism.
 
 const query = (line, change) => line.replace(/\?(.*)$/, (_, text) => `?${text.split("&").flatMap(change).join("&")}`);
 const decodedName = (pair) => pair.replace(/^[^=]*/, (name) => decodeURIComponent(name));
@@ -22,4 +22,65 @@ const OF_REQUESTS = [
 export function reasonOfRequest(ours, theirs) {
   const same = (plain) => JSON.stringify(plain(ours)) === JSON.stringify(plain(theirs));
   return OF_REQUESTS.find(({ plain }) => same(plain))?.why;
+}
+
+const LEFT_OUT = "Left out, since the schema would be too large.";
+// Prism adds a pattern of its own to the format `byte`.
+const FORMAT = /must match (format|pattern "\^\[\\w\\d\+\\\/=\]\*\$")/;
+const isText = (type = "") => !/json|form-urlencoded|form-data/.test(type) && type !== "*/*";
+const all = (list, fits) => list.length > 0 && list.every(fits);
+
+/** Why the service and Prism disagree on an input: `answer` is the service's, `found` what Prism finds wrong. */
+export function reasonOfAnswer(document, action, { valid, answer, found = [] }) {
+  const [mediaType] = action.requestBody?.contentTypes ?? [];
+  const refusals = (answer.json?.errors ?? []).map(({ detail }) => detail);
+  if (answer.status !== 200) {
+    if (!valid) return undefined;
+    if (all(refusals, (text) => /must not be empty, and must not be/.test(text)))
+      return "no part of a path may be empty or lead upwards";
+    if (isText(mediaType) && all(refusals, (text) => /must be a string: the platform takes/.test(text)))
+      return "a media type that is text or bytes takes a string, whatever its schema";
+    return undefined;
+  }
+  const plain = found.filter((text) => !FORMAT.test(text));
+  if (found.length > 0 && plain.length === 0) return "a `format` only describes, in JSON Schema 2020-12";
+  if (all(plain, (text) => /^header.* '?(accept|content-type|authorization)\b/i.test(text.replace("parameter ", "'"))))
+    return "OpenAPI says to ignore parameters named Accept, Content-Type or Authorization";
+  if (all(plain, (text) => contradicts(document, /(?:parameter|property) (?:\S*\.)?(\S+) must/.exec(text)?.[1])))
+    return "no value of the schema's `enum` has its `type`, in the document";
+  if (/form-data/.test(mediaType) && all(plain, (text) => /must be array/.test(text)))
+    return "Prism reads one of the parts with the same name";
+  if (isAmbiguous(document, action)) return "Prism takes it for another operation, whose path is the same";
+  if (JSON.stringify(action.input).includes(LEFT_OUT)) return "a part of the schema is left out for its size";
+  return undefined;
+}
+
+const TYPES = {
+  string: (value) => typeof value === "string",
+  integer: Number.isInteger,
+  number: (value) => typeof value === "number",
+  boolean: (value) => typeof value === "boolean",
+  array: Array.isArray,
+  object: (value) => typeof value === "object" && !Array.isArray(value),
+};
+
+/** Whether a document has a parameter or a property of this name with an `enum` of which no value has the type. */
+function contradicts(document, name) {
+  const isTorn = (given) => {
+    const schema = document.resolved(given) ?? {};
+    return Array.isArray(schema.enum) && TYPES[schema.type] && !schema.enum.some((value) => TYPES[schema.type](value));
+  };
+  const search = (value) => {
+    if (typeof value !== "object" || value === null) return false;
+    if (value.name?.toLowerCase?.() === name && isTorn(value.schema)) return true;
+    if (value.properties && Object.hasOwn(value.properties, name) && isTorn(value.properties[name])) return true;
+    return Object.values(value).some(search);
+  };
+  return name !== undefined && search(document.api);
+}
+
+/** Whether two paths of a document differ in nothing but the names of their parameters. */
+function isAmbiguous(document, { path }) {
+  const plain = (one) => one.replace(/\{[^}]*\}/g, "{}");
+  return Object.keys(document.api.paths).filter((one) => plain(one) === plain(path)).length > 1;
 }

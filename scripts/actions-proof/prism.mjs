@@ -1,0 +1,96 @@
+// Platforms that check what they are sent by their own documents, as npm's Prism reads these.
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { buffer } from "node:stream/consumers";
+import { createInstance, getHttpOperationsFromSpec } from "@stoplight/prism-http";
+import { KEPT_MS } from "./recorder.mjs";
+
+const silent = { success() {}, child: () => silent };
+for (const level of ["trace", "debug", "info", "warn", "error", "fatal"]) silent[level] = () => {};
+
+const CONFIG = {
+  isProxy: false,
+  checkSecurity: false,
+  validateRequest: true,
+  validateResponse: false,
+  errors: false,
+  upstreamProxy: undefined,
+  mock: { dynamic: false },
+};
+
+export class Prism {
+  #instance = createInstance(CONFIG, { logger: silent });
+  #operations = [];
+  /** What was found wrong with the requests since the last `take()`, one entry each. */
+  #found = [];
+
+  static async start() {
+    const prism = new Prism();
+    prism.http = createServer((request, response) => prism.#answer(request, response));
+    prism.http.keepAliveTimeout = KEPT_MS;
+    prism.http.listen(0, "127.0.0.1");
+    await once(prism.http, "listening");
+    prism.origin = `http://127.0.0.1:${prism.http.address().port}`;
+    return prism;
+  }
+
+  /** Takes a document. Its platform is at `/p` and its number. */
+  async add(nth, api) {
+    this.#operations[nth] = await getHttpOperationsFromSpec(structuredClone(api));
+  }
+
+  /** What was found wrong with each request since the last call. */
+  take() {
+    const found = this.#found;
+    this.#found = [];
+    return found;
+  }
+
+  async #answer(request, response) {
+    const { pathname, searchParams } = new URL(request.url, this.origin);
+    const [address, nth] = /^\/p(\d+)/.exec(pathname);
+    const bytes = await buffer(request);
+    const query = {};
+    for (const name of searchParams.keys()) {
+      const values = searchParams.getAll(name);
+      query[name] = values.length === 1 ? values[0] : values;
+    }
+    const input = {
+      method: request.method.toLowerCase(),
+      url: { path: pathname.slice(address.length), baseUrl: undefined, query },
+      headers: request.headers,
+      body: body(request.headers["content-type"] ?? "", bytes),
+    };
+    const result = await this.#instance.request(input, this.#operations[nth], CONFIG)();
+    this.#found.push(wrong(result));
+    response.writeHead(200, { "content-type": "application/json" }).end("{}");
+  }
+
+  stop() {
+    this.http.closeAllConnections();
+    return new Promise((done) => this.http.close(done));
+  }
+}
+
+function body(type, bytes) {
+  if (bytes.length === 0) return undefined;
+  if (!/json/i.test(type)) return bytes.toString();
+  try {
+    return JSON.parse(bytes);
+  } catch {
+    return bytes.toString();
+  }
+}
+
+/** What Prism finds wrong with a request: a list of texts, empty when it takes the request. */
+function wrong({ _tag, left, right }) {
+  const texts = (list = []) =>
+    list.map(({ location, path, message }) => `${(location ?? path ?? []).join(".")} ${message}`);
+  if (_tag === "Right") return texts(right.validations.input);
+  const { validation } = left.additional ?? left;
+  if (validation) return texts(validation);
+  // That the document has no answer to show says nothing of the request.
+  return /NO_RESPONSE|NO_COMPLEX|NOT_ACCEPTABLE|NO_SUCCESS|SCHEMA/i.test(left.type ?? "")
+    ? []
+    : [`${left.title ?? left}: ${left.detail ?? ""}`];
+}
