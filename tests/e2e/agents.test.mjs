@@ -21,6 +21,7 @@ import { PythonClient } from "./support/python.mjs";
 import { SESSION_SECRET, Server } from "./support/server.mjs";
 import { State, build, folder, importPlatforms } from "./support/workspace.mjs";
 
+const INSPECTOR = join(root, "node_modules", ".bin", "mcp-inspector");
 const CONFORMANCE = join(root, "node_modules", "@modelcontextprotocol", "conformance", "dist", "index.js");
 /** How many checks of a version at least must have run and passed: the suite itself has not failed to start. */
 const LEAST_PASSED = 30;
@@ -141,6 +142,17 @@ describe("agents", () => {
       const told = /401|Unauthorized|Server returned an error response/i;
       await assert.rejects(connect(server, `${token}x`), (error) => told.test(`${error.code} ${error}`));
     });
+
+  test("the inspector's command line lists the tools and calls one", async () => {
+    const options = ["--transport", "http", "--header", `Authorization: Bearer ${token}`];
+    const inspect = async (...method) =>
+      JSON.parse(await run(INSPECTOR, ["--cli", `${addressOf(server)}`, ...options, "--method", ...method]));
+    const { tools } = await inspect("tools/list");
+    assert.deepEqual(tools.map(({ name }) => name).sort(), TOOLS);
+    const wish = ["--tool-name", "list_connections", "--tool-arg", "platform=called"];
+    const called = await inspect("tools/call", ...wish);
+    assert.deepEqual([called.isError, called.structuredContent.rows.map((row) => row.id)], [false, [id]]);
+  });
 
   test("the list of tools is short", async () => {
     const message = { jsonrpc: "2.0", id: 1, method: "tools/list" };

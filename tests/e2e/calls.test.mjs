@@ -1,5 +1,6 @@
 // Calls to platforms on the real runtime: what streams, what is passed on, what stays here.
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { request as httpRequest } from "node:http";
 import { join } from "node:path";
@@ -16,6 +17,7 @@ import { State, build, folder, importPlatforms } from "./support/workspace.mjs";
 const TIMEOUT_MS = 20_000;
 const MEGABYTE = 1 << 20;
 const LARGE = 1024 * MEGABYTE;
+const FILE = 100 * MEGABYTE;
 /** What an isolate's memory may differ by while nothing is kept. */
 const SLACK = 24 * MEGABYTE;
 
@@ -153,6 +155,22 @@ describe("calls to platforms", () => {
     assert.ok(most - before < SLACK, `${before} became ${most}`);
   });
 
+  /** Sends a stream by plain HTTP. Returns the answer, with its text. */
+  const upload = (path, own, stream, trailers) =>
+    new Promise((done, fail) => {
+      const headers = { "x-service-secret": made.secret, ...own };
+      const where = { port: server.port, host: "127.0.0.1", path: `/v1/vault/connections/${id}/proxy/${path}` };
+      const sent = httpRequest({ ...where, method: "POST", headers }, async (answer) => {
+        let text = "";
+        for await (const chunk of answer) text += chunk;
+        done({ status: answer.statusCode, headers: answer.headers, trailers: answer.trailers, text });
+        sent.destroy();
+      });
+      sent.on("error", fail);
+      if (trailers) sent.addTrailers(trailers);
+      stream.pipe(sent);
+    });
+
   for (const hasLength of [true, false])
     test(`a gigabyte goes up without staying, ${hasLength ? "with" : "without"} its length`, async () => {
       const before = await held();
@@ -165,21 +183,63 @@ describe("calls to platforms", () => {
         }
       }
       const length = hasLength ? { "content-length": LARGE } : {};
-      const status = await new Promise((done, fail) => {
-        const path = `/v1/vault/connections/${id}/proxy/upload`;
-        const headers = { "x-service-secret": made.secret, ...length };
-        const sent = httpRequest({ port: server.port, host: "127.0.0.1", method: "POST", path, headers }, (answer) => {
-          answer.resume().on("end", () => done(answer.statusCode));
-        });
-        sent.on("error", fail);
-        Readable.from(chunks()).pipe(sent);
-      });
+      const { status } = await upload("upload", length, Readable.from(chunks()));
       assert.deepEqual([status, platform.last.size], [200, LARGE]);
       const expected = hasLength ? [String(LARGE), undefined] : [undefined, "chunked"];
       const { headers } = platform.last;
       assert.deepEqual([headers["content-length"], headers["transfer-encoding"]], expected);
       assert.ok(most > 0 && most - before < SLACK, `${before} became ${most}`);
     });
+
+  test("a form with a file of a hundred megabytes goes up without staying", async () => {
+    const before = await held();
+    const [hash, boundary] = [createHash("sha256"), "a-boundary"];
+    let most = 0;
+    async function* form() {
+      yield `--${boundary}\r\nContent-Disposition: form-data; name="note"\r\n\r\né\r\n`;
+      yield `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="f"\r\n\r\n`;
+      for (let sent = 0; sent < FILE; sent += MEGABYTE) {
+        yield Buffer.alloc(MEGABYTE, `${sent} `);
+        if (sent === FILE / 2) most = await held();
+      }
+      yield `\r\n--${boundary}--\r\n`;
+    }
+    async function* hashed() {
+      for await (const chunk of form()) {
+        hash.update(chunk);
+        yield chunk;
+      }
+    }
+    const type = `multipart/form-data; boundary=${boundary}`;
+    const { status } = await upload("form", { "content-type": type }, Readable.from(hashed()));
+    const { headers, size, hash: received } = platform.last;
+    assert.deepEqual([status, headers["content-type"], received], [200, type, hash.digest("hex")]);
+    assert.ok(size > FILE && most > 0 && most - before < SLACK, `${size} bytes; ${before} became ${most}`);
+  });
+
+  test("trailers are left out, in both directions", async () => {
+    const own = { trailer: "x-checksum", te: "trailers" };
+    const up = await upload("x", own, Readable.from(["some ", "text"]), { "x-checksum": "1" });
+    const { body, headers, trailers } = platform.last;
+    assert.deepEqual([up.status, body, trailers], [200, "some text", {}]);
+    for (const name of ["trailer", "te", "x-checksum"]) assert.equal(headers[name], undefined, name);
+    const down = await upload("trailers", {}, Readable.from([]));
+    assert.deepEqual([down.status, down.text, down.trailers], [200, "text", {}]);
+    for (const name of ["trailer", "x-checksum"]) assert.equal(down.headers[name], undefined, name);
+  });
+
+  test("a 401 that comes while the body is on its way is passed on, and the body not sent again", {
+    timeout: TIMEOUT_MS,
+  }, async () => {
+    const before = platform.requests.length;
+    // It never ends: whoever waits for that waits in vain.
+    const endless = new Readable({ read() {} });
+    endless.push(Buffer.alloc(MEGABYTE * 2, "x"));
+    const answer = await upload("impatient", {}, endless);
+    assert.deepEqual([answer.status, answer.text, answer.headers["x-vault-source"]], [401, "too late", "platform"]);
+    assert.equal(answer.headers["www-authenticate"], "Bearer");
+    assert.equal(platform.requests.length, before + 1);
+  });
 
   test("an action is run with checked input", async () => {
     const run = (input) => app.call("POST", `/v1/vault/connections/${id}/actions/createThing`, input);

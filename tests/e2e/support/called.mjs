@@ -1,5 +1,6 @@
 // A platform that is called: it answers by path, and tells what it was sent.
 import { createServer } from "node:http";
+import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { listen } from "./listening.mjs";
 
@@ -53,7 +54,7 @@ export const describedAt = (origin) => ({
 });
 
 export class Platform {
-  /** Every request: { method, url, headers, size, ended }. */
+  /** Every request: { method, url, headers, trailers, size, hash, body, ended }. */
   requests = [];
   /** The token that it takes. */
   token = "good";
@@ -78,17 +79,24 @@ export class Platform {
     const { pathname, searchParams } = new URL(url, this.origin);
     if (headers.authorization !== `Bearer ${this.token}`) return response.writeHead(401).end("who are you?");
     const path = pathname.replace(/^\/api/, "");
+    // Before anything of the body has arrived, which goes on arriving.
+    if (path === "/impatient") return response.writeHead(401, { "www-authenticate": "Bearer" }).end("too late");
+    if (path === "/trailers") return this.#trailers(response);
     if (path === "/events") return this.#events(response, seen);
     const text = [];
+    const hash = path === "/form" ? createHash("sha256") : undefined;
     try {
       for await (const chunk of request) {
         seen.size += chunk.length;
+        hash?.update(chunk);
         if (seen.size <= 10_000) text.push(chunk);
       }
     } catch {
       return;
     }
     seen.body = Buffer.concat(text).toString();
+    seen.hash = hash?.digest("hex");
+    seen.trailers = request.trailers;
     if (path === "/large") return this.#large(response, Number(searchParams.get("bytes")));
     if (path === "/gzip") {
       const body = gzipSync("compressed text ".repeat(1000));
@@ -117,6 +125,13 @@ export class Platform {
     // The second one is sent when the test has received the first.
     seen.end = () => response.end();
     seen.next = (text) => response.write(`data: ${text}\n\n`);
+  }
+
+  #trailers(response) {
+    response.writeHead(200, { "content-type": "text/plain", trailer: "x-checksum" });
+    response.write("text");
+    response.addTrailers({ "x-checksum": "1" });
+    response.end();
   }
 
   async #large(response, bytes) {
