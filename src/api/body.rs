@@ -11,7 +11,7 @@ use crate::nearest::shown;
 ///
 /// # Errors
 /// `unsupported_media_type` when it is not.
-fn require_json(request: &Request) -> Result<(), Problem> {
+pub(super) fn require_json(request: &Request) -> Result<(), Problem> {
     let media_type = request.header("content-type").and_then(|value| value.split(';').next());
     if media_type
         .is_some_and(|media_type| media_type.trim().eq_ignore_ascii_case("application/json"))

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use super::body::require_json;
 use super::config::SECRET_HEADER;
 use super::handle::{Service, handle};
 use super::message::{Body, NO_STORE, Request, Response};
@@ -132,6 +133,8 @@ fn is_own(page: &str, service: &str) -> bool {
 
 fn read(request: &Request) -> Result<Message, Failure> {
     let invalid = |what: &str| Failure::new(400, INVALID_REQUEST, what);
+    require_json(request)
+        .map_err(|Problem { detail, .. }| Failure::new(415, INVALID_REQUEST, detail))?;
     let Body::Whole(bytes) = &request.body else {
         return Err(Failure::new(413, INVALID_REQUEST, "The message is larger than 64 KiB."));
     };

@@ -3,6 +3,7 @@
 mod events;
 mod mcp;
 mod proxy;
+mod refusals;
 mod run;
 
 use connector_vault::api::Response;
