@@ -6,7 +6,7 @@ import { markdown, measuredOn, median } from "./report.mjs";
 import { summary, warmTable } from "./warm.mjs";
 import { LARGE } from "./world.mjs";
 
-const NAMES = ["cold", "warm", "import", "vault", "console"];
+const NAMES = ["cold", "warm", "import", "vault", "proxy", "console"];
 
 const HEAD = `# Benchmarks
 
@@ -22,6 +22,7 @@ npm run bench            # everything, and this page
 npm run bench:cold       # first requests of new isolates
 npm run bench:catalog    # warm requests, and the import
 npm run bench:vault      # what requests to the vault read, at three sizes
+npm run bench:proxy      # a call that is passed on to a platform
 npm run bench:console    # what the console weighs, and when a phone can use it
 \`\`\`
 
@@ -137,6 +138,10 @@ const PRINTED = {
   vault: `## The vault
 
 What \`npm run bench:vault\` prints: rows that D1 read and wrote, and medians of times, by the number of connections.`,
+  proxy: `## Calls to platforms
+
+What \`npm run bench:proxy\` prints: a small call that is passed on to a platform, by ours, by the proxy in the Hono Worker, and by a
+Worker that does nothing else.`,
   console: `## The console
 
 What \`npm run bench:console\` prints: what the console weighs, what its overview reads, and when a phone can use it.`,

@@ -18,12 +18,14 @@ const text = JSON.stringify;
 const form = {
   module: ({ name, kind, file }) => `(name = ${text(name)}, ${kind} = embed ${text(file)})`,
   binding: ([name, value]) => `(name = ${text(name)}, ${value})`,
-  service: ({ name, disk, external, modules, bindings = {}, compatibilityDate }) =>
-    disk
-      ? `(name = ${text(name)}, disk = (path = ${text(disk)}))`
-      : external
-        ? `(name = ${text(name)}, external = (address = ${text(external)}, http = ()))`
-        : `(name = ${text(name)}, worker = (compatibilityDate = ${text(compatibilityDate)},
+  service: ({ name, disk, network, external, modules, bindings = {}, compatibilityDate }) =>
+    network
+      ? `(name = ${text(name)}, network = (allow = [${network.map(text).join(", ")}]))`
+      : disk
+        ? `(name = ${text(name)}, disk = (path = ${text(disk)}))`
+        : external
+          ? `(name = ${text(name)}, external = (address = ${text(external)}, http = ()))`
+          : `(name = ${text(name)}, worker = (compatibilityDate = ${text(compatibilityDate)},
           modules = [${modules.map(form.module).join(", ")}],
           bindings = [${Object.entries(bindings).map(form.binding).join(", ")}]))`,
   socket: (name) => `(name = ${text(name)}, address = "127.0.0.1:0", http = (), service = ${text(name)})`,

@@ -91,7 +91,7 @@ function cases({ actions }) {
 }
 
 /** A Worker's process, loaded over its own connections. */
-class Loaded {
+export class Loaded {
   static async start(runtime, service) {
     const loaded = new Loaded();
     loaded.runtime = runtime;
@@ -109,7 +109,7 @@ class Loaded {
 }
 
 /** The requests of a case to one Worker, and how many of them make a round. */
-async function plan(one, loaded, headers) {
+export async function plan(one, loaded, headers) {
   let sent = headers;
   if (one.status === 304 && !one.isBare) {
     const { head } = await loaded.load.run(1, () => encode(one.targets[0], headers), 200);

@@ -1,6 +1,6 @@
 // Runs all benchmarks and writes docs/benchmarks.md with its charts.
 //
-//   npm run bench [-- --only cold,warm,import,vault,console]
+//   npm run bench [-- --only cold,warm,import,vault,proxy,console]
 //
 // What is not run stays on the page as it was, with its date. All of it takes about 20 minutes: the vaults of `vault` and
 // `console` are seeded once and kept. Measure on a machine that does nothing else.
@@ -32,6 +32,7 @@ const MAKERS = {
   warm: async (world) => warmSection(await benchWarm(world, ROUNDS), ROUNDS, world),
   import: async (world) => importSection(await benchImport(world)),
   vault: async () => printedSection("vault", await printed("vault")),
+  proxy: async () => printedSection("proxy", await printed("proxy")),
   console: async () => printedSection("console", await printed("console")),
 };
 

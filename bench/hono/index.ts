@@ -4,6 +4,7 @@ import { Hono } from "hono";
 import { authenticate, authorize, readKey } from "./auth";
 import { listActions, listConnectors } from "./catalog";
 import { Problem, respond } from "./problem";
+import { proxy } from "./proxy";
 import { noQuery, readQuery } from "./query";
 import type { Environment } from "./types";
 import { listConnections, readConnection, updateConnection } from "./vault";
@@ -51,6 +52,7 @@ app.get("/v1/whoami", (c) => {
 app.get("/v1/vault/connections", listConnections);
 app.get("/v1/vault/connections/:id", readConnection);
 app.patch("/v1/vault/connections/:id", updateConnection);
+app.all("/v1/vault/connections/:id/proxy/*", proxy);
 
 app.use("/v1/*", authenticate(false));
 app.notFound((c) => respond(c, new Problem("route_not_found", "The service has no such path.")));

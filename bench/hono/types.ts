@@ -2,6 +2,8 @@
 export interface Bindings {
   CATALOG: { get<T>(key: string, type: "json"): Promise<T | null> };
   VAULT: Database;
+  /** What seals credentials: `<id>:<32 bytes in base64>`, comma-separated. */
+  VAULT_KEYS: string;
 }
 
 export interface Database {
