@@ -78,6 +78,8 @@ export interface RequestBody {
   contentTypes: string[];
   /** Its content. A `$ref` leads into the answer: `#/input/$defs/…`. */
   schema: JsonSchema;
+  /** Of a form: how members are written of which the document says so, like parameters of a query. */
+  encoding?: Record<string, { style: string; explode: boolean }>;
 }
 
 /** A way to authorize an action. */

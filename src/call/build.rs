@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::address::leaves;
 use super::schema::Fault;
-use crate::catalog::action::stored::{Parameter, Place, RequestBody};
+use crate::catalog::action::stored::{Encoding, Parameter, Place, RequestBody};
 use crate::percent::encode;
 use crate::terms::Method;
 
@@ -313,13 +313,16 @@ fn in_body(
             let mut form = String::new();
             let mut pairs = Pairs { text: &mut form, between: "&" };
             for (name, value) in members {
-                match value {
-                    Value::Array(items) => {
+                match (body.encoding.get(name), value) {
+                    (Some(encoding), value) => {
+                        in_pairs(&in_form(name, encoding), value, &mut pairs);
+                    }
+                    (None, Value::Array(items)) => {
                         for item in items {
                             pairs.push(&encode(name), &encode(&plain(item)));
                         }
                     }
-                    value => pairs.push(&encode(name), &encode(&plain(value))),
+                    (None, value) => pairs.push(&encode(name), &encode(&plain(value))),
                 }
             }
             Ok((preferred.to_owned(), form.into()))
@@ -355,6 +358,20 @@ fn in_body(
             let what = format!("must be a string: the platform takes {essence}");
             Err((String::new(), what))
         }
+    }
+}
+
+/// A member of a form as a parameter of a query.
+fn in_form(name: &str, encoding: &Encoding) -> Parameter<()> {
+    Parameter {
+        name: name.to_owned(),
+        r#in: Place::Query,
+        required: false,
+        schema: (),
+        style: encoding.style.clone(),
+        explode: encoding.explode,
+        allow_reserved: false,
+        content_type: None,
     }
 }
 
@@ -567,6 +584,18 @@ mod tests {
         assert_eq!(
             of(json!([form]), none.clone(), r#"{"a b":"c&d","l":[1,2],"o":{"x":1}}"#),
             ok(form, "a%20b=c%26d&l=1&l=2&o=%7B%22x%22%3A1%7D")
+        );
+        let action = json!({"requestBody": {
+            "required": true, "contentTypes": [form], "schema": {},
+            "encoding": {
+                "meta": {"style": "deepObject", "explode": true}, "list": {"style": "form", "explode": false},
+            },
+        }});
+        let input =
+            json!({"body": {"list": [1, "a b"], "meta": {"a": {"b": "c&d"}}, "other": {"x": 1}}});
+        assert_eq!(
+            String::from_utf8(built(&action, &input).unwrap().body).unwrap(),
+            "list=1,a%20b&meta%5Ba%5D%5Bb%5D=c%26d&other=%7B%22x%22%3A1%7D"
         );
         let schema = json!({"properties": {"file": {"format": "binary"}}});
         let expected = "--limit\r\nContent-Disposition: form-data; name=\"file\"; filename=\"file\"\r\nContent-Type: application/octet-stream\r\n\r\nhi\r\n--limit\r\nContent-Disposition: form-data; name=\"name\"\r\n\r\nx\r\n--limit--\r\n";

@@ -90,13 +90,27 @@ pub fn action(row: &Node) -> Node {
     };
     let parameter = joined("A parameter.", &parameter, &written, reserved);
     let body = record(
-        "The body of a request.",
+        "",
         vec![
             ("required", boolean("Whether the platform needs it.")),
             ("contentTypes", strings("The media types; the schema describes the first.")),
             ("schema", any_schema("Its content. References lead into this answer.")),
         ],
     );
+    let encoding = record(
+        "How a member of a form is written, like a parameter of a query.",
+        vec![
+            ("style", string("How a list or an object is written, as in OpenAPI.")),
+            ("explode", boolean("Whether its values stand for themselves, as in OpenAPI.")),
+        ],
+    );
+    let of_members = object! {
+        "encoding": said(
+            "Of a form: how members are written of which the document says so; else absent.",
+            object! {"type": "object", "additionalProperties": encoding},
+        ),
+    };
+    let body = joined("The body of a request.", &body, &record("", vec![]), of_members);
     let auth = record(
         "A way to authorize the action.",
         vec![

@@ -293,7 +293,10 @@ fn details() -> Units {
                 "contentType": "application/json", "allowReserved": true,
             },
         ],
-        "requestBody": {"required": true, "contentTypes": ["application/json"], "schema": {}},
+        "requestBody": {
+            "required": true, "contentTypes": ["application/x-www-form-urlencoded"], "schema": {},
+            "encoding": {"meta": {"style": "deepObject", "explode": true}},
+        },
         "security": [[{"scheme": "login", "scopes": ["read"]}]],
         "responses": [
             {"status": "200", "description": "Created", "contentType": "application/json", "schema": {}},

@@ -148,6 +148,7 @@ pub fn answer(
             required: body.required,
             content_types: body.content_types.clone(),
             schema: within_input(body.schema)?,
+            encoding: body.encoding.clone(),
         })
     };
     let responses = action.responses.iter().map(|one| response(unit, one));

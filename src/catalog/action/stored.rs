@@ -1,5 +1,7 @@
 //! The form in which an action's detail is stored: JSON, with schemas as texts that refer to shared definitions.
 
+use std::collections::BTreeMap;
+
 use crate::terms::Method;
 use serde::{Deserialize, Serialize};
 
@@ -105,6 +107,18 @@ pub struct RequestBody<S> {
     pub content_types: Vec<String>,
     /// Its content.
     pub schema: S,
+    /// How the members of a form are written, as far as the document says so (`OpenAPI`'s `encoding`).
+    #[serde(default = "BTreeMap::new", skip_serializing_if = "BTreeMap::is_empty")]
+    pub encoding: BTreeMap<String, Encoding>,
+}
+
+/// How a member of a form is written: as a parameter of a query is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Encoding {
+    /// How a list or an object is written (`OpenAPI`'s `style`).
+    pub style: String,
+    /// Whether each value of a list or an object stands for itself (`OpenAPI`'s `explode`).
+    pub explode: bool,
 }
 
 /// A security scheme of the document, and the scopes that are needed.

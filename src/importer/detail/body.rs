@@ -1,5 +1,7 @@
 //! What an action takes in its body, and what it answers.
 
+use std::collections::BTreeMap;
+
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
@@ -25,14 +27,17 @@ pub fn of_3<F>(
     let Some(body) = definitions.resolved(given) else {
         let schema = reaching.convert(&Value::Null, definitions);
         let content_types = vec!["application/json".to_owned()];
-        return Some(RequestBody { required: false, content_types, schema });
+        let encoding = BTreeMap::new();
+        return Some(RequestBody { required: false, content_types, schema, encoding });
     };
-    let (content_types, schema) = media::content(body.get("content")?.as_object()?);
+    let content = body.get("content")?.as_object()?;
+    let (content_types, schema) = media::content(content);
     let schema = reaching.convert(schema.unwrap_or(&Value::Null), definitions);
     (!content_types.is_empty()).then_some(RequestBody {
         required: body.get("required").and_then(Value::as_bool) == Some(true),
         content_types,
         schema,
+        encoding: media::encoding(content),
     })
 }
 
@@ -53,6 +58,7 @@ pub fn of_2<F>(
             required: body.get("required").and_then(Value::as_bool) == Some(true),
             content_types,
             schema: reaching.convert(schema, definitions),
+            encoding: BTreeMap::new(),
         });
     }
     if given.form.is_empty() {
@@ -79,7 +85,8 @@ pub fn of_2<F>(
     let is_required = !required.is_empty();
     let schema = json!({ "type": "object", "properties": properties, "required": required });
     let schema = reaching.convert(&schema, definitions);
-    Some(RequestBody { required: is_required, content_types, schema })
+    let encoding = BTreeMap::new();
+    Some(RequestBody { required: is_required, content_types, schema, encoding })
 }
 
 /// An answer, whose schema leads to these definitions.

@@ -1,7 +1,10 @@
 //! Media types, and which of several the catalog describes.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
+use crate::catalog::action::stored::Encoding;
 use crate::importer::scalar::Texts;
 use crate::importer::text;
 
@@ -37,6 +40,29 @@ pub fn listed(lists: &[&Texts]) -> Vec<String> {
         given.iter().flat_map(|texts| &texts.0).map(|one| clean(one)).collect();
     media.sort_by_key(|media| rank(media));
     media
+}
+
+/// The rank of a form whose members are written like parameters.
+const FORM: u8 = 2;
+/// The styles in which the members of a form can be written.
+const STYLES: [&str; 4] = ["form", "spaceDelimited", "pipeDelimited", "deepObject"];
+
+/// How the members of the preferred media type are written, if that is a form, as far as the document says so.
+#[must_use]
+pub fn encoding(content: &Map<String, Value>) -> BTreeMap<String, Encoding> {
+    let preferred = content.iter().min_by_key(|(media, _)| rank(media));
+    let form = preferred.filter(|(media, _)| rank(media) == FORM);
+    let members = form.and_then(|(_, form)| form.get("encoding")?.as_object());
+    let one = |(name, given): (&String, &Value)| {
+        let style = given.get("style").and_then(Value::as_str);
+        let explode = given.get("explode").and_then(Value::as_bool);
+        style.map(|_| ()).or(explode.map(|_| ()))?;
+        let style = style.unwrap_or("form");
+        let explode = explode.unwrap_or(style == "form");
+        let encoding = Encoding { style: style.to_owned(), explode };
+        STYLES.contains(&style).then(|| (name.clone(), encoding))
+    };
+    members.into_iter().flatten().filter_map(one).collect()
 }
 
 /// The media types of a `content`, the preferred one first, and its schema.
