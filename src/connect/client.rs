@@ -100,6 +100,12 @@ impl OauthClient {
         serde_json::from_str(&self.authorization_parameters).unwrap_or_default()
     }
 
+    /// Whether the client is for the connector's method with this id.
+    #[must_use]
+    pub fn is_for(&self, method: &str) -> bool {
+        self.auth_method.as_deref().is_none_or(|own| own == method)
+    }
+
     /// The values of variables of URLs.
     #[must_use]
     pub fn variables(&self) -> BTreeMap<String, String> {

@@ -1,5 +1,7 @@
 //! A method of OAuth 2.0 for one connection: its addresses and parameters with their variables filled in.
 
+use std::collections::BTreeSet;
+
 use crate::catalog::detail::{OAuth2, Parameters};
 use crate::target::Targets;
 use crate::target::fill::{FillError, fill_text, host_choosers};
@@ -56,7 +58,7 @@ impl Filled {
 /// The variables that decide to whom the client's secret and the user's tokens are sent. Whoever fills in a form must not
 /// choose them: they come from the OAuth client.
 #[must_use]
-pub fn deciding(oauth: &OAuth2) -> Vec<&str> {
+pub fn deciding(oauth: &OAuth2) -> BTreeSet<&str> {
     let urls = [Some(&oauth.token_url), oauth.refresh_url.as_ref(), oauth.revocation_url.as_ref()];
     urls.into_iter().flatten().flat_map(|url| host_choosers(url)).collect()
 }

@@ -260,6 +260,7 @@ impl NewConnect<'_> {
             Ok(method) => method,
             Err(what) => return Err(body.refuse(&["authMethod"], &what, None)),
         };
+        let client = client.filter(|client| client.is_for(&method.id));
         let variables = client.as_ref().map(OauthClient::variables).unwrap_or_default();
         let mut given = body.text_members("fields").unwrap_or_default();
         if method.is_oauth2() {
@@ -268,8 +269,13 @@ impl NewConnect<'_> {
         } else if body.has("scopes") {
             body.invalid(&["scopes"], "applies to methods of OAuth 2.0 only");
         }
-        let values =
-            method.fill(&given, ports, |name, what| body.invalid(&["fields", name], &what));
+        let lack = lacking(&connector, method, client.as_ref(), &given);
+        let values = method.fill(&given, ports, |name, what| {
+            // Nobody is asked for more while the OAuth client is what is missing.
+            if lack.is_none() || given.get(name).is_some_and(|value| !value.is_empty()) {
+                body.invalid(&["fields", name], &what);
+            }
+        });
         let return_url = body.text("returnUrl");
         if let Some(url) = &return_url
             && !returns(context, url)
@@ -296,12 +302,12 @@ impl NewConnect<'_> {
             body.finish()?;
             return chosen.store_fields(ports).await;
         };
-        let filled = chosen.fill_oauth(oauth, &variables, &mut body);
+        let filled = if lack.is_none() { chosen.fill_oauth(oauth, &mut body) } else { None };
         body.finish()?;
-        let client =
-            client.filter(|client| client.auth_method.as_ref().is_none_or(|id| *id == method.id));
-        let client = client.ok_or_else(|| no_client(&connector, method))?;
-        let Some(filled) = filled else { return Err(no_variables(&connector, oauth)) };
+        if let Some(lack) = lack {
+            return Err(lack);
+        }
+        let (Some(client), Some(filled)) = (client, filled) else { return Err(unreported()) };
         let scopes = scopes.unwrap_or_else(|| client.scopes());
         match oauth.grant {
             Grant::AuthorizationCode => chosen.begin(ports, &filled, &scopes, return_url).await,
@@ -334,37 +340,42 @@ fn no_client(connector: &Connector, method: &AuthMethod) -> Problem {
     Problem::new(Code::OauthClientMissing, detail)
 }
 
-/// The OAuth client does not say to whom its secret may be sent.
-fn no_variables(connector: &Connector, oauth: &OAuth2) -> Problem {
-    let names: Vec<String> = deciding(oauth).iter().map(|name| format!("`{name}`")).collect();
+/// The refusal when there is no OAuth client, or when it does not say to whom its secret may be sent. Whoever fills in a
+/// form chooses only among what the catalog names.
+fn lacking(
+    connector: &Connector,
+    method: &AuthMethod,
+    client: Option<&OauthClient>,
+    given: &BTreeMap<String, String>,
+) -> Option<Problem> {
+    let Kind::OAuth2(oauth) = &method.kind else { return None };
+    let Some(client) = client else { return Some(no_client(connector, method)) };
+    let variables = client.variables();
+    let is_open = |name: &&str| {
+        let field = method.fields.iter().find(|field| field.name == **name);
+        let is_named = field.is_some_and(|field| {
+            let value = given.get(*name).filter(|value| !value.is_empty());
+            let is_standard = value.is_none_or(|value| field.default.as_ref() == Some(value));
+            field.r#enum.is_some() || field.default.is_some() && is_standard
+        });
+        !variables.contains_key(*name) && !is_named
+    };
+    let open = deciding(oauth).into_iter().filter(is_open);
+    let names: Vec<String> = open.map(|name| format!("`{name}`")).collect();
+    if names.is_empty() {
+        return None;
+    }
     let detail = format!(
         "The OAuth client for `{}` must set its `variables` {}, which decide who receives its secret.",
         connector.platform,
         names.join(", ")
     );
-    Problem::new(Code::OauthClientMissing, detail)
+    Some(Problem::new(Code::OauthClientMissing, detail))
 }
 
 impl Chosen<'_> {
-    /// The method with its variables filled in; notes what can't be. Returns `None` when the OAuth client must first say
-    /// to whom its secret may be sent.
-    fn fill_oauth(
-        &self,
-        oauth: &OAuth2,
-        variables: &BTreeMap<String, String>,
-        body: &mut BodyReader,
-    ) -> Option<Filled> {
-        let is_safe = |name: &&str| {
-            let field = self.method.fields.iter().find(|field| field.name == **name);
-            // The catalog itself limits the values, or names this one.
-            variables.contains_key(*name)
-                || field.is_some_and(|field| {
-                    field.r#enum.is_some() || field.default.as_ref() == self.values.get(*name)
-                })
-        };
-        if !deciding(oauth).iter().all(is_safe) {
-            return None;
-        }
+    /// The method with its variables filled in; notes what can't be.
+    fn fill_oauth(&self, oauth: &OAuth2, body: &mut BodyReader) -> Option<Filled> {
         let value = |name: &str| self.values.get(name).map(String::as_str);
         match Filled::new(oauth, self.context.config.targets(), value) {
             Ok(filled) => Some(filled),

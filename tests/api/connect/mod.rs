@@ -119,6 +119,15 @@ pub fn api_with(settings: &[(&str, &str)]) -> Api {
                 Value::Null,
             ),
             platform(
+                "standard",
+                json!([oauth("oauth", &json!({
+                    "authorizationUrl": "https://{host}/authorize", "tokenUrl": "https://{host}/token",
+                    "fields": [{"name": "host", "label": "Host", "default": "id.standard.example"}],
+                }))]),
+                Value::Null,
+                Value::Null,
+            ),
+            platform(
                 "companies",
                 json!([oauth("oauth", &json!({"fields": [
                     {"name": "realmId", "label": "Company", "pattern": "^[0-9]+$"},

@@ -570,13 +570,42 @@ fn whoever_fills_in_a_form_does_not_choose_who_gets_the_secret() {
         assert_eq!(response.status, 400, "{value:?}: {}", text(&response));
         assert_eq!(body(&response)["errors"][0]["pointer"], "/fields/shop", "{value:?}");
     }
-    let refused = sent("hosted", "host", "evil.example");
-    assert_eq!((refused.status, &body(&refused)["code"]), (409, &json!("oauth_client_missing")));
+    // It is the app's turn, so nobody is asked for the host, nor for anything else.
+    let detail = "The OAuth client for `hosted` must set its `variables` `host`, which decide who receives its secret.";
+    for refused in [sent("hosted", "host", "evil.example"), connect(&api, &of_ann("hosted"))] {
+        let refused = (refused.status, body(&refused));
+        assert_eq!((refused.0, &refused.1["code"]), (409, &json!("oauth_client_missing")));
+        assert_eq!(refused.1["detail"], detail);
+    }
+    let faulty = sent("hosted", "shop", "ann");
+    assert_eq!(
+        (faulty.status, &body(&faulty)["errors"][0]["pointer"]),
+        (400, &json!("/fields/shop"))
+    );
+    assert_eq!(body(&faulty)["errors"].as_array().map(Vec::len), Some(1));
     let client = json!({"clientId": "an id", "variables": {"host": "id.hosted.example"}});
     assert_eq!(send(&api, "PUT", "/v1/oauth-clients/hosted", &client).status, 200);
     let (_, link) = begin(&api, &of_ann("hosted"));
     let (address, _) = Browser::default().follow(&api, &link);
     assert_eq!(address, "https://id.hosted.example/authorize");
+    // A host that the catalog names itself, and no other.
+    set_client(&api, "standard");
+    begin(&api, &of_ann("standard"));
+    assert_eq!(sent("standard", "host", "id.standard.example").status, 202);
+    assert_eq!(sent("standard", "host", "evil.example").status, 409);
+}
+
+#[test]
+fn nobody_is_asked_for_fields_while_the_oauth_client_is_missing() {
+    let api = api();
+    let refused = connect(&api, &of_ann("shops"));
+    assert_eq!((refused.status, &body(&refused)["code"]), (409, &json!("oauth_client_missing")));
+    set_client(&api, "shops");
+    let asked = connect(&api, &of_ann("shops"));
+    assert_eq!(
+        (asked.status, &body(&asked)["errors"][0]["pointer"]),
+        (400, &json!("/fields/shop"))
+    );
 }
 
 #[test]
