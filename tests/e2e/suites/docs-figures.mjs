@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { LIMIT_BYTES, WINDOW_LIMIT_BYTES, filesOf, weigh } from "../../../scripts/build-site.mjs";
 import { root } from "../../../scripts/lib/paths.mjs";
 import { logosOf } from "../../../www/logos.ts";
 import { page } from "../support/docs.mjs";
@@ -45,6 +46,22 @@ export function figures(world) {
         }
         assert.equal(number(rows.at(-1).at(-1)).toFixed(2), sum.toFixed(2));
         assert.ok(page("docs/comparison.md").prose.includes(bills[0].at(-1).at(-1).replaceAll("*", "")));
+      }
+    });
+
+    test("what the console and the window weigh", () => {
+      const prose = page("docs/benchmarks.md").prose.replaceAll(/\s+/g, " ");
+      for (const [file, limit, told] of [
+        ["index.html", LIMIT_BYTES, /It weighs (\d+) KB gzipped in all, .* of the (\d+) KB that the build allows/],
+        ["connect.html", WINDOW_LIMIT_BYTES, /connect their accounts weighs (\d+) KB of (\d+) KB/],
+      ]) {
+        const [weight, allowed] = told.exec(prose).slice(1).map(Number);
+        const real = weigh(filesOf(file)) / 1000;
+        assert.equal(allowed * 1000, limit);
+        assert.ok(
+          Math.abs(real / weight - 1) < 0.04,
+          `${file}: the page says ${weight} KB, and it is ${real.toFixed(1)}`,
+        );
       }
     });
 
