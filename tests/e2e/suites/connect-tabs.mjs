@@ -1,7 +1,8 @@
 // One user with several tabs, several browsers or several accounts, who goes back and forth, and takes a long time.
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
-import { agree, button, heading, opened, question } from "../support/connect.mjs";
+import { after, before, describe, test } from "node:test";
+import { launch } from "../support/browser.mjs";
+import { agree, button, heading, opened, question, refuse } from "../support/connect.mjs";
 
 /** @param {{ connect: import("../support/connect.mjs").Connecting }} world */
 export function connectTabs(world) {
@@ -145,6 +146,79 @@ export function connectTabs(world) {
         },
         { expects: [500, 400] },
       );
+    });
+
+    describe("in a browser that keeps the pages one leaves", () => {
+      let browser;
+      before(async () => {
+        browser = await launch([], { keepsPages: true });
+      });
+      after(() => browser?.close());
+
+      /** Opens the window, and notes in its page whether the browser brings it back. */
+      const keep = async (identity, platform, use, options = {}) =>
+        visit(
+          await world.connect.path(identity, { platform }),
+          async (page) => {
+            await page.evaluate(() => addEventListener("pageshow", ({ persisted }) => (window.isKept = persisted)));
+            await use(page);
+          },
+          { browser, ...options },
+        );
+
+      /** Goes back to the window, and asserts that it is the page that was left. */
+      async function back(page) {
+        await page.evaluate(() => void setTimeout(() => history.go(1 - history.length)));
+        await page.waitForURL(`${world.connect.baseUrl}/connect`, { waitUntil: "commit" });
+        await page.waitForFunction(() => window.isKept);
+      }
+
+      test("back from the platform: the form is there again, with what was entered, and works", async () => {
+        const identity = "kept@example.com";
+        await world.connect.setClient("shops");
+        await keep(
+          identity,
+          "shops",
+          async (page) => {
+            await page.getByLabel("Region (optional)").selectOption("us");
+            await button(page, "Continue to Shops").click();
+            await page.getByLabel("Shop", { exact: true }).fill("mine");
+            await button(page, "Continue to Shops").click();
+            await page.getByLabel("Account").waitFor();
+            await back(page);
+            await heading(page, "Connect Shops").waitFor();
+            assert.equal(await page.getByLabel("Region (optional)").inputValue(), "us");
+            assert.equal(await page.getByLabel("Shop", { exact: true }).inputValue(), "mine");
+            await button(page, "Continue to Shops").click();
+            await agree(page);
+            await heading(page, "Shops is connected").waitFor();
+          },
+          { expects: [400] },
+        );
+        assert.deepEqual(await connections(identity), ["shops operational"]);
+      });
+
+      test("back after the end: the window says how it ended", async () => {
+        const identity = "kept-to-the-end@example.com";
+        await keep(identity, "login", async (page) => {
+          await button(page, "Continue to Login").click();
+          await agree(page);
+          await heading(page, "Login is connected").waitFor();
+          await back(page);
+          await heading(page, "Login is connected").waitFor();
+        });
+        await keep("kept-and-refused@example.com", "login", async (page) => {
+          await button(page, "Continue to Login").click();
+          await refuse(page);
+          await heading(page, "Login is not connected").waitFor();
+          await back(page);
+          await heading(page, "You did not allow access").waitFor();
+          await button(page, "Try again").click();
+          await button(page, "Continue to Login").click();
+          await agree(page);
+          await heading(page, "Login is connected").waitFor();
+        });
+      });
     });
 
     test("what begins in one browser does not end in another", async () => {

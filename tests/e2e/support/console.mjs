@@ -124,12 +124,17 @@ export class Console {
    * Opens a page, uses it, and asserts that nothing went wrong in it but what is expected.
    * @param {string} path
    * @param {(page: import("playwright-core").Page) => Promise<void>} use
-   * @param {{ as?: object, width?: number, height?: number, theme?: "light" | "dark", expects?: (string | number)[] }} [options]
+   * @param {{
+   *   as?: object, width?: number, height?: number, theme?: "light" | "dark", expects?: (string | number)[],
+   *   browser?: import("playwright-core").Browser,
+   * }} [options]
    *   `as`: the key to be signed in with, null for none; `expects`: statuses of answers, and errors of the network, that the
-   *   test brings about: the browser's console tells of them
+   *   test brings about: the browser's console tells of them; `browser`: another than its own
    */
-  async visit(path, use, { as = this.keys.full, width = 1280, height = 900, theme = "light", expects = [] } = {}) {
-    const context = await this.browser.newContext({
+  async visit(path, use, options = {}) {
+    const { as = this.keys.full, width = 1280, height = 900, theme = "light", expects = [] } = options;
+    const { browser = this.browser } = options;
+    const context = await browser.newContext({
       viewport: { width, height },
       colorScheme: theme,
       permissions: ["clipboard-read", "clipboard-write"],

@@ -22,6 +22,8 @@ interface Props {
   onOutcome: (attempt: ConnectAttempt) => void;
   onFail: (error: unknown) => void;
   onAgain: () => void;
+  /** The browser has brought this page back from the platform, where nothing has been decided. */
+  onReturn: () => void;
 }
 
 /** Waits for what happens at the platform. */
@@ -32,6 +34,7 @@ export function Away({
   onOutcome,
   onFail,
   onAgain,
+  onReturn,
 }: Props) {
   const [isClosed, setClosed] = useState(false);
   const [isOpened, setOpened] = useState(popup !== undefined || place === "page");
@@ -50,10 +53,23 @@ export function Away({
       hurry.dispatchEvent(new Event("hurry"));
     }, LOOK_MS);
     service.outcomeOf(id, ending.signal, hurry).then(onOutcome, (error) => !ending.signal.aborted && onFail(error));
+    const onShow = async ({ persisted }: PageTransitionEvent) => {
+      if (!persisted || place !== "page") return;
+      ending.abort();
+      try {
+        const attempt = await service.attempt(id);
+        if (attempt.status === "pending") onReturn();
+        else onOutcome(attempt);
+      } catch (error) {
+        onFail(error);
+      }
+    };
+    addEventListener("pageshow", onShow);
     return () => {
       ending.abort();
       clearInterval(timer);
       removeEventListener("message", onMessage);
+      removeEventListener("pageshow", onShow);
     };
   }, [id]);
   return (

@@ -8,6 +8,12 @@ import { type Trouble, isAway, titleOf } from "./words";
 
 export type Values = Record<string, string>;
 
+/** A method, and what was entered for it. */
+export interface Entered {
+  method: AuthMethod;
+  values: Values;
+}
+
 /** What the service has against what was entered. */
 export interface Rejected {
   /** By the field's name. */
@@ -19,19 +25,25 @@ interface Props {
   connector: ConnectorDetail;
   isReconnect: boolean;
   app: string;
+  /** What to begin with, for somebody who comes back from the platform. */
+  entered: Entered | undefined;
   /** Sends it; returns what the service has against it. */
   onSubmit: (method: AuthMethod, values: Values) => Promise<Rejected | undefined>;
   onBack: (() => void) | undefined;
 }
 
 /** How to connect to a platform, and what it takes. */
-export function Form({ connector, isReconnect, app, onSubmit, onBack }: Props) {
+export function Form({ connector, isReconnect, app, entered: before, onSubmit, onBack }: Props) {
   const { authMethods, name, image } = connector;
-  const [method, setMethod] = useState(authMethods[0] as AuthMethod);
-  const [values, setValues] = useState<Values>(() => defaultsOf(authMethods));
+  const [method, setMethod] = useState(before?.method ?? (authMethods[0] as AuthMethod));
+  const [values, setValues] = useState<Values>(() => ({ ...defaultsOf(authMethods), ...before?.values }));
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
   // The names of the fields that the service turned out to need from the user.
-  const [needed, setNeeded] = useState<readonly string[]>([]);
+  const [needed, setNeeded] = useState<readonly string[]>(() =>
+    method.fields
+      .filter((field) => mayBeSet(method, field) && before?.values[field.name] !== undefined)
+      .map(({ name }) => name),
+  );
   const [rejected, setRejected] = useState<Rejected>();
   const [isBusy, setBusy] = useState(false);
   const form = useRef<HTMLFormElement>(null);

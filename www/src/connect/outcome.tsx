@@ -49,7 +49,7 @@ export type End = keyof typeof ENDS;
 
 export function Ended({ end, app, children }: { end: End; app: string; children?: ComponentChildren }) {
   const text = {
-    missing: `Reloading it clears what it had. Go back to ${app} and open it there.`,
+    missing: `Leaving or reloading it clears what it had. Go back to ${app} and open it there.`,
     damaged: `Part of it is missing or was changed. Go back to ${app} and open it there.`,
     expired: `For your safety, it works for a short time only. Go back to ${app} and open it again.`,
     forbidden: `${capital(app)} created it for something else. Tell the people behind ${app}: the token needs the scopes connections:connect and catalog:read.`,

@@ -91,6 +91,8 @@ export class Service {
   /** Connects an account, or begins an attempt that goes on at the platform. */
   start = (wish: NewConnectAttempt) => this.#send<Connection | PendingAttempt>("/v1/vault/connect", { body: wish });
 
+  attempt = (id: string) => this.#read<ConnectAttempt>(`/v1/vault/connect/${id}`);
+
   /** Waits until an attempt is over. `hurry` ends a wait early, to ask at once. */
   async outcomeOf(id: string, signal: AbortSignal, hurry: EventTarget): Promise<ConnectAttempt> {
     for (let wait = true; ; ) {

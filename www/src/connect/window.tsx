@@ -7,7 +7,7 @@ import { type AppLook, askApp, paint } from "./app";
 import { Away, type Pending } from "./away";
 import { Choose } from "./choose";
 import { place, tell } from "./embedder";
-import { Form, type Rejected, type Values } from "./form";
+import { type Entered, Form, type Rejected, type Values } from "./form";
 import type { Opening } from "./opening";
 import { type End, Ended, Failed, Sign } from "./outcome";
 import { ServiceError, isExpired } from "./service";
@@ -25,7 +25,7 @@ type View =
   | { is: "opening" }
   | { is: "ended"; end: End }
   | { is: "choose" }
-  | { is: "form"; target: Target }
+  | { is: "form"; target: Target; entered?: Entered | undefined }
   | { is: "away"; target: Target; pending: Pending }
   | { is: "done"; target: Target; connection: Connection }
   | { is: "failed"; trouble: Trouble; target?: Target | undefined; onAgain: () => void };
@@ -107,7 +107,7 @@ export function ConnectWindow({ opening }: { opening: Opening }) {
     }
   }
 
-  const begun = useRef<{ method: AuthMethod; values: Values }>();
+  const begun = useRef<Entered>();
 
   /** Starts an attempt. To be called while the browser handles a click: only then it opens a page. */
   async function connect(target: Target, method: AuthMethod, values: Values): Promise<Rejected | undefined> {
@@ -172,10 +172,11 @@ export function ConnectWindow({ opening }: { opening: Opening }) {
   /** The same once more, or what is to be filled in for it. */
   function again(target: Target) {
     const { method, values } = begun.current ?? {};
-    const form = () => show({ is: "form", target });
-    if (!method || !isAway(method) || place === "page") return form();
-    void connect(target, method, values ?? {}).then((rejected) => rejected && form());
+    if (!method || !isAway(method) || place === "page") return fillInAgain(target);
+    void connect(target, method, values ?? {}).then((rejected) => rejected && fillInAgain(target));
   }
+
+  const fillInAgain = (target: Target) => show({ is: "form", target, entered: begun.current });
 
   const canChoose = opening.platform === undefined && opening.connection === undefined;
   const leave = session && <Leave session={session} app={app} news={() => news({ status: "closed" })} />;
@@ -238,6 +239,7 @@ export function ConnectWindow({ opening }: { opening: Opening }) {
             connector={view.target.connector}
             isReconnect={view.target.connection !== undefined}
             app={app}
+            entered={view.entered}
             onSubmit={(method, values) => connect(view.target, method, values)}
             onBack={canChoose ? () => show({ is: "choose" }) : undefined}
           />
@@ -256,6 +258,7 @@ export function ConnectWindow({ opening }: { opening: Opening }) {
                 view.pending.popup?.close();
                 again(view.target);
               }}
+              onReturn={() => fillInAgain(view.target)}
             />
           )
         );
