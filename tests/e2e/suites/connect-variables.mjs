@@ -72,6 +72,41 @@ export function connectVariables(world) {
       assert.equal(await begun(identity), 1);
     });
 
+    test("nobody is asked whose host receives the app's secret", async () => {
+      const identity = "hosted@example.com";
+      const window = () => world.connect.path(identity, { platform: "hosted" });
+      const isAsked = (page) => page.getByLabel("Host").count();
+      await world.connect.setClient("hosted");
+      await visit(
+        await window(),
+        async (page) => {
+          await button(page, "Continue to Hosted").click();
+          await expectFocus(heading(page, "Signing in with Hosted is not set up"));
+          await page.getByText("There is nothing that you can do here. Tell the people behind Acme Planner").waitFor();
+          await page.getByText("Details", { exact: true }).click();
+          await page.getByText("must set its `variables` `host`, which decide who receives its secret.").waitFor();
+          await button(page, "Try again").click();
+          await heading(page, "Connect Hosted").waitFor();
+          assert.equal(await isAsked(page), 0);
+        },
+        { expects: [409] },
+      );
+      assert.equal(await begun(identity), 0);
+      await world.connect.setClient("hosted", { host: "id.hosted.example" });
+      await world.connect.setClient("standard");
+      for (const [platform, name] of [
+        ["hosted", "Hosted"],
+        ["standard", "Standard"],
+      ])
+        await visit(await world.connect.path(identity, { platform }), async (page) => {
+          await heading(page, `Connect ${name}`).waitFor();
+          assert.equal(await isAsked(page), 0);
+          await button(page, `Continue to ${name}`).click();
+          await page.getByLabel("Account").waitFor();
+        });
+      assert.equal(await begun(identity), 2);
+    });
+
     test("the same in a frame, where the platform is shown in a popup", async () => {
       const identity = "framed@example.com";
       const src = world.connect.baseUrl + (await open(identity));

@@ -80,17 +80,32 @@ const documents = (issuer) => {
 };
 
 /**
- * What documents do not say: that the server insists on PKCE. The members of a method replace those of the document. `shops`
- * has no document: its address has variables.
+ * What documents do not say: that the server insists on PKCE. The members of a method replace those of the document. The
+ * addresses of `shops`, `hosted` and `standard`, which have no document, have variables; those of the last two decide who
+ * receives codes, and nobody answers there.
  */
 const providers = (issuer) =>
   [
     ["login", "Login", 'documents = ["login"]'],
     ["both", "Both", 'documents = ["both"]'],
-    ["shops", "Shops", 'servers = ["https://{shop}.shops.example/{region}"]'],
+    [
+      "shops",
+      "Shops",
+      'servers = ["https://{shop}.shops.example/{region}"]',
+      issuer,
+      '{ name = "shop", label = "Shop" }, { name = "region", label = "Region", enum = ["eu", "us"], default = "eu" }',
+    ],
+    ["hosted", "Hosted", 'servers = ["https://{host}"]', "https://{host}", '{ name = "host", label = "Host" }'],
+    [
+      "standard",
+      "Standard",
+      'servers = ["https://{host}"]',
+      "https://{host}",
+      '{ name = "host", label = "Host", default = "id.standard.example" }',
+    ],
   ]
     .map(
-      ([platform, name, more]) => `[platforms.${platform}]
+      ([platform, name, more, tokens = issuer, fields = ""]) => `[platforms.${platform}]
 name = "${name}"
 ${more}
 
@@ -99,11 +114,11 @@ id = "login"
 type = "oauth2"
 grant = "authorization_code"
 authorizationUrl = "${issuer}/auth"
-tokenUrl = "${issuer}/token"
+tokenUrl = "${tokens}/token"
 pkce = "S256"
 source = "these tests"
 read = "2026-11-22"
-${platform === "shops" ? 'fields = [{ name = "shop", label = "Shop" }, { name = "region", label = "Region", enum = ["eu", "us"], default = "eu" }]' : ""}
+${fields && `fields = [${fields}]`}
 `,
     )
     .join("\n");
@@ -173,26 +188,26 @@ export class Connecting extends Console {
     copyFileSync(join(dist, "index.mjs"), join(pages, "connector-vault.mjs"));
     writeFileSync(join(pages, "index.html"), PAGE);
     world.app = await Site.start(pages);
-    // Another site than the service's, as in the world.
-    world.app.origin = world.app.origin.replace("127.0.0.1", "localhost");
-    const port = await freePort();
-    const issuer = `http://127.0.0.1:${port}`;
-    for (const [file, content] of Object.entries(documents(issuer)))
-      writeFileSync(join(sources, `${file}.json`), JSON.stringify(content));
-    const known = join(sources, "providers.toml");
-    writeFileSync(known, providers(issuer));
-    const config = join(sources, "catalog.toml");
-    const enabled = ["login", "keyed", "simple", "both", "shops", "amazonaws-polly"].map(
-      (one) => `[platforms.${one}]\nauthkit = true\n`,
-    );
-    writeFileSync(config, enabled.join("\n"));
-    const catalog = { path: join(folder, `${name}-catalog`) };
-    await cli("catalog", "import", sources, POLLY, "--providers", known, "--config", config, "--out", catalog.path);
-    const state = new State(`${name}-state`);
-    await state.migrate();
-    await state.publish(catalog);
-    world.opened = await state.open();
     try {
+      // Another site than the service's, as in the world.
+      world.app.origin = world.app.origin.replace("127.0.0.1", "localhost");
+      const port = await freePort();
+      const issuer = `http://127.0.0.1:${port}`;
+      for (const [file, content] of Object.entries(documents(issuer)))
+        writeFileSync(join(sources, `${file}.json`), JSON.stringify(content));
+      const known = join(sources, "providers.toml");
+      writeFileSync(known, providers(issuer));
+      const config = join(sources, "catalog.toml");
+      const enabled = ["login", "keyed", "simple", "both", "shops", "amazonaws-polly"].map(
+        (one) => `[platforms.${one}]\nauthkit = true\n`,
+      );
+      writeFileSync(config, enabled.join("\n"));
+      const catalog = { path: join(folder, `${name}-catalog`) };
+      await cli("catalog", "import", sources, POLLY, "--providers", known, "--config", config, "--out", catalog.path);
+      const state = new State(`${name}-state`);
+      await state.migrate();
+      await state.publish(catalog);
+      world.opened = await state.open();
       await store(world.database, Object.values(world.keys));
       world.server = await Server.start(state, {
         name,

@@ -58,7 +58,9 @@ export function Form({ connector, isReconnect, app, entered: before, onSubmit, o
     if (needed[0] !== undefined) form.current?.querySelector<HTMLElement>(`.field [name="${needed[0]}"]`)?.focus();
   }, [needed]);
   const away = isAway(method);
-  const fields = method.fields.filter((field) => needed.includes(field.name) || !mayBeSet(method, field));
+  const fields = method.fields.filter(
+    (field) => !isForApp(method, field) && (needed.includes(field.name) || !mayBeSet(method, field)),
+  );
   const entered = (field: string) => (field === "password" ? values[field] : values[field]?.trim()) ?? "";
   const fault = (field: AuthField) =>
     (left.has(field.name) ? faultOf(field, entered(field.name)) : undefined) ?? rejected?.faults[field.name];
@@ -166,6 +168,22 @@ export function Form({ connector, isReconnect, app, entered: before, onSubmit, o
  */
 const mayBeSet = (method: AuthMethod, { required, default: standard }: AuthField) =>
   method.type === "oauth2" && required && standard === null;
+
+/**
+ * Whether a field decides whose host receives the app's secret. The service takes such a value from the app only, unless the
+ * catalog names all that there are.
+ */
+export const isForApp = (method: AuthMethod, { name, enum: values }: AuthField) =>
+  method.type === "oauth2" &&
+  values === null &&
+  [method.tokenUrl, method.refreshUrl, method.revocationUrl].some((url) => hostChoosers(url ?? "").includes(name));
+
+/** The variables of a host whose last two labels are not both in the template. */
+function hostChoosers(template: string): string[] {
+  const [, host = ""] = /^https?:\/\/([^/?]*)/.exec(template) ?? [];
+  const end = host.slice(host.lastIndexOf("}") + 1);
+  return end.split(".").length > 2 ? [] : [...host.matchAll(/\{([^{}]+)\}/g)].map(([, name = ""]) => name);
+}
 
 const defaultsOf = (methods: readonly AuthMethod[]): Values =>
   Object.fromEntries(methods.flatMap(({ fields }) => fields.map((field) => [field.name, field.default ?? ""])));

@@ -7,7 +7,7 @@ import { type AppLook, askApp, paint } from "./app";
 import { Away, type Pending } from "./away";
 import { Choose } from "./choose";
 import { place, tell } from "./embedder";
-import { type Entered, Form, type Rejected, type Values } from "./form";
+import { type Entered, Form, type Rejected, type Values, isForApp } from "./form";
 import type { Opening } from "./opening";
 import { type End, Ended, Failed, Sign } from "./outcome";
 import { ServiceError, isExpired } from "./service";
@@ -147,7 +147,9 @@ export function ConnectWindow({ opening }: { opening: Opening }) {
       const [, field] = /^\/fields\/(.+)$/.exec(fault.pointer ?? "") ?? [];
       if (field !== undefined) faults[field] = sentence(fault);
     }
-    if (Object.keys(faults).length > 0) return { faults };
+    const { method } = begun.current ?? {};
+    const isAppsFault = method?.fields.some((field) => faults[field.name] !== undefined && isForApp(method, field));
+    if (!isAppsFault && Object.keys(faults).length > 0) return { faults };
     if (error instanceof ServiceError && error.code === "credentials_rejected")
       return { faults, trouble: troubleOf(error, { platform: target.connector.name, app }) };
     if (error instanceof ServiceError) news({ status: "failed", code: error.code });

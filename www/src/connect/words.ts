@@ -90,7 +90,7 @@ function toldOf(code: string, { platform, app }: Names): Told | undefined {
     case "oauth_client_missing":
       return [
         `Signing in with ${platform} is not set up`,
-        `${capital(app)} is not registered with ${platform} yet.`,
+        `${capital(app)} has not finished its registration with ${platform}.`,
         "app",
       ];
     case "platform_not_found":
