@@ -1,7 +1,12 @@
 // The window in which users connect their accounts, and `vault.connect` of the package, which opens it: in a browser, with
 // the real service and a real authorization server.
-import { after, before, describe } from "node:test";
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
 import { Connecting } from "./support/connect.mjs";
+import { handedOut } from "./support/connecting.mjs";
+import { secrets } from "./support/http.mjs";
+import { bytesBelow, leaks } from "./support/leaks.mjs";
+import { outputs } from "./support/server.mjs";
 import { connectEntry } from "./suites/connect-entry.mjs";
 import { connectPackage } from "./suites/connect-package.mjs";
 import { connectPlaces } from "./suites/connect-places.mjs";
@@ -25,4 +30,25 @@ describe("the window to connect", () => {
   connectTrouble(world);
   connectPackage(world);
   connectReadme(world);
+
+  test("no secret is in the log, in storage, or in an address", async () => {
+    await world.connect.server.stop();
+    const [log, stored] = [outputs.join("\n"), bytesBelow(world.connect.state.path)];
+    assert.ok(log.includes("/v1/vault/connect"), "the log is the service's");
+    assert.ok(stored.includes("connect_attempts"), "the storage is the service's");
+    const { visited } = world.connect;
+    assert.ok(
+      visited.some((address) => address.includes("/connect/callback?")),
+      "the addresses are the browser's",
+    );
+    const all = new Set([...secrets, ...handedOut]);
+    assert.ok(all.size > 100, `${all.size}`);
+    const places = [
+      ["the log", log],
+      ["storage", stored],
+    ];
+    assert.deepEqual(leaks(all, places), []);
+    // A code comes back in an address: RFC 6749 wants it there, for once.
+    assert.deepEqual(leaks(secrets, [["an address", visited.join("\n")]]), []);
+  });
 });

@@ -1,11 +1,10 @@
 // Connecting accounts on the real runtime: against two real authorization servers, against a platform that misbehaves, and
 // against attackers.
 import assert from "node:assert/strict";
-import { readFileSync, readdirSync } from "node:fs";
-import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { VARIABLES, VAULT_KEY, handedOut, heard } from "./support/connecting.mjs";
 import { secrets } from "./support/http.mjs";
+import { bytesBelow, leaks } from "./support/leaks.mjs";
 import { SecondServer, secondPlatforms } from "./support/oauth2.mjs";
 import { Idp, idpPlatforms } from "./support/oidc.mjs";
 import { platformCatalog } from "./support/platforms.mjs";
@@ -33,12 +32,6 @@ const world = {
   }),
 };
 let opened;
-
-/** The bytes of all files below a folder, as text. */
-const bytesBelow = (path) =>
-  readdirSync(path, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => readFileSync(join(entry.parentPath, entry.name), "latin1"));
 
 describe("connecting accounts", () => {
   before(async () => {
@@ -94,18 +87,12 @@ describe("connecting accounts", () => {
     assert.ok(printed.includes("/v1/vault/connect"), "the log is the service's");
     // Miniflare's list of requests names their paths, as every list does: a link is for the browser that opens it first.
     const logged = printed.replaceAll(/\/connect\/go\/\S+/g, "");
-    const stored = bytesBelow(world.state.path).join("\n");
+    const stored = bytesBelow(world.state.path);
     assert.ok(stored.includes("connect_attempts"), "the storage is the service's");
     const all = new Set([...secrets, ...handedOut]);
     assert.ok(all.size > 300, `${all.size}`);
     const places = [["the log", logged], ["storage", stored], ...heard.map((text) => [text, text])];
-    const leaks = [...all].flatMap((secret) => {
-      const base64 = Buffer.from(secret).toString("base64").replace(/=+$/, "");
-      const forms = [secret, encodeURIComponent(secret), base64];
-      const found = places.filter(([, text]) => forms.some((form) => text.includes(form)));
-      return found.map(([place]) => [secret, place]);
-    });
-    assert.deepEqual(leaks, []);
+    assert.deepEqual(leaks(all, places), []);
     assert.doesNotMatch(printed, /panicked|RuntimeError|internal request=| 500 /);
   });
 });

@@ -1,7 +1,7 @@
 // Connecting with what a user enters: an API key, a user name and a password, keys of Amazon.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { button, heading } from "../support/connect.mjs";
+import { button, entered, heading } from "../support/connect.mjs";
 import { expectAccessible, expectFits, expectFocus, tabTo } from "../support/console.mjs";
 import { expectHidden } from "../support/console-session.mjs";
 
@@ -27,6 +27,7 @@ export function connectEntry(world) {
   describe("what a user enters", () => {
     test("an API key: found by search, missing at first, then connected, and nothing stays in the browser", async () => {
       const path = await world.connect.path("key@example.com");
+      const apiKey = entered("k");
       const token = new URLSearchParams(path.split("#")[1]).get("token");
       await visit(path, async (page) => {
         await heading(page, "What do you want to connect?").waitFor();
@@ -46,14 +47,14 @@ export function connectEntry(world) {
         await button(page, "Connect").click();
         await page.getByText("Is required.").waitFor();
         await expectFocus(field);
-        await field.fill("k-123456");
+        await field.fill(apiKey);
         assert.equal(await page.getByText("Is required.").count(), 0);
         await button(page, "Show API key").click();
         assert.equal(await field.getAttribute("type"), "text");
         await button(page, "Connect").click();
         await expectFocus(heading(page, "Keyed is connected"));
         await expectHidden(page, token);
-        await expectHidden(page, "........k-123456");
+        await expectHidden(page, `........${apiKey}`);
         await expectNothingStored(page);
         const loaded = await page.evaluate(() => performance.getEntriesByType("resource").map(({ name }) => name));
         assert.deepEqual(
@@ -71,7 +72,7 @@ export function connectEntry(world) {
         await heading(page, "Connect Simple").waitFor();
         assert.equal(await button(page, "Back").count(), 0);
         await page.getByLabel("User name", { exact: true }).fill("ann");
-        await page.getByLabel("Password (optional)", { exact: true }).fill("secret");
+        await page.getByLabel("Password (optional)", { exact: true }).fill(entered("password"));
         await button(page, "Connect").click();
         await heading(page, "Simple is connected").waitFor();
       });
@@ -81,7 +82,7 @@ export function connectEntry(world) {
     test("Amazon keys", async () => {
       await visit(await world.connect.path("aws@example.com", { platform: "amazonaws-polly" }), async (page) => {
         await page.getByLabel("Access key ID", { exact: true }).fill("AKIA0000");
-        await page.getByLabel("Secret access key", { exact: true }).fill("secret");
+        await page.getByLabel("Secret access key", { exact: true }).fill(entered("secret"));
         await page.getByLabel(/^Region/).selectOption("eu-west-1");
         await button(page, "Connect").click();
         await page.getByRole("heading", { name: /Polly is connected$/ }).waitFor();

@@ -8,6 +8,7 @@ import { text } from "node:stream/consumers";
 import Provider from "oidc-provider";
 import { openapiDirectory } from "../../../scripts/lib/paths.mjs";
 import { launch } from "./browser.mjs";
+import { handedOut } from "./connecting.mjs";
 import { Console } from "./console.mjs";
 import { secrets } from "./http.mjs";
 import { key, store } from "./keys.mjs";
@@ -123,6 +124,13 @@ ${fields && `fields = [${fields}]`}
     )
     .join("\n");
 
+/** What users enter in the window, which only the platform may see again. */
+export const entered = (what) => {
+  const text = `${what}-${randomBytes(9).toString("hex")}`;
+  secrets.add(text);
+  return text;
+};
+
 /** A page of the authorization server, which asks no other host for anything. */
 const asking = (title, content) => `<!doctype html>
 <html lang="en">
@@ -148,6 +156,8 @@ async function startProvider(port, redirectUri) {
     features: { devInteractions: { enabled: false } },
     interactions: { url: (_, { uid }) => `/interaction/${uid}` },
   });
+  for (const kind of ["access_token", "refresh_token", "authorization_code"])
+    provider.on(`${kind}.saved`, (token) => handedOut.add(token.jti));
   const interact = async (request, response) => {
     const { prompt, params, session } = await provider.interactionDetails(request, response);
     const isLogin = prompt.name === "login";
@@ -177,6 +187,9 @@ async function startProvider(port, redirectUri) {
 
 /** What `Console` has, and an app, an authorization server, and tokens for users. */
 export class Connecting extends Console {
+  /** The addresses that its browsers asked for, as servers see them, and whence they came. */
+  visited = [];
+
   static async start(name) {
     await build();
     const world = new Connecting();
@@ -204,7 +217,7 @@ export class Connecting extends Console {
       writeFileSync(config, enabled.join("\n"));
       const catalog = { path: join(folder, `${name}-catalog`) };
       await cli("catalog", "import", sources, POLLY, "--providers", known, "--config", config, "--out", catalog.path);
-      const state = new State(`${name}-state`);
+      const state = (world.state = new State(`${name}-state`));
       await state.migrate();
       await state.publish(catalog);
       world.opened = await state.open();

@@ -153,6 +153,10 @@ export class Console {
       },
     );
     await context.addInitScript(prepare, as?.secret);
+    // Of its popups, too.
+    context.on("request", (request) =>
+      this.visited?.push(`${request.url().split("#")[0]} from ${request.headers().referer}`),
+    );
     const page = await context.newPage();
     page.on("console", (message) => {
       const text = message.text();
