@@ -539,6 +539,25 @@ fn open_attempts_are_limited() {
 }
 
 #[test]
+fn open_attempts_of_an_account_are_limited() {
+    let api = api();
+    set_client(&api, "acme");
+    let of = |nth: usize| json!({"platform": "acme", "identity": format!("user {}", nth / 20), "identityType": "user"});
+    for nth in 0..1000 {
+        begin(&api, &of(nth));
+    }
+    let response = connect(&api, &of(1000));
+    assert_eq!(response.status, 429, "{}", body(&response));
+    assert_eq!(
+        body(&response)["detail"],
+        "This account has 1000 open attempts to connect, the most that are allowed. Finish one, or wait until they expire."
+    );
+    assert_eq!(rows(&api, "connect_attempts"), 1000);
+    api.world.now.set(api.world.now.get() + 600_000);
+    begin(&api, &of(1000));
+}
+
+#[test]
 fn whoever_fills_in_a_form_does_not_choose_who_gets_the_secret() {
     let api = api();
     for platform in ["shops", "hosted"] {
