@@ -9,9 +9,19 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use base64ct::{Base64UrlUnpadded, Encoding as _};
+use memchr::memmem::Finder;
 use serde::de::DeserializeOwned;
 
 use crate::terms::Method;
+
+/// What D1 reports when a batch may or may not have run, and may be sent again. The last one comes on a machine where
+/// several programs have the database's file open, as `wrangler dev` and a command do, and then nothing has run.
+const LOST: [&str; 4] = [
+    "Network connection lost",
+    "storage caused object to be reset",
+    "reset because its code was updated",
+    "SQLITE_BUSY",
+];
 
 /// Storage could not do what it was asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +36,13 @@ impl StorageError {
     /// A failure that a retry would meet again.
     pub fn new(cause: impl Into<String>) -> Self {
         Self { cause: cause.into(), lost: false }
+    }
+
+    /// What D1 reported.
+    #[must_use]
+    pub fn of_d1(report: &str) -> Self {
+        let lost = LOST.iter().any(|text| Finder::new(text).find(report.as_bytes()).is_some());
+        Self { cause: format!("D1: {report}"), lost }
     }
 }
 

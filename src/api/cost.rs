@@ -98,6 +98,12 @@ impl<P: Ports> Db for Metered<'_, P> {
         loop {
             add(&self.db_calls, 1);
             match self.ports.batch(statements.clone()).await {
+                // Nobody may take a missing result set for one without rows.
+                Ok(sets) if sets.len() != statements.len() => {
+                    let cause =
+                        format!("{} result sets for {} statements", sets.len(), statements.len());
+                    return Err(StorageError::new(cause));
+                }
                 Ok(sets) => {
                     for set in &sets {
                         add(&self.rows_read, set.rows_read);

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use js_sys::futures::{JsFuture, future_to_promise};
 use js_sys::{Array, ArrayBuffer, JSON, Promise, Reflect, Uint8Array};
-use memchr::memmem::Finder;
 use serde::{Deserialize, Serialize};
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
@@ -115,13 +114,8 @@ impl Db for EdgePorts<'_> {
     }
 
     async fn batch(&self, statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
-        batch(self.env, self.shard, &statements).await.map_err(|error| {
-            let cause = describe(&error);
-            StorageError {
-                lost: LOST.iter().any(|text| Finder::new(text).find(cause.as_bytes()).is_some()),
-                cause: format!("D1: {cause}"),
-            }
-        })
+        let sets = batch(self.env, self.shard, &statements).await;
+        sets.map_err(|error| StorageError::of_d1(&describe(&error)))
     }
 }
 
@@ -139,15 +133,6 @@ impl Later for EdgePorts<'_> {
         }
     }
 }
-
-/// What D1 reports when a batch may or may not have run, and may be sent again. The last one comes on a machine where
-/// several programs have the database's file open, as `wrangler dev` and a command do, and then nothing has run.
-const LOST: [&str; 4] = [
-    "Network connection lost",
-    "storage caused object to be reset",
-    "reset because its code was updated",
-    "SQLITE_BUSY",
-];
 
 async fn batch(
     env: &Env,

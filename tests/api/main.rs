@@ -21,6 +21,8 @@ mod connectors;
 mod counted;
 mod create;
 mod derived;
+#[cfg(feature = "cli")]
+mod faults;
 mod format1;
 mod full;
 mod keys;

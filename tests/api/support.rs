@@ -299,6 +299,21 @@ impl World {
         self.now.set(self.now.get() + milliseconds);
     }
 
+    /// Takes all messages of the queue.
+    pub fn take_messages(&self) -> Vec<(u64, String)> {
+        self.messages.take()
+    }
+
+    /// Remembers what was drawn by now, to draw the same once more.
+    pub fn drawn(&self) -> u64 {
+        self.seed.get()
+    }
+
+    /// Draws what was drawn after this.
+    pub fn draw_again(&self, drawn: u64) {
+        self.seed.set(drawn);
+    }
+
     /// Takes the messages of the queue that are handed over by now, all for the shard that is at work.
     pub fn messages(&self) -> Vec<String> {
         let (now, all) = (self.now.get(), self.messages.take());
@@ -586,16 +601,7 @@ impl Api {
     pub fn send(&self, request: &Request) -> Response {
         let shard = self.service.shard(request);
         let answer = || pollster::block_on(handle(&self.service, &self.world, request));
-        let mut response = self.world.within(shard, answer);
-        if let Some(kept) = response.kept.take() {
-            assert!(response.body.is_empty());
-            response.body = kept.read(0..kept.size()).unwrap();
-        }
-        if let Some(passed) = &response.passed {
-            assert!(response.body.is_empty());
-            response.body = passed.body.downcast_ref::<Vec<u8>>().unwrap().clone();
-        }
-        response
+        whole(self.world.within(shard, answer))
     }
 
     /// Records the use of a key on this day in advance, so that later requests do not write it.
@@ -611,6 +617,19 @@ impl Api {
     pub fn request(&self, method: &str, path_and_query: &str) -> Request {
         as_key(&self.key, method, path_and_query)
     }
+}
+
+/// A response with its body in one place.
+pub fn whole(mut response: Response) -> Response {
+    if let Some(kept) = response.kept.take() {
+        assert!(response.body.is_empty());
+        response.body = kept.read(0..kept.size()).unwrap();
+    }
+    if let Some(passed) = &response.passed {
+        assert!(response.body.is_empty());
+        response.body = passed.body.downcast_ref::<Vec<u8>>().unwrap().clone();
+    }
+    response
 }
 
 /// A request that carries a key.

@@ -1,6 +1,6 @@
 //! Renewing an access token: one request at a time, wherever the requests come from.
 
-use serde::de::IgnoredAny;
+use serde_json::{Map, Value};
 
 use super::read::failed;
 use crate::api::config::Config;
@@ -95,7 +95,7 @@ impl Renewal<'_> {
             return Ok(Some(left));
         }
         let sets = ports.batch(vec![breaker.probe(self.now)]).await?;
-        Ok(first_row::<IgnoredAny>(&sets, 0)?.is_none().then_some(PROBE_MS))
+        Ok(first_row::<Map<String, Value>>(&sets, 0)?.is_none().then_some(PROBE_MS))
     }
 }
 

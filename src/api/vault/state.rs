@@ -1,6 +1,6 @@
 //! `PUT /v1/vault/connections/{id}/state`: sets a connection's health, as reported by the holder of its credentials.
 
-use serde::de::IgnoredAny;
+use serde_json::{Map, Value};
 
 use super::change;
 use crate::api::plan::{Context, Plan};
@@ -25,8 +25,8 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
     });
     let plan = change::plan(context, condition, |write| Some(one::set_state(write, &new?)));
     let Plan::Vault(mut statements, render) = plan else { return Ok(plan) };
-    let held =
-        statements.ask::<IgnoredAny>(select_held(&context.guard(), &context.connection_id()));
+    let held = statements
+        .ask::<Map<String, Value>>(select_held(&context.guard(), &context.connection_id()));
     Ok(Plan::vault(statements, move |results, principal| {
         if results.first(held)?.is_some() {
             let detail =

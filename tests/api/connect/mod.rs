@@ -13,7 +13,7 @@ mod mortal;
 mod oauth;
 mod renewal;
 mod schedule;
-mod upkeep;
+pub mod upkeep;
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -33,7 +33,7 @@ use crate::support::{
 pub const KEYS: &str = "one:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
 
 /// The settings under which everything works.
-const SETTINGS: [(&str, &str); 4] = [
+pub const SETTINGS: [(&str, &str); 4] = [
     ("VAULT_KEYS", KEYS),
     ("SESSION_SECRET", "0123456789abcdef0123456789abcdef"),
     ("ALLOWED_ORIGINS", "https://app.example"),
@@ -157,7 +157,7 @@ pub fn send(api: &Api, method: &str, path: &str, sent: &Value) -> Response {
     api.send(&with_body(api.request(method, path), &sent.to_string()))
 }
 
-fn connect(api: &Api, sent: &Value) -> Response {
+pub fn connect(api: &Api, sent: &Value) -> Response {
     send(api, "POST", "/v1/vault/connect", sent)
 }
 
@@ -213,18 +213,18 @@ fn pairs(query: &str) -> Vec<(String, String)> {
     query.split('&').map(pair).collect()
 }
 
-fn value_of(pairs: &[(String, String)], name: &str) -> Option<String> {
+pub fn value_of(pairs: &[(String, String)], name: &str) -> Option<String> {
     pairs.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
 }
 
 /// A browser that follows the link of an attempt. It keeps its cookie.
 #[derive(Default)]
-struct Browser {
+pub struct Browser {
     cookie: RefCell<Option<String>>,
 }
 
 impl Browser {
-    fn request(&self, method: &str, url: &str) -> Request {
+    pub fn request(&self, method: &str, url: &str) -> Request {
         let path = url.strip_prefix(ORIGIN).unwrap_or(url);
         let request = anonymous(method, path);
         let request = with_header(request, "accept", "text/html");
@@ -251,7 +251,7 @@ impl Browser {
     }
 
     /// Answers the question of a link with yes.
-    fn go(&self, api: &Api, url: &str) -> Response {
+    pub fn go(&self, api: &Api, url: &str) -> Response {
         let request = with_header(self.request("POST", url), "origin", ORIGIN);
         let response = api.send(&with_header(request, "sec-fetch-site", "same-origin"));
         self.keep(&response);
@@ -259,7 +259,7 @@ impl Browser {
     }
 
     /// Goes from the link to the platform. Returns the parameters of the authorization request.
-    fn follow(&self, api: &Api, url: &str) -> (String, Vec<(String, String)>) {
+    pub fn follow(&self, api: &Api, url: &str) -> (String, Vec<(String, String)>) {
         let response = self.go(api, url);
         assert_eq!(response.status, 303, "{}", text(&response));
         let location = response.header("location").unwrap();

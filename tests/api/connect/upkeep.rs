@@ -36,7 +36,7 @@ fn sealed_by(api: &Api) -> Vec<String> {
 }
 
 /// The database notes by its own clock when a connection was deleted: this service has the same time.
-pub(super) fn api_of_now() -> Api {
+pub fn api_of_now() -> Api {
     let api = api();
     let sql = "SELECT unixepoch() * 1000";
     let now: i64 = api.world.database.query_row(sql, [], |row| row.get(0)).unwrap();

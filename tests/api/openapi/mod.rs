@@ -1,6 +1,6 @@
 //! The `OpenAPI` document describes the real service: its examples are answers of `handle()`, recorded here.
 
-mod samples;
+pub mod samples;
 
 use std::fs;
 

@@ -27,13 +27,13 @@ use crate::support::{
 use crate::vault::{CONNECTIONS, SUMMARY, UNKNOWN_ID, at, code};
 
 /// A service with a small catalog and some connections.
-struct Scene {
-    api: Api,
+pub struct Scene {
+    pub api: Api,
     /// The ids of the connections, in the order of creation.
     ids: Vec<String>,
 }
 
-fn settings() -> Config {
+pub fn settings() -> Config {
     config(&[
         ("SESSION_SECRET", &"an example ".repeat(3)),
         ("VAULT_KEYS", KEYS),
@@ -42,7 +42,7 @@ fn settings() -> Config {
 }
 
 impl Scene {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let api = Api::new(settings());
         api.world.publish_platforms(Sizes::PUBLISHED, &catalog());
         *api.world.platform.borrow_mut() = Box::new(|request| match request.url.as_str() {
@@ -120,7 +120,7 @@ impl Scene {
 
     /// A request that succeeds.
     #[expect(clippy::too_many_lines, reason = "a table of cases")]
-    fn request(&self, endpoint: Keyed) -> Request {
+    pub fn request(&self, endpoint: Keyed) -> Request {
         let get = |path: &str| self.api.request("GET", path);
         let one = || self.api.request("GET", &at(&self.ids[2]));
         let put = |part: &str, document: &str| {

@@ -1,0 +1,204 @@
+//! A request to each endpoint, and more for those that do different things.
+
+use connector_vault::api::endpoint::{Endpoint, Keyed, Open};
+use connector_vault::api::{Config, Request};
+use serde_json::{Value, json};
+
+use crate::connect::{self, Browser, begin, connected, of_ann, script, set_client, value_of};
+use crate::openapi::samples::{self, Scene};
+use crate::support::{Api, anonymous, as_key, config, with_body, with_header};
+use crate::vault::at;
+
+/// A request that succeeds.
+pub struct Case {
+    pub name: String,
+    pub endpoint: Endpoint,
+    pub api: Api,
+    pub request: Request,
+    /// The settings of the service.
+    pub config: fn() -> Config,
+    /// Statuses other than 503 after which the same request succeeds later.
+    pub pauses: &'static [u16],
+    /// Statuses with which a repetition says how the work that was begun has ended.
+    pub ends: &'static [u16],
+}
+
+/// Each endpoint of the table, then what else some of them do.
+pub fn cases() -> impl Iterator<Item = Case> {
+    let all = Endpoint::ALL.iter().map(|endpoint| match endpoint {
+        Endpoint::Keyed(keyed) => of_keyed(*keyed),
+        Endpoint::Open(open) => of_open(*open),
+    });
+    let more: [fn() -> Case; 8] = [
+        checked_connection,
+        begun_attempt,
+        renewed,
+        revoked,
+        called_again,
+        reconnected,
+        asked_by_agent,
+        listed_by_agent,
+    ];
+    all.chain(more.into_iter().map(|case| case()))
+}
+
+fn of_keyed(keyed: Keyed) -> Case {
+    let scene = Scene::new();
+    let request = scene.request(keyed);
+    Case {
+        name: format!("{keyed:?}"),
+        endpoint: Endpoint::Keyed(keyed),
+        api: scene.api,
+        request,
+        config: samples::settings,
+        // A platform that failed is not asked again at once.
+        pauses: if keyed == Keyed::CheckConnection { &[429] } else { &[] },
+        ends: &[],
+    }
+}
+
+/// A case of another platform's catalog.
+fn of_connect(name: &str, endpoint: Endpoint, api: Api, request: Request) -> Case {
+    Case { name: name.into(), endpoint, api, request, config: settings, pauses: &[], ends: &[] }
+}
+
+fn settings() -> Config {
+    config(
+        &[&connect::SETTINGS[..], &[("SECURITY_CONTACT", "mailto:security@vault.example")]]
+            .concat(),
+    )
+}
+
+fn tokens() -> Value {
+    json!({"access_token": "example-access-token", "refresh_token": "example-refresh-token", "expires_in": 3600})
+}
+
+fn of_open(open: Open) -> Case {
+    let api = connect::api();
+    let browser = Browser::default();
+    set_client(&api, "acme");
+    let (_, link) = begin(&api, &of_ann("acme"));
+    let mut ends: &'static [u16] = &[];
+    let request = match open {
+        Open::Health => anonymous("GET", "/health"),
+        Open::SecurityTxt => anonymous("GET", "/.well-known/security.txt"),
+        Open::Document => anonymous("GET", "/v1/openapi.json"),
+        Open::ConnectWindow => anonymous("GET", "/connect"),
+        Open::ConnectApp => anonymous("GET", "/connect/app.json"),
+        Open::ConnectLink => browser.request("GET", &link),
+        Open::ConnectGo => {
+            let request =
+                with_header(browser.request("POST", &link), "origin", crate::support::ORIGIN);
+            with_header(request, "sec-fetch-site", "same-origin")
+        }
+        Open::Mcp => {
+            let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+                "name": "search_actions", "arguments": {"query": "send"},
+            }});
+            with_body(as_key(&api.key, "POST", "/mcp"), &message.to_string())
+        }
+        Open::ConnectCallback => {
+            let state = value_of(&browser.follow(&api, &link).1, "state").unwrap();
+            script(&api, &[(200, tokens()), (200, json!({"id": 7}))]);
+            // A code is used once: whoever comes again is told how it ended.
+            ends = &[409];
+            browser.request("GET", &format!("/connect/callback?code=c&state={state}"))
+        }
+    };
+    let case = of_connect(&format!("{open:?}"), Endpoint::Open(open), api, request);
+    Case { ends, ..case }
+}
+
+/// Credentials that the platform is asked about before they are stored.
+fn checked_connection() -> Case {
+    let api = connect::api();
+    script(&api, &[(200, json!({})), (200, json!({"id": 7}))]);
+    let mut sent = of_ann("keyed");
+    sent["fields"] = json!({"apiKey": "example-token"});
+    let request = with_body(api.request("POST", "/v1/vault/connect"), &sent.to_string());
+    of_connect("Connect, with a check", Endpoint::Keyed(Keyed::Connect), api, request)
+}
+
+fn begun_attempt() -> Case {
+    let api = connect::api();
+    set_client(&api, "acme");
+    let request = with_body(api.request("POST", "/v1/vault/connect"), &of_ann("acme").to_string());
+    of_connect("Connect, with a redirect", Endpoint::Keyed(Keyed::Connect), api, request)
+}
+
+/// A connection whose access token is renewed.
+fn renewed() -> Case {
+    let api = connect::api();
+    set_client(&api, "acme");
+    let id = connected(&api, &of_ann("acme"), &tokens());
+    script(&api, &[(200, tokens())]);
+    let request = api.request("GET", &format!("{}/credentials?refresh=true", at(&id)));
+    of_connect("GetCredentials, renewed", Endpoint::Keyed(Keyed::GetCredentials), api, request)
+}
+
+/// A connection whose deletion the platform is told.
+fn revoked() -> Case {
+    let api = connect::upkeep::api_of_now();
+    set_client(&api, "revoked");
+    let id = connected(&api, &of_ann("revoked"), &tokens());
+    api.world.database.execute("DELETE FROM connect_attempts", []).unwrap();
+    script(&api, &[(200, json!({}))]);
+    let request = api.request("DELETE", &at(&id));
+    of_connect("DeleteConnection, revoked", Endpoint::Keyed(Keyed::DeleteConnection), api, request)
+}
+
+/// A call that the platform refuses at first, for an access token that has ended.
+fn called_again() -> Case {
+    let api = connect::api();
+    set_client(&api, "acme");
+    let id = connected(&api, &of_ann("acme"), &tokens());
+    // A token of this minute is not renewed for that.
+    api.world.wait(600_000);
+    let mut was_asked = false;
+    *api.world.platform.borrow_mut() = Box::new(move |request| {
+        if request.url.ends_with("/token") {
+            return connect::answer(
+                200,
+                &json!({"access_token": "example-token", "expires_in": 3600}),
+            );
+        }
+        let status = if std::mem::replace(&mut was_asked, true) { 200 } else { 401 };
+        connect::answer(status, &json!({"login": "ann"}))
+    });
+    let request = api.request("GET", &format!("{}/proxy/me", at(&id)));
+    of_connect("ProxyGet, renewed", Endpoint::Keyed(Keyed::ProxyGet), api, request)
+}
+
+/// The end of an attempt to connect the same account again.
+fn reconnected() -> Case {
+    let api = connect::api();
+    set_client(&api, "acme");
+    let id = connected(&api, &of_ann("acme"), &tokens());
+    let (_, link) = begin(&api, &json!({"connection": id}));
+    let browser = Browser::default();
+    let state = value_of(&browser.follow(&api, &link).1, "state").unwrap();
+    script(&api, &[(200, tokens()), (404, json!({}))]);
+    let request = browser.request("GET", &format!("/connect/callback?code=c&state={state}"));
+    let case =
+        of_connect("ConnectCallback, again", Endpoint::Open(Open::ConnectCallback), api, request);
+    Case { ends: &[409], ..case }
+}
+
+fn tool(case: Case, name: &str, arguments: &Value) -> Case {
+    let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": arguments}});
+    let request = with_body(as_key(&case.api.key, "POST", "/mcp"), &message.to_string());
+    Case { name: format!("Mcp, {name}"), endpoint: Endpoint::Open(Open::Mcp), request, ..case }
+}
+
+/// An agent that runs an action.
+fn asked_by_agent() -> Case {
+    let case = of_keyed(Keyed::RunAction);
+    let id = case.request.path.split('/').nth(4).unwrap().to_owned();
+    let input: Value =
+        serde_json::from_str(connector_vault::openapi::calling::INPUTS[0].2).unwrap();
+    tool(case, "run_action", &json!({"connection": id, "action": "issuesCreate", "input": input}))
+}
+
+fn listed_by_agent() -> Case {
+    tool(of_keyed(Keyed::ListConnections), "list_connections", &json!({}))
+}

@@ -1,0 +1,337 @@
+//! Storage, platforms and the queue fail at every call in turn, at every endpoint of the table: each request ends in the
+//! right answer or in an honest error, nothing is half written, and the next request succeeds.
+
+mod cases;
+mod ports;
+
+use std::mem;
+use std::sync::LazyLock;
+
+use connector_vault::api::endpoint::{Endpoint, Keyed, Open};
+use connector_vault::api::{Request, Response, Service, handle};
+use connector_vault::openapi::Answers;
+use connector_vault::ports::{HttpError, HttpResponse};
+
+use rusqlite::functions::FunctionFlags;
+use serde_json::Value as Json;
+
+use self::cases::{Case, cases};
+use self::ports::{Call, Fault, Faulty, Rows, Trail, Trouble, Value, database};
+use crate::counted::miscounts;
+use crate::support::{Api, World, whole};
+
+/// The answers that the documents describe.
+static RECORDED: LazyLock<Answers> = LazyLock::new(|| Answers::recorded().unwrap());
+
+/// What D1 reports, as Cloudflare documents it, and what it does not document.
+const REPORTS: [&str; 19] = [
+    "D1_ERROR: Network connection lost.",
+    "D1_ERROR: D1 DB reset because its code was updated.",
+    "D1_ERROR: Internal error in D1 DB storage caused object to be reset.",
+    "D1_ERROR: Internal error while starting up D1 DB storage caused object to be reset.",
+    "D1_ERROR: Cannot resolve D1 DB due to transient issue on remote node.",
+    "D1_ERROR: Can't read from request stream because client disconnected.",
+    "D1_ERROR: D1 DB is overloaded. Requests queued for too long.",
+    "D1_ERROR: D1 DB is overloaded. Too many requests queued.",
+    "D1_ERROR: D1 DB storage operation exceeded timeout which caused object to be reset.",
+    "D1_ERROR: D1 DB's isolate exceeded its memory limit and was reset.",
+    "D1_ERROR: D1 DB exceeded its CPU time limit and was reset.",
+    "D1_ERROR: Exceeded maximum DB size.",
+    "D1_ERROR: Your account has exceeded D1's maximum account storage limit.",
+    "D1_ERROR: Memory limit would be exceeded before EOF.",
+    "D1_EXEC_ERROR: Error in line 1: SELECT: sql error: near \"SELECT\": syntax error",
+    "D1_TYPE_ERROR: Type 'undefined' not supported for value 'undefined'",
+    "D1_COLUMN_NOTFOUND: Column not found (id)",
+    "something else at /secret/path",
+    "",
+];
+
+/// How many of [`REPORTS`] say that the batch may be sent again.
+const LOST: usize = 4;
+
+/// What D1 answers when it answers something else.
+const ROWS: [Rows; 8] = [
+    Rows::Are(""),
+    Rows::Are("null"),
+    Rows::Are("{}"),
+    Rows::Are("[7]"),
+    Rows::Are("[null]"),
+    Rows::Truncated,
+    Rows::HaveOnly("true"),
+    Rows::HaveOnly("{\"a\":[]}"),
+];
+
+const VALUES: [Value; 7] = [
+    Value::Missing,
+    Value::Empty,
+    Value::Halved,
+    Value::Flipped(1),
+    Value::Flipped(50),
+    Value::Flipped(99),
+    Value::Swapped,
+];
+
+const JSON: (&str, &str) = ("content-type", "application/json");
+const HTML: (&str, &str) = ("content-type", "text/html");
+
+/// What platforms do that they should not.
+const PLATFORMS: [Fault; 26] = [
+    Fault::Silent(HttpError::Unreachable),
+    Fault::Silent(HttpError::TimedOut),
+    Fault::Silent(HttpError::TooLarge),
+    Fault::Silent(HttpError::CallerLeft),
+    Fault::Answers(200, &[], ""),
+    Fault::Answers(200, &[JSON], "{"),
+    Fault::Answers(200, &[JSON], "null"),
+    Fault::Answers(200, &[JSON], "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[["),
+    Fault::Answers(200, &[JSON], "{\"access_token\":7,\"expires_in\":{},\"id\":[]}"),
+    Fault::Answers(200, &[JSON], "{\"access_token\":\"\",\"id\":\"\"}"),
+    Fault::Answers(200, &[JSON], "{\"error\":\"invalid_grant\"}"),
+    Fault::Answers(200, &[HTML], "<h1>Maintenance</h1>"),
+    Fault::Answers(204, &[], ""),
+    Fault::Answers(302, &[("location", "https://evil.example/")], ""),
+    Fault::Answers(302, &[("location", "/user")], ""),
+    Fault::Answers(400, &[JSON], "{\"error\":\"invalid_grant\"}"),
+    Fault::Answers(401, &[JSON], "{\"error\":\"invalid_client\"}"),
+    Fault::Answers(401, &[], ""),
+    Fault::Answers(403, &[HTML], "<h1>No</h1>"),
+    Fault::Answers(404, &[], ""),
+    Fault::Answers(408, &[], ""),
+    Fault::Answers(410, &[], ""),
+    Fault::Answers(429, &[("retry-after", "99999999999999999999")], ""),
+    Fault::Answers(500, &[("content-length", "7"), ("set-cookie", "a=b")], "\u{0}\u{7f}"),
+    Fault::Answers(503, &[("retry-after", "soon")], ""),
+    Fault::Answers(599, &[("x-vault-source", "vault")], ""),
+];
+
+/// All that can go wrong with a call.
+fn troubles(at: usize, call: Call) -> Vec<Trouble> {
+    let trouble = |fault, lasts| Trouble { fault, at, call, lasts };
+    let once = |fault| trouble(fault, false);
+    let both = |fault| [trouble(fault, false), trouble(fault, true)];
+    match call {
+        Call::Batch(statements) => {
+            let lost = REPORTS[..LOST].iter().flat_map(|report| both(Fault::Forgets(report)));
+            let refused = REPORTS.iter().flat_map(|report| both(Fault::Refuses(report)));
+            let misreports =
+                (0..statements).flat_map(|nth| ROWS.map(|rows| Fault::Misreports(nth, rows)));
+            lost.chain(refused)
+                .chain([Fault::SaysNothing].into_iter().chain(misreports).map(once))
+                .collect()
+        }
+        Call::Value => {
+            let damages = VALUES.map(Fault::Damages);
+            [Fault::Unreadable].into_iter().chain(damages).flat_map(both).collect()
+        }
+        Call::Platform => PLATFORMS.into_iter().flat_map(both).collect(),
+        Call::Queue => [Fault::Rejects, Fault::HasNone].into_iter().flat_map(both).collect(),
+        Call::Limit => vec![once(Fault::Limits)],
+    }
+}
+
+/// What makes no sense whatever happened.
+fn unsound(api: &Api) -> Vec<String> {
+    let queries = [
+        "SELECT connection_id FROM credentials h WHERE NOT EXISTS (SELECT 1 FROM connections c WHERE c.id = h.connection_id)",
+        "SELECT a.id FROM connect_attempts a WHERE a.status = 'succeeded' AND NOT EXISTS (SELECT 1 FROM connections c WHERE c.id = a.connection_id)",
+        "SELECT a.id FROM connect_attempts a WHERE a.status IN ('succeeded', 'failed') AND a.sealed IS NOT NULL",
+    ];
+    queries.into_iter().flat_map(|sql| api.world.texts(sql)).chain(miscounts(&api.world)).collect()
+}
+
+/// Where a case begins, to begin there again.
+struct Start {
+    database: Vec<u8>,
+    now: u64,
+    drawn: u64,
+}
+
+impl Start {
+    fn of(world: &mut World) -> Self {
+        // When a connection is checked is left to chance, also by triggers.
+        let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_INNOCUOUS;
+        world.database.create_scalar_function("random", 0, flags, |_| Ok(1_i64)).unwrap();
+        let database = world.database.serialize("main").unwrap().to_vec();
+        Self { database, now: world.now.get(), drawn: world.drawn() }
+    }
+
+    fn again(&self, world: &mut World) {
+        let (from, size) = (&self.database[..], self.database.len());
+        world.database.deserialize_read_exact("main", from, size, false).unwrap();
+        world.now.set(self.now);
+        world.draw_again(self.drawn);
+        drop(world.take_messages());
+    }
+}
+
+/// A case, and what happens in it without trouble.
+struct Proof {
+    case: Case,
+    start: Start,
+    clean: Response,
+    /// The answer to the same request when it comes again.
+    again: Response,
+    trail: Trail,
+}
+
+impl Proof {
+    fn of(mut case: Case) -> Self {
+        let start = Start::of(&mut case.api.world);
+        case.api.service = Service::new((case.config)());
+        let faulty = Faulty::new(&case.api.world, None);
+        let clean = answer(&case.api, &faulty, &case.request);
+        let trail = faulty.trail.take();
+        assert!(clean.status < 400, "{}: {}", case.name, String::from_utf8_lossy(&clean.body));
+        let answers = trail.answers.clone();
+        *case.api.world.platform.borrow_mut() = Box::new(move |request| {
+            let unknown = HttpResponse { status: 404, ..HttpResponse::default() };
+            Ok(answers.get(&request.url).cloned().unwrap_or(unknown))
+        });
+        let again = case.api.send(&case.request);
+        Self { case, start, clean, again, trail }
+    }
+
+    /// The case once more, in trouble. Returns what is wrong with how it ends.
+    fn endure(&mut self, trouble: Trouble) -> Vec<String> {
+        let Self { case, start, clean, again, trail } = self;
+        let api = &mut case.api;
+        start.again(&mut api.world);
+        api.service = Service::new((case.config)());
+        let faulty = Faulty::new(&api.world, Some(trouble));
+        let response = answer(api, &faulty, &case.request);
+        let api = &case.api;
+        let mut wrong = Vec::new();
+        let is_right = response.status == clean.status && response.body == clean.body;
+        if !is_right && !is_honest(case, &trouble, clean, &response) {
+            wrong.push(format!("{} {}", response.status, String::from_utf8_lossy(&response.body)));
+        }
+        wrong.extend(leaks(api, &response));
+        let state = database(&api.world);
+        let is_refused = response.status >= 400 && is_stored_last(case.endpoint);
+        if (trouble.call != Call::Platform || is_refused) && !trail.states.contains(&state) {
+            let last = trail.states.last().unwrap();
+            let more = state.iter().filter(|row| !last.contains(row));
+            let less = last.iter().filter(|row| !state.contains(row));
+            let rows = more.map(|row| format!("+{row}")).chain(less.map(|row| format!("-{row}")));
+            wrong.push(format!("half written: {:?}", rows.collect::<Vec<_>>()));
+        }
+        wrong.extend(unsound(api));
+        // The next request, and the one after the pause that an honest error asks for.
+        let is_untouched = state == trail.states[0];
+        let may_be = |status| status == clean.status || (!is_untouched && status == again.status);
+        let mut next = api.send(&case.request);
+        if next.status == 503 || case.pauses.contains(&next.status) {
+            let asked = next.header("retry-after").unwrap_or_default().parse().unwrap_or(0);
+            // A lease may end later.
+            api.world.wait(180_000.max(asked * 1000 + 1));
+            next = api.send(&case.request);
+        }
+        if !may_be(next.status) && !(case.ends.contains(&next.status) && !is_untouched) {
+            wrong.push(format!("next: {} {}", next.status, String::from_utf8_lossy(&next.body)));
+        }
+        wrong.extend(unsound(api));
+        wrong
+    }
+}
+
+/// Whether an endpoint asks a platform first, and stores nothing when it refuses.
+fn is_stored_last(endpoint: Endpoint) -> bool {
+    matches!(endpoint, Endpoint::Keyed(Keyed::Connect | Keyed::SetCredentials))
+}
+
+fn answer(api: &Api, ports: &Faulty<'_>, request: &Request) -> Response {
+    let shard = api.service.shard(request);
+    whole(api.world.within(shard, || pollster::block_on(handle(&api.service, ports, request))))
+}
+
+/// Whether an answer says that something went wrong, as the documents say it may.
+fn is_honest(case: &Case, trouble: &Trouble, clean: &Response, response: &Response) -> bool {
+    let text = String::from_utf8_lossy(&response.body);
+    let problem = serde_json::from_slice(&response.body).unwrap_or(Json::Null);
+    let code = problem["code"].as_str().unwrap_or_default();
+    // What went wrong with a tool is the tool's result.
+    if case.endpoint == Endpoint::Open(Open::Mcp) && problem["result"]["isError"] == true {
+        return true;
+    }
+    match (trouble.call, response.status) {
+        // What the platform says is passed on as what the platform says.
+        (Call::Platform, _) if response.header("x-vault-source") == Some("platform") => true,
+        (_, 503) => code == "unavailable" && response.header("retry-after").is_some(),
+        (Call::Limit, 429) => code == "too_many_requests",
+        (Call::Platform, status) => match case.endpoint {
+            Endpoint::Keyed(_) if status < 400 => status == clean.status,
+            Endpoint::Keyed(_) => RECORDED.of(case.endpoint).problems.contains_key(code),
+            Endpoint::Open(_) => {
+                text.contains("could not be connected") || text.contains("was not connected")
+            }
+        },
+        _ => false,
+    }
+}
+
+/// What an answer or the log reveals.
+fn leaks(api: &Api, response: &Response) -> Vec<String> {
+    let mut found = Vec::new();
+    let log = response.log.as_deref().unwrap_or_default();
+    for secret in [
+        api.key.reveal(),
+        "example-access-token",
+        "example-refresh-token",
+        "example-secret",
+        "example-token",
+    ] {
+        if log.contains(secret) {
+            found.push(format!("the log has {secret}"));
+        }
+    }
+    if response.status >= 500 {
+        let text = String::from_utf8_lossy(&response.body);
+        for inside in ["D1", "SQL", "/secret", "api_keys", "KV"] {
+            if text.contains(inside) {
+                found.push(format!("the answer has {inside}"));
+            }
+        }
+    }
+    found
+}
+
+/// Meets each case with all troubles of a kind of calls. Returns how many there were.
+fn prove(is_of: impl Fn(Call) -> bool) -> usize {
+    let (mut count, mut wrong) = (0, Vec::new());
+    for case in cases() {
+        let mut proof = Proof::of(case);
+        let calls = mem::take(&mut proof.trail.calls);
+        for (at, call) in calls.into_iter().enumerate().filter(|(_, call)| is_of(*call)) {
+            for trouble in troubles(at, call) {
+                count += 1;
+                let found = proof.endure(trouble);
+                if !found.is_empty() {
+                    wrong.push(format!("{} {trouble:?}: {}", proof.case.name, found.join("; ")));
+                }
+            }
+        }
+    }
+    println!("requests in trouble: {count}");
+    assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n"));
+    count
+}
+
+#[test]
+fn storage_fails() {
+    assert!(prove(|call| matches!(call, Call::Batch(_))) > 1000);
+}
+
+#[test]
+fn the_catalog_is_damaged() {
+    assert!(prove(|call| call == Call::Value) > 100);
+}
+
+#[test]
+fn platforms_fail() {
+    assert!(prove(|call| call == Call::Platform) > 100);
+}
+
+#[test]
+fn callers_are_limited() {
+    assert!(prove(|call| call == Call::Limit) > 10);
+}

@@ -1,0 +1,310 @@
+//! Ports that fail at one call, or from one call on.
+
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::time::Duration;
+
+use connector_vault::ports::{
+    Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Later, Outgoing,
+    Patterns, Queue, Random, RateLimit, ResultSet, RetryAfter, Statement, StorageError,
+};
+
+use crate::support::World;
+
+/// What is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Call {
+    /// A batch of so many statements.
+    Batch(usize),
+    Value,
+    Platform,
+    Queue,
+    Limit,
+}
+
+impl Call {
+    fn is_like(self, other: Self) -> bool {
+        matches!((self, other), (Self::Batch(_), Self::Batch(_))) || self == other
+    }
+}
+
+/// How rows are damaged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rows {
+    Are(&'static str),
+    Truncated,
+    /// Each value is replaced by this.
+    HaveOnly(&'static str),
+}
+
+/// How a value of the catalog is damaged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Value {
+    Missing,
+    Empty,
+    Halved,
+    /// A byte differs, at so many hundredths of its length.
+    Flipped(usize),
+    /// It is the value of another key.
+    Swapped,
+}
+
+/// What goes wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// D1 does nothing, and reports this.
+    Refuses(&'static str),
+    /// D1 does what it was asked, and reports this.
+    Forgets(&'static str),
+    /// D1 does what it was asked, and returns no result sets.
+    SaysNothing,
+    /// D1 does what it was asked, and the rows of one statement are damaged.
+    Misreports(usize, Rows),
+    /// The store of the catalog can't be read.
+    Unreadable,
+    Damages(Value),
+    /// A platform gives no answer.
+    Silent(HttpError),
+    /// A platform answers this: a status, headers and a body.
+    Answers(u16, &'static [(&'static str, &'static str)], &'static str),
+    /// The queue takes nothing.
+    Rejects,
+    /// There is no queue.
+    HasNone,
+    Limits,
+}
+
+/// When something goes wrong.
+#[derive(Debug, Clone, Copy)]
+pub struct Trouble {
+    pub fault: Fault,
+    /// At which of all calls.
+    pub at: usize,
+    pub call: Call,
+    /// Whether all later calls of its kind fail too.
+    pub lasts: bool,
+}
+
+/// What happened in a run without trouble.
+#[derive(Default)]
+pub struct Trail {
+    pub calls: Vec<Call>,
+    /// The whole database at first, and after each write.
+    pub states: Vec<Vec<String>>,
+    /// What platforms answered, by URL.
+    pub answers: HashMap<String, HttpResponse>,
+}
+
+pub struct Faulty<'a> {
+    world: &'a World,
+    trouble: Option<Trouble>,
+    calls: Cell<usize>,
+    pub trail: RefCell<Trail>,
+}
+
+impl<'a> Faulty<'a> {
+    pub fn new(world: &'a World, trouble: Option<Trouble>) -> Self {
+        let trail = Trail { states: vec![database(world)], ..Trail::default() };
+        Self { world, trouble, calls: Cell::new(0), trail: RefCell::new(trail) }
+    }
+
+    /// Notes a call. Returns what goes wrong with it.
+    fn meets(&self, call: Call) -> Option<Fault> {
+        let nth = self.calls.replace(self.calls.get() + 1);
+        let Some(trouble) = self.trouble else {
+            self.trail.borrow_mut().calls.push(call);
+            return None;
+        };
+        let is_met = nth == trouble.at || (trouble.lasts && nth > trouble.at);
+        (is_met && call.is_like(trouble.call)).then_some(trouble.fault)
+    }
+
+    /// Notes what the database holds, in a run without trouble.
+    fn note(&self) {
+        if self.trouble.is_none() {
+            self.trail.borrow_mut().states.push(database(self.world));
+        }
+    }
+
+    /// A platform's answer, unless it gives another one.
+    fn answered(
+        &self,
+        url: &str,
+        ask: impl FnOnce() -> Result<HttpResponse, HttpError>,
+    ) -> Result<HttpResponse, HttpError> {
+        match self.meets(Call::Platform) {
+            Some(Fault::Silent(error)) => Err(error),
+            Some(Fault::Answers(status, headers, body)) => Ok(HttpResponse {
+                status,
+                headers: headers
+                    .iter()
+                    .map(|(name, value)| ((*name).into(), (*value).into()))
+                    .collect(),
+                body: body.into(),
+            }),
+            _ => {
+                let answer = ask()?;
+                self.trail.borrow_mut().answers.insert(url.to_owned(), answer.clone());
+                Ok(answer)
+            }
+        }
+    }
+}
+
+/// The whole database, without the day on which a key was last used: a request is not refused for that.
+pub fn database(world: &World) -> Vec<String> {
+    world.dump().into_iter().filter(|row| !row.starts_with("api_keys: ")).collect()
+}
+
+impl Db for Faulty<'_> {
+    async fn batch(&self, statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
+        let fault = self.meets(Call::Batch(statements.len()));
+        if let Some(Fault::Refuses(report)) = fault {
+            return Err(StorageError::of_d1(report));
+        }
+        let mut sets = self.world.batch(statements).await?;
+        self.note();
+        match fault {
+            Some(Fault::Forgets(report)) => return Err(StorageError::of_d1(report)),
+            Some(Fault::SaysNothing) => sets.clear(),
+            Some(Fault::Misreports(nth, rows)) => {
+                if let Some(set) = sets.get_mut(nth) {
+                    rows.damage(&mut set.json);
+                }
+            }
+            _ => {}
+        }
+        Ok(sets)
+    }
+}
+
+impl Rows {
+    fn damage(self, json: &mut String) {
+        match self {
+            Self::Are(text) => text.clone_into(json),
+            Self::Truncated => json.truncate(json.len() / 2),
+            Self::HaveOnly(text) => {
+                let mut rows: serde_json::Value = serde_json::from_str(json).unwrap();
+                let only: serde_json::Value = serde_json::from_str(text).unwrap();
+                for row in rows.as_array_mut().unwrap() {
+                    row.as_object_mut()
+                        .unwrap()
+                        .values_mut()
+                        .for_each(|value| value.clone_from(&only));
+                }
+                *json = rows.to_string();
+            }
+        }
+    }
+}
+
+impl Later for Faulty<'_> {
+    fn later(&self, statement: Statement) {
+        self.world.later(statement);
+        self.note();
+    }
+}
+
+impl Blobs for Faulty<'_> {
+    async fn get(&self, key: &str) -> Result<Option<Rc<dyn Blob>>, StorageError> {
+        let fault = self.meets(Call::Value);
+        if fault == Some(Fault::Unreadable) {
+            return Err(StorageError::new("KV GET failed: 500 Internal Server Error"));
+        }
+        let Some(value) = self.world.get(key).await? else { return Ok(None) };
+        let mut bytes = value.read(0..value.size()).unwrap();
+        match fault {
+            Some(Fault::Damages(Value::Missing)) => return Ok(None),
+            Some(Fault::Damages(Value::Empty)) => bytes.clear(),
+            Some(Fault::Damages(Value::Halved)) => bytes.truncate(bytes.len() / 2),
+            Some(Fault::Damages(Value::Flipped(at))) => {
+                let at = bytes.len() * at / 100;
+                bytes[at] ^= 1;
+            }
+            Some(Fault::Damages(Value::Swapped)) => {
+                let blobs = self.world.blobs.borrow();
+                let mut others: Vec<&String> = blobs.keys().filter(|other| *other != key).collect();
+                others.sort();
+                bytes.clone_from(&blobs[others[0]]);
+            }
+            _ => {}
+        }
+        Ok(Some(Rc::new(bytes)))
+    }
+
+    async fn inflate(&self, bytes: Vec<u8>) -> Result<Option<Vec<u8>>, StorageError> {
+        self.world.inflate(bytes).await
+    }
+}
+
+impl Http for Faulty<'_> {
+    async fn send(
+        &self,
+        request: HttpRequest,
+        deadline_ms: u32,
+    ) -> Result<HttpResponse, HttpError> {
+        let url = request.url.clone();
+        self.answered(&url, || pollster::block_on(self.world.send(request, deadline_ms)))
+    }
+
+    async fn open(&self, request: Outgoing<'_>, deadline_ms: u32) -> Result<Incoming, HttpError> {
+        let answer = self.answered(request.url, || {
+            let Incoming { status, headers, body } =
+                pollster::block_on(self.world.open(request, deadline_ms))?;
+            let body = pollster::block_on(self.world.read(body, usize::MAX))?;
+            Ok(HttpResponse { status, headers, body })
+        })?;
+        Ok(Incoming { status: answer.status, headers: answer.headers, body: Rc::new(answer.body) })
+    }
+
+    async fn read(&self, body: Rc<dyn Any>, most: usize) -> Result<Vec<u8>, HttpError> {
+        self.world.read(body, most).await
+    }
+}
+
+impl Queue for Faulty<'_> {
+    async fn enqueue(&self, messages: Vec<String>, delay: Duration) -> Result<bool, StorageError> {
+        match self.meets(Call::Queue) {
+            Some(Fault::Rejects) => Err(StorageError::new("queue: Queue send failed: 500")),
+            Some(Fault::HasNone) => Ok(false),
+            _ => self.world.enqueue(messages, delay).await,
+        }
+    }
+}
+
+impl RateLimit for Faulty<'_> {
+    async fn allow(&self, caller: &str) -> Result<(), RetryAfter> {
+        match self.meets(Call::Limit) {
+            Some(Fault::Limits) => Err(RetryAfter(60)),
+            _ => self.world.allow(caller).await,
+        }
+    }
+}
+
+impl Clock for Faulty<'_> {
+    fn now(&self) -> u64 {
+        Clock::now(self.world)
+    }
+
+    async fn sleep(&self, milliseconds: u32) {
+        self.world.sleep(milliseconds).await;
+    }
+}
+
+impl Random for Faulty<'_> {
+    fn fill(&self, bytes: &mut [u8]) {
+        match bytes {
+            // How long to wait before another try must not change what is drawn after it.
+            [only] => *only = 0,
+            _ => self.world.fill(bytes),
+        }
+    }
+}
+
+impl Patterns for Faulty<'_> {
+    fn is_match(&self, pattern: &str, text: &str) -> bool {
+        self.world.is_match(pattern, text)
+    }
+}
