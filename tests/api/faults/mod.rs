@@ -3,6 +3,7 @@
 
 mod cases;
 mod ports;
+mod schedule;
 
 use std::mem;
 use std::sync::LazyLock;

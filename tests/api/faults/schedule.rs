@@ -1,0 +1,171 @@
+//! What runs without a request: a run that meets trouble loses nothing, and a queue may repeat and reorder.
+
+use connector_vault::api::{Config, Service, schedule};
+use connector_vault::ports::{HttpRequest, HttpResponse};
+use serde_json::json;
+
+use super::ports::{Call, Fault, Faulty, Rows, Trouble};
+use super::{PLATFORMS, Start, unsound};
+use crate::connect::{self, connected, of_ann, script, send, set_client};
+use crate::support::{Api, config};
+use crate::vault::{CONNECTIONS, at};
+
+const MINUTE: u64 = 60_000;
+const HOUR: u64 = 60 * MINUTE;
+/// More than one run does by itself.
+const DUE: usize = 10;
+
+fn settings() -> Config {
+    config(&connect::SETTINGS)
+}
+
+/// Connections to be checked, a revocation to be repeated, and deliveries.
+fn scene() -> Api {
+    let api = connect::upkeep::api_of_now();
+    set_client(&api, "acme");
+    set_client(&api, "revoked");
+    let hook = json!({"url": "https://hooks.example/in", "types": ["connection.deleted"]});
+    assert_eq!(send(&api, "POST", "/v1/webhooks", &hook).status, 201);
+    let id =
+        connected(&api, &of_ann("revoked"), &json!({"access_token": "a", "refresh_token": "r"}));
+    api.world.database.execute("DELETE FROM connect_attempts", []).unwrap();
+    script(&api, &[(503, json!({}))]);
+    assert_eq!(api.send(&api.request("DELETE", &at(&id))).status, 204);
+    for nth in 0..DUE {
+        let sent =
+            json!({"platform": "acme", "identity": format!("user {nth}"), "identityType": "user"});
+        let created = crate::support::body(&send(&api, "POST", CONNECTIONS, &sent));
+        let path = format!("{}/credentials", at(created["id"].as_str().unwrap()));
+        let held = json!({"type": "oauth2", "refreshToken": format!("rt-{nth}")});
+        assert_eq!(send(&api, "PUT", &path, &held).status, 204);
+    }
+    api.world.database.execute("UPDATE credentials SET check_at = 1", []).unwrap();
+    *api.world.platform.borrow_mut() = Box::new(|request: &HttpRequest| {
+        if request.url.contains("hooks.example") {
+            return Ok(HttpResponse { status: 204, ..HttpResponse::default() });
+        }
+        connect::answer(
+            200,
+            &json!({"access_token": "a", "refresh_token": "r", "expires_in": 360_000}),
+        )
+    });
+    api.world.wait(2 * 3_600_000);
+    api
+}
+
+/// Some runs of the schedule, with pauses between them. What the queue has is handed over last first, and twice.
+fn runs(api: &Api, count: u64, pause: u64) {
+    for _ in 0..count {
+        api.world.wait(pause);
+        pollster::block_on(schedule::run(&api.service, &api.world)).unwrap();
+        for message in api.world.messages().iter().rev() {
+            for _ in 0..2 {
+                pollster::block_on(schedule::consume(&api.service, &api.world, message)).unwrap();
+            }
+        }
+    }
+}
+
+/// What has not been done.
+fn undone(api: &Api) -> Vec<String> {
+    let queries = [
+        "SELECT 'not checked: ' || connection_id FROM credentials WHERE refreshed_at IS NULL OR reason_code IS NOT NULL",
+        "SELECT 'not operational: ' || id FROM connections WHERE state <> 'operational'",
+        "SELECT 'not revoked: ' || connection_id FROM revocations",
+        "SELECT 'not delivered: ' || event_id FROM deliveries WHERE state <> 'delivered' AND EXISTS (SELECT 1 FROM webhooks WHERE active = 1)",
+    ];
+    queries.into_iter().flat_map(|sql| api.world.texts(sql)).chain(unsound(api)).collect()
+}
+
+fn troubles(at: usize, call: Call) -> Vec<Trouble> {
+    let faults: Vec<Fault> = match call {
+        Call::Batch(statements) => {
+            let misread = (0..statements).map(|nth| Fault::Misreports(nth, Rows::HaveOnly("true")));
+            let reported = [
+                "D1_ERROR: Network connection lost.",
+                "D1_ERROR: D1 DB is overloaded. Too many requests queued.",
+            ]
+            .into_iter()
+            .flat_map(|report| [Fault::Refuses(report), Fault::Forgets(report)]);
+            misread.chain(reported).chain([Fault::SaysNothing]).collect()
+        }
+        Call::Value => vec![Fault::Unreadable],
+        Call::Platform => PLATFORMS.to_vec(),
+        Call::Queue => vec![Fault::Rejects, Fault::HasNone],
+        Call::Limit => Vec::new(),
+    };
+    let both = |fault| [false, true].map(|lasts| Trouble { fault, at, call, lasts });
+    faults.into_iter().flat_map(both).collect()
+}
+
+/// Runs `work` in all troubles, and then the schedule without any. Returns how many there were.
+fn prove(before: impl Fn(&Api), work: impl Fn(&Api, &Faulty<'_>)) -> usize {
+    let mut api = scene();
+    before(&api);
+    drop(api.world.take_messages());
+    let start = Start::of(&mut api.world);
+    let faulty = Faulty::new(&api.world, None);
+    work(&api, &faulty);
+    let calls = faulty.trail.take().calls;
+    let (mut count, mut wrong) = (0, Vec::new());
+    let mut platforms = 0;
+    for (at, call) in calls.into_iter().enumerate() {
+        // What the first platforms do, the others do too.
+        platforms += usize::from(call == Call::Platform);
+        if call == Call::Platform && platforms > 3 {
+            continue;
+        }
+        for trouble in troubles(at, call) {
+            count += 1;
+            start.again(&mut api.world);
+            api.service = Service::new(settings());
+            let faulty = Faulty::new(&api.world, Some(trouble));
+            work(&api, &faulty);
+            // What a lost run was handed is due again after ten minutes.
+            runs(&api, 15, MINUTE);
+            if call == Call::Platform {
+                // A platform may ask for a pause of a week.
+                runs(&api, 30, 6 * HOUR);
+            }
+            let undone = undone(&api);
+            if !undone.is_empty() {
+                wrong.push(format!("{trouble:?}: {}", undone.join("; ")));
+            }
+        }
+    }
+    println!("runs in trouble: {count}");
+    assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n"));
+    count
+}
+
+#[test]
+fn a_run_of_the_schedule_loses_nothing() {
+    let count =
+        prove(|_| (), |api, ports| drop(pollster::block_on(schedule::run(&api.service, ports))));
+    assert!(count > 100, "{count}");
+}
+
+#[test]
+fn a_handful_of_checks_loses_nothing() {
+    let few = |api: &Api| {
+        let sql = "DELETE FROM connections WHERE identity > 'user 2' AND platform = 'acme'";
+        api.world.database.execute(sql, []).unwrap();
+    };
+    let count =
+        prove(few, |api, ports| drop(pollster::block_on(schedule::run(&api.service, ports))));
+    assert!(count > 100, "{count}");
+}
+
+#[test]
+fn a_message_of_the_queue_loses_nothing() {
+    let count = prove(
+        |_| (),
+        |api, ports| {
+            pollster::block_on(schedule::run(&api.service, &api.world)).unwrap();
+            for message in api.world.messages() {
+                drop(pollster::block_on(schedule::consume(&api.service, ports, &message)));
+            }
+        },
+    );
+    assert!(count > 100, "{count}");
+}
