@@ -45,7 +45,7 @@ const lintOnly = process.argv.includes("--only") && process.argv.includes("lint"
 const cargo = (label, args, env) => task(label, (detail) => run("cargo", args, { detail, env, timeout: STEP_MS }));
 
 async function formatting(wasm) {
-  for (const cwd of [root, join(root, "tools", "bindgen")]) {
+  for (const cwd of [root, join(root, "tools", "bindgen"), join(root, "tools", "fuzz")]) {
     await run("cargo", ["fmt", "--check"], {
       cwd,
       env: lintEnvironment("fmt", wasm),

@@ -1,0 +1,25 @@
+// Programs that cargo installs, pinned: each version in a folder of its own in the user's cache folder.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { cache, root } from "../lib/paths.mjs";
+import { run } from "../lib/run.mjs";
+import { task } from "../lib/status.mjs";
+
+const VERSIONS = { "cargo-fuzz": "0.13.2", "cargo-mutants": "27.1.0" };
+
+/** Installs a program when it is missing. Returns the folder that belongs into `PATH`. */
+export async function cargoTool(name) {
+  const version = VERSIONS[name];
+  const home = join(cache, `${name}-${version}`);
+  const folder = join(home, "bin");
+  if (existsSync(join(folder, name))) return folder;
+  await task(`tool \`${name}\` ${version} (once per machine)`, (detail) =>
+    run("cargo", ["install", name, "--version", version, "--locked", "--root", home], {
+      detail,
+      cwd: root,
+      env: { CARGO_TARGET_DIR: join(root, "target", "tools"), RUSTFLAGS: "" },
+      hint: "cargo needs crates.io (or your mirror) the first time. Run this again once it is in reach.",
+    }),
+  );
+  return folder;
+}

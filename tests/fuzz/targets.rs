@@ -1,0 +1,345 @@
+//! What reads bytes that others made. Each target takes any bytes, and must neither panic nor break what it says.
+
+use std::rc::Rc;
+
+use base64ct::{Base64UrlUnpadded, Encoding as _};
+use connector_vault::access::Shard;
+use connector_vault::access::key::{ApiKey, KeyHash};
+use connector_vault::access::mac::mac;
+use connector_vault::access::token::SessionSecrets;
+use connector_vault::api::endpoint::{Endpoint, Keyed};
+use connector_vault::api::route::Route;
+use connector_vault::call::{address, headers};
+use connector_vault::catalog::action::unit::{self, Unit, UnitTable};
+use connector_vault::catalog::current::Current;
+use connector_vault::catalog::detail::{ConnectorDetail, OAuth2};
+use connector_vault::catalog::finder::index::Platforms;
+use connector_vault::catalog::format1::{self, OldList};
+use connector_vault::catalog::layout::Texts;
+use connector_vault::catalog::list::ListRef;
+use connector_vault::catalog::pack::{self, Found};
+use connector_vault::catalog::row::Kind;
+use connector_vault::catalog::section::{Section, SectionRef};
+use connector_vault::catalog::stored::SegmentId;
+use connector_vault::crc32::crc32;
+use connector_vault::credentials::{Kind as Sealing, Place, Sealed, VaultKeys};
+use connector_vault::importer::overrides::Overrides;
+use connector_vault::importer::providers::Providers;
+use connector_vault::importer::read;
+use connector_vault::oauth::{answer as token_answer, callback};
+use connector_vault::percent;
+use connector_vault::ports::{Blob, HttpResponse};
+use connector_vault::terms::Environment;
+use connector_vault::vault::cursor::Cursor;
+
+use super::service;
+
+/// What takes any bytes.
+pub type Target = fn(&[u8]);
+
+/// All targets, by their names.
+pub const TARGETS: [(&str, Target); 18] = [
+    ("path", path),
+    ("query", query),
+    ("body", request_body),
+    ("key", key),
+    ("token", token),
+    ("cursor", cursor),
+    ("state", state),
+    ("sealed", sealed),
+    ("answer", answer),
+    ("current", current),
+    ("section", section),
+    ("unit", a_unit),
+    ("format1", format_1),
+    ("import", import),
+    ("providers", providers),
+    ("proxy", proxy),
+    ("mcp", mcp),
+    ("percent", percents),
+];
+
+fn text(data: &[u8]) -> Option<&str> {
+    std::str::from_utf8(data).ok()
+}
+
+/// The first byte, and the rest.
+fn split(data: &[u8]) -> Option<(usize, &[u8])> {
+    let (first, rest) = data.split_first()?;
+    Some((usize::from(*first), rest))
+}
+
+pub fn path(data: &[u8]) {
+    // As that of every URL, it begins with a slash.
+    let Some(text) = text(data).filter(|text| text.starts_with('/')) else { return };
+    if let Route::To(resource) = Route::of(text) {
+        // The rest of a path that is passed on stays as it was sent.
+        let is_decoded = !resource.has(Keyed::is_proxy);
+        assert!(
+            !is_decoded || resource.arguments().iter().all(|argument| !argument.contains('\0'))
+        );
+    }
+    service::send(&service::request("GET", text, "", &[]));
+}
+
+/// An endpoint's number, and a query.
+pub fn query(data: &[u8]) {
+    let Some((nth, rest)) = split(data) else { return };
+    let Some(query) = text(rest) else { return };
+    let keyed = keyed(nth);
+    if keyed.facts().body.is_some() || keyed.is_proxy() {
+        return;
+    }
+    let (method, path) = (keyed.facts().method.as_str(), service::path(keyed));
+    service::send(&service::request(method, &path, query, &[]));
+}
+
+fn keyed(nth: usize) -> Keyed {
+    let all = Endpoint::ALL.iter().filter_map(|endpoint| match endpoint {
+        Endpoint::Keyed(keyed) => Some(*keyed),
+        Endpoint::Open(_) => None,
+    });
+    let all: Vec<Keyed> = all.collect();
+    all[nth % all.len()]
+}
+
+/// The number of an endpoint that takes a body, and a body.
+pub fn request_body(data: &[u8]) {
+    let Some((nth, rest)) = split(data) else { return };
+    let all = (0..Endpoint::ALL.len()).map(keyed);
+    let with_body: Vec<Keyed> = all.filter(|keyed| keyed.facts().body.is_some()).collect();
+    let keyed = with_body[nth % with_body.len()];
+    let (method, path) = (keyed.facts().method.as_str(), service::path(keyed));
+    service::send(&service::request(method, &path, "", rest));
+}
+
+pub fn key(data: &[u8]) {
+    let Some(text) = text(data) else { return };
+    let _ = Shard::of_caller(text);
+    if let Ok(key) = ApiKey::parse(text) {
+        assert_eq!(key.reveal(), text);
+        assert!(!format!("{key:?}").contains(text));
+    }
+}
+
+const SECRET: &str = "an example of a secret that signs";
+
+/// Claims that were signed.
+pub fn token(data: &[u8]) {
+    let secrets = SessionSecrets::new(SECRET, "");
+    let Some(text) = text(data) else { return };
+    assert!(secrets.verify(text).is_none(), "nobody signed it");
+    for prefix in ["st_test_", "st_live_", ""] {
+        for claims in [Base64UrlUnpadded::encode_string(data), text.to_owned()] {
+            let signed = format!("{prefix}{claims}");
+            let signature = mac(SECRET.as_bytes(), &[signed.as_bytes()]);
+            let signature = Base64UrlUnpadded::encode_string(&signature);
+            if let Some(token) = secrets.verify(&format!("{signed}.{signature}")) {
+                let _ = token.is_valid(1, Some("https://app.example"), "https://vault.example");
+                let _ = token.rate_key();
+            }
+        }
+    }
+}
+
+pub fn cursor(data: &[u8]) {
+    let Some(text) = text(data) else { return };
+    let key = KeyHash([7; 32]);
+    assert!(Cursor::verify(text, &key, "").is_err(), "nobody signed it");
+    let signature = mac(&key.0, &[data]);
+    let half = format!("{:032x}", u128::from_be_bytes(*signature.first_chunk().unwrap()));
+    if let Ok(cursor) = Cursor::verify(&format!("{text}{half}"), &key, "") {
+        assert_eq!(cursor.sign(&key, ""), format!("{text}{half}"));
+    }
+}
+
+/// The query with which a platform sends a user back.
+pub fn state(data: &[u8]) {
+    let Some(text) = text(data) else { return };
+    if let Ok(read) = callback::read(text) {
+        assert!(!read.state.is_empty());
+        let _ = Shard::of_secret(&read.state);
+        let _ = callback::check_issuer(read.iss.as_deref(), None, &["https://id.example/token"]);
+    }
+}
+
+pub fn sealed(data: &[u8]) {
+    let Some(text) = text(data) else { return };
+    let keys = VaultKeys::parse("one:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=").unwrap();
+    let place = Place {
+        account: "acme",
+        environment: Environment::Test,
+        kind: Sealing::Connection,
+        id: "a",
+    };
+    assert!(keys.open(&place, &Sealed::from(text.to_owned())).is_err());
+    assert!(keys.open(&place, &Sealed::from(format!("one.{text}"))).is_err());
+    let _ = VaultKeys::parse(text);
+}
+
+/// A status, a header's length and value, and a body.
+pub fn answer(data: &[u8]) {
+    let Some((kind, rest)) = split(data) else { return };
+    let Some((length, rest)) = split(rest) else { return };
+    let (header, body) = rest.split_at(length.min(rest.len()));
+    let Some(header) = text(header) else { return };
+    let statuses = [200, 201, 204, 302, 400, 401, 403, 429, 500, 503];
+    let answer = Ok(HttpResponse {
+        status: statuses[kind % statuses.len()],
+        headers: vec![("retry-after".into(), header.into())],
+        body: body.to_vec(),
+    });
+    if let Ok(tokens) = token_answer::read(&oauth(), &answer, 1_800_000_000_000) {
+        assert!(!tokens.access_token.is_empty());
+    }
+}
+
+/// A method that asks for everything that answers may have.
+fn oauth() -> OAuth2 {
+    serde_json::from_value(serde_json::json!({
+        "grant": "authorization_code", "issuer": null, "authorizationUrl": "https://id.example/authorize",
+        "tokenUrl": "https://id.example/token", "refreshUrl": null, "revocationUrl": null, "scopes": [],
+        "scopeSeparator": ",", "pkce": "S256", "tokenAuth": "client_secret_basic", "clientIdParameter": "client_id",
+        "authorizationParameters": {}, "tokenParameters": {}, "tokenBody": "form", "tokenPointer": "/authed_user",
+        "tokenMembers": ["realmId"],
+    }))
+    .unwrap()
+}
+
+/// The record `current`, with the checksum that it needs.
+pub fn current(data: &[u8]) {
+    let _ = Current::open(data.to_vec());
+    let mut bytes = [b"CVAULT\x02\0".as_slice(), &crc32(data).to_le_bytes(), data].concat();
+    bytes[6] = u8::try_from(connector_vault::catalog::stored::FORMAT).unwrap();
+    if let Ok(current) = Current::open(bytes) {
+        let _ = (current.list(""), current.list("a"), current.connectors(), current.names());
+        let _ = (current.pack("github"), current.packs().count());
+    }
+    if let Some(list) = ListRef::read(data) {
+        let _ = ListRef::read(&list.write()).unwrap();
+        let _ = list.parts_of_rows([0, 1, usize::MAX]);
+        let _ = (list.parts_of_title("a"), list.parts_of_key("a"), list.parts_of_scan(true));
+        let _ = list.parts_of_words(["a", "z"].into_iter());
+    }
+    let _ = format1::connectors_of(data);
+}
+
+/// The length of a head, and the bytes of a section with the checksum that it needs.
+pub fn section(data: &[u8]) {
+    let Some((head, rest)) = split(data) else { return };
+    let segment = SegmentId([0; 16]);
+    let head = head.min(rest.len());
+    let place = SectionRef { segment, base: 0, head, crc: crc32(&rest[..head]) };
+    let blob: Rc<dyn Blob> = Rc::new(rest.to_vec());
+    let Ok(section) = Section::open(&blob, place) else { return };
+    for nth in 0..section.len().min(8) {
+        let _ = section.block(nth);
+    }
+    let _ = pack::find(&section, segment, "a");
+    if let Ok(names) = pack::names(&section) {
+        for nth in 0..names.len().min(4) {
+            if let Ok(Found::Platform(packed)) = pack::get(&section, segment, nth) {
+                let _ = (packed.detail().map(<[u8]>::len), packed.units().is_ok());
+            }
+        }
+    }
+    if let Ok(platforms) = Platforms::open(&section, 9) {
+        for nth in 0..platforms.len().min(4) {
+            let _ = (platforms.get(nth), platforms.traits(nth).is_ok());
+        }
+    }
+}
+
+/// A unit of actions, inflated and not.
+pub fn a_unit(data: &[u8]) {
+    let inflated = unit::inflate(data);
+    for bytes in [Some(data), inflated.as_deref()].into_iter().flatten() {
+        if let Some(unit) = Unit::open(bytes) {
+            for nth in 0..unit.keys.len().min(4) {
+                let key = String::from_utf8_lossy(unit.keys.get(nth)).into_owned();
+                let _ = unit.action(&key);
+            }
+            let _ = (unit.definition(0), unit.definition(u32::MAX));
+        }
+        if let Some(texts) = Texts::open(bytes) {
+            assert_eq!(
+                (0..texts.len()).map(|nth| texts.get(nth).len()).max().is_some(),
+                !texts.is_empty()
+            );
+        }
+    }
+    let _ = serde_json::from_slice::<UnitTable>(data);
+    let _ = serde_json::from_slice::<ConnectorDetail>(data);
+}
+
+/// A segment of format 1, with the checksum that it needs.
+pub fn format_1(data: &[u8]) {
+    for (kind, number) in [(Kind::Connector, 1), (Kind::Action, 2)] {
+        let bytes =
+            [b"CVAULT\x01".as_slice(), &[number], &crc32(data).to_le_bytes(), data].concat();
+        if let Ok(list) = OldList::open(kind, bytes) {
+            let _ = (list.row(0), list.row(usize::MAX), list.actions_of(0));
+            let _ = list.row_of_platform("a");
+        }
+    }
+}
+
+/// A document of an import.
+pub fn import(data: &[u8]) {
+    if let Ok(text) = read::text(data) {
+        let _ = read::value(text);
+        let _ = read::read(text);
+    }
+}
+
+/// `providers.toml` and `catalog.toml`.
+pub fn providers(data: &[u8]) {
+    let Some(text) = text(data) else { return };
+    let _ = Providers::parse("providers.toml", text);
+    let _ = Overrides::parse("catalog.toml", text);
+}
+
+/// A path, a query, and headers, on lines of their own.
+pub fn proxy(data: &[u8]) {
+    let Some(text) = text(data) else { return };
+    let mut lines = text.lines();
+    let (path, query) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
+    if let Some(url) = address::below("https://api.example/v1", path, query) {
+        assert!(url.starts_with("https://api.example/v1/"), "{url}");
+        assert!(url.bytes().all(|byte| byte.is_ascii_graphic()), "{url}");
+        let _ = address::without(&url, |name| name == "key");
+        if let Some(next) = address::redirected(&url, query) {
+            assert!(
+                next.starts_with("https://api.example/") || next == "https://api.example",
+                "{next}"
+            );
+        }
+    }
+    let pairs = lines.filter_map(|line| line.split_once(':'));
+    let sent: Vec<_> =
+        pairs.map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned())).collect();
+    for (name, _) in headers::to_platform(&sent, &["x-service-secret".to_owned()]) {
+        assert!(
+            !["x-service-secret", "cookie", "host", "connection", "transfer-encoding"]
+                .contains(&name.as_str())
+        );
+    }
+    for (name, _) in headers::to_caller(sent) {
+        assert!(
+            !["set-cookie", "x-request-id", "connection", "transfer-encoding"]
+                .contains(&name.as_str())
+        );
+    }
+    let path = format!("{}/{path}", service::path(Keyed::ProxyGet));
+    service::send(&service::request("GET", &path, query, &[]));
+}
+
+pub fn mcp(data: &[u8]) {
+    service::send(&service::request("POST", "/mcp", "", data));
+}
+
+pub fn percents(data: &[u8]) {
+    let Some(text) = text(data) else { return };
+    let _ = (percent::decode(text), percent::decode_form(text));
+    assert_eq!(percent::decode(&percent::encode(text)).as_deref(), Some(text));
+}
