@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { expectJson, expectPage, expectProblem } from "../support/expect.mjs";
+import { Announced, Chunked, statusesOf } from "../support/http.mjs";
 
 const CONNECTORS = "/v1/available-connectors";
 
@@ -142,6 +143,107 @@ export function hostile(world) {
         ]),
       );
       expectProblem(await world.server.send(CONNECTORS, { secret: "\xff\xfe" }), "invalid_key");
+    });
+
+    test("keys, tokens and paths of any length are refused like short ones", async () => {
+      const long = "a".repeat(60_000);
+      for (const bad of [long, `sk_test_${long}`, `st_test_${long}.${"a".repeat(43)}`, "🔑".repeat(10_000)])
+        expectProblem(await world.server.send("/v1/whoami", { secret: bad }), "invalid_key");
+      const path = "a".repeat(20_000);
+      for (const [start, code] of [
+        ["/v1/", "route_not_found"],
+        ["/v1/available-actions/", "platform_not_found"],
+        ["/v1/available-actions/github/", "action_not_found"],
+        ["/v1/vault/connections/", "connection_not_found"],
+      ]) {
+        const answer = await get(`${start}${path}`);
+        expectProblem(answer, code);
+        assert.ok(answer.text.length < 1000, `${start}: an answer of ${answer.text.length} characters`);
+      }
+    });
+
+    test("a header that decides may be sent once", async () => {
+      const twice = (name, value) => [
+        [name, value],
+        [name, value],
+      ];
+      expectProblem(await get("/v1/whoami", [["x-service-secret", secret()]]), "invalid_key");
+      const { id } = (await get("/v1/vault/connections?limit=1")).json.rows[0] ?? { id: "none" };
+      const patch = (headers) =>
+        world.server.send(`/v1/vault/connections/${id}`, { method: "PATCH", secret: secret(), headers, body: "{}" });
+      expectProblem(await patch(twice("content-type", "application/json")), "unsupported_media_type");
+    });
+
+    test("a body of 120 MB is not read to its end", async () => {
+      const chunk = Buffer.alloc(1_000_000, "[");
+      for (const body of [new Chunked(Array(120).fill(chunk)), new Announced(120_000_000, "["), "[".repeat(400_000)]) {
+        const headers = [["content-type", "application/json"]];
+        const options = { method: "POST", secret: secret(), headers, body };
+        expectProblem(await world.server.send("/v1/vault/connections", options), "body_too_large");
+      }
+    });
+
+    // One request that two servers could read as two: whoever reads it differently from the one before it lets callers
+    // smuggle requests. The runtime refuses all but one, and what comes after is never answered: with a length and chunks,
+    // it reads the chunks and closes the connection (RFC 9112, section 6.1), and the request has no key.
+    const smuggled = "GET /health HTTP/1.1\r\nHost: a\r\n\r\n";
+    for (const [what, head, expected] of [
+      ["two lengths", "Content-Length: 3\r\nContent-Length: 41", [400]],
+      ["a length and chunks", "Content-Length: 3\r\nTransfer-Encoding: chunked", [401]],
+      ["an unknown coding", "Transfer-Encoding: xchunked", [400]],
+      ["two codings", "Transfer-Encoding: chunked, identity", [400]],
+      ["a negative length", "Content-Length: -1", [400]],
+      ["a length in hexadecimal", "Content-Length: 0x10", [400]],
+      ["a length with a sign", "Content-Length: +3", [400]],
+      ["a blank before the colon", "Content-Length : 3", [400]],
+      ["a folded header", "X-A: 1\r\n Content-Length: 3", [400]],
+      ["a NUL in a header", "X-A: \0", [400]],
+      ["a carriage return in a header", "X-A: 1\rContent-Length: 3", [400]],
+    ]) {
+      test(`${what}: one answer at most`, async () => {
+        const text = `POST /v1/vault/connections HTTP/1.1\r\nHost: a\r\n${head}\r\n\r\n0\r\n\r\n${smuggled}`;
+        assert.deepEqual(await statusesOf(world.server.port, text), expected);
+      });
+    }
+
+    test("look-alikes of what is known are unknown", async () => {
+      for (const platform of ["gіthub", "ｇｉｔｈｕｂ", "github\u200b", "GİTHUB", "git\u00adhub"])
+        expectProblem(await get(`/v1/available-actions/${encodeURIComponent(platform)}`), "platform_not_found");
+      for (const path of ["/v1/whоami", "/ｖ１/whoami", "/v1/whoami\u200b", "/v1∕whoami"])
+        expectProblem(await get(encodeURI(path)), "route_not_found");
+      const twice = encodeURIComponent(encodeURIComponent("github"));
+      expectProblem(await get(`/v1/available-actions/${encodeURIComponent(`${twice}%20`)}`), "platform_not_found");
+    });
+
+    test("no value that is reflected starts a header or a page", async () => {
+      const evil = "\r\nset-cookie: evil=1\r\n\r\n<script>evil</script>";
+      const value = encodeURIComponent(evil);
+      for (const path of [
+        `${CONNECTORS}?${value}=1`,
+        `${CONNECTORS}?limit=${value}`,
+        `/v1/available-actions/${value}`,
+        `/v1/available-actions/github/${value}`,
+        `/v1/available-connectors/${value}`,
+        `/v1/vault/connections/${value}`,
+        `/v1/vault/connections?after=${value}`,
+        `/v1/vault/connections?name=${value}&limit=1`,
+        `/v1/oauth-clients/${value}`,
+        `/v1/webhooks/${value}`,
+        `/v1/events?after=${value}`,
+        `/connect/go/${value}`,
+        `/connect/callback?state=${value}&error=${value}&error_description=${value}`,
+        `/connect?token=${value}`,
+        `/v1/${value}`,
+        `/${value}`,
+      ]) {
+        const answer = await get(path);
+        assert.ok(!answer.headers.some(([, text]) => text.includes("evil=1")), path);
+        const type = answer.header("content-type") ?? "";
+        // What is JSON stays JSON, whatever a browser would make of its content.
+        if (type.startsWith("text/html")) assert.ok(!answer.text.includes("<script>evil"), `${path}: ${answer.text}`);
+        else assert.match(type, /^application\/(problem\+)?json$/, path);
+        assert.equal(answer.header("x-content-type-options"), "nosniff", path);
+      }
     });
 
     test("the service still answers", async () => {

@@ -95,6 +95,23 @@ function isWhole(bytes) {
   return length !== undefined && bytes.length >= end + 4 + Number(length);
 }
 
+/** Sends bytes as they are and returns the statuses of all answers until the server closes the connection. */
+export async function statusesOf(port, text) {
+  const bytes = await new Promise((resolve, reject) => {
+    const chunks = [];
+    const socket = connect(port, "127.0.0.1", () => socket.write(Buffer.from(text, "latin1")));
+    socket.setTimeout(TIMEOUT_MS, () =>
+      socket.destroy(new Error(`no answer to ${JSON.stringify(text.slice(0, 200))}`)),
+    );
+    socket.on("data", (chunk) => chunks.push(chunk));
+    socket.on("error", reject);
+    socket.on("close", () => resolve(Buffer.concat(chunks)));
+  });
+  const answers = bytes.toString("latin1");
+  for (const secret of secrets) assert.ok(!answers.includes(secret), "an answer holds a secret");
+  return [...answers.matchAll(/^HTTP\/1\.1 (\d{3})/gm)].map(([, status]) => Number(status));
+}
+
 /**
  * Sends one request and reads the answer to its end.
  * @param {{ port: number, method?: string, path: string, headers?: [string, string][],

@@ -5,10 +5,12 @@ import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { after } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { root, wrangler } from "../../../scripts/lib/paths.mjs";
 import { environment } from "../../../scripts/lib/run.mjs";
 import { secrets as kept, send } from "./http.mjs";
+import { expectNoLeaks, expectNoTraps } from "./leaks.mjs";
 import { folder, wranglerEnvironment } from "./workspace.mjs";
 
 const DIRECT = join(import.meta.dirname, "direct.mjs");
@@ -31,6 +33,12 @@ for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exi
 
 /** What every server of this run has printed. */
 export const outputs = [];
+
+after(() => {
+  const printed = [...outputs, ...[...running].map((server) => server.output)];
+  expectNoTraps(printed);
+  expectNoLeaks(printed);
+});
 
 /** The lines that wrangler wrote to its own log files, where it ran at all. */
 export function wranglerLogs() {
@@ -79,6 +87,9 @@ function configuration(name, variables, bindings, secrets) {
   );
   return path;
 }
+
+// A key, or a token.
+const SECRET = /^s[kt]_(test|live)_[\w.-]{38,}$/;
 
 export class Server {
   /** Everything printed so far. */
@@ -174,6 +185,7 @@ export class Server {
   /** Sends a request; `secret` is the key to send, in the header that the specification names. */
   send(path, { method, secret, headers = [], body } = {}) {
     const key = secret === undefined ? [] : [["x-service-secret", secret]];
+    if (SECRET.test(secret ?? "")) kept.add(secret);
     return send({ port: this.port, method, path, headers: [...key, ...headers], body });
   }
 
