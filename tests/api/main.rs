@@ -49,6 +49,7 @@ mod storage;
 mod summary;
 mod support;
 mod tenants;
+mod timing;
 mod tokens;
 #[cfg(feature = "cli")]
 mod typescript;

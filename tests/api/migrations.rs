@@ -117,7 +117,9 @@ fn fill(world: &World, from: &World) {
         world.database.execute(&format!("DELETE FROM {table}"), []).unwrap();
     }
     // Webhooks after events, of which their triggers would make deliveries once more.
-    others.iter().for_each(|table| copy(table));
+    for table in others {
+        copy(table);
+    }
 }
 
 #[test]

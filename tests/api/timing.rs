@@ -1,0 +1,184 @@
+//! How long a comparison takes reveals nothing of a secret: a text whose first character is wrong is refused as slowly as
+//! one whose last is.
+//!
+//! The method is that of dudect (Reparaz, Balasch, Verbauwhede: "Dude, is my code constant time?", 2017): both classes are
+//! measured in random order, the slowest measurements are left out at several thresholds, and Welch's t-test compares the
+//! means at each of them. A |t| above 4.5 in three rounds says that the times differ. So that nothing passes because it was
+//! measured badly, a comparison that ends at the first difference must be found out by the same measurement.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use connector_vault::access::key::{ApiKey, KeyHash};
+use connector_vault::api::Request;
+use connector_vault::crc32::crc32;
+use connector_vault::vault::cursor::Cursor;
+
+use crate::connect::{self, Browser, begin, of_ann, set_client, value_of};
+use crate::support::{Api, as_secret};
+
+/// How often each class is measured in a round.
+const TIMES: usize = 10_000;
+/// A difference that is found in each of so many rounds is one.
+const ROUNDS: usize = 3;
+const LIMIT: f64 = 4.5;
+
+/// Mean, variance and number.
+fn moments(times: &[f64]) -> (f64, f64, f64) {
+    #[expect(clippy::cast_precision_loss, reason = "some ten thousand")]
+    let count = times.len() as f64;
+    let mean = times.iter().sum::<f64>() / count;
+    let variance = times.iter().map(|time| (time - mean).powi(2)).sum::<f64>() / (count - 1.0);
+    (mean, variance, count)
+}
+
+/// Welch's t.
+fn welch(one: &[f64], other: &[f64]) -> f64 {
+    let ((mean_1, variance_1, count_1), (mean_2, variance_2, count_2)) =
+        (moments(one), moments(other));
+    (mean_1 - mean_2) / (variance_1 / count_1 + variance_2 / count_2).sqrt()
+}
+
+/// The greatest |t| of one round, over all thresholds.
+fn round(random: &mut u64, measured: &mut [&mut dyn FnMut(); 2]) -> f64 {
+    let mut times = [Vec::with_capacity(TIMES), Vec::with_capacity(TIMES)];
+    for _ in 0..2 * TIMES {
+        *random =
+            random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let class = usize::from(*random >> 63 == 1);
+        let began = Instant::now();
+        measured[class]();
+        times[class].push(began.elapsed().as_secs_f64() * 1e9);
+    }
+    let mut all: Vec<f64> = times.concat();
+    all.sort_by(f64::total_cmp);
+    let t = |hundredth: usize| {
+        let most = all[(all.len() - 1) * hundredth / 100];
+        let [one, other] = times
+            .each_ref()
+            .map(|times| times.iter().copied().filter(|time| *time <= most).collect::<Vec<_>>());
+        welch(&one, &other).abs()
+    };
+    [50, 75, 90, 95, 99].map(t).into_iter().fold(0.0, f64::max)
+}
+
+/// The least of the rounds' greatest |t|: above [`LIMIT`], the two differ.
+fn difference(name: &str, mut first: impl FnMut(), mut last: impl FnMut()) -> f64 {
+    let mut random = 1;
+    // The caches are warm then.
+    round(&mut random, &mut [&mut first, &mut last]);
+    let found = [(); ROUNDS].map(|()| round(&mut random, &mut [&mut first, &mut last]));
+    let smallest = found.into_iter().fold(f64::INFINITY, f64::min);
+    println!("{name}: |t| = {smallest:.2}");
+    smallest
+}
+
+/// A text with another letter at its first place from `from` on, and one with another at its last.
+fn spoiled(text: &str, from: usize) -> [String; 2] {
+    spoiled_at(text, [from, text.len() - 1])
+}
+
+fn spoiled_at(text: &str, places: [usize; 2]) -> [String; 2] {
+    places.map(|at| {
+        let mut bytes = text.as_bytes().to_vec();
+        bytes[at] = if bytes[at] == b'a' { b'b' } else { b'a' };
+        String::from_utf8(bytes).unwrap()
+    })
+}
+
+/// Compares how long both requests take to be refused alike.
+fn refusals(name: &str, api: &Api, [first, last]: [Request; 2]) -> f64 {
+    let answer = |request: &Request| {
+        let response = api.send(request);
+        assert!(response.status >= 400, "{name}: {}", response.status);
+        response.status
+    };
+    assert_eq!(answer(&first), answer(&last));
+    difference(
+        name,
+        || _ = black_box(api.send(black_box(&first))),
+        || _ = black_box(api.send(black_box(&last))),
+    )
+}
+
+/// The last six characters of a key.
+fn checksum(body: &str) -> String {
+    let mut left = crc32(body.as_bytes());
+    let mut digits = [0; 6];
+    for to in digits.iter_mut().rev() {
+        *to =
+            b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"[(left % 62) as usize];
+        left /= 62;
+    }
+    String::from_utf8(digits.to_vec()).unwrap()
+}
+
+#[test]
+#[ignore = "statistics, which a busy machine may disturb"]
+fn a_wrong_first_character_takes_as_long_as_a_wrong_last_one() {
+    let mut found = Vec::new();
+    let mut compare = |t: f64, name: &str| {
+        if t > LIMIT {
+            found.push(format!("{name}: {t}"));
+        }
+    };
+    let api = Api::with_sessions(&"a secret of the operator ".repeat(2), "");
+
+    // Signatures of cursors, and of tokens.
+    let key = KeyHash([7; 32]);
+    let cursor =
+        Cursor { page: 2, created_at: 1, id: "0b9af7c6-7a0b-4f60-a3ad-60a2a9b5b3a1".into() };
+    let text = cursor.sign(&key, "");
+    let [first, last] = spoiled(&text, text.len() - 32);
+    let verify =
+        |text: &str| assert!(black_box(Cursor::verify(black_box(text), &key, "")).is_err());
+    compare(difference("cursor", || verify(&first), || verify(&last)), "cursor");
+    let token =
+        connect::token(&api, &serde_json::json!({"identity": "ann", "scopes": ["catalog:read"]}));
+    let dot = token.rfind('.').unwrap();
+    // The last letter of all has bits that say nothing.
+    let texts = spoiled_at(&token, [dot + 1, token.len() - 2]);
+    let requests = texts.map(|text| as_secret(&text, "GET", "/v1/available-connectors"));
+    compare(refusals("token", &api, requests), "token");
+
+    // Keys: refused for their checksum, and, with a right one, because storage does not know their hash.
+    let good = api.key.reveal();
+    let (body, _) = good.split_at(good.len() - 6);
+    let start = "sk_test_".len();
+    let requests = spoiled(good, start).map(|text| as_secret(&text, "GET", "/v1/whoami"));
+    compare(refusals("key with a wrong checksum", &api, requests), "checksum");
+    let requests = spoiled(body, start).map(|text| {
+        let text = format!("{text}{}", checksum(&text));
+        assert!(ApiKey::parse(&text).is_ok());
+        as_secret(&text, "GET", "/v1/whoami")
+    });
+    compare(refusals("key that is unknown", &api, requests), "key");
+
+    // The state of an attempt, which storage knows by its hash.
+    let api = connect::api();
+    set_client(&api, "acme");
+    let (_, link) = begin(&api, &of_ann("acme"));
+    let browser = Browser::default();
+    let state = value_of(&browser.follow(&api, &link).1, "state").unwrap();
+    let requests = spoiled(&state, 0)
+        .map(|state| browser.request("GET", &format!("/connect/callback?code=c&state={state}")));
+    compare(refusals("state", &api, requests), "state");
+    assert!(found.is_empty(), "{found:?}");
+}
+
+/// The measurement finds a comparison that ends at the first difference.
+#[test]
+#[ignore = "statistics, which a busy machine may disturb"]
+fn a_comparison_that_ends_early_is_found_out() {
+    let secret = [7_u8; 32];
+    let compare =
+        |other: &[u8; 32]| black_box(secret).iter().zip(black_box(other)).all(|(a, b)| a == b);
+    let (mut first, mut last) = (secret, secret);
+    (first[0], last[31]) = (0, 0);
+    let t = difference(
+        "a naive comparison",
+        || _ = black_box(compare(&first)),
+        || _ = black_box(compare(&last)),
+    );
+    assert!(t > LIMIT, "{t}");
+}
