@@ -159,6 +159,10 @@ pub fn database(world: &World) -> Vec<String> {
 }
 
 impl Db for Faulty<'_> {
+    fn number(&self) -> u16 {
+        self.world.number()
+    }
+
     async fn batch(&self, statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
         let fault = self.meets(Call::Batch(statements.len()));
         if let Some(Fault::Refuses(report)) = fault {
