@@ -57,6 +57,7 @@ export function connectTrouble(world) {
         await world.connect.path("y@example.com", { platform: "nowhere" }),
         async (page) => {
           await heading(page, "Nowhere can't be connected here").waitFor();
+          await page.getByText("Acme Planner does not offer it.").waitFor();
           await page.getByText("Tell the people behind Acme Planner").waitFor();
         },
         { expects: [404] },

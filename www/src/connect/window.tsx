@@ -13,7 +13,7 @@ import { type End, Ended, Failed, Sign } from "./outcome";
 import { ServiceError, isExpired } from "./service";
 import { type Session, openSession } from "./session";
 import { Step } from "./step";
-import { type Trouble, capital, isAway, troubleOf, troubleOfAttempt } from "./words";
+import { type Names, type Trouble, capital, isAway, troubleOf, troubleOfAttempt } from "./words";
 
 /** What is to be connected: a platform, or a connection to it anew. */
 interface Target {
@@ -38,6 +38,10 @@ export function ConnectWindow({ opening }: { opening: Opening }) {
   const [said, say] = useState("");
   const isThere = useRef(true);
   const app = look?.name ?? "this app";
+  // For what has begun before the app's name was known.
+  const appName = useRef(app);
+  appName.current = app;
+  const names = (platform: string): Names => ({ platform, app: appName.current });
 
   useEffect(() => {
     askApp().then((found) => {
@@ -61,7 +65,7 @@ export function ConnectWindow({ opening }: { opening: Opening }) {
   /** Tells a failure; an expired token ends everything. */
   const fail = (error: unknown, onAgain: () => void, target?: Target, platform = target?.connector.name) => {
     if (isExpired(error)) return end("expired");
-    const trouble = troubleOf(error, { platform: platform ?? "The platform", app });
+    const trouble = troubleOf(error, names(platform ?? "The platform"));
     show({ is: "failed", trouble, target, onAgain });
   };
 
@@ -151,7 +155,7 @@ export function ConnectWindow({ opening }: { opening: Opening }) {
     const isAppsFault = method?.fields.some((field) => faults[field.name] !== undefined && isForApp(method, field));
     if (!isAppsFault && Object.keys(faults).length > 0) return { faults };
     if (error instanceof ServiceError && error.code === "credentials_rejected")
-      return { faults, trouble: troubleOf(error, { platform: target.connector.name, app }) };
+      return { faults, trouble: troubleOf(error, names(target.connector.name)) };
     if (error instanceof ServiceError) news({ status: "failed", code: error.code });
     fail(error, () => show({ is: "form", target }), target);
     return undefined;
@@ -167,7 +171,7 @@ export function ConnectWindow({ opening }: { opening: Opening }) {
     if (status === "succeeded" && connection) return succeed(target, connection, id);
     const failure = error ?? { code: "expired", detail: "" };
     news({ status: "failed", attempt: id, code: failure.code });
-    const trouble = troubleOfAttempt(failure, { platform: target.connector.name, app });
+    const trouble = troubleOfAttempt(failure, names(target.connector.name));
     show({ is: "failed", trouble, target, onAgain: () => again(target) });
   }
 
