@@ -170,6 +170,10 @@ fn platform() -> Platform {
 }
 
 impl Db for World {
+    fn number(&self) -> u16 {
+        1
+    }
+
     async fn batch(&self, statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
         let answer = |statement: &Statement| {
             let is_key = statement.sql.starts_with("SELECT id, account, environment, scopes");

@@ -276,15 +276,7 @@ impl NewConnect<'_> {
                 body.invalid(&["fields", name], &what);
             }
         });
-        let return_url = body.text("returnUrl");
-        if let Some(url) = &return_url
-            && !returns(context, url)
-        {
-            body.invalid(
-                &["returnUrl"],
-                "must have an allowed origin: one of the token's `origins`, or of the service's `ALLOWED_ORIGINS`",
-            );
-        }
+        let return_url = return_url(context, &mut body);
         let scopes = body.texts("scopes");
         let chosen = Chosen {
             context,
@@ -316,6 +308,18 @@ impl NewConnect<'_> {
             }
         }
     }
+}
+
+/// The address that the browser is sent to in the end; the body is refused when it may not be sent there.
+fn return_url(context: &Context<'_>, body: &mut BodyReader) -> Option<String> {
+    let url = body.text("returnUrl");
+    if url.as_ref().is_some_and(|url| !returns(context, url)) {
+        body.invalid(
+            &["returnUrl"],
+            "must have an allowed origin: one of the token's `origins`, or of the service's `ALLOWED_ORIGINS`",
+        );
+    }
+    url
 }
 
 /// Whether the browser may be sent to this address in the end.
