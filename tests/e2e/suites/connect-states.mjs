@@ -2,7 +2,7 @@
 // what is tested here is what the documentation says.
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { App, Visitor, agree, comeBack, connectingKey, isCallback } from "../support/connecting.mjs";
+import { App, Visitor, agree, comeBack, connectingKey, isCallback, write } from "../support/connecting.mjs";
 import { page } from "../support/docs.mjs";
 import { store } from "../support/keys.mjs";
 import { freshTokens, reply } from "../support/stub.mjs";
@@ -89,13 +89,12 @@ export function connectStates(world) {
 
     check = () => this.app.expect(200, "POST", `/v1/vault/connections/${this.id}/check`);
 
-    sql = (sql) => world.database.prepare(sql).bind(this.id).run();
+    sql = (sql) => write(world.database, sql, this.id);
 
-    /** Lets time pass for this connection. */
+    /** Lets time pass for this connection, and the pause after the last failure be over. */
     later(milliseconds) {
-      const times = ["next_attempt_at", "failing_since", "refused_since"];
-      const changes = times.map((name) => `${name} = ${name} - ${milliseconds}`);
-      return this.sql(`UPDATE credentials SET ${changes} WHERE connection_id = ?`);
+      const changes = ["failing_since", "refused_since"].map((name) => `${name} = ${name} - ${milliseconds}`);
+      return this.sql(`UPDATE credentials SET ${changes}, next_attempt_at = 1 WHERE connection_id = ?`);
     }
 
     async fail(answer, { twice } = {}) {
