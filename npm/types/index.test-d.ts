@@ -282,7 +282,14 @@ export type Answered = Check<{
   onlyResponsesAreAskedFor: SameNames<keyof declared.ActionDetail, Required<declared.ActionDetail> | "responses">;
   ActionParameter: SameNames<keyof declared.ActionParameter, AnyName<Action["parameters"][number]>>;
   parameterAlwaysHas: SameNames<Required<declared.ActionParameter>, keyof Action["parameters"][number]>;
-  RequestBody: SameObject<Omit<declared.RequestBody, "schema">, Omit<NonNullable<Action["requestBody"]>, "schema">>;
+  RequestBody: SameObject<
+    Omit<declared.RequestBody, "schema" | "encoding">,
+    Omit<NonNullable<Action["requestBody"]>, "schema" | "encoding">
+  >;
+  Encoding: SameObject<
+    NonNullable<declared.RequestBody["encoding"]>[string],
+    NonNullable<Action["requestBody"]>["encoding"]["meta"]
+  >;
   ActionAuth: SameObject<declared.ActionAuth, Action["auth"][number]>;
   ActionResponse: SameObject<Omit<declared.ActionResponse, "schema">, Omit<Action["responses"][number], "schema">>;
   // The cursor is in a header.

@@ -300,16 +300,19 @@ impl World {
     }
 
     /// Takes all messages of the queue.
+    #[cfg(feature = "cli")]
     pub fn take_messages(&self) -> Vec<(u64, String)> {
         self.messages.take()
     }
 
     /// Remembers what was drawn by now, to draw the same once more.
+    #[cfg(feature = "cli")]
     pub fn drawn(&self) -> u64 {
         self.seed.get()
     }
 
     /// Draws what was drawn after this.
+    #[cfg(feature = "cli")]
     pub fn draw_again(&self, drawn: u64) {
         self.seed.set(drawn);
     }

@@ -175,11 +175,22 @@ export function hostile(world) {
     });
 
     test("a body of 120 MB is not read to its end", async () => {
+      // The service closes the connection while the body is still sent, and the reset that follows may overtake its answer
+      // (RFC 9112, section 9.6): then one asks again.
+      const answerTo = async (options) => {
+        for (let left = 9; ; left -= 1) {
+          try {
+            return await world.server.send("/v1/vault/connections", options);
+          } catch (error) {
+            if (left === 0 || !["EPIPE", "ECONNRESET"].includes(error.code)) throw error;
+          }
+        }
+      };
       const chunk = Buffer.alloc(1_000_000, "[");
       for (const body of [new Chunked(Array(120).fill(chunk)), new Announced(120_000_000, "["), "[".repeat(400_000)]) {
         const headers = [["content-type", "application/json"]];
         const options = { method: "POST", secret: secret(), headers, body };
-        expectProblem(await world.server.send("/v1/vault/connections", options), "body_too_large");
+        expectProblem(await answerTo(options), "body_too_large");
       }
     });
 

@@ -16,8 +16,8 @@ const CALLS = /^(runAction|proxy)/;
 const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 const PLATFORM = "github";
 const ACTION = "issuesCreate";
-/** What only a service with a rate limit, a fault or broken storage answers: other suites look at most of it. */
-const ELSEWHERE = ["429", "500", "502", "503", "504"];
+/** What only a service with a rate limit, a fault, or broken or full storage answers: other suites look at most of it. */
+const ELSEWHERE = ["429", "500", "502", "503", "504", "507"];
 /** The operations on one webhook. */
 const WEBHOOKS = /^(get|update|delete|rotate|test)Webhook$|^replayEvents$|^listDeliveries$/;
 const CLIENT = `/v1/oauth-clients/${PLATFORM}`;

@@ -35,6 +35,8 @@ const PAGE = `<!doctype html>
 <script type="module">
   import { ConnectorVault } from "/connector-vault.mjs";
   const { base, token, ...options } = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+  // What is in the address of a page is also where its visitors are sent back to.
+  history.replaceState(null, "", location.pathname + location.search);
   // Without one, somebody comes back from the window.
   const vault = base && new ConnectorVault({ baseUrl: base, secret: async () => token });
   window.heard = [];

@@ -33,6 +33,7 @@ const TITLES = {
   platform_unreachable: [502, "Platform unreachable"],
   unavailable: [503, "Temporarily unavailable"],
   platform_timeout: [504, "Platform timeout"],
+  vault_full: [507, "Vault full"],
 };
 
 export const READ_METHODS = "GET, HEAD, OPTIONS";

@@ -7,8 +7,8 @@ import { basename, join, relative } from "node:path";
 import { secrets } from "./http.mjs";
 import { folder } from "./workspace.mjs";
 
-// Where an operator and a developer keep secrets themselves.
-const KEPT_IN = /^(\.dev\.vars|\.env.*|(vault|operator)-keys.*\.txt)$/;
+// Where an operator and a developer keep secrets themselves; `config.json` tells the tests' own apps theirs.
+const KEPT_IN = /^(\.dev\.vars|\.env.*|(vault|operator)-keys.*\.txt|config\.json)$/;
 // Of shorter ones, some are ordinary words.
 const SHORTEST = 12;
 const SHOWN = 8;
