@@ -31,7 +31,7 @@ pub struct Reseal {
     kept: Kept,
 }
 
-/// Seals anew what a database has.
+/// Seals again what a database has.
 fn whole(database: Database, keys: &VaultKeys) -> Result<Progress> {
     let is_local = matches!(database.storage.way, Way::Local(_));
     let mut at_once = if is_local { AT_ONCE } else { IN_A_LINE };

@@ -189,7 +189,7 @@ async function startProvider(port, redirectUri) {
 
 /** What `Console` has, and an app, an authorization server, and tokens for users. */
 export class Connecting extends Console {
-  /** The addresses that its browsers asked for, as servers see them, and whence they came. */
+  /** The addresses that its browsers asked for, as servers see them, and the pages that led there. */
   visited = [];
 
   static async start(name) {
