@@ -29,7 +29,7 @@ function decades(values) {
  */
 export function barChart({ title, unit, groups, logarithmic = false, digits = 1, mark }) {
   const who = Object.keys(groups[0].values);
-  const all = groups.flatMap(({ values }) => Object.values(values));
+  const all = groups.flatMap(({ values }) => Object.values(values)).filter(Number.isFinite);
   const axis = logarithmic ? decades(all) : ticks(Math.max(...all, mark?.at ?? 0));
   const [from, to] = [axis[0], axis.at(-1)];
   const share = (value) => (logarithmic ? Math.log10(value / from) / Math.log10(to / from) : value / to);
@@ -54,6 +54,7 @@ export function barChart({ title, unit, groups, logarithmic = false, digits = 1,
       label,
       ...who.map((name, at) => {
         const [value, top] = [group.values[name], y + at * BAR];
+        if (!Number.isFinite(value)) return `<text class="small" x="${LABELS + 5}" y="${top + BAR - 4}">–</text>`;
         const end = Math.max(x(value), LABELS + 1);
         return `<rect class="${name}" x="${LABELS}" y="${top}" width="${(end - LABELS).toFixed(1)}" height="${BAR - 2}" rx="1.5"/><text class="small" x="${(end + 5).toFixed(1)}" y="${top + BAR - 4}">${number(value)}</text>`;
       }),

@@ -33,6 +33,12 @@ const cases = ({ actions }) => [
     alone: true,
   },
   { name: "largest list, `q` of two words", path: `${ACTIONS}/${LARGE}?q=list+calendars` },
+  ...["send an email", "refund a payment in stripe"].map((question) => ({
+    name: `all actions, “${question}”`,
+    path: `${ACTIONS}?q=${question.replaceAll(" ", "+")}`,
+    limit: FREE_PLAN,
+    alone: true,
+  })),
   { name: "connections, first page", path: "/v1/vault/connections", limit: FREE_PLAN, slower: 0 },
   { name: "one connection", path: "/v1/vault/connections/00000000-0000-4000-8000-000000000007", limit: FREE_PLAN },
 ];

@@ -1,12 +1,13 @@
 // Shows what requests to the vault cost at several sizes, on the real local D1: rows read and written, calls, and time.
 //
-//   npm run bench:vault [-- --sizes 1000,100000,1000000] [-- --rounds 15]
+//   npm run bench:vault [-- --sizes 1000,100000,1000000] [-- --rounds 15] [-- --only-life]
 //
 // Each size is a storage folder of its own below .wrangler/bench, seeded once and kept. Rows and calls are what the
 // service itself says in `server-timing`; times are medians, and only their growth from size to size says something.
 // A list that is refused says so, with what the refusal cost. "Beside" is how long another account waits for a list of
 // one row while the first account asks for that list again and again, refused or not: the slowest of a hundred. Runs of the
 // schedule and messages of the queue are counted the same way; platforms and webhooks are answered for by this machine.
+// `--only-life` measures just these, and not the requests.
 // Fails when a request reads or writes more than it may, or when the other account waits too long.
 import { parseArgs } from "node:util";
 import { aligned, compatibilityDate, median } from "../bench/common.mjs";
@@ -32,7 +33,11 @@ const number = (value) => value.toLocaleString("en");
 
 function options() {
   const { values } = parseArgs({
-    options: { sizes: { type: "string", default: "1000,100000,1000000" }, rounds: { type: "string", default: "15" } },
+    options: {
+      sizes: { type: "string", default: "1000,100000,1000000" },
+      rounds: { type: "string", default: "15" },
+      "only-life": { type: "boolean", default: false },
+    },
   });
   const sizes = values.sizes.split(",").map(Number);
   const rounds = Number(values.rounds);
@@ -40,7 +45,7 @@ function options() {
   if (!sizes.every(isCount) || !isCount(rounds)) {
     throw new Problem("--sizes takes whole numbers from 1 to 10000000, separated by commas, and --rounds one.");
   }
-  return { sizes: sizes.sort((a, b) => a - b), rounds };
+  return { sizes: sizes.sort((a, b) => a - b), rounds, onlyLife: values["only-life"] };
 }
 
 /** What is asked, with the most rows that it may read; `total` is the list's. */
@@ -209,7 +214,7 @@ async function singles(vault, rounds) {
   };
 }
 
-async function measureSize(program, size, rounds) {
+async function measureSize(program, size, rounds, onlyLife) {
   const { state, secret, beside: other } = await storage(program, size);
   // Imported here: before the set-up there may be no Miniflare.
   const { Vault } = await import("../bench/vault-runtime.mjs");
@@ -219,12 +224,12 @@ async function measureSize(program, size, rounds) {
     await vault.send(LISTS, { secret: other });
     const results = {};
     await task(`measured at ${number(size)} connections`, async (detail) => {
-      for (const list of await lists(vault)) {
+      for (const list of onlyLife ? [] : await lists(vault)) {
         detail(list.name);
         results[list.name] = await measureList(vault, list, rounds);
         results[list.name].beside = await beside(vault, other, list);
       }
-      Object.assign(results, await singles(vault, rounds));
+      if (!onlyLife) Object.assign(results, await singles(vault, rounds));
       detail("events, renewals, deliveries");
       const measured = (times, send, most) => measure(times, send, () => most);
       Object.assign(results, await life(vault, measured, rounds));
@@ -272,13 +277,13 @@ function table(sizes, results) {
 }
 
 await main(async () => {
-  const { sizes, rounds } = options();
+  const { sizes, rounds, onlyLife } = options();
   const tools = await setup();
   const program = await nativeCli();
   await buildWorker(tools);
   await importCatalog(program);
   const results = [];
-  for (const size of sizes) results.push(await measureSize(program, size, rounds));
+  for (const size of sizes) results.push(await measureSize(program, size, rounds, onlyLife));
   const over = table(sizes, results);
   if (over > 0) throw new Problem(`${over} requests cost more than they may.`);
   return 0;

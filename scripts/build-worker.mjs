@@ -38,8 +38,13 @@ const WASM_FEATURES = [
   ...["nontrapping-float-to-int", "reference-types", "sign-ext", "simd"],
 ].map((feature) => `--enable-${feature}`);
 // Without a limit, every function with one caller would go into it: one of 58 KB, which a new isolate compiles as a whole
-// whatever it is asked.
-const OPTIMIZATION = ["-Os", "--one-caller-inline-max-function-size=15", ...WASM_FEATURES];
+// whatever it is asked. In the order of their names, copies of a generic function are neighbours: gzip makes 4 % less of it.
+const OPTIMIZATION = [
+  "-Os",
+  "--one-caller-inline-max-function-size=15",
+  "--reorder-functions-by-name",
+  ...WASM_FEATURES,
+];
 const built = join(root, "target", "worker.built-from");
 const work = join(root, "target", "worker");
 const out = join(root, "build");

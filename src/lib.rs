@@ -50,6 +50,7 @@ pub mod invisible;
 pub mod json;
 pub mod lifecycle;
 pub mod logos;
+pub mod media;
 pub mod names;
 pub mod nearest;
 pub mod nfc;

@@ -178,6 +178,19 @@ named! {
 }
 
 named! {
+    /// What has become of an attempt to connect.
+    AttemptStatus:
+    /// It may still succeed.
+    Pending = "pending",
+    /// The connection exists.
+    Succeeded = "succeeded",
+    /// It ended without one.
+    Failed = "failed",
+    /// The user did not come back in time.
+    Expired = "expired",
+}
+
+named! {
     /// A kind of credentials.
     CredentialType:
     /// Tokens of OAuth 2.0 (RFC 6749).

@@ -80,6 +80,42 @@ export interface ConnectAttempt {
   expiresAt: string;
 }
 
+/** An attempt to connect an account, in a list. */
+export interface AttemptSummary extends Pick<ConnectAttempt, "id" | "platform" | "status" | "error" | "expiresAt"> {
+  /** The id of one of the connector's `authMethods`. */
+  authMethod: string;
+  /** Whose connection it is to be. */
+  identity: string;
+  /** The type of the identity. */
+  identityType: IdentityType;
+  /** The id of the connection that it has created, or that it reconnects; null if there is none. */
+  connection: string | null;
+  /** When it began (RFC 3339). */
+  createdAt: string;
+}
+
+/** Which attempts to list. */
+export interface AttemptFilters {
+  /** Only attempts with one of these statuses. */
+  status?: AttemptStatus | readonly AttemptStatus[] | undefined;
+  /** Only attempts at this platform, ignoring case. */
+  platform?: string | undefined;
+  /** Only attempts of this identity, exactly. */
+  identity?: string | undefined;
+  /** Attempts per request: 1–500, default 20; 100 when iterating. */
+  limit?: number | undefined;
+  /** `next` of a page: only attempts that began earlier. */
+  before?: string | undefined;
+}
+
+/** A page of attempts. */
+export interface AttemptPage {
+  /** The attempts, the newest first. */
+  rows: AttemptSummary[];
+  /** The cursor for `before`; null on the last page. */
+  next: string | null;
+}
+
 /** How to ask for an attempt. */
 export interface AttemptQuery {
   /** How many seconds the service may wait until the attempt is over, before it answers: 1–25. Default: not at all. */
@@ -103,11 +139,29 @@ export interface ConnectAttempts {
   validateStart(attempt: NewConnectAttempt): readonly Fault[];
   /** Returns what has become of an attempt that you started. */
   get(id: string, query?: AttemptQuery, options?: CallOptions): Promise<ConnectAttempt>;
+  /**
+   * Iterates over attempts, the newest first; they are kept for at least a day after they expired. Needs the scope
+   * `connections:read`.
+   */
+  list(filters?: AttemptFilters, options?: CallOptions): AsyncIterable<AttemptSummary>;
+  /** Returns one page of attempts. It can have fewer rows than `limit`, or none, although more follow. */
+  page(filters?: AttemptFilters, options?: CallOptions): Promise<AttemptPage>;
 }
+
+// Attempts per request of an iteration.
+const ROWS_AT_A_TIME = 100;
 
 /** @internal */
 export function connectAttempts(caller: Caller): ConnectAttempts {
   const starting = (attempt: NewConnectAttempt) => () => Call.connect(...jsonOf(attempt, "attempt"));
+  const page: ConnectAttempts["page"] = async (filters, options) => {
+    const asked = queryOf(copyOf(filters, "filters"), ["status"]);
+    return caller.one(
+      () => Call.listAttempts(asked),
+      callOptions(options),
+      (json) => Array.isArray((json as Partial<AttemptPage> | null)?.rows),
+    );
+  };
   return {
     start: async (attempt, options) =>
       caller.one(starting(attempt), { ...callOptions(options), repeatable: false }, (json, status) =>
@@ -123,6 +177,16 @@ export function connectAttempts(caller: Caller): ConnectAttempts {
         callOptions(options),
         (json) => typeof (json as Partial<ConnectAttempt> | null)?.status === "string",
       ),
+    async *list(filters, options) {
+      let asked: AttemptFilters = { limit: ROWS_AT_A_TIME, ...copyOf(filters, "filters") };
+      for (;;) {
+        const { rows, next } = await page(asked, options);
+        yield* rows;
+        if (next === null) return;
+        asked = { ...asked, before: next };
+      }
+    },
+    page,
   };
 }
 

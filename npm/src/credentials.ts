@@ -130,7 +130,7 @@ export interface ConnectionStatus {
   lastRefreshedAt: string | null;
   /** The scopes that the platform granted. */
   scopes: string[];
-  /** The scopes that were asked for, and that the platform did not grant. */
+  /** The scopes that were asked for, or granted before, and that the platform does not grant now. */
   missingScopes: string[];
   /** Whether the vault holds credentials of the connection. */
   holdsCredentials: boolean;

@@ -17,8 +17,11 @@ export type {
 export type {
   AttemptError,
   AttemptErrorCode,
+  AttemptFilters,
+  AttemptPage,
   AttemptQuery,
   AttemptStatus,
+  AttemptSummary,
   ConnectAttempt,
   ConnectAttempts,
   NewConnectAttempt,

@@ -17,6 +17,13 @@ export const parameters = {
     platform: "texts",
     q: "text",
   },
+  AttemptFilters: {
+    before: "text",
+    identity: "text",
+    limit: "number",
+    platform: "text",
+    status: "texts",
+  },
   AttemptQuery: {
     wait: "number",
   },

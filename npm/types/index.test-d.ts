@@ -119,11 +119,16 @@ type ActionSearch = {
   [Name in keyof declared.ActionSearch]: Name extends "method" ? string : declared.ActionSearch[Name];
 };
 
-// A list of events takes any texts as `types`, and refuses those that are none.
+// A list of events takes any texts as `types`, one of attempts as `status`, and refuses those that are none.
 type EventFilters = {
   [Name in keyof declared.EventFilters]: Name extends "types"
     ? string | readonly string[]
     : declared.EventFilters[Name];
+};
+type AttemptFilters = {
+  [Name in keyof declared.AttemptFilters]: Name extends "status"
+    ? string | readonly string[]
+    : declared.AttemptFilters[Name];
 };
 
 export type Asked = Check<{
@@ -135,6 +140,7 @@ export type Asked = Check<{
   connections: SameMembers<Given<declared.ConnectionFilters>, Parameters<"ConnectionFilters">>;
   events: SameMembers<Given<EventFilters>, Parameters<"EventFilters">>;
   deliveries: SameMembers<Given<declared.DeliveryQuery>, Parameters<"DeliveryQuery">>;
+  attempts: SameMembers<Given<AttemptFilters>, Parameters<"AttemptFilters">>;
   attempt: SameMembers<Given<declared.AttemptQuery>, Parameters<"AttemptQuery">>;
   credentials: SameMembers<Given<declared.CredentialsQuery>, Parameters<"CredentialsQuery">>;
   noneIsNeeded: SameNames<

@@ -4,19 +4,19 @@ import { globSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node
 import { join } from "node:path";
 import { openapiDirectory, root } from "../lib/paths.mjs";
 
-/** Bytes of the largest document that is taken. */
-const MAX_SIZE = 1_000_000;
+/** Bytes of the largest document that is taken, unless larger ones are asked for. */
+const LARGEST = 1_000_000;
 const METHODS = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
 
 const order = (file) => createHash("sha256").update(file).digest("hex");
 
 /** The files of documents, in an order of chance that is always the same. */
-export function* files(isWanted) {
+export function* files(isWanted, largest = LARGEST) {
   const cwd = join(openapiDirectory, "api");
   const all = globSync("**/*.json", { cwd }).sort((a, b) => (order(a) < order(b) ? -1 : 1));
   for (const file of all) {
     const path = join(cwd, file);
-    if (statSync(path).size > MAX_SIZE) continue;
+    if (statSync(path).size > largest) continue;
     const text = readFileSync(path, "utf8");
     if (isWanted(text)) yield { file, api: JSON.parse(text) };
   }

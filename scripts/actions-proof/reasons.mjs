@@ -1,7 +1,30 @@
 // Why a request may differ from that of npm's `swagger-client`, and an answer from that of npm's Prism.
 
 const query = (line, change) => line.replace(/\?(.*)$/, (_, text) => `?${text.split("&").flatMap(change).join("&")}`);
+const isForm = ({ headers }) => headers.includes("content-type: application/x-www-form-urlencoded");
+const decoded = (text) => text.replaceAll(/(?:%[\dA-F]{2})+/g, (escapes) => decodeURIComponent(escapes));
 const decodedName = (pair) => pair.replace(/^[^=]*/, (name) => decodeURIComponent(name));
+
+/** A pair, decoded: JSON as a pair for each value in it, names without the brackets and indexes of lists. */
+function flat(pair) {
+  const [name, ...value] = decoded(pair).split("=");
+  return pairs(name.replaceAll(/\[\d*\]/g, ""), value.join("="));
+}
+
+function pairs(name, value) {
+  const given = typeof value === "string" && /^[[{]/.test(value) ? parsed(value) : value;
+  if (Array.isArray(given)) return given.flatMap((item) => pairs(name, item));
+  if (typeof given !== "object" || given === null) return [`${name}=${given ?? ""}`];
+  return Object.entries(given).flatMap(([member, one]) => pairs(`${name}[${member}]`, one));
+}
+
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
 
 /** Each with what makes both requests equal where it is the only difference. */
 const OF_REQUESTS = [
@@ -15,6 +38,14 @@ const OF_REQUESTS = [
   {
     why: "swagger-client leaves reserved characters of a name as they are, where `allowReserved` speaks of its value",
     plain: ({ line, ...rest }) => ({ line: query(line, (pair) => [decodedName(pair)]), ...rest }),
+  },
+  {
+    why: "OpenAPI leaves open what stands in a `deepObject`: swagger-client repeats a list's name, and writes the rest as JSON",
+    plain: ({ line, body, ...rest }) => ({
+      line: query(line, flat),
+      body: isForm(rest) ? body.split("&").flatMap(flat).join("&") : body,
+      ...rest,
+    }),
   },
 ];
 
@@ -38,8 +69,6 @@ export function reasonOfAnswer(document, action, { valid, answer, found = [] }) 
     if (!valid) return undefined;
     if (all(refusals, (text) => /must not be empty, and must not be/.test(text)))
       return "no part of a path may be empty or lead upwards";
-    if (isText(mediaType) && all(refusals, (text) => /must be a string: the platform takes/.test(text)))
-      return "a media type that is text or bytes takes a string, whatever its schema";
     return undefined;
   }
   const plain = found.filter((text) => !FORMAT.test(text));
@@ -50,6 +79,8 @@ export function reasonOfAnswer(document, action, { valid, answer, found = [] }) 
     return "no value of the schema's `enum` has its `type`, in the document";
   if (/form-data/.test(mediaType) && all(plain, (text) => /must be array/.test(text)))
     return "Prism reads one of the parts with the same name";
+  if (isText(mediaType) && all(plain, (text) => text.startsWith("body")))
+    return "a media type that is text or bytes takes a string, whatever its schema";
   if (isAmbiguous(document, action)) return "Prism takes it for another operation, whose path is the same";
   if (JSON.stringify(action.input).includes(LEFT_OUT)) return "a part of the schema is left out for its size";
   return undefined;

@@ -86,10 +86,13 @@ function requiredBody(wanted, action) {
 
 function members(document, schema, action) {
   const wanted = flat(schema, (reference) => document.target(reference));
-  return compare("body", wanted, flat(action.input.properties.body, local(action.input)));
+  const { body: taken } = action.input.properties;
+  // XML and the like are taken as a string: then only `requestBody` has the members.
+  const own = taken?.type === "string" ? action.requestBody.schema : taken;
+  return compare("body", wanted, flat(own, local(action.input)));
 }
 
-const local = (input) => (reference) => input.$defs?.[reference.replace("#/$defs/", "")];
+const local = (input) => (reference) => input.$defs?.[reference.replace(/^#\/(input\/)?\$defs\//, "")];
 
 /** The members of an object, those of all alternatives among them, and which of them must be there. */
 function flat(schema, target) {

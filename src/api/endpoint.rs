@@ -7,9 +7,9 @@ use super::fields::{
     NEW_WEBHOOK_FIELDS, REPLAY_FIELDS, SESSION_FIELDS, STATE_FIELDS, UPDATE_FIELDS, WEBHOOK_FIELDS,
 };
 use super::parameters::{
-    ACTION_DETAIL_PARAMETERS, ACTION_PARAMETERS, ATTEMPT_PARAMETERS, CLIENT_PARAMETERS,
-    CONNECTION_PARAMETERS, CONNECTOR_PARAMETERS, CREDENTIALS_PARAMETERS, DELIVERY_PARAMETERS,
-    EVENT_PARAMETERS, SEARCH_PARAMETERS,
+    ACTION_DETAIL_PARAMETERS, ACTION_PARAMETERS, ATTEMPT_PARAMETERS, ATTEMPTS_PARAMETERS,
+    CLIENT_PARAMETERS, CONNECTION_PARAMETERS, CONNECTOR_PARAMETERS, CREDENTIALS_PARAMETERS,
+    DELIVERY_PARAMETERS, EVENT_PARAMETERS, SEARCH_PARAMETERS,
 };
 use super::query::Parameter;
 use crate::percent::encode;
@@ -320,6 +320,14 @@ endpoints! {
             path: "/v1/vault/connect",
             query: &[],
             body: Some(&CONNECT_FIELDS),
+            if_match: false,
+        };
+        /// Attempts to connect, newest first.
+        ListAttempts(Access::Scope(Scope::ConnectionsRead)): Facts {
+            method: Method::Get,
+            path: "/v1/vault/connect",
+            query: &ATTEMPTS_PARAMETERS,
+            body: None,
             if_match: false,
         };
         /// What became of an attempt to connect.

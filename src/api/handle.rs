@@ -384,6 +384,7 @@ async fn plan<'a, P: Ports>(
         | Keyed::ProxyPatch
         | Keyed::ProxyDelete => call::proxy::plan(context),
         Keyed::Connect => Box::pin(connect::start::plan(context, &service.catalog, ports)).await,
+        Keyed::ListAttempts => connect::attempts::plan(context),
         Keyed::GetAttempt => connect::attempt::plan(context),
         Keyed::ListOauthClients => clients::list(context),
         Keyed::GetOauthClient => clients::read(context),

@@ -5,7 +5,7 @@ use super::query::{Check, Parameter};
 use crate::catalog::key::{MAX_PLATFORM, platform_version};
 use crate::catalog::search::MAX_CHARS;
 use crate::events::EventId;
-use crate::terms::{DeliveryState, EventType, IdentityType, State};
+use crate::terms::{AttemptStatus, DeliveryState, EventType, IdentityType, State};
 use crate::vault::cursor::Cursor;
 use crate::vault::filter::{MAX_KEYS, MAX_Q, MAX_TAGS};
 use crate::vault::key::MAX_KEY;
@@ -59,6 +59,15 @@ pub const ACTION_DETAIL_PARAMETERS: [Parameter; 1] =
 /// The parameters of an attempt to connect.
 pub const ATTEMPT_PARAMETERS: [Parameter; 1] = [parameter("wait", Check::Integer(1, MAX_WAIT))];
 
+/// The parameters of the list of attempts to connect.
+pub const ATTEMPTS_PARAMETERS: [Parameter; 5] = [
+    parameter("status", Check::Items(AttemptStatus::NAMES.len(), 16)),
+    parameter("platform", Check::Length(MAX_PLATFORM)),
+    parameter("identity", Check::Length(MAX_IDENTITY)),
+    LIMIT,
+    parameter("before", Check::Rule(like_attempt)),
+];
+
 /// The longest that an answer about an attempt waits, in seconds.
 pub const MAX_WAIT: u64 = 25;
 
@@ -107,6 +116,12 @@ const fn parameter(name: &'static str, check: Check) -> Parameter {
 
 fn like_connection(text: &str) -> Option<&'static str> {
     ConnectionId::parse(text).is_none().then_some("is not the id of a connection")
+}
+
+fn like_attempt(text: &str) -> Option<&'static str> {
+    ConnectionId::parse(text)
+        .is_none()
+        .then_some("is not the id of an attempt: pass `next` of the page before")
 }
 
 fn like_event(text: &str) -> Option<&'static str> {

@@ -1,6 +1,7 @@
 //! Query parameters: every fault of a query is found and named, and nothing is guessed.
 
 use std::borrow::Cow;
+use std::str::FromStr;
 
 use super::body::Rule;
 use super::problem::{Code, Fault, MAX_FAULTS, Place, Problem};
@@ -188,6 +189,24 @@ impl<'a> QueryReader<'a> {
     #[must_use]
     pub fn items(&self, parameter: &str) -> Option<Vec<String>> {
         Some(self.text(parameter)?.split(',').map(str::to_owned).collect())
+    }
+
+    /// A parameter's comma-separated items, each one of the `known` names; none when it is absent. Notes what is none of them.
+    pub fn names<T: FromStr>(&mut self, parameter: &str, known: &[&str]) -> Vec<T> {
+        let mut names = Vec::new();
+        for name in self.items(parameter).unwrap_or_default() {
+            match name.parse() {
+                Ok(name) => names.push(name),
+                // An empty item has a fault already.
+                Err(_) if name.is_empty() => {}
+                Err(_) => {
+                    let known = known.join("`, `");
+                    self.invalid(parameter, &format!("has an item that is none of `{known}`"));
+                    break;
+                }
+            }
+        }
+        names
     }
 
     /// A boolean parameter. Returns `None` when it is absent or empty.

@@ -39,7 +39,7 @@ impl Selection {
         match self {
             Self::Range(_) => 0,
             Self::Rows(rows) => size_of_val(&**rows),
-            Self::Ranked(rows) => rows.len().saturating_mul(Ranking::ROW_BYTES),
+            Self::Ranked(rows) => rows.kept().saturating_mul(Ranking::ROW_BYTES),
         }
     }
 
@@ -47,6 +47,15 @@ impl Selection {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Whether the rows before this position are known.
+    #[must_use]
+    pub fn reaches(&self, end: usize) -> bool {
+        match self {
+            Self::Range(_) | Self::Rows(_) => true,
+            Self::Ranked(rows) => rows.kept() >= end.min(rows.len()),
+        }
     }
 
     /// The rows at these positions of the selection.

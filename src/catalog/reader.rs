@@ -76,6 +76,8 @@ enum ActionsAt {
 
 /// The most matches among all actions that are counted.
 pub const COUNTED: usize = rank::MOST - 1;
+/// The matches among all actions that are ranked for the first pages. Who goes on has all of them ranked.
+const FIRST: usize = 100;
 
 /// What is asked of all actions.
 #[derive(Debug)]
@@ -268,10 +270,13 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
         positions: Positions<'_>,
     ) -> Result<Page, StorageError> {
         let wanted = Wanted::from(filter);
-        let found = if let Some(known) = self.cache.remembered(list.id, &wanted) {
+        let end = positions(COUNTED).end;
+        let known = self.cache.remembered(list.id, &wanted);
+        let found = if let Some(known) = known.filter(|known| known.reaches(end)) {
             known
         } else {
-            let found = Selection::Ranked(self.ranked(&list, filter).await?.into());
+            let most = if end <= FIRST { FIRST } else { rank::MOST };
+            let found = Selection::Ranked(self.ranked(&list, filter, most).await?.into());
             self.cache.remember(list.id, &wanted, &found);
             found
         };
@@ -283,8 +288,13 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
         Ok(Page { total: found.len(), rows: shown.json(&list)? })
     }
 
-    /// The actions that match a question.
-    async fn ranked(&self, list: &ListRef, filter: &FindFilter) -> Result<Ranking, StorageError> {
+    /// The actions that match a question, the best `most` of them ranked.
+    async fn ranked(
+        &self,
+        list: &ListRef,
+        filter: &FindFilter,
+        most: usize,
+    ) -> Result<Ranking, StorageError> {
         let question = Question::read(&filter.q.phrase());
         let parts = list.parts_of_words(question.stems());
         let loaded = self.load(parts, list.clone(), Kind::Action).await?;
@@ -299,7 +309,7 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
             allowed = Some(allowed.map_or_else(|| named.clone(), |known| both(known).collect()));
         }
         let filter = rank::Filter { method: filter.method, platforms: allowed.as_deref() };
-        rank(&question, &words, &platforms, list.rows, &filter)
+        rank(&question, &words, &platforms, list.rows, &filter, most)
     }
 
     /// The JSON of a platform's connector. Returns `None` when the catalog has no such platform.

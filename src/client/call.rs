@@ -298,6 +298,17 @@ impl Call {
         Ok(Self::to(endpoint, &[]).with_body(checked(endpoint, body, parsed)?))
     }
 
+    /// `GET /v1/vault/connect`
+    ///
+    /// # Errors
+    /// With all faults of the query.
+    #[wasm_bindgen(js_name = listAttempts)]
+    pub fn list_attempts(query: &str) -> Result<Call, JsValue> {
+        let endpoint = Keyed::ListAttempts;
+        read(endpoint, query).finish().map_err(Failure::from)?;
+        Ok(Self::to(endpoint, &[]).with_query(query))
+    }
+
     /// `GET /v1/vault/connect/{id}`
     ///
     /// # Errors

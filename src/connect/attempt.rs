@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::terms::{Environment, IdentityType};
+use crate::terms::{AttemptStatus, Environment, IdentityType};
 
 /// How long a user has to agree, in milliseconds.
 pub const LIFETIME_MS: u64 = 10 * 60 * 1000;
@@ -85,6 +85,8 @@ pub struct Attempt {
     /// Why it failed, for people.
     pub error_detail: Option<String>,
     /// Milliseconds since 1970-01-01 UTC.
+    pub created_at: u64,
+    /// Milliseconds since 1970-01-01 UTC.
     pub expires_at: u64,
 }
 
@@ -118,6 +120,19 @@ pub enum Status {
     },
     /// The user did not come back in time.
     Expired,
+}
+
+impl Status {
+    /// Its name.
+    #[must_use]
+    pub const fn name(&self) -> AttemptStatus {
+        match self {
+            Self::Pending => AttemptStatus::Pending,
+            Self::Succeeded => AttemptStatus::Succeeded,
+            Self::Failed { .. } => AttemptStatus::Failed,
+            Self::Expired => AttemptStatus::Expired,
+        }
+    }
 }
 
 impl Attempt {

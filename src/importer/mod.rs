@@ -199,6 +199,8 @@ fn name(
                     warnings.iter().map(|warning| format!("{}: {warning}", path.display())),
                 );
                 let platform = platform(*draft, names, shown, providers, &wishes);
+                let refused = server::refused(&platform.detail.servers);
+                summary.warnings.extend(refused.map(|why| format!("{}: {why}", path.display())));
                 summary.documents.push((path, platform.connector.platform.clone()));
                 platforms.push(platform);
             }

@@ -147,11 +147,10 @@ pub fn after_failure(
     let last = PAUSES_MS.last().copied().unwrap_or(PROBE_MS);
     let pause = PAUSES_MS.get(nth).copied().unwrap_or(last);
     let pause = if failure == Failure::ClientRejected { pause.min(PROBE_MS) } else { pause };
-    // 80 % to 120 % of the pause.
-    let spread = pause.saturating_mul(
-        u64::from(chance).saturating_mul(40).saturating_div(255).saturating_add(80),
-    );
-    let pause = spread.saturating_div(100).max(retry_after_ms.unwrap_or(0));
+    // 80 % to 120 % of the pause, in 255 steps: with whole percents, what failed together would meet again every few minutes.
+    let share = u64::from(chance).saturating_mul(40).saturating_add(80 * 255);
+    let spread = pause.saturating_mul(share).saturating_div(100 * 255);
+    let pause = spread.max(retry_after_ms.unwrap_or(0));
     After {
         state: if is_over { State::Failed } else { State::Degraded },
         code: match failure {
@@ -224,7 +223,7 @@ mod tests {
                 3_600_000,
             ),
         ] {
-            // The middle of all chances leaves a pause as it is, but for 40/255 that is rounded.
+            // The middle of all chances leaves a pause as it is, but for 20/255 of a percent.
             let after = after_failure(before, failure, None, now, 128);
             assert_eq!((after.state, after.code), (state, code), "{failure:?} at {now}");
             assert_eq!(after.attempts, before.attempts + 1);

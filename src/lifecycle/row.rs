@@ -66,4 +66,13 @@ impl HeldRow {
     pub fn missing_scopes(&self) -> Vec<String> {
         serde_json::from_str(&self.missing_scopes).unwrap_or_default()
     }
+
+    /// What is missing now that the platform grants these scopes: all that was granted or missing before, and is not among
+    /// them.
+    #[must_use]
+    pub fn missing_without(&self, granted: &[String]) -> Vec<String> {
+        let mut missing = [self.scopes(), self.missing_scopes()].concat();
+        missing.retain(|scope| !granted.contains(scope));
+        missing
+    }
 }

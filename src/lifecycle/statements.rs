@@ -51,7 +51,7 @@ impl RowOf<'_> {
     #[must_use]
     pub fn renewed(&self, new: &Renewed<'_>) -> Statement {
         Statement {
-            sql: "UPDATE credentials SET sealed = ?6, version = version + 1, issued_at = ?7, expires_at = ?8, renewable = ?9, scopes = ?10, refreshed_at = ?7, reason_code = NULL, reason_detail = NULL, reason_status = NULL, attempts = 0, failing_since = NULL, refused_since = NULL, next_attempt_at = NULL, check_at = ?11, handed_until = NULL, lease = NULL, lease_until = NULL, written_by = ?5 WHERE account = ?1 AND environment = ?2 AND connection_id = ?3 AND version = ?4 AND lease = ?5".into(),
+            sql: "UPDATE credentials SET sealed = ?6, version = version + 1, issued_at = ?7, expires_at = ?8, renewable = ?9, scopes = ?10, missing_scopes = ?11, refreshed_at = ?7, reason_code = NULL, reason_detail = NULL, reason_status = NULL, attempts = 0, failing_since = NULL, refused_since = NULL, next_attempt_at = NULL, check_at = ?12, handed_until = NULL, lease = NULL, lease_until = NULL, written_by = ?5 WHERE account = ?1 AND environment = ?2 AND connection_id = ?3 AND version = ?4 AND lease = ?5".into(),
             params: self.params([
                 Param::integer(new.version),
                 Param::text(new.request),
@@ -60,6 +60,7 @@ impl RowOf<'_> {
                 Param::optional_integer(new.expires_at),
                 Param::Integer(new.is_renewable.into()),
                 Param::text(new.scopes),
+                Param::text(new.missing_scopes),
                 Param::integer(new.check_at),
             ]),
         }
@@ -232,8 +233,10 @@ pub struct Renewed<'a> {
     pub expires_at: Option<u64>,
     /// Whether it can be renewed again.
     pub is_renewable: bool,
-    /// A JSON array of strings.
+    /// A JSON array of strings: what the platform grants.
     pub scopes: &'a str,
+    /// A JSON array of strings: what it does not grant any more, or still not.
+    pub missing_scopes: &'a str,
     /// When they are checked next.
     pub check_at: u64,
     /// Milliseconds since 1970-01-01 UTC.

@@ -124,6 +124,22 @@ console.log(\"Open\", attempt.authorizationUrl);
 ",
 };
 
+/// The attempts of late.
+pub const ATTEMPTS: About = About {
+    tag: CONNECTING,
+    summary: "List attempts to connect",
+    description: "Lists the attempts to connect accounts with the user's consent at the platform, those that began last first: what support needs when a user says that it did not work. Credentials that a platform rejects make no attempt. To read on, pass `next` as `before`. Every status can be listed without reading other attempts; with `platform`, and with `status` for one identity, a request looks at 1,000 attempts at most, so that a page can have fewer rows than `limit`, or none, although more follow. A token sees the attempts of its own identity only. The service keeps attempts for at least a day after they expired.",
+    answer: "A page of the list.",
+    schema: Some("AttemptSummaryPage"),
+    body: None,
+    address: "/v1/vault/connect?status=failed,expired",
+    script: "\
+for await (const attempt of vault.connectAttempts.list({ status: [\"failed\", \"expired\"] })) {
+  console.log(attempt.identity, attempt.platform, attempt.error?.code ?? attempt.status);
+}
+",
+};
+
 /// What became of an attempt.
 pub const ATTEMPT: About = About {
     tag: CONNECTING,

@@ -7,8 +7,9 @@ use super::schema::{
     time_or_null,
 };
 use super::texts::said;
+use crate::api::paging::MAX_LIMIT;
 use crate::connect::attempt::Failure;
-use crate::terms::{CredentialType, State};
+use crate::terms::{AttemptStatus, CredentialType, IdentityType, State};
 
 fn id() -> Node {
     object! {"type": "string", "format": "uuid"}
@@ -63,7 +64,9 @@ pub fn status() -> Node {
             ("scopes", strings("The scopes that the platform granted.")),
             (
                 "missingScopes",
-                strings("The scopes that were asked for, and that the platform did not grant."),
+                strings(
+                    "The scopes that were asked for, or granted before, and that the platform does not grant now.",
+                ),
             ),
             ("holdsCredentials", boolean("Whether the vault holds credentials of the connection.")),
         ],
@@ -91,8 +94,8 @@ pub fn pending_attempt() -> Node {
     )
 }
 
-/// What became of an attempt.
-pub fn attempt() -> Node {
+/// Why an attempt failed.
+fn attempt_error() -> Node {
     let error = record(
         "Why an attempt failed.",
         vec![
@@ -100,24 +103,64 @@ pub fn attempt() -> Node {
             ("detail", string("The reason, for people.")),
         ],
     );
+    or_null("Why it failed; null unless it did.", error)
+}
+
+fn attempt_status() -> Node {
+    names(
+        "`pending`: the user has not finished. `succeeded`: the account is connected. `failed`: it is not, for the reason in `error`. `expired`: the user did not come back in time.",
+        AttemptStatus::NAMES,
+    )
+}
+
+/// An attempt to connect an account.
+pub fn attempt() -> Node {
     record(
         "An attempt to connect an account.",
         vec![
             ("id", said("Identifies the attempt.", id())),
             ("platform", said("The platform's identifier.", platform())),
-            (
-                "status",
-                names(
-                    "`pending`: the user has not finished. `succeeded`: the account is connected. `failed`: it is not, for the reason in `error`. `expired`: the user did not come back in time.",
-                    ["pending", "succeeded", "failed", "expired"],
-                ),
-            ),
+            ("status", attempt_status()),
             (
                 "connection",
                 or_null("The connection; null unless it succeeded.", reference("Connection")),
             ),
-            ("error", or_null("Why it failed; null unless it did.", error)),
+            ("error", attempt_error()),
             ("expiresAt", time("When the attempt expires.")),
+        ],
+    )
+}
+
+/// A page of attempts.
+pub fn attempts() -> Node {
+    let rows =
+        object! {"type": "array", "maxItems": MAX_LIMIT, "items": reference("AttemptSummary")};
+    record(
+        "A page of attempts to connect.",
+        vec![
+            ("rows", said("The attempts of this page, the newest first.", rows)),
+            ("next", text_or_null("The cursor for `before`; `null` on the last page.")),
+        ],
+    )
+}
+
+/// A row of the list of attempts.
+pub fn attempt_summary() -> Node {
+    let connection = "The id of the connection that it has created, or that it reconnects; null if there is none.";
+    let identity_type = names("The type of the identity.", IdentityType::NAMES);
+    record(
+        "An attempt to connect an account, in a list.",
+        vec![
+            ("id", said("Identifies the attempt.", id())),
+            ("platform", said("The platform's identifier.", platform())),
+            ("authMethod", string("The id of one of the connector's `authMethods`.")),
+            ("identity", string("Whose connection it is to be.")),
+            ("identityType", identity_type),
+            ("status", attempt_status()),
+            ("connection", or_null(connection, id())),
+            ("error", attempt_error()),
+            ("createdAt", time("When it began.")),
+            ("expiresAt", time("When it expires.")),
         ],
     )
 }

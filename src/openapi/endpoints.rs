@@ -297,6 +297,7 @@ console.log(connection.name, connection.version);
         Keyed::ProxyPatch => calling::proxy(Method::Patch),
         Keyed::ProxyDelete => calling::proxy(Method::Delete),
         Keyed::Connect => connecting::START,
+        Keyed::ListAttempts => connecting::ATTEMPTS,
         Keyed::GetAttempt => connecting::ATTEMPT,
         Keyed::ListOauthClients => connecting::LIST_CLIENTS,
         Keyed::GetOauthClient => connecting::GET_CLIENT,

@@ -6,7 +6,7 @@ use crate::api::endpoint::Keyed;
 use crate::api::paging::DEFAULT_LIMIT;
 use crate::api::query::{Check, Parameter};
 use crate::catalog::key;
-use crate::terms::{EventType, Method};
+use crate::terms::{AttemptStatus, EventType, Method};
 
 /// Names, defaults and descriptions, in the order of the service's table.
 type About = (&'static str, Node, String);
@@ -45,6 +45,25 @@ pub fn query(endpoint: Keyed) -> Vec<Node> {
             "wait",
             "How many seconds to wait until the attempt is over. If omitted, the response comes at once.",
         )],
+        Keyed::ListAttempts => {
+            let [limit, _] = paging();
+            vec![
+                plain(
+                    "status",
+                    "Comma-separated: only attempts with one of these statuses. For example, `failed,expired`.",
+                ),
+                plain(
+                    "platform",
+                    "Only attempts at this platform, ignoring case. For example, `github`.",
+                ),
+                plain(
+                    "identity",
+                    "Only attempts of this identity, exactly. For example, `team-42`.",
+                ),
+                limit,
+                plain("before", "`next` of the previous page: only attempts that began earlier."),
+            ]
+        }
         Keyed::ListOauthClients => paging().into(),
         Keyed::ListEvents => events(),
         Keyed::ListDeliveries => {
@@ -96,6 +115,9 @@ fn with_example(parameter: Parameter, description: String) -> (String, Option<No
     (description, Some(example))
 }
 
+/// An id of connections and attempts.
+const SOME_UUID: &str = "0b9af7c6-0000-4000-8000-000000000000";
+
 fn schema(parameter: Parameter) -> Node {
     let count = |most: usize| u64::try_from(most).unwrap();
     match parameter.check {
@@ -104,12 +126,8 @@ fn schema(parameter: Parameter) -> Node {
             object! {"type": "integer", "minimum": least, "maximum": most}
         }
         Check::OneOf(names) => object! {"type": "string", "enum": Node::texts(names)},
-        Check::Items(most, _) if parameter.name == "types" => object! {
-            "type": "array",
-            "items": object! {"type": "string", "enum": Node::texts(EventType::NAMES)},
-            "minItems": 1,
-            "maxItems": count(most),
-        },
+        Check::Items(most, _) if parameter.name == "types" => names(EventType::NAMES, most),
+        Check::Items(most, _) if parameter.name == "status" => names(AttemptStatus::NAMES, most),
         Check::Items(most, longest) => object! {
             "type": "array",
             "items": object! {"type": "string", "pattern": "^[^,]+$", "maxLength": count(longest)},
@@ -123,7 +141,7 @@ fn schema(parameter: Parameter) -> Node {
             object! {"type": "string", "minLength": 1, "maxLength": count(most), "pattern": "\\S"}
         }
         Check::Rule(_) if parameter.name == "platformVersion" => texts::version(),
-        Check::Rule(_) if parameter.name == "connection" => {
+        Check::Rule(rule) if rule(SOME_UUID).is_none() => {
             object! {"type": "string", "format": "uuid"}
         }
         Check::Rule(rule) if rule("evt_0000000000000").is_none() => {
@@ -134,6 +152,16 @@ fn schema(parameter: Parameter) -> Node {
             let digits = longest(|count| rule(&"0".repeat(count)).is_none());
             object! {"type": "string", "pattern": format!("^[0-9a-f]{{{digits}}}$")}
         }
+    }
+}
+
+/// At most so many of these names.
+fn names<const N: usize>(names: [&'static str; N], most: usize) -> Node {
+    object! {
+        "type": "array",
+        "items": object! {"type": "string", "enum": Node::texts(names)},
+        "minItems": 1,
+        "maxItems": u64::try_from(most).unwrap(),
     }
 }
 

@@ -42,6 +42,8 @@ pub fn all(answers: &Answers) -> Node {
         "NewConnectAttempt": bodies::new_attempt(),
         "PendingAttempt": credentials::pending_attempt(),
         "ConnectAttempt": credentials::attempt(),
+        "AttemptSummaryPage": credentials::attempts(),
+        "AttemptSummary": credentials::attempt_summary(),
         "Credentials": credentials::credentials(),
         "NewCredentials": bodies::new_credentials(),
         "ActionInput": bodies::action_input(),

@@ -21,6 +21,7 @@ mod connectors;
 mod counted;
 mod create;
 mod derived;
+mod due_work;
 #[cfg(feature = "cli")]
 mod faults;
 mod format1;

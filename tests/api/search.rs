@@ -222,6 +222,25 @@ fn pages_follow_each_other_and_end() {
 }
 
 #[test]
+fn the_first_pages_are_those_of_all_matches() {
+    let api = Api::new(Config::default());
+    let row = |nth: usize| {
+        let said = ["Send mail", "List mail", "Mail", "Send a mail template in bulk", "Get one"];
+        let title = format!("{} {}", said[nth % 5], "to somebody ".repeat(nth % 7));
+        let method = [Method::Post, Method::Get, Method::Delete][nth % 3];
+        action("post", title.trim(), &format!("mail{}{nth}", "Box".repeat(nth % 4)), method)
+    };
+    let actions: Vec<Action> = (0..3000).map(row).collect();
+    api.world.publish(vec![(connector("post", "Letters", "Other", 3000), false, actions)]);
+    for query in ["q=send+mail", "q=mail&method=get", "q=send+a+mail+template"] {
+        let (first, total) = found(&api, &format!("{query}&limit=50"));
+        let (second, _) = found(&api, &format!("{query}&limit=50&page=2"));
+        let (all, same) = found(&api, &format!("{query}&limit=500"));
+        assert_eq!((total, [first, second].concat().as_slice()), (same, &all[..100]), "{query}");
+    }
+}
+
+#[test]
 fn more_than_ten_thousand_matches_are_not_counted() {
     let api = Api::new(Config::default());
     let publish = |count: usize| {

@@ -174,6 +174,7 @@ fn parameters() -> Value {
         ("ActionSearch", Keyed::SearchActions),
         ("ActionFilters", Keyed::ListActions),
         ("ConnectionFilters", Keyed::ListConnections),
+        ("AttemptFilters", Keyed::ListAttempts),
         ("AttemptQuery", Keyed::GetAttempt),
         ("EventFilters", Keyed::ListEvents),
         ("CredentialsQuery", Keyed::GetCredentials),

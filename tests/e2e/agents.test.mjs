@@ -16,9 +16,11 @@ import { App, SCOPES, VAULT_KEY } from "./support/connecting.mjs";
 import { key, store } from "./support/keys.mjs";
 import { listen } from "./support/listening.mjs";
 import { CLIENTS, IDP_SCOPES, Idp, idpPlatforms } from "./support/oidc.mjs";
+import { page as pageOf } from "./support/docs.mjs";
 import { platformCatalog } from "./support/platforms.mjs";
 import { PythonClient } from "./support/python.mjs";
 import { SESSION_SECRET, Server } from "./support/server.mjs";
+import { Shell } from "./support/shell.mjs";
 import { State, build, folder, importPlatforms } from "./support/workspace.mjs";
 
 const INSPECTOR = join(root, "node_modules", ".bin", "mcp-inspector");
@@ -289,4 +291,39 @@ describe("an agent and a person", () => {
       assert.deepEqual(idp.faults, []);
       await client.close();
     });
+
+  test("README's commands do so too, at this platform instead of GitHub", async () => {
+    const identity = "bob@example.com";
+    const wish = { identity, identityType: "user", scopes: CALLING.split(" ") };
+    const { token } = await app.expect(201, "POST", "/v1/sessions", wish);
+    const { authMethods } = (await app.call("GET", `/v1/available-connectors/${platform}`)).json;
+    const here = (code) =>
+      code
+        .replaceAll("http://localhost:8787", `http://127.0.0.1:${server.port}`)
+        .replaceAll("st_test_…", token)
+        .replaceAll("create github issue", `get me ${platform}`)
+        .replaceAll("github", platform)
+        .replaceAll("oauth2", authMethods[0].id)
+        .replaceAll("issuesCreate", "me")
+        .replace(/"input":\{.*\}(?=\}')/, '"input":{}');
+    const [ask, act] = pageOf("README.md")
+      .marked("sh run")
+      .filter(({ code }) => /^tool /m.test(code));
+    const place = join(folder, "story-shell");
+    mkdirSync(place);
+    const shell = new Shell(place);
+    const results = async (code) =>
+      (await shell.run(code)).answers.map(({ text }) => {
+        const { isError, structuredContent } = JSON.parse(text).result;
+        assert.equal(isError, false, text);
+        return structuredContent;
+      });
+    const [found, none, begun] = await results(here(ask.code));
+    assert.deepEqual([found.rows[0].platform, found.rows[0].key, none.total], [platform, "me", 0]);
+    await connectAt(begun.authorizationUrl, "bob");
+    const [{ id }] = (await app.call("GET", `/v1/vault/connections?identity=${identity}`)).json.rows;
+    await endToken(id);
+    const [listed, ran] = await results(here(act.code).replaceAll("0b9af7c6-…", id));
+    assert.deepEqual([listed.rows[0].id, ran.status, ran.body.sub], [id, 200, "bob"]);
+  });
 });

@@ -2,15 +2,16 @@
 // against attackers.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { SecondServer, secondPlatforms } from "./support/authlib.mjs";
 import { VARIABLES, VAULT_KEY, handedOut, heard } from "./support/connecting.mjs";
 import { secrets } from "./support/http.mjs";
 import { bytesBelow, leaks } from "./support/leaks.mjs";
-import { SecondServer, secondPlatforms } from "./support/oauth2.mjs";
 import { Idp, idpPlatforms } from "./support/oidc.mjs";
 import { platformCatalog } from "./support/platforms.mjs";
 import { SESSION_SECRET, Server, outputs, wranglerLogs } from "./support/server.mjs";
 import { Stub, stubPlatforms } from "./support/stub.mjs";
 import { State, build, folder } from "./support/workspace.mjs";
+import { connectAlive } from "./suites/connect-alive.mjs";
 import { connectAnswers } from "./suites/connect-answers.mjs";
 import { connectAttacks } from "./suites/connect-attacks.mjs";
 import { connectIdp } from "./suites/connect-idp.mjs";
@@ -59,7 +60,7 @@ describe("connecting accounts", () => {
     world.server = await Server.start(world.state, world.configuration("connect"));
     const redirectUri = `http://127.0.0.1:${world.server.port}/connect/callback`;
     world.idp.open(redirectUri);
-    world.second.open(redirectUri);
+    await world.second.open(redirectUri);
     opened = await world.state.open();
     world.database = opened.vault;
   });
@@ -70,6 +71,7 @@ describe("connecting accounts", () => {
   });
 
   connectIdp(world);
+  connectAlive(world);
   connectSecond(world);
   connectAnswers(world);
   connectAttacks(world);

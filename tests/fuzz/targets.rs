@@ -244,8 +244,8 @@ pub fn section(data: &[u8]) {
         }
     }
     if let Ok(platforms) = Platforms::open(&section, 9) {
-        for nth in 0..platforms.len().min(4) {
-            let _ = (platforms.get(nth), platforms.traits(nth).is_ok());
+        for (nth, platform) in platforms.all().iter().enumerate().take(4) {
+            let _ = (platform.end, platforms.traits(nth).is_ok());
         }
     }
 }

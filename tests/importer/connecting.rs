@@ -149,13 +149,11 @@ fn servers_are_absolute_urls() {
             "servers: [{url: 'HTTPS://a.example/v1/'}, {url: 'https://a.example/v1'}]",
             "https://a.example/v1",
         ),
-        ("servers: [{url: 'http://a.example'}]", "http://a.example"),
         ("servers: {url: 'https://a.example'}", "https://a.example"),
         ("servers: https://a.example", "https://a.example"),
         ("servers: [{url: /v1}, {url: 'https://a.example'}]", "https://a.example"),
         ("host: a.example\nbasePath: v1", "https://a.example/v1"),
         ("host: a.example\nbasePath: /v1\nschemes: [http, https]", "https://a.example/v1"),
-        ("host: a.example\nschemes: [http]", "http://a.example"),
         ("servers: []", ""),
     ]
     .into_iter()
@@ -177,6 +175,56 @@ fn servers_are_absolute_urls() {
         assert_eq!(urls, "", "{url}");
         assert_eq!(warning, format!("no server has an absolute URL: `{url}`"));
     }
+}
+
+#[test]
+fn servers_that_no_call_reaches_are_warned_of() {
+    let none = "calls reach no server";
+    let unless_local = "calls reach no server without `LOCAL_TARGETS=allow`";
+    for (at, (servers, expected)) in [
+        ("'https://a.example:8443/v1'", None),
+        ("'https://{host}'", None),
+        ("'https://localhost', 'https://a.example'", None),
+        (
+            "'https://localhost/v1'",
+            Some((unless_local, "https://localhost/v1", "has a local or private name as its host")),
+        ),
+        (
+            "'https://127.0.0.1:8443'",
+            Some((unless_local, "https://127.0.0.1:8443", "has an IP address as its host")),
+        ),
+        (
+            "'http://a.example'",
+            Some((unless_local, "http://a.example", "does not begin with `https://`")),
+        ),
+        (
+            "'http://{host}'",
+            Some((unless_local, "http://{host}", "does not begin with `https://`")),
+        ),
+        (
+            "'http://10.0.0.1', 'http://localhost:{port}'",
+            Some((unless_local, "http://10.0.0.1", "does not begin with `https://`")),
+        ),
+        ("'https://10.0.0.1'", Some((none, "https://10.0.0.1", "has an IP address as its host"))),
+        (
+            "'https://vault.corp', 'https://[fd00::1]'",
+            Some((none, "https://vault.corp", "has a local or private name as its host")),
+        ),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let servers: Vec<String> =
+            servers.split(", ").map(|url| format!("{{url: {url}}}")).collect();
+        let (_, warnings) =
+            detail(&format!("refused{at}"), &format!("servers: [{}]", servers.join(", ")));
+        let expected = expected.map(|(start, url, why)| format!("{start}: `{url}` {why}"));
+        assert_eq!(warnings, Vec::from_iter(expected), "{servers:?}");
+    }
+    // What is known of the platform besides counts, and `catalog import` says it with the document's path.
+    let document = "openapi: 3.0.0\ninfo: {title: T, version: 1}\npaths: {}\nservers: [{url: 'http://localhost:8080'}]\n";
+    let (summary, _) = written("refused", &[document]);
+    assert!(summary.warnings[0].contains(".yaml: calls reach no server"), "{:?}", summary.warnings);
 }
 
 /// The platform of a document by a provider with rules of its own.

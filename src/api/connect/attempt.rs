@@ -13,6 +13,7 @@ use crate::connect::statements;
 use crate::json;
 use crate::ports::{Clock, Db, Ports, StorageError};
 use crate::rfc3339::rfc3339;
+use crate::terms::AttemptStatus;
 use crate::vault::model::{Connection, ConnectionId};
 
 /// Milliseconds between two looks at an attempt whose outcome is waited for.
@@ -24,7 +25,7 @@ const PAUSE_MS: u32 = 1000;
 struct Shown<'a> {
     id: &'a str,
     platform: &'a str,
-    status: &'static str,
+    status: AttemptStatus,
     connection: Option<Box<RawValue>>,
     error: Option<Error>,
     expires_at: Option<String>,
@@ -32,9 +33,19 @@ struct Shown<'a> {
 
 /// Why an attempt failed.
 #[derive(Serialize)]
-struct Error {
+pub(super) struct Error {
     code: String,
     detail: String,
+}
+
+impl Error {
+    /// Why an attempt with this status failed, if it did.
+    pub(super) fn of(status: Status) -> Option<Self> {
+        match status {
+            Status::Failed { code, detail } => Some(Self { code, detail }),
+            Status::Pending | Status::Succeeded | Status::Expired => None,
+        }
+    }
 }
 
 /// An attempt whose outcome is asked for.
@@ -118,18 +129,12 @@ fn shown(
         RawValue::from_string(text).map_err(|_| StorageError::new("a connection is damaged"))
     };
     let connection = connection.map(document).transpose()?.map(raw).transpose()?;
-    let (status, error) = match status {
-        Status::Pending => ("pending", None),
-        Status::Succeeded => ("succeeded", None),
-        Status::Expired => ("expired", None),
-        Status::Failed { code, detail } => ("failed", Some(Error { code, detail })),
-    };
     let shown = Shown {
         id: &attempt.id,
         platform: &attempt.platform,
-        status,
+        status: status.name(),
         connection,
-        error,
+        error: Error::of(status),
         expires_at: rfc3339(attempt.expires_at),
     };
     Ok(Response::json(json::bytes(&shown), NO_STORE))

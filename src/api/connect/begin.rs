@@ -125,10 +125,10 @@ impl Chosen<'_> {
             claimed_at: None,
             error_code: None,
             error_detail: None,
+            created_at: context.now,
             expires_at,
         };
-        let (link_hash, state_hash) = (hash(&link), hash(&remembered.state));
-        let now = context.now;
+        let (link_hash, state_hash, now) = (hash(&link), hash(&remembered.state), context.now);
         let batch = vec![
             statements::insert_attempt(&attempt, &principal.key_id, &link_hash, &state_hash, now),
             statements::count_attempts(&attempt, now),

@@ -1,6 +1,7 @@
 //! Connecting accounts: attempts are begun here, led to the platform, brought back, and told of.
 
 pub mod attempt;
+pub mod attempts;
 mod begin;
 pub mod callback;
 mod direct;

@@ -171,6 +171,7 @@ pub async fn renew<P: Ports>(
                 expires_at,
                 is_renewable: held.is_renewable(renewal.method),
                 scopes: &json::text(&scopes),
+                missing_scopes: &json::text(&row.missing_without(&scopes)),
                 check_at: next_check(now, renewal.config.check_ms, chance),
                 now,
             };

@@ -4,7 +4,6 @@ use crate::api::message::{NO_STORE, Response};
 use crate::api::paging::Paging;
 use crate::api::plan::{Context, Plan, Statements};
 use crate::api::problem::Problem;
-use crate::api::query::QueryReader;
 use crate::events::statements::{Asked, select};
 use crate::events::{Event, EventId};
 use crate::json;
@@ -22,7 +21,7 @@ const LOOKED_AT: u64 = 1000;
 /// With all faults of the query.
 pub fn plan<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
     let mut query = context.query();
-    let types = types(&mut query);
+    let types: Vec<EventType> = query.names("types", &EventType::NAMES);
     query.finish()?;
     let after = query.text("after").and_then(|text| EventId::parse(&text)).unwrap_or_default();
     let connection = query.text("connection").and_then(|text| ConnectionId::parse(&text));
@@ -51,24 +50,6 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
         let page = [b"{\"rows\":[".as_slice(), &rows.join(&b','), end.as_bytes()].concat();
         Ok(Response::json(page, NO_STORE))
     }))
-}
-
-/// The types that are asked for; none when the request does not say.
-fn types(query: &mut QueryReader<'_>) -> Vec<EventType> {
-    let mut types = Vec::new();
-    for name in query.items("types").unwrap_or_default() {
-        match name.parse() {
-            Ok(kind) => types.push(kind),
-            // An empty item has a fault already.
-            Err(_) if name.is_empty() => {}
-            Err(_) => {
-                let known = EventType::NAMES.join("`, `");
-                query.invalid("types", &format!("has an item that is none of `{known}`"));
-                break;
-            }
-        }
-    }
-    types
 }
 
 /// The document of an event.

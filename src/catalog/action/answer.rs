@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::stored::{
@@ -10,8 +11,11 @@ use super::stored::{
 };
 use super::unit::Unit;
 use crate::catalog::model::Action;
+use crate::media::{essence, is_written};
 
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
+/// The schema of a body that a caller writes itself, such as XML.
+const STRING: &str = r#"{"description":"The whole body, in the first of the action's content types.","type":"string"}"#;
 
 /// What an action's answer needs of its connector's [detail](crate::catalog::detail::ConnectorDetail).
 #[derive(Debug, Deserialize)]
@@ -212,7 +216,7 @@ fn input<'a>(
         query: of(Place::Query),
         header: of(Place::Header),
         cookie: of(Place::Cookie),
-        body: action.request_body.as_ref().map(|body| body.schema),
+        body: action.request_body.as_ref().map(given).transpose()?,
     };
     let needs = |object: &Option<Object<'_>>| {
         object.as_ref().is_some_and(|object| !object.required.is_empty())
@@ -235,6 +239,19 @@ fn input<'a>(
         additional_properties: false,
         definitions: definitions(unit, &action.reached)?,
     })
+}
+
+/// The schema of what a caller gives as the body: a string where the document's schema says what stands in a text.
+fn given<'a>(body: &RequestBody<&'a RawValue>) -> Result<&'a RawValue, BrokenUnit> {
+    let media = body.content_types.first().map(|media| essence(media));
+    if media.is_none_or(|media| is_written(&media)) {
+        return Ok(body.schema);
+    }
+    let schema: Value = serde_json::from_str(body.schema.get()).map_err(|_| BrokenUnit)?;
+    if schema.get("type").and_then(Value::as_str) == Some("string") {
+        return Ok(body.schema);
+    }
+    serde_json::from_str(STRING).map_err(|_| BrokenUnit)
 }
 
 fn definitions<'a>(

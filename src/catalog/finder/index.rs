@@ -312,18 +312,18 @@ impl<'a> Platforms<'a> {
         self.names.is_empty()
     }
 
-    /// A platform.
+    /// All platforms.
     #[must_use]
-    pub fn get(&self, nth: usize) -> Platform {
-        let at = nth.saturating_mul(PLATFORM);
-        let byte = |more: usize| self.entries.get(at.saturating_add(more)).copied().unwrap_or(0);
-        let first = |at| read_number(self.entries, at).unwrap_or(self.rows);
-        Platform {
-            first: first(at),
-            end: first(at.saturating_add(PLATFORM)),
-            name_words: byte(4),
-            is_known: byte(5) != 0,
-        }
+    pub fn all(&self) -> Vec<Platform> {
+        let entries = self.entries.as_chunks::<PLATFORM>().0;
+        let first =
+            |[a, b, c, d, ..]: &[u8; PLATFORM]| u32::from_le_bytes([*a, *b, *c, *d]) as usize;
+        let ends = entries.iter().skip(1).map(first).chain([self.rows]);
+        let platform = |(entry, end): (&[u8; PLATFORM], usize)| {
+            let [.., name_words, is_known, _, _] = *entry;
+            Platform { first: first(entry), end, name_words, is_known: is_known != 0 }
+        };
+        entries.iter().zip(ends).map(platform).collect()
     }
 
     /// Which platforms have these names, or had them formerly: one `bool` for each.

@@ -19,6 +19,9 @@ use crate::terms::Method;
 const POINT: i32 = 1024;
 /// The most rows that are kept; one more than are counted.
 pub const MOST: usize = 10_001;
+/// How many times the rows that are kept have their traits read before any other row has: the more, the fewer others may
+/// still be among the best.
+const AHEAD: usize = 4;
 /// The part of the question, in percent, that the words of an action must make up; rare words count for more.
 const ENOUGH: u32 = 40;
 /// How many of the words that begin like the last one are looked at, and how well they stand for it, in sixteenths.
@@ -86,7 +89,7 @@ pub struct Filter<'a> {
     pub platforms: Option<&'a [bool]>,
 }
 
-/// Finds the rows that match a question, the best [`MOST`] of them.
+/// Finds the rows that match a question, and keeps the best `most` of them, which are [`MOST`] or fewer.
 ///
 /// # Errors
 /// When a part is damaged.
@@ -96,6 +99,7 @@ pub fn rank(
     platforms: &Platforms<'_>,
     rows: usize,
     filter: &Filter<'_>,
+    most: usize,
 ) -> Result<Ranking, StorageError> {
     let mut sums = Sums::new(rows, platforms);
     let last = question.terms.len().saturating_sub(1);
@@ -103,19 +107,46 @@ pub fn rank(
         let beginning = question.beginning.as_deref().filter(|_| nth == last);
         sums.add(term, beginning, words)?;
     }
-    let mut found = sums.found(question, platforms, filter)?;
-    if found.len() > MOST {
-        found.select_nth_unstable(MOST);
-        found.truncate(MOST);
-    }
-    Ok(Ranking::of(found))
+    let found = sums.found(question, platforms, filter)?;
+    let len = found.len().min(MOST);
+    Ok(Ranking::of(len, best(found, question, platforms, most)?))
 }
 
-/// The rows that match a question. They are sorted as far as somebody looks: most people see the first page only.
+/// The best `most` of the rows that were found, in no order. Traits are stored apart, and reading those of many rows costs
+/// more than all else: they are read for rows that may be among the best only.
+fn best(
+    mut found: Vec<Match>,
+    question: &Question,
+    platforms: &Platforms<'_>,
+    most: usize,
+) -> Result<Vec<Place>, StorageError> {
+    let ahead = most.saturating_mul(AHEAD);
+    if found.len() > ahead {
+        found.select_nth_unstable(ahead);
+    }
+    let (first, others) = found.split_at(ahead.min(found.len()));
+    let place = |one: &Match| Ok(one.place(platforms.traits(one.row())?, question));
+    let mut places: Vec<Place> = first.iter().map(place).collect::<Result<_, _>>()?;
+    if !others.is_empty() && most > 0 {
+        let (_, worst, _) = places.select_nth_unstable(most.saturating_sub(1));
+        let worst = *worst;
+        let others = others.iter().filter(|one| one.at_best <= worst);
+        places.extend(others.map(place).collect::<Result<Vec<_>, _>>()?);
+    }
+    if places.len() > most {
+        places.select_nth_unstable(most);
+        places.truncate(most);
+    }
+    Ok(places)
+}
+
+/// The rows that match a question, of which the best are kept. They are sorted as far as somebody looks: most people see
+/// the first page only.
 #[derive(Debug)]
 pub struct Ranking {
     len: usize,
-    /// All of them, and how many are in order, which are the best ones.
+    kept: usize,
+    /// Those that are kept, and how many are in order, which are the best ones.
     places: RefCell<(Vec<Place>, usize)>,
 }
 
@@ -123,14 +154,20 @@ impl Ranking {
     /// The size of a row, in bytes.
     pub const ROW_BYTES: usize = size_of::<Place>();
 
-    const fn of(places: Vec<Place>) -> Self {
-        Self { len: places.len(), places: RefCell::new((places, 0)) }
+    const fn of(len: usize, places: Vec<Place>) -> Self {
+        Self { len, kept: places.len(), places: RefCell::new((places, 0)) }
     }
 
-    /// The number of rows.
+    /// The number of rows that match, at most [`MOST`].
     #[must_use]
     pub const fn len(&self) -> usize {
         self.len
+    }
+
+    /// The number of rows that are kept.
+    #[must_use]
+    pub const fn kept(&self) -> usize {
+        self.kept
     }
 
     /// Whether there are no rows.
@@ -139,12 +176,12 @@ impl Ranking {
         self.len == 0
     }
 
-    /// The rows at these positions, best first.
+    /// The rows at these positions, best first; only those that are kept.
     #[must_use]
     pub fn page(&self, positions: Range<usize>) -> Vec<u32> {
         let Ok(mut places) = self.places.try_borrow_mut() else { return Vec::new() };
         let (places, sorted) = &mut *places;
-        let end = positions.end.min(self.len);
+        let end = positions.end.min(self.kept);
         if let Some(more) = end.checked_sub(*sorted).filter(|more| *more > 0) {
             let others = places.get_mut(*sorted..).unwrap_or_default();
             if more < others.len() {
@@ -172,6 +209,40 @@ impl Place {
     const fn row(self) -> u32 {
         (self.0 & 0xffff_ffff) as u32
     }
+
+    const fn score(self) -> i32 {
+        ((self.0 >> 32) as u32).cast_signed() ^ i32::MAX
+    }
+}
+
+/// A row that matches, before its traits are known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Match {
+    /// Its place if its traits are the best that a row can have.
+    at_best: Place,
+    /// How many words of its title and of its key were asked for.
+    title: u8,
+    key: u8,
+}
+
+impl Match {
+    fn new(score: i32, row: u32, tally: Tally, question: &Question) -> Self {
+        let Tally { title, key, .. } = tally;
+        let score = score.saturating_add(most_of_traits(title, key, question));
+        Self { at_best: Place::new(score, row), title, key }
+    }
+
+    const fn row(&self) -> usize {
+        self.at_best.row() as usize
+    }
+
+    /// Its place with the traits that it has.
+    fn place(&self, traits: Traits, question: &Question) -> Place {
+        let Self { at_best, title, key } = *self;
+        let score = at_best.score().saturating_sub(most_of_traits(title, key, question));
+        let score = score.saturating_add(of_traits(traits, title, key, question));
+        Place::new(score, at_best.row())
+    }
 }
 
 /// The sums of a question. A word of a platform adds to all of its rows at once, and rows without a word of their own are
@@ -193,7 +264,7 @@ struct Sums {
 impl Sums {
     fn new(rows: usize, platforms: &Platforms<'_>) -> Self {
         Self {
-            platforms: (0..platforms.len()).map(|nth| platforms.get(nth)).collect(),
+            platforms: platforms.all(),
             bases: vec![Base::default(); platforms.len()],
             touched: Vec::new(),
             places: vec![0; rows],
@@ -291,23 +362,22 @@ impl Sums {
         }
     }
 
-    /// The rows that match, in no order.
+    /// The rows that match, in no order, before their traits are known.
     fn found(
         &self,
         question: &Question,
         platforms: &Platforms<'_>,
         filter: &Filter<'_>,
-    ) -> Result<Vec<Place>, StorageError> {
+    ) -> Result<Vec<Match>, StorageError> {
         let least = u32::from(self.all).saturating_mul(ENOUGH).div_ceil(100).max(1);
         let has_enough = |base: &Base| u32::from(base.has) >= least;
         let is_wanted =
             |nth: usize| filter.platforms.is_none_or(|wanted| wanted.get(nth) == Some(&true));
         let mut found = Vec::new();
         let mut take = |row: u32, base: &Base, bonus: i32, tally: Tally| {
-            let traits = platforms.traits(row as usize)?;
             let is_wanted = match filter.method {
                 Wish::Any => true,
-                Wish::Only(method) => traits.has(method),
+                Wish::Only(method) => platforms.traits(row as usize)?.has(method),
                 Wish::Unknown => false,
             };
             if is_wanted {
@@ -315,8 +385,7 @@ impl Sums {
                 let missing = i32::from(self.all.saturating_sub(has));
                 let score = base.score.saturating_add(tally.score).saturating_add(bonus);
                 let score = score.saturating_sub(missing.saturating_mul(MISSING));
-                let score = score.saturating_add(of_traits(traits, tally, question));
-                found.push(Place::new(score, row));
+                found.push(Match::new(score, row, tally, question));
             }
             Ok(())
         };
@@ -391,17 +460,30 @@ fn of_platform(platform: &Platform, named: u8) -> i32 {
     known.saturating_add(whole).saturating_add(share(named, platform.name_words, WHOLE_NAME))
 }
 
-fn of_traits(traits: Traits, tally: Tally, question: &Question) -> i32 {
-    let mut score = share(tally.title, traits.title(), WHOLE_TITLE);
-    score = score.saturating_add(share(tally.key, traits.key(), WHOLE_KEY));
+/// What the traits of a row add, of whose title and key so many words were asked for.
+fn of_traits(traits: Traits, title: u8, key: u8, question: &Question) -> i32 {
+    let mut score = share(title, traits.title(), WHOLE_TITLE);
+    score = score.saturating_add(share(key, traits.key(), WHOLE_KEY));
     score = score.saturating_sub(i32::from(traits.remoteness()).saturating_mul(POINT / 32));
     if question.wants(traits.does()) {
-        score = score.saturating_add(if question.deeds == 0 { READS } else { DOES });
+        score = score.saturating_add(of_deed(question));
     }
     if traits.has(Method::Delete) && question.deeds & deed::REMOVES == 0 {
         score = score.saturating_sub(REMOVES);
     }
     score
+}
+
+/// The most that [`of_traits`] can be.
+const fn most_of_traits(title: u8, key: u8, question: &Question) -> i32 {
+    let of_title = if title > 0 { WHOLE_TITLE } else { 0 };
+    let of_key = if key > 0 { WHOLE_KEY } else { 0 };
+    of_title.saturating_add(of_key).saturating_add(of_deed(question))
+}
+
+/// What it adds that an action does what was asked.
+const fn of_deed(question: &Question) -> i32 {
+    if question.deeds == 0 { READS } else { DOES }
 }
 
 /// The part of `most` for this many of all words, which falls with the square of those that are missing.
@@ -416,7 +498,9 @@ mod tests {
     use super::{Place, Ranking};
 
     fn ranking(places: impl IntoIterator<Item = (i32, u32)>) -> Ranking {
-        Ranking::of(places.into_iter().map(|(score, row)| Place::new(score, row)).collect())
+        let places: Vec<Place> =
+            places.into_iter().map(|(score, row)| Place::new(score, row)).collect();
+        Ranking::of(places.len(), places)
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::statement;
 use crate::access::statements::Guard;
 use crate::connect::attempt::{Attempt, MAX_OF_ACCOUNT, MAX_OF_IDENTITY};
 use crate::ports::{Param, Statement};
+use crate::terms::AttemptStatus;
 use crate::vault::model::ConnectionId;
 use crate::vault::statements::sql::{COLUMNS, Sql};
 
@@ -100,6 +101,77 @@ pub fn select_attempt(guard: &Guard<'_>, id: &ConnectionId) -> Statement {
         sql.push(" AND c.identity = ").text(&own.identity);
         sql.of_identity_type(own.identity_type).of_platforms(own.platforms.as_ref());
     }
+    sql.finish()
+}
+
+/// Which attempts are listed.
+#[derive(Debug)]
+pub struct AskedAttempts<'a> {
+    /// Only those of this identity.
+    pub identity: Option<&'a str>,
+    /// Only those with one of these statuses; any, if there are none.
+    pub statuses: &'a [AttemptStatus],
+    /// Only those older than the attempt with this id.
+    pub before: Option<&'a ConnectionId>,
+}
+
+impl AskedAttempts<'_> {
+    /// Whether they are all of one identity, so that they are not found by their status.
+    #[must_use]
+    pub fn is_of_identity(&self, guard: &Guard<'_>) -> bool {
+        self.identity.is_some() || guard.confinement.is_some()
+    }
+
+    /// The conditions on what is stored that lead to the statuses. `?3` of the guard is the present.
+    fn stored(&self) -> Vec<&'static str> {
+        use AttemptStatus::{Expired, Failed, Pending, Succeeded};
+        let asks = |status| self.statuses.is_empty() || self.statuses.contains(&status);
+        let pending = match (asks(Pending), asks(Expired)) {
+            (true, true) => Some("c.status = 'pending'"),
+            (true, false) => Some("c.status = 'pending' AND c.expires_at > ?3"),
+            (false, true) => Some("c.status = 'pending' AND c.expires_at <= ?3"),
+            (false, false) => None,
+        };
+        // An exchange is pending, or has been interrupted. There are few.
+        let exchanging = asks(Pending) || asks(Failed);
+        let others = [
+            exchanging.then_some("c.status = 'exchanging'"),
+            asks(Succeeded).then_some("c.status = 'succeeded'"),
+            asks(Failed).then_some("c.status = 'failed'"),
+        ];
+        [pending].into_iter().chain(others).flatten().collect()
+    }
+}
+
+/// The columns of an [`Attempt`] that are told.
+const TOLD: &str = "c.id AS id, c.account, c.environment, c.status, c.connection_id, c.reconnects, c.allow_other_account, c.platform, c.platform_version, c.description, c.auth_method, c.identity, c.identity_type, c.label, c.scopes, c.claimed_at, c.error_code, c.error_detail, c.created_at, c.expires_at AS expires_at";
+
+/// Selects at most so many attempts of the caller's account, and for a token of its own identity and platforms, the newest
+/// first. Those of one identity may have any status.
+#[must_use]
+pub fn select_attempts(guard: &Guard<'_>, asked: &AskedAttempts<'_>, most: u64) -> Statement {
+    let mut sql = Sql::new(guard);
+    let by_identity = asked.is_of_identity(guard);
+    let parts = if by_identity { vec!["TRUE"] } else { asked.stored() };
+    let index = if by_identity { "of_identity" } else { "by_status" };
+    for (nth, part) in parts.into_iter().enumerate() {
+        sql.push(if nth > 0 { " UNION ALL SELECT " } else { "SELECT " }).push(TOLD);
+        sql.push(" FROM api_keys k CROSS JOIN connect_attempts c INDEXED BY connect_attempts_");
+        sql.push(index).push(" ON c.account = k.account AND c.environment = k.environment AND ");
+        sql.push(part).push(" WHERE ").guard();
+        if let Some(identity) = asked.identity {
+            sql.push(" AND c.identity = ").text(identity);
+        }
+        if let Some(own) = guard.confinement {
+            sql.push(" AND c.identity = ").text(&own.identity);
+            sql.of_identity_type(own.identity_type).of_platforms(own.platforms.as_ref());
+        }
+        if let Some(before) = asked.before {
+            sql.push(" AND (c.expires_at, c.id) < (SELECT b.expires_at, b.id FROM connect_attempts b WHERE b.account = k.account AND b.environment = k.environment AND b.id = ");
+            sql.text(before.as_str()).push(")");
+        }
+    }
+    sql.push(" ORDER BY expires_at DESC, id DESC LIMIT ").integer(most);
     sql.finish()
 }
 

@@ -8,6 +8,8 @@ use super::document::Document;
 use super::scalar::FirstText;
 use super::text;
 use crate::catalog::detail::{Field, Server, variables};
+use crate::target::Targets;
+use crate::target::fill::FillError;
 use entry::{Entry, Servers, Variable};
 
 /// The most values of a variable that are kept.
@@ -79,6 +81,27 @@ pub fn first(servers: &Servers) -> Option<String> {
 #[must_use]
 pub fn is_secure(server: &Server) -> bool {
     server.url.starts_with("https://")
+}
+
+/// Why the service would call none of these servers, as a warning. Returns `None` if it would call one, or there is none.
+#[must_use]
+pub fn refused(servers: &[Server]) -> Option<String> {
+    // A variable of the host may lead anywhere: that is the user's choice.
+    let why = |server: &Server, local| match (Targets { local }).fill(&server.url, |_| Some("1")) {
+        Err(FillError::Target(error)) => Some(error),
+        _ => None,
+    };
+    let first = servers.first()?;
+    let error = why(first, false)?;
+    if servers.iter().any(|server| why(server, false).is_none()) {
+        return None;
+    }
+    let url = &first.url;
+    Some(if servers.iter().any(|server| why(server, true).is_none()) {
+        format!("calls reach no server without `LOCAL_TARGETS=allow`: `{url}` {error}")
+    } else {
+        format!("calls reach no server: `{url}` {error}")
+    })
 }
 
 /// A server for each protocol of a 2.0 document.

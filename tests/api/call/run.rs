@@ -55,8 +55,19 @@ fn api() -> Api {
             "requestBody": {"required": true, "contentTypes": ["image/png"], "schema": {"type": "string", "format": "binary"}},
         }),
     );
+    let xml = action(
+        "importThings",
+        "POST",
+        "/imports",
+        json!({
+            "requestBody": {
+                "required": true, "contentTypes": ["application/xml; charset=utf-8"], "schema": {"$ref": "#/$defs/thing"},
+            },
+            "reached": {"whole": [0]},
+        }),
+    );
     let thing = r##"{"type":"object","properties":{"name":{"type":"string","minLength":1},"size":{"type":"integer"},"parts":{"type":"array","items":{"$ref":"#/$defs/thing"}}},"required":["name"],"additionalProperties":false}"##;
-    calling(&[], units(json!({}), &[create, get, other], &[("thing", thing)]))
+    calling(&[], units(json!({}), &[create, get, xml, other], &[("thing", thing)]))
 }
 
 fn run(api: &Api, path: &str, key: &str, input: &str) -> Response {
@@ -122,6 +133,30 @@ fn an_action_is_run_with_checked_input() {
         (asked[0].url.as_str(), asked[0].body.as_slice()),
         ("https://files.acme.example:8443/files", &b"hi"[..])
     );
+}
+
+#[test]
+fn a_body_that_is_neither_json_nor_a_form_is_a_string() {
+    let api = api();
+    let path = acme(&api);
+    json_answer(&api, 200, "{}");
+    let response = run(&api, &path, "importThings", r#"{"body":"<thing name=\"é\"/>"}"#);
+    assert_eq!(response.status, 200, "{}", text(&response));
+    let asked = sent(&api);
+    assert_eq!(header(&asked[0], "content-type"), Some("application/xml; charset=utf-8"));
+    assert_eq!(String::from_utf8_lossy(&asked[0].body), r#"<thing name="é"/>"#);
+    let response = run(&api, &path, "importThings", r#"{"body":{"name":"é"}}"#);
+    assert_eq!(response.status, 400);
+    assert_eq!(
+        body(&response)["errors"],
+        json!([{"pointer": "/body", "detail": "`/body` must be a string"}])
+    );
+    assert_eq!(sent(&api).len(), 0);
+    // The document's schema is there to read.
+    let action = body(&api.get("/v1/available-actions/acme/importThings"));
+    assert_eq!(action["input"]["properties"]["body"]["type"], "string");
+    assert_eq!(action["requestBody"]["schema"], json!({"$ref": "#/input/$defs/thing"}));
+    assert_eq!(action["input"]["$defs"]["thing"]["type"], "object");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A hundred thousand random requests of six tenants and of their tokens, who know the ids of each other's connections and
 //! attempts. A naive model predicts each answer: nobody sees or changes what is another's.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use connector_vault::access::key::ApiKey;
 use connector_vault::terms::{Environment, Scope};
@@ -273,6 +273,31 @@ impl Crowd {
         }
     }
 
+    /// Lists attempts, from anybody's on, in pages of the greatest size.
+    fn attempts(&mut self, who: &Caller) {
+        let mut own = BTreeSet::new();
+        let mut place = String::new();
+        loop {
+            let response =
+                self.send(who, "GET", &format!("/v1/vault/connect?limit=500{place}"), None);
+            let page = body(&response);
+            let rows = page["rows"].as_array().unwrap();
+            own.extend(rows.iter().map(|row| row["id"].as_str().unwrap().to_owned()));
+            let Some(next) = page["next"].as_str() else { break };
+            place = format!("&before={next}");
+        }
+        let seen = self.tenants[who.tenant].attempts.iter();
+        let seen = seen.filter(|(_, identity)| who.sees(identity)).map(|(id, _)| id.clone());
+        assert_eq!(own, seen.collect::<BTreeSet<String>>());
+        let of = self.chance.below(self.tenants.len());
+        if of != who.tenant && !self.tenants[of].attempts.is_empty() {
+            let (id, _) = self.chance.pick(&self.tenants[of].attempts).clone();
+            let path = format!("/v1/vault/connect?before={id}");
+            let response = self.send(who, "GET", &path, None);
+            assert_eq!(body(&response), json!({"rows": [], "next": null}));
+        }
+    }
+
     /// Asks for something of a connection: anybody's.
     fn one(&mut self, who: &Caller) {
         let of = self.chance.below(self.tenants.len());
@@ -335,6 +360,8 @@ fn nobody_sees_or_touches_what_is_anothers() {
             0 => crowd.client(&who),
             1 => crowd.connect(&who),
             2 => crowd.begin(&who),
+            // A list shows as much as many other answers.
+            3 if crowd.chance.percent(10) => crowd.attempts(&who),
             3..5 => crowd.attempt(&who),
             _ => crowd.one(&who),
         }

@@ -112,6 +112,7 @@ fn the_life_of_held_credentials_is_told() {
     let id = connected(&api, &of_ann("acme"), &tokens(1, "read"));
     reader.expect(&["created", "connected"], "connected");
     let credentials = format!("{}/credentials", at(&id));
+    let missing = || body(&api.get(&format!("{}/status", at(&id))))["missingScopes"].clone();
     let mut renew = |status: u16, answer: Value, expected: &[&str]| {
         api.world.wait(2 * HOUR);
         script(&api, &[(status, answer.clone())]);
@@ -123,6 +124,14 @@ fn the_life_of_held_credentials_is_told() {
     assert_eq!(renew(200, tokens(2, "read"), &[]), Value::Null);
     assert_eq!(renew(200, tokens(3, "write read"), &["scopes_changed"]), Value::Null);
     assert_eq!(renew(200, tokens(4, "read write"), &[]), Value::Null);
+    assert_eq!(missing(), json!([]));
+    // What is taken away is missing until it is given back; an answer that names no scopes takes none away.
+    renew(200, tokens(4, "read"), &["scopes_changed"]);
+    assert_eq!(missing(), json!(["write"]));
+    renew(200, json!({"access_token": "at-4", "expires_in": 3600}), &[]);
+    assert_eq!(missing(), json!(["write"]));
+    renew(200, tokens(4, "write read"), &["scopes_changed"]);
+    assert_eq!(missing(), json!([]));
     let reason = renew(503, json!({}), &["degraded"]);
     assert_eq!(reason, json!({"code": "platform_unavailable", "detail": null, "httpStatus": 503}));
     assert_eq!(renew(503, json!({}), &[]), Value::Null);

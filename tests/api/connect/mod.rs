@@ -1,6 +1,7 @@
 //! Connecting accounts: contract, parts 8 to 11, over real `SQLite` and a scripted platform.
 
 mod access;
+mod attempts;
 mod check;
 mod clients;
 mod credentials;
@@ -294,6 +295,15 @@ pub fn agree(api: &Api, link: &str, tokens: &Value) {
     let state = value_of(&asked, "state").unwrap();
     script(api, &[(200, tokens.clone()), (404, json!({}))]);
     let response = browser.back(api, &format!("code=c&state={state}"));
+    assert_eq!(response.status, 200, "{}", text(&response));
+}
+
+/// Follows a link to the platform, which sends the user back with an error.
+pub fn refuse(api: &Api, link: &str, error: &str) {
+    let browser = Browser::default();
+    let (_, asked) = browser.follow(api, link);
+    let state = value_of(&asked, "state").unwrap();
+    let response = browser.back(api, &format!("error={error}&state={state}"));
     assert_eq!(response.status, 200, "{}", text(&response));
 }
 

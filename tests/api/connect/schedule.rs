@@ -171,7 +171,8 @@ fn an_outage_of_four_days_costs_no_connection() {
     minutes(&api, 4 * 24 * 60);
     assert_eq!(states(&api), HashMap::from([("degraded".into(), 1000)]));
     assert_eq!((events(&api, "connection.degraded"), events(&api, "connection.failed")), (1000, 0));
-    // The tries of the last day are spread. With three a minute, chance alone makes ten in some: ten minutes are compared.
+    // The tries of the last day are spread. With three a minute, chance alone makes ten in some: ten minutes are compared
+    // here, and single minutes of more connections in `due_work.rs`.
     let now = api.world.now.get() / MINUTE;
     let mut tries = HashMap::<u64, usize>::new();
     for minute in platform.take().into_iter().filter(|minute| *minute > now - 24 * 60) {

@@ -20,7 +20,7 @@ use connector_vault::openapi::webhooks::{CHANGING as HOOK_CHANGES, CREATING as H
 use connector_vault::terms::{Environment, Method, Scope};
 use serde_json::{Value, json};
 
-use crate::connect::{KEYS, agree, answer as answered, begin, script};
+use crate::connect::{KEYS, agree, answer as answered, begin, refuse, script};
 use crate::support::{
     Api, action, anonymous, as_key, body, config, connector, units, with_body, with_header,
 };
@@ -192,6 +192,13 @@ impl Scene {
             Keyed::Connect => {
                 self.set_client();
                 self.connect(STARTING[1].2)
+            }
+            Keyed::ListAttempts => {
+                self.set_client();
+                let sent: Value = serde_json::from_str(STARTING[0].2).unwrap();
+                let (_, link) = begin(&self.api, &sent);
+                refuse(&self.api, &link, "access_denied");
+                get("/v1/vault/connect")
             }
             Keyed::GetAttempt => {
                 self.set_client();
@@ -385,6 +392,9 @@ fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
         Code::RepeatedParameter | Code::InvalidParameter if endpoint == Keyed::GetAttempt => {
             let query = ["wait=60", "wait=5&wait=25"];
             request.query = query[usize::from(wanted == Code::RepeatedParameter)].into();
+        }
+        Code::InvalidParameter if endpoint == Keyed::ListAttempts => {
+            request.query = "status=refused&limit=1000".into();
         }
         Code::InvalidParameter if endpoint == Keyed::ListDeliveries => {
             request.query = "before=yesterday".into();

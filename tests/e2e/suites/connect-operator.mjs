@@ -10,7 +10,7 @@ import { environment } from "../../../scripts/lib/run.mjs";
 import { App, VAULT_KEY, Visitor, agree, comeBack, connectingKey, isCallback } from "../support/connecting.mjs";
 import { secrets } from "../support/http.mjs";
 import { store } from "../support/keys.mjs";
-import { SECOND_CLIENT } from "../support/oauth2.mjs";
+import { SECOND_CLIENT } from "../support/authlib.mjs";
 import { Server } from "../support/server.mjs";
 import { folder, wranglerEnvironment } from "../support/workspace.mjs";
 

@@ -1,6 +1,7 @@
 // Two processes serve the same storage: whoever is asked, a refresh token is used once.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 import { App, Visitor, agree, comeBack, connectingKey, isCallback } from "../support/connecting.mjs";
 import { store } from "../support/keys.mjs";
 import { Server } from "../support/server.mjs";
@@ -9,6 +10,8 @@ import { freshTokens, reply } from "../support/stub.mjs";
 const [ROUNDS, AT_ONCE] = [8, 12];
 /** The platform takes its time, so that requests of both processes meet the renewal. */
 const ANSWER_MS = 300;
+/** How often a client asks that is told to come again. */
+const TIMES = 4;
 
 export function connectProcesses(world) {
   const made = connectingKey({ account: "processes" });
@@ -67,9 +70,18 @@ export function connectProcesses(world) {
       }
     });
 
-    test("what is written by both at once waits for the other, and neither fails", async () => {
-      const create = (app, n) =>
-        app.call("POST", "/v1/vault/connections", { platform: "plain", identity: `busy ${n}`, identityType: "user" });
+    // The file of a local database takes one writer at a time, which Cloudflare's D1 does not know. The service asks it three
+    // times; on a busy machine that may not suffice, and then it says when to ask again, having written nothing.
+    test("what is written by both at once waits for the other, or is asked to come again, and all is written once", async () => {
+      const create = async (app, n) => {
+        const connection = { platform: "plain", identity: `busy ${n}`, identityType: "user" };
+        for (let left = TIMES; ; left -= 1) {
+          const answer = await app.call("POST", "/v1/vault/connections", connection);
+          if (answer.status !== 503 || left === 1) return answer;
+          assert.equal(answer.json.code, "unavailable");
+          await pause(Number(answer.header("retry-after")) * 1000);
+        }
+      };
       const answers = await Promise.all(Array.from({ length: 24 }, (_, n) => create([one, two][n % 2], n)));
       assert.deepEqual(
         answers.filter(({ status }) => status !== 201).map(({ text }) => text),

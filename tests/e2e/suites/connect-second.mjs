@@ -1,9 +1,12 @@
 // Connecting against a second, independent authorization server.
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { App, Visitor, agree, comeBack, connectingKey, isCallback } from "../support/connecting.mjs";
+import { SECOND_CLIENT } from "../support/authlib.mjs";
+import { App, Visitor, agree, comeBack, connectingKey, handedOut, isCallback } from "../support/connecting.mjs";
 import { store } from "../support/keys.mjs";
-import { SECOND_CLIENT } from "../support/oauth2.mjs";
+
+/** The most characters of a token, and the most bytes of a body. */
+const [MAX_TOKEN, MAX_BODY] = [16 << 10, 64 << 10];
 
 export function connectSecond(world) {
   const made = connectingKey({ account: "second" });
@@ -36,9 +39,9 @@ export function connectSecond(world) {
 
   /** Deletes a connection, which ends what it holds at the server. */
   async function disconnect(id, held, hint) {
-    const before = world.second.revoked.length;
+    const before = (await world.second.revoked()).length;
     await app.expect(204, "DELETE", `/v1/vault/connections/${id}`);
-    assert.deepEqual(world.second.revoked.slice(before), [hint]);
+    assert.deepEqual((await world.second.revoked()).slice(before), [hint]);
     assert.equal(await world.second.whose(held.headers), undefined);
   }
 
@@ -64,6 +67,30 @@ export function connectSecond(world) {
         await app.failed(denied.id, "denied");
       });
     }
+
+    test("credentials as large as a request may be are held whole, larger ones are refused", async () => {
+      const wish = { platform: "second-post", identity: "large", identityType: "user" };
+      const { id } = await app.expect(201, "POST", "/v1/vault/connections", wish);
+      const path = `/v1/vault/connections/${id}/credentials`;
+      const token = (kind, length) => `${kind}-`.padEnd(length, "x-0.Yz_");
+      const tokens = (length) => ({ accessToken: token("access", length), refreshToken: token("refresh", length) });
+      const put = (sent, length = 0) => {
+        const headers = [["content-type", "application/json"]];
+        const body = JSON.stringify({ type: "oauth2", ...sent }).padEnd(length);
+        return world.server.send(path, { method: "PUT", secret: made.secret, headers, body });
+      };
+      const large = tokens(MAX_TOKEN);
+      for (const secret of Object.values(large)) handedOut.add(secret);
+      assert.equal((await put(large, MAX_BODY)).status, 204);
+      assert.equal((await app.credentials(id)).accessToken, large.accessToken);
+      const longer = await put(large, MAX_BODY + 1);
+      assert.deepEqual([longer.status, longer.json.code], [413, "body_too_large"]);
+      const over = await put(tokens(MAX_TOKEN + 1));
+      assert.deepEqual([over.status, over.json.code], [400, "invalid_body"]);
+      const pointers = over.json.errors.map(({ pointer }) => pointer);
+      assert.deepEqual(pointers.sort(), ["/accessToken", "/refreshToken"]);
+      assert.equal((await app.credentials(id)).accessToken, large.accessToken);
+    });
 
     test("second-app: the app itself is connected, used, renewed, revoked", async () => {
       const answer = await app.connect({ platform: "second-app", identity: "ann" });

@@ -151,7 +151,23 @@ export function consoleConnecting(world) {
       });
     });
 
-    test("a user who refuses: the reason, and another try", () =>
+    test("nobody is asked whose host receives the app's secret", async () => {
+      await world.connect.setClient("hosted");
+      await visit(
+        "/connectors/hosted",
+        async (page) => {
+          const { dialog, field, open, submit } = dialogOf(page, "Hosted");
+          await open();
+          await field("Identity").fill(someone());
+          assert.equal(await dialog.getByLabel("Host").count(), 0);
+          await submit("Get the link");
+          await dialog.getByText("Your OAuth client for Hosted is missing or incomplete.").waitFor();
+        },
+        { expects: [409] },
+      );
+    });
+
+    test("a user who refuses: the reason, another try, and a place among the attempts that failed", () =>
       visit("/connectors/login", async (page) => {
         const { dialog, field, open, submit } = dialogOf(page, "Login");
         const identity = someone();
@@ -166,6 +182,12 @@ export function consoleConnecting(world) {
         await expectAccessible(page, "a failure");
         await submit("Try again");
         assert.equal(await field("Identity").inputValue(), identity);
+        await page.goto(`${world.connect.baseUrl}/integrations`);
+        const failed = page.getByRole("list", { name: "Attempts that failed" }).getByRole("listitem");
+        const attempt = failed.filter({ hasText: `${identity} (user) at Login` });
+        for (const text of ["denied", "The user must try again."])
+          await attempt.getByText(text, { exact: true }).waitFor();
+        await expectAccessible(page, "attempts that failed");
       }));
 
     test("a key without the scope sees which one it needs", async () => {

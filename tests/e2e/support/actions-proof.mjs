@@ -15,12 +15,13 @@ export const MOST_LINES = 20;
 const CANDIDATES = 3;
 
 /**
- * @param {{ platforms: number, tell?: (text: string) => void }} options
+ * @param {{ platforms: number, largest?: number, tell?: (text: string) => void }} options `largest`: bytes of a document
  * @returns {Promise<{ platforms: number, actions: number, equal: number, differences: object[] }>}
  */
-export async function proveActions({ platforms: wanted, tell = () => {} }) {
+export async function proveActions({ platforms: wanted, largest, tell = () => {} }) {
   const chosen = [];
-  for (const found of files((text) => text.includes('"example'))) if (chosen.push(found) === wanted * CANDIDATES) break;
+  for (const found of files((text) => text.includes('"example'), largest))
+    if (chosen.push(found) === wanted * CANDIDATES) break;
   const recorder = await Recorder.start();
   const standing = await Standing.start("actions-proof", chosen, recorder.origin);
   const result = { platforms: 0, actions: 0, equal: 0, differences: [] };

@@ -179,6 +179,9 @@ export class Console {
       });
       assert.deepEqual(faults, []);
     } finally {
+      // A request that a test still holds or fetches then would fail after the test, and with it the file, but no test.
+      const routed = [context, ...context.pages()];
+      await Promise.all(routed.map((one) => one.unrouteAll({ behavior: "ignoreErrors" })));
       await context.close();
     }
   }

@@ -1,8 +1,8 @@
 // Small HTTP servers of the tests' own.
 
-/** Listens on a port that nobody uses, and returns it. */
-export async function listen(server) {
-  await new Promise((done, fail) => server.once("error", fail).listen(0, "127.0.0.1", done));
+/** Listens on a port, by default one that nobody uses, and returns it. */
+export async function listen(server, port = 0) {
+  await new Promise((done, fail) => server.once("error", fail).listen(port, "127.0.0.1", done));
   return server.address().port;
 }
 

@@ -71,9 +71,15 @@ export class Idp {
 
   static async start() {
     const idp = new Idp();
-    idp.http = createServer((request, response) => idp.#answer(request, response));
-    idp.issuer = `http://127.0.0.1:${await listen(idp.http)}`;
+    await idp.restart();
+    idp.issuer = `http://127.0.0.1:${idp.port}`;
     return idp;
+  }
+
+  /** Answers again after `stop`, at the same address and with all that it has granted. */
+  async restart() {
+    this.http = createServer((request, response) => this.#answer(request, response));
+    this.port = await listen(this.http, this.port);
   }
 
   /** Makes the server with clients that send users back to this address. */
@@ -158,6 +164,13 @@ export class Idp {
   async whose(headers) {
     const answer = await fetch(`${this.issuer}/me`, { headers });
     return answer.status === 200 ? (await answer.json()).sub : undefined;
+  }
+
+  /** Ends the grant that an access token comes from, as its user can. */
+  async revoke(accessToken) {
+    const { grantId } = await this.provider.AccessToken.find(accessToken);
+    await this.provider.AccessToken.revokeByGrantId(grantId);
+    await this.provider.RefreshToken.revokeByGrantId(grantId);
   }
 
   stop() {

@@ -53,6 +53,9 @@ export function Away({
       hurry.dispatchEvent(new Event("hurry"));
     }, LOOK_MS);
     service.outcomeOf(id, ending.signal, hurry).then(onOutcome, (error) => !ending.signal.aborted && onFail(error));
+    // Whoever comes back has it asked again. Until then nobody waits for the answer.
+    const onHide = () => place === "page" && ending.abort();
+    addEventListener("pagehide", onHide);
     const onShow = async ({ persisted }: PageTransitionEvent) => {
       if (!persisted || place !== "page") return;
       ending.abort();
@@ -69,6 +72,7 @@ export function Away({
       ending.abort();
       clearInterval(timer);
       removeEventListener("message", onMessage);
+      removeEventListener("pagehide", onHide);
       removeEventListener("pageshow", onShow);
     };
   }, [id]);

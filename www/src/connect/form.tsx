@@ -3,8 +3,9 @@ import { type JSX, Fragment } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Logo } from "../parts/logo";
 import { Entry, faultOf } from "./fields";
+import { isAway, isForApp } from "./methods";
 import { Step } from "./step";
-import { type Trouble, isAway, titleOf } from "./words";
+import { type Trouble, titleOf } from "./words";
 
 export type Values = Record<string, string>;
 
@@ -168,22 +169,6 @@ export function Form({ connector, isReconnect, app, entered: before, onSubmit, o
  */
 const mayBeSet = (method: AuthMethod, { required, default: standard }: AuthField) =>
   method.type === "oauth2" && required && standard === null;
-
-/**
- * Whether a field decides whose host receives the app's secret. The service takes such a value from the app only, unless the
- * catalog names all that there are.
- */
-export const isForApp = (method: AuthMethod, { name, enum: values }: AuthField) =>
-  method.type === "oauth2" &&
-  values === null &&
-  [method.tokenUrl, method.refreshUrl, method.revocationUrl].some((url) => hostChoosers(url ?? "").includes(name));
-
-/** The variables of a host whose last two labels are not both in the template. */
-function hostChoosers(template: string): string[] {
-  const [, host = ""] = /^https?:\/\/([^/?]*)/.exec(template) ?? [];
-  const end = host.slice(host.lastIndexOf("}") + 1);
-  return end.split(".").length > 2 ? [] : [...host.matchAll(/\{([^{}]+)\}/g)].map(([, name = ""]) => name);
-}
 
 const defaultsOf = (methods: readonly AuthMethod[]): Values =>
   Object.fromEntries(methods.flatMap(({ fields }) => fields.map((field) => [field.name, field.default ?? ""])));

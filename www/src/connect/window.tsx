@@ -7,13 +7,14 @@ import { type AppLook, askApp, paint } from "./app";
 import { Away, type Pending } from "./away";
 import { Choose } from "./choose";
 import { place, tell } from "./embedder";
-import { type Entered, Form, type Rejected, type Values, isForApp } from "./form";
+import { type Entered, Form, type Rejected, type Values } from "./form";
 import type { Opening } from "./opening";
 import { type End, Ended, Failed, Sign } from "./outcome";
+import { isAway, isForApp } from "./methods";
 import { ServiceError, isExpired } from "./service";
 import { type Session, openSession } from "./session";
 import { Step } from "./step";
-import { type Names, type Trouble, capital, isAway, troubleOf, troubleOfAttempt } from "./words";
+import { type Names, type Trouble, capital, troubleOf, troubleOfAttempt } from "./words";
 
 /** What is to be connected: a platform, or a connection to it anew. */
 interface Target {

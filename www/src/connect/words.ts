@@ -45,9 +45,6 @@ export function titleOf(method: AuthMethod, platform: string): string {
   }
 }
 
-/** Whether a method leads to the platform's own page. */
-export const isAway = (method: AuthMethod) => method.type === "oauth2" && method.grant === "authorization_code";
-
 type Told = readonly [title: string, text: string, turn: Turn];
 
 /** What became of an attempt that failed, or of a request, by its code. */

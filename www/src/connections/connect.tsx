@@ -14,6 +14,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import { Entry, faultOf } from "../connect/fields";
+import { isAway, isForApp } from "../connect/methods";
 import { titleOf } from "../connectors/connecting";
 import { useConnector } from "../connectors/details";
 import { clientHref } from "../integrations/clients";
@@ -125,8 +126,8 @@ function Steps({ connector, connection, onClose }: StepsProps) {
   );
 }
 
-/** Whether the user goes to the platform's own page. */
-const isAway = (method: AuthMethod) => method.type === "oauth2" && method.grant === "authorization_code";
+/** The fields that are asked for here. The service takes those of the app from its OAuth client. */
+const askedFor = (method: AuthMethod) => method.fields.filter((field) => !isForApp(method, field));
 
 /** A value as it is sent. Only passwords may begin or end with a space. */
 const valueOf = ({ values }: Typed, { name }: AuthField) =>
@@ -138,7 +139,9 @@ function attemptOf(
   connection?: Connection,
 ): NewConnectAttempt {
   const { identity, identityType, label, method, allowsOther } = typed;
-  const fields = method.fields.map((field) => [field.name, valueOf(typed, field)]).filter(([, value]) => value !== "");
+  const fields = askedFor(method)
+    .map((field) => [field.name, valueOf(typed, field)])
+    .filter(([, value]) => value !== "");
   return {
     ...(connection
       ? { connection: connection.id, ...(allowsOther && { allowOtherAccount: true }) }
@@ -181,7 +184,7 @@ function Form({ connector, connection, typed, onType, onAnswer, onClose }: FormP
   // What the package can't know: who is connected is required of whoever comes with a key.
   const noIdentity = !connection && typed.identity.trim() === "" ? "Is required." : undefined;
   const fieldFault = (field: AuthField) => faultOf(field, valueOf(typed, field));
-  const isValid = own.length === 0 && noIdentity === undefined && !method.fields.some(fieldFault);
+  const isValid = own.length === 0 && noIdentity === undefined && !askedFor(method).some(fieldFault);
   const faults = isTried ? [...own, ...faultsOf(error)] : [];
   const edit = (changes: Partial<Typed>) => {
     if (starting.isAsked()) return;
@@ -238,7 +241,7 @@ function Form({ connector, connection, typed, onType, onAnswer, onClose }: FormP
           onChange={(id) => edit({ method: authMethods.find((one) => one.id === id) ?? method })}
         />
       )}
-      {method.fields.map((field) => (
+      {askedFor(method).map((field) => (
         <Entry
           key={`${method.id} ${field.name}`}
           field={field}

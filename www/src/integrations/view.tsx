@@ -13,6 +13,7 @@ import { Page } from "../parts/page";
 import { Snippet } from "../parts/snippet";
 import { When } from "../parts/when";
 import { useSession } from "../session/session";
+import { FailedAttempts } from "./attempts";
 import { clientHref, useClients, useEnabled } from "./clients";
 import { DeleteClient } from "./delete";
 import { RedirectUri } from "./redirect";
@@ -96,6 +97,7 @@ export function IntegrationsView() {
           )
         }
       </Answer>
+      <FailedAttempts nameOf={nameOf} />
       <Snippet
         call={{
           method: "GET",

@@ -245,8 +245,9 @@ impl Pair {
                 assert_eq!(connection["state"], shown["state"]);
                 shown["active"] = connection["active"].clone();
                 let members = shown.as_object_mut().unwrap();
-                members.remove("missingScopes");
-                members["scopes"].as_array_mut().unwrap().sort_by_key(Value::to_string);
+                for scopes in ["scopes", "missingScopes"] {
+                    members[scopes].as_array_mut().unwrap().sort_by_key(Value::to_string);
+                }
             } else {
                 assert_eq!(shown["code"], "connection_not_found");
                 shown = Value::Null;

@@ -56,6 +56,7 @@ pub struct Held {
     pub expires: Option<u64>,
     pub refreshed: u64,
     pub scopes: BTreeSet<&'static str>,
+    pub missing: BTreeSet<&'static str>,
     pub reason: Option<Reason>,
     pub attempts: usize,
     /// When the platform first answered and refused, in whatever words, and when it first said that the grant has ended.
@@ -537,6 +538,7 @@ impl Model {
             "expiresAt": time(held.and_then(|held| held.expires)),
             "lastRefreshedAt": time(held.map(|held| held.refreshed)),
             "scopes": held.map_or_else(BTreeSet::new, |held| held.scopes.clone()),
+            "missingScopes": held.map_or_else(BTreeSet::new, |held| held.missing.clone()),
             "holdsCredentials": held.is_some(), "active": connection.active,
         })
     }
@@ -553,7 +555,10 @@ impl Held {
             self.refresh = Some(format!("rt-{nth}"));
         }
         if let Some(scopes) = scopes.or(asked) {
-            self.scopes = scopes.split(' ').collect();
+            let known = self.scopes.union(&self.missing).copied().chain(asked);
+            let granted: BTreeSet<_> = scopes.split(' ').collect();
+            self.missing = known.filter(|scope| !granted.contains(scope)).collect();
+            self.scopes = granted;
         }
     }
 }

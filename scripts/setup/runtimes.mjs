@@ -1,0 +1,37 @@
+// Deno and Bun from npm, in a folder of their own: they weigh 200 MB, which only tests of the npm package need.
+import { copyFileSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { fingerprint, isStamped, stamp } from "../lib/fingerprint.mjs";
+import { locked } from "../lib/lock.mjs";
+import { root } from "../lib/paths.mjs";
+import { run } from "../lib/run.mjs";
+import { task } from "../lib/status.mjs";
+
+const SOURCE = join("tests", "runtimes");
+const FILES = ["package.json", "package-lock.json"];
+const folder = join(root, "target", "runtimes");
+
+/** The path of a runtime's program, once `runtimes` has installed it. */
+export const runtimeProgram = (name) => join(folder, "node_modules", ".bin", name);
+
+/** Installs the runtimes that `tests/runtimes` pins when they are missing or others. */
+export async function runtimes() {
+  const done = join(folder, "installed-from");
+  const wanted = fingerprint([SOURCE], [`${process.platform} ${process.arch}`]);
+  if (isStamped(done, wanted)) return;
+  await locked("runtimes", "it installs Deno and Bun", async () => {
+    if (isStamped(done, wanted)) return;
+    await task("Deno and Bun from npm", async (detail) => {
+      mkdirSync(folder, { recursive: true });
+      for (const file of FILES) copyFileSync(join(root, SOURCE, file), join(folder, file));
+      // Their install scripts put the program of this platform in its place.
+      const flags = ["--include=optional", "--ignore-scripts=false", "--no-audit", "--no-fund", "--loglevel=error"];
+      await run("npm", ["ci", ...flags], {
+        cwd: folder,
+        detail,
+        hint: "npm needs its registry (https://registry.npmjs.org/ or your mirror) the first time. Run this again once it is in reach.",
+      });
+    });
+    stamp(done, wanted);
+  });
+}

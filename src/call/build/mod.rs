@@ -1,0 +1,151 @@
+//! Builds the request of an action from its input, as `OpenAPI` says: `style` and `explode` of parameters, forms, JSON.
+//!
+//! `path` and `query` write parameters, `body` the body, of which `multipart` is the form in parts; `texts` is what lists
+//! and objects have in common everywhere.
+
+mod body;
+mod multipart;
+mod path;
+mod query;
+#[cfg(test)]
+mod tests;
+mod texts;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::address::leaves;
+use super::schema::Fault;
+use crate::catalog::action::stored::{Parameter, Place, RequestBody};
+use crate::terms::Method;
+use body::in_body;
+use path::in_path;
+use query::{Pairs, in_pairs};
+use texts::simple;
+
+/// What is needed of an action's detail to build its request.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Action {
+    /// The method.
+    pub method: Method,
+    /// The path below the server; a part in braces is a parameter.
+    pub path: String,
+    /// The server's address, possibly with variables.
+    pub server: Option<String>,
+    /// The parameters.
+    pub parameters: Vec<Parameter<serde::de::IgnoredAny>>,
+    /// The body.
+    pub request_body: Option<RequestBody<Value>>,
+    /// The JSON Schema of the input.
+    pub input: Value,
+}
+
+/// The parts of a request.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Built {
+    /// The path below the server, percent-encoded, without its first slash.
+    pub path: String,
+    /// The query without its `?`.
+    pub query: String,
+    /// Header names in lower case, with their values.
+    pub headers: Vec<(String, String)>,
+    /// The body; empty for none.
+    pub body: Vec<u8>,
+}
+
+/// The input of an action, which its schema allows.
+#[derive(Debug, Default, Deserialize)]
+pub struct Input<'i> {
+    /// The parameters of the path.
+    #[serde(default)]
+    pub path: Map<String, Value>,
+    /// Those of the query.
+    #[serde(default)]
+    pub query: Map<String, Value>,
+    /// Those of headers.
+    #[serde(default)]
+    pub header: Map<String, Value>,
+    /// Those of cookies.
+    #[serde(default)]
+    pub cookie: Map<String, Value>,
+    /// The body, as it was written.
+    #[serde(default, borrow)]
+    pub body: Option<&'i serde_json::value::RawValue>,
+}
+
+/// Builds a request; `boundary` separates the parts of a form, and occurs in none of them.
+///
+/// # Errors
+/// With all faults that the schema does not know of.
+pub fn build(action: &Action, input: &Input<'_>, boundary: &str) -> Result<Built, Vec<Fault>> {
+    let mut faults = Vec::new();
+    let mut fault = |pointer: String, what: &str| {
+        faults.push(Fault { pointer, what: what.to_owned(), suggestion: None });
+    };
+    let template = action.path.split('#').next().unwrap_or_default();
+    let (template, fixed) = template.split_once('?').unwrap_or((template, ""));
+    let (path, query) = (template.trim_start_matches('/').to_owned(), fixed.to_owned());
+    let mut built = Built { path, query, ..Built::default() };
+    let mut cookies = String::new();
+    for parameter in &action.parameters {
+        let given = match parameter.r#in {
+            Place::Path => &input.path,
+            Place::Query => &input.query,
+            Place::Header => &input.header,
+            Place::Cookie => &input.cookie,
+        };
+        let name = parameter.name.as_str();
+        let value = given.get(name).filter(|value| !value.is_null());
+        match (parameter.r#in, value) {
+            (Place::Path, value) => {
+                let text = value.map(|value| in_path(parameter, value)).unwrap_or_default();
+                if text.is_empty() || leaves(&text) {
+                    fault(pointer("path", name), "must not be empty, and must not be `.` or `..`");
+                }
+                built.path = built.path.replace(&format!("{{{name}}}"), &text);
+            }
+            (Place::Query, Some(value)) => {
+                in_pairs(parameter, value, &mut Pairs { text: &mut built.query, between: "&" });
+            }
+            // Nothing but the semicolon separates cookies, also where the style is meant for queries.
+            (Place::Cookie, Some(value)) => {
+                in_pairs(parameter, value, &mut Pairs { text: &mut cookies, between: "; " });
+            }
+            (Place::Header, Some(value)) => {
+                let text = match &parameter.content_type {
+                    Some(_) => value.to_string(),
+                    None => simple(value, parameter.explode, &str::to_owned),
+                };
+                // Without control characters there are no line breaks, so that it stays one header.
+                if text.chars().any(char::is_control) {
+                    fault(pointer("header", name), "must not contain control characters");
+                }
+                built.headers.push((name.to_ascii_lowercase(), text));
+            }
+            _ => {}
+        }
+    }
+    if !cookies.is_empty() {
+        built.headers.push(("cookie".to_owned(), cookies));
+    }
+    if let Some((body, raw)) = action.request_body.as_ref().zip(input.body) {
+        match in_body(body, raw, boundary) {
+            Ok((content_type, bytes)) => {
+                built.headers.push(("content-type".to_owned(), content_type));
+                built.body = bytes;
+            }
+            Err((name, what)) => {
+                fault(
+                    if name.is_empty() { "/body".to_owned() } else { pointer("body", &name) },
+                    &what,
+                );
+            }
+        }
+    }
+    if faults.is_empty() { Ok(built) } else { Err(faults) }
+}
+
+fn pointer(place: &str, name: &str) -> String {
+    format!("/{place}/{}", name.replace('~', "~0").replace('/', "~1"))
+}

@@ -1,0 +1,221 @@
+//! The tables of the specification, and what it leaves open.
+
+use serde_json::{Value, json};
+
+use super::{Action, Built, Input, build};
+
+fn built(action: &Value, input: &Value) -> Result<Built, Vec<(String, String)>> {
+    let mut whole = json!({"method": "POST", "path": "/x", "server": null, "parameters": [], "requestBody": null, "input": {}});
+    for (name, value) in action.as_object().unwrap() {
+        whole[name] = value.clone();
+    }
+    let action: Action = serde_json::from_value(whole).unwrap();
+    let text = input.to_string();
+    let input: Input<'_> = serde_json::from_str(&text).unwrap();
+    build(&action, &input, "limit")
+        .map_err(|faults| faults.into_iter().map(|fault| (fault.pointer, fault.what)).collect())
+}
+
+fn parameter(place: &str, style: &str, explode: bool) -> Value {
+    json!({
+        "name": "color", "in": place, "required": false, "schema": {}, "style": style, "explode": explode,
+        "contentType": null,
+    })
+}
+
+/// The table of the specification 3.1, "Style Examples".
+#[test]
+fn parameters_are_written_as_the_specification_says() {
+    let (one, list, object) =
+        (json!("blue"), json!(["blue", "black"]), json!({"R": 100, "G": "a b"}));
+    for (place, style, explode, texts) in [
+        ("path", "matrix", false, [";color=blue", ";color=blue,black", ";color=R,100,G,a%20b"]),
+        ("path", "matrix", true, [";color=blue", ";color=blue;color=black", ";R=100;G=a%20b"]),
+        ("path", "label", false, [".blue", ".blue,black", ".R,100,G,a%20b"]),
+        ("path", "label", true, [".blue", ".blue.black", ".R=100.G=a%20b"]),
+        ("path", "simple", false, ["blue", "blue,black", "R,100,G,a%20b"]),
+        ("path", "simple", true, ["blue", "blue,black", "R=100,G=a%20b"]),
+        ("query", "form", false, ["color=blue", "color=blue,black", "color=R,100,G,a%20b"]),
+        ("query", "form", true, ["color=blue", "color=blue&color=black", "R=100&G=a%20b"]),
+        (
+            "query",
+            "spaceDelimited",
+            false,
+            ["color=blue", "color=blue%20black", "color=R%20100%20G%20a%20b"],
+        ),
+        (
+            "query",
+            "pipeDelimited",
+            false,
+            ["color=blue", "color=blue%7Cblack", "color=R%7C100%7CG%7Ca%20b"],
+        ),
+        (
+            "query",
+            "deepObject",
+            true,
+            [
+                "color=blue",
+                "color%5B%5D=blue&color%5B%5D=black",
+                "color%5BR%5D=100&color%5BG%5D=a%20b",
+            ],
+        ),
+        ("header", "simple", false, ["blue", "blue,black", "R,100,G,a b"]),
+        ("header", "simple", true, ["blue", "blue,black", "R=100,G=a b"]),
+    ] {
+        for (value, text) in [&one, &list, &object].into_iter().zip(texts) {
+            // Without the feature that keeps it, the order of members is that of their names.
+            let sorted = |text: &str| {
+                let mut parts: Vec<char> = text.chars().collect();
+                parts.sort_unstable();
+                parts
+            };
+            let action =
+                json!({"path": "/a/{color}/b", "parameters": [parameter(place, style, explode)]});
+            let built = built(&action, &json!({place: {"color": value}})).unwrap();
+            let written = match place {
+                "path" => {
+                    built.path.strip_prefix("a/").unwrap().strip_suffix("/b").unwrap().to_owned()
+                }
+                "query" => built.query,
+                _ => built.headers[0].1.clone(),
+            };
+            assert_eq!(sorted(&written), sorted(text), "{place} {style} {explode}: {written}");
+        }
+    }
+}
+
+#[test]
+fn deep_objects_nest_as_stripe_reads_them() {
+    let action = json!({"parameters": [parameter("query", "deepObject", true)]});
+    for (value, expected) in [
+        (json!({"a": {"b": {"c": "d e"}}}), "color[a][b][c]=d%20e"),
+        (json!({"a": [1, "x&y"], "b": 2}), "color[a][]=1&color[a][]=x%26y&color[b]=2"),
+        (json!([{"a": 1}, {"a": 2, "b": [3]}]), "color[0][a]=1&color[1][a]=2&color[1][b][]=3"),
+        (json!([[1, 2], 3]), "color[0][]=1&color[0][]=2&color[1]=3"),
+        (json!({"a": null, "b": [], "c": {}}), "color[a]="),
+        (json!([]), ""),
+    ] {
+        let built = built(&action, &json!({"query": {"color": value}})).unwrap();
+        assert_eq!(built.query, expected.replace('[', "%5B").replace(']', "%5D"), "{value}");
+    }
+}
+
+#[test]
+fn values_stay_in_their_place() {
+    let path = json!({"path": "/a/{color}/b?fixed=1#x", "parameters": [
+        parameter("path", "simple", false), parameter("query", "form", true), parameter("header", "simple", false),
+    ]});
+    let good = json!({"path": {"color": "../é?&#"}, "query": {"color": "a&b=c#"}, "header": {"color": "x y"}});
+    let message = "must not be empty, and must not be `.` or `..`".to_owned();
+    assert_eq!(built(&path, &good), Err(vec![("/path/color".to_owned(), message.clone())]));
+    let good = json!({"path": {"color": "x/é?&#"}, "query": {"color": "a&b=c#"}, "header": {"color": "x y"}});
+    let expected = Built {
+        path: "a/x%2F%C3%A9%3F%26%23/b".to_owned(),
+        query: "fixed=1&color=a%26b%3Dc%23".to_owned(),
+        headers: vec![("color".to_owned(), "x y".to_owned())],
+        body: Vec::new(),
+    };
+    assert_eq!(built(&path, &good), Ok(expected));
+    let bad = json!({"path": {"color": ""}, "header": {"color": "x\r\ny: z"}});
+    let control = "must not contain control characters".to_owned();
+    let faults = vec![("/path/color".to_owned(), message), ("/header/color".to_owned(), control)];
+    assert_eq!(built(&path, &bad), Err(faults));
+}
+
+#[test]
+fn reserved_characters_stay_where_the_document_lets_them() {
+    let mut reserved = parameter("query", "form", true);
+    reserved["allowReserved"] = json!(true);
+    let action = json!({"parameters": [reserved]});
+    for (value, expected) in [
+        (json!("a:b/c?d@e!f$'()*,;=g"), "color=a:b/c?d@e!f$'()*,;=g"),
+        (json!("a%2Fb%2f%zz%"), "color=a%2Fb%2f%25zz%25"),
+        // These would begin another parameter, or end the query.
+        (json!("a&key=1#[x]+ é\r\n"), "color=a%26key=1%23%5Bx%5D%2B%20%C3%A9%0D%0A"),
+        (json!(["/a", "b&"]), "color=/a&color=b%26"),
+        (json!({"a&b": "/"}), "a%26b=/"),
+    ] {
+        let built = built(&action, &json!({"query": {"color": value}})).unwrap();
+        assert_eq!(built.query, expected);
+    }
+}
+
+#[test]
+fn cookies_are_one_header_that_no_value_leaves() {
+    let cookie = |name: &str, explode: bool| {
+        let mut cookie = parameter("cookie", "form", explode);
+        cookie["name"] = json!(name);
+        cookie
+    };
+    let action =
+        json!({"parameters": [cookie("a", true), cookie("b;c", false), cookie("d", true)]});
+    for (input, expected) in [
+        (json!({"a": "x; y=z\r\nq: 1", "d": 1}), "a=x%3B%20y%3Dz%0D%0Aq%3A%201; d=1"),
+        (json!({"a": [1, 2], "b;c": [1, 2]}), "a=1; a=2; b%3Bc=1,2"),
+        (json!({"a": {"m; n": "o"}, "d": true}), "m%3B%20n=o; d=true"),
+    ] {
+        let built = built(&action, &json!({"cookie": input})).unwrap();
+        assert_eq!(built.headers, [("cookie".to_owned(), expected.to_owned())]);
+    }
+    assert_eq!(built(&action, &json!({})), Ok(Built { path: "x".to_owned(), ..Built::default() }));
+}
+
+#[test]
+fn bodies_are_written_as_their_media_type_says() {
+    let of = |types: Value, schema: Value, body: &str| {
+        let action =
+            json!({"requestBody": {"required": true, "contentTypes": types, "schema": schema}});
+        let input: Value = serde_json::from_str(&format!("{{\"body\":{body}}}")).unwrap();
+        built(&action, &input).map(|built| {
+            (built.headers[0].1.clone(), String::from_utf8_lossy(&built.body).into_owned())
+        })
+    };
+    let ok = |media: &str, body: &str| Ok((media.to_owned(), body.to_owned()));
+    let none = json!({});
+    assert_eq!(
+        of(json!(["application/json"]), none.clone(), r#"{"a":[1,null]}"#),
+        ok("application/json", r#"{"a":[1,null]}"#)
+    );
+    assert_eq!(
+        of(json!(["application/vnd.api+json; v=1"]), none.clone(), "[]"),
+        ok("application/vnd.api+json; v=1", "[]")
+    );
+    assert_eq!(of(json!(["*/*"]), none.clone(), "1"), ok("application/json", "1"));
+    let form = "application/x-www-form-urlencoded";
+    assert_eq!(
+        of(json!([form]), none.clone(), r#"{"a b":"c&d","l":[1,2],"o":{"x":1}}"#),
+        ok(form, "a%20b=c%26d&l=1&l=2&o=%7B%22x%22%3A1%7D")
+    );
+    let action = json!({"requestBody": {
+        "required": true, "contentTypes": [form], "schema": {},
+        "encoding": {
+            "meta": {"style": "deepObject", "explode": true}, "list": {"style": "form", "explode": false},
+        },
+    }});
+    let input =
+        json!({"body": {"list": [1, "a b"], "meta": {"a": {"b": "c&d"}}, "other": {"x": 1}}});
+    assert_eq!(
+        String::from_utf8(built(&action, &input).unwrap().body).unwrap(),
+        "list=1,a%20b&meta%5Ba%5D%5Bb%5D=c%26d&other=%7B%22x%22%3A1%7D"
+    );
+    let schema = json!({"properties": {"file": {"format": "binary"}}});
+    let expected = "--limit\r\nContent-Disposition: form-data; name=\"file\"; filename=\"file\"\r\nContent-Type: application/octet-stream\r\n\r\nhi\r\n--limit\r\nContent-Disposition: form-data; name=\"name\"\r\n\r\nx\r\n--limit--\r\n";
+    assert_eq!(
+        of(json!(["multipart/form-data"]), schema.clone(), r#"{"file":"aGk=","name":"x"}"#),
+        ok("multipart/form-data; boundary=limit", expected)
+    );
+    let base64 = "must be bytes in base64, with padding".to_owned();
+    assert_eq!(
+        of(json!(["multipart/form-data"]), schema, r#"{"file":"?"}"#),
+        Err(vec![("/body/file".to_owned(), base64.clone())])
+    );
+    let binary = json!({"type": "string", "format": "binary"});
+    assert_eq!(of(json!(["image/png"]), binary.clone(), "\"aGk=\""), ok("image/png", "hi"));
+    assert_eq!(of(json!(["image/png"]), binary, "\"?\""), Err(vec![("/body".to_owned(), base64)]));
+    assert_eq!(
+        of(json!(["application/xml"]), none.clone(), "\"<a/>\""),
+        ok("application/xml", "<a/>")
+    );
+    let what = "must be a string: the platform takes application/xml".to_owned();
+    assert_eq!(of(json!(["application/xml"]), none, "{}"), Err(vec![("/body".to_owned(), what)]));
+}

@@ -1,0 +1,209 @@
+//! Each keyword, and schemas without an end.
+
+use serde_json::{Value, json};
+
+use super::faults;
+use crate::ports::Patterns;
+
+/// Knows what these tests need.
+struct Few;
+
+impl Patterns for Few {
+    fn is_match(&self, pattern: &str, text: &str) -> bool {
+        match pattern {
+            "[\\s\\S]*(?:^a)[\\s\\S]*" => text.starts_with('a'),
+            "[\\s\\S]*(?:b)[\\s\\S]*" => text.contains('b'),
+            other => panic!("{other}"),
+        }
+    }
+}
+
+fn found(schema: &Value, value: &Value) -> Vec<(String, String)> {
+    let faults = faults(schema, value, &Few).into_iter();
+    faults.map(|fault| (fault.pointer, fault.what)).collect()
+}
+
+#[test]
+#[expect(clippy::too_many_lines, reason = "a case each")]
+fn each_keyword_is_checked() {
+    for (schema, good, bad, pointer, what) in [
+        (json!({"type": "string"}), json!("x"), json!(1), "", "must be a string"),
+        (
+            json!({"type": ["integer", "null"]}),
+            json!(1.0),
+            json!(1.5),
+            "",
+            "must be a whole number or null",
+        ),
+        (
+            json!({"enum": ["open", "closed", 1]}),
+            json!(1.0),
+            json!("opne"),
+            "",
+            "must be one of \"open\", \"closed\", 1",
+        ),
+        (
+            json!({"const": {"a": [1]}}),
+            json!({"a": [1.0]}),
+            json!({"a": [2]}),
+            "",
+            "must be {\"a\":[1]}",
+        ),
+        (json!({"minimum": 1}), json!(1), json!(0.5), "", "must be at least 1"),
+        (json!({"maximum": 1}), json!(1), json!(2), "", "must be at most 1"),
+        (json!({"exclusiveMinimum": 1}), json!(2), json!(1), "", "must be greater than 1"),
+        (json!({"exclusiveMaximum": 1}), json!(0), json!(1), "", "must be less than 1"),
+        (json!({"multipleOf": 0.5}), json!(1.5), json!(1.2), "", "must be a multiple of 0.5"),
+        (json!({"minLength": 2}), json!("éé"), json!("é"), "", "must have at least 2 characters"),
+        (json!({"maxLength": 1}), json!("é"), json!("ab"), "", "must have at most 1 characters"),
+        (json!({"pattern": "^a"}), json!("ab"), json!("ba"), "", "must match the pattern `^a`"),
+        (json!({"minItems": 1}), json!([1]), json!([]), "", "must have at least 1 items"),
+        (json!({"maxItems": 1}), json!([1]), json!([1, 2]), "", "must have at most 1 items"),
+        (
+            json!({"uniqueItems": true}),
+            json!([1, "1"]),
+            json!([1, 1.0]),
+            "",
+            "must not have the same item twice",
+        ),
+        (json!({"items": {"type": "null"}}), json!([null]), json!([null, 1]), "/1", "must be null"),
+        (
+            json!({"prefixItems": [{"const": 1}], "items": false}),
+            json!([1]),
+            json!([1, 2]),
+            "/1",
+            "must be left out",
+        ),
+        (
+            json!({"contains": {"const": 1}}),
+            json!([2, 1]),
+            json!([2]),
+            "",
+            "has too few items of the kind that it must contain",
+        ),
+        (
+            json!({"contains": {"const": 1}, "maxContains": 1}),
+            json!([1]),
+            json!([1, 1]),
+            "",
+            "has too many items of the kind that it must contain",
+        ),
+        (json!({"contains": {"const": 1}, "minContains": 0}), json!([]), json!(null), "?", ""),
+        (json!({"required": ["a/b"]}), json!({"a/b": null}), json!({}), "/a~1b", "is required"),
+        (
+            json!({"properties": {"a~": {"type": "object"}}}),
+            json!({"b": 1}),
+            json!({"a~": []}),
+            "/a~0",
+            "must be an object",
+        ),
+        (
+            json!({"properties": {"label": {}}, "additionalProperties": false}),
+            json!({"label": 1}),
+            json!({"labl": 1}),
+            "/labl",
+            "is unknown; did you mean `label`?",
+        ),
+        (
+            json!({"additionalProperties": {"type": "number"}}),
+            json!({"x": 1}),
+            json!({"x": "1"}),
+            "/x",
+            "must be a number",
+        ),
+        (
+            json!({"patternProperties": {"^a": {"type": "boolean"}}, "additionalProperties": false}),
+            json!({"ab": true}),
+            json!({"ab": 1}),
+            "/ab",
+            "must be true or false",
+        ),
+        (
+            json!({"propertyNames": {"pattern": "b"}}),
+            json!({"b": 1}),
+            json!({"c": 1}),
+            "/c",
+            "has a name that is not allowed",
+        ),
+        (
+            json!({"minProperties": 1}),
+            json!({"a": 1}),
+            json!({}),
+            "",
+            "must have at least 1 members",
+        ),
+        (
+            json!({"maxProperties": 0}),
+            json!({}),
+            json!({"a": 1}),
+            "",
+            "must have at most 0 members",
+        ),
+        (
+            json!({"dependentSchemas": {"a": {"required": ["b"]}}}),
+            json!({"a": 1, "b": 2}),
+            json!({"a": 1}),
+            "/b",
+            "is required",
+        ),
+        (
+            json!({"allOf": [{"minimum": 1}, {"maximum": 2}]}),
+            json!(1),
+            json!(3),
+            "",
+            "must be at most 2",
+        ),
+        (
+            json!({"anyOf": [{"type": "null"}, {"required": ["x"]}]}),
+            json!(null),
+            json!({}),
+            "/x",
+            "is required",
+        ),
+        (
+            json!({"not": {"type": "null"}}),
+            json!(1),
+            json!(null),
+            "",
+            "is of a kind that is not allowed",
+        ),
+        (
+            json!({"$ref": "#/$defs/d", "$defs": {"d": {"type": "string"}}}),
+            json!("x"),
+            json!(1),
+            "",
+            "must be a string",
+        ),
+        (json!({"$ref": "#/$defs/e"}), json!("x"), json!(1), "?", ""),
+        (json!(true), json!(1), json!(1), "?", ""),
+        (json!(false), json!(1), json!(1), "!", "must be left out"),
+        (json!({"format": "email", "contentEncoding": "base64"}), json!("x"), json!("y"), "?", ""),
+    ] {
+        let fault = vec![(pointer.to_owned(), what.to_owned())];
+        match pointer {
+            // Everything is valid.
+            "?" => assert_eq!(found(&schema, &bad), [], "{schema}"),
+            // Nothing is.
+            "!" => assert_eq!(found(&schema, &good)[0].1, what),
+            _ => {
+                assert_eq!(found(&schema, &good), [], "{schema} {good}");
+                assert_eq!(found(&schema, &bad), fault, "{schema} {bad}");
+            }
+        }
+    }
+}
+
+#[test]
+fn schemas_that_lead_to_themselves_end() {
+    let endless = json!({"$ref": "#/$defs/a", "$defs": {"a": {"allOf": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/a"}]}}});
+    assert_eq!(found(&endless, &json!(1)), []);
+    let tree = json!({
+        "$ref": "#/$defs/t",
+        "$defs": {"t": {"type": "object", "properties": {"next": {"$ref": "#/$defs/t"}}, "additionalProperties": false}},
+    });
+    let fault = ("/next/next/x".to_owned(), "is unknown".to_owned());
+    assert_eq!(found(&tree, &json!({"next": {"next": {"x": 1}}})), [fault]);
+    // All faults are found at once, up to a limit.
+    let many: Vec<Value> = (0..500).map(Value::from).collect();
+    assert_eq!(found(&json!({"items": {"type": "string"}}), &json!(many)).len(), 100);
+}

@@ -1,0 +1,196 @@
+//! The list of attempts: newest first, by status, platform and identity, a page at a time.
+
+use connector_vault::terms::{Environment, Scope};
+
+use super::*;
+use crate::support::as_key;
+use crate::vault::code;
+
+const LIST: &str = "/v1/vault/connect";
+const MINUTE_MS: u64 = 60_000;
+
+fn of(platform: &str, identity: &str) -> Value {
+    json!({"platform": platform, "identity": identity, "identityType": "user"})
+}
+
+/// The identities and statuses of a page, in its order, and the rows that it has read.
+fn page(api: &Api, query: &str) -> (Vec<String>, Value, i64) {
+    let response = api.get(&format!("{LIST}{query}"));
+    let found = body(&response);
+    assert_eq!(response.status, 200, "{query}: {found}");
+    let show = |row: &Value| format!("{} {}", row["identity"], row["status"]).replace('"', "");
+    let rows = found["rows"].as_array().unwrap().iter().map(show).collect();
+    let timing = response.header("server-timing").unwrap();
+    let read = timing.split("rows_read=").nth(1).unwrap().split(' ').next().unwrap();
+    (rows, found["next"].clone(), read.parse().unwrap())
+}
+
+fn listed(api: &Api, query: &str) -> Vec<String> {
+    page(api, query).0
+}
+
+/// A service with one attempt of each fate, begun a second apart, in alphabetical order of the identities.
+fn scene() -> Api {
+    let api = api();
+    set_client(&api, "acme");
+    set_client(&api, "plain");
+    let start = |platform: &str, identity: &str| {
+        api.world.wait(1000);
+        begin(&api, &of(platform, identity))
+    };
+    start("acme", "ann");
+    api.world.wait(10 * MINUTE_MS);
+    let (_, denied) = start("acme", "bob");
+    refuse(&api, &denied, "access_denied");
+    let (_, rejected) = start("acme", "cy");
+    refuse(&api, &rejected, "unauthorized_client");
+    let (_, agreed) = start("acme", "dee");
+    agree(&api, &agreed, &json!({"access_token": "a-token", "token_type": "bearer"}));
+    let (interrupted, _) = start("acme", "eve");
+    let claim = "UPDATE connect_attempts SET status = 'exchanging', claimed_at = ?2 WHERE id = ?1";
+    let claim = |id: &str, at: u64| {
+        let at = i64::try_from(at).unwrap();
+        api.world.database.execute(claim, (id, at)).unwrap();
+    };
+    claim(&interrupted, api.world.now.get() - 2 * MINUTE_MS);
+    let (exchanging, _) = start("acme", "fay");
+    claim(&exchanging, api.world.now.get());
+    api.world.wait(1000);
+    let sent = json!({"platform": "plain", "authMethod": "sign-in", "identity": "gus", "identityType": "user"});
+    begin(&api, &sent);
+    api
+}
+
+#[test]
+fn each_status_platform_and_identity() {
+    let api = scene();
+    let all = [
+        "gus pending",
+        "fay pending",
+        "eve failed",
+        "dee succeeded",
+        "cy failed",
+        "bob failed",
+        "ann expired",
+    ];
+    for (query, expected) in [
+        ("", &all[..]),
+        ("?status=pending", &all[..2]),
+        ("?status=failed", &[all[2], all[4], all[5]]),
+        ("?status=succeeded", &all[3..4]),
+        ("?status=expired", &all[6..]),
+        ("?status=expired,failed", &[all[2], all[4], all[5], all[6]]),
+        ("?status=pending,expired", &[all[0], all[1], all[6]]),
+        ("?platform=PLAIN", &all[..1]),
+        ("?platform=acme&status=pending", &all[1..2]),
+        ("?identity=cy", &all[4..5]),
+        ("?identity=cy&status=pending", &[]),
+        ("?identity=Cy", &[]),
+    ] {
+        assert_eq!(listed(&api, query), expected, "{query}");
+    }
+}
+
+#[test]
+fn a_row_says_what_happened_and_no_secret() {
+    let api = scene();
+    let response = body(&api.get(&format!("{LIST}?identity=cy")));
+    let row = &response["rows"][0];
+    let begun = row["createdAt"].as_str().unwrap();
+    assert_eq!(
+        *row,
+        json!({
+            "id": row["id"], "platform": "acme", "authMethod": "oauth", "identity": "cy", "identityType": "user",
+            "status": "failed", "connection": null,
+            "error": {"code": "client_rejected", "detail": row["error"]["detail"]},
+            "createdAt": begun, "expiresAt": row["expiresAt"],
+        })
+    );
+    let made = body(&api.get(&format!("{LIST}?status=succeeded")))["rows"][0]["connection"].clone();
+    assert_eq!(api.get(&format!("/v1/vault/connections/{}", made.as_str().unwrap())).status, 200);
+    // A connection that is reconnected exists before that succeeds.
+    let again = json!({"connection": made});
+    api.world.wait(1000);
+    begin(&api, &again);
+    assert_eq!(body(&api.get(&format!("{LIST}?limit=1")))["rows"][0]["connection"], made);
+}
+
+#[test]
+fn pages_follow_each_other_without_a_gap() {
+    let api = scene();
+    for filter in ["", "&status=failed,expired", "&platform=acme", "&status=pending&platform=acme"]
+    {
+        let whole = listed(&api, &format!("?limit=500{filter}"));
+        let (mut walked, mut place) = (Vec::new(), String::new());
+        loop {
+            let (rows, next, _) = page(&api, &format!("?limit=1{filter}{place}"));
+            walked.extend(rows);
+            let Some(next) = next.as_str() else { break };
+            place = format!("&before={next}");
+        }
+        assert_eq!(walked, whole, "{filter}");
+    }
+    // An attempt that is gone, and another account's, have nothing before them.
+    let first = body(&api.get(LIST))["rows"][0]["id"].clone();
+    let stranger = api.world.key("other", Environment::Test, &Scope::ALL, None);
+    let path = format!("{LIST}?before={}", first.as_str().unwrap());
+    assert_eq!(body(&api.send(&as_key(&stranger, "GET", &path)))["rows"], json!([]));
+}
+
+#[test]
+fn it_reads_the_rows_that_it_shows() {
+    let api = scene();
+    // Many attempts of the account that nobody asks for.
+    let copy = "INSERT INTO connect_attempts SELECT printf('%08d', n) || substr(id, 9), account, environment, key_id, status, connection_id, reconnects, allow_other_account, platform, platform_version, description, auth_method, 'other-' || n, identity_type, label, name, tags, scopes, return_url, link_hash || n, state_hash || n, browser_hash, sealed, claimed_by, claimed_at, error_code, error_detail, created_at + 10000 + n, expires_at + 10000 + n FROM connect_attempts, (WITH RECURSIVE counter (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counter WHERE n < 2000) SELECT n FROM counter) WHERE identity = 'dee'";
+    let columns = "id, account, environment, key_id, status, connection_id, reconnects, allow_other_account, platform, platform_version, description, auth_method, identity, identity_type, label, name, tags, scopes, return_url, link_hash, state_hash, browser_hash, sealed, claimed_by, claimed_at, error_code, error_detail, created_at, expires_at";
+    let copy = copy.replacen("connect_attempts", &format!("connect_attempts ({columns})"), 1);
+    assert_eq!(api.world.database.execute(&copy, []).unwrap(), 2000);
+    for (query, rows, most) in [
+        ("?status=failed", 3, 12),
+        ("?status=expired", 1, 12),
+        ("?status=pending", 2, 12),
+        ("?status=succeeded&limit=10", 10, 20),
+        ("?limit=10", 10, 20),
+        ("?identity=bob", 1, 8),
+        ("?platform=plain", 0, 1010),
+    ] {
+        let (found, _, read) = page(&api, query);
+        assert_eq!(found.len(), rows, "{query}");
+        assert!(read <= most, "{query}: {read} rows");
+    }
+}
+
+#[test]
+fn a_token_sees_its_own_identity_only() {
+    let api = scene();
+    let wish = json!({"identity": "bob", "identityType": "user", "scopes": ["connections:read"], "ttlSeconds": 600});
+    let bob = token(&api, &wish);
+    let see = |query: &str| {
+        let found = body(&api.send(&as_secret(&bob, "GET", &format!("{LIST}{query}"))));
+        let rows = found["rows"].as_array().unwrap().clone();
+        rows.iter().map(|row| row["identity"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(see(""), ["bob"]);
+    assert_eq!(see("?status=failed"), ["bob"]);
+    assert_eq!(see("?identity=cy"), [""; 0]);
+    let others = json!({"identity": "bob", "platforms": ["plain"], "scopes": ["connections:read"], "ttlSeconds": 600});
+    let other = token(&api, &others);
+    assert_eq!(body(&api.send(&as_secret(&other, "GET", LIST)))["rows"], json!([]));
+}
+
+#[test]
+fn faults_of_the_query() {
+    let api = api();
+    for query in [
+        "status=refused",
+        "status=",
+        "status=failed,",
+        "before=yesterday",
+        "limit=501",
+        "page=2",
+        "identity=",
+    ] {
+        let response = api.get(&format!("{LIST}?{query}"));
+        assert_eq!(response.status, 400, "{query}: {}", code(&response));
+    }
+}

@@ -1,0 +1,246 @@
+//! The due work of many connections, minute by minute and by the service's own rules for margins, checks and pauses: how
+//! much there is a second, and how even. The test that is ignored prints the tables of the documentation.
+
+use std::collections::VecDeque;
+
+use connector_vault::lifecycle::machine::{Before, Failure, after_failure};
+use connector_vault::lifecycle::renewal::{is_due, next_check};
+use connector_vault::terms::State;
+
+use crate::chance::Chance;
+
+const MINUTE: u64 = 60_000;
+const HOUR: u64 = 60 * MINUTE;
+const DAY: u64 = 24 * HOUR;
+const A_DAY: usize = 24 * 60;
+/// How many connections a run of the schedule hands over at most.
+const A_RUN: usize = 4_008;
+/// How long access tokens live, and how many of a hundred do so. Others do not expire, and are checked only.
+const LIVES: [(u64, &str, u64); 3] =
+    [(50, "an hour", HOUR), (20, "a day", DAY), (10, "60 days", 60 * DAY)];
+
+/// What is due, by minute: a run finds what was due before it began. What is due after the end is left out.
+struct Calendar(Vec<Vec<usize>>);
+
+impl Calendar {
+    fn new(minutes: usize) -> Self {
+        Self((0..minutes).map(|_| Vec::new()).collect())
+    }
+
+    fn add(&mut self, at: u64, what: usize) {
+        let minute = usize::try_from(at.div_ceil(MINUTE)).unwrap();
+        if let Some(minute) = self.0.get_mut(minute) {
+            minute.push(what);
+        }
+    }
+
+    fn take(&mut self, minute: usize) -> Vec<usize> {
+        std::mem::take(&mut self.0[minute])
+    }
+}
+
+/// A number below `end`.
+fn below(chance: &mut Chance, end: u64) -> u64 {
+    chance.next() % end
+}
+
+fn byte(chance: &mut Chance) -> u8 {
+    chance.next().to_le_bytes()[0]
+}
+
+#[expect(clippy::cast_precision_loss, reason = "small enough")]
+fn ratio(one: usize, other: usize) -> f64 {
+    one as f64 / other as f64
+}
+
+/// The most in a minute, and how many times the mean that is.
+fn unevenness(minutes: &[usize]) -> (usize, f64) {
+    let most = minutes.iter().copied().max().unwrap();
+    (most, ratio(most * minutes.len(), minutes.iter().sum()))
+}
+
+/// A connection whose platform answers.
+struct Working {
+    /// How long its access tokens live, as an index.
+    kind: Option<usize>,
+    issued: u64,
+    check_at: u64,
+}
+
+/// What was done in a minute: renewals for somebody who used the token, by its life; and checks by the schedule.
+#[derive(Debug, Clone, Default)]
+struct Done {
+    renewals: [usize; LIVES.len()],
+    checks: usize,
+}
+
+/// Days of connections, each used so many times a day at random. From `rests`, the schedule does not run for hours.
+fn days(connections: usize, uses: u64, days: usize, rests: Option<(usize, usize)>) -> Vec<Done> {
+    let mut chance = Chance(1);
+    let minutes = days * A_DAY;
+    let (mut next_use, mut next_check_of) = (Calendar::new(minutes), Calendar::new(minutes));
+    let gap = |chance: &mut Chance| below(chance, 2 * DAY / uses.max(1));
+    let mut all: Vec<Working> = Vec::with_capacity(connections);
+    for one in 0..connections {
+        let (nth, mut sum) = (below(&mut chance, 100), 0);
+        let kind = LIVES.iter().position(|(share, ..)| {
+            sum += share;
+            nth < sum
+        });
+        let check_at = below(&mut chance, DAY);
+        next_check_of.add(check_at, one);
+        if uses > 0 {
+            next_use.add(gap(&mut chance), one);
+        }
+        all.push(Working { kind, issued: 0, check_at });
+    }
+    let mut waiting = VecDeque::new();
+    let mut run = |minute: usize| {
+        let (now, mut done) = (minute as u64 * MINUTE, Done::default());
+        for one in next_use.take(minute) {
+            next_use.add(now + gap(&mut chance), one);
+            let Some(kind) = all[one].kind else { continue };
+            let issued = all[one].issued;
+            if is_due(Some(issued), Some(issued + LIVES[kind].2), now) {
+                let check_at = next_check(now, DAY, byte(&mut chance));
+                all[one] = Working { issued: now, check_at, ..all[one] };
+                next_check_of.add(check_at, one);
+                done.renewals[kind] += 1;
+            }
+        }
+        waiting.extend(next_check_of.take(minute));
+        let is_at_rest =
+            rests.is_some_and(|(from, hours)| (from..from + hours * 60).contains(&minute));
+        while !is_at_rest && done.checks < A_RUN {
+            let Some(one) = waiting.pop_front() else { break };
+            // A renewal may have put it off.
+            if all[one].check_at <= now {
+                let check_at = next_check(now, DAY, byte(&mut chance));
+                all[one] = Working { issued: now, check_at, ..all[one] };
+                next_check_of.add(check_at, one);
+                done.checks += 1;
+            }
+        }
+        done
+    };
+    (0..minutes).map(&mut run).collect()
+}
+
+/// The tries of connections whose platform is down for four days, by minute; and how many minutes after that all work again.
+/// `together`: all fail for the first time in the same minute, instead of in the course of a day.
+fn outage(connections: usize, together: bool) -> (Vec<usize>, usize) {
+    let mut chance = Chance(1);
+    let down = 4 * A_DAY;
+    let mut due = Calendar::new(5 * A_DAY);
+    let mut all = vec![Before::default(); connections];
+    for one in 0..connections {
+        due.add(if together { 0 } else { below(&mut chance, DAY) }, one);
+    }
+    let (mut waiting, mut tries, mut broken) = (VecDeque::new(), Vec::new(), connections);
+    for minute in 0..5 * A_DAY {
+        waiting.extend(due.take(minute));
+        let now = minute as u64 * MINUTE;
+        let some: Vec<usize> = waiting.drain(..waiting.len().min(A_RUN)).collect();
+        if minute >= down {
+            broken -= some.len();
+            if broken == 0 {
+                return (tries, minute - down);
+            }
+            continue;
+        }
+        tries.push(some.len());
+        for one in some {
+            let after = after_failure(all[one], Failure::Unavailable, None, now, byte(&mut chance));
+            assert_eq!(after.state, State::Degraded);
+            all[one].attempts = after.attempts;
+            due.add(after.next_attempt_at.unwrap(), one);
+        }
+    }
+    panic!("{broken} connections are never tried again");
+}
+
+/// The last day, and all of it.
+fn told(tries: &[usize]) -> [(usize, f64); 2] {
+    [unevenness(&tries[tries.len() - A_DAY..]), unevenness(tries)]
+}
+
+const PAUSE: usize = 6 * 60 + 72;
+
+#[test]
+fn checks_and_renewals_are_even() {
+    let minutes = days(100_000, 5, 4, None);
+    let checks: Vec<usize> = minutes.iter().map(|done| done.checks).collect();
+    let renewals: Vec<usize> = minutes.iter().map(|done| done.renewals.iter().sum()).collect();
+    assert!(unevenness(&checks).1 < 3.0, "{:?}", unevenness(&checks));
+    assert!(unevenness(&renewals[A_DAY..]).1 < 1.5, "{:?}", unevenness(&renewals[A_DAY..]));
+}
+
+#[test]
+fn tries_of_an_outage_are_spread() {
+    for together in [false, true] {
+        let (tries, recovered) = outage(20_000, together);
+        let [(_, last_day), (_, ever)] = told(&tries);
+        assert!(last_day <= 3.0 && (together || ever <= 3.0), "{last_day} {ever}");
+        assert!(recovered <= PAUSE + 1, "{recovered} minutes");
+    }
+}
+
+#[test]
+#[ignore = "prints the tables of the documentation"]
+fn tables() {
+    const MILLION: usize = 1_000_000;
+    println!(
+        "| a million connections | renewals a second | checks a second | busiest minute, renewals | busiest minute, checks |"
+    );
+    println!("|---|---|---|---|---|");
+    let line = |name: &str, minutes: &[Done]| {
+        let seconds = minutes.len() * 60;
+        let checks: Vec<usize> = minutes.iter().map(|done| done.checks).collect();
+        let renewals: Vec<usize> = minutes.iter().map(|done| done.renewals.iter().sum()).collect();
+        let busiest = |all: &[usize]| {
+            let (most, times) = unevenness(all);
+            if most == 0 { "–".to_owned() } else { format!("{most}, {times:.2} × the mean") }
+        };
+        let [renewed, checked] = [&renewals, &checks].map(|all| ratio(all.iter().sum(), seconds));
+        println!(
+            "| {name} | {renewed:.1} | {checked:.1} | {} | {} |",
+            busiest(&renewals),
+            busiest(&checks)
+        );
+    };
+    for uses in [0, 1, 5, 50] {
+        let minutes = days(MILLION, uses, 6, None);
+        line(&format!("each used {uses} times a day"), &minutes[3 * A_DAY..]);
+        if uses == 5 {
+            for (nth, (share, life, _)) in LIVES.iter().enumerate() {
+                let of_kind: usize =
+                    minutes[3 * A_DAY..].iter().map(|done| done.renewals[nth]).sum();
+                let a_second = ratio(of_kind, 3 * A_DAY * 60);
+                println!("| of these, {share} % whose tokens live {life} | {a_second:.1} | | | |");
+            }
+        }
+    }
+    let minutes = days(MILLION, 0, 6, Some((3 * A_DAY, 6)));
+    line("never used, after six hours without a run", &minutes[3 * A_DAY + 360..4 * A_DAY + 360]);
+    println!();
+    println!(
+        "| connections of a platform that is down for four days | tries a minute, last day | busiest minute, last day | busiest minute of all | all work again after |"
+    );
+    println!("|---|---|---|---|---|");
+    for (connections, together) in [
+        (1_000, false),
+        (2_000, false),
+        (10_000, false),
+        (100_000, false),
+        (MILLION, false),
+        (100_000, true),
+    ] {
+        let (tries, recovered) = outage(connections, together);
+        let mean = ratio(tries[3 * A_DAY..].iter().sum(), A_DAY);
+        let [(most, times), (ever, ever_times)] = told(&tries);
+        let how = if together { ", all failing in the same minute" } else { "" };
+        println!(
+            "| {connections}{how} | {mean:.1} | {most}, {times:.2} × the mean | {ever}, {ever_times:.2} × | {recovered} min |"
+        );
+    }
+}

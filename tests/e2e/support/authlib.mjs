@@ -1,0 +1,72 @@
+// A second authorization server, independent of the first: that of PyPI's Authlib, which keeps what it issues in memory. Each
+// refresh token works once.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
+import { root } from "../../../scripts/lib/paths.mjs";
+import { pythonPackages, pythonProgram } from "../../../scripts/setup/python.mjs";
+import { handedOut } from "./connecting.mjs";
+import { secrets } from "./http.mjs";
+
+const FOLDER = join("tests", "python");
+const CLIENT_SECRET = "a-secret_of.the~second-app-7Qx";
+secrets.add(CLIENT_SECRET);
+export const SECOND_CLIENT = { clientId: "second.app", clientSecret: CLIENT_SECRET, scopes: ["read", "write"] };
+
+/** The platforms that speak to this server: by Basic authentication and PKCE, as most do, and for the app itself. */
+export function secondPlatforms(origin) {
+  const ends = { tokenUrl: `${origin}/token`, revocationUrl: `${origin}/revoke` };
+  const users = { ...ends, authorizationUrl: `${origin}/authorize` };
+  const methods = {
+    "second-basic": { ...users, tokenAuth: "client_secret_basic", pkce: "S256" },
+    "second-post": users,
+    "second-app": { ...ends, grant: "client_credentials" },
+  };
+  return Object.fromEntries(Object.entries(methods).map(([name, auth]) => [name, { servers: [origin], auth }]));
+}
+
+export class SecondServer {
+  static async start() {
+    await pythonPackages("authlib", join(FOLDER, "authlib.txt"));
+    const second = new SecondServer();
+    const { clientId, scopes } = SECOND_CLIENT;
+    const script = join(root, FOLDER, "authorization_server.py");
+    const child = spawn(pythonProgram("authlib", "python"), [script, clientId, CLIENT_SECRET, ...scopes], {
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    [second.child, second.ended] = [child, once(child, "close")];
+    const failed = text(child.stderr);
+    const { value: port, done } = await createInterface({ input: child.stdout })[Symbol.asyncIterator]().next();
+    if (done) throw new Error(await failed);
+    second.origin = `http://127.0.0.1:${port}`;
+    return second;
+  }
+
+  /** Users may be sent back to this address only. */
+  async open(redirectUri) {
+    await fetch(`${this.origin}/redirect-uri`, { method: "PUT", body: redirectUri });
+  }
+
+  /**
+   * The kind of every token that it was asked to revoke, as the request named it. Notes what it has issued, which is sought in
+   * all that was written.
+   */
+  async revoked() {
+    const { issued, revoked } = await (await fetch(`${this.origin}/told`)).json();
+    for (const secret of issued) handedOut.add(secret);
+    return revoked;
+  }
+
+  /** Whose access token it is, by what is to be sent with requests; undefined when the server does not accept it. */
+  async whose(headers) {
+    const answer = await fetch(`${this.origin}/me`, { headers });
+    return answer.status === 200 ? (await answer.json()).name : undefined;
+  }
+
+  stop() {
+    this.child.kill();
+    return this.ended;
+  }
+}

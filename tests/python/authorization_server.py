@@ -1,0 +1,211 @@
+"""An authorization server of PyPI's Authlib, with one client and everything in memory. It prints its port.
+
+Each refresh token works once (RFC 6749, section 10.4). Who the user is, and whether they agree, is said in the address that
+the browser opens.
+"""
+
+import os
+import sys
+import time
+
+from authlib.integrations.flask_oauth2 import AuthorizationServer, ResourceProtector, current_token
+from authlib.oauth2.rfc6749 import AuthorizationCodeMixin, ClientMixin, TokenMixin, grants
+from authlib.oauth2.rfc6750 import BearerTokenValidator
+from authlib.oauth2.rfc7009 import RevocationEndpoint
+from authlib.oauth2.rfc7636 import CodeChallenge
+from flask import Flask, jsonify, request
+from werkzeug.serving import WSGIRequestHandler, make_server
+
+CODE_SECONDS = 60
+client_id, client_secret, *scopes = sys.argv[1:]
+redirect_uris, codes, tokens, issued, revoked = set(), {}, [], [], []
+
+
+class Client(ClientMixin):
+    def get_client_id(self):
+        return client_id
+
+    def get_default_redirect_uri(self):
+        return None
+
+    def get_allowed_scope(self, scope):
+        return " ".join(name for name in (scope or "").split() if name in scopes)
+
+    def check_redirect_uri(self, redirect_uri):
+        return redirect_uri in redirect_uris
+
+    def check_client_secret(self, secret):
+        return secret == client_secret
+
+    def check_endpoint_auth_method(self, method, endpoint):
+        return method in ("client_secret_basic", "client_secret_post")
+
+    def check_response_type(self, response_type):
+        return response_type == "code"
+
+    def check_grant_type(self, grant_type):
+        return True
+
+
+class Code(AuthorizationCodeMixin):
+    def __init__(self, code, asked, user):
+        self.code, self.user = code, user
+        self.redirect_uri, self.scope = asked.payload.redirect_uri, asked.payload.scope
+        self.code_challenge = asked.payload.data.get("code_challenge")
+        self.code_challenge_method = asked.payload.data.get("code_challenge_method")
+        self.expires_at = time.time() + CODE_SECONDS
+
+    def get_redirect_uri(self):
+        return self.redirect_uri
+
+    def get_scope(self):
+        return self.scope
+
+
+class Token(TokenMixin):
+    def __init__(self, answer, user):
+        self.access_token, self.refresh_token = answer["access_token"], answer.get("refresh_token")
+        self.scope, self.seconds, self.user = answer["scope"], answer["expires_in"], user
+        self.expires_at, self.ended = time.time() + self.seconds, False
+
+    def check_client(self, client):
+        return True
+
+    def get_scope(self):
+        return self.scope
+
+    def get_expires_in(self):
+        return self.seconds
+
+    def is_expired(self):
+        return time.time() > self.expires_at
+
+    def is_revoked(self):
+        return self.ended
+
+    def get_user(self):
+        return self.user
+
+    def get_client(self):
+        return client
+
+
+class AuthorizationCodeGrant(grants.AuthorizationCodeGrant):
+    TOKEN_ENDPOINT_AUTH_METHODS = ["client_secret_basic", "client_secret_post"]
+
+    def save_authorization_code(self, code, asked):
+        codes[code] = Code(code, asked, asked.user)
+        issued.append(code)
+
+    def query_authorization_code(self, code, client):
+        found = codes.get(code)
+        return found if found and found.expires_at > time.time() else None
+
+    def delete_authorization_code(self, authorization_code):
+        del codes[authorization_code.code]
+
+    def authenticate_user(self, authorization_code):
+        return authorization_code.user
+
+
+class RefreshTokenGrant(grants.RefreshTokenGrant):
+    TOKEN_ENDPOINT_AUTH_METHODS = ["client_secret_basic", "client_secret_post"]
+    INCLUDE_NEW_REFRESH_TOKEN = True
+
+    def authenticate_refresh_token(self, refresh_token):
+        return find(refresh_token=refresh_token)
+
+    def authenticate_user(self, refresh_token):
+        return refresh_token.user
+
+    def revoke_old_credential(self, refresh_token):
+        refresh_token.ended = True
+
+
+class ClientCredentialsGrant(grants.ClientCredentialsGrant):
+    TOKEN_ENDPOINT_AUTH_METHODS = ["client_secret_basic", "client_secret_post"]
+
+
+class Revocation(RevocationEndpoint):
+    CLIENT_AUTH_METHODS = ["client_secret_basic", "client_secret_post"]
+
+    def query_token(self, token_string, token_type_hint):
+        revoked.append(token_type_hint)
+        return find(access_token=token_string) or find(refresh_token=token_string)
+
+    def revoke_token(self, token, asked):
+        token.ended = True
+
+
+class Validator(BearerTokenValidator):
+    def authenticate_token(self, token_string):
+        return find(access_token=token_string)
+
+
+def find(**wanted):
+    """The token that is still good with this value."""
+    ((name, value),) = wanted.items()
+    return next((one for one in tokens if getattr(one, name) == value and not one.ended), None)
+
+
+def save_token(answer, asked):
+    tokens.append(Token(answer, asked.user))
+    issued.extend(value for name, value in answer.items() if name.endswith("_token"))
+
+
+# Everything here is on one machine, without TLS.
+os.environ["AUTHLIB_INSECURE_TRANSPORT"] = "1"
+app, client = Flask(__name__), Client()
+app.config["OAUTH2_REFRESH_TOKEN_GENERATOR"] = True
+server = AuthorizationServer(app, lambda asked: client if asked == client_id else None, save_token)
+server.register_grant(AuthorizationCodeGrant, [CodeChallenge()])
+server.register_grant(RefreshTokenGrant)
+server.register_grant(ClientCredentialsGrant)
+server.register_endpoint(Revocation)
+signed_in = ResourceProtector()
+signed_in.register_token_validator(Validator())
+
+
+@app.get("/authorize")
+def authorize():
+    agrees = request.args.get("allowed") != "false"
+    return server.create_authorization_response(grant_user=request.args.get("user") if agrees else None)
+
+
+@app.post("/token")
+def token():
+    return server.create_token_response()
+
+
+@app.post("/revoke")
+def revoke():
+    return server.create_endpoint_response(Revocation.ENDPOINT_NAME)
+
+
+@app.get("/me")
+@signed_in()
+def me():
+    return jsonify(name=current_token.user or client_id)
+
+
+@app.put("/redirect-uri")
+def open_to():
+    """Users may be sent back to this address."""
+    redirect_uris.add(request.get_data(as_text=True))
+    return "", 204
+
+
+@app.get("/told")
+def told():
+    """What it has issued, and the hints with which it was asked to revoke."""
+    return jsonify(issued=issued, revoked=revoked)
+
+
+class Quiet(WSGIRequestHandler):
+    def log(self, type, message, *args):
+        pass
+
+
+listening = make_server("127.0.0.1", 0, app, request_handler=Quiet)
+print(listening.port, flush=True)
+listening.serve_forever()
