@@ -132,7 +132,7 @@ export function consoleIntegrations(world) {
         `${PATH}?set=logn`,
         async (page) => {
           await page.getByText("The catalog has no platform “logn”").waitFor();
-          await page.getByRole("link", { name: "login", exact: true }).click();
+          await page.getByRole("dialog").getByRole("link", { name: "login", exact: true }).click();
           await form(page, "OAuth client for Login").getByLabel("Client ID").waitFor();
           await page.keyboard.press("Escape");
           await page.goto(`${world.connect.baseUrl}${PATH}?set=keyed`);

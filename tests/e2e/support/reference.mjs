@@ -5,11 +5,13 @@ import { cpSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { openapiDirectory, root } from "../../../scripts/lib/paths.mjs";
+import { agree } from "./connecting.mjs";
 import { Answer } from "./http.mjs";
 import { ALL, key, store } from "./keys.mjs";
 import { Description } from "./openapi.mjs";
 import { PLATFORMS, SESSION_SECRET, Server, VAULT_KEYS } from "./server.mjs";
 import { CONNECTIONS } from "./vault.mjs";
+import { Visitor } from "./visitor.mjs";
 import { State, build, cli, folder } from "./workspace.mjs";
 
 export const PROJECT = join(folder, "reference");
@@ -124,13 +126,21 @@ export class Reference {
     }
   }
 
-  /** Begins an attempt to connect, for which there must be an OAuth client; gives its id, as the samples have it. */
+  /** Begins an attempt to connect, for which there must be an OAuth client; gives its id, as the samples have it, and its link. */
   async attempt(caller) {
     const wish = { platform: "github", authMethod: "oauth2", identityType: "user" };
     const body = JSON.stringify({ ...wish, identity: `attempt-${(this.#made += 1)}` });
     const answer = await this.as(caller)("/v1/vault/connect", { method: "POST", body });
     assert.equal(answer.status, 202, answer.text);
-    return { ATTEMPT: answer.json.id };
+    return { ATTEMPT: answer.json.id, link: answer.json.authorizationUrl };
+  }
+
+  /** Makes an attempt to connect GitHub that its user declines there. */
+  async declined(caller) {
+    const { link } = await this.attempt(caller);
+    const visitor = new Visitor();
+    const state = new URL(await agree(visitor, link)).searchParams.get("state");
+    await visitor.get(`${this.address}/connect/callback?${new URLSearchParams({ error: "access_denied", state })}`);
   }
 
   /** Creates a webhook, in place of those that there are. */
@@ -150,9 +160,11 @@ export class Reference {
     // Who reports a state holds the credentials.
     if (id === "setConnectionState") return connection;
     await this.connect(caller, connection.ID);
+    if (id === "listAttempts") await this.declined(caller);
     // Storing credentials is a change of the connection.
     const { etag } = Object.fromEntries((await this.as(caller)(`${CONNECTIONS}/${connection.ID}`)).headers);
-    return { ...connection, ETAG: etag, ...(await this.attempt(caller)), ...webhook };
+    const { ATTEMPT } = await this.attempt(caller);
+    return { ...connection, ETAG: etag, ATTEMPT, ...webhook };
   }
 
   /** Runs a program in the project; gives what it prints, byte for byte. */
