@@ -3,9 +3,11 @@
 use std::any::Any;
 use std::borrow::Cow;
 use std::fmt;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::ops::Range;
+use std::pin::pin;
 use std::rc::Rc;
+use std::task::Poll;
 use std::time::Duration;
 
 use base64ct::{Base64UrlUnpadded, Encoding as _};
@@ -416,6 +418,21 @@ pub trait Patterns {
     /// Whether the whole text matches a pattern of ECMAScript, as in `OpenAPI` documents and in HTML. Returns `true` when the
     /// pattern can't be read: it then restricts nothing.
     fn is_match(&self, pattern: &str, text: &str) -> bool;
+}
+
+/// What a call returns. Returns `None` when that takes longer than `milliseconds`: the call is then given up, although what
+/// it asked for may still happen.
+pub async fn within<T>(
+    clock: &impl Clock,
+    milliseconds: u32,
+    call: impl Future<Output = T>,
+) -> Option<T> {
+    let (mut call, mut end) = (pin!(call), pin!(clock.sleep(milliseconds)));
+    poll_fn(|context| match call.as_mut().poll(context) {
+        Poll::Ready(returned) => Poll::Ready(Some(returned)),
+        Poll::Pending => end.as_mut().poll(context).map(|()| None),
+    })
+    .await
 }
 
 /// Work for later: each message is handed to another run of the service, at least once.

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use crate::access::usage::Use;
 use crate::ports::{
     Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Later, Outgoing,
-    Patterns, Ports, Random, RateLimit, ResultSet, RetryAfter, Statement, StorageError,
+    Patterns, Ports, Random, RateLimit, ResultSet, RetryAfter, Statement, StorageError, within,
 };
 use crate::webhooks::statements::is_due;
 
@@ -16,6 +16,10 @@ use crate::webhooks::statements::is_due;
 const TRIES: u32 = 3;
 /// Least milliseconds between the first and the second try of a batch; each later pause is twice as long.
 const PAUSE_MS: u32 = 40;
+/// Milliseconds after which storage, or the queue, is taken to give no answer.
+pub(super) const STORAGE_MS: u32 = 10_000;
+/// Milliseconds after which the rate limiter is taken to give no answer.
+const LIMITER_MS: u32 = 1000;
 
 /// Counts what a request asks of the ports behind it.
 pub struct Metered<'a, P> {
@@ -97,7 +101,10 @@ impl<P: Ports> Db for Metered<'_, P> {
         }
         loop {
             add(&self.db_calls, 1);
-            match self.ports.batch(statements.clone()).await {
+            let answer = within(self, STORAGE_MS, self.ports.batch(statements.clone())).await;
+            // No other try: the caller has waited long enough.
+            let answer = answer.ok_or_else(|| StorageError::new("D1: no answer in time"))?;
+            match answer {
                 // Nobody may take a missing result set for one without rows.
                 Ok(sets) if sets.len() != statements.len() => {
                     let cause =
@@ -203,15 +210,16 @@ impl<P: Later> Later for Metered<'_, P> {
     }
 }
 
-impl<P: Blobs> Blobs for Metered<'_, P> {
+impl<P: Blobs + Clock> Blobs for Metered<'_, P> {
     async fn get(&self, key: &str) -> Result<Option<Rc<dyn Blob>>, StorageError> {
         let mut tries = TRIES;
         loop {
             add(&self.blob_reads, 1);
             tries = tries.saturating_sub(1);
-            match self.ports.get(key).await {
-                Err(_) if tries > 0 => {}
-                answer => return answer,
+            match within(self, STORAGE_MS, self.ports.get(key)).await {
+                Some(Err(_)) if tries > 0 => {}
+                Some(answer) => return answer,
+                None => return Err(StorageError::new(format!("KV, `{key}`: no answer in time"))),
             }
         }
     }
@@ -265,8 +273,9 @@ impl<P: Patterns> Patterns for Metered<'_, P> {
     }
 }
 
-impl<P: RateLimit> RateLimit for Metered<'_, P> {
+impl<P: RateLimit + Clock> RateLimit for Metered<'_, P> {
     async fn allow(&self, caller: &str) -> Result<(), RetryAfter> {
-        self.ports.allow(caller).await
+        // A limiter that is out of order must not take the service down.
+        within(self, LIMITER_MS, self.ports.allow(caller)).await.unwrap_or(Ok(()))
     }
 }

@@ -21,7 +21,7 @@ use crate::access::usage::Usage;
 use crate::access::{Caller, Principal, Shard};
 use crate::call::headers::SOURCE;
 use crate::catalog::cache::CatalogCache;
-use crate::ports::{Db, Ports, ResultSet};
+use crate::ports::{Db, Ports, RateLimit, ResultSet};
 use crate::terms::Scopes;
 
 /// Tells browsers to use HTTPS only for this host, for a year after each answer (RFC 6797).
@@ -239,7 +239,7 @@ async fn answer<P: Ports>(
     };
     let allowed = match allowed {
         Ok(endpoint) => {
-            let rate = ports.allow(&caller.rate_key().to_string()).await;
+            let rate = metered.allow(&caller.rate_key().to_string()).await;
             rate.map(|()| endpoint).map_err(|wait| Problem::too_often(caller.noun(), wait))
         }
         refused => refused,

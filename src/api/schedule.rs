@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::cost::Metered;
+use super::cost::{Metered, STORAGE_MS};
 use super::credentials::check::{AT_ONCE, Due, HANDED_MS, check_all};
 use super::handle::Service;
 use super::problem::Problem;
@@ -12,7 +12,7 @@ use super::webhooks::deliver::{self, deliver};
 use crate::events::statements::prune;
 use crate::json;
 use crate::lifecycle::statements::hand_over;
-use crate::ports::{Db, Ports, Queue, Statement, all_rows, first_row};
+use crate::ports::{Clock, Db, Ports, Queue, Statement, StorageError, all_rows, first_row, within};
 use crate::webhooks::attempt::PAUSES_MS;
 use crate::webhooks::statements::count_due;
 
@@ -54,7 +54,7 @@ pub async fn run<P: Ports + Queue>(service: &Service, ports: &P) -> Result<Vec<S
     let first = take(&metered, now, AT_ONCE, Some(prune(oldest))).await?;
     // Without a queue, each minute does what one run can.
     let is_handful =
-        first.len() < AT_ONCE || !ports.enqueue(messages(&first), Duration::ZERO).await?;
+        first.len() < AT_ONCE || !enqueue(ports, messages(&first), Duration::ZERO).await?;
     let mut faults = Vec::new();
     // A revocation takes as many subrequests as a check; together they leave room for deliveries below the 50 of
     // Cloudflare's free plan.
@@ -84,7 +84,7 @@ async fn hand_out<P: Ports + Queue>(
         let due = take(metered, now, PORTION, None).await?;
         let messages = messages(&due);
         for some in messages.chunks(MESSAGES) {
-            ports.enqueue(some.to_vec(), Duration::ZERO).await?;
+            enqueue(ports, some.to_vec(), Duration::ZERO).await?;
         }
         if due.len() < PORTION {
             break;
@@ -96,13 +96,13 @@ async fn hand_out<P: Ports + Queue>(
 /// Attempts the deliveries that are due: a handful at once, more through the queue.
 async fn sweep<P: Ports + Queue>(service: &Service, ports: &P) -> Result<Vec<String>, Problem> {
     let most = MESSAGES.saturating_mul(deliver::AT_ONCE);
-    let sets = ports.batch(vec![count_due(ports.now(), most as u64)]).await?;
+    let sets = Metered::new(ports).batch(vec![count_due(ports.now(), most as u64)]).await?;
     let due = first_row::<Count>(&sets, 0)?.map_or(0, |count| count.total);
     // This run does the first handful.
     let others = due.div_ceil(deliver::AT_ONCE).saturating_sub(1);
     if others > 0 {
         let message = json::text(&Message::Deliver());
-        ports.enqueue(vec![message; others], Duration::ZERO).await?;
+        enqueue(ports, vec![message; others], Duration::ZERO).await?;
     }
     if due > 0 { deliver_due(service, ports).await } else { Ok(Vec::new()) }
 }
@@ -120,12 +120,22 @@ pub async fn deliver_due<P: Ports + Queue>(
     let message = || vec![json::text(&Message::Deliver())];
     // The queue only hastens: the next run of the schedule finds what it does not do.
     if done.attempted == deliver::AT_ONCE {
-        ports.enqueue(message(), Duration::ZERO).await?;
+        enqueue(ports, message(), Duration::ZERO).await?;
     }
     if done.retries_soon {
-        ports.enqueue(message(), FIRST_PAUSE).await?;
+        enqueue(ports, message(), FIRST_PAUSE).await?;
     }
     Ok(done.faults)
+}
+
+/// Sends messages to the queue. Returns `false` when there is none.
+async fn enqueue<P: Clock + Queue>(
+    ports: &P,
+    messages: Vec<String>,
+    delay: Duration,
+) -> Result<bool, StorageError> {
+    let sent = within(ports, STORAGE_MS, ports.enqueue(messages, delay)).await;
+    sent.unwrap_or_else(|| Err(StorageError::new("queue: no answer in time")))
 }
 
 /// Takes what is due.

@@ -5,7 +5,6 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::env;
 use std::future::poll_fn;
-use std::mem;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -461,19 +460,25 @@ fn write_json(json: &mut String, value: ValueRef<'_>) {
     }
 }
 
+/// Waits until it is polled for the `nth` time.
+async fn nth_poll(nth: u32) {
+    let mut left = nth;
+    poll_fn(|context| {
+        left -= 1;
+        context.waker().wake_by_ref();
+        if left == 0 { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+}
+
 impl Blobs for World {
     async fn get(&self, key: &str) -> Result<Option<Rc<dyn Blob>>, StorageError> {
         self.blob_reads.borrow_mut().push(key.to_owned());
         if self.blobs_pending.replace(self.blobs_pending.get() + 1) == 0 {
             self.blob_waits.set(self.blob_waits.get() + 1);
         }
-        // Answers on the second poll, as storage would: concurrent reads are in flight together.
-        let mut was_polled = false;
-        poll_fn(|context| {
-            context.waker().wake_by_ref();
-            if mem::replace(&mut was_polled, true) { Poll::Ready(()) } else { Poll::Pending }
-        })
-        .await;
+        // As storage would: concurrent reads are in flight together.
+        nth_poll(2).await;
         self.blobs_pending.set(self.blobs_pending.get() - 1);
         if self.blob_failures.get() > 0 {
             self.blob_failures.set(self.blob_failures.get() - 1);
@@ -536,7 +541,9 @@ impl Clock for World {
         self.now.get()
     }
 
+    /// Takes longer than any read.
     async fn sleep(&self, milliseconds: u32) {
+        nth_poll(3).await;
         self.slept.borrow_mut().push(milliseconds);
     }
 }

@@ -13,7 +13,7 @@ use crate::connect::filled::Filled;
 use crate::credentials::held::Held;
 use crate::json;
 use crate::lifecycle::machine::{Failure, PROBE_MS, after_failure};
-use crate::lifecycle::renewal::{WAIT_MS, is_valid, next_check};
+use crate::lifecycle::renewal::{LEASE_MS, WAIT_MS, is_valid, next_check};
 use crate::lifecycle::row::HeldRow;
 use crate::lifecycle::statements::{Breaker, Renewed, RowOf, Why};
 use crate::oauth::token::TokenEndpoint;
@@ -180,7 +180,7 @@ pub async fn renew<P: Ports>(
             if renewal.client.as_ref().is_some_and(|client| client.rejected_since.is_some()) {
                 batch.extend(renewal.breaker().map(|breaker| breaker.close()));
             }
-            let sets = insist(ports, batch).await?;
+            let sets = insist(ports, batch, renewal.now.saturating_add(LEASE_MS)).await?;
             let found = first_row::<HeldRow>(&sets, 2)?.ok_or_else(Problem::no_connection)?;
             let held = renewal.open(&found)?;
             Ok((found, held))
@@ -220,15 +220,17 @@ pub async fn renew<P: Ports>(
 }
 
 /// Writes what the platform gave and will not give again: the old refresh token may be spent by now. Storage that is in
-/// trouble is asked again, for a few seconds. What was written already is not written twice, since it names the version.
+/// trouble is asked again, for a few seconds, or, if it hangs, until the lease ends. What was written already is not
+/// written twice, since it names the version.
 async fn insist<P: Ports>(
     ports: &Metered<'_, P>,
     statements: Vec<Statement>,
+    lease_end: u64,
 ) -> Result<Vec<ResultSet>, StorageError> {
     let mut pause = PAUSE_MS;
     loop {
         match ports.batch(statements.clone()).await {
-            Err(_) if pause <= LAST_PAUSE_MS => ports.sleep(pause).await,
+            Err(_) if pause <= LAST_PAUSE_MS && ports.now() < lease_end => ports.sleep(pause).await,
             result => return result,
         }
         pause = pause.saturating_mul(2);

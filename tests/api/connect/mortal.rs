@@ -29,26 +29,33 @@ pub struct Mortal<'a> {
     world: &'a World,
     death: Option<Death>,
     steps: Cell<u32>,
+    is_dead: Cell<bool>,
     /// What every random byte is that is drawn alone.
     byte: Option<u8>,
 }
 
 impl<'a> Mortal<'a> {
     pub fn new(world: &'a World, death: Option<Death>, byte: Option<u8>) -> Self {
-        Self { world, death, steps: Cell::new(0), byte }
+        Self { world, death, steps: Cell::new(0), is_dead: Cell::new(false), byte }
     }
 
     async fn step<T>(&self, work: impl Future<Output = T>) -> T {
         let nth = self.steps.replace(self.steps.get() + 1);
         let Some(Death { step, does_the_last }) = self.death else { return work.await };
         if nth > step || (nth == step && !does_the_last) {
-            pending::<()>().await;
+            self.die().await;
         }
         let done = work.await;
         if nth == step {
-            pending::<()>().await;
+            self.die().await;
         }
         done
+    }
+
+    /// Nothing happens any more, and no time passes.
+    async fn die(&self) {
+        self.is_dead.set(true);
+        pending::<()>().await;
     }
 }
 
@@ -102,6 +109,9 @@ impl Clock for Mortal<'_> {
     }
 
     async fn sleep(&self, milliseconds: u32) {
+        if self.is_dead.get() {
+            pending::<()>().await;
+        }
         self.world.sleep(milliseconds).await;
     }
 }

@@ -72,6 +72,9 @@ const VALUES: [Value; 7] = [
     Value::Swapped,
 ];
 
+/// How many milliseconds a request may wait for storage that does not answer: longest with new tokens in hand.
+const MOST_MS: u32 = 41_000;
+
 const JSON: (&str, &str) = ("content-type", "application/json");
 const HTML: (&str, &str) = ("content-type", "text/html");
 
@@ -117,16 +120,19 @@ fn troubles(at: usize, call: Call) -> Vec<Trouble> {
             let misreports =
                 (0..statements).flat_map(|nth| ROWS.map(|rows| Fault::Misreports(nth, rows)));
             lost.chain(refused)
+                .chain([Fault::Hangs, Fault::HangsAfter].into_iter().flat_map(both))
                 .chain([Fault::SaysNothing].into_iter().chain(misreports).map(once))
                 .collect()
         }
         Call::Value => {
             let damages = VALUES.map(Fault::Damages);
-            [Fault::Unreadable].into_iter().chain(damages).flat_map(both).collect()
+            [Fault::Unreadable, Fault::Hangs].into_iter().chain(damages).flat_map(both).collect()
         }
         Call::Platform => PLATFORMS.into_iter().flat_map(both).collect(),
-        Call::Queue => [Fault::Rejects, Fault::HasNone].into_iter().flat_map(both).collect(),
-        Call::Limit => vec![once(Fault::Limits)],
+        Call::Queue => {
+            [Fault::Rejects, Fault::HasNone, Fault::Hangs].into_iter().flat_map(both).collect()
+        }
+        Call::Limit => vec![once(Fault::Limits), once(Fault::Hangs)],
     }
 }
 
@@ -198,10 +204,15 @@ impl Proof {
         let api = &mut case.api;
         start.again(&mut api.world);
         api.service = Service::new((case.config)());
+        api.world.slept.take();
         let faulty = Faulty::new(&api.world, Some(trouble));
         let response = answer(api, &faulty, &case.request);
         let api = &case.api;
         let mut wrong = Vec::new();
+        let waited: u32 = api.world.slept.take().iter().sum();
+        if waited > MOST_MS {
+            wrong.push(format!("answered after {waited} ms"));
+        }
         let is_right = response.status == clean.status && response.body == clean.body;
         if !is_right && !is_honest(case, &trouble, clean, &response) {
             wrong.push(format!("{} {}", response.status, String::from_utf8_lossy(&response.body)));

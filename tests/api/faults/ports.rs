@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::future::pending;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -58,6 +59,10 @@ pub enum Fault {
     Refuses(&'static str),
     /// D1 does what it was asked, and reports this.
     Forgets(&'static str),
+    /// Nothing is done, and no answer ever comes.
+    Hangs,
+    /// D1 does what it was asked, and no answer ever comes.
+    HangsAfter,
     /// D1 does what it was asked, and returns no result sets.
     SaysNothing,
     /// D1 does what it was asked, and the rows of one statement are damaged.
@@ -168,9 +173,13 @@ impl Db for Faulty<'_> {
         if let Some(Fault::Refuses(report)) = fault {
             return Err(StorageError::of_d1(report));
         }
+        if fault == Some(Fault::Hangs) {
+            return pending().await;
+        }
         let mut sets = self.world.batch(statements).await?;
         self.note();
         match fault {
+            Some(Fault::HangsAfter) => return pending().await,
             Some(Fault::Forgets(report)) => return Err(StorageError::of_d1(report)),
             Some(Fault::SaysNothing) => sets.clear(),
             Some(Fault::Misreports(nth, rows)) => {
@@ -216,6 +225,9 @@ impl Blobs for Faulty<'_> {
         let fault = self.meets(Call::Value);
         if fault == Some(Fault::Unreadable) {
             return Err(StorageError::new("KV GET failed: 500 Internal Server Error"));
+        }
+        if fault == Some(Fault::Hangs) {
+            return pending().await;
         }
         let Some(value) = self.world.get(key).await? else { return Ok(None) };
         let mut bytes = value.read(0..value.size()).unwrap();
@@ -273,6 +285,7 @@ impl Queue for Faulty<'_> {
         match self.meets(Call::Queue) {
             Some(Fault::Rejects) => Err(StorageError::new("queue: Queue send failed: 500")),
             Some(Fault::HasNone) => Ok(false),
+            Some(Fault::Hangs) => pending().await,
             _ => self.world.enqueue(messages, delay).await,
         }
     }
@@ -282,6 +295,7 @@ impl RateLimit for Faulty<'_> {
     async fn allow(&self, caller: &str) -> Result<(), RetryAfter> {
         match self.meets(Call::Limit) {
             Some(Fault::Limits) => Err(RetryAfter(60)),
+            Some(Fault::Hangs) => pending().await,
             _ => self.world.allow(caller).await,
         }
     }
@@ -294,6 +308,11 @@ impl Clock for Faulty<'_> {
 
     async fn sleep(&self, milliseconds: u32) {
         self.world.sleep(milliseconds).await;
+        // What is written later would differ by the time. But who is never answered writes nothing more.
+        let hangs = |trouble: &Trouble| matches!(trouble.fault, Fault::Hangs | Fault::HangsAfter);
+        if self.trouble.as_ref().is_some_and(|trouble| trouble.lasts && hangs(trouble)) {
+            self.world.wait(milliseconds.into());
+        }
     }
 }
 

@@ -87,11 +87,12 @@ fn troubles(at: usize, call: Call) -> Vec<Trouble> {
             ]
             .into_iter()
             .flat_map(|report| [Fault::Refuses(report), Fault::Forgets(report)]);
-            misread.chain(reported).chain([Fault::SaysNothing]).collect()
+            let others = [Fault::SaysNothing, Fault::Hangs, Fault::HangsAfter];
+            misread.chain(reported).chain(others).collect()
         }
-        Call::Value => vec![Fault::Unreadable],
+        Call::Value => vec![Fault::Unreadable, Fault::Hangs],
         Call::Platform => PLATFORMS.to_vec(),
-        Call::Queue => vec![Fault::Rejects, Fault::HasNone],
+        Call::Queue => vec![Fault::Rejects, Fault::HasNone, Fault::Hangs],
         Call::Limit => Vec::new(),
     };
     let both = |fault| [false, true].map(|lasts| Trouble { fault, at, call, lasts });
