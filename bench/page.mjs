@@ -3,10 +3,11 @@ import { barChart } from "./chart.mjs";
 import { coldTables, verdict } from "./cold.mjs";
 import { importRatio, importTable } from "./import.mjs";
 import { markdown, measuredOn, median } from "./report.mjs";
+import { sealingNotes, sealingTable } from "./sealing.mjs";
 import { summary, warmTable } from "./warm.mjs";
 import { LARGE } from "./world.mjs";
 
-const NAMES = ["cold", "warm", "import", "vault", "proxy", "console"];
+const NAMES = ["cold", "warm", "import", "vault", "proxy", "console", "sealing"];
 
 const HEAD = `# Benchmarks
 
@@ -41,6 +42,7 @@ npm run bench:catalog    # warm requests, and the import
 npm run bench:vault      # what requests to the vault read, at three sizes
 npm run bench:proxy      # a call that is passed on to a platform
 npm run bench:console    # what the console weighs, and when a phone can use it
+npm run bench:sealing    # sealing and opening credentials, by RustCrypto and by WebCrypto
 \`\`\`
 
 The Workers run on workerd itself, in a process each, with nothing between them and the client. Workers KV and D1 are served by
@@ -148,6 +150,22 @@ them. Medians of ${rounds.length} rounds. ${measuredOn()}
 ${markdown(importTable(rounds))}
 
 The import takes ${ratio.toFixed(2)} of the time of the bare parse.${ratio < 0.5 ? "" : " **It should take less than half.**"}`;
+  return { text };
+}
+
+export function sealingSection(measured, samples) {
+  const text = `## Sealing
+
+What it costs to seal the credentials of a connection, and to open them: by the service's own code, which is RustCrypto compiled to
+WebAssembly as the Worker is, and by WebCrypto, which JavaScript calls here and would also have to be called from WebAssembly. Both
+derive the key, and each opens what the other has sealed. "First" is what the first request of a new isolate takes more than one that
+does nothing. Medians of ${samples}; in brackets, between what half of them lie. ${measuredOn()}
+
+${markdown(sealingTable(measured))}
+
+${sealingNotes(measured)}
+
+The service uses RustCrypto: [the code](../src/credentials/seal.rs) says why.`;
   return { text };
 }
 

@@ -84,7 +84,7 @@ async function build(wasm) {
 }
 
 /** Gives the path of the compiled module. */
-function compileTo(wasm, wanted, detail) {
+function compileTo(wasm, wanted, detail, more = {}) {
   const env = {
     ...wasmCargoEnvironment(wasm),
     // A part of the ETags: another build may render the same rows in another way.
@@ -92,8 +92,15 @@ function compileTo(wasm, wanted, detail) {
     // Has `#[wasm_bindgen]` use js-sys's futures, as the crate `worker` does.
     WASM_BINDGEN_USE_JS_SYS: "1",
   };
-  return compile({ feature: "worker", profile: "release", env, detail });
+  return compile({ feature: "worker", profile: "release", env, detail, ...more });
 }
+
+/** Compiles an example of the crate as the Worker is compiled. Gives the path of the module. */
+export const compileExample = (wasm, example, detail) =>
+  compileTo(wasm, fingerprint(INPUTS, [JSON.stringify(wasm)]), detail, { example });
+
+/** Optimizes a module as the Worker's is. */
+export const optimizeWorker = (from, to) => optimize(from, to, OPTIMIZATION);
 
 async function make(wasm, wanted, detail) {
   const module = await compileTo(wasm, wanted, detail);
@@ -102,15 +109,15 @@ async function make(wasm, wanted, detail) {
   mkdirSync(done, { recursive: true });
   await writeGlue("worker", module, work);
   await Promise.all([
-    optimize(join(work, "index_bg.wasm"), join(done, "index_bg.wasm"), OPTIMIZATION),
-    bundle(join(work, "index.js"), join(done, "index.js")),
+    optimizeWorker(join(work, "index_bg.wasm"), join(done, "index_bg.wasm")),
+    bundleWorker(join(root, "src", "edge", "entry.js"), join(work, "index.js"), join(done, "index.js")),
   ]);
   rmSync(out, { recursive: true, force: true });
   renameSync(done, out);
 }
 
-/** The entry and its glue in one file. */
-async function bundle(glue, outfile) {
+/** An entry and its glue in one file; `more` are further aliases. */
+export async function bundleWorker(entry, glue, outfile, more = {}) {
   // Imported here: before the set-up there may be no such package.
   const { build: esbuild } = await import("esbuild");
   const text = readFileSync(glue, "utf8");
@@ -119,7 +126,7 @@ async function bundle(glue, outfile) {
   if (plain === text) throw new Problem("The Worker's glue has no `import source`: has wasm-bindgen changed?");
   writeFileSync(glue, plain);
   await esbuild({
-    ...{ entryPoints: [join(root, "src", "edge", "entry.js")], outfile, alias: { glue }, absWorkingDir: root },
+    ...{ entryPoints: [entry], outfile, alias: { glue, ...more }, absWorkingDir: root },
     ...{ bundle: true, format: "esm", minify: true, external: ["./index_bg.wasm"] },
   });
 }

@@ -27,15 +27,18 @@ export function wasmCargoEnvironment(wasm, flags = ["-Ctarget-feature=+simd128"]
 }
 
 /**
- * Compiles the crate with one of its features; gives the path of the module.
- * @param {{ feature: "worker" | "client", profile: string, env: object, detail: (text: string) => void }} options
+ * Compiles the crate, or an example, with one of its features; gives the path of the module.
+ * @param {{ feature: "worker" | "client", profile: string, example?: string, env: object, detail: (text: string) => void }}
+ *   options
  */
-export async function compile({ feature, profile, env, detail }) {
-  await run("cargo", ["build", "--lib", "--profile", profile, "--features", feature, "--target", TARGET], {
+export async function compile({ feature, profile, example, env, detail }) {
+  const what = example ? ["--example", example] : ["--lib"];
+  await run("cargo", ["build", ...what, "--profile", profile, "--features", feature, "--target", TARGET], {
     detail,
     env,
   });
-  return join(env.CARGO_TARGET_DIR, TARGET, profile, "connector_vault.wasm");
+  const place = join(env.CARGO_TARGET_DIR, TARGET, profile);
+  return example ? join(place, "examples", `${example}.wasm`) : join(place, "connector_vault.wasm");
 }
 
 /**

@@ -5,54 +5,31 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import * as webcrypto from "../../bench/webcrypto.mjs";
 import { root } from "../lib/paths.mjs";
 
-const FORMAT = "connector-vault/credentials/v1";
-const NONCE_LENGTH = 12;
 const FILE = join(root, "tests", "fixtures", "sealed.json");
 const { keys, cases } = JSON.parse(readFileSync(FILE, "utf8"));
-const { subtle } = crypto;
 
-/** The parts, each after its length in eight bytes. */
-function apart(...parts) {
-  const pieces = parts.map((part) => Buffer.from(part));
-  return Buffer.concat(
-    pieces.flatMap((piece) => {
-      const length = Buffer.alloc(8);
-      length.writeBigUInt64BE(BigInt(piece.length));
-      return [length, piece];
-    }),
-  );
-}
-
-/** The key of an account and an environment, and what a text is sealed with there. */
-async function cipher(keyId, { account, environment, kind, id }, iv) {
+/** The bytes of one of the keys. */
+function master(keyId) {
   const [, base64] = keys
     .split(",")
     .map((entry) => entry.split(":"))
     .find(([known]) => known === keyId);
-  const master = await subtle.importKey("raw", Buffer.from(base64, "base64"), "HKDF", false, ["deriveKey"]);
-  const hkdf = {
-    ...{ name: "HKDF", hash: "SHA-256", salt: new Uint8Array() },
-    info: apart(FORMAT, account, environment),
-  };
-  const algorithm = { name: "AES-GCM", length: 256 };
-  const key = await subtle.deriveKey(hkdf, master, algorithm, false, ["encrypt", "decrypt"]);
-  const additionalData = apart(FORMAT, keyId, account, environment, kind, id);
-  return [{ name: "AES-GCM", iv, additionalData, tagLength: 128 }, key];
+  return Buffer.from(base64, "base64");
 }
 
-async function seal({ key, place, nonce, plain }) {
-  const iv = Buffer.from(nonce, "base64");
-  const text = await subtle.encrypt(...(await cipher(key, place, iv)), Buffer.from(plain));
-  return `${key}.${Buffer.concat([iv, Buffer.from(text)]).toString("base64url")}`;
+async function seal({ key: keyId, place, nonce, plain }) {
+  const key = await webcrypto.derive(master(keyId), place);
+  const bytes = await webcrypto.seal(key, keyId, place, Buffer.from(nonce, "base64"), Buffer.from(plain));
+  return `${keyId}.${Buffer.from(bytes).toString("base64url")}`;
 }
 
 async function open({ place, sealed }) {
   const [keyId, text] = sealed.split(".");
-  const bytes = Buffer.from(text, "base64url");
-  const parameters = await cipher(keyId, place, bytes.subarray(0, NONCE_LENGTH));
-  return Buffer.from(await subtle.decrypt(...parameters, bytes.subarray(NONCE_LENGTH))).toString();
+  const key = await webcrypto.derive(master(keyId), place);
+  return Buffer.from(await webcrypto.open(key, keyId, place, Buffer.from(text, "base64url"))).toString();
 }
 
 describe("what the vault seals", () => {
