@@ -21,7 +21,7 @@ const TARGET = ["--target", "wasm32-unknown-unknown"];
 const NATIVE = [[], ["--features", "cli"]];
 // The parts of the API's tests that are about what an account has: they pass in each database.
 const OF_ACCOUNTS = ["access", "call", "connect", "keys", "sessions", "tokens", "usage", "vault", "webhooks"];
-const WASM = { worker: ["--lib"], client: ["--lib", "--test", "client"] };
+const WASM = { worker: ["--lib", "--example", "sealing"], client: ["--lib", "--test", "client"] };
 const E2E = join("tests", "e2e");
 // Those that take longest, longest first: what starts last should not be what everybody waits for.
 const LONG = [

@@ -7,9 +7,10 @@
 //! nonce. An account whose 100,000 connections are renewed every hour takes five years to get there; a new first key
 //! starts anew.
 //!
-//! **Not `WebCrypto`**, which only has promises: a call here is a plain function, and faster. On workerd, to open 1 KB takes
-//! 0.025 ms, and 0.1 ms by `WebCrypto`. In a new isolate it is 1.8 ms and 1.0 ms, of which the former is the time to
-//! compile it: none is left once an isolate has rehearsed it while it started.
+//! **Not `WebCrypto`**, which only has promises: a call here is a plain function, the same in native tests, and costs about
+//! as much. `npm run bench:sealing`: to open 1 KB takes 0.06 ms, and 0.04 ms by `WebCrypto`, if JavaScript calls it. In a new
+//! isolate it takes 0.3 ms, and 0.7 ms by `WebCrypto`; it would be 3 ms if the isolate had not rehearsed it while it started.
+//! Alone, it is a module of 23 KB gzipped.
 
 use std::fmt;
 

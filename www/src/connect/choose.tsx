@@ -61,7 +61,7 @@ export function Choose({ session: { service, may }, app, say, onChoose, onFail }
           </ul>
         </section>
       )}
-      <SearchField label="Search" placeholder="GitHub, Slack, Stripe …" value={q} onChange={setQ} />
+      <SearchField label="Search" placeholder="Name of a platform" value={q} onChange={setQ} />
       {found === undefined ? (
         <p class="wait" role="status">
           Loading …

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { Step } from "./step";
-import { type Trouble, type Turn, capital } from "./words";
+import { NAMELESS, type Trouble, type Turn, capital } from "./words";
 
 /** What has happened, whose turn it is, and what to do. */
 export function Failed({ trouble, app, children }: { trouble: Trouble; app: string; children: ComponentChildren }) {
@@ -48,10 +48,12 @@ export const ENDS = {
 export type End = keyof typeof ENDS;
 
 export function Ended({ end, app, children }: { end: End; app: string; children?: ComponentChildren }) {
+  // Whoever reads this may see nothing else of the app.
+  const origin = app === NAMELESS ? "the app" : app;
   const text = {
-    missing: `Leaving or reloading it clears what it had. Go back to ${app} and open it there.`,
-    damaged: `Part of it is missing or was changed. Go back to ${app} and open it there.`,
-    expired: `For your safety, it works for a short time only. Go back to ${app} and open it again.`,
+    missing: `Leaving or reloading it clears what it had. Go back to ${origin} and open it there.`,
+    damaged: `Part of it is missing or was changed. Go back to ${origin} and open it there.`,
+    expired: `For your safety, it works for a short time only. Go back to ${origin} and open it again.`,
     forbidden: `${capital(app)} created it for something else. Tell the people behind ${app}: the token needs the scopes connections:connect and catalog:read.`,
   }[end];
   return (

@@ -14,7 +14,7 @@ import { isAway, isForApp } from "./methods";
 import { ServiceError, isExpired } from "./service";
 import { type Session, openSession } from "./session";
 import { Step } from "./step";
-import { type Names, type Trouble, capital, troubleOf, troubleOfAttempt } from "./words";
+import { NAMELESS, type Names, type Trouble, capital, troubleOf, troubleOfAttempt } from "./words";
 
 /** What is to be connected: a platform, or a connection to it anew. */
 interface Target {
@@ -38,7 +38,7 @@ export function ConnectWindow({ opening }: { opening: Opening }) {
   const [view, setView] = useState<View>({ is: "opening" });
   const [said, say] = useState("");
   const isThere = useRef(true);
-  const app = look?.name ?? "this app";
+  const app = look?.name ?? NAMELESS;
   // For what has begun before the app's name was known.
   const appName = useRef(app);
   appName.current = app;

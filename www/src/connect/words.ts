@@ -6,9 +6,12 @@ import { ServiceError } from "./service";
 /** Who are involved, by name. */
 export interface Names {
   platform: string;
-  /** The app, or "this app". */
+  /** The app, or `NAMELESS`. */
   app: string;
 }
+
+/** What the app is called whose operator has given it no name. */
+export const NAMELESS = "this app";
 
 /** Who can do something about a failure: the user, whoever runs the app, or nobody for now. */
 export type Turn = "user" | "app" | "nobody";
@@ -71,7 +74,7 @@ function toldOf(code: string, { platform, app }: Names): Told | undefined {
     case "connection_exists":
       return [
         `${platform} is already connected`,
-        "You can reconnect it, for example with another password or key.",
+        `You can reconnect it, for example after a change at ${platform}.`,
         "user",
       ];
     case "connection_not_found":
