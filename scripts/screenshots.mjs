@@ -29,7 +29,15 @@ const VIEWS = {
   connector: { path: "/connectors/github?method=POST&q=pull+request" },
   action: { path: "/connectors/github/actions/pullsCreate" },
   connections: { path: "/connections?platform=github" },
-  connection: { path: "/connections?platform=github", then: (page) => page.locator("tbody a").first().click() },
+  connection: {
+    path: "/connections?platform=github",
+    then: async (page) => {
+      await page.locator("tbody a").first().click();
+      // What is not loaded yet has a grey box in its place.
+      await page.getByRole("dialog").locator("dl").first().waitFor();
+      await page.locator(".skeleton").first().waitFor({ state: "hidden" });
+    },
+  },
   "new-connection": {
     path: "/connections?platform=github",
     then: (page) => page.getByRole("button", { name: "New connection" }).click(),

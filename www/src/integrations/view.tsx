@@ -22,7 +22,7 @@ import "./integrations.css";
 
 const PATH = "/integrations";
 const NAMES = ["set", "new"] as const;
-const FIRST_MISSING = 8;
+const FIRST_MISSING = 9;
 
 const heading = () => document.querySelector<HTMLElement>("h1");
 
