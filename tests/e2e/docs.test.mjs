@@ -19,6 +19,7 @@ import { bodyOf, expectPrinted, expectShown, expectShownAnswer } from "./support
 import { Shell } from "./support/shell.mjs";
 import { build, cli, folder, State } from "./support/workspace.mjs";
 import { commands, expectCommand } from "./support/docs-commands.mjs";
+import { connectingForReal } from "./suites/docs-connecting.mjs";
 import { npmStart } from "./suites/docs-start.mjs";
 import { backupAndRestore } from "./suites/docs-backup.mjs";
 import { figures } from "./suites/docs-figures.mjs";
@@ -284,6 +285,7 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
   });
 
   npmStart(world);
+  connectingForReal(world, env);
   backupAndRestore();
   figures(world);
   links();

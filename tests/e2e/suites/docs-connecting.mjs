@@ -1,0 +1,78 @@
+// The window to connect, with connectors of the catalog that `npm start` serves. None of these platforms has a request that
+// shows whether credentials work, so nothing leaves this machine.
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { launch, open } from "../support/browser.mjs";
+import { entered, heading } from "../support/connect.mjs";
+
+const IDENTITY = "somebody@example.com";
+/** By platform: its name, what its form asks for, and what the credentials then add to a request. */
+const PLATFORMS = {
+  virustotal: {
+    name: "VirusTotal",
+    fields: { apiKey: entered("key") },
+    headers: ({ apiKey }) => ({ "x-apikey": apiKey }),
+  },
+  vonage: {
+    name: "Vonage",
+    fields: { username: "somebody", password: entered("password") },
+    headers: ({ username, password }) => ({ authorization: `Basic ${btoa(`${username}:${password}`)}` }),
+  },
+  "aws-lambda": {
+    name: "AWS Lambda",
+    fields: { accessKeyId: entered("id"), secretAccessKey: entered("secret"), region: "eu-west-1" },
+    // Each request is signed.
+    headers: () => ({}),
+  },
+};
+
+/** @param {{ server: import("../support/server.mjs").Server }} world @param {{ KEY: string }} env of the key */
+export function connectingForReal(world, env) {
+  describe("connecting at real connectors", () => {
+    let browser;
+    before(async () => {
+      browser = await launch();
+    });
+    after(() => browser?.close());
+
+    const ask = async (method, path, body) => {
+      const url = `http://127.0.0.1:${world.server.port}${path}`;
+      const headers = { "x-service-secret": env.KEY, "content-type": "application/json" };
+      const answer = await fetch(url, { method, headers, body: JSON.stringify(body) });
+      const said = await answer.json();
+      assert.ok(answer.ok, `${answer.status} ${path}: ${JSON.stringify(said)}`);
+      return said;
+    };
+
+    for (const [platform, { name, fields, headers }] of Object.entries(PLATFORMS)) {
+      test(`${platform}: entered in the window, and handed out`, async () => {
+        const scopes = ["catalog:read", "connections:read", "connections:connect"];
+        const { connectUrl } = await ask("POST", "/v1/sessions", { identity: IDENTITY, scopes });
+        const address = new URL(connectUrl);
+        const hash = `${address.hash}&platform=${platform}`;
+        const { page, faults, close } = await open(browser, `${address.origin}${address.pathname}${hash}`);
+        try {
+          await heading(page, `Connect ${name}`).waitFor();
+          for (const [field, value] of Object.entries(fields)) {
+            const entry = page.locator(`[name="${field}"]`);
+            await (field === "region" ? entry.selectOption(value) : entry.fill(value));
+          }
+          await page.getByRole("button", { name: "Connect", exact: true }).click();
+          await heading(page, `${name} is connected`).waitFor();
+          assert.deepEqual(faults, []);
+        } finally {
+          await close();
+        }
+        const { rows } = await ask("GET", `/v1/vault/connections?platform=${platform}&identity=${IDENTITY}`);
+        // Nobody has tried these credentials yet.
+        assert.deepEqual(
+          rows.map(({ state, active }) => [state, active]),
+          [["unknown", true]],
+        );
+        const credentials = await ask("GET", `/v1/vault/connections/${rows[0].id}/credentials`);
+        for (const [field, value] of Object.entries(fields)) assert.equal(credentials[field], value, field);
+        assert.deepEqual(credentials.headers, headers(fields));
+      });
+    }
+  });
+}
