@@ -150,7 +150,11 @@ pub fn after_failure(
     // 80 % to 120 % of the pause, in 255 steps: with whole percents, what failed together would meet again every few minutes.
     let share = u64::from(chance).saturating_mul(40).saturating_add(80 * 255);
     let spread = pause.saturating_mul(share).saturating_div(100 * 255);
-    let pause = spread.max(retry_after_ms.unwrap_or(0));
+    // An attempt that comes too early to confirm the end would cost a whole pause more.
+    let to_confirm = refused_since
+        .filter(|_| failure.ends())
+        .map_or(0, |since| since.saturating_add(CONFIRMED_MS).saturating_sub(now));
+    let pause = spread.max(retry_after_ms.unwrap_or(0)).max(to_confirm);
     After {
         state: if is_over { State::Failed } else { State::Degraded },
         code: match failure {
@@ -233,6 +237,10 @@ mod tests {
         for (chance, pause) in [(0, 48_000), (255, 72_000)] {
             let after = after_failure(first, Unavailable, None, 0, chance);
             assert_eq!(after.next_attempt_at, Some(pause));
+        }
+        for (chance, pause) in [(0, 60_000), (255, 72_000)] {
+            let after = after_failure(first, GrantRejected, None, 0, chance);
+            assert_eq!(after.next_attempt_at, Some(pause), "the next refusal is the end");
         }
         let patient = after_failure(first, Unavailable, Some(90_000), 0, 0);
         assert_eq!(patient.next_attempt_at, Some(90_000));

@@ -110,7 +110,7 @@ fn table() -> String {
         "{head}|---|---|---|---|---|\n{}\n\
          Any other failure of a connection that is {degraded} leaves it so, with the reason of that failure. The service\n\
          tries again after {}, each 20 % more or less, and not before the platform's\n\
-         `Retry-After`.\n",
+         `Retry-After`; after the first refusal that needs a second one to end the connection, not before a minute.\n",
         lines.concat(),
         pauses(),
     )

@@ -221,7 +221,11 @@ impl Model {
             pause = pause.min(HOUR);
         }
         // 80 % to 120 %.
-        let pause = (pause / 100 * (80 + 8 * fifths)).max(failure.retry_after);
+        let mut pause = (pause / 100 * (80 + 8 * fifths)).max(failure.retry_after);
+        if failure.class == Class::Ended {
+            // Not before a second refusal is the end.
+            pause = pause.max((held.ended.unwrap() + MINUTE).saturating_sub(now));
+        }
         let check = held.check;
         held.is_done(Some(now + pause), check);
         if !matches!(self.at(slot).state, "degraded" | "failed") {
