@@ -138,8 +138,12 @@ async function endToEnd(detail) {
     `--test-reporter=${name}`,
     "--test-reporter-destination=stdout",
   ]);
-  // Every file would build first, to be run alone; here all is built.
-  const env = { CONNECTOR_VAULT_BUILT: "1" };
+  const env = {
+    // Every file would build first, to be run alone; here all is built.
+    CONNECTOR_VAULT_BUILT: "1",
+    // wrangler, which hundreds of processes load, is compiled once.
+    NODE_COMPILE_CACHE: join(root, "target", "node-compile-cache"),
+  };
   const limits = [`--test-timeout=${TEST_MS}`, "--import", join(root, E2E, "support", "ends.mjs")];
   const args = ["--test", `--test-concurrency=${AT_ONCE}`, ...limits, ...reporters, ...files];
   await run("node", args, { show: true, env, detail, timeout: STEP_MS });
