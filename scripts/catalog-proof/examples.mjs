@@ -48,6 +48,44 @@ function meant(value, mediaType, schema) {
   }
 }
 
+/** The same for an example of a member, which may be declared as anything but a text. */
+function inWords(value, { type }) {
+  const types = [type].flat();
+  return types[0] === undefined || types.includes("string") ? value : meant(value, "json");
+}
+
+const OF_TEXT = {
+  integer: (text) => (/^-?\d+$/.test(text) ? Number(text) : undefined),
+  number: (text) => (/^-?\d+(\.\d+)?$/.test(text) ? Number(text) : undefined),
+  boolean: (text) => (text === "true" || text === "false" ? text === "true" : undefined),
+};
+// What stands between the values of a list, by OpenAPI's `style` and by Swagger's `collectionFormat`.
+const BETWEEN = { spaceDelimited: " ", pipeDelimited: "|", ssv: " ", tsv: "\t", pipes: "|" };
+
+/**
+ * What an example of a parameter means. A parameter is text in the request, and OpenAPI has examples "in the correct format
+ * as specified in the parameter encoding": `1,2` is a list, `"5"` may be a number, and `5` a text.
+ */
+function sent(document, parameter, given, value) {
+  const schema = document.resolved(given) ?? {};
+  const types = [schema.type].flat();
+  const isOf = (type) => types.includes(type);
+  const each = (list) => list.map((one) => sent(document, {}, schema.items, one));
+  if (Array.isArray(value)) return isOf("array") ? each(value) : value;
+  if (typeof value === "number" || typeof value === "boolean") {
+    const fits = typeof value === "boolean" ? isOf("boolean") : isOf("number") || isOf("integer");
+    if (fits || types[0] === undefined) return value;
+    return sent(document, parameter, given, String(value));
+  }
+  if (typeof value !== "string" || isOf("string")) return value;
+  if (isOf("array")) return each(value.split(BETWEEN[parameter.style ?? parameter.collectionFormat] ?? ","));
+  for (const type of types) {
+    const read = OF_TEXT[type]?.(value);
+    if (read !== undefined) return read;
+  }
+  return value;
+}
+
 /** Every example: `{ at, instance, schema, value }`, where `at` points to the value in the instance. */
 export function examples(document, found, action) {
   const list = [];
@@ -58,8 +96,13 @@ export function examples(document, found, action) {
     const content = isObject(parameter.content) ? Object.values(parameter.content)[0] : undefined;
     const schema = document.isOld ? withoutOwn(parameter) : (parameter.schema ?? content?.schema ?? {});
     const values = document.isOld ? given(document, parameter) : all(document, parameter, schema);
-    for (const value of values)
+    for (const one of values) {
+      // What has a media type is written in that form.
+      const value = content
+        ? meant(one, Object.keys(parameter.content)[0], document.resolved(schema))
+        : sent(document, parameter, schema, one);
       list.push({ at: [place, parameter.name], instance: { [place]: { [parameter.name]: value } }, schema, value });
+    }
   }
   const taken = body(document, found, action);
   // Other media types write their examples in their own form.
@@ -71,8 +114,10 @@ export function examples(document, found, action) {
     }
     const isPlain = schema && !schema.allOf && !schema.anyOf && !schema.oneOf;
     for (const [name, property] of Object.entries((isPlain && schema.properties) || {}))
-      for (const value of given(document, document.resolved(property)))
+      for (const one of given(document, document.resolved(property))) {
+        const value = inWords(one, document.resolved(property));
         list.push({ at: ["body", name], instance: { body: { [name]: value } }, schema: property, value });
+      }
   }
   return list;
 }

@@ -57,8 +57,8 @@ export class Inputs {
     }
     const held = found ? examples(document, found, action) : [];
     const refused = held.flatMap((example) => {
-      const why = refusal(validate, example.instance, pointer(example.at));
-      return why ? [{ at: example.at.join(" "), why, isOwnFault: this.#isOwnFault(document, example) }] : [];
+      const reason = refusal(validate, example.instance, pointer(example.at));
+      return reason ? [{ at: example.at.join(" "), ...reason, isOwnFault: this.#isOwnFault(document, example) }] : [];
     });
     return { examples: held.length, refused };
   }
@@ -101,10 +101,10 @@ export class Inputs {
 /** A schema whose references lead to definitions that are schemas of their own. */
 const apart = (text) => JSON.parse(text.replaceAll('"$ref":"#/$defs/', '"$ref":"defs:/'));
 
-/** Why a value is refused at a place, or undefined. What the rest of the instance lacks does not count. */
+/** Why a value is refused at a place, and by which keyword, or undefined. What the rest of the instance lacks does not count. */
 function refusal(validate, instance, at) {
   if (validate(instance)) return undefined;
   const here = validate.errors.filter(({ instancePath }) => `${instancePath}/`.startsWith(`${at}/`));
   const [first] = here;
-  return first && `${first.instancePath.slice(at.length)} ${first.message}`.trim();
+  return first && { why: `${first.instancePath.slice(at.length)} ${first.message}`.trim(), keyword: first.keyword };
 }

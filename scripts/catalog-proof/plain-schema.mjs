@@ -23,12 +23,22 @@ export function plainSchema(document, schema) {
   return isObject(top) ? { ...top, $defs } : top;
 }
 
+function isPattern(pattern) {
+  try {
+    return typeof pattern === "string" && new RegExp(pattern, "u") !== undefined;
+  } catch {
+    return false;
+  }
+}
+
 function written(schema, name) {
   if (typeof schema === "boolean") return schema;
   if (!isObject(schema)) return {};
   if (typeof schema.$ref === "string") return { $ref: `#/$defs/${name(schema.$ref)}` };
   const out = {};
   for (const key of KEPT) if (schema[key] !== undefined) out[key] = schema[key];
+  // One faulty pattern would keep a validator from reading the rest.
+  if (!isPattern(out.pattern)) delete out.pattern;
   for (const key of ["allOf", "anyOf", "oneOf", "prefixItems"])
     if (Array.isArray(schema[key])) out[key] = schema[key].map((one) => written(one, name));
   for (const key of ["additionalProperties", "items", "not"])

@@ -57,6 +57,33 @@ function share(workerData, more) {
   });
 }
 
+const REASONS = {
+  type: "a value of another type than is declared",
+  enum: "a value that is not among those that are allowed",
+  pattern: "a text that its pattern does not match",
+  required: "an object without a member that is required",
+  additionalProperties: "an object with a member that is not allowed",
+};
+
+/** Why examples are refused, each reason with the number of actions that have one, as lines of a table in Markdown. */
+export function reasons({ refused }) {
+  const counts = new Map();
+  for (const { name, refused: all } of refused) {
+    const [{ at, keyword, isOwnFault }] = all.toSorted((one, other) => one.isOwnFault - other.isOwnFault);
+    const place = at.startsWith("body") ? "body" : "parameter";
+    const reason = REASONS[keyword] ?? "a value beyond its limits";
+    const key = `${place} | ${reason} | ${isOwnFault ? "yes" : "no"}`;
+    const { count = 0, first = name } = counts.get(key) ?? {};
+    counts.set(key, { count: count + 1, first });
+  }
+  const rows = [...counts].sort(([, one], [, other]) => other.count - one.count);
+  return [
+    "| where | the example is | refused by its document too | actions | such as |",
+    "|---|---|---|---:|---|",
+    ...rows.map(([key, { count, first }]) => `| ${key} | ${count} | \`${first}\` |`),
+  ];
+}
+
 /** What was found, in lines, and whether it proves the catalog. */
 export function judged({ platforms, actions, withExamples, examples, faults, refused, differences }) {
   // An example that its own document's schema refuses says nothing of the catalog.

@@ -136,7 +136,8 @@ function types(scheme) {
     case "basic":
       return ["basic"];
     case "http":
-      return String(scheme.scheme).toLowerCase() === "bearer" ? ["bearer", "api_key"] : ["basic"];
+      // Of the others, such as `mutual`, there is no method.
+      return { bearer: ["bearer", "api_key"], basic: ["basic"] }[String(scheme.scheme).toLowerCase()] ?? [];
     default:
       return ["oauth2"];
   }
