@@ -106,7 +106,7 @@ impl Segment {
                 let open = open.borrow();
                 let size = blob.borrow().as_ref().map_or(0, |blob| blob.size());
                 let is_copied =
-                    open.get(&0).is_some_and(|one| one.is_copied() && one.copied() == size);
+                    open.get(&0).is_some_and(|one| one.is_copied() && one.stored() == size);
                 let whole = if is_copied { 0 } else { size };
                 if is_copied {
                     blob.take();

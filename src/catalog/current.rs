@@ -2,7 +2,7 @@
 //!
 //! | bytes | meaning |
 //! |---|---|
-//! | 8 | `CVAULT`, the [`FORMAT`], 0 |
+//! | 8 | `CVAULT`, the [`FORMAT`](super::stored::FORMAT), 0 |
 //! | 4 | CRC-32 of everything that follows |
 //! | 24 | the [`SectionRef`] of the platforms' names |
 //! | 4 | number of packs |
@@ -16,7 +16,7 @@
 use super::layout::{DamagedError, Texts, first_where, read_number};
 use super::list::ListRef;
 use super::section::{REF_BYTES, SectionRef};
-use super::stored::{FORMAT, SegmentId};
+use super::stored::{SegmentId, is_read};
 use crate::crc32::crc32;
 
 const MAGIC: &[u8; 6] = b"CVAULT";
@@ -45,7 +45,7 @@ impl Current {
     /// # Errors
     /// When it is damaged or of another format.
     pub fn open(bytes: Vec<u8>) -> Result<Self, DamagedError> {
-        if bytes.get(6).is_none_or(|format| u32::from(*format) != FORMAT) {
+        if !bytes.get(6).is_some_and(|format| is_read(u32::from(*format))) {
             return Err(DamagedError("it has another format"));
         }
         let checked = bytes.get(CHECKED_FROM..).ok_or(DamagedError("it is cut short"))?;
@@ -139,6 +139,7 @@ pub fn write_current(
     lists: &[(String, Vec<u8>)],
 ) -> Vec<u8> {
     use super::layout::{number, write_texts};
+    use super::stored::FORMAT;
     let mut checked = names.to_vec();
     checked.extend(number(packs.len()));
     checked.extend(packs.iter().flatten());

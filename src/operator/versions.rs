@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use crate::catalog::stored::{FORMAT, Manifest, SegmentId};
+use crate::catalog::stored::{Manifest, SegmentId, is_read};
 
 use super::kv::{Kv, Metadata};
 use super::place::Place;
@@ -62,7 +62,7 @@ impl AnyManifest {
     /// unknown format.
     fn of(&self, id: &str) -> Option<Manifest> {
         let manifest = match self {
-            Self::Now(manifest) => Some(manifest.clone()).filter(|known| known.format == FORMAT)?,
+            Self::Now(manifest) => Some(manifest.clone()).filter(|known| is_read(known.format))?,
             Self::Old { connectors, actions, connector_rows, action_rows } => Manifest {
                 format: 1,
                 version: *connectors,
@@ -277,7 +277,7 @@ pub fn prune(args: &Prune) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::stored::SegmentId;
+    use crate::catalog::stored::{FORMAT, SegmentId};
 
     fn id(byte: u8) -> SegmentId {
         SegmentId([byte; 16])

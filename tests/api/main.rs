@@ -25,6 +25,7 @@ mod due_work;
 #[cfg(feature = "cli")]
 mod faults;
 mod format1;
+mod format2;
 mod full;
 mod keys;
 mod logos;

@@ -71,7 +71,7 @@ fn catalog() -> Vec<Platform> {
     ]
 }
 
-fn api() -> Api {
+pub fn api() -> Api {
     let api = Api::new(config(&[("SESSION_SECRET", SECRET)]));
     api.world.publish_platforms(Sizes::PUBLISHED, &catalog());
     api
