@@ -7,8 +7,8 @@
 //! | … | the rest of the head, depending on the kind of section |
 //! | … | the blocks |
 //!
-//! Bit 31 of a length says that the block is packed: it begins with the four bytes of its unpacked length, and the rest is
-//! an [LZ4 block](https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md). Its length and CRC-32 are of the packed
+//! Bit 31 of a length says that the block is packed: it begins with the four bytes of its unpacked length, and the rest
+//! is an [LZ4 block](https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md). Its length and CRC-32 are of the packed
 //! bytes. LZ4, because unpacking it takes less time than reading what it saves, even before V8 has optimized the code.
 //!
 //! A reference to a section states the length and the checksum of its head. So a chain of checksums leads from the
