@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::borrow::Cow;
 use std::fmt;
-use std::future::{Future, poll_fn};
+use std::future::{Future, pending, poll_fn};
 use std::ops::Range;
 use std::pin::pin;
 use std::rc::Rc;
@@ -226,8 +226,8 @@ pub trait Clock {
     /// Milliseconds since 1970-01-01 UTC.
     fn now(&self) -> u64;
 
-    /// Waits for this long.
-    fn sleep(&self, milliseconds: u32) -> impl Future<Output = ()>;
+    /// Waits for this long. Returns `false`, without having waited, where there is no timer: in an isolate that starts.
+    fn sleep(&self, milliseconds: u32) -> impl Future<Output = bool>;
 }
 
 /// Whether something learnt at `since` may still be trusted at `now`, `trust` milliseconds being the limit. Returns
@@ -421,13 +421,18 @@ pub trait Patterns {
 }
 
 /// What a call returns. Returns `None` when that takes longer than `milliseconds`: the call is then given up, although what
-/// it asked for may still happen.
+/// it asked for may still happen. Where there is no timer, a call may take as long as it wants.
 pub async fn within<T>(
     clock: &impl Clock,
     milliseconds: u32,
     call: impl Future<Output = T>,
 ) -> Option<T> {
-    let (mut call, mut end) = (pin!(call), pin!(clock.sleep(milliseconds)));
+    let end = async {
+        if !clock.sleep(milliseconds).await {
+            pending::<()>().await;
+        }
+    };
+    let (mut call, mut end) = (pin!(call), pin!(end));
     poll_fn(|context| match call.as_mut().poll(context) {
         Poll::Ready(returned) => Poll::Ready(Some(returned)),
         Poll::Pending => end.as_mut().poll(context).map(|()| None),

@@ -238,8 +238,8 @@ impl<P: Clock> Clock for Metered<'_, P> {
         self.ports.now()
     }
 
-    async fn sleep(&self, milliseconds: u32) {
-        self.ports.sleep(milliseconds).await;
+    async fn sleep(&self, milliseconds: u32) -> bool {
+        self.ports.sleep(milliseconds).await
     }
 }
 

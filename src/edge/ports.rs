@@ -294,10 +294,10 @@ impl Clock for EdgePorts<'_> {
         now
     }
 
-    async fn sleep(&self, milliseconds: u32) {
-        // Without a timer it does not wait, which does no harm.
-        if let Ok(promise) = http::sleep(milliseconds) {
-            let _ = JsFuture::from(promise).await;
+    async fn sleep(&self, milliseconds: u32) -> bool {
+        match http::sleep(milliseconds) {
+            Ok(promise) => JsFuture::from(promise).await.is_ok(),
+            Err(_) => false,
         }
     }
 }

@@ -74,8 +74,9 @@ impl Clock for OperatorPorts {
         Moment::now().millis().try_into().unwrap_or_default()
     }
 
-    async fn sleep(&self, milliseconds: u32) {
+    async fn sleep(&self, milliseconds: u32) -> bool {
         std::thread::sleep(Duration::from_millis(milliseconds.into()));
+        true
     }
 }
 

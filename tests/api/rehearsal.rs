@@ -115,7 +115,9 @@ impl<S> Clock for AtStart<'_, S> {
         0
     }
 
-    async fn sleep(&self, _: u32) {}
+    async fn sleep(&self, _: u32) -> bool {
+        false
+    }
 }
 
 impl<S> Http for AtStart<'_, S> {

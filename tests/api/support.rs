@@ -542,9 +542,10 @@ impl Clock for World {
     }
 
     /// Takes longer than any read.
-    async fn sleep(&self, milliseconds: u32) {
+    async fn sleep(&self, milliseconds: u32) -> bool {
         nth_poll(3).await;
         self.slept.borrow_mut().push(milliseconds);
+        true
     }
 }
 

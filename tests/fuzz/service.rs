@@ -223,7 +223,9 @@ impl Clock for World {
         1_800_000_000_000
     }
 
-    async fn sleep(&self, _: u32) {}
+    async fn sleep(&self, _: u32) -> bool {
+        true
+    }
 }
 
 impl Random for World {

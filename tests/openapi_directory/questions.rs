@@ -69,7 +69,9 @@ impl Clock for Files {
         1
     }
 
-    async fn sleep(&self, _: u32) {}
+    async fn sleep(&self, _: u32) -> bool {
+        true
+    }
 }
 
 /// The first rows that a question finds, each as platform and key.

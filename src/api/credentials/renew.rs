@@ -230,7 +230,9 @@ async fn insist<P: Ports>(
     let mut pause = PAUSE_MS;
     loop {
         match ports.batch(statements.clone()).await {
-            Err(_) if pause <= LAST_PAUSE_MS && ports.now() < lease_end => ports.sleep(pause).await,
+            Err(_) if pause <= LAST_PAUSE_MS && ports.now() < lease_end => {
+                ports.sleep(pause).await;
+            }
             result => return result,
         }
         pause = pause.saturating_mul(2);

@@ -108,11 +108,11 @@ impl Clock for Mortal<'_> {
         Clock::now(self.world)
     }
 
-    async fn sleep(&self, milliseconds: u32) {
+    async fn sleep(&self, milliseconds: u32) -> bool {
         if self.is_dead.get() {
             pending::<()>().await;
         }
-        self.world.sleep(milliseconds).await;
+        self.world.sleep(milliseconds).await
     }
 }
 

@@ -306,13 +306,14 @@ impl Clock for Faulty<'_> {
         Clock::now(self.world)
     }
 
-    async fn sleep(&self, milliseconds: u32) {
+    async fn sleep(&self, milliseconds: u32) -> bool {
         self.world.sleep(milliseconds).await;
         // What is written later would differ by the time. But who is never answered writes nothing more.
         let hangs = |trouble: &Trouble| matches!(trouble.fault, Fault::Hangs | Fault::HangsAfter);
         if self.trouble.as_ref().is_some_and(|trouble| trouble.lasts && hangs(trouble)) {
             self.world.wait(milliseconds.into());
         }
+        true
     }
 }
 
