@@ -1,4 +1,5 @@
-// What a new isolate rehearses, on the real runtime: within a request, where it also gets its answers.
+// What a new isolate rehearses, on the real runtime: within a request, where it also gets its answers, but without timers,
+// which an isolate that starts has not.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -16,6 +17,9 @@ const MAIN = `import { rehearse as answer } from "glue";
 import { rehearse } from "./src/edge/rehearsal.js";
 export default {
   async fetch() {
+    globalThis.setTimeout = () => {
+      throw new Error("Disallowed operation called within global scope.");
+    };
     const answered = [];
     await rehearse(answer, ({ method, path, status }, response) => answered.push([method, path, status, response.status]));
     return Response.json(answered);
