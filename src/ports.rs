@@ -25,6 +25,9 @@ const LOST: [&str; 4] = [
     "SQLITE_BUSY",
 ];
 
+/// What triggers say when they refuse to change an account that is being moved.
+const MOVED: &str = "the account is being moved to another database";
+
 /// Storage could not do what it was asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StorageError {
@@ -38,6 +41,12 @@ impl StorageError {
     /// A failure that a retry would meet again.
     pub fn new(cause: impl Into<String>) -> Self {
         Self { cause: cause.into(), lost: false }
+    }
+
+    /// Whether a change was refused because its account is being moved (`migrations/0013_moves.sql`).
+    #[must_use]
+    pub fn is_moved(&self) -> bool {
+        Finder::new(MOVED).find(self.cause.as_bytes()).is_some()
     }
 
     /// What D1 reported.
@@ -163,6 +172,11 @@ pub fn all_rows<T: DeserializeOwned>(
 pub trait Db {
     /// Which one of the databases it is: the number of its shard.
     fn number(&self) -> u16;
+
+    /// Whether the database that the secret names has said that the account is in this one.
+    fn was_forwarded(&self) -> bool {
+        false
+    }
 
     /// Runs the statements in one round trip and one transaction; returns one result set per statement, in their order.
     fn batch(

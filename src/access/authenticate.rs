@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::error::AuthenticationError;
 use super::key::{ApiKey, KeyHash};
-use super::{Caller, Principal};
+use super::{Caller, Principal, Shard};
 use crate::ports::{ResultSet, StorageError, is_recent};
 use crate::terms::{Environment, Scopes};
 
@@ -78,6 +78,22 @@ pub fn owner(
         },
         None => Principal { key_id, account, environment, scopes, expires_at },
     })
+}
+
+/// Where the caller's account was moved to, from what [`select_key`](super::statements::select_key) returned. Returns
+/// `None` when it is here, or the caller is not known.
+///
+/// # Errors
+/// When the row is damaged.
+pub fn moved_to(answer: Option<&ResultSet>) -> Result<Option<Shard>, StorageError> {
+    let rows = answer.map(ResultSet::rows::<Forward>).transpose()?.unwrap_or_default();
+    Ok(rows.into_iter().find_map(|row| row.moved_to).and_then(Shard::new))
+}
+
+/// What says where an account is.
+#[derive(Deserialize)]
+struct Forward {
+    moved_to: Option<u16>,
 }
 
 fn is_over(expires_at: Option<u64>, now: u64) -> bool {

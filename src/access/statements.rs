@@ -23,15 +23,49 @@ fn name(caller: &Caller) -> Param {
     })
 }
 
-/// Selects the row of the caller's key, whatever its state: at most one row.
+/// Selects the row of the caller's key, whatever its state, or where its account was moved to.
 #[must_use]
 pub fn select_key(caller: &Caller) -> Statement {
     let sql = by_hash_or_id!(
         caller,
-        "SELECT id, account, environment, scopes, expires_at, revoked_at FROM api_keys WHERE ",
-        " = ?1"
+        "SELECT id, account, environment, scopes, expires_at, revoked_at, NULL AS moved_to FROM api_keys WHERE ",
+        " = ?1 UNION ALL SELECT NULL, NULL, NULL, NULL, NULL, NULL, shard FROM forwards WHERE name = ?1 ORDER BY moved_to DESC"
     );
     Statement { sql: sql.into(), params: vec![name(caller)] }
+}
+
+/// Selects where the attempt to connect was moved to whose link or `state` has this hash.
+#[must_use]
+pub fn select_forward(hash: &str) -> Statement {
+    Statement {
+        sql: "SELECT shard AS moved_to FROM forwards WHERE name = ?1".into(),
+        params: vec![Param::text(hash)],
+    }
+}
+
+/// Ends the arrival of the account that this secret belongs to, as the other database says that it is here now: whoever
+/// moved it may have died before. Comes before what the request asks for, which would be refused. `name` is that of the
+/// caller's row, or the hash of a link or a `state`.
+#[must_use]
+pub fn arrive(name: Param) -> [Statement; 2] {
+    const ACCOUNT: &str = "(SELECT account FROM api_keys WHERE hash = ?1 UNION ALL SELECT account FROM api_keys WHERE id = ?1 UNION ALL SELECT account FROM connect_attempts WHERE link_hash = ?1 UNION ALL SELECT account FROM connect_attempts WHERE state_hash = ?1)";
+    ["forwards", "account_moves"].map(|table| {
+        let arriving = if table == "forwards" {
+            "account IN (SELECT account FROM account_moves WHERE step = 'arriving')"
+        } else {
+            "step = 'arriving'"
+        };
+        Statement {
+            sql: format!("DELETE FROM {table} WHERE {arriving} AND account IN {ACCOUNT}").into(),
+            params: vec![name.clone()],
+        }
+    })
+}
+
+/// What [`arrive`] is asked with for a caller.
+#[must_use]
+pub fn name_of(caller: &Caller) -> Param {
+    name(caller)
 }
 
 /// Confines statements to what a caller may see. The statements join the row `k` of `api_keys`: they reach only that

@@ -14,9 +14,9 @@ use super::{
     call, catalog, clients, connect, credentials, events, mcp, open, page, session, vault,
     webhooks, whoami,
 };
-use crate::access::authenticate::{KeyCache, owner};
+use crate::access::authenticate::{KeyCache, moved_to, owner};
 use crate::access::error::AuthenticationError;
-use crate::access::statements::select_key;
+use crate::access::statements::{arrive, name_of, select_key};
 use crate::access::usage::Usage;
 use crate::access::{Caller, Principal, Shard};
 use crate::call::headers::SOURCE;
@@ -26,6 +26,9 @@ use crate::terms::Scopes;
 
 /// Tells browsers to use HTTPS only for this host, for a year after each answer (RFC 6797).
 const HTTPS_ONLY: &str = "max-age=31536000";
+
+/// How often a request may be forwarded to another database: an account may have moved more than once.
+pub const MAX_FORWARDS: usize = 4;
 
 /// What an isolate keeps from one request to the next.
 #[derive(Debug)]
@@ -431,9 +434,18 @@ impl<P: Ports> Door<'_, P> {
     /// # Errors
     /// When the key is not valid, the path or method does not exist, the scope is missing, or storage can't answer.
     async fn admit(&self, statements: Statements) -> Result<(Principal, Vec<ResultSet>), Problem> {
-        let mut batch = vec![select_key(self.caller)];
+        let mut batch = Vec::new();
+        if self.metered.was_forwarded() {
+            batch.extend(arrive(name_of(self.caller)));
+        }
+        let first = batch.len();
+        batch.push(select_key(self.caller));
         batch.append(&mut statements.into_vec());
-        let sets = self.metered.batch(batch).await?;
+        let mut sets = self.metered.batch(batch).await?;
+        sets.drain(..first.min(sets.len()));
+        if let Some(shard) = moved_to(sets.first())? {
+            return Err(Problem { moved_to: Some(shard), ..self.caller.refused().into() });
+        }
         let principal = owner(self.caller, sets.first(), self.now);
         if let Caller::Key(key) = self.caller {
             self.service.keys.remember(key, principal.as_ref().ok(), self.now);
@@ -472,6 +484,7 @@ fn failure(problem: &Problem, base: &str, request_id: &str) -> Response {
     let mut response = Response::json(problem.to_json(base, request_id), NO_STORE);
     response.status = status;
     response.headers.retain(|(name, _)| *name != "content-type");
+    response.moved_to = problem.moved_to;
     response.add("content-type", "application/problem+json");
     if status == 401 {
         response.add("www-authenticate", "ApiKey");

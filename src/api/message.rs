@@ -4,6 +4,7 @@ use std::any::Any;
 use std::fmt;
 use std::rc::Rc;
 
+use crate::access::Shard;
 use crate::ports::Blob;
 
 /// `cache-control` of the catalog: a cache must revalidate before each use.
@@ -85,6 +86,9 @@ pub struct Response {
     pub has_deliveries: bool,
     /// A message for the operator's log.
     pub log: Option<String>,
+    /// The database that the caller's account was moved to: the request is to be answered there, and this response is not
+    /// sent.
+    pub moved_to: Option<Shard>,
 }
 
 /// A platform's answer that is passed on.

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::access::Shard;
 use crate::access::error::AuthenticationError;
 use crate::json;
 use crate::nearest::{nearest, shown};
@@ -260,6 +261,8 @@ pub struct Problem {
     pub retry_after: Option<u32>,
     /// The cause, for the log only.
     pub cause: Option<Box<str>>,
+    /// The database that the caller's account was moved to, where the request is to be answered.
+    pub moved_to: Option<Shard>,
 }
 
 /// A member of the document that only some kinds of problem have.
@@ -286,6 +289,7 @@ impl Problem {
             allow: None,
             retry_after: None,
             cause: None,
+            moved_to: None,
         }
     }
 
@@ -474,7 +478,14 @@ pub(super) fn joined(texts: &[&str], between: &str) -> String {
 
 impl From<StorageError> for Problem {
     fn from(error: StorageError) -> Self {
-        Self::unavailable(error.cause)
+        let is_moved = error.is_moved();
+        let mut problem = Self::unavailable(error.cause);
+        if is_moved {
+            problem.detail = "The account is being moved to another database, and nothing can be changed for up to five seconds. Try again shortly.".into();
+            // Nothing is wrong.
+            problem.cause = None;
+        }
+        problem
     }
 }
 

@@ -37,13 +37,13 @@ pub fn hold(
 #[must_use]
 pub fn claim_due(now: u64, limit: u64) -> Statement {
     Statement {
-        sql: "UPDATE revocations SET attempts = attempts + 1, next_attempt_at = ?1 + CASE attempts WHEN 0 THEN 300000 WHEN 1 THEN 900000 WHEN 2 THEN 3600000 ELSE 21600000 END WHERE (account, environment, connection_id) IN (SELECT account, environment, connection_id FROM revocations INDEXED BY revocations_due WHERE next_attempt_at <= ?1 ORDER BY next_attempt_at LIMIT ?2) RETURNING *".into(),
+        sql: "UPDATE revocations SET attempts = attempts + 1, next_attempt_at = ?1 + CASE attempts WHEN 0 THEN 300000 WHEN 1 THEN 900000 WHEN 2 THEN 3600000 ELSE 21600000 END WHERE (account, environment, connection_id) IN (SELECT account, environment, connection_id FROM revocations INDEXED BY revocations_due WHERE next_attempt_at <= ?1 AND account NOT IN (SELECT account FROM away) ORDER BY next_attempt_at LIMIT ?2) RETURNING *".into(),
         params: vec![Param::integer(now), Param::integer(limit)],
     }
 }
 
 /// Which rows came too late for any platform: the oldest ones, a few at a time.
-const EXPIRED: &str = "(account, environment, connection_id) IN (SELECT account, environment, connection_id FROM revocations INDEXED BY revocations_by_age WHERE created_at < ?1 ORDER BY created_at LIMIT 5)";
+const EXPIRED: &str = "(account, environment, connection_id) IN (SELECT account, environment, connection_id FROM revocations INDEXED BY revocations_by_age WHERE created_at < ?1 AND account NOT IN (SELECT account FROM away) ORDER BY created_at LIMIT 5)";
 
 /// Forgets what platforms could not be asked to revoke in time, a little at a time, and writes an event for each. Whatever
 /// deletes a connection is followed by this.

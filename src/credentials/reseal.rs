@@ -54,7 +54,7 @@ impl Source<'_> {
     fn select(&self, limit: u64) -> Statement {
         let (table, id, _) = self.of;
         let sql = format!(
-            "SELECT account, environment, {id} AS id, sealed FROM {table} WHERE sealed_key = ?1 ORDER BY sealed_key, account, environment, {id} LIMIT ?2 OFFSET ?3"
+            "SELECT account, environment, {id} AS id, sealed FROM {table} WHERE sealed_key = ?1 AND account NOT IN (SELECT account FROM away) ORDER BY sealed_key, account, environment, {id} LIMIT ?2 OFFSET ?3"
         );
         let (limit, offset) = (Param::integer(limit), Param::integer(self.damaged));
         Statement { sql: sql.into(), params: vec![Param::text(self.key), limit, offset] }

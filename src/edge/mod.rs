@@ -16,7 +16,7 @@ use worker::Env;
 
 use crate::access::Shard;
 use crate::api::config::Variables;
-use crate::api::handle::{Reads, is_mcp};
+use crate::api::handle::{MAX_FORWARDS, Reads, is_mcp};
 use crate::api::message::MAX_BODY;
 use crate::api::problem::Problem;
 use crate::api::{Config, Service, handle, schedule};
@@ -171,8 +171,22 @@ fn answer(
             }
         }
         let (request_of, context_of) = (Some(&sent), context.as_ref());
-        let ports = EdgePorts { env: &env, shard, request: request_of, context: context_of };
+        let mut ports = EdgePorts {
+            env: &env,
+            shard,
+            was_forwarded: false,
+            request: request_of,
+            context: context_of,
+        };
         let mut response = handle(&isolate.service, &ports, &request).await;
+        for _ in 0..MAX_FORWARDS {
+            let Some(shard) = response.moved_to.filter(|shard| is_bound(&env, *shard)) else {
+                break;
+            };
+            (ports.shard, ports.was_forwarded) = (shard, true);
+            response = handle(&isolate.service, &ports, &request).await;
+        }
+        let shard = ports.shard;
         if let Some(cause) = response.log.take() {
             worker::console_error!("{cause}");
         }

@@ -35,6 +35,8 @@ pub struct EdgePorts<'a> {
     pub env: &'a Env,
     /// The database of keys and connections.
     pub shard: Shard,
+    /// Whether another database has said that the account is in this one.
+    pub was_forwarded: bool,
     /// The request that is being answered; `None` for work of another kind.
     pub request: Option<&'a web_sys::Request>,
     /// What keeps the isolate running after the response; `None` for work of another kind.
@@ -44,7 +46,7 @@ pub struct EdgePorts<'a> {
 impl<'a> EdgePorts<'a> {
     /// The ports for work of another kind than a request.
     pub const fn of(env: &'a Env, shard: Shard) -> Self {
-        Self { env, shard, request: None, context: None }
+        Self { env, shard, was_forwarded: false, request: None, context: None }
     }
 }
 
@@ -111,6 +113,10 @@ async fn read(env: &Env, key: &str) -> Result<Option<Rc<dyn Blob>>, JsValue> {
 impl Db for EdgePorts<'_> {
     fn number(&self) -> u16 {
         self.shard.number()
+    }
+
+    fn was_forwarded(&self) -> bool {
+        self.was_forwarded
     }
 
     async fn batch(&self, statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {

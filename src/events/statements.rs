@@ -50,9 +50,17 @@ pub fn select(guard: &Guard<'_>, asked: &Asked<'_>) -> Statement {
     if let Some(connection) = asked.connection {
         sql.push(" AND e.connection_id = ").text(connection.as_str());
     }
-    sql.push(" AND e.id > ").integer(asked.after.0).push(" WHERE ").guard();
+    push_id(sql.push(" AND e.id > "), asked.after).push(" WHERE ").guard();
     sql.push(" ORDER BY e.id LIMIT ").integer(asked.most);
     sql.finish()
+}
+
+/// Pushes an id that a caller names, as the id has become if the account was moved to another database since.
+pub(crate) fn push_id<'s, 'a>(sql: &'s mut Sql<'a>, id: EventId) -> &'s mut Sql<'a> {
+    sql.push("coalesce((SELECT s.shift + ").integer(id.0);
+    sql.push(" FROM event_shifts s WHERE s.account = k.account AND s.through >= ").integer(id.0);
+    sql.push(" ORDER BY s.through LIMIT 1), ");
+    sql.integer(id.0).push(")")
 }
 
 /// Writes that the platform of a connection was called; `call` says by whom, and what came of it. A connection that was
@@ -76,7 +84,7 @@ pub fn called(account: &str, environment: Environment, id: &str, call: String) -
 pub fn prune(before: u64) -> Statement {
     Statement {
         // The oldest one is looked at first: while it is young enough, the others are not even read.
-        sql: "DELETE FROM events WHERE id IN (SELECT e.id FROM (SELECT occurred_at FROM events ORDER BY id LIMIT 1) f CROSS JOIN events e WHERE f.occurred_at < ?1 LIMIT 500) AND occurred_at < ?1 AND id < (SELECT max(id) FROM events)".into(),
+        sql: "DELETE FROM events WHERE id IN (SELECT e.id FROM (SELECT occurred_at FROM events ORDER BY id LIMIT 1) f CROSS JOIN events e WHERE f.occurred_at < ?1 AND e.account NOT IN (SELECT account FROM away) LIMIT 500) AND occurred_at < ?1 AND id < (SELECT max(id) FROM events)".into(),
         params: vec![Param::integer(before)],
     }
 }

@@ -131,11 +131,11 @@ impl RowOf<'_> {
         }
     }
 
-    /// Selects the connection.
+    /// Selects the connection, unless its account is in another database by now.
     #[must_use]
     pub fn select_connection(&self) -> Statement {
         Statement {
-            sql: "SELECT c.platform, c.state FROM connections c INDEXED BY connections_by_id WHERE c.account = ?1 AND c.environment = ?2 AND c.id = ?3".into(),
+            sql: "SELECT c.platform, c.state FROM connections c INDEXED BY connections_by_id WHERE c.account = ?1 AND c.environment = ?2 AND c.id = ?3 AND c.account NOT IN (SELECT account FROM away)".into(),
             params: self.params([]),
         }
     }
@@ -169,7 +169,7 @@ impl RowOf<'_> {
 pub fn hand_over(now: u64, until: u64, most: usize) -> Statement {
     let most = u64::try_from(most).unwrap_or(u64::MAX);
     Statement {
-        sql: "UPDATE credentials SET handed_until = ?2 WHERE (account, environment, connection_id) IN (SELECT account, environment, connection_id FROM credentials INDEXED BY credentials_by_due WHERE due_at <= ?1 ORDER BY due_at LIMIT ?3) RETURNING account, environment, connection_id AS connection".into(),
+        sql: "UPDATE credentials SET handed_until = ?2 WHERE (account, environment, connection_id) IN (SELECT account, environment, connection_id FROM credentials INDEXED BY credentials_by_due WHERE due_at <= ?1 AND account NOT IN (SELECT account FROM away) ORDER BY due_at LIMIT ?3) RETURNING account, environment, connection_id AS connection".into(),
         params: vec![Param::integer(now), Param::integer(until), Param::integer(most)],
     }
 }

@@ -5,7 +5,7 @@ use crate::access::Principal;
 use crate::access::statements::Guard;
 use crate::credentials::Sealed;
 use crate::events::EventId;
-use crate::events::statements::columns;
+use crate::events::statements::{columns, push_id};
 use crate::ports::{Param, Statement};
 use crate::terms::DeliveryState;
 use crate::vault::statements::sql::Sql;
@@ -196,7 +196,7 @@ pub fn select_deliveries(guard: &Guard<'_>, id: &str, asked: AskedDeliveries) ->
         None => sql.push(" ON d.webhook_id = w.id"),
     };
     if let Some(before) = asked.before {
-        sql.push(" AND d.event_id < ").integer(before.0);
+        push_id(sql.push(" AND d.event_id < "), before);
     }
     sql.push(" CROSS JOIN events e ON e.id = d.event_id WHERE ").guard();
     sql.push(" ORDER BY d.event_id DESC LIMIT ").integer(asked.most);
@@ -218,9 +218,9 @@ pub struct Replay {
 fn push_replayed(sql: &mut Sql<'_>, id: &str, replay: Replay) {
     sql.push(OF_KEY).push(" AND w.id = ").text(id).push(" AND w.active = 1");
     sql.push(" CROSS JOIN events e INDEXED BY events_by_tenant ON e.account = w.account AND e.environment = w.environment AND e.id >= ");
-    sql.integer(replay.from.0);
+    push_id(sql, replay.from);
     if let Some(to) = replay.to {
-        sql.push(" AND e.id <= ").integer(to.0);
+        push_id(sql.push(" AND e.id <= "), to);
     }
     sql.push(" WHERE ").guard();
     sql.push(" AND (w.types = '[]' OR EXISTS (SELECT 1 FROM json_each(w.types) WHERE value = e.type)) ORDER BY e.id");
@@ -251,7 +251,7 @@ pub fn select_replayed(guard: &Guard<'_>, id: &str, replay: Replay) -> Statement
 #[must_use]
 pub fn is_due(now: u64) -> Statement {
     statement(
-        "SELECT 1 AS due FROM deliveries INDEXED BY deliveries_by_due WHERE due_at <= ?1 LIMIT 1",
+        "SELECT 1 AS due FROM deliveries INDEXED BY deliveries_by_due WHERE due_at <= ?1 AND webhook_id NOT IN (SELECT id FROM away_webhooks) LIMIT 1",
         vec![Param::integer(now)],
     )
 }
@@ -260,7 +260,7 @@ pub fn is_due(now: u64) -> Statement {
 #[must_use]
 pub fn count_due(now: u64, most: u64) -> Statement {
     statement(
-        "SELECT count(*) AS total FROM (SELECT 1 FROM deliveries INDEXED BY deliveries_by_due WHERE due_at <= ?1 LIMIT ?2)",
+        "SELECT count(*) AS total FROM (SELECT 1 FROM deliveries INDEXED BY deliveries_by_due WHERE due_at <= ?1 AND webhook_id NOT IN (SELECT id FROM away_webhooks) LIMIT ?2)",
         vec![Param::integer(now), Param::integer(most)],
     )
 }
@@ -269,7 +269,7 @@ pub fn count_due(now: u64, most: u64) -> Statement {
 #[must_use]
 pub fn claim(now: u64, lease: &str, most: usize) -> Statement {
     statement(
-        "UPDATE deliveries SET lease = ?3, lease_until = ?2 WHERE (webhook_id, event_id) IN (SELECT webhook_id, event_id FROM deliveries INDEXED BY deliveries_by_due WHERE due_at <= ?1 ORDER BY due_at LIMIT ?4)",
+        "UPDATE deliveries SET lease = ?3, lease_until = ?2 WHERE (webhook_id, event_id) IN (SELECT webhook_id, event_id FROM deliveries INDEXED BY deliveries_by_due WHERE due_at <= ?1 AND webhook_id NOT IN (SELECT id FROM away_webhooks) ORDER BY due_at LIMIT ?4)",
         vec![
             Param::integer(now),
             Param::integer(now.saturating_add(LEASE_MS)),

@@ -14,6 +14,7 @@ use std::time::Duration;
 use connector_vault::access::Shard;
 use connector_vault::access::key::ApiKey;
 use connector_vault::api::config::Variables;
+use connector_vault::api::handle::MAX_FORWARDS;
 use connector_vault::api::message::Body;
 use connector_vault::api::{Config, Request, Response, Service, handle};
 use connector_vault::catalog::action::unit::{self, Deflated, Units};
@@ -74,6 +75,8 @@ pub struct World {
     /// How many bytes the database says that it has.
     pub size: Cell<u64>,
     pub limited: Cell<bool>,
+    /// Whether the request that is being answered was forwarded from another database.
+    pub was_forwarded: Cell<bool>,
     /// The name under which the last request was counted.
     pub counted_by: RefCell<Option<String>>,
     /// The pauses so far, in milliseconds.
@@ -150,6 +153,7 @@ impl World {
             later_writes: Cell::new(0),
             size: Cell::new(0),
             limited: Cell::new(false),
+            was_forwarded: Cell::new(false),
             counted_by: RefCell::default(),
             slept: RefCell::default(),
             asked: RefCell::default(),
@@ -363,6 +367,10 @@ pub fn migrations() -> Vec<String> {
 impl Db for World {
     fn number(&self) -> u16 {
         self.at.get().number()
+    }
+
+    fn was_forwarded(&self) -> bool {
+        self.was_forwarded.get()
     }
 
     /// Behaves like D1: one transaction, and at most 100 parameters per statement.
@@ -612,7 +620,14 @@ impl Api {
     pub fn send(&self, request: &Request) -> Response {
         let shard = self.service.shard(request);
         let answer = || pollster::block_on(handle(&self.service, &self.world, request));
-        whole(self.world.within(shard, answer))
+        let mut response = self.world.within(shard, answer);
+        for _ in 0..MAX_FORWARDS {
+            let Some(shard) = response.moved_to else { break };
+            self.world.was_forwarded.set(true);
+            response = self.world.within(shard, answer);
+        }
+        self.world.was_forwarded.set(false);
+        whole(response)
     }
 
     /// Records the use of a key on this day in advance, so that later requests do not write it.

@@ -5,6 +5,7 @@ use zeroize::Zeroizing;
 
 use super::start::{Chosen, To};
 use super::{browser, hash, is_own_page, sealing};
+use crate::access::Shard;
 use crate::api::cost::Metered;
 use crate::api::endpoint::Keyed;
 use crate::api::message::{NO_STORE, Response};
@@ -53,7 +54,8 @@ impl Chosen<'_> {
     ) -> Result<Response, Problem> {
         let (context, principal, request) = (self.context, self.principal, self.context.request);
         // The browser has no key: the link and the state say in which database the attempt is.
-        let secret = || context.caller.shard().mark(ports.secret());
+        let shard = Shard::new(ports.number()).unwrap_or_default();
+        let secret = || shard.mark(ports.secret());
         let (id, link) = (ports.uuid(), secret());
         let takes_pkce = filled.oauth.pkce == Pkce::S256;
         let remembered = Remembered {

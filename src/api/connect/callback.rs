@@ -6,6 +6,7 @@ use super::pages::{Page, Told};
 use super::revoke::revoke_unused;
 use super::store::{Account, Target, Written, end, store};
 use super::{browser, hash, opening, platform, redirect_uri};
+use crate::access::statements::select_forward;
 use crate::api::message::{Request, Response};
 use crate::api::problem::Problem;
 use crate::connect::attempt::{Attempt, Failure, Remembered, Status, Stored};
@@ -62,13 +63,16 @@ impl<P: Ports> Desk<'_, P> {
         // 2. Claim the attempt.
         let (state, own) = (hash(&callback.state), browser(request).map(hash));
         let claimant = own.as_deref().unwrap_or_default();
+        self.arrive(&state).await?;
         let sets = self.ports.batch(vec![
             statements::claim(&state, claimant, self.request_id, self.now),
             statements::select_by_state(&state),
             statements::select_client_of_attempt(&state),
             statements::select_former(&state),
+            select_forward(&state),
         ]);
         let sets = sets.await?;
+        self.stays(sets.get(4))?;
         let Some(attempt) = first_row::<Attempt>(&sets, 1)? else {
             return Ok(self.over().response());
         };

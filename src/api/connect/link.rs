@@ -4,6 +4,8 @@
 use super::pages::Page;
 use super::{browser, connector, hash, is_own_page, opening, redirect_uri, set_cookie};
 use crate::access::Shard;
+use crate::access::authenticate::moved_to;
+use crate::access::statements::{arrive, select_forward};
 use crate::api::config::Config;
 use crate::api::cost::Metered;
 use crate::api::message::{NO_STORE, Request, Response};
@@ -20,7 +22,7 @@ use crate::credentials::{Kind as Sealing, Place, Sealed};
 use crate::oauth::authorization::{Ask, authorization_url};
 use crate::oauth::callback::read;
 use crate::oauth::pkce::Verifier;
-use crate::ports::{Db, Ports, Random, first_row};
+use crate::ports::{Db, Param, Ports, Random, ResultSet, first_row};
 
 /// The database of the attempt that a browser's request is about. Returns `None` when it is about none.
 pub fn shard_of_browser(request: &Request) -> Option<Shard> {
@@ -51,11 +53,14 @@ impl<P: Ports> Desk<'_, P> {
     /// When storage can't answer.
     pub async fn show_link(&self, request: &Request, link: &str) -> Result<Response, Problem> {
         let hash_of_link = hash(link);
+        self.arrive(&hash_of_link).await?;
         let sets = self.ports.batch(vec![
             statements::select_by_link(&hash_of_link),
             statements::select_client_of_attempt(&hash_of_link),
+            select_forward(&hash_of_link),
         ]);
         let sets = sets.await?;
+        self.stays(sets.get(2))?;
         let (attempt, client) = (first_row::<Attempt>(&sets, 0)?, first_row(&sets, 1)?);
         let Some(attempt) = attempt.filter(|attempt| attempt.status(self.now) == Status::Pending)
         else {
@@ -102,12 +107,15 @@ impl<P: Ports> Desk<'_, P> {
         }
         let cookie = browser(request).map_or_else(|| self.ports.secret(), str::to_owned);
         let (hash_of_link, own) = (hash(link), hash(&cookie));
+        self.arrive(&hash_of_link).await?;
         let sets = self.ports.batch(vec![
             statements::bind(&hash_of_link, &own, self.now),
             statements::select_by_link(&hash_of_link),
             statements::select_client_of_attempt(&hash_of_link),
+            select_forward(&hash_of_link),
         ]);
         let sets = sets.await?;
+        self.stays(sets.get(3))?;
         let (attempt, client) = (first_row::<Attempt>(&sets, 1)?, first_row(&sets, 2)?);
         let Some(attempt) = attempt.filter(|attempt| attempt.status(self.now) == Status::Pending)
         else {
@@ -119,6 +127,22 @@ impl<P: Ports> Desk<'_, P> {
         let mut response = self.lead_on(request, &attempt, client).await?;
         response.add("set-cookie", set_cookie(&cookie));
         Ok(response)
+    }
+
+    /// Ends the arrival of the account whose attempt has this hash, when another database has said that it is here.
+    pub(super) async fn arrive(&self, hash: &str) -> Result<(), Problem> {
+        if self.ports.was_forwarded() {
+            self.ports.batch(arrive(Param::text(hash)).into()).await?;
+        }
+        Ok(())
+    }
+
+    /// Fails when the attempt is in another database, as the result of [`select_forward`] says.
+    pub(super) fn stays(&self, forward: Option<&ResultSet>) -> Result<(), Problem> {
+        match moved_to(forward)? {
+            None => Ok(()),
+            moved_to => Err(Problem { moved_to, ..Problem::unavailable("") }),
+        }
     }
 
     /// The connector of an attempt's platform. Returns `None` when the catalog no longer has it.

@@ -18,6 +18,5 @@ pub fn plan<'a>(context: &Context<'a>) -> Result<Plan<'a>, Problem> {
     }
     context.no_query()?;
     let (body, origin) = (context.body()?, context.request.origin.as_str());
-    let shard = context.caller.shard();
-    Ok(Plan::Session(NewSession { body, origin, secrets, shard, now: context.now }))
+    Ok(Plan::Session(NewSession { body, origin, secrets, now: context.now }))
 }

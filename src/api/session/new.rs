@@ -47,8 +47,6 @@ pub struct NewSession<'a> {
     pub origin: &'a str,
     /// What signs the token.
     pub secrets: &'a SessionSecrets,
-    /// The database of the key.
-    pub shard: Shard,
     /// Milliseconds since 1970-01-01 UTC.
     pub now: u64,
 }
@@ -65,14 +63,14 @@ impl NewSession<'_> {
         catalog: &CatalogCache,
         ports: &Metered<'_, P>,
     ) -> Result<Response, Problem> {
-        let Self { mut body, origin, secrets, shard, now } = self;
+        let Self { mut body, origin, secrets, now } = self;
         let platforms = platforms(&mut body, catalog, ports).await?;
         body.finish()?;
         let seconds = body.integer("ttlSeconds").unwrap_or(DEFAULT_TTL);
         let ends = now.saturating_add(seconds.saturating_mul(1000));
         let token = Token {
             environment: principal.environment,
-            shard,
+            shard: Shard::new(ports.number()).unwrap_or_default(),
             key_id: principal.key_id.clone(),
             scopes: scopes(principal, body.texts("scopes"))?,
             confinement: Confinement {

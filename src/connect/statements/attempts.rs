@@ -86,7 +86,7 @@ pub fn insert_attempt(
 #[must_use]
 pub fn prune_attempts(before: u64) -> Statement {
     statement(
-        "DELETE FROM connect_attempts WHERE id IN (SELECT id FROM connect_attempts INDEXED BY connect_attempts_by_age WHERE expires_at < ?1 ORDER BY expires_at LIMIT 5)",
+        "DELETE FROM connect_attempts WHERE id IN (SELECT id FROM connect_attempts INDEXED BY connect_attempts_by_age WHERE expires_at < ?1 AND account NOT IN (SELECT account FROM away) ORDER BY expires_at LIMIT 5)",
         vec![Param::integer(before)],
     )
 }
