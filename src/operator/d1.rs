@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::local::Results;
+use super::shards::moving::Side;
 use super::scratch::Scratch;
 use super::sql::Text;
 use super::storage::{Storage, Way};
@@ -18,6 +19,9 @@ use crate::access::Shard;
 
 /// The project's folder of migrations.
 const MIGRATIONS: &str = "migrations";
+
+/// The longest SQL of a command line; Linux takes 128 KiB.
+const MAX_COMMAND: usize = 100_000;
 
 /// The table in which `wrangler d1 migrations` records what it has applied, exactly as wrangler creates it.
 const REMEMBERED: &str = "CREATE TABLE IF NOT EXISTS d1_migrations(\n  id INTEGER PRIMARY KEY AUTOINCREMENT, \
@@ -178,6 +182,29 @@ impl Database {
         let read = "SELECT name FROM d1_migrations".to_owned();
         let rows: Vec<Row> = self.try_query(&[REMEMBERED.into(), read])?.rows(1)?;
         Ok(rows.into_iter().map(|row| row.name).collect())
+    }
+}
+
+impl Side for Database {
+    fn run(&self, sql: &[String]) -> Result<Vec<Value>> {
+        // A command line holds less than a page of rows.
+        let is_long = sql.iter().map(String::len).sum::<usize>() > MAX_COMMAND;
+        let (Way::Wrangler(_), true) = (&self.storage.way, is_long) else {
+            return Ok(self.query(sql)?.rows);
+        };
+        let first_read = sql.iter().rposition(|one| !one.starts_with("SELECT"));
+        let at = first_read.map_or(0, |at| at.saturating_add(1));
+        let (writes, reads) = sql.split_at_checked(at).unwrap_or((sql, &[]));
+        self.load(writes)?;
+        let mut rows = vec![Value::Array(Vec::new()); writes.len()];
+        if !reads.is_empty() {
+            rows.extend(self.query(reads)?.rows);
+        }
+        Ok(rows)
+    }
+
+    fn number(&self) -> u16 {
+        self.shard.number()
     }
 }
 

@@ -33,6 +33,7 @@ impl Warning {
             Self::ExpiresSoon(_) => "expires_soon",
             Self::Expired => "expired",
             Self::Unused(_) => "unused",
+            Self::Forwarded => "forwarded",
         }
     }
 
@@ -42,6 +43,7 @@ impl Warning {
         match self {
             Self::ExpiresSoon(millis) => format!("expires in {}", about(millis)),
             Self::Expired => "expired".into(),
+            Self::Forwarded => "rotate: it names a database from which its account has moved".into(),
             Self::Unused(days) => format!("not used for {}", counted(days, "day")),
         }
     }
@@ -91,7 +93,8 @@ impl Listed {
                 let known = self.uses_known_from.map(Day::from_days).max(Some(made));
                 let idle = self.last_used().or(known).map(|day| Day::from(now).since(day));
                 let unused = idle.filter(|days| *days >= UNUSED_DAYS).map(Warning::Unused);
-                soon.into_iter().chain(unused).collect()
+                let forwarded = self.is_forwarded.then_some(Warning::Forwarded);
+                soon.into_iter().chain(unused).chain(forwarded).collect()
             }
             "expired" => vec![Warning::Expired],
             _ => Vec::new(),

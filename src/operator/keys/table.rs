@@ -1,5 +1,7 @@
 //! The table of API keys (`migrations/0001_api_keys.sql`, `migrations/0003_key_care.sql`).
 
+use std::collections::BTreeSet;
+
 use anyhow::Result;
 use serde::Deserialize;
 
@@ -55,6 +57,9 @@ pub struct Listed {
     pub uses_known_from: Option<i64>,
     /// The id of the key that replaces it.
     pub replaced_by: Option<String>,
+    /// Whether its secret names another database, from which its account has moved.
+    #[serde(skip)]
+    pub is_forwarded: bool,
 }
 
 const CARE_COLUMNS: &str = "last_used_day, uses_known_from, replaced_by";
@@ -76,8 +81,8 @@ fn insert(row: &Row, hash: &str) -> String {
 /// The SQL that lists keys, oldest first.
 fn select(account: Option<&str>) -> String {
     let filter =
-        account.map(|account| format!(" WHERE account = {}", Text(account))).unwrap_or_default();
-    format!("SELECT {COLUMNS}, {CARE_COLUMNS} FROM api_keys{filter} ORDER BY created_at, id")
+        account.map(|account| format!(" AND account = {}", Text(account))).unwrap_or_default();
+    format!("SELECT {COLUMNS}, {CARE_COLUMNS} FROM api_keys WHERE account NOT IN (SELECT account FROM account_moves WHERE step IN ('left', 'arriving')){filter} ORDER BY created_at, id")
 }
 
 /// The SQL that selects a key.
@@ -165,7 +170,16 @@ impl KeyTable {
     /// # Errors
     /// When a database cannot be reached.
     pub fn list(shards: &Shards, account: Option<&str>) -> Result<Vec<Listed>> {
+        #[derive(Deserialize)]
+        struct Forward {
+            name: String,
+        }
         let mut keys: Vec<Listed> = shards.rows(&select(account))?;
+        let forwards: Vec<Forward> = shards.rows("SELECT name FROM forwards WHERE is_key = 1")?;
+        let forwarded: BTreeSet<String> = forwards.into_iter().map(|row| row.name).collect();
+        for key in &mut keys {
+            key.is_forwarded = forwarded.contains(&key.row.id);
+        }
         keys.sort_by(|a, b| (a.row.created_at, &a.row.id).cmp(&(b.row.created_at, &b.row.id)));
         Ok(keys)
     }

@@ -2,7 +2,8 @@
 //!
 //! | file | what it knows |
 //! |---|---|
-//! | [`list`], [`add`] | one command each |
+//! | [`list`], [`add`], [`moves`] | the commands |
+//! | [`moving`] | the steps of a move |
 //! | [`file`] | databases in wrangler.toml |
 
 use std::process::ExitCode;
@@ -21,6 +22,8 @@ use crate::api::room::FULL;
 pub mod add;
 pub mod file;
 pub mod list;
+pub mod moves;
+pub mod moving;
 
 /// The commands under `shards`.
 #[derive(Debug, Clone, Subcommand)]
@@ -32,6 +35,13 @@ pub enum Command {
     /// New accounts then go to the database with the most room. At Cloudflare, deploy the Worker after it, so that it can
     /// reach the new database. If the command was interrupted, run it again: it finishes what it had begun.
     Add(add::Add),
+    /// Move an account to another database, while it is used
+    ///
+    /// Reads go on all the time. At the end, changes are refused for at most 5 seconds, with status 503. If the command was
+    /// interrupted, run it again: it goes on where it was. Its keys go on working, and `keys list` says which to rotate.
+    Move(moves::MoveArgs),
+    /// Remove old copies of accounts that moved to another database more than a day ago
+    Clean(moves::Clean),
 }
 
 /// Runs one of the commands under `shards`.
@@ -42,6 +52,8 @@ pub fn run(command: &Command) -> Result<ExitCode> {
     match command {
         Command::List(args) => list::list(args)?,
         Command::Add(args) => add::add(args)?,
+        Command::Move(args) => moves::move_account(args)?,
+        Command::Clean(args) => moves::clean(args)?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -60,8 +72,8 @@ struct Room {
     size: u64,
 }
 
-/// The accounts of a database: whoever has a key, a connection or an OAuth client.
-const ACCOUNTS: &str = "SELECT account FROM api_keys UNION SELECT account FROM connection_counts UNION SELECT account FROM oauth_clients";
+/// The accounts of a database, without those that are being moved here or have left: whoever has a key, a connection or an OAuth client.
+const ACCOUNTS: &str = "SELECT account FROM api_keys UNION SELECT account FROM connection_counts UNION SELECT account FROM oauth_clients EXCEPT SELECT account FROM account_moves WHERE step IN ('left', 'arriving')";
 
 /// The number of the database in which an account lives or is to live: the one that has it, or else the smallest one, of
 /// equal ones that with the fewest accounts. Returns `None` when each has `full` bytes, so that there is no room for a new

@@ -1,0 +1,152 @@
+//! `shards move` and `shards clean`: accounts that move from one database to another.
+
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+use indicatif::HumanCount;
+use serde::Deserialize;
+
+use super::moving::{self, Move, row_of};
+use super::{ACCOUNTS, Shards};
+use crate::access::Shard;
+use crate::api::room::FULL;
+use crate::operator::d1::Database;
+use crate::operator::keys::arguments::account;
+use crate::operator::place::Place;
+use crate::operator::sql::Text;
+
+/// Bytes of a connection with all that belongs to it, and of an event: what docs/scaling.md measured.
+const CONNECTION: u64 = 2_600;
+const EVENT: u64 = 800;
+
+/// `shards move`
+#[derive(Debug, Clone, Args)]
+pub struct MoveArgs {
+    /// The account
+    #[arg(value_parser = account)]
+    account: String,
+    /// The number of the database that it moves to: 0 is VAULT, 1 is VAULT_1
+    #[arg(long, value_name = "N")]
+    to: u16,
+    /// Take the move back, before the account has switched to the other database
+    #[arg(long)]
+    undo: bool,
+    #[command(flatten)]
+    place: Place,
+}
+
+/// `shards clean`
+#[derive(Debug, Clone, Args)]
+pub struct Clean {
+    /// Only the old copy of this account, however new it is
+    #[arg(value_parser = account)]
+    account: Option<String>,
+    #[command(flatten)]
+    place: Place,
+}
+
+/// A name in a row.
+#[derive(Deserialize)]
+struct Name {
+    account: String,
+}
+
+/// What decides whether an account fits.
+#[derive(Deserialize)]
+struct Size {
+    lives: u8,
+    connections: u64,
+    events: u64,
+}
+
+/// Runs `shards move`.
+///
+/// # Errors
+/// Whatever stopped it, in words for the operator.
+pub fn move_account(args: &MoveArgs) -> Result<()> {
+    let account = args.account.as_str();
+    let shards = Shards::open(&args.place)?;
+    let target = Shard::new(args.to);
+    let target = shards.0.iter().find(|database| Some(database.shard) == target);
+    let target = target.context("there is no such database: `npm run shards -- list` shows all")?;
+    let source = source(&shards, account, target)?;
+    let step = Move { account, source, target };
+    if args.undo {
+        step.undo()?;
+        eprintln!("The move is undone: the account {account} stays in {}.", source.shard.binding());
+        return Ok(());
+    }
+    if row_of(target, account)?.is_none() && row_of(source, account)?.is_none() {
+        check_room(&shards, source, target, account)?;
+    }
+    let moved = step.run()?;
+    eprintln!(
+        "The account {account} is in {} now, with {} rows; {} were copied.",
+        target.shard.binding(),
+        HumanCount(moved.total),
+        HumanCount(moved.rows)
+    );
+    eprintln!("Its keys go on working. `npm run keys -- list` says which to rotate, so that they are as fast as before.");
+    eprintln!("The old copy stays for a day; then remove it: npm run shards -- clean");
+    Ok(())
+}
+
+/// The database that the account is in, or that it has left for the target without having arrived.
+fn source<'a>(shards: &'a Shards, account: &str, target: &Database) -> Result<&'a Database> {
+    if let Some(row) = row_of(target, account)?.filter(|row| row.step == "arriving") {
+        let from = shards.0.iter().find(|database| database.shard.number() == row.other);
+        return from.context("the database that the account comes from is not bound");
+    }
+    for database in &shards.0 {
+        let size = size(database, account)?.0;
+        if size.lives > 0 {
+            ensure!(database.shard != target.shard, "the account {account} is in this database already");
+            return Ok(database);
+        }
+    }
+    Err(anyhow::anyhow!("there is no account {account}"))
+}
+
+fn size(database: &Database, account: &str) -> Result<(Size, u64)> {
+    let account = Text(account);
+    let sql = format!("SELECT {account} IN ({ACCOUNTS}) AS lives, (SELECT ifnull(sum(n), 0) FROM connection_counts WHERE account = {account} AND dimension = 'all') AS connections, (SELECT count(*) FROM events WHERE account = {account}) AS events");
+    let answers = database.query(&[sql])?;
+    Ok((answers.rows(0)?.pop().context("the database counts nothing")?, answers.size))
+}
+
+fn check_room(shards: &Shards, source: &Database, target: &Database, account: &str) -> Result<()> {
+    let (size, _) = size(source, account)?;
+    let (_, used) = self::size(target, account)?;
+    let needs = size.connections.saturating_mul(CONNECTION);
+    let needs = needs.saturating_add(size.events.saturating_mul(EVENT));
+    let most = shards.max_bytes()?.saturating_mul(FULL).checked_div(100).unwrap_or_default();
+    ensure!(
+        used.saturating_add(needs) <= most,
+        "the account needs about {} MB, which {} does not have: move it elsewhere, or add a database with `npm run shards -- add`",
+        needs.div_ceil(1_000_000),
+        target.shard.binding()
+    );
+    Ok(())
+}
+
+/// Runs `shards clean`.
+///
+/// # Errors
+/// Whatever stopped it, in words for the operator.
+pub fn clean(args: &Clean) -> Result<()> {
+    let mut count = 0_usize;
+    for database in &Shards::open(&args.place)?.0 {
+        let left = "SELECT account FROM account_moves WHERE step = 'left'".to_owned();
+        let all: Vec<Name> = database.query(&[left])?.rows(0)?;
+        for Name { account } in all {
+            let is_asked = args.account.as_ref() == Some(&account);
+            if (is_asked || args.account.is_none()) && moving::clean(database, &account, is_asked)? {
+                count = count.saturating_add(1);
+                eprintln!("Removed the old copy of {account} from {}.", database.shard.binding());
+            }
+        }
+    }
+    if count == 0 {
+        eprintln!("There is no old copy to remove.");
+    }
+    Ok(())
+}
