@@ -32,6 +32,8 @@ mod logos;
 mod migrations;
 mod model;
 #[cfg(feature = "cli")]
+mod moves;
+#[cfg(feature = "cli")]
 mod openapi;
 mod pages;
 mod parameters;

@@ -23,6 +23,8 @@ pub enum Warning {
     Expired,
     /// It has not been used for this many days.
     Unused(i64),
+    /// Its secret names a database from which its account has moved: each of its requests asks two.
+    Forwarded,
 }
 
 impl Warning {

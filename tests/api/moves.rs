@@ -1,0 +1,351 @@
+//! Accounts that move from one database to another while they are used.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+
+use anyhow::{Result, bail};
+use connector_vault::access::Shard;
+use connector_vault::api::schedule;
+use connector_vault::operator::shards::moving::{Move, Moved, Side, clean, row_of};
+use connector_vault::ports::{Db as _, Statement};
+use connector_vault::terms::{Environment, Scope};
+use serde_json::{Value, json};
+
+use crate::connect::{self, Browser, begin, connected, of_ann, send, set_client, token};
+use crate::support::{Api, HOME, anonymous, as_key, as_secret, body, with_body};
+use crate::vault::{CONNECTIONS, minimal};
+
+const TOKENS: &str = "{\"access_token\": \"at\", \"refresh_token\": \"rt\", \"expires_in\": 3600}";
+const DAY_MS: u64 = 24 * 60 * 60 * 1000;
+
+/// The database that accounts move to.
+fn other() -> Shard {
+    Shard::new(HOME.number() + 1).unwrap()
+}
+
+/// A database as the operator's command sees it, which may be interrupted.
+struct In<'a> {
+    api: &'a Api,
+    shard: Shard,
+    calls: &'a Calls<'a>,
+}
+
+/// What happens at the command's calls.
+struct Calls<'a> {
+    made: Cell<usize>,
+    /// The number of the call at which the command is killed, and whether before the call or after it.
+    dies: Option<(usize, bool)>,
+    /// What others do between two calls.
+    meanwhile: Box<dyn Fn() + 'a>,
+}
+
+impl Calls<'_> {
+    fn quiet() -> Self {
+        Self { made: Cell::new(0), dies: None, meanwhile: Box::new(|| ()) }
+    }
+}
+
+impl Side for In<'_> {
+    fn run(&self, sql: &[String]) -> Result<Vec<Value>> {
+        (self.calls.meanwhile)();
+        let call = self.calls.made.replace(self.calls.made.get() + 1);
+        if self.calls.dies.is_some_and(|(at, before)| call > at || call == at && before) {
+            bail!("killed");
+        }
+        let statement = |sql: &String| Statement { sql: sql.clone().into(), params: Vec::new() };
+        let all = sql.iter().map(statement).collect();
+        let sets = self.api.world.within(self.shard, || pollster::block_on(self.api.world.batch(all)));
+        let sets = sets?;
+        if self.calls.dies == Some((call, false)) {
+            bail!("killed");
+        }
+        Ok(sets.iter().map(|set| serde_json::from_str(&set.json).unwrap()).collect())
+    }
+
+    fn number(&self) -> u16 {
+        self.shard.number()
+    }
+}
+
+fn with<T>(
+    api: &Api,
+    (from, to): (Shard, Shard),
+    calls: &Calls<'_>,
+    work: impl FnOnce(&Move<'_, In<'_>, In<'_>>) -> T,
+) -> T {
+    let (source, target) = (In { api, shard: from, calls }, In { api, shard: to, calls });
+    work(&Move { account: "acme", source: &source, target: &target })
+}
+
+fn moved(api: &Api) -> Moved {
+    with(api, (*HOME, other()), &Calls::quiet(), |step| step.run().unwrap())
+}
+
+fn clean_up(api: &Api, shard: Shard) -> bool {
+    let calls = Calls::quiet();
+    clean(&In { api, shard, calls: &calls }, "acme", false).unwrap()
+}
+
+/// An account with something in every table, and others in both databases.
+fn api() -> Api {
+    let mut api = connect::api();
+    api.world.add(other());
+    for shard in [*HOME, other()] {
+        let key = api.world.key_in(shard, "zoo", Environment::Test, &Scope::ALL, None);
+        for name in ["a", "b", "c"] {
+            api.create_as(&key, &minimal(name));
+        }
+    }
+    set_client(&api, "acme");
+    set_client(&api, "revoked");
+    let hook = json!({"url": "https://hooks.example/in", "events": []});
+    let hook = send(&api, "POST", "/v1/webhooks", &hook);
+    assert_eq!(hook.status, 201, "{}", body(&hook));
+    connected(&api, &of_ann("acme"), &serde_json::from_str(TOKENS).unwrap());
+    for name in ["bob", "eve", "o'hara ü"] {
+        let mut sent = minimal(name);
+        sent["tags"] = json!(["x", "y"]);
+        api.create(&sent);
+    }
+    begin(&api, &json!({"platform": "acme", "identity": "mia", "identityType": "user"}));
+    api
+}
+
+/// Every row of the account, without the numbers that each database gives.
+fn rows_of(api: &Api, shard: Shard) -> Vec<String> {
+    let read = |sql: &str| api.world.texts(sql);
+    api.world.within(shard, || {
+        let mut all = Vec::new();
+        for table in [
+            "api_keys", "connections", "connection_tags", "connection_counts", "oauth_clients", "credentials",
+            "revocations", "connect_attempts", "events", "webhooks", "deliveries",
+        ] {
+            let columns = read(&format!(
+                "SELECT 'quote(' || name || ')' FROM pragma_table_info('{table}') WHERE name NOT IN ('seq', 'event_id') AND NOT ('{table}' = 'events' AND name = 'id') AND name NOT IN ('last_used_day')"
+            ));
+            let of = if table == "deliveries" {
+                "webhook_id IN (SELECT id FROM webhooks WHERE account = 'acme')"
+            } else {
+                "account = 'acme'"
+            };
+            let row = columns.join(" || ', ' || ");
+            let mut rows = read(&format!("SELECT '{table}: ' || {row} AS row FROM {table} WHERE {of} ORDER BY row"));
+            assert!(!rows.is_empty() || table == "revocations", "{table}");
+            all.append(&mut rows);
+        }
+        all
+    })
+}
+
+fn total(api: &Api) -> Value {
+    let list = api.get(CONNECTIONS);
+    assert_eq!(list.status, 200, "{}", body(&list));
+    body(&list)["total"].clone()
+}
+
+/// All events after one, as the feed shows them: ids and types, and where to go on.
+fn events(api: &Api, after: &str) -> (Vec<(String, String)>, String) {
+    let page = api.get(&format!("/v1/events?limit=100&after={after}"));
+    assert_eq!(page.status, 200, "{}", body(&page));
+    let page = body(&page);
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let rows = page["rows"].as_array().unwrap().iter();
+    (rows.map(|row| (text(&row["id"]), text(&row["type"]))).collect(), text(&page["next"]))
+}
+
+#[test]
+fn all_that_an_account_has_comes_along_and_its_secrets_lead_there() {
+    let api = api();
+    let before = rows_of(&api, *HOME);
+    let session = token(&api, &json!({"identity": "ann"}));
+    let (_, link) = begin(&api, &json!({"platform": "acme", "identity": "kim", "identityType": "user"}));
+    let browser = Browser::default();
+    let (_, asked) = browser.follow(&api, &link);
+    let (seen, next) = events(&api, "0");
+    assert!(!seen.is_empty());
+    let with_kim = rows_of(&api, *HOME);
+    assert!(with_kim.len() > before.len());
+    let done = moved(&api);
+    assert!(done.rows > 0 && done.total > 0);
+    assert_eq!(rows_of(&api, other()), with_kim);
+
+    // The key, the token, the link and the state of before.
+    assert_eq!(total(&api), json!(4));
+    assert_eq!(api.send(&as_secret(&session, "GET", "/v1/whoami")).status, 200);
+    assert_eq!(api.send(&browser.request("GET", &link)).status, 303);
+    let state = connect::value_of(&asked, "state").unwrap();
+    connect::script(&api, &[(200, serde_json::from_str(TOKENS).unwrap()), (404, json!({}))]);
+    let back = api.send(&browser.request("GET", &format!("/connect/callback?code=c&state={state}")));
+    assert_eq!(back.status, 200, "{}", connect::text(&back));
+    assert_eq!(total(&api), json!(5));
+    // Its credentials open in the other database.
+    let ann = body(&api.get(&format!("{CONNECTIONS}?identity=ann")))["rows"][0]["id"].clone();
+    let held = api.get(&format!("{CONNECTIONS}/{}/credentials", ann.as_str().unwrap()));
+    assert_eq!(held.status, 200, "{}", body(&held));
+    // A reader of the feed sees what came after, and nothing twice.
+    let (after, _) = events(&api, &next);
+    let kinds: Vec<&str> = after.iter().map(|(_, kind)| kind.as_str()).collect();
+    assert_eq!(kinds, ["connection.created", "connection.connected"]);
+    // What is new names the new database, and asks it at once.
+    assert_eq!(Shard::of_caller(&token(&api, &json!({"identity": "ann"}))), other());
+    // Nothing was written into the old copy.
+    let old = "SELECT id FROM connections WHERE account = 'acme'";
+    assert_eq!(api.world.within(*HOME, || api.world.texts(old)).len(), 4);
+}
+
+#[test]
+fn only_one_of_both_databases_acts() {
+    let api = api();
+    moved(&api);
+    let sent = || api.world.sent.borrow().len();
+    connect::script(&api, &[]);
+    let (before, old) = (sent(), api.world.dump());
+    api.world.wait(2 * 60 * 60 * 1000);
+    api.world.within(*HOME, || pollster::block_on(schedule::run(&api.service, &api.world)).unwrap());
+    assert_eq!(sent(), before);
+    let of = |rows: Vec<String>| rows.into_iter().filter(|row| row.contains("'acme'")).collect::<Vec<_>>();
+    assert_eq!(of(api.world.dump()), of(old));
+    // The other one delivers what is due at the webhook.
+    *api.world.platform.borrow_mut() = Box::new(|_| connect::answer(200, &json!({})));
+    let run = || pollster::block_on(schedule::run(&api.service, &api.world));
+    api.world.within(other(), run).unwrap();
+    assert!(sent() > before);
+}
+
+#[test]
+fn the_old_copy_stays_for_a_day_and_the_keys_for_ever() {
+    let api = api();
+    moved(&api);
+    api.world.wait(DAY_MS - 1);
+    assert!(!clean_up(&api, *HOME));
+    api.world.wait(2);
+    assert!(clean_up(&api, *HOME));
+    let dump = api.world.within(*HOME, || api.world.dump());
+    let left: Vec<&String> = dump.iter().filter(|row| row.contains("'acme'")).collect();
+    // Its keys' hashes and ids.
+    assert!(!left.is_empty() && left.iter().all(|row| row.starts_with("forwards: ")), "{left:?}");
+    assert_eq!(total(&api), json!(4));
+    // And back again, which is another move.
+    let (seen, next) = events(&api, "0");
+    with(&api, (other(), *HOME), &Calls::quiet(), |step| step.run().unwrap());
+    assert_eq!(total(&api), json!(4));
+    api.create(&minimal("new"));
+    assert_eq!(events(&api, &next).0.len(), 1);
+    assert_eq!(events(&api, "0").0.len(), seen.len() + 1);
+    assert_eq!(rows_of(&api, *HOME).len(), rows_of(&api, other()).len() + 6 + 5);
+}
+
+#[test]
+fn a_move_may_be_killed_at_every_step_and_is_resumed_or_undone() {
+    let mut last = 0;
+    for (dies, resumes) in (0..).flat_map(|at| {
+        [(at, true), (at, false)].into_iter().flat_map(|dies| [(dies, true), (dies, false)])
+    }) {
+        let api = api();
+        let expected = rows_of(&api, *HOME);
+        let calls = Calls { made: Cell::new(0), dies: Some(dies), meanwhile: Box::new(|| ()) };
+        let result = with(&api, (*HOME, other()), &calls, |step| step.run());
+        if result.is_ok() {
+            last = dies.0;
+            break;
+        }
+        // It is read all the time, and changed as soon as the fence has fallen.
+        assert_eq!(total(&api), json!(4), "{dies:?}");
+        api.world.wait(5_001);
+        let name = with_body(api.request("POST", CONNECTIONS), &minimal("later").to_string());
+        let made = api.send(&name);
+        assert_eq!(made.status, 201, "{dies:?} {}", body(&made));
+        let has_left = || {
+            let calls = Calls::quiet();
+            let row = row_of(&In { api: &api, shard: *HOME, calls: &calls }, "acme").unwrap();
+            row.is_some_and(|row| row.step == "left")
+        };
+        let quiet = Calls::quiet();
+        if resumes {
+            with(&api, (*HOME, other()), &quiet, |step| step.run().unwrap());
+            assert!(has_left(), "{dies:?}");
+        } else {
+            let left = has_left();
+            let undone = with(&api, (*HOME, other()), &quiet, |step| step.undo());
+            assert_eq!(undone.is_err(), left, "{dies:?}");
+            if !left {
+                let there = api.world.within(other(), || api.world.dump());
+                assert!(!there.iter().any(|row| row.contains("'acme'")), "{dies:?} {there:?}");
+            }
+        }
+        assert_eq!(total(&api), json!(5), "{dies:?}");
+        let home = if has_left() { other() } else { *HOME };
+        let now = rows_of(&api, home);
+        let connections = |rows: &[String]| {
+            rows.iter().filter(|row| row.starts_with("connections: ")).cloned().collect::<BTreeSet<_>>()
+        };
+        assert!(connections(&now).is_superset(&connections(&expected)), "{dies:?}");
+        assert_eq!(connections(&now).len(), 5, "{dies:?}");
+    }
+    assert!(last > 20, "{last}");
+}
+
+#[test]
+fn an_account_is_used_while_it_moves() {
+    let api = api();
+    let key = api.world.key("acme", Environment::Test, &Scope::ALL, None);
+    let (made, refused, turn) = (RefCell::new(Vec::new()), Cell::new(0), Cell::new(0_u32));
+    let (seen, next) = (RefCell::new(Vec::new()), RefCell::new("0".to_owned()));
+    let read_events = || {
+        let (mut rows, after) = events(&api, &next.borrow());
+        seen.borrow_mut().append(&mut rows);
+        next.replace(after);
+    };
+    let meanwhile = || {
+        turn.set(turn.get() + 1);
+        // Between most of the calls, eight writers; now and then nobody, so that the switch can come.
+        for writer in 0..8 {
+            let name = format!("w{writer}-{}", turn.get());
+            let response = api.send(&with_body(as_key(&key, "POST", CONNECTIONS), &minimal(&name).to_string()));
+            match response.status {
+                201 => made.borrow_mut().push(body(&response)["id"].as_str().unwrap().to_owned()),
+                503 => {
+                    assert_eq!(response.header("retry-after"), Some("5"));
+                    assert!(connect::text(&response).contains("being moved"));
+                    refused.set(refused.get() + 1);
+                }
+                other => panic!("{other}: {}", body(&response)),
+            }
+            if writer % 2 == 0 {
+                let some = made.borrow().first().cloned();
+                if let Some(id) = some {
+                    let renamed = with_body(api.request("PATCH", &format!("{CONNECTIONS}/{id}")), &json!({"description": name}).to_string());
+                    assert!([200, 503].contains(&api.send(&renamed).status));
+                }
+            }
+            if writer == 7 && turn.get() % 3 == 0 {
+                let some = made.borrow_mut().pop();
+                if let Some(id) = some {
+                    let status = api.send(&api.request("DELETE", &format!("{CONNECTIONS}/{id}"))).status;
+                    if status == 503 {
+                        made.borrow_mut().push(id);
+                    } else {
+                        assert_eq!(status, 204);
+                    }
+                }
+            }
+            assert_eq!(total(&api), json!(4 + made.borrow().len()));
+        }
+        read_events();
+    };
+    let calls = Calls { made: Cell::new(0), dies: None, meanwhile: Box::new(meanwhile) };
+    with(&api, (*HOME, other()), &calls, |step| step.run().unwrap());
+    drop(calls);
+    assert!(refused.get() > 0 && made.borrow().len() > 100);
+    for id in made.borrow().iter() {
+        assert_eq!(api.get(&format!("{CONNECTIONS}/{id}")).status, 200);
+    }
+    assert_eq!(total(&api), json!(4 + made.borrow().len()));
+    read_events();
+    // Each event once, although their ids have changed: as many as there are.
+    let count = || api.world.texts("SELECT type FROM events WHERE account = 'acme' ORDER BY id");
+    let all = api.world.within(other(), count);
+    let kinds: Vec<String> = seen.borrow().iter().map(|(_, kind)| kind.clone()).collect();
+    assert_eq!(kinds, all);
+    assert_eq!(api.send(&anonymous("GET", "/v1/whoami")).status, 401);
+}
