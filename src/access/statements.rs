@@ -29,7 +29,7 @@ pub fn select_key(caller: &Caller) -> Statement {
     let sql = by_hash_or_id!(
         caller,
         "SELECT id, account, environment, scopes, expires_at, revoked_at, NULL AS moved_to FROM api_keys WHERE ",
-        " = ?1 UNION ALL SELECT NULL, NULL, NULL, NULL, NULL, NULL, shard FROM forwards WHERE name = ?1 ORDER BY moved_to DESC"
+        " = ?1 UNION ALL SELECT NULL, NULL, NULL, NULL, NULL, NULL, shard FROM forwards WHERE name = ?1"
     );
     Statement { sql: sql.into(), params: vec![name(caller)] }
 }

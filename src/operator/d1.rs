@@ -10,8 +10,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::local::Results;
-use super::shards::moving::Side;
 use super::scratch::Scratch;
+use super::shards::moving::Side;
 use super::sql::Text;
 use super::storage::{Storage, Way};
 use super::wrangler::json_in;

@@ -54,7 +54,8 @@ impl Side for In<'_> {
         }
         let statement = |sql: &String| Statement { sql: sql.clone().into(), params: Vec::new() };
         let all = sql.iter().map(statement).collect();
-        let sets = self.api.world.within(self.shard, || pollster::block_on(self.api.world.batch(all)));
+        let sets =
+            self.api.world.within(self.shard, || pollster::block_on(self.api.world.batch(all)));
         let sets = sets?;
         if self.calls.dies == Some((call, false)) {
             bail!("killed");
@@ -158,7 +159,8 @@ fn all_that_an_account_has_comes_along_and_its_secrets_lead_there() {
     let api = api();
     let before = rows_of(&api, *HOME);
     let session = token(&api, &json!({"identity": "ann"}));
-    let (_, link) = begin(&api, &json!({"platform": "acme", "identity": "kim", "identityType": "user"}));
+    let (_, link) =
+        begin(&api, &json!({"platform": "acme", "identity": "kim", "identityType": "user"}));
     let browser = Browser::default();
     let (_, asked) = browser.follow(&api, &link);
     let (seen, next) = events(&api, "0");
@@ -175,7 +177,8 @@ fn all_that_an_account_has_comes_along_and_its_secrets_lead_there() {
     assert_eq!(api.send(&browser.request("GET", &link)).status, 303);
     let state = connect::value_of(&asked, "state").unwrap();
     connect::script(&api, &[(200, serde_json::from_str(TOKENS).unwrap()), (404, json!({}))]);
-    let back = api.send(&browser.request("GET", &format!("/connect/callback?code=c&state={state}")));
+    let back =
+        api.send(&browser.request("GET", &format!("/connect/callback?code=c&state={state}")));
     assert_eq!(back.status, 200, "{}", connect::text(&back));
     assert_eq!(total(&api), json!(5));
     // Its credentials open in the other database.
@@ -201,9 +204,12 @@ fn only_one_of_both_databases_acts() {
     connect::script(&api, &[]);
     let (before, old) = (sent(), api.world.dump());
     api.world.wait(2 * 60 * 60 * 1000);
-    api.world.within(*HOME, || pollster::block_on(schedule::run(&api.service, &api.world)).unwrap());
+    api.world
+        .within(*HOME, || pollster::block_on(schedule::run(&api.service, &api.world)).unwrap());
     assert_eq!(sent(), before);
-    let of = |rows: Vec<String>| rows.into_iter().filter(|row| row.contains("'acme'")).collect::<Vec<_>>();
+    let of = |rows: Vec<String>| {
+        rows.into_iter().filter(|row| row.contains("'acme'")).collect::<Vec<_>>()
+    };
     assert_eq!(of(api.world.dump()), of(old));
     // The other one delivers what is due at the webhook.
     *api.world.platform.borrow_mut() = Box::new(|_| connect::answer(200, &json!({})));
@@ -277,7 +283,10 @@ fn a_move_may_be_killed_at_every_step_and_is_resumed_or_undone() {
         let home = if has_left() { other() } else { *HOME };
         let now = rows_of(&api, home);
         let connections = |rows: &[String]| {
-            rows.iter().filter(|row| row.starts_with("connections: ")).cloned().collect::<BTreeSet<_>>()
+            rows.iter()
+                .filter(|row| row.starts_with("connections: "))
+                .cloned()
+                .collect::<BTreeSet<_>>()
         };
         assert!(connections(&now).is_superset(&connections(&expected)), "{dies:?}");
         assert_eq!(connections(&now).len(), 5, "{dies:?}");
@@ -301,7 +310,8 @@ fn an_account_is_used_while_it_moves() {
         // Between most of the calls, eight writers; now and then nobody, so that the switch can come.
         for writer in 0..8 {
             let name = format!("w{writer}-{}", turn.get());
-            let response = api.send(&with_body(as_key(&key, "POST", CONNECTIONS), &minimal(&name).to_string()));
+            let response = api
+                .send(&with_body(as_key(&key, "POST", CONNECTIONS), &minimal(&name).to_string()));
             match response.status {
                 201 => made.borrow_mut().push(body(&response)["id"].as_str().unwrap().to_owned()),
                 503 => {
@@ -314,14 +324,18 @@ fn an_account_is_used_while_it_moves() {
             if writer % 2 == 0 {
                 let some = made.borrow().first().cloned();
                 if let Some(id) = some {
-                    let renamed = with_body(api.request("PATCH", &format!("{CONNECTIONS}/{id}")), &json!({"description": name}).to_string());
+                    let renamed = with_body(
+                        api.request("PATCH", &format!("{CONNECTIONS}/{id}")),
+                        &json!({"description": name}).to_string(),
+                    );
                     assert!([200, 503].contains(&api.send(&renamed).status));
                 }
             }
             if writer == 7 && turn.get() % 3 == 0 {
                 let some = made.borrow_mut().pop();
                 if let Some(id) = some {
-                    let status = api.send(&api.request("DELETE", &format!("{CONNECTIONS}/{id}"))).status;
+                    let status =
+                        api.send(&api.request("DELETE", &format!("{CONNECTIONS}/{id}"))).status;
                     if status == 503 {
                         made.borrow_mut().push(id);
                     } else {

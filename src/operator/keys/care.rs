@@ -45,7 +45,9 @@ impl Warning {
         match self {
             Self::ExpiresSoon(millis) => format!("expires in {}", about(millis)),
             Self::Expired => "expired".into(),
-            Self::Forwarded => "rotate: it names a database from which its account has moved".into(),
+            Self::Forwarded => {
+                "rotate: it names a database from which its account has moved".into()
+            }
             Self::Unused(days) => format!("not used for {}", counted(days, "day")),
         }
     }

@@ -82,7 +82,9 @@ fn insert(row: &Row, hash: &str) -> String {
 fn select(account: Option<&str>) -> String {
     let filter =
         account.map(|account| format!(" AND account = {}", Text(account))).unwrap_or_default();
-    format!("SELECT {COLUMNS}, {CARE_COLUMNS} FROM api_keys WHERE account NOT IN (SELECT account FROM account_moves WHERE step IN ('left', 'arriving')){filter} ORDER BY created_at, id")
+    format!(
+        "SELECT {COLUMNS}, {CARE_COLUMNS} FROM api_keys WHERE account NOT IN (SELECT account FROM account_moves WHERE step IN ('left', 'arriving')){filter} ORDER BY created_at, id"
+    )
 }
 
 /// The SQL that selects a key.

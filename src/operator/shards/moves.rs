@@ -85,7 +85,9 @@ pub fn move_account(args: &MoveArgs) -> Result<()> {
         HumanCount(moved.total),
         HumanCount(moved.rows)
     );
-    eprintln!("Its keys go on working. `npm run keys -- list` says which to rotate, so that they are as fast as before.");
+    eprintln!(
+        "Its keys go on working. `npm run keys -- list` says which to rotate, so that they are as fast as before."
+    );
     eprintln!("The old copy stays for a day; then remove it: npm run shards -- clean");
     Ok(())
 }
@@ -99,7 +101,10 @@ fn source<'a>(shards: &'a Shards, account: &str, target: &Database) -> Result<&'
     for database in &shards.0 {
         let size = size(database, account)?.0;
         if size.lives > 0 {
-            ensure!(database.shard != target.shard, "the account {account} is in this database already");
+            ensure!(
+                database.shard != target.shard,
+                "the account {account} is in this database already"
+            );
             return Ok(database);
         }
     }
@@ -108,7 +113,9 @@ fn source<'a>(shards: &'a Shards, account: &str, target: &Database) -> Result<&'
 
 fn size(database: &Database, account: &str) -> Result<(Size, u64)> {
     let account = Text(account);
-    let sql = format!("SELECT {account} IN ({ACCOUNTS}) AS lives, (SELECT ifnull(sum(n), 0) FROM connection_counts WHERE account = {account} AND dimension = 'all') AS connections, (SELECT count(*) FROM events WHERE account = {account}) AS events");
+    let sql = format!(
+        "SELECT {account} IN ({ACCOUNTS}) AS lives, (SELECT ifnull(sum(n), 0) FROM connection_counts WHERE account = {account} AND dimension = 'all') AS connections, (SELECT count(*) FROM events WHERE account = {account}) AS events"
+    );
     let answers = database.query(&[sql])?;
     Ok((answers.rows(0)?.pop().context("the database counts nothing")?, answers.size))
 }
@@ -139,7 +146,8 @@ pub fn clean(args: &Clean) -> Result<()> {
         let all: Vec<Name> = database.query(&[left])?.rows(0)?;
         for Name { account } in all {
             let is_asked = args.account.as_ref() == Some(&account);
-            if (is_asked || args.account.is_none()) && moving::clean(database, &account, is_asked)? {
+            if (is_asked || args.account.is_none()) && moving::clean(database, &account, is_asked)?
+            {
                 count = count.saturating_add(1);
                 eprintln!("Removed the old copy of {account} from {}.", database.shard.binding());
             }

@@ -301,7 +301,10 @@ impl<S: Side, T: Side> Move<'_, S, T> {
                 "an old copy of the account is still in the target: remove it with `npm run shards -- clean {}`",
                 self.account
             ),
-            Some(row) => ensure!(row.step == "arriving" && row.other == from, "the account moves into the target from elsewhere"),
+            Some(row) => ensure!(
+                row.step == "arriving" && row.other == from,
+                "the account moves into the target from elsewhere"
+            ),
             None => {
                 let newest = "SELECT ifnull(max(id), 0) AS n FROM events".to_owned();
                 let here: Number = one(&self.source.run(std::slice::from_ref(&newest))?, 0)?;
@@ -317,7 +320,10 @@ impl<S: Side, T: Side> Move<'_, S, T> {
             }
         }
         if source.is_none() {
-            ensure!(target.is_none_or(|row| row.copied.is_none()), "what was copied before is of another move: undo that first");
+            ensure!(
+                target.is_none_or(|row| row.copied.is_none()),
+                "what was copied before is of another move: undo that first"
+            );
             self.source.run(&[format!("INSERT INTO account_moves (account, step, other, began_at) VALUES ({account}, 'copying', {to}, {NOW})")])?;
         }
         row_of(self.target, self.account)?.context("the move was undone meanwhile")
@@ -338,7 +344,8 @@ impl<S: Side, T: Side> Move<'_, S, T> {
                     let parts: Vec<String> = (0..table.key.len())
                         .map(|at| format!("json_extract({}, '$[{at}]')", Text(key)))
                         .collect();
-                    condition += &format!(" AND ({}) > ({})", table.key.join(", "), parts.join(", "));
+                    condition +=
+                        &format!(" AND ({}) > ({})", table.key.join(", "), parts.join(", "));
                 }
                 let sql = table.select(&columns, row.event_shift, &condition);
                 let page: Vec<Copied> =
@@ -385,7 +392,9 @@ impl<S: Side, T: Side> Move<'_, S, T> {
         let found: Vec<&str> = copies.iter().map(|copied| copied.key.as_str()).collect();
         let gone: Vec<&str> = keys.iter().copied().filter(|key| !found.contains(key)).collect();
         let is_arriving = |writing: &str| {
-            format!("UPDATE account_moves SET writing = {writing} WHERE account = {account} AND step = 'arriving'")
+            format!(
+                "UPDATE account_moves SET writing = {writing} WHERE account = {account} AND step = 'arriving'"
+            )
         };
         let mut sql = vec![is_arriving(&format!("'{}'", table.name))];
         if !gone.is_empty() {
@@ -402,7 +411,11 @@ impl<S: Side, T: Side> Move<'_, S, T> {
         let mut read: Vec<&str> = back.iter().map(|copied| copied.row.as_str()).collect();
         sent.sort_unstable();
         read.sort_unstable();
-        ensure!(sent == read, "rows of {} are not the same in both databases: undo the move", table.name);
+        ensure!(
+            sent == read,
+            "rows of {} are not the same in both databases: undo the move",
+            table.name
+        );
         Ok(())
     }
 
@@ -415,7 +428,9 @@ impl<S: Side, T: Side> Move<'_, S, T> {
             key: String,
         }
         let account = Text(self.account);
-        let some = format!("SELECT seq, relation, key FROM account_changes WHERE account = {account} ORDER BY seq LIMIT {PAGE}");
+        let some = format!(
+            "SELECT seq, relation, key FROM account_changes WHERE account = {account} ORDER BY seq LIMIT {PAGE}"
+        );
         let noted: Vec<Noted> = rows(&self.source.run(&[some])?, 0)?;
         let Some(last) = noted.last().map(|noted| noted.seq) else { return Ok(None) };
         let mut changes = Changes { last, count: noted.len(), tables: Vec::new() };
@@ -500,7 +515,9 @@ impl<S: Side, T: Side> Move<'_, S, T> {
         }
         // What is written from now on is noted as before: whoever goes on catches up with it.
         self.lower()?;
-        bail!("the account could not be switched within 5 seconds: run the command again when there is less to do, or undo the move")
+        bail!(
+            "the account could not be switched within 5 seconds: run the command again when there is less to do, or undo the move"
+        )
     }
 
     /// Refuses changes from now on, and reads what can't change any more. Returns `None` while credentials are being renewed
@@ -511,8 +528,12 @@ impl<S: Side, T: Side> Move<'_, S, T> {
         let account = Text(self.account);
         let [.., keys] = TABLES;
         let mut sql = vec![
-            format!("UPDATE account_moves SET step = 'fenced', fence_until = {NOW} + {FENCE_MS} WHERE account = {account} AND step IN ('copying', 'fenced') AND NOT EXISTS (SELECT 1 FROM credentials WHERE account = {account} AND lease_until > {NOW}) AND NOT EXISTS (SELECT 1 FROM connect_attempts WHERE account = {account} AND status = 'exchanging' AND claimed_at > {NOW} - 60000)"),
-            format!("SELECT count(*) AS n FROM account_moves WHERE account = {account} AND fence_until > {NOW}"),
+            format!(
+                "UPDATE account_moves SET step = 'fenced', fence_until = {NOW} + {FENCE_MS} WHERE account = {account} AND step IN ('copying', 'fenced') AND NOT EXISTS (SELECT 1 FROM credentials WHERE account = {account} AND lease_until > {NOW}) AND NOT EXISTS (SELECT 1 FROM connect_attempts WHERE account = {account} AND status = 'exchanging' AND claimed_at > {NOW} - 60000)"
+            ),
+            format!(
+                "SELECT count(*) AS n FROM account_moves WHERE account = {account} AND fence_until > {NOW}"
+            ),
             format!("SELECT count(*) AS n FROM account_changes WHERE account = {account}"),
             "SELECT ifnull(max(id), 0) AS n FROM events".to_owned(),
             format!("SELECT through, shift FROM event_shifts WHERE account = {account}"),
@@ -534,7 +555,10 @@ impl<S: Side, T: Side> Move<'_, S, T> {
     }
 
     fn lower(&self) -> Result<()> {
-        let sql = format!("UPDATE account_moves SET step = 'copying', fence_until = NULL WHERE account = {} AND step = 'fenced'", Text(self.account));
+        let sql = format!(
+            "UPDATE account_moves SET step = 'copying', fence_until = NULL WHERE account = {} AND step = 'fenced'",
+            Text(self.account)
+        );
         self.source.run(&[sql]).map(drop)
     }
 
@@ -546,7 +570,11 @@ impl<S: Side, T: Side> Move<'_, S, T> {
         );
         let account = Text(self.account);
         let [.., keys] = TABLES;
-        let writing = |table: &str| format!("UPDATE account_moves SET writing = {table} WHERE account = {account} AND step = 'arriving'");
+        let writing = |table: &str| {
+            format!(
+                "UPDATE account_moves SET writing = {table} WHERE account = {account} AND step = 'arriving'"
+            )
+        };
         let mut sql = vec![writing("'api_keys'")];
         sql.append(&mut keys.write(columns, &fenced.keys)?);
         sql.push(writing("NULL"));
@@ -564,7 +592,10 @@ impl<S: Side, T: Side> Move<'_, S, T> {
         ensure!(back == fenced.keys, "the keys are not the same in both databases: undo the move");
         let there = counted(&answers, at.saturating_add(1))?;
         let here = &fenced.counts;
-        ensure!(here == &there || fenced.noted > 0 && self.counts()? == there, "the databases do not have as many rows: {here:?}, {there:?}");
+        ensure!(
+            here == &there || fenced.noted > 0 && self.counts()? == there,
+            "the databases do not have as many rows: {here:?}, {there:?}"
+        );
         Ok(())
     }
 
@@ -575,8 +606,13 @@ impl<S: Side, T: Side> Move<'_, S, T> {
     /// Leaves the source, if the fence still stands and nothing was noted since.
     fn leave(&self, row: &Row) -> Result<bool> {
         let (account, to) = (Text(self.account), self.target.number());
-        let left = format!("account IN (SELECT account FROM account_moves WHERE account = {account} AND step = 'left' AND writing IS NOT NULL)");
-        let mut sql = vec![format!("UPDATE account_moves SET step = 'left', fence_until = NULL, left_at = {NOW}, writing = '', event_shift = {} WHERE account = {account} AND step = 'fenced' AND fence_until > {NOW} AND NOT EXISTS (SELECT 1 FROM account_changes WHERE account = {account})", row.event_shift)];
+        let left = format!(
+            "account IN (SELECT account FROM account_moves WHERE account = {account} AND step = 'left' AND writing IS NOT NULL)"
+        );
+        let mut sql = vec![format!(
+            "UPDATE account_moves SET step = 'left', fence_until = NULL, left_at = {NOW}, writing = '', event_shift = {} WHERE account = {account} AND step = 'fenced' AND fence_until > {NOW} AND NOT EXISTS (SELECT 1 FROM account_changes WHERE account = {account})",
+            row.event_shift
+        )];
         for (name, table, is_key) in [
             ("hash", "api_keys", 1),
             ("id", "api_keys", 1),
@@ -592,7 +628,9 @@ impl<S: Side, T: Side> Move<'_, S, T> {
         }
         sql.push(format!("UPDATE account_moves SET writing = NULL WHERE account = {account}"));
         let at = sql.len();
-        sql.push(format!("SELECT count(*) AS n FROM account_moves WHERE account = {account} AND step = 'left'"));
+        sql.push(format!(
+            "SELECT count(*) AS n FROM account_moves WHERE account = {account} AND step = 'left'"
+        ));
         Ok(one::<Number>(&self.source.run(&sql)?, at)?.n > 0)
     }
 
@@ -696,7 +734,10 @@ fn remove(side: &impl Side, account: &str, step: &str) -> Result<()> {
             if one::<Number>(&answers, 3)?.n == 0 {
                 break;
             }
-            ensure!(row_of(side, account)?.is_some_and(|row| row.step == step), "somebody else moves the account");
+            ensure!(
+                row_of(side, account)?.is_some_and(|row| row.step == step),
+                "somebody else moves the account"
+            );
         }
     }
     side.run(&[
