@@ -122,6 +122,26 @@ fn one<T: DeserializeOwned>(answers: &[Value], at: usize) -> Result<T> {
     rows(answers, at)?.pop().context("the database counts nothing")
 }
 
+/// The columns that are copied, of each table.
+fn columns(side: &impl Side) -> Result<Vec<Vec<String>>> {
+    #[derive(Deserialize)]
+    struct Column {
+        name: String,
+    }
+    let sql = TABLES
+        .map(|table| format!("SELECT name FROM pragma_table_info('{}') ORDER BY cid", table.name));
+    let answers = side.run(&sql)?;
+    let of = |(at, table): (usize, &Table)| {
+        let names = rows::<Column>(&answers, at)?.into_iter().map(|column| column.name);
+        // A connection gets a number of its own in each database.
+        let names: Vec<String> =
+            names.filter(|name| !(table.name == "connections" && name == "seq")).collect();
+        ensure!(!names.is_empty(), "the database has no table {}", table.name);
+        Ok(names)
+    };
+    TABLES.iter().enumerate().map(of).collect()
+}
+
 /// A number in a row.
 #[derive(Deserialize)]
 struct Number {
@@ -149,22 +169,6 @@ impl Table {
         } else {
             format!("account = {account}")
         }
-    }
-
-    /// The columns that are copied.
-    fn columns(self, side: &impl Side) -> Result<Vec<String>> {
-        #[derive(Deserialize)]
-        struct Column {
-            name: String,
-        }
-        let sql = format!("SELECT name FROM pragma_table_info('{}') ORDER BY cid", self.name);
-        let all: Vec<Column> = rows(&side.run(&[sql])?, 0)?;
-        let names = all.into_iter().map(|column| column.name);
-        // A connection gets a number of its own in each database.
-        let names: Vec<String> =
-            names.filter(|name| !(self.name == "connections" && name == "seq")).collect();
-        ensure!(!names.is_empty(), "the database has no table {}", self.name);
-        Ok(names)
     }
 
     /// A column's value, as it is in the target.
@@ -272,8 +276,9 @@ impl<S: Side, T: Side> Move<'_, S, T> {
         let row = self.begin()?;
         let mut copied = 0;
         if row.step != "left" {
-            copied = self.copy(&row)?;
-            self.switch(&row, &mut copied)?;
+            let columns = columns(self.source)?;
+            copied = self.copy(&row, &columns)?;
+            self.switch(&row, &columns, &mut copied)?;
         }
         let total = self.arrive()?;
         Ok(Moved { rows: copied, total })
@@ -330,13 +335,13 @@ impl<S: Side, T: Side> Move<'_, S, T> {
     }
 
     /// Copies page after page, from where the last run ended. Returns how many rows.
-    fn copy(&self, row: &Row) -> Result<u64> {
+    fn copy(&self, row: &Row, columns: &[Vec<String>]) -> Result<u64> {
         let mut copied = 0_u64;
         let done = row.copied.as_deref();
         let mut tries = 10_u8;
         let begin = TABLES.iter().position(|table| Some(table.name) == done).unwrap_or_default();
-        for table in TABLES.iter().skip(begin).filter(|table| table.name != "api_keys") {
-            let columns = table.columns(self.source)?;
+        let all = TABLES.iter().zip(columns).skip(begin);
+        for (table, own) in all.filter(|(table, _)| table.name != "api_keys") {
             let mut after = row.copied_key.clone().filter(|_| Some(table.name) == done);
             loop {
                 let mut condition = table.of(self.account);
@@ -347,7 +352,7 @@ impl<S: Side, T: Side> Move<'_, S, T> {
                     condition +=
                         &format!(" AND ({}) > ({})", table.key.join(", "), parts.join(", "));
                 }
-                let sql = table.select(&columns, row.event_shift, &condition);
+                let sql = table.select(own, row.event_shift, &condition);
                 let page: Vec<Copied> =
                     rows(&self.source.run(&[format!("{sql} LIMIT {PAGE}")])?, 0)?;
                 let Some(last) = page.last() else { break };
@@ -358,14 +363,14 @@ impl<S: Side, T: Side> Move<'_, S, T> {
                     Text(self.account)
                 );
                 let keys: Vec<&str> = page.iter().map(|copied| copied.key.as_str()).collect();
-                let written = self.write(*table, &columns, (&keys, &page), row, Some(progress));
+                let written = self.write(*table, own, (&keys, &page), row, Some(progress));
                 if let Err(error) = written {
                     // A row may have taken the place of one that was copied before it was deleted.
                     if tries == 0 {
                         return Err(error);
                     }
                     tries = tries.saturating_sub(1);
-                    while self.catch_up(row)? > 0 {}
+                    while self.catch_up(row, columns)? > 0 {}
                     continue;
                 }
                 after = Some(last.key.clone());
@@ -420,7 +425,7 @@ impl<S: Side, T: Side> Move<'_, S, T> {
     }
 
     /// Reads noted changes of the source and what the rows are now. Returns `None` when there are none.
-    fn changes(&self, row: &Row) -> Result<Option<Changes>> {
+    fn changes(&self, row: &Row, columns: &[Vec<String>]) -> Result<Option<Changes>> {
         #[derive(Deserialize)]
         struct Noted {
             seq: u64,
@@ -434,7 +439,8 @@ impl<S: Side, T: Side> Move<'_, S, T> {
         let noted: Vec<Noted> = rows(&self.source.run(&[some])?, 0)?;
         let Some(last) = noted.last().map(|noted| noted.seq) else { return Ok(None) };
         let mut changes = Changes { last, count: noted.len(), tables: Vec::new() };
-        for table in TABLES {
+        let mut sql = Vec::new();
+        for (table, columns) in TABLES.into_iter().zip(columns) {
             let mut keys: Vec<String> = noted
                 .iter()
                 .filter(|noted| noted.relation == table.name)
@@ -445,19 +451,23 @@ impl<S: Side, T: Side> Move<'_, S, T> {
             if keys.is_empty() || table.name == "api_keys" {
                 continue;
             }
-            let columns = table.columns(self.source)?;
             let named: Vec<&str> = keys.iter().map(String::as_str).collect();
             let condition = table.with_keys(self.account, &named, 0)?;
-            let sql = table.select(&columns, row.event_shift, &condition);
-            let copies = rows(&self.source.run(&[sql])?, 0)?;
-            changes.tables.push((table, columns, keys, copies));
+            sql.push(table.select(columns, row.event_shift, &condition));
+            changes.tables.push((table, columns.clone(), keys, Vec::new()));
+        }
+        if !sql.is_empty() {
+            let answers = self.source.run(&sql)?;
+            for (at, (_, _, _, copies)) in changes.tables.iter_mut().enumerate() {
+                *copies = rows(&answers, at)?;
+            }
         }
         Ok(Some(changes))
     }
 
     /// Catches up with up to [`PAGE`] noted changes. Returns how many there were.
-    fn catch_up(&self, row: &Row) -> Result<usize> {
-        let Some(changes) = self.changes(row)? else { return Ok(0) };
+    fn catch_up(&self, row: &Row, columns: &[Vec<String>]) -> Result<usize> {
+        let Some(changes) = self.changes(row, columns)? else { return Ok(0) };
         // What is gone goes first: another row may have taken its place.
         for (table, columns, keys, copies) in changes.tables.iter().rev() {
             let gone: Vec<&str> = keys
@@ -484,13 +494,12 @@ impl<S: Side, T: Side> Move<'_, S, T> {
     }
 
     /// Catches up, fences, compares and switches.
-    fn switch(&self, row: &Row, copied: &mut u64) -> Result<()> {
-        let [.., keys] = TABLES;
-        let columns = keys.columns(self.source)?;
+    fn switch(&self, row: &Row, columns: &[Vec<String>], copied: &mut u64) -> Result<()> {
+        let of_keys = columns.last().map(Vec::as_slice).unwrap_or_default();
         for _ in 0..FENCES {
             let mut rounds = 0;
             loop {
-                let changed = self.catch_up(row)?;
+                let changed = self.catch_up(row, columns)?;
                 *copied = copied.saturating_add(changed as u64);
                 if changed <= FEW {
                     break;
@@ -501,14 +510,14 @@ impl<S: Side, T: Side> Move<'_, S, T> {
                     "the account changes faster than it can be copied: run the command again when there is less to do, or undo the move"
                 );
             }
-            let Some(fenced) = self.fence(&columns)? else {
+            let Some(fenced) = self.fence(of_keys)? else {
                 std::thread::sleep(PAUSE);
                 continue;
             };
             if fenced.noted > 0 {
-                while self.catch_up(row)? > 0 {}
+                while self.catch_up(row, columns)? > 0 {}
             }
-            self.last_rows(row, &columns, &fenced)?;
+            self.last_rows(row, of_keys, &fenced)?;
             if self.leave(row)? {
                 return Ok(());
             }
