@@ -277,7 +277,7 @@ impl<P: Patterns> Patterns for Metered<'_, P> {
     }
 }
 
-impl<P: RateLimit + Clock> RateLimit for Metered<'_, P> {
+impl<P: Ports> RateLimit for Metered<'_, P> {
     async fn allow(&self, caller: &str) -> Result<(), RetryAfter> {
         // The database that the secret names has counted it already.
         if self.was_forwarded() {

@@ -14,7 +14,7 @@ use crate::catalog::cache::CatalogCache;
 use crate::catalog::reader::Catalog;
 use crate::json;
 use crate::names::Names;
-use crate::ports::Ports;
+use crate::ports::{Db as _, Ports};
 use crate::rfc3339::rfc3339;
 use crate::terms::{Environment, IdentityType, Scope, Scopes};
 

@@ -497,7 +497,7 @@ impl<S: Side, T: Side> Move<'_, S, T> {
     fn switch(&self, row: &Row, columns: &[Vec<String>], copied: &mut u64) -> Result<()> {
         let of_keys = columns.last().map(Vec::as_slice).unwrap_or_default();
         for _ in 0..FENCES {
-            let mut rounds = 0;
+            let mut rounds = 0_usize;
             loop {
                 let changed = self.catch_up(row, columns)?;
                 *copied = copied.saturating_add(changed as u64);
