@@ -193,10 +193,11 @@ impl Table {
         let parsed: Vec<Value> =
             keys.iter().map(|key| serde_json::from_str(key)).collect::<Result<_, _>>()?;
         let all = Value::from(parsed).to_string();
-        let parts: Vec<String> = self
-            .key
-            .iter()
-            .enumerate()
+        // SQLite (3.40) finds no row by several columns when one of them is the number of the row.
+        let skipped = usize::from(self.name == "events");
+        let own = || self.key.iter().enumerate().skip(skipped);
+        let columns: Vec<&str> = own().map(|(_, column)| *column).collect();
+        let parts: Vec<String> = own()
             .map(|(at, column)| {
                 let part = format!("json_extract(value, '$[{at}]')");
                 if self.event == Some(*column) { format!("{part} + {shift}") } else { part }
@@ -205,7 +206,7 @@ impl Table {
         Ok(format!(
             "{} AND ({}) IN (SELECT {} FROM json_each({}))",
             self.of(account),
-            self.key.join(", "),
+            columns.join(", "),
             parts.join(", "),
             Text(&all)
         ))
