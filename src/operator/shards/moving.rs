@@ -188,13 +188,18 @@ impl Table {
         )
     }
 
+    /// The last columns of the key, by which rows are looked up. SQLite (3.40) finds no row by several columns when one of
+    /// them is the number of the row.
+    fn names(&self) -> &[&'static str] {
+        if self.name == "events" { &["id"] } else { self.key }
+    }
+
     /// The condition on rows with these keys of the source, as they are after adding `shift`.
     fn with_keys(self, account: &str, keys: &[&str], shift: u64) -> Result<String> {
         let parsed: Vec<Value> =
             keys.iter().map(|key| serde_json::from_str(key)).collect::<Result<_, _>>()?;
         let all = Value::from(parsed).to_string();
-        // SQLite (3.40) finds no row by several columns when one of them is the number of the row.
-        let skipped = usize::from(self.name == "events");
+        let skipped = self.key.len().saturating_sub(self.names().len());
         let own = || self.key.iter().enumerate().skip(skipped);
         let columns: Vec<&str> = own().map(|(_, column)| *column).collect();
         let parts: Vec<String> = own()
@@ -733,7 +738,7 @@ fn remove(side: &impl Side, account: &str, step: &str) -> Result<()> {
     let named = Text(account);
     for table in TABLES.iter().rev() {
         loop {
-            let key = table.key.join(", ");
+            let key = table.names().join(", ");
             let all = table.of(account);
             let answers = side.run(&[
                 format!("UPDATE account_moves SET writing = '' WHERE account = {named} AND step = '{step}'"),
