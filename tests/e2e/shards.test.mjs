@@ -138,6 +138,55 @@ describe("accounts in three databases", { timeout: 600_000 }, () => {
     );
   });
 
+  test("an account moves while it is used, and its keys lead there", async () => {
+    const { secret } = keys.one;
+    const from = secret.length > 46 ? Number(secret.slice(8, 10)) : 0;
+    const to = from === 2 ? 1 : from + 1;
+    const answered = new Set();
+    let [refused, isOver] = [0, false];
+    const writer = async (name) => {
+      for (let nth = 0; !isOver; nth += 1) {
+        const made = await connect(secret, `${name} ${nth}`);
+        if (made.status === 201) answered.add(JSON.parse(made.body).id);
+        else {
+          assert.deepEqual([made.status, made.header("retry-after")], [503, "5"], String(made.body));
+          refused += 1;
+        }
+      }
+    };
+    const reader = async () => {
+      while (!isOver) {
+        const known = answered.size;
+        const page = await server.send(CONNECTIONS, { secret });
+        assert.equal(page.status, 200, String(page.body));
+        assert.ok(JSON.parse(page.body).total >= known);
+      }
+    };
+    const others = Promise.all([...Array.from({ length: 8 }, (_, nth) => writer(`w${nth}`)), reader(), reader()]);
+    const moving = operator("shards", "move", "one", "--to", String(to)).finally(() => {
+      isOver = true;
+    });
+    await Promise.all([moving, others]);
+    const total = answered.size + 2;
+    assert.ok(answered.size > 8, `${answered.size} were made, ${refused} refused`);
+    assert.equal(JSON.parse((await server.send(CONNECTIONS, { secret })).body).total, total);
+    for (const id of answered) assert.equal((await server.send(`${CONNECTIONS}/${id}`, { secret })).status, 200);
+    const found = await list();
+    assert.equal(found[to].accounts, 2);
+    assert.equal(found[to].connections, total + 2);
+    assert.match(await operator("keys", "list"), /rotate/);
+    const made = await createKey("one");
+    assert.equal(made.secret.slice(8, 10), `0${to}`);
+    assert.equal((await server.send("/v1/whoami", { secret: made.secret })).status, 200);
+
+    // And back, which the old copy would be in the way of.
+    await assert.rejects(operator("shards", "move", "one", "--to", String(from)), { output: /old copy/ });
+    await operator("shards", "clean", "one");
+    await operator("shards", "move", "one", "--to", String(from));
+    assert.equal(JSON.parse((await server.send(CONNECTIONS, { secret })).body).total, total);
+    assert.equal((await list())[from].connections, total);
+  });
+
   test("the schedule looks at all of them, and says which one fails", async () => {
     assert.equal((await server.send(SCHEDULED)).status, 500);
     await server.logged("schedule: VAULT_9: ", "no such table");

@@ -144,7 +144,7 @@ mod tests {
             expires_at,
             revoked_at: None,
         };
-        Listed { row, last_used_day, uses_known_from: None, replaced_by: None }
+        Listed { row, last_used_day, uses_known_from: None, replaced_by: None, is_forwarded: false }
     }
 
     fn words(listed: &Listed) -> Vec<String> {

@@ -145,7 +145,13 @@ mod tests {
     }
 
     fn listed(row: Row) -> Listed {
-        Listed { row, last_used_day: None, uses_known_from: None, replaced_by: None }
+        Listed {
+            row,
+            last_used_day: None,
+            uses_known_from: None,
+            replaced_by: None,
+            is_forwarded: false,
+        }
     }
 
     #[test]

@@ -304,6 +304,7 @@ mod tests {
             last_used_day: Some(20_779),
             uses_known_from: None,
             replaced_by: Some("b".into()),
+            is_forwarded: false,
         };
         assert_eq!(serde_json::from_value::<Listed>(json).unwrap(), listed);
     }
