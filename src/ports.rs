@@ -49,6 +49,12 @@ impl StorageError {
         Finder::new(MOVED).find(self.cause.as_bytes()).is_some()
     }
 
+    /// Whether nothing ran because the database is from before `migrations/0013_moves.sql`.
+    #[must_use]
+    pub fn is_before_moves(&self) -> bool {
+        Finder::new("no such table: forwards").find(self.cause.as_bytes()).is_some()
+    }
+
     /// What D1 reported.
     #[must_use]
     pub fn of_d1(report: &str) -> Self {

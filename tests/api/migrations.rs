@@ -60,6 +60,10 @@ fn keys_survive_every_migration() {
 /// Tables that triggers write: what they hold follows from the connections, and is counted afresh.
 const DERIVED: [&str; 2] = ["connection_counts", "connection_tags"];
 
+/// Tables that are empty unless an account moves to another database. `moves.rs` fills them; a row here would have the
+/// triggers of a move note what this test writes.
+const OF_MOVES: [&str; 4] = ["account_changes", "account_moves", "event_shifts", "forwards"];
+
 /// The tables of a database, or the columns of a table that can be written.
 fn names(world: &World, table: Option<&str>) -> Vec<String> {
     match table {
@@ -74,7 +78,7 @@ fn rows(world: &World, table: &str, columns: &[String]) -> Vec<String> {
     world.texts(&format!("SELECT {} AS row FROM {table} ORDER BY row", row.join(" || ', ' || ")))
 }
 
-/// A service with rows in every table: connected accounts, one of them deleted but not yet revoked, an attempt that goes on,
+/// A service with rows in every table but those of moves: connected accounts, one of them deleted but not yet revoked, an attempt that goes on,
 /// a webhook with a delivery.
 fn in_use() -> Api {
     let api = connect::upkeep::api_of_now();
@@ -128,8 +132,9 @@ fn every_row_survives_every_migration() {
     let old_tables = names(&old.world, None);
     for table in &old_tables {
         assert!(
-            !rows(&old.world, table, &names(&old.world, Some(table))).is_empty(),
-            "{table} is empty"
+            rows(&old.world, table, &names(&old.world, Some(table))).is_empty()
+                == OF_MOVES.contains(&table.as_str()),
+            "{table} is empty, or should be"
         );
     }
     let path = |api: &Api| {
