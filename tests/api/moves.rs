@@ -335,7 +335,7 @@ fn an_account_is_used_while_it_moves() {
             let first = made.borrow().first().cloned();
             if let Some(id) = first {
                 let path = format!("{CONNECTIONS}/{id}");
-                let changed = asked("PATCH", &path, &json!({"description": name}));
+                let changed = asked("PATCH", &path, &json!({"tags": [name]}));
                 assert!([200, 503].contains(&changed.status), "{}", body(&changed));
                 if turn.get() % 2 == 0 {
                     let deleted = api.send(&as_key(&key, "DELETE", &path)).status;
