@@ -26,9 +26,19 @@ fn plans(world: &World) -> Vec<Vec<String>> {
 fn assert_no_scan(plan: &[String], of: &str) {
     for step in plan {
         let scan = step.starts_with("SCAN ");
-        let harmless = ["json_each", "CONSTANT ROW", " j ", " j", "(subquery", " m", "VALUES"]
-            .iter()
-            .any(|name| step.contains(name));
+        // `account_moves` has a row for each account that an operator moves right now: usually none.
+        let harmless = [
+            "json_each",
+            "CONSTANT ROW",
+            " j ",
+            " j",
+            "(subquery",
+            " m",
+            "VALUES",
+            "account_moves",
+        ]
+        .iter()
+        .any(|name| step.contains(name));
         assert!(!scan || harmless, "{of}: {plan:#?}");
         assert!(!step.contains("AUTOMATIC"), "{of}: {plan:#?}");
     }

@@ -232,9 +232,12 @@ mod tests {
     use super::*;
 
     fn database() -> rusqlite::Connection {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/migrations");
+        let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
         let db = rusqlite::Connection::open_in_memory().unwrap();
-        db.execute_batch(include_str!("../../../migrations/0001_api_keys.sql")).unwrap();
-        db.execute_batch(include_str!("../../../migrations/0003_key_care.sql")).unwrap();
+        for file in files.collect::<BTreeSet<_>>() {
+            db.execute_batch(&std::fs::read_to_string(file).unwrap()).unwrap();
+        }
         db
     }
 
