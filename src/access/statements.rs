@@ -58,7 +58,7 @@ pub fn select_forward(hash: &str) -> Statement {
 /// moved it may have died before. Comes before what the request asks for, which would be refused. `name` is that of the
 /// caller's row, or the hash of a link or a `state`.
 #[must_use]
-pub fn arrive(name: Param) -> [Statement; 2] {
+pub fn arrive(name: &Param) -> [Statement; 2] {
     const ACCOUNT: &str = "(SELECT account FROM api_keys WHERE hash = ?1 UNION ALL SELECT account FROM api_keys WHERE id = ?1 UNION ALL SELECT account FROM connect_attempts WHERE link_hash = ?1 UNION ALL SELECT account FROM connect_attempts WHERE state_hash = ?1)";
     ["forwards", "account_moves"].map(|table| {
         let arriving = if table == "forwards" {

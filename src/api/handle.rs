@@ -436,7 +436,7 @@ impl<P: Ports> Door<'_, P> {
     async fn admit(&self, statements: Statements) -> Result<(Principal, Vec<ResultSet>), Problem> {
         let mut batch = Vec::new();
         if self.metered.was_forwarded() {
-            batch.extend(arrive(name_of(self.caller)));
+            batch.extend(arrive(&name_of(self.caller)));
         }
         let first = batch.len();
         batch.push(select_key(self.caller));

@@ -37,7 +37,7 @@ enum Command {
     /// Set, list and remove OAuth clients
     #[command(subcommand)]
     Clients(operator::clients::Command),
-    /// List and add databases
+    /// List and add databases, and move accounts between them
     #[command(subcommand)]
     Shards(operator::shards::Command),
     Seed(operator::seed::Seed),

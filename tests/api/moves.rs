@@ -7,6 +7,7 @@ use anyhow::{Result, bail};
 use connector_vault::access::Shard;
 use connector_vault::api::schedule;
 use connector_vault::operator::shards::moving::{Move, Moved, Side, clean, row_of};
+use connector_vault::operator::shards::tables::tables;
 use connector_vault::ports::{Db as _, Statement};
 use connector_vault::terms::{Environment, Scope};
 use serde_json::{Value, json};
@@ -77,10 +78,10 @@ fn with<T>(
     api: &Api,
     (from, to): (Shard, Shard),
     calls: &Calls<'_>,
-    work: impl FnOnce(&Move<'_, In<'_>, In<'_>>) -> T,
+    work: impl FnOnce(Move<'_, In<'_>, In<'_>>) -> T,
 ) -> T {
     let (source, target) = (In { api, shard: from, calls }, In { api, shard: to, calls });
-    work(&Move { account: "acme", source: &source, target: &target })
+    work(Move { account: "acme", source: &source, target: &target })
 }
 
 fn moved(api: &Api) -> Moved {
@@ -367,4 +368,25 @@ fn an_account_is_used_while_it_moves() {
     let kinds: Vec<String> = seen.borrow().iter().map(|(_, kind)| kind.clone()).collect();
     assert_eq!(kinds, all);
     assert_eq!(api.send(&anonymous("GET", "/v1/whoami")).status, 401);
+}
+
+#[test]
+fn every_table_of_an_account_is_moved_and_its_changes_are_noted() {
+    let api = api();
+    let moved = tables();
+    let mut names: Vec<&str> = moved.iter().map(|(name, _)| *name).collect();
+    names.sort_unstable();
+    // What moves itself, and what triggers derive.
+    let all = api.world.texts(
+        "SELECT DISTINCT t.name FROM sqlite_schema t JOIN pragma_table_info(t.name) c WHERE t.type = 'table' AND c.name IN ('account', 'webhook_id') AND t.name NOT IN ('account_moves', 'account_changes', 'forwards', 'event_shifts', 'connection_tags', 'connection_counts') ORDER BY t.name",
+    );
+    assert_eq!(all, names);
+    for (table, key) in moved {
+        for (change, row) in [("inserted", "NEW"), ("updated", "NEW"), ("deleted", "OLD")] {
+            let sql = api.world.texts(&format!("SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND name = '{table}_{change}_in_move'"));
+            let columns: Vec<String> = key.iter().map(|column| format!("{row}.{column}")).collect();
+            let noted = format!("'{table}', json_array({})", columns.join(", "));
+            assert!(sql.concat().contains(&noted), "{table} {change}: {noted} is not in {sql:?}");
+        }
+    }
 }

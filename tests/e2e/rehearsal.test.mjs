@@ -1,5 +1,5 @@
 // What a new isolate rehearses, on the real runtime: within a request, where it also gets its answers, but without timers,
-// which an isolate that starts has not.
+// which an isolate that starts does not have.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";

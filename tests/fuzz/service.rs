@@ -224,7 +224,7 @@ impl Clock for World {
     }
 
     async fn sleep(&self, _: u32) -> bool {
-        true
+        false
     }
 }
 

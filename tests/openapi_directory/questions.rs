@@ -70,7 +70,7 @@ impl Clock for Files {
     }
 
     async fn sleep(&self, _: u32) -> bool {
-        true
+        false
     }
 }
 

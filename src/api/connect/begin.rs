@@ -21,6 +21,7 @@ use crate::json;
 use crate::oauth::pkce::Verifier;
 use crate::ports::{Db, Ports, Random, RetryAfter, StorageError, first_row};
 use crate::rfc3339::rfc3339;
+use crate::terms::IdentityType;
 
 /// Attempts are deleted a day after they expired, in milliseconds.
 const KEPT_MS: u64 = 24 * 60 * 60 * 1000;
@@ -76,32 +77,7 @@ impl Chosen<'_> {
         let cookie = browser(request).filter(|_| is_window);
         let expires_at = context.now.saturating_add(LIFETIME_MS);
         let (reconnects, [connection_id, platform, version, description, identity, label], kind) =
-            match &self.connection {
-                To::New(it) => (
-                    0,
-                    [
-                        &it.id,
-                        &it.platform,
-                        &it.platform_version,
-                        &it.description,
-                        &it.identity,
-                        &it.label,
-                    ],
-                    it.identity_type,
-                ),
-                To::Existing(it) => (
-                    1,
-                    [
-                        &it.id,
-                        &it.platform,
-                        &it.platform_version,
-                        &it.description,
-                        &it.identity,
-                        &it.label,
-                    ],
-                    it.identity_type,
-                ),
-            };
+            self.connection.repeated();
         let attempt = Attempt {
             id,
             account: principal.account.clone(),
@@ -153,6 +129,37 @@ impl Chosen<'_> {
         let path = Keyed::GetAttempt.address(&[&attempt.id]);
         response.add("location", format!("{}{path}", request.origin));
         Ok(response)
+    }
+}
+
+impl To {
+    /// What an attempt repeats: 1 when it reconnects, texts of the connection in the order in which they are stored, and the
+    /// kind of its identity.
+    fn repeated(&self) -> (u8, [&String; 6], IdentityType) {
+        match self {
+            Self::New(it) => {
+                let texts = [
+                    &it.id,
+                    &it.platform,
+                    &it.platform_version,
+                    &it.description,
+                    &it.identity,
+                    &it.label,
+                ];
+                (0, texts, it.identity_type)
+            }
+            Self::Existing(it) => {
+                let texts = [
+                    &it.id,
+                    &it.platform,
+                    &it.platform_version,
+                    &it.description,
+                    &it.identity,
+                    &it.label,
+                ];
+                (1, texts, it.identity_type)
+            }
+        }
     }
 }
 

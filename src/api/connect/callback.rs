@@ -1,7 +1,7 @@
 //! `GET /connect/callback`: the user comes back from the platform.
 
 use super::former::Former;
-use super::link::Desk;
+use super::link::{Desk, stays};
 use super::pages::{Page, Told};
 use super::revoke::revoke_unused;
 use super::store::{Account, Target, Written, end, store};
@@ -72,7 +72,7 @@ impl<P: Ports> Desk<'_, P> {
             select_forward(&state),
         ]);
         let sets = sets.await?;
-        self.stays(sets.get(4))?;
+        stays(sets.get(4))?;
         let Some(attempt) = first_row::<Attempt>(&sets, 1)? else {
             return Ok(self.over().response());
         };

@@ -60,7 +60,7 @@ impl<P: Ports> Desk<'_, P> {
             select_forward(&hash_of_link),
         ]);
         let sets = sets.await?;
-        self.stays(sets.get(2))?;
+        stays(sets.get(2))?;
         let (attempt, client) = (first_row::<Attempt>(&sets, 0)?, first_row(&sets, 1)?);
         let Some(attempt) = attempt.filter(|attempt| attempt.status(self.now) == Status::Pending)
         else {
@@ -115,7 +115,7 @@ impl<P: Ports> Desk<'_, P> {
             select_forward(&hash_of_link),
         ]);
         let sets = sets.await?;
-        self.stays(sets.get(3))?;
+        stays(sets.get(3))?;
         let (attempt, client) = (first_row::<Attempt>(&sets, 1)?, first_row(&sets, 2)?);
         let Some(attempt) = attempt.filter(|attempt| attempt.status(self.now) == Status::Pending)
         else {
@@ -132,17 +132,9 @@ impl<P: Ports> Desk<'_, P> {
     /// Ends the arrival of the account whose attempt has this hash, when another database has said that it is here.
     pub(super) async fn arrive(&self, hash: &str) -> Result<(), Problem> {
         if self.ports.was_forwarded() {
-            self.ports.batch(arrive(Param::text(hash)).into()).await?;
+            self.ports.batch(arrive(&Param::text(hash)).into()).await?;
         }
         Ok(())
-    }
-
-    /// Fails when the attempt is in another database, as the result of [`select_forward`] says.
-    pub(super) fn stays(&self, forward: Option<&ResultSet>) -> Result<(), Problem> {
-        match moved_to(forward)? {
-            None => Ok(()),
-            moved_to => Err(Problem { moved_to, ..Problem::unavailable("") }),
-        }
     }
 
     /// The connector of an attempt's platform. Returns `None` when the catalog no longer has it.
@@ -275,5 +267,13 @@ impl<P: Ports> Desk<'_, P> {
                 "Go back to the app and start again. If that does not help, tell the people who run it.",
             ],
         )
+    }
+}
+
+/// Fails when the attempt is in another database, as the result of [`select_forward`] says.
+pub(super) fn stays(forward: Option<&ResultSet>) -> Result<(), Problem> {
+    match moved_to(forward)? {
+        None => Ok(()),
+        moved_to => Err(Problem { moved_to, ..Problem::unavailable("") }),
     }
 }

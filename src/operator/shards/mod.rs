@@ -24,6 +24,7 @@ pub mod file;
 pub mod list;
 pub mod moves;
 pub mod moving;
+pub mod tables;
 
 /// The commands under `shards`.
 #[derive(Debug, Clone, Subcommand)]

@@ -24,7 +24,7 @@ pub struct MoveArgs {
     /// The account
     #[arg(value_parser = account)]
     account: String,
-    /// The number of the database that it moves to: 0 is VAULT, 1 is VAULT_1
+    /// The number of the database that it moves to: 0 is VAULT, 1 is `VAULT_1`
     #[arg(long, value_name = "N")]
     to: u16,
     /// Take the move back, before the account has switched to the other database

@@ -16,9 +16,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use super::tables::{Copied, Number, TABLES, Table, columns, count, counted, one, rows};
 use crate::operator::sql::Text;
 
 /// How long changes are refused, in milliseconds.
@@ -36,37 +36,8 @@ const FENCES: usize = 100;
 const PAUSE: Duration = Duration::from_millis(200);
 /// How many events may be written, in all accounts of the source, while an account moves.
 const EVENTS: u64 = 10_000_000;
-/// The longest statement: D1 takes 100,000 bytes.
-const MAX_SQL: usize = 90_000;
 /// The time, in SQL.
 const NOW: &str = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
-
-/// A table of an account's rows.
-#[derive(Debug, Clone, Copy)]
-struct Table {
-    name: &'static str,
-    /// The columns that tell the rows of an account apart.
-    key: &'static [&'static str],
-    /// The column that holds the id of an event.
-    event: Option<&'static str>,
-}
-
-/// The tables, in the order in which rows are written.
-const TABLES: [Table; 9] = [
-    Table { name: "webhooks", key: &["environment", "id"], event: None },
-    Table { name: "oauth_clients", key: &["environment", "platform"], event: None },
-    Table { name: "connections", key: &["environment", "id"], event: None },
-    Table { name: "credentials", key: &["environment", "connection_id"], event: None },
-    Table { name: "revocations", key: &["environment", "connection_id"], event: None },
-    Table { name: "connect_attempts", key: &["id"], event: None },
-    Table { name: "events", key: &["environment", "id"], event: Some("id") },
-    Table { name: "deliveries", key: &["webhook_id", "event_id"], event: Some("event_id") },
-    // Last: while an account moves back, the keys that it had here lead to where it is.
-    Table { name: "api_keys", key: &["hash"], event: None },
-];
-
-/// What follows from these rows by triggers, counted too.
-const DERIVED: [&str; 2] = ["connection_tags", "connection_counts"];
 
 /// A database, as the steps see it.
 pub trait Side {
@@ -95,15 +66,6 @@ pub struct Row {
     pub left_for: Option<u64>,
 }
 
-/// A row of a table as SQL.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-struct Copied {
-    /// Its key in the source: a JSON array.
-    key: String,
-    /// Its values, as literals between commas.
-    row: String,
-}
-
 /// How a move went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Moved {
@@ -111,41 +73,6 @@ pub struct Moved {
     pub rows: u64,
     /// Rows of the account, counted on both sides.
     pub total: u64,
-}
-
-fn rows<T: DeserializeOwned>(answers: &[Value], at: usize) -> Result<Vec<T>> {
-    let rows = answers.get(at).cloned().context("the database did not answer every statement")?;
-    serde_json::from_value(rows).context("the database's rows")
-}
-
-fn one<T: DeserializeOwned>(answers: &[Value], at: usize) -> Result<T> {
-    rows(answers, at)?.pop().context("the database counts nothing")
-}
-
-/// The columns that are copied, of each table.
-fn columns(side: &impl Side) -> Result<Vec<Vec<String>>> {
-    #[derive(Deserialize)]
-    struct Column {
-        name: String,
-    }
-    let sql = TABLES
-        .map(|table| format!("SELECT name FROM pragma_table_info('{}') ORDER BY cid", table.name));
-    let answers = side.run(&sql)?;
-    let of = |(at, table): (usize, &Table)| {
-        let names = rows::<Column>(&answers, at)?.into_iter().map(|column| column.name);
-        // A connection gets a number of its own in each database.
-        let names: Vec<String> =
-            names.filter(|name| !(table.name == "connections" && name == "seq")).collect();
-        ensure!(!names.is_empty(), "the database has no table {}", table.name);
-        Ok(names)
-    };
-    TABLES.iter().enumerate().map(of).collect()
-}
-
-/// A number in a row.
-#[derive(Deserialize)]
-struct Number {
-    n: u64,
 }
 
 /// What the database knows of the account's move. Returns `None` when it is not being moved, and nothing is left of it.
@@ -158,108 +85,6 @@ pub fn row_of(side: &impl Side, account: &str) -> Result<Option<Row>> {
         Text(account)
     );
     Ok(rows(&side.run(&[sql])?, 0)?.pop())
-}
-
-impl Table {
-    /// The condition on the account's rows.
-    fn of(self, account: &str) -> String {
-        let account = Text(account);
-        if self.name == "deliveries" {
-            format!("webhook_id IN (SELECT id FROM webhooks WHERE account = {account})")
-        } else {
-            format!("account = {account}")
-        }
-    }
-
-    /// A column's value, as it is in the target.
-    fn value(self, column: &str, shift: u64) -> String {
-        if self.event == Some(column) { format!("{column} + {shift}") } else { column.to_owned() }
-    }
-
-    /// The SQL that selects rows as SQL.
-    fn select(self, columns: &[String], shift: u64, condition: &str) -> String {
-        let values: Vec<String> =
-            columns.iter().map(|column| format!("quote({})", self.value(column, shift))).collect();
-        let key = self.key.join(", ");
-        format!(
-            "SELECT json_array({key}) AS key, {} AS row FROM {} WHERE {condition} ORDER BY {key}",
-            values.join(" || ', ' || "),
-            self.name
-        )
-    }
-
-    /// The last columns of the key, by which rows are looked up. SQLite (3.40) finds no row by several columns when one of
-    /// them is the number of the row.
-    fn names(&self) -> &[&'static str] {
-        if self.name == "events" { &["id"] } else { self.key }
-    }
-
-    /// The condition on rows with these keys of the source, as they are after adding `shift`.
-    fn with_keys(self, account: &str, keys: &[&str], shift: u64) -> Result<String> {
-        let parsed: Vec<Value> =
-            keys.iter().map(|key| serde_json::from_str(key)).collect::<Result<_, _>>()?;
-        let all = Value::from(parsed).to_string();
-        let skipped = self.key.len().saturating_sub(self.names().len());
-        let own = || self.key.iter().enumerate().skip(skipped);
-        let columns: Vec<&str> = own().map(|(_, column)| *column).collect();
-        let parts: Vec<String> = own()
-            .map(|(at, column)| {
-                let part = format!("json_extract(value, '$[{at}]')");
-                if self.event == Some(*column) { format!("{part} + {shift}") } else { part }
-            })
-            .collect();
-        Ok(format!(
-            "{} AND ({}) IN (SELECT {} FROM json_each({}))",
-            self.of(account),
-            columns.join(", "),
-            parts.join(", "),
-            Text(&all)
-        ))
-    }
-
-    /// The SQL that writes rows, whether or not they are there.
-    fn write(self, columns: &[String], copies: &[Copied]) -> Result<Vec<String>> {
-        let set: Vec<String> =
-            columns.iter().map(|column| format!("{column} = excluded.{column}")).collect();
-        let begin = format!("INSERT INTO {} ({}) VALUES ", self.name, columns.join(", "));
-        let end = format!(" ON CONFLICT ({}) DO UPDATE SET {}", self.conflict(), set.join(", "));
-        let (mut all, mut sql) = (Vec::new(), String::new());
-        for copied in copies {
-            let values = format!("({})", copied.row);
-            let fixed = begin.len().saturating_add(end.len());
-            ensure!(
-                values.len().saturating_add(fixed) < 100_000,
-                "the row {} of {} is larger than D1 takes in a statement: the account can't be moved",
-                copied.key,
-                self.name
-            );
-            if sql.is_empty() {
-                sql.clone_from(&begin);
-            } else if sql.len().saturating_add(values.len()).saturating_add(end.len()) > MAX_SQL {
-                all.push(sql + &end);
-                sql = begin.clone();
-            } else {
-                sql += ", ";
-            }
-            sql += &values;
-        }
-        if !sql.is_empty() {
-            all.push(sql + &end);
-        }
-        Ok(all)
-    }
-
-    /// The columns of the unique index by which a row is found again.
-    fn conflict(self) -> &'static str {
-        match self.name {
-            "webhooks" | "connections" => "account, environment, id",
-            "oauth_clients" => "account, environment, platform",
-            "credentials" | "revocations" => "account, environment, connection_id",
-            "deliveries" => "webhook_id, event_id",
-            "api_keys" => "hash",
-            _ => "id",
-        }
-    }
 }
 
 /// The move of an account.
@@ -355,8 +180,8 @@ impl<S: Side, T: Side> Move<'_, S, T> {
                     let parts: Vec<String> = (0..table.key.len())
                         .map(|at| format!("json_extract({}, '$[{at}]')", Text(key)))
                         .collect();
-                    condition +=
-                        &format!(" AND ({}) > ({})", table.key.join(", "), parts.join(", "));
+                    let (columns, values) = (table.key.join(", "), parts.join(", "));
+                    condition = format!("{condition} AND ({columns}) > ({values})");
                 }
                 let sql = table.select(own, row.event_shift, &condition);
                 let page: Vec<Copied> =
@@ -460,12 +285,13 @@ impl<S: Side, T: Side> Move<'_, S, T> {
             let named: Vec<&str> = keys.iter().map(String::as_str).collect();
             let condition = table.with_keys(self.account, &named, 0)?;
             sql.push(table.select(columns, row.event_shift, &condition));
-            changes.tables.push((table, columns.clone(), keys, Vec::new()));
+            let columns = columns.clone();
+            changes.tables.push(Changed { table, columns, keys, copies: Vec::new() });
         }
         if !sql.is_empty() {
             let answers = self.source.run(&sql)?;
-            for (at, (_, _, _, copies)) in changes.tables.iter_mut().enumerate() {
-                *copies = rows(&answers, at)?;
+            for (at, changed) in changes.tables.iter_mut().enumerate() {
+                changed.copies = rows(&answers, at)?;
             }
         }
         Ok(Some(changes))
@@ -475,7 +301,7 @@ impl<S: Side, T: Side> Move<'_, S, T> {
     fn catch_up(&self, row: &Row, columns: &[Vec<String>]) -> Result<usize> {
         let Some(changes) = self.changes(row, columns)? else { return Ok(0) };
         // What is gone goes first: another row may have taken its place.
-        for (table, columns, keys, copies) in changes.tables.iter().rev() {
+        for Changed { table, columns, keys, copies } in changes.tables.iter().rev() {
             let gone: Vec<&str> = keys
                 .iter()
                 .map(String::as_str)
@@ -485,7 +311,7 @@ impl<S: Side, T: Side> Move<'_, S, T> {
                 self.write(*table, columns, (&gone, &[]), row, None)?;
             }
         }
-        for (table, columns, _, copies) in &changes.tables {
+        for Changed { table, columns, copies, .. } in &changes.tables {
             let keys: Vec<&str> = copies.iter().map(|copied| copied.key.as_str()).collect();
             if !keys.is_empty() {
                 self.write(*table, columns, (&keys, copies), row, None)?;
@@ -685,7 +511,16 @@ impl<S: Side, T: Side> Move<'_, S, T> {
 struct Changes {
     last: u64,
     count: usize,
-    tables: Vec<(Table, Vec<String>, Vec<String>, Vec<Copied>)>,
+    tables: Vec<Changed>,
+}
+
+/// Noted changes of one table.
+struct Changed {
+    table: Table,
+    columns: Vec<String>,
+    keys: Vec<String>,
+    /// What those rows are now, those that are left.
+    copies: Vec<Copied>,
 }
 
 /// What was read when the fence was put up.
@@ -702,21 +537,6 @@ struct Fenced {
 struct Shift {
     through: u64,
     shift: u64,
-}
-
-/// The SQL that counts the account's rows, table by table.
-fn count(account: &str) -> Vec<String> {
-    let of = TABLES.iter().map(|table| (table.name, table.of(account)));
-    let derived = DERIVED.iter().map(|name| (*name, format!("account = {}", Text(account))));
-    of.chain(derived)
-        .map(|(name, condition)| format!("SELECT count(*) AS n FROM {name} WHERE {condition}"))
-        .collect()
-}
-
-/// What [`count`] counted, from this statement on.
-fn counted(answers: &[Value], first: usize) -> Result<Vec<u64>> {
-    let tables = TABLES.len().saturating_add(DERIVED.len());
-    (first..first.saturating_add(tables)).map(|at| Ok(one::<Number>(answers, at)?.n)).collect()
 }
 
 /// Removes the old copy of an account, if it left more than a day ago, or `at_once`. Returns whether it did.
@@ -762,10 +582,4 @@ fn remove(side: &impl Side, account: &str, step: &str) -> Result<()> {
         format!("DELETE FROM account_moves WHERE account = {named} AND step = '{step}'"),
     ])
     .map(drop)
-}
-
-/// The names of the tables, with what tells their rows apart, for tests that compare them with the migrations.
-#[must_use]
-pub fn tables() -> Value {
-    TABLES.iter().map(|table| json!([table.name, table.key])).collect()
 }
