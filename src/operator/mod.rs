@@ -13,6 +13,7 @@
 //! | [`clients`] | `clients set`, `clients list`, `clients remove` |
 //! | [`shards`] | where accounts live; `shards list`, `shards add` |
 //! | [`seed`] | `seed`: made-up connections |
+//! | [`progress`] | how far a seed or a move is |
 //! | [`when`], [`sql`] | expiries and timestamps; SQL literals |
 //! | [`ports`] | the core's ports over this storage, for what a command does by the service's code |
 
@@ -33,6 +34,7 @@ pub mod kv;
 pub mod local;
 pub mod place;
 pub mod ports;
+pub mod progress;
 pub mod project;
 pub mod publish;
 pub mod scratch;

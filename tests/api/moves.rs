@@ -85,7 +85,13 @@ fn with<T>(
 }
 
 fn moved(api: &Api) -> Moved {
-    with(api, (*HOME, other()), &Calls::quiet(), |step| step.run().unwrap())
+    with(api, (*HOME, other()), &Calls::quiet(), |step| {
+        let mut told = Vec::new();
+        let moved = step.run(|done, all| told.push((done, all))).unwrap();
+        // The keys come last, while the account is fenced.
+        assert!(told.is_sorted() && told.iter().all(|(done, all)| done < all), "{told:?}");
+        moved
+    })
 }
 
 fn clean_up(api: &Api, shard: Shard) -> bool {
@@ -242,7 +248,7 @@ fn the_old_copy_stays_for_a_day_and_the_keys_for_ever() {
     assert_eq!(total(&api), json!(4));
     // And back again, which is another move.
     let (seen, next) = events(&api, "");
-    with(&api, (other(), *HOME), &Calls::quiet(), |step| step.run().unwrap());
+    with(&api, (other(), *HOME), &Calls::quiet(), |step| step.run(|_, _| {}).unwrap());
     assert_eq!(total(&api), json!(4));
     api.create(&minimal("new"));
     assert_eq!(events(&api, &next).0.len(), 1);
@@ -258,7 +264,7 @@ fn a_move_may_be_killed_at_every_step_and_is_resumed_or_undone() {
         let api = api();
         let expected = rows_of(&api, *HOME);
         let calls = Calls { made: Cell::new(0), dies: Some(dies), meanwhile: Box::new(|| ()) };
-        let result = with(&api, (*HOME, other()), &calls, |step| step.run());
+        let result = with(&api, (*HOME, other()), &calls, |step| step.run(|_, _| {}));
         if result.is_ok() {
             last = dies.0;
             break;
@@ -276,7 +282,7 @@ fn a_move_may_be_killed_at_every_step_and_is_resumed_or_undone() {
         };
         let quiet = Calls::quiet();
         if resumes {
-            with(&api, (*HOME, other()), &quiet, |step| step.run().unwrap());
+            with(&api, (*HOME, other()), &quiet, |step| step.run(|_, _| {}).unwrap());
             assert!(has_left(), "{dies:?}");
         } else {
             let left = has_left();
@@ -353,7 +359,7 @@ fn an_account_is_used_while_it_moves() {
         read_events();
     };
     let calls = Calls { made: Cell::new(0), dies: None, meanwhile: Box::new(meanwhile) };
-    with(&api, (*HOME, other()), &calls, |step| step.run().unwrap());
+    with(&api, (*HOME, other()), &calls, |step| step.run(|_, _| {}).unwrap());
     drop(calls);
     let (refused, created) = (refused.get(), created.get());
     assert!(refused > 0 && created > 5, "{refused} refused, {created} created");

@@ -5,7 +5,6 @@
 //! | [`platforms`] | the platforms to connect to, from the catalog |
 //! | [`generate`], [`words`] | what a connection looks like |
 //! | [`statements`] | the SQL |
-//! | [`progress`] | reporting progress |
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -19,6 +18,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::keys::arguments;
 use super::place::Place;
+use super::progress::Progress;
 use super::shards::Shards;
 use super::storage::{Storage, Way};
 use super::when::Moment;
@@ -30,7 +30,6 @@ use statements::{Before, Owner};
 
 pub mod generate;
 pub mod platforms;
-pub mod progress;
 pub mod statements;
 pub mod words;
 
@@ -106,7 +105,7 @@ pub fn run(args: &Seed) -> Result<ExitCode> {
         Way::Local(_) => BATCH_LOCAL,
         Way::Wrangler(_) => BATCH_WRANGLER,
     };
-    let mut progress = progress::Progress::new(args.connections);
+    let mut progress = Progress::new(args.connections);
     let mut done = 0;
     let mut result = Ok(());
     while result.is_ok() && done < args.connections && !stopped.load(Ordering::Relaxed) {

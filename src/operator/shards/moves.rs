@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use indicatif::HumanCount;
+use indicatif::{HumanCount, HumanDuration};
 use serde::Deserialize;
 
 use super::moving::{self, Move, row_of};
@@ -12,6 +12,7 @@ use crate::api::room::FULL;
 use crate::operator::d1::Database;
 use crate::operator::keys::arguments::account;
 use crate::operator::place::Place;
+use crate::operator::progress::Progress;
 use crate::operator::sql::Text;
 
 /// Bytes of a connection with all that belongs to it, and of an event: what docs/scaling.md measured.
@@ -78,12 +79,16 @@ pub fn move_account(args: &MoveArgs) -> Result<()> {
     if row_of(target, account)?.is_none() && row_of(source, account)?.is_none() {
         check_room(&shards, source, target, account)?;
     }
-    let moved = step.run()?;
+    let mut progress = None;
+    let moved = step.run(|done, all| progress.get_or_insert_with(|| Progress::new(all)).done(done));
+    let took = progress.map(|progress| progress.end()).unwrap_or_default();
+    let moved = moved?;
     eprintln!(
-        "The account {account} is in {} now, with {} rows; {} were copied.",
+        "The account {account} is in {} now, with {} rows; {} were copied in {}.",
         target.shard.binding(),
         HumanCount(moved.total),
-        HumanCount(moved.rows)
+        HumanCount(moved.rows),
+        HumanDuration(took)
     );
     eprintln!(
         "Its keys go on working. `npm run keys -- list` says which to rotate, so that they are as fast as before."

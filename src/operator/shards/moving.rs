@@ -99,16 +99,17 @@ pub struct Move<'a, S, T> {
 }
 
 impl<S: Side, T: Side> Move<'_, S, T> {
-    /// Moves the account, or goes on where it was interrupted.
+    /// Moves the account, or goes on where it was interrupted. Tells after each page how many rows are copied, and of how
+    /// many.
     ///
     /// # Errors
     /// Whatever stopped it. The account is then served as before, and the move can be resumed or undone.
-    pub fn run(&self) -> Result<Moved> {
+    pub fn run(&self, tell: impl FnMut(u64, u64)) -> Result<Moved> {
         let row = self.begin()?;
         let mut copied = 0;
         if row.step != "left" {
             let columns = columns(self.source)?;
-            copied = self.copy(&row, &columns)?;
+            copied = self.copy(&row, &columns, tell)?;
             self.switch(&row, &columns, &mut copied)?;
         }
         let total = self.arrive()?;
@@ -166,8 +167,15 @@ impl<S: Side, T: Side> Move<'_, S, T> {
     }
 
     /// Copies page after page, from where the last run ended. Returns how many rows.
-    fn copy(&self, row: &Row, columns: &[Vec<String>]) -> Result<u64> {
+    fn copy(
+        &self,
+        row: &Row,
+        columns: &[Vec<String>],
+        mut tell: impl FnMut(u64, u64),
+    ) -> Result<u64> {
         let mut copied = 0_u64;
+        let [all_rows, before] =
+            [total(self.source, self.account)?, total(self.target, self.account)?];
         let done = row.copied.as_deref();
         let mut tries = 10_u8;
         let begin = TABLES.iter().position(|table| Some(table.name) == done).unwrap_or_default();
@@ -206,6 +214,7 @@ impl<S: Side, T: Side> Move<'_, S, T> {
                 }
                 after = Some(last.key.clone());
                 copied = copied.saturating_add(page.len() as u64);
+                tell(before.saturating_add(copied), all_rows);
                 if page.len() < PAGE {
                     break;
                 }
@@ -482,8 +491,7 @@ impl<S: Side, T: Side> Move<'_, S, T> {
             format!("DELETE FROM forwards WHERE account IN (SELECT account FROM account_moves WHERE account = {account} AND step = 'arriving')"),
             format!("DELETE FROM account_moves WHERE account = {account} AND step = 'arriving'"),
         ])?;
-        let all = counted(&self.target.run(&count(self.account))?, 0)?;
-        Ok(all.iter().take(TABLES.len()).sum())
+        total(self.target, self.account)
     }
 
     /// Takes back a move before its switch: the source notes nothing any more, and the copy goes.
@@ -505,6 +513,12 @@ impl<S: Side, T: Side> Move<'_, S, T> {
         }
         Ok(())
     }
+}
+
+/// How many rows of the account are copied, or to be copied.
+fn total(side: &impl Side, account: &str) -> Result<u64> {
+    let all = counted(&side.run(&count(account))?, 0)?;
+    Ok(all.iter().take(TABLES.len()).sum())
 }
 
 /// Noted changes.

@@ -1,4 +1,4 @@
-//! Reports how far a seed has come: a progress bar on a terminal, an occasional line elsewhere.
+//! Reports how far a long command has come: a progress bar on a terminal, an occasional line elsewhere.
 
 use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressStyle};
 /// How often a line is written when stderr is not a terminal.
 const TELL_EVERY: Duration = Duration::from_secs(10);
 
-/// The progress of one seed.
+/// The progress of one command, in rows.
 #[derive(Debug)]
 pub struct Progress {
     bar: Option<ProgressBar>,
@@ -36,7 +36,7 @@ impl Progress {
         Self { bar, total, start: now, told: now }
     }
 
-    /// Reports that `done` connections are stored.
+    /// Reports that `done` rows are stored.
     pub fn done(&mut self, done: u64) {
         let message = message(done, self.total, self.start.elapsed());
         if let Some(bar) = &self.bar {
@@ -48,7 +48,7 @@ impl Progress {
         }
     }
 
-    /// Removes the bar. Returns how long the seed took.
+    /// Removes the bar. Returns how long it took.
     #[must_use]
     pub fn end(&self) -> Duration {
         if let Some(bar) = &self.bar {
