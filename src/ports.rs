@@ -189,6 +189,16 @@ pub trait Db {
         &self,
         statements: Vec<Statement>,
     ) -> impl Future<Output = Result<Vec<ResultSet>, StorageError>>;
+
+    /// Does the same in a session that begins at `since`, a bookmark or a constraint of D1's: a copy of the database may answer
+    /// what only reads. Returns the bookmark at which the session is then; `None` from storage that has no copies.
+    fn batch_since(
+        &self,
+        statements: Vec<Statement>,
+        _since: &str,
+    ) -> impl Future<Output = Result<(Vec<ResultSet>, Option<String>), StorageError>> {
+        async { Ok((self.batch(statements).await?, None)) }
+    }
 }
 
 /// Writes that no response waits for.

@@ -3,6 +3,7 @@ import { isApiKey } from "glue";
 import { Faults, membersOf, notWhole } from "./arguments.js";
 import { checked } from "./core.js";
 import { ValidationError } from "./errors.js";
+import { Near } from "./near.js";
 import { type Secret, Supplied, type Token, fixed } from "./secret.js";
 
 /** Options of a `ConnectorVault`. */
@@ -27,6 +28,11 @@ export interface ConnectorVaultOptions {
    * new token after a rejected one does not count.
    */
   maxRetries?: number | undefined;
+  /**
+   * Lets copies of the service's database near the caller answer what only reads, if the service has some. A client sees its
+   * own changes, and others' changes once the copies have them. Default: false, so that every response is up to date.
+   */
+  nearReads?: boolean | undefined;
   /** Headers to send with every request. */
   headers?: Headers | Record<string, string> | undefined;
   /**
@@ -45,9 +51,19 @@ export interface Client {
   fetch: ConnectorVaultOptions["fetch"];
   timeoutMs: number;
   maxRetries: number;
+  near: Near | undefined;
 }
 
-const NAMES = ["baseUrl", "secret", "fetch", "timeoutMs", "maxRetries", "headers", "allowSecretInBrowser"] as const;
+const NAMES = [
+  "baseUrl",
+  "secret",
+  "fetch",
+  "timeoutMs",
+  "maxRetries",
+  "nearReads",
+  "headers",
+  "allowSecretInBrowser",
+] as const;
 /** The header that contains the secret. @internal */
 export const SECRET_HEADER = "x-service-secret";
 // Timers take no longer time.
@@ -58,13 +74,14 @@ const MAX_RETRIES = 100;
 export function readOptions(options: ConnectorVaultOptions): Client {
   const faults = new Faults();
   const given = membersOf(options, "options", NAMES, faults);
-  const { fetch, timeoutMs = 30_000, maxRetries = 2, allowSecretInBrowser = false, secret } = given;
+  const { fetch, timeoutMs = 30_000, maxRetries = 2, nearReads = false, allowSecretInBrowser = false, secret } = given;
   const base = baseOf(given.baseUrl, faults);
   const headers = headersOf(given.headers, faults);
   for (const [name, what] of Object.entries({
     fetch: fetch !== undefined && typeof fetch !== "function" && "must be a function",
     timeoutMs: notWhole(timeoutMs, 1, MAX_TIMEOUT_MS),
     maxRetries: notWhole(maxRetries, 0, MAX_RETRIES),
+    nearReads: typeof nearReads !== "boolean" && "must be true or false",
     allowSecretInBrowser: typeof allowSecretInBrowser !== "boolean" && "must be true or false",
     secret:
       !["string", "function"].includes(typeof secret) &&
@@ -79,7 +96,7 @@ export function readOptions(options: ConnectorVaultOptions): Client {
   if (typeof secret === "string") check(secret);
   headers.set("accept", "application/json");
   const source = typeof secret === "string" ? fixed(secret) : new Supplied(secret as () => unknown, check, timeoutMs);
-  return { base, headers, secret: source, fetch, timeoutMs, maxRetries };
+  return { base, headers, secret: source, fetch, timeoutMs, maxRetries, near: nearReads ? new Near() : undefined };
 }
 
 /** The service's address without a slash at its end; empty if it is wrong. */

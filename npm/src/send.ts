@@ -58,6 +58,7 @@ export async function send(
       // Awaited separately, so that a call that ends meanwhile is not sent.
       const held = client.secret.held ?? (await ending.race(() => client.secret.renew()));
       headers.set(SECRET_HEADER, held.text);
+      client.near?.ask(headers);
       const outcome = await ending.race(() => attempt(client, call, headers, held.text, ending.signal, isExpected));
       if (!(outcome instanceof VaultError)) return outcome;
       // A request with a rejected secret has done nothing, so any call can be sent again with another one.
@@ -114,6 +115,7 @@ async function attempt(
   }
   try {
     const { status, ok, headers } = response;
+    client.near?.see(headers);
     if (ok && isExpected(json, status)) return { json, headers };
     return errorOf(status, headers, without(secret, json));
   } catch (cause) {

@@ -6,7 +6,8 @@ use super::message::{NO_STORE, Request, Response};
 use super::route::Route;
 
 /// Response headers that a page may read.
-const EXPOSED: &str = "ETag, Link, Retry-After, Server-Timing, x-request-id, x-vault-source";
+const EXPOSED: &str =
+    "ETag, Link, Retry-After, Server-Timing, x-request-id, x-vault-bookmark, x-vault-source";
 /// Seconds for which a browser may remember a preflight; browsers apply lower limits of their own.
 const PREFLIGHT_AGE: &str = "86400";
 
@@ -46,7 +47,11 @@ pub fn preflight(config: &Config, request: &Request, allow: &str, is_passed_on: 
     response.add("allow", allow.to_owned());
     response.add("cache-control", NO_STORE);
     if caller(config, request).is_some() {
-        let others = if is_passed_on { ", *" } else { ", content-type, if-match, if-none-match" };
+        let others = if is_passed_on {
+            ", *"
+        } else {
+            ", content-type, if-match, if-none-match, x-vault-bookmark"
+        };
         let headers = config.secret_headers.join(", ") + others;
         response.add("access-control-allow-methods", allow.to_owned());
         response.add("access-control-allow-headers", headers);

@@ -1,10 +1,11 @@
 //! What a request costs in storage: counted on the way to the ports, reported in `server-timing`.
 
 use std::any::Any;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::rc::Rc;
 
+use super::near::{ANY, PRIMARY, Session};
 use crate::access::usage::Use;
 use crate::ports::{
     Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Later, Outgoing,
@@ -36,6 +37,8 @@ pub struct Metered<'a, P> {
     settled: Cell<Option<Use>>,
     has_deliveries: Cell<bool>,
     size: Cell<u64>,
+    session: RefCell<Option<Session>>,
+    bookmark: RefCell<Option<String>>,
 }
 
 impl<'a, P: Ports> Metered<'a, P> {
@@ -56,6 +59,8 @@ impl<'a, P: Ports> Metered<'a, P> {
             settled: Cell::new(None),
             has_deliveries: Cell::new(false),
             size: Cell::new(0),
+            session: RefCell::new(None),
+            bookmark: RefCell::new(None),
         }
     }
 }
@@ -99,13 +104,16 @@ impl<P: Ports> Db for Metered<'_, P> {
         if writes {
             statements.push(is_due(self.now()));
         }
-        if let Some((of, statement)) = self.due.take() {
+        // A copy takes no writes: `write_use_later`.
+        if !self.is_near()
+            && let Some((of, statement)) = self.due.take()
+        {
             used = Some(of);
             statements.push(statement);
         }
         loop {
             add(&self.db_calls, 1);
-            let answer = within(self, STORAGE_MS, self.ports.batch(statements.clone())).await;
+            let answer = within(self, STORAGE_MS, self.run(statements.clone())).await;
             // No other try: the caller has waited long enough.
             let answer = answer.ok_or_else(|| StorageError::new("D1: no answer in time"))?;
             match answer {
@@ -147,9 +155,72 @@ impl<P: Ports> Db for Metered<'_, P> {
             tries = tries.saturating_add(1);
         }
     }
+
+    async fn batch_since(
+        &self,
+        statements: Vec<Statement>,
+        since: &str,
+    ) -> Result<(Vec<ResultSet>, Option<String>), StorageError> {
+        self.ports.batch_since(statements, since).await
+    }
 }
 
 impl<P: Ports> Metered<'_, P> {
+    /// Runs statements in the session, if there is one.
+    async fn run(&self, statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
+        let session = self.session.borrow().clone();
+        let Some(Session { since, is_near }) = session else {
+            return self.ports.batch(statements).await;
+        };
+        let since = if is_near { since.as_str() } else { PRIMARY };
+        let answer = self.ports.batch_since(statements.clone(), since).await;
+        let (sets, bookmark) = match answer {
+            // A database that was restored does not know the bookmarks of what it lost.
+            Err(error) if !error.lost && ![ANY, PRIMARY].contains(&since) => {
+                add(&self.db_calls, 1);
+                self.ports.batch_since(statements, PRIMARY).await?
+            }
+            answer => answer?,
+        };
+        if let Some(bookmark) = bookmark {
+            // What the request reads next is not older than what it has read.
+            let since = bookmark.clone();
+            self.session.replace(Some(Session { since, is_near }));
+            self.bookmark.replace(Some(bookmark));
+        }
+        Ok(sets)
+    }
+
+    /// Has the batches of this request run in a session.
+    pub fn begin(&self, session: Option<Session>) {
+        self.session.replace(session);
+    }
+
+    /// Whether copies of the database may answer.
+    pub fn is_near(&self) -> bool {
+        self.session.borrow().as_ref().is_some_and(|session| session.is_near)
+    }
+
+    /// Has only the primary answer from now on.
+    pub fn leave_copies(&self) {
+        if let Some(session) = self.session.borrow_mut().as_mut() {
+            session.is_near = false;
+        }
+    }
+
+    /// Writes the use of a key whom a copy has let in. Nobody waits for it.
+    pub fn write_use_later(&self) {
+        if let Some((of, statement)) = self.due.take() {
+            self.ports.later(statement);
+            self.settled.set(Some(of));
+        }
+    }
+
+    /// Where the session is now. Returns `None` when there is none, or when no statement has run in it.
+    pub fn bookmark(&self) -> Option<String> {
+        self.bookmark.borrow().clone()
+    }
+
     /// Reports zero rows read. Otherwise the count would reveal whether a refused key is revoked (its row is found) or
     /// unknown, and to a token how many connections exist that it may not see.
     pub fn hide_rows(&self) {

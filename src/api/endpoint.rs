@@ -478,6 +478,35 @@ impl Keyed {
         )
     }
 
+    /// Whether the header `x-vault-bookmark` says something to the endpoint, and its response returns one: whether storage of
+    /// the vault has a part in it, besides checking the key.
+    #[must_use]
+    pub fn takes_bookmark(self) -> bool {
+        self.access() != Access::Catalog && !self.is_proxy()
+    }
+
+    /// Whether a copy of the database may answer a caller who asks for it: the endpoint only reads, and calls nobody by what it
+    /// reads.
+    #[must_use]
+    pub const fn may_be_near(self) -> bool {
+        matches!(
+            self,
+            Self::ListConnections
+                | Self::ReadConnection
+                | Self::GetStatus
+                | Self::Summary
+                | Self::ListAttempts
+                | Self::GetAttempt
+                | Self::ListOauthClients
+                | Self::GetOauthClient
+                | Self::ListEvents
+                | Self::ListWebhooks
+                | Self::GetWebhook
+                | Self::ListDeliveries
+                | Self::Whoami
+        )
+    }
+
     /// Whether the endpoint calls the platform of a connection.
     #[must_use]
     pub fn is_call(self) -> bool {

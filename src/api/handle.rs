@@ -6,6 +6,7 @@ use super::cors;
 use super::cost::Metered;
 use super::endpoint::{Endpoint, Keyed, Open};
 use super::message::{NO_STORE, Request, Response};
+use super::near::{self, BOOKMARK};
 use super::plan::{Context, Plan, Results, Statements};
 use super::problem::Problem;
 use super::room::Room;
@@ -148,8 +149,13 @@ pub async fn handle<P: Ports>(service: &Service, ports: &P, request: &Request) -
     };
     response.has_deliveries = metered.has_deliveries();
     service.room.remember(ports.number(), metered.size());
+    if metered.is_near() && metered.bookmark().is_some() && response.status != 401 {
+        metered.write_use_later();
+    }
     if matches!(response.status, 401 | 403) {
         metered.hide_reads();
+    } else if let Some(bookmark) = metered.bookmark() {
+        response.add(BOOKMARK, near::marked(&bookmark, ports.number()));
     }
     if let Some(used) = metered.settled_use().filter(|_| response.status != 401) {
         service.usage.remember(used);
@@ -258,13 +264,18 @@ async fn answer<P: Ports>(
         now,
         request_id,
     });
-    let plan = match &context {
+    let session = context
+        .as_ref()
+        .map_err(Clone::clone)
+        .and_then(|context| near::session(request, context.endpoint, ports.number()));
+    let session = session.map(|session| metered.begin(session));
+    let plan = match session.and(context.as_ref().map_err(Clone::clone)) {
         Ok(context) => plan(service, metered, context).await.and_then(|plan| match &plan {
             Plan::NoPlatform(_) => Ok(plan),
             _ if context.endpoint.adds() => context.has_room().map(|()| plan),
             _ => Ok(plan),
         }),
-        Err(problem) => Err(problem.clone()),
+        Err(problem) => Err(problem),
     };
 
     // 4. to 6. Ask storage, authenticate, authorize, render.
@@ -441,22 +452,33 @@ impl<P: Ports> Door<'_, P> {
         let first = batch.len();
         batch.push(select_key(self.caller));
         batch.append(&mut statements.into_vec());
-        let mut sets = match self.metered.batch(batch.clone()).await {
-            // Not two questions each time: while an account arrives, its key and its forward are both here.
-            Err(error) if error.is_before_moves() => {
-                if let Some(asked) = batch.get_mut(first) {
-                    *asked = select_key_unmoved(self.caller);
+        let (principal, sets) = loop {
+            let mut sets = match self.metered.batch(batch.clone()).await {
+                // Not two questions each time: while an account arrives, its key and its forward are both here.
+                Err(error) if error.is_before_moves() => {
+                    if let Some(asked) = batch.get_mut(first) {
+                        *asked = select_key_unmoved(self.caller);
+                    }
+                    self.metered.batch(batch.clone()).await?
                 }
-                self.metered.batch(batch).await?
+                sets => sets?,
+            };
+            sets.drain(..first.min(sets.len()));
+            if let Some(shard) = moved_to(sets.first())? {
+                return Err(Problem { moved_to: Some(shard), ..self.caller.refused().into() });
             }
-            sets => sets?,
+            let principal = owner(self.caller, sets.first(), self.now);
+            if principal.is_err() && self.metered.is_near() {
+                // A copy may not know a new key yet.
+                self.metered.leave_copies();
+                continue;
+            }
+            break (principal, sets);
         };
-        sets.drain(..first.min(sets.len()));
-        if let Some(shard) = moved_to(sets.first())? {
-            return Err(Problem { moved_to: Some(shard), ..self.caller.refused().into() });
-        }
-        let principal = owner(self.caller, sets.first(), self.now);
-        if let Caller::Key(key) = self.caller {
+        // What a copy knows of a key may be out of date, and other callers ask for no copy.
+        if let Caller::Key(key) = self.caller
+            && !self.metered.is_near()
+        {
             self.service.keys.remember(key, principal.as_ref().ok(), self.now);
         }
         let principal = principal?;

@@ -17,6 +17,7 @@ pub mod fields;
 pub mod handle;
 mod mcp;
 pub mod message;
+pub mod near;
 mod open;
 pub mod page;
 pub mod paging;

@@ -9,11 +9,20 @@ use wasm_bindgen::{JsCast, JsValue};
 
 use super::buffer::Buffer;
 use crate::api::message::{Body, MAX_HELD};
+use crate::api::near::BOOKMARK;
 use crate::api::{Config, Request, Response};
 
 /// The headers that the core reads, besides those that carry the secret.
-const READ: [&str; 7] =
-    ["accept", "origin", "sec-fetch-site", "if-none-match", "if-match", "content-type", "cookie"];
+const READ: [&str; 8] = [
+    "accept",
+    "origin",
+    "sec-fetch-site",
+    "if-none-match",
+    "if-match",
+    "content-type",
+    "cookie",
+    BOOKMARK,
+];
 
 #[wasm_bindgen(module = "/src/edge/glue.js")]
 extern "C" {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
 use worker::Env;
-use worker::worker_sys::types::D1Database;
+use worker::worker_sys::types::{D1Database, D1DatabaseSession, D1PreparedStatement};
 
 use super::buffer::Buffer;
 use super::{Context, http};
@@ -123,6 +123,15 @@ impl Db for EdgePorts<'_> {
         let sets = batch(self.env, self.shard, &statements).await;
         sets.map_err(|error| StorageError::of_d1(&describe(&error)))
     }
+
+    async fn batch_since(
+        &self,
+        statements: Vec<Statement>,
+        since: &str,
+    ) -> Result<(Vec<ResultSet>, Option<String>), StorageError> {
+        let answer = batch_since(self.env, self.shard, &statements, since).await;
+        answer.map_err(|error| StorageError::of_d1(&describe(&error)))
+    }
 }
 
 impl Later for EdgePorts<'_> {
@@ -146,13 +155,38 @@ async fn batch(
     statements: &[Statement],
 ) -> Result<Vec<ResultSet>, JsValue> {
     let database: D1Database = binding(env, &shard.binding())?.unchecked_into();
+    let prepared = bound(statements, |sql| database.prepare(sql))?;
+    result_sets(database.batch(prepared)?).await
+}
+
+async fn batch_since(
+    env: &Env,
+    shard: Shard,
+    statements: &[Statement],
+    since: &str,
+) -> Result<(Vec<ResultSet>, Option<String>), JsValue> {
+    let database: D1Database = binding(env, &shard.binding())?.unchecked_into();
+    let session: D1DatabaseSession = database.with_session(Some(since))?;
+    let prepared = bound(statements, |sql| session.session_prepare(sql))?;
+    let sets = result_sets(session.session_batch(prepared)?).await?;
+    Ok((sets, session.get_bookmark()?))
+}
+
+/// Statements with their parameters.
+fn bound(
+    statements: &[Statement],
+    prepare: impl Fn(&str) -> Result<D1PreparedStatement, JsValue>,
+) -> Result<Array, JsValue> {
     let prepared = Array::new();
     for statement in statements {
         let params: Array = statement.params.iter().map(to_js).collect();
-        let bound = database.prepare(&statement.sql)?.bind(params)?;
-        prepared.push(bound.as_ref());
+        prepared.push(prepare(&statement.sql)?.bind(params)?.as_ref());
     }
-    let results: Array = JsFuture::from(database.batch(prepared)?).await?.dyn_into()?;
+    Ok(prepared)
+}
+
+async fn result_sets(batch: Promise) -> Result<Vec<ResultSet>, JsValue> {
+    let results: Array = JsFuture::from(batch).await?.dyn_into()?;
     results.iter().map(|result| result_set(&result)).collect()
 }
 

@@ -9,6 +9,7 @@ use super::responses::{self, Examples, Shared};
 use super::{code, parameters, schema};
 use crate::api::endpoint::{Endpoint, Keyed, Open};
 use crate::api::message::{MAX_BODY, NO_STORE};
+use crate::api::near::BOOKMARK;
 use crate::api::problem::{Code, Problem};
 use crate::terms::Scope;
 
@@ -58,13 +59,21 @@ pub fn keyed(endpoint: Keyed, answers: &Answers, shared: &mut Shared) -> Node {
         _ => Examples::Own,
     };
     let About { answer, schema, .. } = about;
-    let success = responses::success(answer, schema, &recorded.success, examples);
+    // What the answers are recorded with does not ask for copies.
+    let marked = |answer: &Answer| {
+        let mut answer = answer.clone();
+        if endpoint.takes_bookmark() {
+            answer.headers.push((BOOKMARK.to_owned(), String::new()));
+        }
+        answer
+    };
+    let success = responses::success(answer, schema, &marked(&recorded.success), examples);
     let mut successes = vec![(recorded.success.status, success)];
     let (other, also) = (others(endpoint), &recorded.others);
     assert_eq!(other.len(), also.len(), "the answers of {endpoint:?}");
     successes.extend(other.iter().zip(also).map(|(other, answer)| {
         let schema = Some(other.schema);
-        (answer.status, responses::success(other.answer, schema, answer, Examples::Own))
+        (answer.status, responses::success(other.answer, schema, &marked(answer), Examples::Own))
     }));
     operation.with(object! {"responses": all(successes, recorded, shared)})
 }

@@ -3,6 +3,7 @@
 use super::node::{Node, object};
 use super::texts::{self, longest};
 use crate::api::endpoint::Keyed;
+use crate::api::near::{self, ANY, BOOKMARK, PRIMARY};
 use crate::api::paging::DEFAULT_LIMIT;
 use crate::api::query::{Check, Parameter};
 use crate::catalog::key;
@@ -16,7 +17,11 @@ pub fn of(endpoint: Keyed, heeds_if_none_match: bool) -> Vec<Node> {
     let facts = endpoint.facts();
     let mut parameters: Vec<Node> = path(endpoint).collect();
     parameters.append(&mut query(endpoint));
-    for (name, is_heeded) in [("IfNoneMatch", heeds_if_none_match), ("IfMatch", facts.if_match)] {
+    for (name, is_heeded) in [
+        ("IfNoneMatch", heeds_if_none_match),
+        ("IfMatch", facts.if_match),
+        ("Bookmark", endpoint.takes_bookmark()),
+    ] {
         if is_heeded {
             parameters.push(object! {"$ref": format!("#/components/parameters/{name}")});
         }
@@ -320,6 +325,12 @@ pub fn headers() -> Node {
             "in": "header",
             "description": "Strong entity tags, as returned in `ETag`, separated by commas; or `*`. If the connection is not at one of these versions, the response is a 412, and nothing is written.",
             "schema": object! {"type": "string"},
+        },
+        "Bookmark": object! {
+            "name": BOOKMARK,
+            "in": "header",
+            "description": format!("Lets a copy of the database near you answer what only reads, if there is one: any copy with `{ANY}`, one that is at least as new as an earlier response with what that response returned in this header. `{PRIMARY}` asks for a bookmark, but for no copy. Without this header, no copy answers."),
+            "schema": object! {"type": "string", "pattern": "^([0-9A-Za-z]{2}\\.)?[0-9A-Za-z-]+$", "maxLength": u64::try_from(near::MAX).unwrap()},
         },
     }
 }

@@ -3,6 +3,7 @@
 use super::answers::Answer;
 use super::node::{Node, object};
 use super::schema;
+use crate::api::near::BOOKMARK;
 use crate::api::problem::Code;
 use crate::call::headers::SOURCE;
 
@@ -159,6 +160,11 @@ pub fn components(answers: &[&Answer]) -> Node {
             SOURCE,
             true,
             "On calls: `platform` if the platform answers, `vault` if this service does.",
+        ),
+        (
+            BOOKMARK,
+            false,
+            "If the request has this header: what to send in it, so that a copy of the database that answers has all that this response tells of.",
         ),
         ("x-request-id", true, "Identifies the request in the service's log."),
     ];

@@ -33,6 +33,7 @@ mod migrations;
 mod model;
 #[cfg(feature = "cli")]
 mod moves;
+mod near;
 #[cfg(feature = "cli")]
 mod openapi;
 mod pages;

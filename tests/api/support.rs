@@ -58,6 +58,12 @@ pub struct World {
     others: BTreeMap<Shard, rusqlite::Connection>,
     /// The shard of the request that is being answered.
     at: Cell<Shard>,
+    /// Copies of databases, each with the bookmark of which it is.
+    copies: RefCell<BTreeMap<Shard, (u64, rusqlite::Connection)>>,
+    /// How many batches wrote: the bookmark of every database.
+    bookmark: Cell<u64>,
+    /// Which batches a copy answered: the bookmark of each.
+    pub read_from_copies: RefCell<Vec<u64>>,
     pub blobs: RefCell<HashMap<String, Vec<u8>>>,
     pub now: Cell<u64>,
     pub db_fails: Cell<bool>,
@@ -140,6 +146,9 @@ impl World {
             database: open(&sql_now),
             others: BTreeMap::new(),
             at: Cell::new(*HOME),
+            copies: RefCell::default(),
+            bookmark: Cell::new(1),
+            read_from_copies: RefCell::default(),
             sql_now,
             blobs: RefCell::default(),
             now: Cell::new(START),
@@ -179,6 +188,17 @@ impl World {
     /// The database in which work is done now.
     pub fn here(&self) -> &rusqlite::Connection {
         self.database_of(self.at.get())
+    }
+
+    /// Copies all databases as they are now: D1's copies lag behind, these until the next call.
+    pub fn copy(&mut self) {
+        let others = self.others.iter_mut().map(|(shard, database)| (*shard, database));
+        for (shard, database) in others.chain([(*HOME, &mut self.database)]) {
+            let bytes = database.serialize("main").unwrap().to_vec();
+            let mut copy = open(&self.sql_now);
+            copy.deserialize_read_exact("main", &bytes[..], bytes.len(), true).unwrap();
+            self.copies.get_mut().insert(shard, (self.bookmark.get(), copy));
+        }
     }
 
     /// Does `work` in the database of a shard.
@@ -387,14 +407,40 @@ impl Db for World {
         self.asked.borrow_mut().clone_from(&statements);
         self.sql_now.store(self.now.get(), Ordering::Relaxed);
         let transaction = self.here().unchecked_transaction().unwrap();
-        let sets = statements
-            .iter()
-            .map(|statement| {
-                self.run(statement).map_err(|error| StorageError::new(error.to_string()))
-            })
-            .collect::<Result<_, _>>()?;
+        let sets: Vec<ResultSet> = self.all(self.here(), &statements)?;
         transaction.commit().unwrap();
+        if sets.iter().any(|set| set.rows_written > 0) {
+            self.bookmark.set(self.bookmark.get() + 1);
+        }
         if loss == Some(Loss::After) { Err(lost()) } else { Ok(sets) }
+    }
+
+    /// Behaves like D1: the copy answers what only reads, if it is new enough.
+    async fn batch_since(
+        &self,
+        statements: Vec<Statement>,
+        since: &str,
+    ) -> Result<(Vec<ResultSet>, Option<String>), StorageError> {
+        let bookmark = |number: u64| Some(format!("{number:08x}-00000000"));
+        let wanted = match since {
+            "first-unconstrained" => Some(0),
+            "first-primary" => None,
+            other => Some(u64::from_str_radix(other.split('-').next().unwrap(), 16).unwrap()),
+        };
+        if wanted.is_some_and(|wanted| wanted > self.bookmark.get()) {
+            return Err(StorageError::new("no such bookmark"));
+        }
+        let reads = statements.iter().all(|statement| statement.sql.starts_with("SELECT"));
+        if let Some((at, copy)) = self.copies.borrow().get(&self.at.get())
+            && reads
+            && wanted.is_some_and(|wanted| wanted <= *at)
+        {
+            self.db_calls.set(self.db_calls.get() + 1);
+            self.read_from_copies.borrow_mut().push(*at);
+            return Ok((self.all(copy, &statements)?, bookmark(*at)));
+        }
+        let sets = self.batch(statements).await?;
+        Ok((sets, bookmark(self.bookmark.get())))
     }
 }
 
@@ -402,7 +448,7 @@ impl Later for World {
     /// At once, and not counted among the calls that a request waits for.
     fn later(&self, statement: Statement) {
         self.later_writes.set(self.later_writes.get() + 1);
-        self.run(&statement).unwrap();
+        self.run(self.here(), &statement).unwrap();
     }
 }
 
@@ -420,8 +466,21 @@ fn lost() -> StorageError {
 }
 
 impl World {
-    fn run(&self, statement: &Statement) -> rusqlite::Result<ResultSet> {
-        let database = self.here();
+    fn all(
+        &self,
+        database: &rusqlite::Connection,
+        statements: &[Statement],
+    ) -> Result<Vec<ResultSet>, StorageError> {
+        let run = |statement| self.run(database, statement);
+        let sets = statements.iter().map(run).collect::<rusqlite::Result<_>>();
+        sets.map_err(|error| StorageError::new(error.to_string()))
+    }
+
+    fn run(
+        &self,
+        database: &rusqlite::Connection,
+        statement: &Statement,
+    ) -> rusqlite::Result<ResultSet> {
         let mut prepared = database.prepare_cached(&statement.sql)?;
         let names: Vec<String> = prepared.column_names().map(str::to_owned).collect();
         let params = rusqlite::params_from_iter(statement.params.iter().map(to_sqlite));

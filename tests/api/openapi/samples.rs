@@ -402,6 +402,11 @@ fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
         Code::InvalidParameter if endpoint == Keyed::ListEvents => {
             request.query = "types=connection.broken&limit=1000".into();
         }
+        Code::InvalidParameter
+            if endpoint.facts().query.is_empty() && endpoint.takes_bookmark() =>
+        {
+            request = with_header(request, "x-vault-bookmark", "yesterday's");
+        }
         Code::RepeatedParameter => request.query = "limit=10&limit=50".into(),
         Code::InvalidParameter => request.query = "limit=1000&page=0".into(),
         Code::QueryTooBroad => {

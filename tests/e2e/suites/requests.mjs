@@ -42,6 +42,25 @@ export function requests(world) {
       assert.notEqual((await send("/health", { headers: [["x-request-id", id]] })).header("x-request-id"), id);
     });
 
+    test("whoever asks for copies gets a bookmark of the database, and may read from then on", async () => {
+      const ask = (path, since, more = {}) =>
+        send(path, { secret: full(), ...more, headers: [["x-vault-bookmark", since]] });
+      const first = await ask("/v1/vault/connections?limit=1", "first-unconstrained");
+      assert.equal(first.status, 200, first.text);
+      const bookmark = first.header("x-vault-bookmark");
+      assert.match(bookmark, /^([0-9A-Za-z]{2}\.)?[0-9a-f]{8}-/);
+      for (const path of ["/v1/vault/connections?limit=1", "/v1/vault/summary", "/v1/whoami"]) {
+        const next = await ask(path, bookmark);
+        assert.equal(next.status, 200, next.text);
+        assert.equal(costOf(next).calls, 1, path);
+        assert.ok(next.header("x-vault-bookmark") >= bookmark, path);
+      }
+      for (const path of [CONNECTORS, "/health"])
+        assert.equal((await ask(path, bookmark)).header("x-vault-bookmark"), undefined, path);
+      assert.equal((await send("/v1/whoami", { secret: full() })).header("x-vault-bookmark"), undefined);
+      expectProblem(await ask("/v1/whoami", "yesterday's"), "invalid_parameter");
+    });
+
     for (const path of ["/health", ...READS, "/v1/available-actions/nothing", "/v1/nothing", `${CONNECTORS}?limit=0`]) {
       test(`HEAD ${path} has status and headers of GET and no body`, async () => {
         await send(path, { secret: full() });

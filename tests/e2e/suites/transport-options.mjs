@@ -74,6 +74,7 @@ export function options() {
         [{ timeout: 5 }, "timeout", "timeoutMs"],
         [{ baseURL: BASE }, "baseURL", "baseUrl"],
         [{ retries: 1 }, "retries", "maxRetries"],
+        [{ nearRead: true }, "nearRead", "nearReads"],
         [{ header: {} }, "header", "headers"],
         [{ apiKey: "x" }, "apiKey"],
         [{ allowSecretInBrowsers: true }, "allowSecretInBrowsers", "allowSecretInBrowser"],
@@ -85,6 +86,7 @@ export function options() {
           fetch: undefined,
           timeoutMs: undefined,
           maxRetries: undefined,
+          nearReads: undefined,
           headers: undefined,
           allowSecretInBrowser: undefined,
         })(),
@@ -98,6 +100,7 @@ export function options() {
         maxRetries: [-1, 1.5, "2", Number.NaN, Number.POSITIVE_INFINITY, null],
         fetch: [5, "fetch", {}, null],
         headers: [5, "x", null, { "a b": "c" }, { "": "x" }, { a: "b\nc" }, { a: "é😀" }],
+        nearReads: ["yes", 1, null, {}],
         allowSecretInBrowser: ["yes", 1, null, {}],
       })) {
         for (const value of values) expectInvalid(await failure(made({ [name]: value })), name);
@@ -117,6 +120,23 @@ export function options() {
         });
         assert.ok(error.errors.length > 0);
       }
+    });
+
+    test("copies are asked for since the newest bookmark, whoever returned it", async () => {
+      const asked = [];
+      const bookmarks = ["02-a", null, "01-b", "03-c", "01.01-d", "01.00-e"];
+      const fetch = async ({ headers }) => {
+        asked.push(headers.get("x-vault-bookmark"));
+        const bookmark = bookmarks[asked.length - 1];
+        return json(WHOAMI, 200, bookmark ? { "x-vault-bookmark": bookmark } : {});
+      };
+      const near = new ConnectorVault({ baseUrl: BASE, secret: OWN, fetch, nearReads: true });
+      for (let call = 0; call < 7; call += 1) await near.whoami();
+      assert.deepEqual(asked, ["first-unconstrained", "02-a", "02-a", "02-a", "03-c", "01.01-d", "01.01-d"]);
+      asked.length = 0;
+      for (const nearReads of [false, undefined])
+        await new ConnectorVault({ baseUrl: BASE, secret: OWN, fetch, nearReads }).whoami();
+      assert.deepEqual(asked, [null, null]);
     });
 
     test("headers go with every request, and can't be the secret's", async () => {

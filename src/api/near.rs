@@ -1,0 +1,68 @@
+//! Reading near the caller: a copy of the database may answer, which is at least as new as the bookmark that the caller sends.
+//!
+//! Whoever sends no bookmark reads what the primary has. Whatever writes, or decides by what it reads about credentials, runs
+//! on the primary always.
+
+use super::endpoint::Keyed;
+use super::message::Request;
+use super::problem::{Code, Fault, Place, Problem};
+use crate::access::Shard;
+
+/// The header that asks for copies, and that returns a bookmark.
+pub const BOOKMARK: &str = "x-vault-bookmark";
+/// Any copy, however old.
+pub const ANY: &str = "first-unconstrained";
+/// What the primary has now.
+pub const PRIMARY: &str = "first-primary";
+/// Characters of a bookmark, its database included; D1's have 59.
+pub const MAX: usize = 200;
+
+/// The session in which a request's statements run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Session {
+    /// A bookmark of the database, [`ANY`] or [`PRIMARY`].
+    pub since: String,
+    /// Whether copies may answer. If not, the session only tells where it ended.
+    pub is_near: bool,
+}
+
+/// The session that a request asks for. Returns `None` when it asks for none, or when the endpoint reads nothing in the
+/// vault.
+///
+/// # Errors
+/// When the header has another form than a bookmark.
+pub fn session(request: &Request, endpoint: Keyed, shard: u16) -> Result<Option<Session>, Problem> {
+    let Some(sent) = request.header(BOOKMARK) else { return Ok(None) };
+    if !endpoint.takes_bookmark() {
+        return Ok(None);
+    }
+    let (database, bookmark) = match sent.split_once('.') {
+        Some((digits, bookmark)) => (Shard::of_digits(digits), bookmark),
+        None => (Some(Shard::FIRST), sent),
+    };
+    let is_bookmark = !bookmark.is_empty()
+        && sent.len() <= MAX
+        && bookmark.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    let Some(database) = database.filter(|_| is_bookmark) else { return Err(malformed()) };
+    let is_constraint = [ANY, PRIMARY].contains(&sent);
+    // The account has moved since: its new database knows nothing of the old one's bookmarks.
+    let since = if is_constraint || database.number() == shard { bookmark } else { PRIMARY };
+    Ok(Some(Session { since: since.to_owned(), is_near: endpoint.may_be_near() }))
+}
+
+/// The header's value for a bookmark of the database of this number.
+#[must_use]
+pub fn marked(bookmark: &str, shard: u16) -> String {
+    match Shard::new(shard) {
+        Some(shard) if shard != Shard::FIRST => format!("{}.{bookmark}", shard.digits()),
+        _ => bookmark.to_owned(),
+    }
+}
+
+fn malformed() -> Problem {
+    let detail = format!(
+        "`{BOOKMARK}` must be `{ANY}`, `{PRIMARY}`, or what an earlier response returned in this header"
+    );
+    let place = Place::Parameter(BOOKMARK.into());
+    Problem::of_fault(Fault { code: Code::InvalidParameter, place, detail, suggestion: None })
+}

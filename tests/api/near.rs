@@ -1,0 +1,290 @@
+//! Reading near the caller: what holds for a copy of the database that lags behind, and what does not. `docs/scaling.md` has
+//! a table of it.
+
+use connector_vault::access::Shard;
+use connector_vault::api::endpoint::{Access, Endpoint, Keyed};
+use connector_vault::api::handle::handle;
+use connector_vault::api::{Request, Response};
+use connector_vault::terms::{Environment, Method, Scope};
+use serde_json::{Value, json};
+
+use crate::connect;
+use crate::support::{Api, HOME, as_key, body, column, with_body, with_header};
+use crate::vault::CONNECTIONS;
+
+const BOOKMARK: &str = "x-vault-bookmark";
+const ANY: &str = "first-unconstrained";
+const NOBODY: &str = "00000000-0000-4000-8000-000000000000";
+
+fn other() -> Shard {
+    Shard::new(if *HOME == Shard::FIRST { 62 } else { 0 }).unwrap()
+}
+
+/// An account with connections of these identities, and a copy of its database.
+fn api(identities: &[&str]) -> Api {
+    let mut api = connect::api();
+    for identity in identities {
+        create(&api, identity, None);
+    }
+    api.world.copy();
+    api
+}
+
+fn asking(api: &Api, method: &str, path: &str, since: Option<&str>) -> Request {
+    let request = api.request(method, path);
+    match since {
+        Some(since) => with_header(request, BOOKMARK, since),
+        None => request,
+    }
+}
+
+fn get(api: &Api, path: &str, since: Option<&str>) -> Response {
+    api.send(&asking(api, "GET", path, since))
+}
+
+fn create(api: &Api, identity: &str, since: Option<&str>) -> Response {
+    let sent = json!({"platform": "acme", "identity": identity, "identityType": "user"});
+    let created = api.send(&with_body(asking(api, "POST", CONNECTIONS, since), &sent.to_string()));
+    assert_eq!(created.status, 201, "{}", body(&created));
+    created
+}
+
+fn bookmark(response: &Response) -> String {
+    response.header(BOOKMARK).unwrap().to_owned()
+}
+
+/// The identities in the list, which `total` counts.
+fn listed(response: &Response) -> Vec<String> {
+    assert_eq!(response.status, 200, "{}", body(response));
+    let mut identities = column(response, "identity");
+    assert_eq!(body(response)["total"], json!(identities.len()));
+    identities.sort();
+    identities
+}
+
+/// How many batches copies have answered.
+fn from_copies(api: &Api) -> usize {
+    api.world.read_from_copies.borrow().len()
+}
+
+#[test]
+fn who_asks_for_nothing_reads_what_the_primary_has() {
+    let api = api(&["ann"]);
+    create(&api, "bob", None);
+    let list = get(&api, CONNECTIONS, None);
+    assert_eq!(listed(&list), ["ann", "bob"]);
+    assert_eq!((list.header(BOOKMARK), from_copies(&api)), (None, 0));
+}
+
+#[test]
+fn a_copy_shows_one_moment_and_a_bookmark_ones_own_changes() {
+    let mut api = api(&["ann"]);
+    let written = bookmark(&create(&api, "bob", Some(ANY)));
+    // Any copy will do: not the change, but a total that agrees with the rows.
+    assert_eq!(listed(&get(&api, CONNECTIONS, Some(ANY))), ["ann"]);
+    assert_eq!(from_copies(&api), 1);
+    // Since the change: the copy is too old.
+    let list = get(&api, CONNECTIONS, Some(&written));
+    assert_eq!((listed(&list).len(), from_copies(&api)), (2, 1));
+    // Once the copy has it.
+    api.world.copy();
+    let list = get(&api, CONNECTIONS, Some(&written));
+    assert_eq!((listed(&list).len(), from_copies(&api)), (2, 2));
+    assert_eq!(bookmark(&list), written);
+    assert_eq!(listed(&get(&api, CONNECTIONS, Some("first-primary"))).len(), 2);
+    assert_eq!(from_copies(&api), 2);
+}
+
+#[test]
+fn following_cursors_with_the_bookmark_returns_each_connection_once() {
+    let api = api(&["ann", "bob", "cy", "dan"]);
+    let page = |path: &str, since: &str| {
+        let page = get(&api, path, Some(since));
+        let next = page.header("link").map(|link| {
+            let url = link.split(['<', '>']).nth(1).unwrap();
+            url.strip_prefix(crate::support::ORIGIN).unwrap().to_owned()
+        });
+        (column(&page, "identity"), next, bookmark(&page))
+    };
+    let (mut seen, mut next, mut since) = page("/v1/vault/connections?limit=1", "first-primary");
+    create(&api, "eve", None);
+    while let Some(path) = next {
+        let (more, then, at) = page(&path, &since);
+        seen.extend(more);
+        (next, since) = (then, at);
+    }
+    seen.sort();
+    assert_eq!(seen, ["ann", "bob", "cy", "dan"]);
+}
+
+#[test]
+fn a_revoked_key_reads_copies_that_do_not_know_it_and_nothing_else() {
+    let mut api = api(&["ann"]);
+    api.world.revoke(&api.key);
+    assert_eq!(listed(&get(&api, CONNECTIONS, Some(ANY))), ["ann"]);
+    // Nothing that a copy says of a key is remembered for those who ask for no copy.
+    for (method, path) in
+        [("GET", CONNECTIONS), ("GET", "/v1/available-connectors"), ("POST", "/v1/sessions")]
+    {
+        assert_eq!(api.send(&asking(&api, method, path, None)).status, 401, "{method} {path}");
+    }
+    // Credentials and writes are refused at once, whatever the caller asks for.
+    let credentials = format!("{CONNECTIONS}/{NOBODY}/credentials");
+    assert_eq!(get(&api, &credentials, Some(ANY)).status, 401);
+    let sent = json!({"platform": "acme", "identity": "eve", "identityType": "user"}).to_string();
+    let refused = api.send(&with_body(asking(&api, "POST", CONNECTIONS, Some(ANY)), &sent));
+    assert_eq!((refused.status, refused.header(BOOKMARK)), (401, None));
+    api.world.copy();
+    assert_eq!(get(&api, CONNECTIONS, Some(ANY)).status, 401);
+}
+
+#[test]
+fn a_moved_account_is_read_where_it_was_until_the_copy_knows() {
+    let mut api = api(&["ann"]);
+    let hash = api.key.hash().to_string();
+    let database = &api.world.database;
+    let forward = "INSERT INTO forwards (name, account, shard, is_key) VALUES (?1, 'acme', 7, 1)";
+    database.execute(forward, [&hash]).unwrap();
+    database.execute("DELETE FROM api_keys WHERE hash = ?1", [&hash]).unwrap();
+    let moved_to = |api: &Api, since| {
+        let request = asking(api, "GET", CONNECTIONS, since);
+        let answer = || pollster::block_on(handle(&api.service, &api.world, &request));
+        api.world.within(*HOME, answer).moved_to
+    };
+    assert_eq!(
+        (moved_to(&api, Some(ANY)), moved_to(&api, Some("first-primary")), moved_to(&api, None)),
+        (None, Shard::new(7), Shard::new(7))
+    );
+    api.world.copy();
+    assert_eq!(moved_to(&api, Some(ANY)), Shard::new(7));
+}
+
+#[test]
+fn a_new_key_is_known_at_once() {
+    let api = api(&["ann"]);
+    let key = api.world.key("acme", Environment::Test, &Scope::ALL, None);
+    let request = with_header(as_key(&key, "GET", CONNECTIONS), BOOKMARK, ANY);
+    assert_eq!(listed(&api.send(&request)), ["ann"]);
+    // A copy that does not know the key, and the primary: the caller waits for no third.
+    assert_eq!((from_copies(&api), api.world.slept.borrow().len()), (1, 0));
+}
+
+#[test]
+fn the_day_of_a_keys_use_is_written_when_nobody_waits() {
+    let mut api = connect::api();
+    let key = api.world.key("acme", Environment::Test, &Scope::ALL, None);
+    let day = |api: &Api| -> Option<i64> {
+        let sql = "SELECT last_used_day FROM api_keys WHERE hash = ?1";
+        api.world.database.query_row(sql, [key.hash().to_string()], |row| row.get(0)).unwrap()
+    };
+    api.world.copy();
+    let ask = || with_header(as_key(&key, "GET", CONNECTIONS), BOOKMARK, ANY);
+    assert_eq!((day(&api), api.send(&ask()).status), (None, 200));
+    assert_eq!((from_copies(&api), api.world.later_writes.get()), (1, 1));
+    assert_eq!(day(&api), Some((api.world.now.get() / 86_400_000).cast_signed()));
+    assert_eq!(api.send(&ask()).status, 200);
+    assert_eq!((from_copies(&api), api.world.later_writes.get()), (2, 1));
+}
+
+#[test]
+fn if_match_prevents_lost_updates() {
+    let api = api(&[]);
+    let created = create(&api, "ann", None);
+    let path = format!("{CONNECTIONS}/{}", body(&created)["id"].as_str().unwrap());
+    let change = |tag: &str, label: &str| {
+        let request = with_header(asking(&api, "PATCH", &path, Some(ANY)), "if-match", tag);
+        api.send(&with_body(request, &json!({"tags": [label]}).to_string()))
+    };
+    let tag = created.header("etag").unwrap().to_owned();
+    let changed = change(&tag, "one");
+    assert_eq!(changed.status, 200, "{}", body(&changed));
+    assert_eq!(change(&tag, "two").status, 412);
+    assert_eq!(body(&get(&api, &path, None))["tags"], json!(["one"]));
+}
+
+#[test]
+fn copies_answer_reads_of_the_vault_and_nothing_that_acts() {
+    let api = api(&["ann"]);
+    let mut near = Vec::new();
+    for endpoint in Endpoint::ALL {
+        let Endpoint::Keyed(keyed) = *endpoint else { continue };
+        let (facts, before) = (keyed.facts(), from_copies(&api));
+        let arguments =
+            if facts.path.contains("{path}") { vec![NOBODY, "x"] } else { vec![NOBODY; 2] };
+        let mut request =
+            asking(&api, facts.method.as_str(), &keyed.address(&arguments), Some(ANY));
+        if facts.body.is_some() {
+            request = with_body(request, "{}");
+        }
+        let answer = api.send(&request);
+        assert_ne!(answer.status, 503, "{endpoint:?}");
+        if from_copies(&api) > before {
+            assert!(
+                facts.method == Method::Get && keyed.access() != Access::Catalog,
+                "{endpoint:?}"
+            );
+            assert!(answer.header(BOOKMARK).is_some(), "{endpoint:?}");
+            near.push(keyed);
+        }
+        assert_eq!(from_copies(&api) > before, keyed.may_be_near(), "{endpoint:?}");
+    }
+    let acts = [Keyed::GetCredentials, Keyed::ProxyGet];
+    assert!(near.len() > 10 && acts.iter().all(|keyed| !near.contains(keyed)), "{near:?}");
+}
+
+#[test]
+fn the_catalog_and_calls_have_no_bookmark() {
+    let api = api(&["ann"]);
+    for path in ["/v1/available-connectors", "/v1/available-actions/acme", "/health", "/v1/nothing"]
+    {
+        let answer = get(&api, path, Some("anything at all"));
+        assert!([200, 404].contains(&answer.status), "{path} {}", answer.status);
+        assert_eq!(answer.header(BOOKMARK), None, "{path}");
+    }
+}
+
+#[test]
+fn what_is_no_bookmark_is_refused_with_what_would_be_one() {
+    let api = api(&["ann"]);
+    let long = "0".repeat(201);
+    for sent in ["", " ", "a b", "a.b.c", "zz1.0", ".0", "0z.", "é", "0'--\"", "a,b", &long] {
+        let refused = get(&api, CONNECTIONS, Some(sent));
+        assert_eq!(refused.status, 400, "{sent}");
+        let problem = body(&refused);
+        assert_eq!(problem["code"], "invalid_parameter");
+        let detail = "`x-vault-bookmark` must be `first-unconstrained`, `first-primary`, or what an earlier response returned in this header";
+        assert_eq!(problem["errors"], json!([{"parameter": BOOKMARK, "detail": detail}]));
+    }
+    // Who is refused anyway learns nothing of it.
+    let stranger = api.world.unknown_key(Environment::Test);
+    let request = with_header(as_key(&stranger, "GET", CONNECTIONS), BOOKMARK, "a b");
+    assert_eq!(api.send(&request).status, 401);
+}
+
+#[test]
+fn a_bookmark_that_the_database_does_not_know_leads_to_the_primary() {
+    let api = api(&["ann"]);
+    let known = bookmark(&get(&api, CONNECTIONS, Some("first-primary")));
+    let prefix = known.split_once('.').map_or(String::new(), |(digits, _)| format!("{digits}."));
+    let list = get(&api, CONNECTIONS, Some(&format!("{prefix}ffffffff-00000000")));
+    assert_eq!((listed(&list).len(), bookmark(&list)), (1, known));
+}
+
+#[test]
+fn a_bookmark_of_another_database_leads_to_the_primary() {
+    let mut api = api(&[]);
+    api.world.add(other());
+    let key = api.world.key_in(other(), "zoo", Environment::Test, &Scope::ALL, None);
+    let of_home = bookmark(&get(&api, CONNECTIONS, Some(ANY)));
+    api.world.copy();
+    let ask =
+        |since: &str| api.send(&with_header(as_key(&key, "GET", CONNECTIONS), BOOKMARK, since));
+    let before = from_copies(&api);
+    let there = ask(&of_home);
+    assert_eq!((there.status, from_copies(&api)), (200, before));
+    assert_eq!(bookmark(&there).contains('.'), other() != Shard::FIRST);
+    assert_ne!(bookmark(&there), of_home);
+    assert_eq!((ask(&bookmark(&there)).status, from_copies(&api)), (200, before + 1));
+    let empty: Vec<Value> = Vec::new();
+    assert_eq!(body(&there)["rows"], json!(empty));
+}
