@@ -290,7 +290,7 @@ fn preflight_and_cross_origin_reads() {
                 preflight.header("access-control-allow-methods"),
                 allowed.then_some("GET, HEAD, OPTIONS")
             );
-            let headers = "x-service-secret, x-pica-secret, content-type, if-match, if-none-match";
+            let headers = "x-service-secret, x-pica-secret, content-type, if-match, if-none-match, x-vault-bookmark";
             assert_eq!(
                 preflight.header("access-control-allow-headers"),
                 allowed.then_some(headers)
@@ -300,7 +300,7 @@ fn preflight_and_cross_origin_reads() {
         for request in [api.request("GET", "/v1/whoami"), anonymous("GET", "/v1/whoami")] {
             let response = api.send(&from_origin(request));
             assert_eq!(response.header("access-control-allow-origin"), origin.filter(|_| allowed));
-            let exposed = "ETag, Link, Retry-After, Server-Timing, x-request-id, x-vault-source";
+            let exposed = "ETag, Link, Retry-After, Server-Timing, x-request-id, x-vault-bookmark, x-vault-source";
             assert_eq!(
                 response.header("access-control-expose-headers"),
                 allowed.then_some(exposed)

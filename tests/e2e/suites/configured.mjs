@@ -9,7 +9,7 @@ import { CONNECTIONS, Caller, LIST_METHODS, ONE_METHODS, expectConnection, one }
 
 const CONNECTORS = "/v1/available-connectors";
 const LIMIT = 20;
-const EXPOSED = "ETag, Link, Retry-After, Server-Timing, x-request-id, x-vault-source";
+const EXPOSED = "ETag, Link, Retry-After, Server-Timing, x-request-id, x-vault-bookmark, x-vault-source";
 const vary = "x-service-secret, x-alias-secret, origin";
 const allowed = (origin) => ({ "access-control-allow-origin": origin, "access-control-expose-headers": EXPOSED });
 
@@ -54,7 +54,8 @@ export function configured(world) {
             allow: READ_METHODS,
             "cache-control": "private, no-store",
             "access-control-allow-methods": READ_METHODS,
-            "access-control-allow-headers": "x-service-secret, x-alias-secret, content-type, if-match, if-none-match",
+            "access-control-allow-headers":
+              "x-service-secret, x-alias-secret, content-type, if-match, if-none-match, x-vault-bookmark",
             "access-control-max-age": "86400",
             ...allowed(origin),
           },
