@@ -48,6 +48,7 @@ mod search;
 mod sessions;
 mod shards;
 mod site;
+mod slices;
 mod state_and_name;
 mod states;
 mod storage;

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::connect;
 use crate::support::{Api, HOME, as_key, body, column, with_body, with_header};
-use crate::vault::CONNECTIONS;
+use crate::vault::{CONNECTIONS, next};
 
 const BOOKMARK: &str = "x-vault-bookmark";
 const ANY: &str = "first-unconstrained";
@@ -100,18 +100,14 @@ fn following_cursors_with_the_bookmark_returns_each_connection_once() {
     let api = api(&["ann", "bob", "cy", "dan"]);
     let page = |path: &str, since: &str| {
         let page = get(&api, path, Some(since));
-        let next = page.header("link").map(|link| {
-            let url = link.split(['<', '>']).nth(1).unwrap();
-            url.strip_prefix(crate::support::ORIGIN).unwrap().to_owned()
-        });
-        (column(&page, "identity"), next, bookmark(&page))
+        (column(&page, "identity"), next(&page), bookmark(&page))
     };
-    let (mut seen, mut next, mut since) = page("/v1/vault/connections?limit=1", "first-primary");
+    let (mut seen, mut follows, mut since) = page("/v1/vault/connections?limit=1", "first-primary");
     create(&api, "eve", None);
-    while let Some(path) = next {
+    while let Some(path) = follows {
         let (more, then, at) = page(&path, &since);
         seen.extend(more);
-        (next, since) = (then, at);
+        (follows, since) = (then, at);
     }
     seen.sort();
     assert_eq!(seen, ["ann", "bob", "cy", "dan"]);

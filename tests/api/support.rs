@@ -194,11 +194,15 @@ impl World {
     pub fn copy(&mut self) {
         let others = self.others.iter_mut().map(|(shard, database)| (*shard, database));
         for (shard, database) in others.chain([(*HOME, &mut self.database)]) {
-            let bytes = database.serialize("main").unwrap().to_vec();
-            let mut copy = open(&self.sql_now);
-            copy.deserialize_read_exact("main", &bytes[..], bytes.len(), true).unwrap();
+            let copy = duplicate(database, &self.sql_now, true);
             self.copies.get_mut().insert(shard, (self.bookmark.get(), copy));
         }
+    }
+
+    /// Adds a shard with what the first one has.
+    pub fn fork(&mut self, shard: Shard) {
+        let database = duplicate(&mut self.database, &self.sql_now, false);
+        self.others.insert(shard, database);
     }
 
     /// Does `work` in the database of a shard.
@@ -372,6 +376,17 @@ fn open(sql_now: &Arc<AtomicU64>) -> rusqlite::Connection {
 }
 
 /// Makes the tables of an empty database.
+fn duplicate(
+    database: &mut rusqlite::Connection,
+    sql_now: &Arc<AtomicU64>,
+    is_read_only: bool,
+) -> rusqlite::Connection {
+    let bytes = database.serialize("main").unwrap().to_vec();
+    let mut copy = open(sql_now);
+    copy.deserialize_read_exact("main", &bytes[..], bytes.len(), is_read_only).unwrap();
+    copy
+}
+
 fn fill(database: &mut rusqlite::Connection) {
     database.deserialize_read_exact("main", &MIGRATED[..], MIGRATED.len(), false).unwrap();
 }

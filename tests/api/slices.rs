@@ -1,0 +1,286 @@
+//! A prototype of an account in several databases, each with a slice of its connections; `docs/scaling.md` has the design.
+//! The service answers from each database as it is today; what is tried here is to route requests to slices, and to make one
+//! page of several. The yardstick is the same account in one database.
+
+use connector_vault::access::Shard;
+use connector_vault::api::handle::handle;
+use connector_vault::api::{Request, Response};
+use connector_vault::terms::{IdentityType, State};
+use connector_vault::vault::cursor::Cursor;
+use connector_vault::vault::filter::{ConnectionFilter, Tags};
+use rusqlite::params;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::chance::Chance;
+use crate::support::{Api, body, with_body};
+use crate::vault::{CONNECTIONS, at, next};
+
+const PLATFORMS: [&str; 3] = ["alpha", "alpha-two", "zeta"];
+const SIZE: usize = 300;
+const SLICES: usize = 4;
+
+/// The slice of an identity: all its connections are in one database, so that a token asks only that one, and a connection
+/// exists once. A slice is a range of 64 slots, so that a split moves whole slots.
+fn slice(identity: &str) -> usize {
+    usize::from(Sha256::digest(identity)[0] % 64) * SLICES / 64
+}
+
+/// An account in one database and, as it was then, in several.
+struct Split {
+    api: Api,
+    slices: Vec<Shard>,
+}
+
+/// A merged page.
+struct Page {
+    rows: Vec<Value>,
+    total: u64,
+    after: Option<String>,
+    rows_read: u64,
+}
+
+fn wish(nth: usize, chance: &mut Chance) -> Value {
+    json!({
+        "platform": chance.pick(&PLATFORMS), "label": format!("l{nth}"),
+        "identity": format!("user {}", chance.below(SIZE / 5)),
+        "identityType": chance.pick(&["user", "team"]),
+        "state": chance.pick(&["operational", "failed"]),
+        "tags": chance.pick(&[json!([]), json!(["hot"]), json!(["eu", "hot"])]),
+    })
+}
+
+impl Split {
+    fn new() -> Self {
+        let mut api = Api::with_catalog();
+        let mut chance = Chance(7);
+        for nth in 0..SIZE {
+            // Several of the same moment: their ids decide.
+            api.world.wait(u64::from(chance.percent(40)));
+            api.create(&wish(nth, &mut chance));
+        }
+        let slices = (0..SLICES).map(|nth| Shard::new(100 + u16::try_from(nth).unwrap()).unwrap());
+        let slices: Vec<Shard> = slices.collect();
+        let all = api.world.texts("SELECT id || ' ' || identity FROM connections");
+        for (nth, shard) in slices.iter().enumerate() {
+            api.world.fork(*shard);
+            // A split is a move to each of the slices, without the rows of the others.
+            let database = api.world.database_of(*shard);
+            let moving = "INSERT INTO account_moves (account, step, other, writing, began_at) VALUES ('acme', 'arriving', 0, '', 0)";
+            database.execute(moving, []).unwrap();
+            for row in &all {
+                let (id, identity) = row.split_once(' ').unwrap();
+                if slice(identity) != nth {
+                    database.execute("DELETE FROM connections WHERE id = ?1", params![id]).unwrap();
+                }
+            }
+            database.execute("DELETE FROM account_moves", []).unwrap();
+        }
+        Self { api, slices }
+    }
+
+    fn ask(&self, slice: usize, request: &Request) -> Response {
+        let answer = || pollster::block_on(handle(&self.api.service, &self.api.world, request));
+        self.api.world.within(self.slices[slice], answer)
+    }
+
+    /// One page of several: the first rows of all slices, in the order of all lists. The order is by creation time and id,
+    /// which no two connections share, so that one position is a position in each slice.
+    fn list(&self, filter: &Filter, limit: usize, after: Option<&str>) -> Page {
+        let after = after.map(|after| format!("&after={after}")).unwrap_or_default();
+        let request =
+            self.api.request("GET", &format!("{CONNECTIONS}?limit={limit}{}{after}", filter.query));
+        let asked: Vec<usize> = match &filter.filter.identity {
+            Some(identity) => vec![slice(identity)],
+            None => (0..SLICES).collect(),
+        };
+        let mut page = Page { rows: Vec::new(), total: 0, after: None, rows_read: 0 };
+        let mut has_more = false;
+        for slice in asked {
+            let response = self.ask(slice, &request);
+            assert_eq!(response.status, 200, "{}", body(&response));
+            let cost = response.header("server-timing").unwrap();
+            let read = cost.split("rows_read=").nth(1).unwrap().split(' ').next().unwrap();
+            page.rows_read += read.parse::<u64>().unwrap();
+            page.total += body(&response)["total"].as_u64().unwrap();
+            page.rows.extend(body(&response)["rows"].as_array().unwrap().iter().cloned());
+            has_more |= next(&response).is_some();
+        }
+        page.rows.sort_by_key(|row| std::cmp::Reverse(position(row)));
+        has_more |= page.rows.len() > limit;
+        page.rows.truncate(limit);
+        if let Some(last) = page.rows.last().filter(|_| has_more) {
+            let (created_at, id) = position(last);
+            let created_at = millis(&created_at);
+            let list = filter.filter.list_name(limit as u64);
+            let cursor = Cursor { page: 1, created_at, id };
+            page.after = Some(cursor.sign(&self.api.key.hash(), &list));
+        }
+        page
+    }
+}
+
+fn position(row: &Value) -> (String, String) {
+    let text = |member: &str| row[member].as_str().unwrap().to_owned();
+    (text("createdAt"), text("id"))
+}
+
+fn millis(time: &str) -> u64 {
+    let at: jiff::Timestamp = time.parse().unwrap();
+    u64::try_from(at.as_millisecond()).unwrap()
+}
+
+/// A list, as the query has it and as the service reads it.
+struct Filter {
+    query: &'static str,
+    filter: ConnectionFilter,
+}
+
+fn filters() -> Vec<Filter> {
+    let all = || ConnectionFilter { active: true, ..ConnectionFilter::default() };
+    let tags = || vec!["eu".to_owned(), "hot".to_owned()];
+    let of = |query, filter| Filter { query, filter };
+    vec![
+        of("", all()),
+        of("&platform=alpha", ConnectionFilter { platform: Some("alpha".into()), ..all() }),
+        of("&state=failed", ConnectionFilter { state: Some(State::Failed), ..all() }),
+        of(
+            "&identityType=team",
+            ConnectionFilter { identity_type: Some(IdentityType::Team), ..all() },
+        ),
+        of("&tags=eu,hot", ConnectionFilter { tags: Some(Tags::All(tags())), ..all() }),
+        of(
+            "&tags=eu,hot&tagsMatch=any",
+            ConnectionFilter { tags: Some(Tags::Any(tags())), ..all() },
+        ),
+        of("&q=user%201", ConnectionFilter { q: Some("user 1".into()), ..all() }),
+        of("&identity=user%207", ConnectionFilter { identity: Some("user 7".into()), ..all() }),
+        of("&active=false", ConnectionFilter::default()),
+    ]
+}
+
+#[test]
+fn merged_pages_are_those_of_one_database() {
+    let split = Split::new();
+    for filter in filters() {
+        let one = body(&split.api.get(&format!("{CONNECTIONS}?limit=500{}", filter.query)));
+        for limit in [1, 7, 20, 500] {
+            let (mut rows, mut after) = (Vec::new(), None);
+            loop {
+                let page = split.list(&filter, limit, after.as_deref());
+                assert_eq!(page.total, one["total"], "{} {limit}", filter.query);
+                assert!(page.rows.len() == limit || page.after.is_none());
+                rows.extend(page.rows);
+                after = page.after;
+                if after.is_none() {
+                    break;
+                }
+            }
+            assert_eq!(json!(rows), one["rows"], "{} {limit}", filter.query);
+        }
+    }
+    assert!(split.slices.iter().all(|shard| {
+        let count = "SELECT count(*) FROM connections";
+        let count: i64 =
+            split.api.world.database_of(*shard).query_row(count, [], |row| row.get(0)).unwrap();
+        (1..150).contains(&count)
+    }));
+}
+
+#[test]
+fn a_page_costs_as_much_in_each_slice_as_in_one_database_and_one_slice_if_the_identity_is_known() {
+    let split = Split::new();
+    let read = |filter: &Filter| {
+        let calls = split.api.world.db_calls.get();
+        let page = split.list(filter, 20, None);
+        (page.rows_read, split.api.world.db_calls.get() - calls)
+    };
+    let [all, .., of_one, _] = &filters()[..] else { panic!("too few") };
+    let alone = split.api.world.db_calls.get();
+    let whole = split.api.get(&format!("{CONNECTIONS}?limit=20"));
+    assert_eq!((whole.status, split.api.world.db_calls.get() - alone), (200, 1));
+    let cost = whole.header("server-timing").unwrap();
+    let slices = u64::try_from(SLICES).unwrap();
+    let (rows, calls) = read(all);
+    assert!(
+        cost.contains(&format!("rows_read={} ", rows / slices)),
+        "{cost}, {rows} in all slices"
+    );
+    assert_eq!(u64::from(calls), slices);
+    assert_eq!(read(of_one).1, 1);
+}
+
+#[test]
+fn a_walk_returns_what_stays_once_while_others_come_and_go() {
+    let split = Split::new();
+    let mut chance = Chance(11);
+    let [all, ..] = &filters()[..] else { panic!("too few") };
+    let mut gone = Vec::new();
+    let before = split.list(all, 500, None).rows;
+    let (mut seen, mut after) = (Vec::new(), None);
+    loop {
+        let page = split.list(all, 7, after.as_deref());
+        seen.extend(page.rows);
+        after = page.after;
+        if after.is_none() {
+            break;
+        }
+        split.api.world.wait(1);
+        let created = wish(SIZE + seen.len(), &mut chance);
+        let identity = created["identity"].as_str().unwrap().to_owned();
+        let request = with_body(split.api.request("POST", CONNECTIONS), &created.to_string());
+        assert_eq!(split.ask(slice(&identity), &request).status, 201);
+        let row = chance.pick(&before);
+        let id = row["id"].as_str().unwrap();
+        let request = split.api.request("DELETE", &at(id));
+        split.ask(slice(row["identity"].as_str().unwrap()), &request);
+        gone.push(id.to_owned());
+    }
+    let positions: Vec<_> = seen.iter().map(position).collect();
+    assert!(positions.windows(2).all(|two| two[0] > two[1]), "out of order, or twice");
+    let stays = |row: &&Value| !gone.iter().any(|id| row["id"] == **id);
+    let found: Vec<&Value> = seen.iter().filter(stays).collect();
+    assert_eq!(found, before.iter().filter(stays).collect::<Vec<_>>());
+    assert!(gone.len() > 20);
+}
+
+#[test]
+fn a_connection_exists_once_and_is_found_by_its_id() {
+    let split = Split::new();
+    let existing = split.list(&filters()[0], 1, None).rows.remove(0);
+    let own = slice(existing["identity"].as_str().unwrap());
+    let id = existing["id"].as_str().unwrap();
+    for slice in 0..SLICES {
+        let found = split.ask(slice, &split.api.request("GET", &at(id)));
+        assert_eq!(found.status, if slice == own { 200 } else { 404 });
+    }
+    let label = existing["key"].as_str().unwrap().split("::").nth(2).unwrap();
+    let again = json!({"platform": existing["platform"], "label": label, "identity": existing["identity"], "identityType": existing["identityType"]});
+    let request = with_body(split.api.request("POST", CONNECTIONS), &again.to_string());
+    let refused = split.ask(own, &request);
+    assert_eq!((refused.status, &body(&refused)["connectionId"]), (409, &json!(id)));
+}
+
+/// What is given up: databases are asked one after the other, or at best at once, and no moment is the same in all.
+#[test]
+fn a_total_may_be_one_that_never_was() {
+    let split = Split::new();
+    let filter = &filters()[0];
+    let before = split.list(filter, 500, None);
+    let victim =
+        before.rows.iter().find(|row| slice(row["identity"].as_str().unwrap()) == 1).unwrap();
+    let request = split.api.request("GET", &format!("{CONNECTIONS}?limit=500"));
+    let total = |slice: usize| body(&split.ask(slice, &request))["total"].as_u64().unwrap();
+    let mut sum = total(0);
+    // One comes where the count is over, one goes where it is yet to come.
+    let newcomer =
+        (0..SIZE).map(|nth| format!("new {nth}")).find(|identity| slice(identity) == 0).unwrap();
+    let created = json!({"platform": "alpha", "identity": newcomer, "identityType": "user"});
+    let create = with_body(split.api.request("POST", CONNECTIONS), &created.to_string());
+    assert_eq!(split.ask(0, &create).status, 201);
+    let delete = split.api.request("DELETE", &at(victim["id"].as_str().unwrap()));
+    assert_eq!(split.ask(1, &delete).status, 204);
+    sum += (1..SLICES).map(total).sum::<u64>();
+    assert_eq!(sum, before.total - 1);
+    assert_eq!(split.list(filter, 500, None).total, before.total);
+}
