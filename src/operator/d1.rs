@@ -114,6 +114,21 @@ impl Database {
         }
     }
 
+    /// How many rows statements have read in the last 24 hours, as Cloudflare counts them. Returns `None` for this machine's
+    /// database, and for none: that is also what wrangler prints for who may not see Cloudflare's analytics.
+    ///
+    /// # Errors
+    /// When Cloudflare can't be asked.
+    pub fn rows_read(&self) -> Result<Option<u64>> {
+        #[derive(Deserialize)]
+        struct Info {
+            rows_read_24h: Option<u64>,
+        }
+        let Way::Wrangler(wrangler) = &self.storage.way else { return Ok(None) };
+        let text = wrangler.account(["d1", "info", &self.shard.binding(), "--json"])?;
+        Ok(json_in::<Info>(&text, '{')?.rows_read_24h.filter(|rows| *rows > 0))
+    }
+
     /// Runs SQL that may be longer than a command line, all of it or nothing.
     ///
     /// # Errors

@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import { cpSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import { after, before, describe, test } from "node:test";
 import { announce, perform, steps } from "../../scripts/deploy/steps.mjs";
 import { nativeCli } from "../../scripts/lib/native-cli.mjs";
@@ -10,6 +12,7 @@ import { gather } from "../../scripts/lib/status.mjs";
 import { CloudflareApi } from "./support/cloudflare.mjs";
 import { build, folder, smallCatalog } from "./support/workspace.mjs";
 
+const run = promisify(execFile);
 const PROJECT = join(folder, "deployed");
 const file = (name) => readFileSync(join(PROJECT, name), "utf8");
 
@@ -184,6 +187,27 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
     assert.deepEqual({ ...sqlite.prepare("SELECT count(*) AS keys FROM api_keys").get() }, { keys: 0 });
     const bound = api.uploads.at(-1).bindings.find(({ name }) => name === "VAULT_1");
     assert.equal(bound.database_id ?? bound.id, uuid);
+    assert.deepEqual(api.unknown, []);
+  });
+
+  test("`shards` adds a database at Cloudflare, and lists what each one holds and reads", async () => {
+    const shards = (...args) => run(program, ["shards", ...args, "--remote"], { cwd: PROJECT });
+    const { stderr } = await shards("add");
+    assert.match(stderr, /Added VAULT_2 to wrangler.toml: the database connector-vault-2\.[^]*npm run deploy/);
+    const { uuid, name, sqlite } = api.databases[2];
+    assert.equal(name, "connector-vault-2");
+    assert.ok(file("wrangler.toml").includes(`database_id = "${uuid}"`));
+    assert.deepEqual({ ...sqlite.prepare("SELECT count(*) AS keys FROM api_keys").get() }, { keys: 0 });
+    api.rowsRead.set(api.databases[0].uuid, 617_283);
+    const list = JSON.parse((await shards("list", "--json")).stdout);
+    assert.deepEqual(
+      list.map(({ binding, accounts, rowsRead24h }) => [binding, accounts, rowsRead24h]),
+      [
+        ["VAULT", 1, 1_234_566],
+        ["VAULT_1", 0, null],
+        ["VAULT_2", 0, null],
+      ],
+    );
     assert.deepEqual(api.unknown, []);
   });
 });

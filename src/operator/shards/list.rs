@@ -33,6 +33,9 @@ struct Shown {
     bytes: u64,
     accounts: u64,
     connections: u64,
+    /// `None` if Cloudflare does not say.
+    #[serde(rename = "rowsRead24h")]
+    rows_read: Option<u64>,
 }
 
 /// Runs `shards list`.
@@ -54,6 +57,7 @@ pub fn list(args: &List) -> Result<()> {
             bytes: answers.size,
             accounts: held.accounts,
             connections: held.connections,
+            rows_read: if args.place.remote { database.rows_read()? } else { None },
         });
     }
     if args.json {
@@ -66,12 +70,14 @@ pub fn list(args: &List) -> Result<()> {
 
 /// A line per database, which has `most` bytes at most.
 fn table(all: &[Shown], most: u64) -> String {
-    let head = ["BINDING", "SIZE", "FULL", "ACCOUNTS", "CONNECTIONS"].map(str::to_owned);
-    let line = |[binding, size, full, accounts, connections]: [String; 5]| {
-        format!("{binding:<10}  {size:>12}  {full:>6}  {accounts:>10}  {connections:>12}\n")
+    let head = ["BINDING", "SIZE", "FULL", "ACCOUNTS", "CONNECTIONS", "ROWS READ IN 24 H"];
+    let line = |[binding, size, full, accounts, connections, read]: [String; 6]| {
+        format!(
+            "{binding:<10}  {size:>12}  {full:>6}  {accounts:>10}  {connections:>12}  {read:>17}\n"
+        )
     };
-    let mut text = line(head);
-    for Shown { binding, bytes, accounts, connections, .. } in all {
+    let mut text = line(head.map(str::to_owned));
+    for Shown { binding, bytes, accounts, connections, rows_read, .. } in all {
         let tenth = |unit: u64| bytes.checked_div(unit.max(10) / 10).unwrap_or_default();
         let decimal = |tenths: u64| format!("{}.{}", tenths / 10, tenths % 10);
         text += &line([
@@ -80,6 +86,7 @@ fn table(all: &[Shown], most: u64) -> String {
             format!("{} %", decimal(tenth(most / 100))),
             HumanCount(*accounts).to_string(),
             HumanCount(*connections).to_string(),
+            rows_read.map_or("–".to_owned(), |rows| HumanCount(rows).to_string()),
         ]);
     }
     text
@@ -97,15 +104,16 @@ mod tests {
             bytes,
             accounts,
             connections,
+            rows_read: (shard == 1).then_some(123_456_789),
         };
         let all = [shown(1, 9_512_345_678, 1234, 5_200_000), shown(2, 192_512, 0, 0)];
         let text = table(&all, 10_000_000_000);
         assert_eq!(
             text,
             "\
-BINDING             SIZE    FULL    ACCOUNTS   CONNECTIONS
-VAULT_1        9512.3 MB  95.1 %       1,234     5,200,000
-VAULT_2           0.1 MB   0.0 %           0             0
+BINDING             SIZE    FULL    ACCOUNTS   CONNECTIONS  ROWS READ IN 24 H
+VAULT_1        9512.3 MB  95.1 %       1,234     5,200,000        123,456,789
+VAULT_2           0.1 MB   0.0 %           0             0                  –
 "
         );
     }
