@@ -183,17 +183,9 @@ impl<S: Side, T: Side> Move<'_, S, T> {
         for (table, own) in all.filter(|(table, _)| table.name != "api_keys") {
             let mut after = row.copied_key.clone().filter(|_| Some(table.name) == done);
             loop {
-                let mut condition = table.of(self.account);
-                if let Some(key) = &after {
-                    let parts: Vec<String> = (0..table.key.len())
-                        .map(|at| format!("json_extract({}, '$[{at}]')", Text(key)))
-                        .collect();
-                    let (columns, values) = (table.key.join(", "), parts.join(", "));
-                    condition = format!("{condition} AND ({columns}) > ({values})");
-                }
-                let sql = table.select(own, row.event_shift, &condition);
-                let page: Vec<Copied> =
-                    rows(&self.source.run(&[format!("{sql} LIMIT {PAGE}")])?, 0)?;
+                let place = (self.account, after.as_deref());
+                let sql = table.page(own, row.event_shift, place, PAGE);
+                let page: Vec<Copied> = rows(&self.source.run(&[sql])?, 0)?;
                 let Some(last) = page.last() else { break };
                 let progress = format!(
                     "UPDATE account_moves SET copied = '{}', copied_key = {} WHERE account = {}",
@@ -244,7 +236,7 @@ impl<S: Side, T: Side> Move<'_, S, T> {
         let mut sql = vec![is_arriving(&format!("'{}'", table.name))];
         if !gone.is_empty() {
             let gone = table.with_keys(self.account, &gone, row.event_shift)?;
-            sql.push(format!("DELETE FROM {} WHERE {gone}", table.name));
+            sql.push(format!("DELETE FROM {} WHERE {gone}", table.source()));
         }
         sql.append(&mut table.write(columns, copies)?);
         sql.push(is_arriving("NULL"));
@@ -573,10 +565,10 @@ fn remove(side: &impl Side, account: &str, step: &str) -> Result<()> {
     for table in TABLES.iter().rev() {
         loop {
             let key = table.names().join(", ");
-            let all = table.of(account);
+            let (all, found) = (table.of(account), table.of_those_found(account));
             let answers = side.run(&[
                 format!("UPDATE account_moves SET writing = '' WHERE account = {named} AND step = '{step}'"),
-                format!("DELETE FROM {} WHERE {all} AND ({key}) IN (SELECT {key} FROM {} WHERE {all} LIMIT {PAGE}) AND EXISTS (SELECT 1 FROM account_moves WHERE account = {named} AND step = '{step}')", table.name, table.name),
+                format!("DELETE FROM {} WHERE {found} AND ({key}) IN (SELECT {key} FROM {} WHERE {all} LIMIT {PAGE}) AND EXISTS (SELECT 1 FROM account_moves WHERE account = {named} AND step = '{step}')", table.name, table.name),
                 format!("UPDATE account_moves SET writing = NULL WHERE account = {named} AND step = '{step}'"),
                 format!("SELECT count(*) AS n FROM (SELECT 1 FROM {} WHERE {all} LIMIT 1)", table.name),
             ])?;

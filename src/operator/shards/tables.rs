@@ -98,6 +98,22 @@ impl Table {
         if self.event == Some(column) { format!("{column} + {shift}") } else { column.to_owned() }
     }
 
+    /// The condition on the account's rows where others look the rows up: `SQLite` prefers an index over the account to a key
+    /// of one column, and would go through all rows of the account.
+    pub(super) fn of_those_found(self, account: &str) -> String {
+        let plus = if self.names().len() == 1 { "+" } else { "" };
+        format!("{plus}{}", self.of(account))
+    }
+
+    /// The table, with the index by which rows are found by their key where `SQLite` may take another one.
+    pub(super) fn source(self) -> &'static str {
+        if self.name == "connections" {
+            "connections INDEXED BY connections_by_id"
+        } else {
+            self.name
+        }
+    }
+
     /// The SQL that selects rows as SQL.
     pub(super) fn select(self, columns: &[String], shift: u64, condition: &str) -> String {
         let values: Vec<String> =
@@ -106,8 +122,34 @@ impl Table {
         format!(
             "SELECT json_array({key}) AS key, {} AS row FROM {} WHERE {condition} ORDER BY {key}",
             values.join(" || ', ' || "),
-            self.name
+            self.source()
         )
+    }
+
+    /// The SQL that selects the next `limit` rows of the account, after the one with the key `after`, in the order of keys.
+    pub(super) fn page(
+        self,
+        columns: &[String],
+        shift: u64,
+        (account, after): (&str, Option<&str>),
+        limit: usize,
+    ) -> String {
+        let of = self.of(account);
+        let part = |condition: &str| {
+            let sql = self.select(columns, shift, &format!("{of}{condition}"));
+            format!("SELECT * FROM ({sql} LIMIT {limit})")
+        };
+        let Some(after) = after else { return part("") };
+        let value = |at: usize| format!("json_extract({}, '$[{at}]')", Text(after));
+        match self.key {
+            // Two ranges: compared as rows, keys that end in the number of the row are not found by an index.
+            [first, second] => {
+                let same = format!(" AND {first} = {} AND {second} > {}", value(0), value(1));
+                let others = format!(" AND {first} > {}", value(0));
+                format!("{} UNION ALL {} LIMIT {limit}", part(&same), part(&others))
+            }
+            columns => part(&format!(" AND {} > {}", columns.join(", "), value(0))),
+        }
     }
 
     /// The last columns of the key, by which rows are looked up. `SQLite` (3.40) finds no row by several columns when one of
@@ -130,13 +172,19 @@ impl Table {
                 if self.event == Some(*column) { format!("{part} + {shift}") } else { part }
             })
             .collect();
-        Ok(format!(
+        let mut condition = format!(
             "{} AND ({}) IN (SELECT {} FROM json_each({}))",
-            self.of(account),
+            self.of_those_found(account),
             columns.join(", "),
             parts.join(", "),
             Text(&all)
-        ))
+        );
+        if let ("deliveries", Some(event)) = (self.name, parts.last()) {
+            // As a row, the pair is found by its first column only.
+            condition +=
+                &format!(" AND event_id IN (SELECT {event} FROM json_each({}))", Text(&all));
+        }
+        Ok(condition)
     }
 
     /// The SQL that writes rows, whether or not they are there.
