@@ -36,17 +36,23 @@ pub fn session(request: &Request, endpoint: Keyed, shard: u16) -> Result<Option<
     if !endpoint.takes_bookmark() {
         return Ok(None);
     }
-    let (database, bookmark) = match sent.split_once('.') {
-        Some((digits, bookmark)) => (Shard::of_digits(digits), bookmark),
-        None => (Some(Shard::FIRST), sent),
+    let (digits, bookmark) = match sent.split_once('.') {
+        Some((digits, bookmark)) => (Some(digits), bookmark),
+        None => (None, sent),
     };
+    let is_prefix =
+        |digits: &str| digits.len() == 2 && digits.bytes().all(|byte| byte.is_ascii_alphanumeric());
     let is_bookmark = !bookmark.is_empty()
         && sent.len() <= MAX
+        && digits.is_none_or(is_prefix)
         && bookmark.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-    let Some(database) = database.filter(|_| is_bookmark) else { return Err(malformed()) };
-    let is_constraint = [ANY, PRIMARY].contains(&sent);
+    if !is_bookmark {
+        return Err(malformed());
+    }
+    let database = digits.map_or(Some(Shard::FIRST), Shard::of_digits);
+    let is_here = database.is_some_and(|database| database.number() == shard);
     // The account has moved since: its new database knows nothing of the old one's bookmarks.
-    let since = if is_constraint || database.number() == shard { bookmark } else { PRIMARY };
+    let since = if is_here || [ANY, PRIMARY].contains(&sent) { bookmark } else { PRIMARY };
     Ok(Some(Session { since: since.to_owned(), is_near: endpoint.may_be_near() }))
 }
 

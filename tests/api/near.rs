@@ -278,6 +278,8 @@ fn a_bookmark_of_another_database_leads_to_the_primary() {
     let before = from_copies(&api);
     let there = ask(&of_home);
     assert_eq!((there.status, from_copies(&api)), (200, before));
+    // Nor is there a database of every prefix.
+    assert_eq!((ask("zz.0").status, from_copies(&api)), (200, before));
     assert_eq!(bookmark(&there).contains('.'), other() != Shard::FIRST);
     assert_ne!(bookmark(&there), of_home);
     assert_eq!((ask(&bookmark(&there)).status, from_copies(&api)), (200, before + 1));
