@@ -13,14 +13,15 @@ const TELL_EVERY: Duration = Duration::from_secs(10);
 pub struct Progress {
     bar: Option<ProgressBar>,
     total: u64,
+    before: u64,
     start: Instant,
     told: Instant,
 }
 
 impl Progress {
-    /// Starts at 0 of `total`.
+    /// Starts at `before` of `total`: what an interrupted command has done.
     #[must_use]
-    pub fn new(total: u64) -> Self {
+    pub fn new(before: u64, total: u64) -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::new(total).with_message(format!("of {}", HumanCount(total)));
             if let Ok(style) =
@@ -33,12 +34,13 @@ impl Progress {
             bar
         });
         let now = Instant::now();
-        Self { bar, total, start: now, told: now }
+        Self { bar, total, before, start: now, told: now }
     }
 
     /// Reports that `done` rows are stored.
     pub fn done(&mut self, done: u64) {
-        let message = message(done, self.total, self.start.elapsed());
+        let now = done.saturating_sub(self.before);
+        let message = message(now, (done, self.total), self.start.elapsed());
         if let Some(bar) = &self.bar {
             bar.set_position(done);
             bar.set_message(message);
@@ -58,10 +60,10 @@ impl Progress {
     }
 }
 
-/// Formats progress, as `of 1,000,000, 5,120 a second, 3 minutes left`.
-fn message(done: u64, total: u64, took: Duration) -> String {
+/// Formats progress, as `of 1,000,000, 5,120 a second, 3 minutes left`. `now` were done in the time that it `took`.
+fn message(now: u64, (done, total): (u64, u64), took: Duration) -> String {
     let rate =
-        u128::from(done).saturating_mul(1_000).checked_div(took.as_millis()).unwrap_or_default();
+        u128::from(now).saturating_mul(1_000).checked_div(took.as_millis()).unwrap_or_default();
     let rate = u64::try_from(rate).unwrap_or(u64::MAX);
     let left = total.saturating_sub(done).checked_div(rate).unwrap_or_default();
     let left = HumanDuration(Duration::from_secs(left));
@@ -75,9 +77,13 @@ mod tests {
     #[test]
     fn rate_and_remaining_time_follow_from_what_is_done() {
         assert_eq!(
-            message(250_000, 1_000_000, Duration::from_secs(50)),
+            message(250_000, (250_000, 1_000_000), Duration::from_secs(50)),
             "of 1,000,000, 5,000 a second, 3 minutes left"
         );
-        assert_eq!(message(10, 10, Duration::ZERO), "of 10, 0 a second, 0 seconds left");
+        assert_eq!(
+            message(1_000, (900_000, 1_000_000), Duration::from_secs(1)),
+            "of 1,000,000, 1,000 a second, 2 minutes left"
+        );
+        assert_eq!(message(10, (10, 10), Duration::ZERO), "of 10, 0 a second, 0 seconds left");
     }
 }

@@ -105,7 +105,7 @@ pub fn run(args: &Seed) -> Result<ExitCode> {
         Way::Local(_) => BATCH_LOCAL,
         Way::Wrangler(_) => BATCH_WRANGLER,
     };
-    let mut progress = Progress::new(args.connections);
+    let mut progress = Progress::new(0, args.connections);
     let mut done = 0;
     let mut result = Ok(());
     while result.is_ok() && done < args.connections && !stopped.load(Ordering::Relaxed) {

@@ -80,7 +80,8 @@ pub fn move_account(args: &MoveArgs) -> Result<()> {
         check_room(&shards, source, target, account)?;
     }
     let mut progress = None;
-    let moved = step.run(|done, all| progress.get_or_insert_with(|| Progress::new(all)).done(done));
+    let moved =
+        step.run(|done, all| progress.get_or_insert_with(|| Progress::new(done, all)).done(done));
     let took = progress.map(|progress| progress.end()).unwrap_or_default();
     let moved = moved?;
     eprintln!(

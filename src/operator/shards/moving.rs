@@ -99,8 +99,8 @@ pub struct Move<'a, S, T> {
 }
 
 impl<S: Side, T: Side> Move<'_, S, T> {
-    /// Moves the account, or goes on where it was interrupted. Tells after each page how many rows are copied, and of how
-    /// many.
+    /// Moves the account, or goes on where it was interrupted. Tells before the first page and after
+    /// each one how many rows are copied, and of how many.
     ///
     /// # Errors
     /// Whatever stopped it. The account is then served as before, and the move can be resumed or undone.
@@ -174,8 +174,9 @@ impl<S: Side, T: Side> Move<'_, S, T> {
         mut tell: impl FnMut(u64, u64),
     ) -> Result<u64> {
         let mut copied = 0_u64;
-        let [all_rows, before] =
+        let [whole, before] =
             [total(self.source, self.account)?, total(self.target, self.account)?];
+        tell(before, whole);
         let done = row.copied.as_deref();
         let mut tries = 10_u8;
         let begin = TABLES.iter().position(|table| Some(table.name) == done).unwrap_or_default();
@@ -206,7 +207,7 @@ impl<S: Side, T: Side> Move<'_, S, T> {
                 }
                 after = Some(last.key.clone());
                 copied = copied.saturating_add(page.len() as u64);
-                tell(before.saturating_add(copied), all_rows);
+                tell(before.saturating_add(copied), whole);
                 if page.len() < PAGE {
                     break;
                 }

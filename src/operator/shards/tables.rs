@@ -181,8 +181,9 @@ impl Table {
         );
         if let ("deliveries", Some(event)) = (self.name, parts.last()) {
             // As a row, the pair is found by its first column only.
-            condition +=
-                &format!(" AND event_id IN (SELECT {event} FROM json_each({}))", Text(&all));
+            let keys = Text(&all);
+            condition =
+                format!("{condition} AND event_id IN (SELECT {event} FROM json_each({keys}))");
         }
         Ok(condition)
     }
