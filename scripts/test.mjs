@@ -25,18 +25,24 @@ const WASM = { worker: ["--lib", "--example", "sealing"], client: ["--lib", "--t
 const E2E = join("tests", "e2e");
 // Those that take longest, longest first: what starts last should not be what everybody waits for.
 const LONG = [
-  "run",
+  "reference",
+  "connect",
   "docs",
-  "package",
+  "deploy",
+  "run",
   "console/connections",
-  "console/overview",
   "console/connectors",
   "storage",
-  "projects",
-  "package-readme",
+  "schemathesis",
+  "console/overview",
+  "connect-window",
+  "console/session",
+  "console/connecting",
 ];
-// How many steps, and in the longest of them how many files of tests, go on at once.
+// How many steps go on at once.
 const AT_ONCE = Math.min(4, Math.max(2, availableParallelism()));
+// How many files of end-to-end tests go on at once: a third of their time, they wait for each other's programs.
+const FILES_AT_ONCE = AT_ONCE + 1;
 // What takes longer hangs: a slow machine with empty caches needs a third of it for a step, and a minute for a test.
 const STEP_MS = 40 * 60_000;
 const TEST_MS = 20 * 60 * 1000;
@@ -145,7 +151,7 @@ async function endToEnd(detail) {
     NODE_COMPILE_CACHE: join(root, "target", "node-compile-cache"),
   };
   const limits = [`--test-timeout=${TEST_MS}`, "--import", join(root, E2E, "support", "ends.mjs")];
-  const args = ["--test", `--test-concurrency=${AT_ONCE}`, ...limits, ...reporters, ...files];
+  const args = ["--test", `--test-concurrency=${FILES_AT_ONCE}`, ...limits, ...reporters, ...files];
   await run("node", args, { show: true, env, detail, timeout: STEP_MS });
 }
 

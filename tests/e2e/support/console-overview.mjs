@@ -4,7 +4,11 @@ export const AWAY = "ERR_CONNECTION_REFUSED";
 
 /** A chart of the overview: by "platform", "state" or "identity type". */
 export const chart = (page, of) => page.getByRole("table", { name: `Connections by ${of}`, exact: true });
-export const drawn = (page) => chart(page, "platform").waitFor();
+/** Waits until the overview has all its answers: what is still on its way does not outlive a click on a link. */
+export async function drawn(page) {
+  await chart(page, "platform").waitFor();
+  await acting(page).getByRole("status").waitFor({ state: "detached" });
+}
 
 /** Takes the service away. */
 export const away = (page, path = "**/v1/**") => page.route(path, (route) => route.abort("connectionrefused"));
