@@ -1,7 +1,7 @@
 //! The secret that a request carries: an API key, or a token created with one.
 
 use super::error::AuthenticationError;
-use super::key::{ApiKey, KeyHash};
+use super::key::{ApiKey, KeyHash, shard_digits};
 use super::shard::Shard;
 use super::token::{SessionSecrets, TOKEN_PREFIX, Token};
 use crate::access::confinement::Confinement;
@@ -22,6 +22,19 @@ pub enum Caller {
 #[must_use]
 pub fn holds_several(value: &str) -> bool {
     value.split(',').filter(|part| !part.trim().is_empty()).count() > 1
+}
+
+/// The database that a key or a token states, whether or not it is a good one.
+#[must_use]
+pub fn shard_of(secret: &str) -> Shard {
+    let digits = if secret.starts_with(TOKEN_PREFIX) {
+        let mut parts = secret.rsplit('.').skip(1);
+        // What comes before the digits is the token's claims.
+        parts.next().filter(|_| parts.next().is_some())
+    } else {
+        shard_digits(secret)
+    };
+    digits.and_then(Shard::of_digits).unwrap_or_default()
 }
 
 impl Caller {
@@ -111,5 +124,23 @@ impl Caller {
             Self::Key(_) => "API key",
             Self::Token(_) => "token",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_text_can_be_asked_for_its_shard() {
+        let key =
+            ApiKey::generate(Environment::Live, Shard::new(10).unwrap(), |bytes| bytes.fill(1));
+        assert_eq!(shard_of(key.reveal()), key.shard());
+        for text in ["", "st_", "st_test_a", "st_test_a.b", "st_01.b", ".", "..", "sk_test_", "é"]
+        {
+            assert_eq!(shard_of(text), Shard::FIRST, "{text}");
+        }
+        assert_eq!(shard_of("st_test_a.0A.b"), Shard::new(10).unwrap());
+        assert_eq!(shard_of("st_test_a.b.0A.b"), Shard::new(10).unwrap());
     }
 }

@@ -4,8 +4,6 @@
 //! The first database's secrets are as if there were no others; those of the rest have two digits more. What the digits
 //! say is not verified where it is read: in the wrong database, the secret is not known.
 
-use super::token::TOKEN_PREFIX;
-
 /// Base62 digits in ascending order of value.
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 /// The digits that say a shard: 62² = 3,844 databases.
@@ -86,19 +84,6 @@ impl Shard {
         if self == Self::FIRST { text } else { self.digits() + &text }
     }
 
-    /// The shard that a key or a token says, whether or not it is a good one.
-    #[must_use]
-    pub fn of_caller(secret: &str) -> Self {
-        let digits = if secret.starts_with(TOKEN_PREFIX) {
-            let mut parts = secret.rsplit('.').skip(1);
-            // What comes before the digits is the token's claims.
-            parts.next().filter(|_| parts.next().is_some())
-        } else {
-            super::key::shard_digits(secret)
-        };
-        digits.and_then(Self::of_digits).unwrap_or_default()
-    }
-
     /// The shard of a random secret that [`Self::mark`] marked, whether or not it is a good one.
     #[must_use]
     pub fn of_secret(secret: &str) -> Self {
@@ -164,15 +149,5 @@ mod tests {
         for other in ["", "{", "{}", "é", "00{}"] {
             assert_eq!(Shard::of_message(other), (Shard::FIRST, other));
         }
-    }
-
-    #[test]
-    fn any_text_can_be_asked_for_its_shard() {
-        for text in ["", "st_", "st_test_a", "st_test_a.b", "st_01.b", ".", "..", "sk_test_", "é"]
-        {
-            assert_eq!(Shard::of_caller(text), Shard::FIRST, "{text}");
-        }
-        assert_eq!(Shard::of_caller("st_test_a.0A.b"), Shard(10));
-        assert_eq!(Shard::of_caller("st_test_a.b.0A.b"), Shard(10));
     }
 }

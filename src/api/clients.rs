@@ -6,11 +6,12 @@ use crate::access::Principal;
 use crate::api::body::BodyReader;
 use crate::api::catalog::answer::no_platform;
 use crate::api::connect::{connector, no_vault_keys, redirect_uri, sealing};
+use crate::api::context::Context;
 use crate::api::cost::Metered;
 use crate::api::message::{NO_STORE, Response};
 use crate::api::paging::Paging;
-use crate::api::plan::{Context, Plan, Statements as Asked};
 use crate::api::problem::{Code, Problem};
+use crate::api::transaction::{Statements as Asked, Transaction};
 use crate::catalog::cache::CatalogCache;
 use crate::catalog::reader::Catalog;
 use crate::connect::client::{OauthClient, place};
@@ -29,7 +30,7 @@ struct Count {
 ///
 /// # Errors
 /// With all faults of the query.
-pub fn list<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
+pub fn list<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
     let mut query = context.query();
     query.finish()?;
     let paging = Paging::read(&query);
@@ -37,7 +38,7 @@ pub fn list<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
     let (guard, mut asked) = (context.guard(), Asked::default());
     let rows = asked.ask::<OauthClient>(statements::select_clients(&guard, paging.limit, offset));
     let count = asked.ask::<Count>(statements::count_clients(&guard));
-    Ok(Plan::vault(asked, move |results, _| {
+    Ok(Transaction::new(asked, move |results, _| {
         let redirect_uri = redirect_uri(&context.request.origin);
         let rows = results.all(rows)?;
         let rows = rows.iter().map(|client| document(client, &redirect_uri));
@@ -51,12 +52,12 @@ pub fn list<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
 ///
 /// # Errors
 /// When the request has a query.
-pub fn read<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
+pub fn read<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
     context.no_query()?;
     let (guard, mut asked) = (context.guard(), Asked::default());
     let platform = fold(context.argument(0));
     let client = asked.ask::<OauthClient>(statements::select_client(&guard, &platform));
-    Ok(Plan::vault(asked, move |results, _| {
+    Ok(Transaction::new(asked, move |results, _| {
         let client = results.first(client)?.ok_or_else(|| no_client(&platform))?;
         Ok(Response::json(document(&client, &redirect_uri(&context.request.origin))?, NO_STORE))
     }))
@@ -66,12 +67,12 @@ pub fn read<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
 ///
 /// # Errors
 /// When the request has a query.
-pub fn delete<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
+pub fn delete<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
     context.no_query()?;
     let (guard, mut asked) = (context.guard(), Asked::default());
     let platform = fold(context.argument(0));
     let deleted = asked.ask::<OauthClient>(statements::delete_client(&guard, &platform));
-    Ok(Plan::vault(asked, move |results, _| {
+    Ok(Transaction::new(asked, move |results, _| {
         if results.first(deleted)?.is_none() && !results.repeated {
             return Err(no_client(&platform));
         }
@@ -95,14 +96,14 @@ fn no_client(platform: &str) -> Problem {
 ///
 /// # Errors
 /// With all faults of the body that show without the catalog; when there are no keys to seal with.
-pub fn plan_put<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
+pub fn put<'a>(context: &'a Context<'a>) -> Result<PutClient<'a>, Problem> {
     context.no_query()?;
     let mut body = context.body()?;
     body.finish()?;
     if context.config.vault_keys.is_empty() {
         return Err(no_vault_keys());
     }
-    Ok(Plan::PutClient(PutClient { context, body }))
+    Ok(PutClient { context, body })
 }
 
 /// An OAuth client to be stored, once the caller has been let in.

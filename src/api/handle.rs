@@ -2,20 +2,20 @@
 
 use super::config::Config;
 use super::connect::link::{Desk, shard_of_browser};
+use super::context::Context;
 use super::cors;
 use super::cost::Metered;
 use super::endpoint::{Endpoint, Keyed, Open};
 use super::message::{NO_STORE, Request, Response};
 use super::near::{self, BOOKMARK};
-use super::plan::{Context, Plan, Results, Statements};
+use super::plan::{Plan, plan};
 use super::problem::Problem;
 use super::room::Room;
 use super::route::{READS, Resource, Route};
-use super::{
-    call, catalog, clients, connect, credentials, events, mcp, open, page, session, vault,
-    webhooks, whoami,
-};
+use super::transaction::{Results, Statements, Transaction};
+use super::{mcp, open, page};
 use crate::access::authenticate::{KeyCache, moved_to, owner};
+use crate::access::caller::shard_of;
 use crate::access::error::AuthenticationError;
 use crate::access::statements::{arrive, name_of, select_key, select_key_unmoved};
 use crate::access::usage::Usage;
@@ -86,7 +86,7 @@ impl Service {
     #[must_use]
     pub fn shard(&self, request: &Request) -> Shard {
         shard_of_browser(request).unwrap_or_else(|| match self.secrets(request).as_slice() {
-            [secret] => Shard::of_caller(secret),
+            [secret] => shard_of(secret),
             _ => Shard::FIRST,
         })
     }
@@ -270,11 +270,13 @@ async fn answer<P: Ports>(
         .and_then(|context| near::session(request, context.endpoint, ports.number()));
     let session = session.map(|session| metered.begin(session));
     let plan = match session.and(context.as_ref().map_err(Clone::clone)) {
-        Ok(context) => plan(service, metered, context).await.and_then(|plan| match &plan {
-            Plan::NoPlatform(_) => Ok(plan),
-            _ if context.endpoint.adds() => context.has_room().map(|()| plan),
-            _ => Ok(plan),
-        }),
+        Ok(context) => {
+            plan(context, &service.catalog, metered).await.and_then(|plan| match &plan {
+                Plan::NoPlatform(_) => Ok(plan),
+                _ if context.endpoint.adds() => context.has_room().map(|()| plan),
+                _ => Ok(plan),
+            })
+        }
         Err(problem) => Err(problem),
     };
 
@@ -282,7 +284,7 @@ async fn answer<P: Ports>(
     let is_known = trusts && known.is_some();
     let door = Door { service, metered, caller: &caller, endpoint: &endpoint, is_known, now };
     match plan {
-        Ok(Plan::Vault(statements, render)) => {
+        Ok(Plan::Vault(Transaction { statements, render })) => {
             let (principal, sets) = door.admit(statements).await?;
             render(&results(&sets, metered), &principal)
         }
@@ -295,12 +297,12 @@ async fn answer<P: Ports>(
             new.answer(&principal, &service.catalog, metered).await
         }
         // What asks other services has a future of its own: every request would carry its size.
-        Ok(Plan::Connect(new, statements)) => {
+        Ok(Plan::Connect((new, statements))) => {
             let (principal, sets) = door.admit(statements).await?;
             let results = results(&sets, metered);
             Box::pin(new.answer(&principal, &results, &service.catalog, metered)).await
         }
-        Ok(Plan::Attempt(asked, statements)) => {
+        Ok(Plan::Attempt((asked, statements))) => {
             let (_, sets) = door.admit(statements).await?;
             asked.answer(&results(&sets, metered), metered).await
         }
@@ -308,37 +310,37 @@ async fn answer<P: Ports>(
             let (principal, _) = door.admit(Statements::default()).await?;
             Box::pin(new.answer(&principal, &service.catalog, metered)).await
         }
-        Ok(Plan::Delete(deletion, statements)) => {
+        Ok(Plan::Delete((deletion, statements))) => {
             let (_, sets) = door.admit(statements).await?;
             let results = results(&sets, metered);
             Box::pin(deletion.answer(&results, &service.catalog, metered)).await
         }
-        Ok(Plan::Credentials(asked, statements)) => {
+        Ok(Plan::Credentials((asked, statements))) => {
             let (principal, sets) = door.admit(statements).await?;
             let results = results(&sets, metered);
             Box::pin(asked.answer(&principal, &results, &service.catalog, metered)).await
         }
-        Ok(Plan::Check(asked, statements)) => {
+        Ok(Plan::Check((asked, statements))) => {
             let (principal, sets) = door.admit(statements).await?;
             let results = results(&sets, metered);
             Box::pin(asked.answer(&principal, &results, &service.catalog, metered)).await
         }
-        Ok(Plan::Run(run, statements)) => {
+        Ok(Plan::Run((run, statements))) => {
             let (principal, sets) = door.admit(statements).await?;
             let results = results(&sets, metered);
             Box::pin(run.answer(&principal, &results, &service.catalog, metered)).await
         }
-        Ok(Plan::Proxy(call, statements)) => {
+        Ok(Plan::Proxy((call, statements))) => {
             let (principal, sets) = door.admit(statements).await?;
             let results = results(&sets, metered);
             Box::pin(call.answer(&principal, &results, &service.catalog, metered)).await
         }
-        Ok(Plan::SetCredentials(new, statements)) => {
+        Ok(Plan::SetCredentials((new, statements))) => {
             let (principal, sets) = door.admit(statements).await?;
             let results = results(&sets, metered);
             Box::pin(new.answer(&principal, &results, &service.catalog, metered)).await
         }
-        Ok(Plan::Webhook(asked, statements)) => {
+        Ok(Plan::Webhook((asked, statements))) => {
             let (principal, sets) = door.admit(statements).await?;
             let results = results(&sets, metered);
             Box::pin(asked.answer(&principal, &results, metered)).await
@@ -363,57 +365,6 @@ pub fn is_mcp(path: &str) -> bool {
 /// The results of a plan's own statements, which come after the key's.
 fn results<'s, P: Ports>(sets: &'s [ResultSet], metered: &Metered<'_, P>) -> Results<'s> {
     Results { sets: sets.get(1..).unwrap_or_default(), repeated: metered.was_repeated() }
-}
-
-/// What the endpoint needs from storage, and how its answer is rendered.
-async fn plan<'a, P: Ports>(
-    service: &Service,
-    ports: &Metered<'_, P>,
-    context: &'a Context<'a>,
-) -> Result<Plan<'a>, Problem> {
-    match context.endpoint {
-        Keyed::ListConnectors => catalog::connectors::plan(context),
-        Keyed::GetConnector => catalog::connector::plan(context),
-        Keyed::SearchActions => catalog::search::plan(context),
-        Keyed::ListActions => catalog::actions::plan(context),
-        Keyed::GetAction => catalog::action::plan(context),
-        Keyed::ListConnections => vault::list::plan(context),
-        Keyed::CreateConnection => vault::create::plan(context, &service.catalog, ports).await,
-        Keyed::ReadConnection => vault::read::plan(context),
-        Keyed::UpdateConnection => vault::update::plan(context),
-        Keyed::DeleteConnection => vault::delete::plan(context),
-        Keyed::SetConnectionState => vault::state::plan(context),
-        Keyed::SetConnectionName => vault::name::plan(context),
-        Keyed::Summary => vault::summary::plan(context),
-        Keyed::Whoami => whoami::plan(context),
-        Keyed::CreateSession => session::plan(context),
-        Keyed::GetStatus => vault::status::plan(context),
-        Keyed::GetCredentials => credentials::read::plan(context),
-        Keyed::SetCredentials => credentials::set::plan(context),
-        Keyed::CheckConnection => credentials::check_now::plan(context),
-        Keyed::RunAction => call::run::plan(context),
-        Keyed::ProxyGet
-        | Keyed::ProxyPost
-        | Keyed::ProxyPut
-        | Keyed::ProxyPatch
-        | Keyed::ProxyDelete => call::proxy::plan(context),
-        Keyed::Connect => Box::pin(connect::start::plan(context, &service.catalog, ports)).await,
-        Keyed::ListAttempts => connect::attempts::plan(context),
-        Keyed::GetAttempt => connect::attempt::plan(context),
-        Keyed::ListOauthClients => clients::list(context),
-        Keyed::GetOauthClient => clients::read(context),
-        Keyed::SetOauthClient => clients::plan_put(context),
-        Keyed::DeleteOauthClient => clients::delete(context),
-        Keyed::ListEvents => events::feed::plan(context),
-        Keyed::ListWebhooks => webhooks::read::list(context),
-        Keyed::GetWebhook => webhooks::read::one(context),
-        Keyed::ListDeliveries => webhooks::read::deliveries(context),
-        Keyed::UpdateWebhook => webhooks::write::update(context),
-        Keyed::DeleteWebhook => webhooks::write::delete(context),
-        Keyed::ReplayEvents => webhooks::write::replay(context),
-        Keyed::CreateWebhook => webhooks::signed::create(context),
-        Keyed::RotateWebhook | Keyed::TestWebhook => webhooks::signed::of_one(context),
-    }
 }
 
 /// Where a caller is let in, by what storage says of its key.

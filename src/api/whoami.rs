@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 
+use super::context::Context;
 use super::message::{NO_STORE, Response};
-use super::plan::{Context, Plan, Statements};
 use super::problem::Problem;
+use super::transaction::{Statements, Transaction};
 use crate::json;
 use crate::names::Names;
 use crate::rfc3339::rfc3339;
@@ -36,7 +37,7 @@ struct Confined<'a> {
 ///
 /// # Errors
 /// With all faults of the query.
-pub fn plan<'a>(context: &Context<'a>) -> Result<Plan<'a>, Problem> {
+pub fn plan<'a>(context: &Context<'a>) -> Result<Transaction<'a>, Problem> {
     context.no_query()?;
     let confinement = context.caller.token().map(|token| Confined {
         identity: &token.confinement.identity,
@@ -44,7 +45,7 @@ pub fn plan<'a>(context: &Context<'a>) -> Result<Plan<'a>, Problem> {
         platforms: token.confinement.platforms.as_ref(),
         origins: token.origins.as_ref(),
     });
-    Ok(Plan::vault(Statements::default(), move |_, principal| {
+    Ok(Transaction::new(Statements::default(), move |_, principal| {
         let document = Whoami {
             account: &principal.account,
             environment: principal.environment,

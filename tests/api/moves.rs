@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use anyhow::{Result, bail};
 use connector_vault::access::Shard;
+use connector_vault::access::caller::shard_of;
 use connector_vault::api::schedule;
 use connector_vault::operator::shards::moving::{Move, Moved, Side, clean, row_of};
 use connector_vault::operator::shards::tables::tables;
@@ -231,7 +232,7 @@ fn all_that_an_account_has_comes_along_and_its_secrets_lead_there() {
     let kinds: Vec<&str> = after.iter().map(|(_, kind)| kind.as_str()).collect();
     assert_eq!(kinds, ["connection.created", "connection.connected"]);
     // What is new names the new database, and asks it at once.
-    assert_eq!(Shard::of_caller(&token(&api, &json!({"identity": "ann"}))), other());
+    assert_eq!(shard_of(&token(&api, &json!({"identity": "ann"}))), other());
     // Nothing was written into the old copy.
     let old = "SELECT id FROM connections WHERE account = 'acme'";
     assert_eq!(api.world.within(*HOME, || api.world.texts(old)).len(), 4);

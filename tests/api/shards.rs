@@ -1,6 +1,7 @@
 //! Accounts in several databases: a request reaches that of its account, as its key, token, link or `state` says.
 
 use connector_vault::access::Shard;
+use connector_vault::access::caller::shard_of;
 use connector_vault::access::key::ApiKey;
 use connector_vault::api::{Request, Response};
 use connector_vault::terms::{Environment, Scope};
@@ -93,7 +94,7 @@ fn a_token_is_of_its_keys_database_and_signed_with_it() {
         let token = made["token"].as_str().unwrap();
         let parts: Vec<&str> = token.split('.').collect();
         assert_eq!(parts.len(), if key.shard() == Shard::FIRST { 2 } else { 3 }, "{token}");
-        assert_eq!(Shard::of_caller(token), key.shard());
+        assert_eq!(shard_of(token), key.shard());
         assert_eq!(whoami(&api, token).status, 200);
         let (claims, signature) = (parts[0], parts[parts.len() - 1]);
         for digits in ["", ".00", ".01", ".02", ".10", ".zz", ".0", ".001", ".é", ".01.01"] {

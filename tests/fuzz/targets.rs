@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use base64ct::{Base64UrlUnpadded, Encoding as _};
 use connector_vault::access::Shard;
+use connector_vault::access::caller::shard_of;
 use connector_vault::access::key::{ApiKey, KeyHash};
 use connector_vault::access::mac::mac;
 use connector_vault::access::token::SessionSecrets;
@@ -115,7 +116,7 @@ pub fn request_body(data: &[u8]) {
 
 pub fn key(data: &[u8]) {
     let Some(text) = text(data) else { return };
-    let _ = Shard::of_caller(text);
+    let _ = shard_of(text);
     if let Ok(key) = ApiKey::parse(text) {
         assert_eq!(key.reveal(), text);
         assert!(!format!("{key:?}").contains(text));

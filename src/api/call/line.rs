@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use crate::access::Principal;
+use crate::api::context::Context;
 use crate::api::cost::Metered;
 use crate::api::credentials::fresh::Fresh;
-use crate::api::plan::Context;
 use crate::api::problem::{Code, Problem};
 use crate::call::address::{redirected, without};
 use crate::call::sigv4::{self, Signer, UNSIGNED, stamp};

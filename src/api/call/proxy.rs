@@ -2,11 +2,12 @@
 
 use super::line::{Call, Called, Line};
 use crate::access::Principal;
+use crate::api::context::Context;
 use crate::api::cost::Metered;
 use crate::api::credentials::fresh::AskedHeld;
 use crate::api::message::{Body, NO_STORE, Passed, Response};
-use crate::api::plan::{Context, Plan, Results, Statements};
 use crate::api::problem::{Code, Fault, MAX_FAULTS, Place, Problem};
+use crate::api::transaction::{Results, Statements};
 use crate::call::address::below;
 use crate::call::headers::{SERVER, SOURCE, to_caller, to_platform};
 use crate::catalog::cache::CatalogCache;
@@ -24,14 +25,14 @@ pub struct ProxyCall<'a> {
 ///
 /// # Errors
 /// `invalid_parameter` for a path that leaves that of the server; `unavailable` without keys to open with.
-pub fn plan<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
+pub fn plan<'a>(context: &'a Context<'a>) -> Result<(ProxyCall<'a>, Statements), Problem> {
     // The server does not matter here: what can't stand below one can't stand below any.
     if below("", context.argument(1), "").is_none() {
         return Err(invalid("path", "must not contain `.` or `..` as a segment, encoded or not"));
     }
     let mut statements = Statements::default();
     let held = AskedHeld::of(context, &context.connection_id(), &mut statements)?;
-    Ok(Plan::Proxy(ProxyCall { context, held }, statements))
+    Ok((ProxyCall { context, held }, statements))
 }
 
 fn invalid(parameter: &str, what: &str) -> Problem {

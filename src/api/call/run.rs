@@ -10,11 +10,12 @@ use super::line::{Call, Called, Line};
 use crate::access::Principal;
 use crate::api::catalog::answer::no_action;
 use crate::api::connect::start::gone;
+use crate::api::context::Context;
 use crate::api::cost::Metered;
 use crate::api::credentials::fresh::AskedHeld;
 use crate::api::message::{Body, NO_STORE, Response};
-use crate::api::plan::{Context, Plan, Results, Statements};
 use crate::api::problem::{Code, Fault, Place, Problem};
+use crate::api::transaction::{Results, Statements};
 use crate::call::address::below;
 use crate::call::build::{Action, Input, build};
 use crate::call::headers::{SOURCE, to_caller};
@@ -43,14 +44,14 @@ pub struct RunAction<'a> {
 ///
 /// # Errors
 /// With the faults of the body that show without the action; `unavailable` without keys to open with.
-pub fn plan<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
+pub fn plan<'a>(context: &'a Context<'a>) -> Result<(RunAction<'a>, Statements), Problem> {
     context.no_query()?;
     context.body()?.finish()?;
     let Body::Whole(input) = &context.request.body else { return Err(Problem::no_route()) };
     let mut statements = Statements::default();
     let held = AskedHeld::of(context, &context.connection_id(), &mut statements)?;
     let run = RunAction { context, key: context.argument(1), input, held };
-    Ok(Plan::Run(run, statements))
+    Ok((run, statements))
 }
 
 /// What a platform answers.

@@ -1,14 +1,14 @@
 //! `GET /v1/available-actions/{platform}/{key}`: an action with what it takes and answers.
 
 use super::answer::{Asked, CatalogAnswer};
-use crate::api::plan::{Context, Plan};
+use crate::api::context::Context;
 use crate::api::problem::Problem;
 
 /// Plans the request.
 ///
 /// # Errors
 /// With all faults of the query.
-pub fn plan<'a>(context: &Context<'a>) -> Result<Plan<'a>, Problem> {
+pub fn plan<'a>(context: &Context<'a>) -> Result<CatalogAnswer<'a>, Problem> {
     let mut query = context.query();
     query.finish()?;
     let (request, platforms) = (context.request, context.caller.platforms());
@@ -17,5 +17,5 @@ pub fn plan<'a>(context: &Context<'a>) -> Result<Plan<'a>, Problem> {
         key: context.argument(1),
         with_responses: query.text("include").is_some(),
     };
-    Ok(Plan::Catalog(CatalogAnswer { request, platforms, asked }))
+    Ok(CatalogAnswer { request, platforms, asked })
 }

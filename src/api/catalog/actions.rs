@@ -1,8 +1,8 @@
 //! `GET /v1/available-actions/{platform}` (specification, part 4.1).
 
 use super::answer::{Asked, CatalogAnswer};
+use crate::api::context::Context;
 use crate::api::paging::Paging;
-use crate::api::plan::{Context, Plan};
 use crate::api::problem::Problem;
 use crate::catalog::filter::{ActionFilter, Wish};
 use crate::catalog::search::Query;
@@ -13,7 +13,7 @@ use crate::terms::Method;
 ///
 /// # Errors
 /// With all faults of the query.
-pub fn plan<'a>(context: &Context<'a>) -> Result<Plan<'a>, Problem> {
+pub fn plan<'a>(context: &Context<'a>) -> Result<CatalogAnswer<'a>, Problem> {
     let mut query = context.query();
     query.finish()?;
     let filter = ActionFilter {
@@ -25,7 +25,7 @@ pub fn plan<'a>(context: &Context<'a>) -> Result<Plan<'a>, Problem> {
     let (request, paging) = (context.request, Paging::read(&query));
     let platforms = context.caller.platforms();
     let asked = Asked::Actions { platform: context.argument(0), filter, paging };
-    Ok(Plan::Catalog(CatalogAnswer { request, platforms, asked }))
+    Ok(CatalogAnswer { request, platforms, asked })
 }
 
 /// The method of a name, in any case.

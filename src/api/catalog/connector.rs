@@ -1,16 +1,16 @@
 //! `GET /v1/available-connectors/{platform}`: a connector with how users connect to its platform.
 
 use super::answer::{Asked, CatalogAnswer};
-use crate::api::plan::{Context, Plan};
+use crate::api::context::Context;
 use crate::api::problem::Problem;
 
 /// Plans the request.
 ///
 /// # Errors
 /// When the request has a query.
-pub fn plan<'a>(context: &Context<'a>) -> Result<Plan<'a>, Problem> {
+pub fn plan<'a>(context: &Context<'a>) -> Result<CatalogAnswer<'a>, Problem> {
     context.no_query()?;
     let (request, platforms) = (context.request, context.caller.platforms());
     let asked = Asked::Connector { platform: context.argument(0) };
-    Ok(Plan::Catalog(CatalogAnswer { request, platforms, asked }))
+    Ok(CatalogAnswer { request, platforms, asked })
 }

@@ -1,8 +1,8 @@
 //! `GET /v1/available-connectors` (specification, part 4.2).
 
 use super::answer::{Asked, CatalogAnswer};
+use crate::api::context::Context;
 use crate::api::paging::Paging;
-use crate::api::plan::{Context, Plan};
 use crate::api::problem::Problem;
 use crate::catalog::filter::ConnectorFilter;
 use crate::catalog::search::Query;
@@ -12,7 +12,7 @@ use crate::fold::fold;
 ///
 /// # Errors
 /// With all faults of the query.
-pub fn plan<'a>(context: &Context<'a>) -> Result<Plan<'a>, Problem> {
+pub fn plan<'a>(context: &Context<'a>) -> Result<CatalogAnswer<'a>, Problem> {
     let mut query = context.query();
     query.finish()?;
     let folded = |parameter| query.text(parameter).map(|text| fold(&text));
@@ -28,5 +28,5 @@ pub fn plan<'a>(context: &Context<'a>) -> Result<Plan<'a>, Problem> {
     };
     let (request, paging) = (context.request, Paging::read(&query));
     let asked = Asked::Connectors { filter, paging };
-    Ok(Plan::Catalog(CatalogAnswer { request, platforms, asked }))
+    Ok(CatalogAnswer { request, platforms, asked })
 }

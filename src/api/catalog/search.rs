@@ -2,8 +2,8 @@
 
 use super::actions::method;
 use super::answer::{Asked, CatalogAnswer};
+use crate::api::context::Context;
 use crate::api::paging::Paging;
-use crate::api::plan::{Context, Plan};
 use crate::api::problem::Problem;
 use crate::catalog::filter::Wish;
 use crate::catalog::reader::FindFilter;
@@ -15,7 +15,7 @@ use crate::names::Names;
 ///
 /// # Errors
 /// With all faults of the query.
-pub fn plan<'a>(context: &Context<'a>) -> Result<Plan<'a>, Problem> {
+pub fn plan<'a>(context: &Context<'a>) -> Result<CatalogAnswer<'a>, Problem> {
     let mut query = context.query();
     query.finish()?;
     let (request, platforms) = (context.request, context.caller.platforms());
@@ -26,5 +26,5 @@ pub fn plan<'a>(context: &Context<'a>) -> Result<Plan<'a>, Problem> {
         seen: platforms.cloned(),
     };
     let asked = Asked::Found { filter, paging: Paging::read(&query) };
-    Ok(Plan::Catalog(CatalogAnswer { request, platforms, asked }))
+    Ok(CatalogAnswer { request, platforms, asked })
 }

@@ -3,10 +3,11 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use crate::api::context::Context;
 use crate::api::cost::Metered;
 use crate::api::message::{NO_STORE, Response};
-use crate::api::plan::{Context, Plan, Results, Rows, Statements};
 use crate::api::problem::{Code, Problem};
+use crate::api::transaction::{Results, Rows, Statements};
 use crate::api::vault::shown::document;
 use crate::connect::attempt::{Attempt, Status};
 use crate::connect::statements;
@@ -62,7 +63,7 @@ pub struct AskedAttempt<'a> {
 ///
 /// # Errors
 /// With all faults of the query.
-pub fn plan<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
+pub fn plan<'a>(context: &'a Context<'a>) -> Result<(AskedAttempt<'a>, Statements), Problem> {
     let mut query = context.query();
     query.finish()?;
     let wait = query.integer("wait").unwrap_or(0);
@@ -70,7 +71,7 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
     let id = context.connection_id();
     let mut statements = Statements::default();
     let (attempt, connection) = ask(context, &id, &mut statements);
-    Ok(Plan::Attempt(AskedAttempt { context, id, wait, attempt, connection }, statements))
+    Ok((AskedAttempt { context, id, wait, attempt, connection }, statements))
 }
 
 fn ask(

@@ -3,10 +3,11 @@
 use serde::Serialize;
 
 use super::attempt::Error;
+use crate::api::context::Context;
 use crate::api::message::{NO_STORE, Response};
 use crate::api::paging::Paging;
-use crate::api::plan::{Context, Plan, Statements};
 use crate::api::problem::Problem;
+use crate::api::transaction::{Statements, Transaction};
 use crate::connect::attempt::{Attempt, Status};
 use crate::connect::statements::{AskedAttempts, select_attempts};
 use crate::fold::fold;
@@ -39,7 +40,7 @@ struct Row<'a> {
 ///
 /// # Errors
 /// With all faults of the query.
-pub fn plan<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
+pub fn plan<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
     let mut query = context.query();
     let statuses: Vec<AttemptStatus> = query.names("status", &AttemptStatus::NAMES);
     query.finish()?;
@@ -58,7 +59,7 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
     let mut statements = Statements::default();
     let found = statements.ask::<Attempt>(select_attempts(&guard, &asked, most));
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    Ok(Plan::vault(statements, move |results, _| {
+    Ok(Transaction::new(statements, move |results, _| {
         let found = results.all(found)?;
         let mut left = u64::try_from(found.len()).unwrap_or(u64::MAX);
         let (mut rows, mut last) = (Vec::new(), None);

@@ -7,12 +7,13 @@ use super::{connector, no_vault_keys};
 use crate::access::Principal;
 use crate::access::confinement::Confinement;
 use crate::api::body::BodyReader;
+use crate::api::context::Context;
 use crate::api::cost::Metered;
 use crate::api::message::Response;
-use crate::api::plan::{Context, Plan, Results, Rows, Statements};
 use crate::api::problem::{Code, Problem};
+use crate::api::transaction::{Results, Rows, Statements};
 use crate::api::vault::create::{elsewhere, exists, unreported};
-use crate::api::vault::no_platform::NoPlatform;
+use crate::api::vault::no_platform::{NoPlatform, OfPlatform};
 use crate::catalog::cache::CatalogCache;
 use crate::catalog::detail::{AuthMethod, Grant, Kind, OAuth2};
 use crate::catalog::reader::Catalog;
@@ -64,6 +65,9 @@ struct Owner {
     identity_type: IdentityType,
 }
 
+/// An account to connect, and what is asked of storage first.
+type Connecting<'a> = (Box<NewConnect<'a>>, Statements);
+
 /// Plans the request. The connector of a new connection is read before the key is known to be valid, so that the database
 /// is asked only once; a refused caller learns nothing of the result.
 ///
@@ -73,7 +77,7 @@ pub async fn plan<'a, P: Ports>(
     context: &'a Context<'a>,
     catalog: &CatalogCache,
     ports: &Metered<'_, P>,
-) -> Result<Plan<'a>, Problem> {
+) -> Result<OfPlatform<'a, Connecting<'a>>, Problem> {
     context.no_query()?;
     let mut body = context.body()?;
     let (guard, mut statements) = (context.guard(), Statements::default());
@@ -112,7 +116,7 @@ pub async fn plan<'a, P: Ports>(
             let catalog = Catalog::open(catalog, ports).await?;
             let Some(connector) = connector(&catalog, platform).await? else {
                 let (platform, platforms) = (platform.clone(), context.caller.platforms());
-                return Ok(Plan::NoPlatform(NoPlatform { body, platform, platforms }));
+                return Ok(OfPlatform::Unknown(NoPlatform { body, platform, platforms }));
             };
             Some((platform.clone(), connector))
         }
@@ -139,11 +143,14 @@ pub async fn plan<'a, P: Ports>(
     with_keys(NewConnect { context, body, target, found }, statements)
 }
 
-fn with_keys(new: NewConnect<'_>, statements: Statements) -> Result<Plan<'_>, Problem> {
+fn with_keys(
+    new: NewConnect<'_>,
+    statements: Statements,
+) -> Result<OfPlatform<'_, Connecting<'_>>, Problem> {
     if new.context.config.vault_keys.is_empty() {
         return Err(no_vault_keys());
     }
-    Ok(Plan::Connect(Box::new(new), statements))
+    Ok(OfPlatform::Known((Box::new(new), statements)))
 }
 
 /// Whose connection it is to be: a token's own identity, or the one that the body names. Returns `None` when the body has

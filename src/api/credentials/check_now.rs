@@ -5,10 +5,11 @@ use super::fresh::AskedHeld;
 use super::read::failed;
 use crate::access::Principal;
 use crate::api::connect::connector;
+use crate::api::context::Context;
 use crate::api::cost::Metered;
 use crate::api::message::Response;
-use crate::api::plan::{Context, Plan, Results, Statements};
 use crate::api::problem::{Code, Problem};
+use crate::api::transaction::{Results, Statements};
 use crate::api::vault::shown::shown;
 use crate::catalog::cache::CatalogCache;
 use crate::catalog::reader::Catalog;
@@ -28,11 +29,11 @@ pub struct AskedCheck<'a> {
 ///
 /// # Errors
 /// When the request has a query; `unavailable` without keys to open with.
-pub fn plan<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
+pub fn plan<'a>(context: &'a Context<'a>) -> Result<(AskedCheck<'a>, Statements), Problem> {
     context.no_query()?;
     let mut statements = Statements::default();
     let held = AskedHeld::of(context, &context.connection_id(), &mut statements)?;
-    Ok(Plan::Check(AskedCheck { context, held }, statements))
+    Ok((AskedCheck { context, held }, statements))
 }
 
 impl AskedCheck<'_> {

@@ -7,10 +7,11 @@ use serde_json::{Map, Value};
 
 use super::fresh::AskedHeld;
 use crate::access::Principal;
+use crate::api::context::Context;
 use crate::api::cost::Metered;
 use crate::api::message::{NO_STORE, Response};
-use crate::api::plan::{Context, Plan, Results, Statements};
 use crate::api::problem::{Code, Problem};
+use crate::api::transaction::{Results, Statements};
 use crate::catalog::cache::CatalogCache;
 use crate::catalog::detail::AuthMethod;
 use crate::catalog::reader::Catalog;
@@ -34,13 +35,13 @@ pub struct AskedCredentials<'a> {
 ///
 /// # Errors
 /// With all faults of the query; `unavailable` without keys to open with.
-pub fn plan<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
+pub fn plan<'a>(context: &'a Context<'a>) -> Result<(AskedCredentials<'a>, Statements), Problem> {
     let mut query = context.query();
     query.finish()?;
     let refresh = query.boolean("refresh").unwrap_or(false);
     let mut statements = Statements::default();
     let held = AskedHeld::of(context, &context.connection_id(), &mut statements)?;
-    Ok(Plan::Credentials(AskedCredentials { context, refresh, held }, statements))
+    Ok((AskedCredentials { context, refresh, held }, statements))
 }
 
 impl AskedCredentials<'_> {

@@ -8,10 +8,11 @@ use crate::api::connect::platform::{self, Verdict};
 use crate::api::connect::start::gone;
 use crate::api::connect::store::{Account, Target, Written, store};
 use crate::api::connect::{connector, no_vault_keys};
+use crate::api::context::Context;
 use crate::api::cost::Metered;
 use crate::api::message::Response;
-use crate::api::plan::{Context, Plan, Results, Rows, Statements};
 use crate::api::problem::Problem;
+use crate::api::transaction::{Results, Rows, Statements};
 use crate::catalog::cache::CatalogCache;
 use crate::catalog::detail::AuthMethod;
 use crate::catalog::reader::Catalog;
@@ -50,7 +51,7 @@ pub struct NewCredentials<'a> {
 ///
 /// # Errors
 /// With all faults of the body that show without the connector; `unavailable` without keys to seal with.
-pub fn plan<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
+pub fn plan<'a>(context: &'a Context<'a>) -> Result<(NewCredentials<'a>, Statements), Problem> {
     context.no_query()?;
     let mut body = context.body()?;
     body.finish()?;
@@ -59,7 +60,7 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
     }
     let (guard, mut statements) = (context.guard(), Statements::default());
     let connection = statements.ask(one::select(&guard, &context.connection_id()));
-    Ok(Plan::SetCredentials(NewCredentials { context, body, connection }, statements))
+    Ok((NewCredentials { context, body, connection }, statements))
 }
 
 /// The method to which credentials of a type belong. When there is none, or it is not clear which one, returns the field

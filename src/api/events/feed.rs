@@ -1,9 +1,10 @@
 //! `GET /v1/events`: what happened, oldest first.
 
+use crate::api::context::Context;
 use crate::api::message::{NO_STORE, Response};
 use crate::api::paging::Paging;
-use crate::api::plan::{Context, Plan, Statements};
 use crate::api::problem::Problem;
+use crate::api::transaction::{Statements, Transaction};
 use crate::events::statements::{Asked, select};
 use crate::events::{Event, EventId};
 use crate::json;
@@ -19,7 +20,7 @@ const LOOKED_AT: u64 = 1000;
 ///
 /// # Errors
 /// With all faults of the query.
-pub fn plan<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
+pub fn plan<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
     let mut query = context.query();
     let types: Vec<EventType> = query.names("types", &EventType::NAMES);
     query.finish()?;
@@ -32,7 +33,7 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
     let events = statements.ask::<Event>(select(&context.guard(), &asked));
     let oldest = context.now.saturating_sub(context.config.event_ms);
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    Ok(Plan::vault(statements, move |results, _| {
+    Ok(Transaction::new(statements, move |results, _| {
         let mut rows = Vec::new();
         let mut next = after;
         for event in results.all(events)? {

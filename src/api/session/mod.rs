@@ -4,19 +4,19 @@ pub mod new;
 
 use new::NewSession;
 
-use super::plan::{Context, Plan};
+use super::context::Context;
 use super::problem::Problem;
 
 /// Plans the request. The platforms are looked up in the catalog, and the token is made, once the key is known to be valid.
 ///
 /// # Errors
 /// With all faults of the query; when the body is no JSON object; `unavailable` when the service has no secret to sign with.
-pub fn plan<'a>(context: &Context<'a>) -> Result<Plan<'a>, Problem> {
+pub fn plan<'a>(context: &Context<'a>) -> Result<NewSession<'a>, Problem> {
     let secrets = &context.config.sessions;
     if !secrets.can_sign() {
         return Err(new::no_secret());
     }
     context.no_query()?;
     let (body, origin) = (context.body()?, context.request.origin.as_str());
-    Ok(Plan::Session(NewSession { body, origin, secrets, now: context.now }))
+    Ok(NewSession { body, origin, secrets, now: context.now })
 }

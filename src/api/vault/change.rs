@@ -2,8 +2,9 @@
 //! nothing differs, and answer with the resulting connection.
 
 use super::shown::shown;
-use crate::api::plan::{Context, Plan, Statements};
+use crate::api::context::Context;
 use crate::api::problem::{Code, Problem};
+use crate::api::transaction::{Statements, Transaction};
 use crate::condition::Condition;
 use crate::ports::Statement;
 use crate::vault::model::Connection;
@@ -23,7 +24,7 @@ pub(super) fn plan<'a>(
     context: &'a Context<'a>,
     condition: Option<Condition<'_>>,
     update: impl FnOnce(&Write<'_>) -> Option<Statement>,
-) -> Plan<'a> {
+) -> Transaction<'a> {
     let (guard, id) = (context.guard(), context.connection_id());
     let precondition = Precondition::of(condition, id.as_str());
     let request = context.request_id;
@@ -34,7 +35,7 @@ pub(super) fn plan<'a>(
         statements.run(update);
     }
     let connection = statements.ask::<Connection>(one::select(&guard, &id));
-    Plan::vault(statements, move |results, _| {
+    Transaction::new(statements, move |results, _| {
         let found = results.first(connection)?.ok_or_else(Problem::no_connection)?;
         // Either this request (perhaps an earlier try) wrote this version, or the version that it named is unchanged.
         if found.written_by == request || precondition.holds(found.version) {

@@ -2,14 +2,15 @@
 
 use serde::Deserialize;
 
-use super::no_platform::NoPlatform;
+use super::no_platform::{NoPlatform, OfPlatform};
 use super::shown::shown;
 use crate::access::Caller;
 use crate::api::body::BodyReader;
+use crate::api::context::Context;
 use crate::api::cost::Metered;
 use crate::api::endpoint::Keyed;
-use crate::api::plan::{Context, Plan, Statements};
 use crate::api::problem::{Code, Extension, Problem};
+use crate::api::transaction::{Statements, Transaction};
 use crate::catalog::cache::CatalogCache;
 use crate::catalog::reader::Catalog;
 use crate::fold::fold;
@@ -47,7 +48,7 @@ pub async fn plan<'a, P: Ports>(
     context: &'a Context<'a>,
     catalog: &CatalogCache,
     ports: &Metered<'_, P>,
-) -> Result<Plan<'a>, Problem> {
+) -> Result<OfPlatform<'a, Transaction<'a>>, Problem> {
     context.no_query()?;
     let mut body = context.body()?;
     // Lower case, as the catalog writes it: `GitHub` means `github`.
@@ -59,7 +60,7 @@ pub async fn plan<'a, P: Ports>(
             let row = Catalog::open(catalog, ports).await?.connector(platform).await?;
             let Some(row) = row else {
                 let (platform, platforms) = (platform.to_owned(), context.caller.platforms());
-                return Ok(Plan::NoPlatform(NoPlatform { body, platform, platforms }));
+                return Ok(OfPlatform::Unknown(NoPlatform { body, platform, platforms }));
             };
             Some(Connector::read(&row)?)
         }
@@ -77,7 +78,7 @@ pub async fn plan<'a, P: Ports>(
         &new.label,
         &new.identity,
     ));
-    Ok(Plan::vault(statements, move |results, _| {
+    let transaction = Transaction::new(statements, move |results, _| {
         let holder = results.first(holder)?;
         let holder = holder.ok_or_else(|| StorageError::new("a new connection is not there"))?;
         if holder.id != new.id {
@@ -88,7 +89,8 @@ pub async fn plan<'a, P: Ports>(
         let path = Keyed::ReadConnection.address(&[&holder.id]);
         response.add("location", format!("{}{path}", context.request.origin));
         Ok(response)
-    }))
+    });
+    Ok(OfPlatform::Known(transaction))
 }
 
 /// Another connection has the key. It is named if the caller may see it.

@@ -2,10 +2,11 @@
 
 use super::change::precondition_failed;
 use crate::api::connect::revoke::{Revocation, revoke};
+use crate::api::context::Context;
 use crate::api::cost::Metered;
 use crate::api::message::Response;
-use crate::api::plan::{Context, Plan, Results, Rows, Statements};
 use crate::api::problem::Problem;
+use crate::api::transaction::{Results, Rows, Statements};
 use crate::catalog::cache::CatalogCache;
 use crate::connect::client::OauthClient;
 use crate::connect::revocations;
@@ -29,7 +30,7 @@ pub struct Deletion<'a> {
 ///
 /// # Errors
 /// With all faults of the request.
-pub fn plan<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
+pub fn plan<'a>(context: &'a Context<'a>) -> Result<(Deletion<'a>, Statements), Problem> {
     let condition = context.condition()?;
     let id = context.connection_id();
     let precondition = Precondition::of(condition, id.as_str());
@@ -42,7 +43,7 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
         statements.run(statement);
     }
     let deletion = Deletion { context, precondition, connection, client, revocation };
-    Ok(Plan::Delete(deletion, statements))
+    Ok((deletion, statements))
 }
 
 impl Deletion<'_> {

@@ -5,12 +5,13 @@ use serde::Deserialize;
 use super::broad::{Excess, too_broad};
 use super::shown::document;
 use crate::access::confinement::Confinement;
+use crate::api::context::Context;
 use crate::api::message::{NO_STORE, Request, Response};
 use crate::api::paging::Paging;
 use crate::api::parameters::NO_CURSOR;
-use crate::api::plan::{Context, Plan, Results, Rows, Statements};
 use crate::api::problem::Problem;
 use crate::api::query::QueryReader;
+use crate::api::transaction::{Results, Rows, Statements, Transaction};
 use crate::fold::fold;
 use crate::percent::decode_form;
 use crate::terms::Environment;
@@ -111,7 +112,7 @@ fn read_tags(reader: &QueryReader<'_>) -> Option<Tags> {
 ///
 /// # Errors
 /// With all faults of the query.
-pub fn plan<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
+pub fn plan<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
     let (request, caller) = (context.request, context.caller);
     let secrets = caller.cursor_secrets(&context.config.sessions);
     let cursor = |text: &str, list: &str| {
@@ -125,7 +126,7 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
     let (rows, most) = (paging.limit.saturating_add(1), context.config.max_rows_read);
     let mut statements = Statements::default();
     let asked = ask(&mut statements, list(&context.guard(), &filter, &start, rows, most));
-    Ok(Plan::vault(statements, move |results, _| {
+    Ok(Transaction::new(statements, move |results, _| {
         let found = gather(results, &asked, &start, rows, most)?;
         if let Some(excess) = found.excess {
             let is_token = caller.confinement().is_some();

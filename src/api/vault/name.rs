@@ -1,15 +1,16 @@
 //! `PUT /v1/vault/connections/{id}/name`: sets a connection's display name.
 
 use super::change;
-use crate::api::plan::{Context, Plan};
+use crate::api::context::Context;
 use crate::api::problem::Problem;
+use crate::api::transaction::Transaction;
 use crate::vault::statements::one;
 
 /// Plans the request.
 ///
 /// # Errors
 /// With all faults of the request.
-pub fn plan<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
+pub fn plan<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
     let condition = context.condition()?;
     let mut body = context.body()?;
     body.finish()?;

@@ -22,6 +22,14 @@ pub struct NoPlatform<'a> {
     pub platforms: Option<&'a Names>,
 }
 
+/// What a plan for a new connection comes to, by its platform.
+pub enum OfPlatform<'a, T> {
+    /// The catalog has the platform, or the body names none.
+    Known(T),
+    /// The catalog does not have it.
+    Unknown(NoPlatform<'a>),
+}
+
 impl NoPlatform<'_> {
     /// Refuses the body.
     ///

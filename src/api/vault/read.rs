@@ -1,10 +1,11 @@
 //! `GET /v1/vault/connections/{id}` (specification, part 4.4).
 
 use super::shown::shown;
+use crate::api::context::Context;
 use crate::api::etag;
 use crate::api::message::{NO_STORE, Response};
-use crate::api::plan::{Context, Plan, Statements};
 use crate::api::problem::Problem;
+use crate::api::transaction::{Statements, Transaction};
 use crate::vault::model::Connection;
 use crate::vault::revision::entity_tag;
 use crate::vault::statements::one;
@@ -13,12 +14,12 @@ use crate::vault::statements::one;
 ///
 /// # Errors
 /// With all faults of the query.
-pub fn plan<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
+pub fn plan<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
     context.no_query()?;
     let mut statements = Statements::default();
     let id = context.connection_id();
     let connection = statements.ask::<Connection>(one::select(&context.guard(), &id));
-    Ok(Plan::vault(statements, move |results, _| {
+    Ok(Transaction::new(statements, move |results, _| {
         let connection = results.first(connection)?.ok_or_else(Problem::no_connection)?;
         let tag = entity_tag(&connection.id, connection.version);
         let known = context.request.header("if-none-match");

@@ -3,8 +3,9 @@
 use serde_json::{Map, Value};
 
 use super::change;
-use crate::api::plan::{Context, Plan};
+use crate::api::context::Context;
 use crate::api::problem::{Code, Problem};
+use crate::api::transaction::Transaction;
 use crate::connect::statements::select_held;
 use crate::vault::draft::NewState;
 use crate::vault::statements::one;
@@ -13,7 +14,7 @@ use crate::vault::statements::one;
 ///
 /// # Errors
 /// With all faults of the request.
-pub fn plan<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
+pub fn plan<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
     let condition = context.condition()?;
     let mut body = context.body()?;
     body.finish()?;
@@ -23,11 +24,11 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
         now: context.now,
         reason: body.text("reason"),
     });
-    let plan = change::plan(context, condition, |write| Some(one::set_state(write, &new?)));
-    let Plan::Vault(mut statements, render) = plan else { return Ok(plan) };
+    let change = change::plan(context, condition, |write| Some(one::set_state(write, &new?)));
+    let Transaction { mut statements, render } = change;
     let held = statements
         .ask::<Map<String, Value>>(select_held(&context.guard(), &context.connection_id()));
-    Ok(Plan::vault(statements, move |results, principal| {
+    Ok(Transaction::new(statements, move |results, principal| {
         if results.first(held)?.is_some() {
             let detail =
                 "The vault holds this connection's credentials, so it determines the state itself.";

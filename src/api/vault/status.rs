@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::api::context::Context;
 use crate::api::message::{NO_STORE, Response};
-use crate::api::plan::{Context, Plan, Statements};
 use crate::api::problem::Problem;
+use crate::api::transaction::{Statements, Transaction};
 use crate::connect::statements::{select_held, select_state};
 use crate::json;
 use crate::lifecycle::machine::actor;
@@ -50,13 +51,13 @@ struct Reason<'a> {
 ///
 /// # Errors
 /// When the request has a query.
-pub fn plan<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
+pub fn plan<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
     context.no_query()?;
     let (guard, id, mut statements) =
         (context.guard(), context.connection_id(), Statements::default());
     let state = statements.ask::<StateRow>(select_state(&guard, &id));
     let held = statements.ask::<HeldRow>(select_held(&guard, &id));
-    Ok(Plan::vault(statements, move |results, _| {
+    Ok(Transaction::new(statements, move |results, _| {
         let row = results.first(state)?.ok_or_else(Problem::no_connection)?;
         let held = results.first(held)?;
         let time = |at: Option<u64>| at.and_then(rfc3339);

@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize, Serializer};
 
+use crate::api::context::Context;
 use crate::api::message::{NO_STORE, Response};
-use crate::api::plan::{Context, Plan, Statements};
 use crate::api::problem::Problem;
+use crate::api::transaction::{Statements, Transaction};
 use crate::json;
 use crate::terms::{IdentityType, State};
 use crate::vault::statements::summary;
@@ -49,12 +50,12 @@ impl Serialize for Counts {
 ///
 /// # Errors
 /// With all faults of the query.
-pub fn plan<'a>(context: &Context<'a>) -> Result<Plan<'a>, Problem> {
+pub fn plan<'a>(context: &Context<'a>) -> Result<Transaction<'a>, Problem> {
     context.no_query()?;
     let (guard, mut statements) = (context.guard(), Statements::default());
     let counters = statements.ask::<Counter>(summary::counters(&guard));
     let platforms = statements.ask::<Counter>(summary::platforms(&guard));
-    Ok(Plan::vault(statements, move |results, _| {
+    Ok(Transaction::new(statements, move |results, _| {
         let body = render(&results.all(counters)?, &results.all(platforms)?);
         Ok(Response::json(body, NO_STORE))
     }))

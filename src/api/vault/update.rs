@@ -1,8 +1,9 @@
 //! `PATCH /v1/vault/connections/{id}` (specification, part 4.5).
 
 use super::change;
-use crate::api::plan::{Context, Plan};
+use crate::api::context::Context;
 use crate::api::problem::Problem;
+use crate::api::transaction::Transaction;
 use crate::json;
 use crate::vault::statements::one;
 
@@ -10,7 +11,7 @@ use crate::vault::statements::one;
 ///
 /// # Errors
 /// With all faults of the request.
-pub fn plan<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
+pub fn plan<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
     let condition = context.condition()?;
     let mut body = context.body()?;
     body.finish()?;

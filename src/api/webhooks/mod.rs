@@ -6,8 +6,8 @@ pub mod signed;
 pub mod write;
 
 use super::body::BodyReader;
+use super::context::Context;
 use super::message::{NO_STORE, Response};
-use super::plan::Context;
 use super::problem::{Code, Problem};
 use crate::nearest::shown;
 use crate::ports::StorageError;

@@ -1,10 +1,11 @@
 //! What is shown of webhooks, and of what became of events there.
 
 use super::{document, no_webhook, response};
+use crate::api::context::Context;
 use crate::api::message::{NO_STORE, Response};
 use crate::api::paging::Paging;
-use crate::api::plan::{Context, Plan, Statements};
 use crate::api::problem::Problem;
+use crate::api::transaction::{Statements, Transaction};
 use crate::events::EventId;
 use crate::json;
 use crate::ports::StorageError;
@@ -15,11 +16,11 @@ use crate::webhooks::{Delivery, Webhook};
 ///
 /// # Errors
 /// When the request has a query.
-pub fn list<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
+pub fn list<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
     context.no_query()?;
     let mut statements = Statements::default();
     let rows = statements.ask::<Webhook>(select_all(&context.guard()));
-    Ok(Plan::vault(statements, move |results, _| {
+    Ok(Transaction::new(statements, move |results, _| {
         let rows = results.all(rows)?;
         let rows = rows.iter().map(|webhook| document(webhook, None));
         let rows = rows.collect::<Result<Vec<_>, _>>()?.join(&b',');
@@ -32,11 +33,11 @@ pub fn list<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
 ///
 /// # Errors
 /// When the request has a query.
-pub fn one<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
+pub fn one<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
     context.no_query()?;
     let (id, mut statements) = (context.argument(0), Statements::default());
     let webhook = statements.ask::<Webhook>(select(&context.guard(), id));
-    Ok(Plan::vault(statements, move |results, _| {
+    Ok(Transaction::new(statements, move |results, _| {
         let webhook = results.first(webhook)?.ok_or_else(|| no_webhook(id))?;
         response(&webhook, None)
     }))
@@ -46,7 +47,7 @@ pub fn one<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
 ///
 /// # Errors
 /// With all faults of the query.
-pub fn deliveries<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
+pub fn deliveries<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
     let mut query = context.query();
     query.finish()?;
     let state = query.text("state").and_then(|text| text.parse().ok());
@@ -58,7 +59,7 @@ pub fn deliveries<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
     let asked = AskedDeliveries { state, before, most };
     let rows = statements.ask::<Delivery>(select_deliveries(&guard, id, asked));
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    Ok(Plan::vault(statements, move |results, _| {
+    Ok(Transaction::new(statements, move |results, _| {
         results.first(webhook)?.ok_or_else(|| no_webhook(id))?;
         let mut rows = results.all(rows)?;
         let has_more = rows.len() > limit;

@@ -6,11 +6,12 @@ use super::deliver::{Message, send};
 use super::{check_url, no_webhook, response};
 use crate::access::Principal;
 use crate::api::connect::{no_vault_keys, opening, sealing};
+use crate::api::context::Context;
 use crate::api::cost::Metered;
 use crate::api::endpoint::Keyed;
 use crate::api::message::{NO_STORE, Response};
-use crate::api::plan::{Context, Plan, Results, Rows, Statements};
 use crate::api::problem::{Code, Problem};
+use crate::api::transaction::{Results, Rows, Statements};
 use crate::api::vault::create::unreported;
 use crate::json;
 use crate::ports::{Clock, Db, Ports, Random, first_row};
@@ -48,7 +49,7 @@ struct New {
 ///
 /// # Errors
 /// With all faults of the body; when there are no keys to seal with.
-pub fn create<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
+pub fn create<'a>(context: &'a Context<'a>) -> Result<(SignedWebhook<'a>, Statements), Problem> {
     context.no_query()?;
     let mut body = context.body()?;
     let url = body.text("url");
@@ -66,14 +67,14 @@ pub fn create<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
         active: body.boolean("active").unwrap_or(true),
     };
     let asked = Asked::Create(new);
-    Ok(Plan::Webhook(SignedWebhook { context, asked }, Statements::default()))
+    Ok((SignedWebhook { context, asked }, Statements::default()))
 }
 
 /// `POST /v1/webhooks/{id}/rotate` and `POST /v1/webhooks/{id}/test`
 ///
 /// # Errors
 /// When the request has a query.
-pub fn of_one<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
+pub fn of_one<'a>(context: &'a Context<'a>) -> Result<(SignedWebhook<'a>, Statements), Problem> {
     context.no_query()?;
     let mut statements = Statements::default();
     let select = statements::select(&context.guard(), context.argument(0));
@@ -83,7 +84,7 @@ pub fn of_one<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
     } else {
         Asked::Test(webhook)
     };
-    Ok(Plan::Webhook(SignedWebhook { context, asked }, statements))
+    Ok((SignedWebhook { context, asked }, statements))
 }
 
 impl SignedWebhook<'_> {

@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::{check_url, no_webhook, response};
+use crate::api::context::Context;
 use crate::api::message::{NO_STORE, Response};
-use crate::api::plan::{Context, Plan, Statements};
 use crate::api::problem::{Code, Problem};
+use crate::api::transaction::{Statements, Transaction};
 use crate::events::EventId;
 use crate::json;
 use crate::webhooks::Webhook;
@@ -18,7 +19,7 @@ const MAX_REPLAYED: u64 = 1000;
 ///
 /// # Errors
 /// With all faults of the body.
-pub fn update<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
+pub fn update<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
     context.no_query()?;
     let mut body = context.body()?;
     let clears = body.is_null("description");
@@ -39,7 +40,7 @@ pub fn update<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
     let mut asked = Statements::default();
     let update = statements::update(&guard, id, &changes, context.now, context.request_id);
     let webhook = asked.ask::<Webhook>(update);
-    Ok(Plan::vault(asked, move |results, _| {
+    Ok(Transaction::new(asked, move |results, _| {
         let webhook = results.first(webhook)?.ok_or_else(|| no_webhook(id))?;
         response(&webhook, None)
     }))
@@ -53,11 +54,11 @@ struct Id {}
 ///
 /// # Errors
 /// When the request has a query.
-pub fn delete<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
+pub fn delete<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
     context.no_query()?;
     let (id, mut asked) = (context.argument(0), Statements::default());
     let deleted = asked.ask::<Id>(statements::delete(&context.guard(), id));
-    Ok(Plan::vault(asked, move |results, _| {
+    Ok(Transaction::new(asked, move |results, _| {
         if results.first(deleted)?.is_none() && !results.repeated {
             return Err(no_webhook(id));
         }
@@ -82,7 +83,7 @@ struct Queued {
 ///
 /// # Errors
 /// With all faults of the body.
-pub fn replay<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
+pub fn replay<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
     context.no_query()?;
     let mut body = context.body()?;
     body.finish()?;
@@ -93,7 +94,7 @@ pub fn replay<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
     let replay = Replay { from, to, most: MAX_REPLAYED };
     asked.run(statements::replay(&guard, id, replay));
     let rows = asked.ask::<Replayed>(statements::select_replayed(&guard, id, replay));
-    Ok(Plan::vault(asked, move |results, _| {
+    Ok(Transaction::new(asked, move |results, _| {
         let webhook = results.first(webhook)?.ok_or_else(|| no_webhook(id))?;
         if webhook.active == 0 {
             let detail = "The webhook is not active: enable it first.";

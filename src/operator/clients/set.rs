@@ -10,11 +10,11 @@ use zeroize::Zeroizing;
 use super::{Of, base, secret, url};
 use crate::access::{Caller, Principal, Shard};
 use crate::api::Config;
-use crate::api::clients::plan_put;
+use crate::api::clients;
+use crate::api::context::Context;
 use crate::api::cost::Metered;
 use crate::api::endpoint::Keyed;
 use crate::api::message::{Body, Request, Response};
-use crate::api::plan::{Context, Plan};
 use crate::api::problem::{Extension, Problem};
 use crate::catalog::cache::CatalogCache;
 use crate::operator::keys::create::{fresh_id, generate};
@@ -165,10 +165,7 @@ fn put(
     ports: &OperatorPorts,
 ) -> Result<Response, Problem> {
     let cache = CatalogCache::new(context.config.segment_bytes);
-    match plan_put(context)? {
-        Plan::PutClient(new) => wait(new.answer(principal, &cache, &Metered::new(ports))),
-        _ => Err(Problem::no_route()),
-    }
+    wait(clients::put(context)?.answer(principal, &cache, &Metered::new(ports)))
 }
 
 /// A refusal as it is told in a terminal, with all faults.
