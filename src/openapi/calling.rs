@@ -1,6 +1,6 @@
 //! What the document says about the endpoints that call platforms.
 
-use super::endpoints::{About, Body};
+use super::about::{About, Body};
 use super::node::{Node, object};
 use super::schema::{boolean, count};
 use super::texts::said;

@@ -1,6 +1,6 @@
 //! How an operation is called: from a shell, and from JavaScript with the npm package. A test runs every sample.
 
-use super::endpoints::About;
+use super::about::About;
 use super::node::{Node, object};
 use crate::api::config::SECRET_HEADER;
 use crate::api::endpoint::Keyed;

@@ -1,6 +1,6 @@
 //! What the document says about the endpoints that connect accounts.
 
-use super::endpoints::{About, Body, CONNECTING, VAULT};
+use super::about::{About, Body, CONNECTING, VAULT};
 
 /// Bodies that connect an account, each with a name and what it is.
 pub const STARTING: [(&str, &str, &str); 2] = [

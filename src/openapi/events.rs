@@ -1,6 +1,6 @@
 //! What the document says about events.
 
-use super::endpoints::{About, EVENTS};
+use super::about::{About, EVENTS};
 use super::node::{Node, object};
 use super::schema::{names, number_or_null, record, reference, string, text_or_null, time};
 use super::texts::said;

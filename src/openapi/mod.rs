@@ -2,6 +2,7 @@
 //! responses. `connector-vault openapi` prints it; the Worker serves `www/public/v1/openapi.json`, which holds it, to
 //! everybody.
 
+pub mod about;
 pub mod answers;
 mod bodies;
 pub mod calling;
@@ -24,8 +25,8 @@ pub mod webhooks;
 use crate::api::config::SECRET_HEADER;
 use crate::api::endpoint::{Endpoint, Keyed, Open};
 use crate::api::problem::Code;
+use about::{CATALOG, CONNECTING, EVENTS, SERVICE, VAULT};
 pub use answers::Answers;
-use endpoints::{CATALOG, CONNECTING, EVENTS, SERVICE, VAULT};
 use node::{Node, object};
 
 pub use parameters::query;

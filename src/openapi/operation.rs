@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::about::{About, Body, SERVICE};
 use super::answers::{Answer, Answers, Recorded};
-use super::endpoints::{About, Body, CREATING, SERVICE, about, others};
+use super::endpoints::{CREATING, about, others};
 use super::node::{Node, object};
 use super::responses::{self, Examples, Shared};
 use super::{code, parameters, schema};

@@ -1,7 +1,7 @@
 //! What the document says about webhooks.
 
+use super::about::{About, Body, EVENTS};
 use super::bodies::body;
-use super::endpoints::{About, Body, EVENTS};
 use super::node::{Node, object};
 use super::schema::{
     boolean, count, names, number_or_null, record, reference, string, strings, text_or_null, time,
