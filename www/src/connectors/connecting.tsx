@@ -19,7 +19,7 @@ export function Connecting({ connector }: { connector: ConnectorDetail }) {
       ) : (
         <ul class="methods">
           {authMethods.map((method) => (
-            <li key={method.id} class="card method">
+            <li key={method.id} class="card auth-method">
               <h3>{titleOf(method)}</h3>
               <dl class="facts">
                 <Fact name="ID">
