@@ -119,6 +119,20 @@ export function connectEntry(world) {
       assert.deepEqual([connection.id, connection.active, others], [id, true, []]);
     });
 
+    test("what has stopped working shows the logo of its platform, whether or not the window offers the platform", async () => {
+      await world.connect.failed("unoffered@example.com", "standard");
+      await world.connect.failed("unoffered@example.com", "keyed");
+      await visit(await world.connect.path("unoffered@example.com"), async (page) => {
+        const offered = page.getByRole("list", { name: "Platforms" });
+        await offered.getByRole("button", { name: /^Keyed/ }).waitFor();
+        assert.equal(await offered.getByRole("button", { name: /^Standard/ }).count(), 0);
+        for (const name of ["Reconnect Standard", "Reconnect Keyed"]) {
+          const one = page.getByRole("button", { name });
+          assert.equal(await one.locator("img.logo").count(), 1, name);
+        }
+      });
+    });
+
     test("what is connected already is told, and can be reconnected", async () => {
       for (const times of [1, 2])
         await visit(

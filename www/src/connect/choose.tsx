@@ -1,8 +1,8 @@
-import type { Connection, Connector } from "connector-vault/slim";
-import { useEffect, useRef, useState } from "preact/hooks";
+import type { Connector } from "connector-vault/slim";
+import { useEffect, useState } from "preact/hooks";
 import { Logo } from "../parts/logo";
 import { SearchField } from "../parts/search";
-import type { Found } from "./service";
+import type { FailedConnection, Found } from "./service";
 import type { Session } from "./session";
 import { Step } from "./step";
 import { capital } from "./words";
@@ -15,15 +15,15 @@ interface Props {
   onFail: (error: unknown) => void;
 }
 
+const TITLE = "What do you want to connect?";
+
 /** Which platform to connect, or which connection to reconnect. */
 export function Choose({ session: { service, may }, app, say, onChoose, onFail }: Props) {
   const [q, setQ] = useState("");
-  const [failed, setFailed] = useState<Connection[]>([]);
+  const [failed, setFailed] = useState<FailedConnection[] | undefined>(may("connections:read") ? undefined : []);
   const [found, setFound] = useState<Found & { all: boolean }>();
-  // Of those that an earlier search has found, too.
-  const known = useRef(new Map<string, Connector>());
   useEffect(() => {
-    if (may("connections:read")) service.findFailed().then(setFailed, onFail);
+    if (failed === undefined) service.findFailed().then(setFailed, onFail);
   }, []);
   useEffect(() => {
     const asking = new AbortController();
@@ -34,25 +34,33 @@ export function Choose({ session: { service, may }, app, say, onChoose, onFail }
         all = true;
         next = await service.findPlatforms(q, all, asking.signal);
       }
-      for (const connector of next.rows) known.current.set(connector.platform, connector);
       setFound({ ...next, all });
       if (q !== "") say(next.total === 1 ? "1 platform found" : `${next.total.toLocaleString("en")} platforms found`);
     };
     ask().catch((error) => !asking.signal.aborted && onFail(error));
     return () => asking.abort();
   }, [q]);
+  // Nothing moves once it is there: somebody may be about to press it.
+  if (failed === undefined || found === undefined)
+    return (
+      <Step title={TITLE}>
+        <p class="wait" role="status">
+          Loading …
+        </p>
+      </Step>
+    );
   return (
-    <Step title="What do you want to connect?">
+    <Step title={TITLE}>
       {failed.length > 0 && (
         <section aria-labelledby="failed">
           <h2 id="failed">Connections that stopped working</h2>
           <ul class="choices">
-            {failed.map(({ id, platform, name, identity }) => (
+            {failed.map(({ connection: { id, platform, name, identity }, connector }) => (
               <li key={id}>
                 <button type="button" class="choice" onClick={() => onChoose(platform, id)}>
-                  <Mark connector={known.current.get(platform)} platform={platform} />
+                  <Mark connector={connector} platform={platform} />
                   <span class="choice-words">
-                    <span class="choice-name">Reconnect {known.current.get(platform)?.name ?? capital(platform)}</span>
+                    <span class="choice-name">Reconnect {connector?.name ?? capital(platform)}</span>
                     <span class="muted small">{name ?? identity}</span>
                   </span>
                 </button>
@@ -62,11 +70,7 @@ export function Choose({ session: { service, may }, app, say, onChoose, onFail }
         </section>
       )}
       <SearchField label="Search" placeholder="Name of a platform" value={q} onChange={setQ} />
-      {found === undefined ? (
-        <p class="wait" role="status">
-          Loading …
-        </p>
-      ) : found.rows.length === 0 ? (
+      {found.rows.length === 0 ? (
         <p class="muted">{q === "" ? `${capital(app)} has nothing to connect yet.` : `Nothing matches “${q}”.`}</p>
       ) : (
         <ul class="choices" aria-label="Platforms">
@@ -83,7 +87,7 @@ export function Choose({ session: { service, may }, app, say, onChoose, onFail }
           ))}
         </ul>
       )}
-      {found && found.total > found.rows.length && (
+      {found.total > found.rows.length && (
         <p class="muted small">
           {found.rows.length} of {found.total.toLocaleString("en")}. Search to find others.
         </p>

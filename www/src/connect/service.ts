@@ -61,6 +61,11 @@ export interface Found {
   total: number;
 }
 
+export interface FailedConnection {
+  connection: Connection;
+  connector: Connector | undefined;
+}
+
 /** The service, for whoever holds a token. */
 export class Service {
   readonly #token: string;
@@ -80,12 +85,23 @@ export class Service {
     return this.#read<Found>(`/v1/available-connectors?${query}`, signal);
   }
 
-  /** The connections that have stopped working. */
-  async findFailed(): Promise<Connection[]> {
+  /** The connections that have stopped working, each with its connector if that can be had. */
+  async findFailed(): Promise<FailedConnection[]> {
     const pages = [true, false].map((active) =>
       this.#read<{ rows: Connection[] }>(`/v1/vault/connections?state=failed&active=${active}&limit=${ROWS}`),
     );
-    return (await Promise.all(pages)).flatMap(({ rows }) => rows);
+    const failed = (await Promise.all(pages)).flatMap(({ rows }) => rows);
+    const platforms = [...new Set(failed.map(({ platform }) => platform))];
+    const connectors = await Promise.all(platforms.map((platform) => this.#findConnector(platform)));
+    const byPlatform = new Map(platforms.map((platform, at) => [platform, connectors[at]]));
+    return failed.map((connection) => ({ connection, connector: byPlatform.get(connection.platform) }));
+  }
+
+  /** A connector's name and logo. A user who wants to reconnect can do without. */
+  async #findConnector(platform: string): Promise<Connector | undefined> {
+    const query = new URLSearchParams({ platform, limit: "1" });
+    const found = await this.#read<Found>(`/v1/available-connectors?${query}`).catch(() => undefined);
+    return found?.rows[0];
   }
 
   /** Connects an account, or begins an attempt that goes on at the platform. */
