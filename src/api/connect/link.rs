@@ -80,7 +80,7 @@ impl<P: Ports> Desk<'_, P> {
             heading: format!("Connect {name}?"),
             paragraphs: vec![
                 format!(
-                    "This link connects a {name} account to {app}, for {} “{}”.",
+                    "This link connects an account at {name} to {app}, for {} “{}”.",
                     attempt.identity_type.as_str(),
                     attempt.identity
                 ),
