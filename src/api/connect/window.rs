@@ -55,6 +55,7 @@ pub fn window(config: &Config, request: &Request, random: &impl Random) -> Respo
     // The app that opens the window as a popup learns the outcome from it.
     response.add("cross-origin-opener-policy", "unsafe-none");
     response.add("referrer-policy", "no-referrer");
-    response.add("cache-control", "no-cache");
+    // No cache between may keep a browser's cookie and give it to others.
+    response.add("cache-control", "private, no-cache");
     response
 }

@@ -200,7 +200,9 @@ fn the_window_of_the_same_browser_is_not_asked_again() {
     let request = with_header(request, "sec-fetch-site", "same-origin");
     // The window itself brings the cookie. Where the browser keeps it back, as in a frame, the link asks.
     let browser = Browser::default();
-    browser.get(&api, "/connect");
+    let window = browser.get(&api, "/connect");
+    // Nobody else gets this cookie, whatever is between.
+    assert_eq!(window.header("cache-control"), Some("private, no-cache"));
     let cookie = browser.cookie.borrow().clone().unwrap();
     let framed = body(&api.send(&request))["authorizationUrl"].as_str().unwrap().to_owned();
     assert_eq!(browser.get(&api, &framed).status, 200);
