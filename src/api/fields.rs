@@ -109,8 +109,8 @@ pub const INPUT_FIELDS: [Field; 5] = [
 pub const CREDENTIALS_FIELDS: [Field; 15] = [
     required("type", FieldCheck::OneOf(&CredentialType::NAMES)),
     optional("authMethod", FieldCheck::Text(connect_rules::method_id)),
-    optional("accessToken", FieldCheck::Text(connect_rules::secret)),
-    optional("refreshToken", FieldCheck::Text(connect_rules::secret)),
+    optional("accessToken", FieldCheck::Text(connect_rules::access_token)),
+    optional("refreshToken", FieldCheck::Text(connect_rules::refresh_token)),
     optional("expiresAt", FieldCheck::TextOrNull(connect_rules::moment)),
     SCOPES,
     optional("apiKey", FieldCheck::Text(connect_rules::secret)),

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use crate::catalog::detail::{Account, AuthMethod, Field, Kind, Request, Server};
+use crate::credentials::placing::misfit;
 use crate::ports::Patterns;
 use crate::terms::CredentialType;
 
@@ -99,7 +100,8 @@ impl AuthMethod {
             let value = given.get(&field.name).filter(|value| !value.is_empty());
             match value.or(field.default.as_ref()) {
                 Some(value) => {
-                    if let Some(what) = objection(field, value, patterns) {
+                    let misfit = misfit(&self.kind, &field.name, value).map(str::to_owned);
+                    if let Some(what) = objection(field, value, patterns).or(misfit) {
                         fault(&field.name, what);
                     }
                     values.insert(field.name.clone(), value.clone());
@@ -197,6 +199,14 @@ mod tests {
                     ["region", "must be one of `eu`, `us`"],
                     ["shop", "must match the pattern `^[a-z]+$`"],
                 ]),
+            ),
+            (
+                json!({"token": "t\u{200b}"}),
+                json!({"token": "t\u{200b}", "region": "eu"}),
+                json!([[
+                    "token",
+                    "has a character that can't be sent in a header, or a space at an end: copy it again"
+                ]]),
             ),
         ] {
             let given: BTreeMap<String, String> = serde_json::from_value(given).unwrap();

@@ -44,6 +44,20 @@ pub fn scope(text: &str) -> Option<&'static str> {
     )
 }
 
+/// Checks an access token, which is sent in a header (RFC 6749, appendix A.12).
+#[must_use]
+pub fn access_token(text: &str) -> Option<&'static str> {
+    let what = "must have 1 to 16384 visible ASCII characters, and no space";
+    (!is_visible(text, MAX_SECRET) || text.contains(' ')).then_some(what)
+}
+
+/// Checks a refresh token (RFC 6749, appendix A.17).
+#[must_use]
+pub fn refresh_token(text: &str) -> Option<&'static str> {
+    let what = "must have 1 to 16384 ASCII characters and no control character";
+    (!is_visible(text, MAX_SECRET)).then_some(what)
+}
+
 /// Checks a secret that is sent to a platform.
 #[must_use]
 pub fn secret(text: &str) -> Option<&'static str> {

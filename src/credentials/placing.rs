@@ -52,6 +52,26 @@ pub fn place(method: &AuthMethod, held: &Held) -> Placed {
     placed
 }
 
+/// What keeps the value of a field from being sent where the method sends it, as the end of a sentence. Returns `None`
+/// when nothing does. Whatever passes fits, so that no platform is ever blamed for a key that was copied badly.
+#[must_use]
+pub fn misfit(kind: &Kind, field: &str, value: &str) -> Option<&'static str> {
+    let is_in_header = match (kind, field) {
+        (Kind::Basic { .. }, "username") => {
+            let what = "must have no `:`, which would end it where it is sent (RFC 7617)";
+            return value.contains(':').then_some(what);
+        }
+        (Kind::ApiKey(key), "apiKey") => key.r#in == In::Header,
+        (Kind::Bearer { .. }, "token")
+        | (Kind::AwsSigv4 { .. }, "accessKeyId" | "sessionToken") => true,
+        _ => false,
+    };
+    let fits = value.trim() == value && value.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+    let what =
+        "has a character that can't be sent in a header, or a space at an end: copy it again";
+    (is_in_header && !fits).then_some(what)
+}
+
 /// A secret after its prefix, with a space between them.
 fn after(prefix: &str, secret: &str) -> String {
     if prefix.is_empty() { secret.to_owned() } else { format!("{prefix} {secret}") }
@@ -94,7 +114,7 @@ impl Placed {
 mod tests {
     use serde_json::json;
 
-    use super::{Placed, place};
+    use super::{Placed, misfit, place};
     use crate::catalog::detail::AuthMethod;
     use crate::credentials::held::Held;
 
@@ -110,6 +130,41 @@ mod tests {
         assert_eq!(both, [header("x", "1"), header("cookie", "sid=ours; a=1; b=2")]);
         let other = placed("x", "ours").over(given);
         assert_eq!(other, [header("cookie", "sid=theirs; a=1; sid=x; b=2"), header("x", "ours")]);
+    }
+
+    #[test]
+    fn what_a_header_can_not_hold_is_a_misfit() {
+        let key = |place: &str| json!({"id": "k", "type": "api_key", "in": place, "name": "k", "prefix": "", "fields": []});
+        let basic = json!({"id": "b", "type": "basic", "usernameLabel": "", "passwordLabel": "", "fields": []});
+        let bearer = json!({"id": "t", "type": "bearer", "prefix": "Bearer", "fields": []});
+        let amazon =
+            json!({"id": "a", "type": "aws_sigv4", "service": "s3", "regions": [], "fields": []});
+        for (method, field, value, fits) in [
+            (key("header"), "apiKey", "k-1", true),
+            (key("header"), "apiKey", "token=\"a b\", more", true),
+            (key("header"), "apiKey", "ключ", false),
+            (key("header"), "apiKey", "k\u{200b}", false),
+            (key("header"), "apiKey", "“k”", false),
+            (key("header"), "apiKey", " k", false),
+            (key("header"), "apiKey", "k ", false),
+            (key("header"), "apiKey", " ", false),
+            // These are encoded, and so is a variable of a URL.
+            (key("query"), "apiKey", " ключ ", true),
+            (key("cookie"), "apiKey", "ключ;", true),
+            (key("header"), "region", "ключ", true),
+            (basic.clone(), "username", "ann", true),
+            (basic.clone(), "username", "änn b", true),
+            (basic.clone(), "username", "ann:x", false),
+            (basic, "password", " pä:ss ", true),
+            (bearer.clone(), "token", "t.1", true),
+            (bearer, "token", "t\u{a0}", false),
+            (amazon.clone(), "accessKeyId", "AKIAé", false),
+            (amazon.clone(), "sessionToken", "a\u{2011}b", false),
+            (amazon, "secretAccessKey", "a+b/é", true),
+        ] {
+            let method: AuthMethod = serde_json::from_value(method).unwrap();
+            assert_eq!(misfit(&method.kind, field, value).is_none(), fits, "{field}: {value}");
+        }
     }
 
     #[test]

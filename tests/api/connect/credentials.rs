@@ -52,14 +52,19 @@ fn credentials_are_imported_and_read_back() {
 #[test]
 fn every_fault_of_imported_credentials_is_named() {
     let api = api();
-    let (acme, plain) = (create(&api, "acme"), create(&api, "plain"));
+    let [acme, keyed, plain] = ["acme", "keyed", "plain"].map(|platform| create(&api, platform));
     for (path, sent, pointer) in [
         (&acme, json!({}), "/type"),
         (&acme, json!({"type": "magic"}), "/type"),
         (&acme, json!({"type": "api_key", "apiKey": "k"}), "/type"),
         (&acme, json!({"type": "oauth2"}), "/accessToken"),
         (&acme, json!({"type": "oauth2", "accessToken": "a\r\nb"}), "/accessToken"),
+        (&acme, json!({"type": "oauth2", "accessToken": "a b"}), "/accessToken"),
+        (&acme, json!({"type": "oauth2", "accessToken": "é"}), "/accessToken"),
+        (&acme, json!({"type": "oauth2", "refreshToken": "é"}), "/refreshToken"),
         (&acme, json!({"type": "oauth2", "accessToken": "a", "password": "p"}), "/password"),
+        (&keyed, json!({"type": "api_key", "apiKey": "k\u{200b}"}), "/apiKey"),
+        (&plain, json!({"type": "basic", "username": "a:b", "password": "p"}), "/username"),
         (
             &acme,
             json!({"type": "oauth2", "accessToken": "a", "expiresAt": "tomorrow"}),

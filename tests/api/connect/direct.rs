@@ -136,6 +136,11 @@ fn every_fault_of_a_request_is_named() {
         (of_ann("keyed"), vec!["/fields/apiKey"]),
         (of_ann_with("keyed", &json!({"apiKey": "k", "x": "y"})), vec!["/fields/x"]),
         (of_ann_with("keyed", &json!({"apiKey": "a\nb"})), vec!["/fields/apiKey"]),
+        (of_ann_with("keyed", &json!({"apiKey": "a\u{200b}"})), vec!["/fields/apiKey"]),
+        (
+            json!({"platform": "plain", "identity": "ann", "identityType": "user", "authMethod": "basic", "fields": {"username": "a:b", "password": "a:b"}}),
+            vec!["/fields/username"],
+        ),
         (of_ann_with("keyed", &json!({"apiKey": 7})), vec!["/fields/apiKey"]),
         (of_ann_with("keyed", &json!([])), vec!["/fields"]),
         (of_ann("plain"), vec!["/authMethod"]),
