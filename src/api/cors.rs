@@ -1,9 +1,9 @@
 //! Cross-origin requests: which pages may call the API, and what they may read.
 
 use super::config::Config;
-use super::endpoint::{Endpoint, Open};
+use super::endpoint::{Endpoint, Keyed, Open};
 use super::message::{NO_STORE, Request, Response};
-use super::route::Route;
+use super::route::{READS, Resource, Route};
 
 /// Response headers that a page may read.
 const EXPOSED: &str =
@@ -39,23 +39,32 @@ fn caller<'a>(config: &Config, request: &'a Request) -> Option<&'a str> {
     (config.allows(origin) || is_document()).then_some(origin)
 }
 
-/// The answer to `OPTIONS`. It names the headers that a page may send only to a page that may call; `is_passed_on` says that
-/// they go to a platform, which may take any.
+/// The answer to `OPTIONS`. It names the headers that a page may send only to a page that may call. `None` is a path that
+/// does not exist.
 #[must_use]
-pub fn preflight(config: &Config, request: &Request, allow: &str, is_passed_on: bool) -> Response {
+pub fn preflight(config: &Config, request: &Request, resource: Option<&Resource>) -> Response {
+    let allow = resource.map_or_else(|| READS.to_owned(), Resource::allow);
     let mut response = Response::empty(204);
-    response.add("allow", allow.to_owned());
+    response.add("allow", allow.clone());
     response.add("cache-control", NO_STORE);
     if caller(config, request).is_some() {
-        let others = if is_passed_on {
-            ", *"
-        } else {
-            ", content-type, if-match, if-none-match, x-vault-bookmark"
-        };
-        let headers = config.secret_headers.join(", ") + others;
-        response.add("access-control-allow-methods", allow.to_owned());
+        let headers = config.secret_headers.join(", ") + others(resource);
+        response.add("access-control-allow-methods", allow);
         response.add("access-control-allow-headers", headers);
         response.add("access-control-max-age", PREFLIGHT_AGE);
     }
     response
+}
+
+/// The headers that a page may send besides a secret's.
+fn others(resource: Option<&Resource>) -> &'static str {
+    match resource {
+        // They go to a platform, which may take any.
+        Some(resource) if resource.has(Keyed::is_proxy) => ", *",
+        // What clients of the Model Context Protocol send.
+        Some(resource) if resource.open() == Some(Open::Mcp) => {
+            ", authorization, content-type, mcp-method, mcp-name, mcp-protocol-version"
+        }
+        _ => ", content-type, if-match, if-none-match, x-vault-bookmark",
+    }
 }

@@ -11,7 +11,7 @@ use super::near::{self, BOOKMARK};
 use super::plan::{Plan, plan};
 use super::problem::Problem;
 use super::room::Room;
-use super::route::{READS, Resource, Route};
+use super::route::{Resource, Route};
 use super::transaction::{Results, Statements, Transaction};
 use super::{mcp, open, page};
 use crate::access::authenticate::{KeyCache, moved_to, owner};
@@ -199,9 +199,7 @@ async fn answer<P: Ports>(
         Route::Unknown => return page::not_found(request).ok_or_else(Problem::no_route),
     };
     if request.method == "OPTIONS" {
-        let allow = resource.map_or_else(|| READS.to_owned(), Resource::allow);
-        let is_passed_on = resource.is_some_and(|resource| resource.has(Keyed::is_proxy));
-        return Ok(cors::preflight(&service.config, request, &allow, is_passed_on));
+        return Ok(cors::preflight(&service.config, request, resource));
     }
     let now = ports.now();
     let endpoint = match resource.map(|resource| (resource, resource.endpoint(&request.method))) {

@@ -282,18 +282,24 @@ fn preflight_and_cross_origin_reads() {
             request.headers.extend(origin.map(|origin| ("origin".to_owned(), origin.to_owned())));
             request
         };
-        for path in [CONNECTORS, "/v1/nope"] {
+        let usual = "content-type, if-match, if-none-match, x-vault-bookmark";
+        let agents = "authorization, content-type, mcp-method, mcp-name, mcp-protocol-version";
+        for (path, methods, others) in [
+            (CONNECTORS, "GET, HEAD, OPTIONS", usual),
+            ("/v1/nope", "GET, HEAD, OPTIONS", usual),
+            ("/mcp", "POST, OPTIONS", agents),
+        ] {
             let preflight = api.send(&from_origin(anonymous("OPTIONS", path)));
             assert_eq!((preflight.status, preflight.body.len()), (204, 0));
             assert_eq!(preflight.header("access-control-allow-origin"), origin.filter(|_| allowed));
             assert_eq!(
                 preflight.header("access-control-allow-methods"),
-                allowed.then_some("GET, HEAD, OPTIONS")
+                allowed.then_some(methods)
             );
-            let headers = "x-service-secret, x-pica-secret, content-type, if-match, if-none-match, x-vault-bookmark";
+            let headers = format!("x-service-secret, x-pica-secret, {others}");
             assert_eq!(
                 preflight.header("access-control-allow-headers"),
-                allowed.then_some(headers)
+                allowed.then_some(headers.as_str())
             );
             assert_eq!(preflight.header("vary"), Some(vary));
         }
