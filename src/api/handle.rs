@@ -71,13 +71,12 @@ impl Service {
     fn secrets<'a>(&self, request: &'a Request) -> Vec<&'a str> {
         let sent = self.config.secret_headers.iter().filter_map(|name| request.header(name));
         // What clients of the Model Context Protocol send.
-        let bearer = request.header("authorization").filter(|_| is_mcp(&request.path));
-        let bearer = bearer.and_then(|value| value.strip_prefix("Bearer "));
+        let bearer = mcp::bearer(request).filter(|_| is_mcp(&request.path));
         sent.chain(bearer).filter(|secret| !secret.is_empty()).collect()
     }
 
     /// Who sends a request.
-    fn caller(&self, request: &Request) -> Result<Caller, AuthenticationError> {
+    pub(super) fn caller(&self, request: &Request) -> Result<Caller, AuthenticationError> {
         Caller::of(&self.secrets(request), &self.config.sessions)
     }
 

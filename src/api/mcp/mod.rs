@@ -87,6 +87,12 @@ struct Text<'a> {
     text: &'a str,
 }
 
+/// The key or token that a request has as `Authorization: Bearer`; the scheme's name ignores case (RFC 9110, section 11.1).
+pub(super) fn bearer(request: &Request) -> Option<&str> {
+    let (scheme, secret) = request.header("authorization")?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| secret.trim_start_matches(' '))
+}
+
 /// Answers a message.
 ///
 /// # Errors
@@ -103,6 +109,8 @@ pub(super) async fn answer<P: Ports>(
         let failure = Failure::new(403, INVALID_REQUEST, "This origin may not call the service.");
         return Ok(failed(&Value::Null, failure));
     }
+    // Of two secrets, a request of one's own would send only one.
+    service.caller(request)?;
     let caller = Caller { service, ports, request };
     let message = match read(request) {
         Ok(message) => message,
@@ -143,10 +151,14 @@ fn read(request: &Request) -> Result<Message, Failure> {
     if !value.is_object() {
         return Err(invalid("The body must be one JSON-RPC message."));
     }
+    let is_answer = value.get("result").or_else(|| value.get("error")).is_some();
+    // A request must not have the id null, which an answer to an unreadable message has.
+    let has_id = value
+        .get("id")
+        .is_none_or(|id| id.is_string() || id.is_number() || (id.is_null() && is_answer));
     let message: Message = serde_json::from_value(value)
         .map_err(|_| invalid("The body is not a JSON-RPC message."))?;
-    let has_id = message.id.as_ref().is_none_or(|id| id.is_string() || id.is_number());
-    if message.jsonrpc != "2.0" || !has_id {
+    if message.jsonrpc != "2.0" || !has_id || (message.method.is_none() && !is_answer) {
         return Err(invalid("The body is not a message of JSON-RPC 2.0."));
     }
     Ok(message)
@@ -292,8 +304,7 @@ impl<P: Ports> Caller<'_, P> {
             |name: &str| name != "content-type" && !name.starts_with("if-") && name != "accept";
         let sent = self.request.headers.iter().filter(|(name, _)| passes(name)).cloned();
         let mut headers: Vec<_> = sent.collect();
-        let bearer = self.request.header("authorization");
-        if let Some(secret) = bearer.and_then(|value| value.strip_prefix("Bearer ")) {
+        if let Some(secret) = bearer(self.request) {
             headers.push((SECRET_HEADER.to_owned(), secret.to_owned()));
         }
         if body.is_some() {

@@ -11,11 +11,57 @@ pub struct Tool {
     pub name: &'static str,
     title: &'static str,
     about: &'static str,
-    /// The arguments, each with what it is: its name, its schema's type, whether it is required.
-    arguments: &'static [(&'static str, &'static str, bool, &'static str)],
+    /// The arguments: the name of each, its type, whether it is required, what it is.
+    arguments: &'static [(&'static str, Kind, bool, &'static str)],
     is_read_only: bool,
     is_destructive: bool,
     is_open_world: bool,
+}
+
+/// The type of an argument.
+#[derive(Clone, Copy)]
+enum Kind {
+    /// A text that is not empty.
+    Text,
+    /// A whole number from 1 to this one.
+    UpTo(u64),
+    /// An object.
+    Object,
+}
+
+use Kind::{Object, Text, UpTo};
+
+impl Kind {
+    /// What is wrong with a value, completing a sentence that begins with the argument's name. Returns `None` when it is
+    /// valid.
+    fn objection(self, value: &Value) -> Option<String> {
+        match self {
+            Text => match value.as_str() {
+                Some("") => Some("must not be empty".to_owned()),
+                Some(_) => None,
+                None => Some("must be a string".to_owned()),
+            },
+            UpTo(most) => (!whole(value).is_some_and(|number| (1..=most).contains(&number)))
+                .then(|| format!("must be a whole number from 1 to {most}")),
+            Object => (!value.is_object()).then(|| "must be an object".to_owned()),
+        }
+    }
+
+    fn schema(self, about: &str) -> Value {
+        match self {
+            Text => json!({"type": "string", "description": about}),
+            UpTo(most) => {
+                json!({"type": "integer", "minimum": 1, "maximum": most, "description": about})
+            }
+            Object => json!({"type": "object", "description": about}),
+        }
+    }
+}
+
+/// A whole number, also written as `5.0`.
+fn whole(value: &Value) -> Option<u64> {
+    let text = value.as_number()?.to_string();
+    text.strip_suffix(".0").unwrap_or(&text).parse().ok()
 }
 
 /// The tool that returns a link.
@@ -28,9 +74,9 @@ pub const TOOLS: [Tool; 5] = [
         title: "Search actions",
         about: "Find actions of platforms by what they do. Returns platform, key, title and method of each, the best match first.",
         arguments: &[
-            ("query", "string", true, "What to do, such as `create github issue`"),
-            ("platform", "string", false, "Only these platforms, comma-separated"),
-            ("limit", "integer", false, "How many, 1–50. Default: 10"),
+            ("query", Text, true, "What to do, such as `create github issue`"),
+            ("platform", Text, false, "Only these platforms, comma-separated"),
+            ("limit", UpTo(50), false, "How many. Default: 10"),
         ],
         is_read_only: true,
         is_destructive: false,
@@ -41,8 +87,8 @@ pub const TOOLS: [Tool; 5] = [
         title: "Describe an action",
         about: "Get what an action takes: `input` is the JSON Schema of run_action's `input`.",
         arguments: &[
-            ("platform", "string", true, "The action's platform"),
-            ("key", "string", true, "The action's key"),
+            ("platform", Text, true, "The action's platform"),
+            ("key", Text, true, "The action's key"),
         ],
         is_read_only: true,
         is_destructive: false,
@@ -53,9 +99,9 @@ pub const TOOLS: [Tool; 5] = [
         title: "List connections",
         about: "List the connected accounts that can be used, with their ids.",
         arguments: &[
-            ("platform", "string", false, "Only of this platform"),
-            ("identity", "string", false, "Only of this identity"),
-            ("limit", "integer", false, "How many, 1–100. Default: 20"),
+            ("platform", Text, false, "Only of this platform"),
+            ("identity", Text, false, "Only of this identity"),
+            ("limit", UpTo(100), false, "How many. Default: 20"),
         ],
         is_read_only: true,
         is_destructive: false,
@@ -64,13 +110,13 @@ pub const TOOLS: [Tool; 5] = [
     Tool {
         name: "run_action",
         title: "Run an action",
-        about: "Run an action as a connected account. May change or delete data if the action's method is not GET. Returns the platform's status, headers and body. Errors in the input are all named.",
+        about: "Run an action as a connected account. May change or delete data if the action's method is not GET. Returns the platform's status, headers and body. An error lists everything that is wrong with the input.",
         arguments: &[
-            ("connection", "string", true, "The connection's id"),
-            ("key", "string", true, "The action's key"),
+            ("connection", Text, true, "The connection's id"),
+            ("key", Text, true, "The action's key"),
             (
                 "input",
-                "object",
+                Object,
                 false,
                 "`path`, `query`, `header`, `cookie`, `body`, as describe_action says",
             ),
@@ -84,16 +130,16 @@ pub const TOOLS: [Tool; 5] = [
         title: "Connect an account",
         about: "Start to connect an account. Give the returned `authorizationUrl` to the user, who opens it within 10 minutes; then list connections again.",
         arguments: &[
-            ("platform", "string", false, "The platform"),
-            ("connection", "string", false, "Instead: the id of a connection to connect again"),
-            ("identity", "string", false, "Whose account it is; not with a user's token"),
+            ("platform", Text, false, "The platform"),
+            ("connection", Text, false, "Instead: the id of a connection to connect again"),
+            ("identity", Text, false, "Whose account it is; not with a user's token"),
             (
                 "identityType",
-                "string",
+                Text,
                 false,
                 "`user`, `team`, `organization` or `project`; not with a user's token",
             ),
-            ("authMethod", "string", false, "Which of the connector's methods, if it has several"),
+            ("authMethod", Text, false, "Which of the connector's methods, if it has several"),
         ],
         is_read_only: false,
         is_destructive: false,
@@ -107,8 +153,8 @@ pub type Sent = (&'static str, String, String, Option<Vec<u8>>);
 impl Tool {
     /// The tool as it is listed.
     pub fn description(&self) -> Value {
-        let schema = |(name, kind, _, about): &(&str, &str, bool, &str)| {
-            ((*name).to_owned(), json!({"type": kind, "description": about}))
+        let schema = |(name, kind, _, about): &(&str, Kind, bool, &str)| {
+            ((*name).to_owned(), kind.schema(about))
         };
         let properties: Map<String, Value> = self.arguments.iter().map(schema).collect();
         let required = self.arguments.iter().filter(|(_, _, is_required, _)| *is_required);
@@ -137,14 +183,12 @@ impl Tool {
         };
         let mut faults = Vec::new();
         for (name, kind, is_required, _) in self.arguments {
-            let fits = match (given.get(*name), *kind) {
-                (None, _) => !is_required,
-                (Some(value), "string") => value.as_str().is_some_and(|text| !text.is_empty()),
-                (Some(value), "integer") => value.is_u64(),
-                (Some(value), _) => value.is_object(),
+            let objection = match given.get(*name) {
+                None => is_required.then(|| "is required".to_owned()),
+                Some(value) => kind.objection(value),
             };
-            if !fits {
-                faults.push(format!("`{name}` must be a {kind}."));
+            if let Some(what) = objection {
+                faults.push(format!("`{name}` {what}."));
             }
         }
         for name in given.keys() {
@@ -160,9 +204,7 @@ impl Tool {
 
     fn sent(&self, given: &Map<String, Value>) -> Sent {
         let text = |name: &str| given.get(name).and_then(Value::as_str).unwrap_or_default();
-        let limit = |usual: u64, most: u64| {
-            given.get("limit").and_then(Value::as_u64).unwrap_or(usual).clamp(1, most)
-        };
+        let limit = |usual: u64| given.get("limit").and_then(whole).unwrap_or(usual).to_string();
         let mut query = String::new();
         let mut add = |name: &str, value: &str| {
             if !value.is_empty() {
@@ -175,7 +217,7 @@ impl Tool {
             "search_actions" => {
                 add("q", text("query"));
                 add("platform", text("platform"));
-                add("limit", &limit(10, 50).to_string());
+                add("limit", &limit(10));
                 ("GET", "/v1/available-actions".to_owned(), query, None)
             }
             "describe_action" => {
@@ -185,7 +227,7 @@ impl Tool {
             "list_connections" => {
                 add("platform", text("platform"));
                 add("identity", text("identity"));
-                add("limit", &limit(20, 100).to_string());
+                add("limit", &limit(20));
                 ("GET", "/v1/vault/connections".to_owned(), query, None)
             }
             "run_action" => {

@@ -113,7 +113,7 @@ fn an_agent_finds_and_runs_an_action() {
         (
             &json!(true),
             &json!(
-                "`connection` must be a string. `key` must be a string. `conection` is not an argument of this tool."
+                "`connection` is required. `key` is required. `conection` is not an argument of this tool."
             )
         )
     );
@@ -283,9 +283,33 @@ fn messages_that_are_none_are_refused() {
         );
         assert_eq!(response.header("content-type"), Some("application/json"));
     }
-    let note = api.send(&post(&key, r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#));
-    assert_eq!((note.status, note.body.len()), (202, 0));
+    for message in [
+        r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+        r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
+        r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"x"}}"#,
+    ] {
+        let note = api.send(&post(&key, message));
+        assert_eq!((note.status, note.body.len()), (202, 0), "{message}");
+    }
     assert_eq!(api.send(&with_header(anonymous("GET", "/mcp"), key[0].0, key[0].1)).status, 405);
+}
+
+#[test]
+fn a_message_carries_one_secret() {
+    let api = api();
+    let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    let own = ("x-service-secret", api.key.reveal());
+    for scheme in ["Bearer", "bearer", "BEARER", "Bearer "] {
+        let bearer = format!("{scheme} {}", api.key.reveal());
+        let bearer = ("authorization", bearer.as_str());
+        assert_eq!(api.send(&post(&[bearer], ping)).status, 200, "{scheme}");
+        for message in [ping, "{"] {
+            let both = api.send(&post(&[own, bearer], message));
+            assert_eq!((both.status, &body(&both)["code"]), (401, &json!("invalid_key")));
+        }
+    }
+    let other = ("authorization", "Basic eDp5");
+    assert_eq!(api.send(&post(&[own, other], ping)).status, 200);
 }
 
 #[test]

@@ -249,6 +249,8 @@ fn a_platform_that_fails_an_action_is_told_of() {
     }
 }
 
+const LIMIT: &str = "`limit` must be a whole number from 1 to 50.";
+
 #[test]
 fn wrong_messages_of_agents() {
     let api = api();
@@ -272,6 +274,8 @@ fn wrong_messages_of_agents() {
         (post(r#"{"jsonrpc":"2.0","id":1,"method":7}"#), 400, -32600),
         (post(r#"{"jsonrpc":2.0,"id":1,"method":"ping"}"#), 400, -32600),
         (post(r#"{"id":1,"method":"ping"}"#), 400, -32600),
+        (post(r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#), 400, -32600),
+        (post(r#"{"jsonrpc":"2.0","id":1}"#), 400, -32600),
         (large, 413, -32600),
         (plain("text/plain"), 415, -32600),
         (plain("application/x-www-form-urlencoded"), 415, -32600),
@@ -307,19 +311,24 @@ fn wrong_messages_of_agents() {
         (code, result["content"][0]["text"].as_str().unwrap().to_owned())
     };
     for (name, arguments, expected) in [
-        ("search_actions", json!({}), "`query` must be a string."),
-        ("search_actions", json!({"query": ""}), "`query` must be a string."),
-        ("search_actions", json!({"query": "x", "limit": -1}), "`limit` must be a integer."),
+        ("search_actions", json!({}), "`query` is required."),
+        ("search_actions", json!({"query": ""}), "`query` must not be empty."),
+        ("search_actions", json!({"query": 1}), "`query` must be a string."),
+        ("search_actions", json!({"query": "x", "limit": -1}), LIMIT),
+        ("search_actions", json!({"query": "x", "limit": 0}), LIMIT),
+        ("search_actions", json!({"query": "x", "limit": 51}), LIMIT),
+        ("search_actions", json!({"query": "x", "limit": 2.5}), LIMIT),
+        ("search_actions", json!({"query": "x", "limit": "5"}), LIMIT),
         ("describe_action", json!([]), "`arguments` must be an object."),
         (
             "describe_action",
             json!({"platform": 1}),
-            "`platform` must be a string. `key` must be a string.",
+            "`platform` must be a string. `key` is required.",
         ),
         (
             "run_action",
             json!({"connection": "c", "key": "k", "input": []}),
-            "`input` must be a object.",
+            "`input` must be an object.",
         ),
         ("list_connections", json!({"tags": "x"}), "`tags` is not an argument of this tool."),
     ] {
