@@ -125,12 +125,13 @@ impl Response {
         Self { status: 200, headers, body, ..Self::default() }
     }
 
-    /// The headers that a static file gets besides its own. A file without a policy of this service gets none: the
-    /// platform sets what the site's `_headers` say.
+    /// The headers that a static file gets besides its own. A file without a policy of this service keeps what the site's
+    /// `_headers` say.
     #[must_use]
-    pub fn file_headers(&self) -> &[(&'static str, String)] {
+    pub fn file_headers(&self) -> Vec<(&'static str, String)> {
         let has_policy = self.header("content-security-policy").is_some();
-        if has_policy { &self.headers } else { &[] }
+        let adds = |name| has_policy || matches!(name, "server-timing" | "vary" | "x-request-id");
+        self.headers.iter().filter(|(name, _)| adds(*name)).cloned().collect()
     }
 
     /// Adds a header. `name` must be in lower case.

@@ -194,7 +194,7 @@ fn answer(
             context.wait_until(&deliver(Rc::clone(&isolate), env.clone(), shard))?;
         }
         if response.is_file {
-            return http::site_file(&sent, &env, response.file_headers()).await;
+            return http::site_file(&sent, &env, &response.file_headers()).await;
         }
         http::response(&response)
     }
