@@ -68,9 +68,9 @@ fn schemes_become_methods() {
         ("{type: oauth2, flows: {implicit: {authorizationUrl: https://a.example/auth}, clientCredentials: {tokenUrl: https://a.example/token}}}",
             oauth(&json!({}))),
         ("{type: oauth2, flows: {clientCredentials: {tokenUrl: https://a.example/token}}}",
-            json!({"id": "my-scheme-client", "type": "oauth2", "grant": "client_credentials", "tokenUrl": "https://a.example/token"})),
+            json!({"id": "my-scheme", "type": "oauth2", "grant": "client_credentials", "tokenUrl": "https://a.example/token"})),
         ("{type: oauth2, flow: application, tokenUrl: https://a.example/token}",
-            json!({"id": "my-scheme-client", "type": "oauth2", "grant": "client_credentials", "tokenUrl": "https://a.example/token"})),
+            json!({"id": "my-scheme", "type": "oauth2", "grant": "client_credentials", "tokenUrl": "https://a.example/token"})),
     ].into_iter().enumerate() {
         let (methods, warnings) = method(&format!("scheme{at}"), scheme);
         assert_eq!(short(&methods[0]), expected, "{scheme}");

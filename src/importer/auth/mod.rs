@@ -86,6 +86,7 @@ const fn rank(kind: &Kind) -> u8 {
 
 impl Methods {
     fn add(&mut self, name: &str, scheme: &Scheme, kinds: Vec<Kind>, servers: &Found) {
+        let has_several = kinds.len() > 1;
         for kind in kinds {
             self.schemes.push((name.to_owned(), kind.clone()));
             // Several schemes often say the same, for example one for each set of scopes.
@@ -94,7 +95,9 @@ impl Methods {
                 continue;
             }
             let suffix = match &kind {
-                Kind::OAuth2(oauth) if oauth.grant == Grant::ClientCredentials => "-client",
+                Kind::OAuth2(oauth) if has_several && oauth.grant == Grant::ClientCredentials => {
+                    "-client"
+                }
                 _ => "",
             };
             let id = unique_id(&self.methods, &format!("{}{suffix}", slug(name)));
