@@ -23,6 +23,19 @@ fn parameter(place: &str, style: &str, explode: bool) -> Value {
     })
 }
 
+#[test]
+fn whole_numbers_are_written_without_a_point() {
+    let action = json!({"parameters": [
+        parameter("path", "simple", false), parameter("query", "form", false), parameter("header", "simple", false),
+    ], "path": "/{color}"});
+    let input = json!({
+        "path": {"color": 5.0}, "query": {"color": [1e2, 5.25, 1e21, {"a": 2.0}]}, "header": {"color": {"a": 3.0}},
+    });
+    let built = built(&action, &input).unwrap();
+    assert_eq!((built.path.as_str(), built.headers), ("5", vec![("color".into(), "a,3".into())]));
+    assert!(built.query.starts_with("color=100,5.25,1e%2B21,"), "{}", built.query);
+}
+
 /// The table of the specification 3.1, "Style Examples".
 #[test]
 fn parameters_are_written_as_the_specification_says() {

@@ -7,6 +7,11 @@ pub(super) fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Null => String::new(),
+        // A whole number as platforms expect it, however the input writes it: `5`, not `5.0`.
+        Value::Number(number) => {
+            let text = number.to_string();
+            text.strip_suffix(".0").unwrap_or(&text).to_owned()
+        }
         other => other.to_string(),
     }
 }

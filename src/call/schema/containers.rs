@@ -15,7 +15,7 @@ impl Check<'_> {
         at: &Pointer<'_>,
         level: u32,
     ) {
-        self.count(schema, ["minItems", "maxItems"], items.len(), "items", at);
+        self.count(schema, ["minItems", "maxItems"], items.len(), "item", at);
         let first = schema.get("prefixItems").and_then(Value::as_array);
         let first = first.map(Vec::as_slice).unwrap_or_default();
         for (nth, item) in items.iter().enumerate() {
@@ -51,7 +51,7 @@ impl Check<'_> {
         at: &Pointer<'_>,
         level: u32,
     ) {
-        self.count(schema, ["minProperties", "maxProperties"], members.len(), "members", at);
+        self.count(schema, ["minProperties", "maxProperties"], members.len(), "member", at);
         let required = schema.get("required").and_then(Value::as_array);
         for name in required.into_iter().flatten().filter_map(Value::as_str) {
             if !members.contains_key(name) {

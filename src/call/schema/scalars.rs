@@ -23,7 +23,7 @@ impl Check<'_> {
     }
 
     pub(super) fn text(&mut self, schema: &Map<String, Value>, text: &str, at: &Pointer<'_>) {
-        self.count(schema, ["minLength", "maxLength"], text.chars().count(), "characters", at);
+        self.count(schema, ["minLength", "maxLength"], text.chars().count(), "character", at);
         if let Some(pattern) = schema.get("pattern").and_then(Value::as_str)
             && !(self.is_match)(pattern, text)
         {
@@ -42,11 +42,12 @@ impl Check<'_> {
     ) {
         let count = u64::try_from(count).unwrap_or(u64::MAX);
         let limit = |key: &str| schema.get(key).and_then(Value::as_u64);
+        let plural = |count: u64| if count == 1 { "" } else { "s" };
         if let Some(least) = limit(least).filter(|least| count < *least) {
-            self.fault(at, format!("must have at least {least} {of}"));
+            self.fault(at, format!("must have at least {least} {of}{}", plural(least)));
         }
         if let Some(most) = limit(most).filter(|most| count > *most) {
-            self.fault(at, format!("must have at most {most} {of}"));
+            self.fault(at, format!("must have at most {most} {of}{}", plural(most)));
         }
     }
 }

@@ -55,10 +55,10 @@ fn each_keyword_is_checked() {
         (json!({"exclusiveMaximum": 1}), json!(0), json!(1), "", "must be less than 1"),
         (json!({"multipleOf": 0.5}), json!(1.5), json!(1.2), "", "must be a multiple of 0.5"),
         (json!({"minLength": 2}), json!("éé"), json!("é"), "", "must have at least 2 characters"),
-        (json!({"maxLength": 1}), json!("é"), json!("ab"), "", "must have at most 1 characters"),
+        (json!({"maxLength": 1}), json!("é"), json!("ab"), "", "must have at most 1 character"),
         (json!({"pattern": "^a"}), json!("ab"), json!("ba"), "", "must match the pattern `^a`"),
-        (json!({"minItems": 1}), json!([1]), json!([]), "", "must have at least 1 items"),
-        (json!({"maxItems": 1}), json!([1]), json!([1, 2]), "", "must have at most 1 items"),
+        (json!({"minItems": 1}), json!([1]), json!([]), "", "must have at least 1 item"),
+        (json!({"maxItems": 1}), json!([1]), json!([1, 2]), "", "must have at most 1 item"),
         (
             json!({"uniqueItems": true}),
             json!([1, "1"]),
@@ -130,7 +130,7 @@ fn each_keyword_is_checked() {
             json!({"a": 1}),
             json!({}),
             "",
-            "must have at least 1 members",
+            "must have at least 1 member",
         ),
         (
             json!({"maxProperties": 0}),

@@ -176,7 +176,7 @@ fn every_fault_is_named_before_anything_is_sent() {
             json!([
                 ["/body/name", "`/body/name` is required"],
                 ["/body/size", "`/body/size` must be a whole number"],
-                ["/body/parts/0/name", "`/body/parts/0/name` must have at least 1 characters"],
+                ["/body/parts/0/name", "`/body/parts/0/name` must have at least 1 character"],
                 ["/path/owner", "`/path/owner` must have at most 10 characters"],
                 ["/query/notify/0", "`/query/notify/0` must be one of \"mail\", \"push\""],
                 ["/query/ntify", "`/query/ntify` is unknown; did you mean `notify`?"],
