@@ -7,7 +7,9 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 
 use crate::catalog::stored::{Manifest, SegmentId, is_read};
+use crate::importer::report::counted;
 
+use super::keys::arguments;
 use super::kv::{Kv, Metadata};
 use super::place::Place;
 use super::publish::state;
@@ -33,7 +35,7 @@ pub struct Prune {
     #[command(flatten)]
     place: Place,
     /// How many versions to keep, including the one that is served
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = arguments::number::<u16>(1, 65_535))]
     keep: u16,
     /// Also remove segments that belong to no version, which interrupted uploads leave behind; only while nobody publishes
     #[arg(long)]
@@ -251,13 +253,14 @@ pub fn prune(args: &Prune) -> Result<()> {
         );
     }
     if manifests.is_empty() && segments.is_empty() {
-        eprintln!("Nothing to remove: {} version(s) {}.", stored.versions.len(), args.place.name());
+        let versions = counted(stored.versions.len(), "version");
+        eprintln!("Nothing to remove: {versions} {}.", args.place.name());
         return Ok(());
     }
     let what = format!(
-        "{} version(s) and {} segment(s) {}",
-        manifests.len(),
-        segments.len(),
+        "{} and {} {}",
+        counted(manifests.len(), "version"),
+        counted(segments.len(), "segment"),
         args.place.name()
     );
     if !args.yes {

@@ -102,7 +102,7 @@ impl Expiry {
             }
         };
         if moment <= now {
-            bail!("the expiry must be in the future, and {moment} is past");
+            bail!("the expiry must be in the future, but {moment} is in the past");
         }
         Ok(moment)
     }

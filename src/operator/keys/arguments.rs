@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use anyhow::{Result, bail};
+use indicatif::HumanCount;
 use uuid::Uuid;
 
 use crate::terms::{Environment, Scope, Scopes};
@@ -33,6 +34,20 @@ pub fn scope(text: &str) -> Result<Scope, String> {
 pub fn scopes(asked: &[Scope]) -> Scopes {
     let is_default = |scope: &Scope| asked.is_empty() && scope.is_default();
     Scope::ALL.into_iter().filter(|scope| is_default(scope) || asked.contains(scope)).collect()
+}
+
+/// Parses a whole number from `least` to `most`.
+pub fn number<N: TryFrom<u64>>(
+    least: u64,
+    most: u64,
+) -> impl Fn(&str) -> Result<N, String> + Clone {
+    move |text| {
+        let number = text.parse().ok().filter(|number| (least..=most).contains(number));
+        let number = number.and_then(|number| N::try_from(number).ok());
+        number.ok_or_else(|| {
+            format!("expected a whole number from {} to {}", HumanCount(least), HumanCount(most))
+        })
+    }
 }
 
 /// Checks an account's name.
@@ -74,6 +89,16 @@ mod tests {
         }
         for text in ["", "a b", "ü", "a'b", "a/b", "a:b", "a\n", &"a".repeat(65)] {
             assert!(account(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers() {
+        let parse = number::<u16>(1, 65_535);
+        assert_eq!([parse("1"), parse("65535")], [Ok(1), Ok(65_535)]);
+        for text in ["", "0", "65536", "-1", "1.0", "x", "99999999999999999999"] {
+            let expected = "expected a whole number from 1 to 65,535";
+            assert_eq!(parse(text).unwrap_err(), expected, "{text}");
         }
     }
 

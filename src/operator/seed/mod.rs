@@ -52,8 +52,8 @@ pub struct Seed {
     /// The account that gets them: 1–64 characters of A-Z a-z 0-9 . _ -
     #[arg(long, value_parser = arguments::account)]
     account: String,
-    /// How many, 1 to 10,000,000; Cloudflare bills each one as about 25 rows written
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    /// How many, 1 to 10,000,000; Cloudflare bills each one as about 32 rows written
+    #[arg(long, value_name = "N", value_parser = arguments::number::<u64>(1, 10_000_000))]
     connections: u64,
     /// The environment that they belong to
     #[arg(long, value_parser = arguments::environment, value_name = "test|live", default_value = "test")]

@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use super::file::{is_placeholder, name, placeholder, with_database, with_id};
 use crate::access::Shard;
+use crate::operator::keys::arguments;
 use crate::operator::place::Place;
 use crate::operator::project::{Project, ids};
 use crate::operator::storage::Storage;
@@ -17,7 +18,7 @@ use crate::operator::wrangler::{Wrangler, json_in};
 #[derive(Debug, Clone, Args)]
 pub struct Add {
     /// How many databases there are to be in the end. Default: one more than there are
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=3844))]
+    #[arg(long, value_name = "N", value_parser = arguments::number::<u16>(1, 3844))]
     total: Option<u16>,
     #[command(flatten)]
     place: Place,
