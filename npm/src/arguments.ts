@@ -117,7 +117,7 @@ function unwritable(value: unknown, mayBeList: boolean): string | undefined {
   if (!Array.isArray(value)) return "must be a string, a number, true or false";
   if (!mayBeList) return "must be one value, not an array";
   if (value.some((item) => typeof item !== "string" || !isWellFormed(item))) return "must be an array of strings";
-  if (value.some((item) => item.includes(","))) return "has an item with a comma, which parts items from each other";
+  if (value.some((item) => item.includes(","))) return "has an item with a comma, which separates items";
   return undefined;
 }
 

@@ -307,8 +307,11 @@ fn filled(oauth: &OAuth2, renewal: &Renewal<'_>, held: &Held) -> Option<Filled> 
 /// There is no valid token for now.
 fn not_renewed(code: Option<&str>, next: Option<u64>, now: u64) -> Problem {
     let whose = match code {
-        Some("client_rejected" | "request_rejected") => {
-            "The platform rejects the OAuth client: the account must mend it."
+        Some("client_rejected") => {
+            "The platform rejects the OAuth client, or there is none. Set it again with `PUT /v1/oauth-clients/{platform}`."
+        }
+        Some("request_rejected") => {
+            "The platform rejects the token request. Check the OAuth client, and the scopes that it asks for."
         }
         _ => "The platform gave no new access token; the service tries again.",
     };
