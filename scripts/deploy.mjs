@@ -2,7 +2,7 @@
 // `-- --dry-run`: builds, says what it would do, and calls nothing. All other options reach `wrangler deploy`.
 import { nativeCli } from "./lib/native-cli.mjs";
 import { root, wrangler } from "./lib/paths.mjs";
-import { main } from "./lib/problem.mjs";
+import { asksForHelp, main } from "./lib/problem.mjs";
 import { run } from "./lib/run.mjs";
 import { print, say } from "./lib/status.mjs";
 import { buildSite } from "./build-site.mjs";
@@ -11,8 +11,18 @@ import { announce, perform, steps } from "./deploy/steps.mjs";
 import { setup } from "./setup.mjs";
 import { importCatalog } from "./start/catalog.mjs";
 
+const HELP = `Usage: npm run deploy -- [options]
+
+Creates what is missing on your Cloudflare account, deploys the service with a catalog, and prints its address and a first
+key. Once that is done, it upgrades the service.
+
+  --dry-run  only build, and say what would be done
+
+All other options are passed to wrangler: npx wrangler deploy --help`;
+
 await main(async () => {
   const args = process.argv.slice(2);
+  if (asksForHelp(args)) return print(HELP);
   const isDry = args.includes("--dry-run");
   const tools = await setup();
   await buildWorker(tools);

@@ -1,5 +1,6 @@
 // `npm start`: from a fresh clone to a running service with a real catalog and a key to try it.
 //
+//   npm start -- --help         says so too
 //   npm start -- --log          prints a line for each request, too
 //   npm start -- --shards 3     adds local databases, and binds them in wrangler.toml, until there are three
 //   npm start -- --port 9000    all other options reach `wrangler dev`
@@ -10,16 +11,16 @@ import { buildWorker, compileWorker } from "./build-worker.mjs";
 import { fingerprint, isStamped, stamp } from "./lib/fingerprint.mjs";
 import { nativeCli } from "./lib/native-cli.mjs";
 import { locked } from "./lib/lock.mjs";
-import { main } from "./lib/problem.mjs";
+import { asksForHelp, main } from "./lib/problem.mjs";
 import { run } from "./lib/run.mjs";
-import { elapsed, say, task, times } from "./lib/status.mjs";
+import { elapsed, print, say, task, times } from "./lib/status.mjs";
 import { together } from "./lib/together.mjs";
 import { setup } from "./setup.mjs";
 import { runClock } from "./start/clock.mjs";
 import { importCatalog, publishCatalog } from "./start/catalog.mjs";
 import { seedDemoAccount } from "./start/demo-connections.mjs";
 import { demoKey, mustWork } from "./start/demo-key.mjs";
-import { mustBeFree, options } from "./start/options.mjs";
+import { HELP, mustBeFree, options } from "./start/options.mjs";
 import { ensureSecrets } from "./start/secrets.mjs";
 import { serve } from "./start/serve.mjs";
 import { welcome } from "./start/welcome.mjs";
@@ -45,6 +46,7 @@ function summarize(took) {
 }
 
 await main(async () => {
+  if (asksForHelp(process.argv)) return print(HELP);
   const given = options(process.argv.slice(2));
   await mustBeFree(given.port, given.host);
   const start = Date.now();

@@ -14,6 +14,15 @@ export class Problem extends Error {
   }
 }
 
+/** Whether somebody wants to know the options, not to run the command. */
+export const asksForHelp = (given) => given.includes("--help") || given.includes("-h");
+
+/** A mistyped option, which `parseArgs` throws with a stack, as a problem; any other error as it is. */
+function readable(error) {
+  if (!error?.code?.startsWith?.("ERR_PARSE_ARGS_")) return error;
+  return new Problem(error.message.split(". ")[0].replace(/\.?$/, "."), { code: 2 });
+}
+
 /** Prints a failure. */
 export function report(error) {
   if (!(error instanceof Problem)) {
@@ -29,7 +38,8 @@ export function report(error) {
 export async function main(body) {
   try {
     process.exitCode = (await body()) ?? 0;
-  } catch (error) {
+  } catch (thrown) {
+    const error = readable(thrown);
     report(error);
     process.exitCode = error instanceof Problem ? error.code : 1;
   }

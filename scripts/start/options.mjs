@@ -10,6 +10,19 @@ const OWN = new Map([
   ["--log", false],
   ["--shards", true],
 ]);
+/** What `npm start -- --help` prints. */
+export const HELP = `Usage: npm start -- [options]
+
+Sets up whatever is missing, then serves http://localhost:${DEFAULT_PORT} with a catalog and a demo key.
+
+  --port N          listen on this port instead; 0 picks a free one
+  --log             print a line for each request
+  --shards N        add local databases until there are N
+  --persist-to DIR  keep the local storage in this folder; default: .wrangler/state
+  --var NAME:VALUE  set a variable of the service, such as ALLOWED_ORIGINS:http://localhost:5173
+
+All other options are passed to wrangler: npx wrangler dev --help`;
+
 const nameOf = (arg) => arg.split("=")[0];
 
 /** The options among those given that are for `wrangler dev`. */
@@ -35,8 +48,9 @@ export function options(given) {
     throw new Problem(`--shards takes a number of databases, not "${shards ?? ""}".`);
   }
   const args = passedOn(given);
+  if (args.at(-1) === "--port") throw new Problem("--port takes a number from 1 to 65535.");
   const text = valueOf(args, "--port");
-  const port = text === undefined ? DEFAULT_PORT : Number(text);
+  const port = text === undefined ? DEFAULT_PORT : Number(text || NaN);
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
     throw new Problem(`--port takes a number from 1 to 65535, not "${text}".`);
   }

@@ -126,6 +126,32 @@ test("--log is npm start's own option, and all others go on to wrangler dev", ()
   assert.deepEqual({ args, log, port }, { args: ["--port", "9000", "--log-level", "debug"], log: true, port: 9000 });
 });
 
+test("--port without a number is refused", () => {
+  for (const wrong of [["--port"], ["--log", "--port"], ["--port="], ["--port", "x"]])
+    assert.throws(() => options(wrong), /--port takes a number from 1 to 65535/);
+});
+
+test("help is printed at once, and nothing is built or sent", () => {
+  for (const [script, own] of [
+    ["start", "--persist-to DIR"],
+    ["deploy", "--dry-run"],
+  ]) {
+    for (const asked of ["--help", "-h"]) {
+      const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, "scripts", `${script}.mjs`), asked], {
+        encoding: "utf8",
+      });
+      assert.deepEqual([status, stderr], [0, ""], script);
+      assert.ok(stdout.startsWith(`Usage: npm ${script === "start" ? "start" : "run deploy"} -- [options]\n`), stdout);
+      assert.ok(stdout.includes(own) && stdout.includes("passed to wrangler"), stdout);
+    }
+  }
+});
+
+test("a mistyped option is said without a stack", () => {
+  const load = spawnSync(process.execPath, [join(root, "scripts", "load.mjs"), "--minuts", "1"], { encoding: "utf8" });
+  assert.deepEqual([load.status, load.stdout, load.stderr], [2, "", "✗ Unknown option '--minuts'.\n"]);
+});
+
 test("the line of an answered request is left out, and nothing else", () => {
   const kept = [
     "[wrangler:info] Ready on http://localhost:8787",
