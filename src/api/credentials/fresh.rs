@@ -14,9 +14,11 @@ use crate::connect::client::OauthClient;
 use crate::connect::method::Connector;
 use crate::connect::statements::{select_client_for, select_held};
 use crate::credentials::held::Held;
+use crate::lifecycle::machine::{Failure, after_failure};
 use crate::lifecycle::renewal::{is_due, is_valid};
 use crate::lifecycle::row::HeldRow;
-use crate::ports::{Clock, Ports};
+use crate::lifecycle::statements::{RowOf, Why};
+use crate::ports::{Clock, Db, Ports, Random};
 use crate::terms::CredentialType;
 use crate::terms::State;
 use crate::vault::model::{Connection, ConnectionId};
@@ -114,6 +116,7 @@ impl AskedHeld {
             return fresh.renewed(context, principal, ports, refresh).await;
         }
         if row.kind == CredentialType::OAuth2 && !is_valid(row.expires_at, now) {
+            fresh.note_end(context, principal, ports).await?;
             return Err(expired());
         }
         Ok(fresh)
@@ -132,6 +135,32 @@ impl Fresh {
     pub fn is_renewable(&self) -> bool {
         let is_renewable = self.row.kind == CredentialType::OAuth2 && self.row.renewable == 1;
         is_renewable && self.method().is_some()
+    }
+
+    /// Writes that the access token has expired and that nothing renews it, unless the service waits after a failure. The
+    /// schedule would find out within a day; whoever uses the connection before then is told, and so is everybody else.
+    async fn note_end<P: Ports>(
+        &self,
+        context: &Context<'_>,
+        principal: &Principal,
+        ports: &Metered<'_, P>,
+    ) -> Result<(), Problem> {
+        let (row, now) = (&self.row, context.now);
+        if row.renewable == 1 || row.next_attempt_at.is_some_and(|at| now < at) {
+            return Ok(());
+        }
+        let Principal { account, environment, .. } = principal;
+        let place = RowOf { account, environment: *environment, connection: &self.connection.id };
+        let request = context.request_id;
+        let after = after_failure(row.before(), Failure::GrantRejected, None, now, ports.byte());
+        let why = Why { detail: None, status: None };
+        let batch = vec![
+            place.take_lease(row.version, request, now),
+            place.not_renewed(row.version, request, &after, &why),
+            place.worsened(request, &after, now),
+        ];
+        ports.batch(batch).await?;
+        Ok(())
     }
 
     /// The same credentials after a renewal; `is_asked` when the token may have time left.

@@ -69,6 +69,41 @@ fn tokens_are_renewed_and_the_connection_is_returned_without_a_secret() {
 }
 
 #[test]
+fn a_token_that_nothing_renews_ends_for_whoever_uses_it() {
+    let api = api();
+    set_client(&api, "acme");
+    let id = connected(&api, &of_ann("acme"), &json!({"access_token": "at-1", "expires_in": 3600}));
+    let credentials = || api.get(&format!("{}/credentials", at(&id)));
+    assert_eq!(body(&credentials())["accessToken"], "at-1");
+    api.world.wait(HOUR);
+    for (wait, expected, reason, actor, attempts) in [
+        (0, "degraded", "grant_rejected", "nobody", 1),
+        // The service waits a minute.
+        (1000, "degraded", "grant_rejected", "nobody", 1),
+        (90_000, "failed", "grant_ended", "user", 2),
+        (HOUR, "failed", "grant_ended", "user", 2),
+    ] {
+        api.world.wait(wait);
+        let response = credentials();
+        assert_eq!((response.status, code(&response).as_str()), (409, "connection_failed"));
+        let now = status(&api, &id);
+        assert_eq!(
+            (&now["state"], &now["reason"]["code"], &now["actor"], &now["attempts"]),
+            (&json!(expected), &json!(reason), &json!(actor), &json!(attempts))
+        );
+    }
+    assert_eq!(body(&api.get(&at(&id)))["active"], false);
+    let events = body(&api.get(&format!("/v1/events?connection={id}")));
+    let types: Vec<&str> = events["rows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["type"].as_str().unwrap())
+        .collect();
+    assert_eq!(types[types.len() - 2..], ["connection.degraded", "connection.failed"]);
+}
+
+#[test]
 fn keys_are_tried() {
     let api = api();
     let id = keyed(&api);
