@@ -64,6 +64,22 @@ export function consoleConnectors(world) {
         { expects: [400] },
       ));
 
+    test("when all of a small catalog is connected, no more connectors are announced", () =>
+      visit("/connectors", async (page) => {
+        const { rows } = (await world.console.caller().send("GET", "/v1/available-connectors?limit=2")).json;
+        await page.route("**/v1/available-connectors?*", (route) =>
+          route.fulfill({ json: { rows, total: 2, pages: 1, page: 1 } }),
+        );
+        await page.route("**/v1/vault/summary", async (route) => {
+          const summary = await (await route.fetch()).json();
+          const platforms = rows.map(({ platform }) => ({ platform, total: 1 }));
+          await route.fulfill({ json: { ...summary, platforms } });
+        });
+        await page.reload();
+        await page.getByRole("list", { name: "Connected" }).getByRole("listitem").nth(1).waitFor();
+        assert.deepEqual(await page.getByRole("heading", { level: 2 }).allInnerTexts(), ["Connected"]);
+      }));
+
     test("a family has a page of its own, with pages and a search", () =>
       visit("/connectors", async (page) => {
         const { googles } = await expectKnown(page);

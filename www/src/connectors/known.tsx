@@ -46,6 +46,7 @@ export function Known({ platforms, page, hrefOf }: { platforms: Platforms; page:
   const connected = used.flatMap(({ platform }) => byName.get(platform) ?? []).slice(0, FIRST);
   const offered = without(enabled.data?.rows ?? [], connected).slice(0, FIRST);
   const counts = new Map(used.map(({ platform, total }) => [platform, counted(total, "connection")]));
+  const rest = without(others, [...connected, ...offered]);
   const hasFirst = page === 1 && connected.length + offered.length + families.length > 0;
   return (
     <div class="known">
@@ -77,9 +78,11 @@ export function Known({ platforms, page, hrefOf }: { platforms: Platforms; page:
           )}
         </>
       )}
-      <Part title={hasFirst || page > 1 ? "More connectors" : "All connectors"}>
-        {() => <CardPages connectors={without(others, [...connected, ...offered])} page={page} hrefOf={hrefOf} />}
-      </Part>
+      {(rest.length > 0 || page > 1) && (
+        <Part title={hasFirst || page > 1 ? "More connectors" : "All connectors"}>
+          {() => <CardPages connectors={rest} page={page} hrefOf={hrefOf} />}
+        </Part>
+      )}
     </div>
   );
 }
