@@ -130,7 +130,10 @@ impl Response {
     #[must_use]
     pub fn file_headers(&self) -> Vec<(&'static str, String)> {
         let has_policy = self.header("content-security-policy").is_some();
-        let adds = |name| has_policy || matches!(name, "server-timing" | "vary" | "x-request-id");
+        let adds = |name| {
+            let of_all = ["server-timing", "strict-transport-security", "vary", "x-request-id"];
+            has_policy || of_all.contains(&name)
+        };
         self.headers.iter().filter(|(name, _)| adds(*name)).cloned().collect()
     }
 

@@ -114,13 +114,14 @@ pub fn document(answers: &Answers) -> Node {
     }
 }
 
-/// The operation that gives this document. It is a file: the Worker does not see the request.
+/// The operation that gives this document: a file of the site, with the headers that every response of the service has.
 fn own_operation() -> Node {
     let text = |description: &str| {
         object! {"description": description, "required": true, "schema": object! {"type": "string"}}
     };
     // Of every file of the site; other answers of the service have no use for them.
     let of_files = |description: &str| object! {"description": description, "schema": object! {"type": "string"}};
+    let of_all = |name: &str| object! {"$ref": format!("#/components/headers/{name}")};
     let headers = object! {
         "content-security-policy": of_files("What pages of the service may load."),
         "cross-origin-opener-policy": of_files("Keeps pages of other origins out of a page's window."),
@@ -130,6 +131,10 @@ fn own_operation() -> Node {
         "etag": text("The entity tag of the document."),
         "cache-control": text("Caches must revalidate before each use."),
         "access-control-allow-origin": text("`*`: pages of every origin may read the document."),
+        "vary": of_all("vary"),
+        "server-timing": of_all("server-timing"),
+        "strict-transport-security": of_all("strict-transport-security"),
+        "x-request-id": of_all("x-request-id"),
     };
     let schema = object! {
         "type": "object",

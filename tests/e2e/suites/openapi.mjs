@@ -195,10 +195,10 @@ export function openapi(world) {
         assert.deepEqual([answer.status, answer.header("content-type")], [200, "application/json"]);
         assert.equal(answer.header("access-control-allow-origin"), "*");
         assert.match(answer.header("x-request-id"), /^[\da-f-]{36}$/);
-        assert.deepEqual(["vary", "server-timing"].map((name) => answer.header(name)), [
-          "x-service-secret, origin",
-          'd1;desc="calls=0 rows_read=0 rows_written=0", kv;desc="reads=0"',
-        ]);
+        assert.deepEqual(
+          ["vary", "server-timing"].map((name) => answer.header(name)),
+          ["x-service-secret, origin", 'd1;desc="calls=0 rows_read=0 rows_written=0", kv;desc="reads=0"'],
+        );
         assert.ok(answer.body.equals(file), "the document is the file");
         description.expect("openapi", answer);
         const head = await send(PATH, { method: "HEAD", headers });
