@@ -347,7 +347,20 @@ impl Model {
             let occasion = if is_asked { Occasion::Asked } else { Occasion::Use };
             return self.renew(process, slot, occasion, client, answer);
         }
-        Ok(if held.is_valid(now) { 200 } else { 409 })
+        if held.is_valid(now) {
+            return Ok(200);
+        }
+        // It has expired, and nothing renews it: whoever uses it finds out.
+        let waits = held.next.is_some_and(|next| now < next);
+        let is_free = held.leased.is_none_or(|until| until <= now);
+        if !waits {
+            process.step(|| {
+                if is_free {
+                    self.fails(slot, Failure::bare(Class::Ended, "grant_rejected"));
+                }
+            })?;
+        }
+        Ok(409)
     }
 
     /// The schedule does what is due.
