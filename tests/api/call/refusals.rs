@@ -300,7 +300,14 @@ fn wrong_messages_of_agents() {
         assert_eq!(response.status, 405, "{method}");
         assert_eq!(response.header("allow"), Some("POST, OPTIONS"));
     }
-    // A tool's wrong arguments are for the agent to read: every fault at once.
+}
+
+/// A tool's wrong arguments are for the agent to read: every fault at once.
+#[test]
+fn wrong_arguments_of_tools() {
+    let api = api();
+    let own = ("x-service-secret", api.key.reveal());
+    let post = |text: &str| with_header(with_body(anonymous("POST", "/mcp"), text), own.0, own.1);
     let call = |name: &str, arguments: Value| {
         let params = json!({"name": name, "arguments": arguments});
         let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
