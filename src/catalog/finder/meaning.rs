@@ -10,7 +10,7 @@ use super::words::stem;
 const FILLERS: &[&str] = &[
     "a", "about", "all", "am", "an", "and", "any", "are", "as", "at", "be", "been", "between", "by", "can", "do",
     "does", "everyone", "for", "from", "had", "has", "have", "her", "his", "how", "i", "if", "in", "into", "is", "it",
-    "its", "just", "like", "me", "my", "near", "need", "not", "of", "off", "on", "or", "our", "out", "please", "so",
+    "its", "just", "me", "my", "near", "need", "not", "of", "off", "on", "or", "our", "out", "please", "so",
     "some", "somebody", "someone", "that", "the", "their", "them", "there", "they", "this", "through", "to", "under",
     "up", "us", "use", "using", "via", "want", "was", "we", "what", "when", "where", "which", "who", "with", "within",
     "would", "you", "your",
@@ -27,25 +27,42 @@ const READING: &[&str] = &[
 /// Verbs of actions that make something, or have something done.
 #[rustfmt::skip]
 const MAKING: &[&str] = &[
-    "add", "append", "ask", "book", "build", "buy", "call", "comment", "convert", "create", "deliver", "deploy", "execute",
-    "extract", "follow", "generate", "geocode", "import", "insert", "invite", "invoke", "join", "launch",
-    "log", "make", "message", "new", "open", "order", "place", "post", "publish", "purchase", "put", "react",
-    "refund", "register", "reply", "request", "retry", "run", "schedule", "send", "share", "star", "start", "submit",
-    "subscribe", "take", "text", "transcribe", "transform", "translate", "trigger", "upload", "write",
+    "accept", "add", "append", "approve", "ask", "authorize", "book", "build", "buy", "call", "charge", "clone",
+    "comment", "commit", "convert", "copy", "create", "deliver", "deploy", "dispatch", "duplicate", "email",
+    "execute", "extract", "follow", "fork", "generate", "geocode", "grant", "import", "initiate", "insert", "install",
+    "invite", "invoke", "issue", "join", "launch", "like", "link", "log", "make", "message", "new", "notify", "open",
+    "order", "pay", "pin", "place", "play", "post", "promote", "provision", "publish", "purchase", "push", "put",
+    "queue", "react", "rebuild", "record", "redeploy", "refresh", "refund", "register", "release", "remind", "reply",
+    "report", "request", "resend", "retry", "review", "run", "save", "schedule", "send", "set", "share", "sign",
+    "star", "start", "submit", "subscribe", "tag", "take", "text", "transcribe", "transform", "translate", "trigger",
+    "tweet", "upload", "upvote", "verify", "vote", "write",
 ];
 
 /// Verbs of actions that change something.
 #[rustfmt::skip]
 const CHANGING: &[&str] = &[
-    "adjust", "assign", "change", "close", "disable", "edit", "enable", "mark", "merge", "modify", "move", "patch",
-    "pause", "put", "rename", "replace", "resume", "set", "stop", "toggle", "turn", "update",
+    "activate", "adjust", "apply", "archive", "assign", "attach", "block", "change", "close", "complete", "confirm",
+    "connect", "deactivate", "decline", "detach", "disable", "edit", "enable", "finish", "hide", "lock", "mark",
+    "merge", "modify", "move", "mute", "patch", "pause", "pin", "promote", "put", "reactivate", "reboot", "recover",
+    "reject", "rename", "renew", "replace", "reset", "resize", "resolve", "restart", "restore", "resume", "revert",
+    "rotate", "scale", "set", "skip", "start", "stop", "suspend", "swap", "sync", "toggle", "transfer", "turn",
+    "unarchive", "unblock", "unlock", "unmute", "unsuspend", "update", "upgrade", "verify",
 ];
 
 /// Verbs of actions that remove something.
 #[rustfmt::skip]
 const REMOVING: &[&str] = &[
-    "archive", "cancel", "clear", "close", "delete", "destroy", "drop", "erase", "remove", "revoke", "trash",
-    "unsubscribe",
+    "archive", "ban", "cancel", "clear", "close", "decline", "delete", "deregister", "destroy", "detach",
+    "disassociate", "disconnect", "drop", "empty", "erase", "kick", "kill", "leave", "purge", "remove", "revoke",
+    "terminate", "trash", "unassign", "unfollow", "uninstall", "unlike", "unlink", "unpin", "unstar", "unsubscribe",
+    "untag", "void",
+];
+
+/// Verbs that are nouns as well, and then name what is to be read: "order status", "call recordings".
+#[rustfmt::skip]
+const NOUNS: &[&str] = &[
+    "book", "call", "charge", "comment", "email", "issue", "link", "message", "open", "order", "place", "post",
+    "record", "release", "report", "request", "review", "schedule", "star", "tag", "text", "tweet", "vote",
 ];
 
 /// Verbs that say little besides: most actions have one of them.
@@ -80,12 +97,23 @@ const ALIKE: &[&[&str]] = &[
 /// Words with others that may say the same in a title. This holds in one direction only.
 #[rustfmt::skip]
 const SAID_AS: &[(&str, &str)] = &[
-    ("email", "message"), ("schedule", "create"), ("launch", "run start create"), ("write", "put create"),
+    ("email", "message"), ("cell", "value range"), ("row", "value"), ("tweet", "post"),
+    ("signature", "envelope sign"), ("sign", "envelope"), ("message", "conversation mail"),
+    ("screenshot", "render capture"), ("done", "transition status"), ("status", "state"), ("forecast", "weather"),
+    ("subscribe", "subscription"), ("subscriber", "member contact"), ("bug", "issue"), ("todo", "task"),
+    ("bill", "invoice"), ("client", "customer"), ("customer", "client"), ("guest", "attendee"),
+    ("attendee", "guest participant"), ("staff", "employee"), ("server", "instance"), ("payment", "charge"),
+    ("chat", "conversation message"), ("movie", "film"), ("film", "movie"), ("news", "article"), ("alarm", "alert"),
+    ("alert", "alarm"), ("price", "quote"), ("profile", "user"), ("train", "arrival departure"),
+];
+
+/// The same for verbs, which are nouns or adjectives elsewhere: "open an issue", but "list open issues".
+#[rustfmt::skip]
+const DONE_AS: &[(&str, &str)] = &[
+    ("schedule", "create"), ("launch", "run start create"), ("write", "put create"),
     ("share", "permission collaboration"), ("move", "transition update"), ("open", "create"), ("make", "create"),
-    ("cell", "value range"), ("row", "value"), ("post", "create"), ("tweet", "post"), ("signature", "envelope sign"),
-    ("sign", "envelope"), ("react", "reaction"), ("toggle", "update"), ("message", "conversation mail"),
-    ("screenshot", "render capture"), ("ask", "chat completion"), ("done", "transition status"), ("status", "state"),
-    ("deploy", "deployment"), ("forecast", "weather"), ("train", "arrival departure"),
+    ("post", "create"), ("react", "reaction"), ("toggle", "update"), ("ask", "chat completion"),
+    ("deploy", "deployment"),
 ];
 
 /// Products, with the platform that they belong to as one word, and what it calls them.
@@ -112,13 +140,33 @@ pub mod deed {
 /// What a verb does; 0 when it is no verb that is known.
 #[must_use]
 pub fn deeds(word: &str) -> u8 {
+    deeds_where(|verbs| verbs.contains(&word))
+}
+
+/// The same for a verb at the beginning of a question, which may be in another form: "creating issues".
+#[must_use]
+pub fn deeds_of_form(word: &str) -> u8 {
+    if !word.ends_with("ing") {
+        return deeds(word);
+    }
+    let stemmed = stem(word);
+    deeds_where(|verbs| verbs.iter().any(|verb| has_stem(verb, &stemmed)))
+}
+
+fn deeds_where(has: impl Fn(&[&str]) -> bool) -> u8 {
     let tables = [
         (READING, deed::READS),
         (MAKING, deed::MAKES),
         (CHANGING, deed::CHANGES),
         (REMOVING, deed::REMOVES),
     ];
-    tables.iter().filter(|(verbs, _)| verbs.contains(&word)).fold(0, |all, (_, bit)| all | bit)
+    tables.iter().filter(|(verbs, _)| has(verbs)).fold(0, |all, (_, bit)| all | bit)
+}
+
+/// Whether a verb is a noun as well.
+#[must_use]
+pub fn is_noun(verb: &str) -> bool {
+    NOUNS.contains(&verb)
 }
 
 /// Whether a word says nothing about an action.
@@ -151,7 +199,7 @@ const AS_PRODUCT: u8 = 14;
 
 /// The stems of other words that may stand for a word, given by its stem, and how well each does, in sixteenths.
 #[must_use]
-pub fn others(stemmed: &str) -> Vec<(String, u8)> {
+pub fn others(stemmed: &str, is_verb: bool) -> Vec<(String, u8)> {
     let is_it = |word: &&str| has_stem(word, stemmed);
     let alike = ALIKE.iter().filter(|words| words.iter().any(is_it));
     let alike = alike.flat_map(|words| words.iter().copied()).map(|word| (word, AS_ALIKE));
@@ -160,9 +208,10 @@ pub fn others(stemmed: &str) -> Vec<(String, u8)> {
         known.flat_map(|(_, others)| others.split(' ')).map(move |word| (word, worth)).collect()
     };
     let said: Vec<(&str, u8)> = of(SAID_AS, AS_SAID);
+    let done: Vec<(&str, u8)> = if is_verb { of(DONE_AS, AS_SAID) } else { Vec::new() };
     let products: Vec<(&str, u8)> = of(PRODUCTS, AS_PRODUCT);
     let mut others: Vec<(String, u8)> = Vec::new();
-    for (word, worth) in alike.chain(said).chain(products) {
+    for (word, worth) in alike.chain(said).chain(done).chain(products) {
         let word = stem(word);
         if word != stemmed && others.iter().all(|(known, _)| *known != word) {
             others.push((word, worth));

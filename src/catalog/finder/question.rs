@@ -1,6 +1,8 @@
 //! What a question looks for: its words, what else may stand for them, and what is to be done.
 
-use super::meaning::{deed, deeds, is_common, is_filler, is_special, others};
+use super::meaning::{
+    deed, deeds, deeds_of_form, is_common, is_filler, is_noun, is_special, others,
+};
 use super::words::{stem, words};
 
 /// The most words of a question that count; the rest says little more.
@@ -38,8 +40,7 @@ impl Question {
     pub fn read(text: &str) -> Self {
         let all = words(text);
         let mut said: Vec<&String> = all.iter().filter(|word| !is_filler(word)).collect();
-        let first = all.iter().find(|word| !is_filler(word) || deeds(word) != 0);
-        let deeds = first.map_or(0, |word| deeds(word));
+        let deeds = to_do(&all);
         if said.is_empty() {
             // Some platforms are called like that.
             said = all.iter().collect();
@@ -53,8 +54,9 @@ impl Question {
         }
         let mut terms: Vec<Term> = kept
             .iter()
-            .map(|(word, stem)| Term {
-                stems: [(stem.clone(), 16)].into_iter().chain(others(stem)).collect(),
+            .enumerate()
+            .map(|(nth, (word, stem))| Term {
+                stems: [(stem.clone(), 16)].into_iter().chain(others(stem, nth == 0)).collect(),
                 is_common: is_common(word),
                 is_special: is_special(stem),
             })
@@ -63,7 +65,7 @@ impl Question {
             let [(one, _), (other, _)] = pair else { continue };
             for joined in [[one.as_str(), other], [other, one]] {
                 let joined = stem(&joined.concat());
-                let others = others(&joined);
+                let others = others(&joined, false);
                 let stems = [(joined, AS_ONE)].into_iter().chain(others);
                 for (stem, worth) in stems {
                     for term in terms.iter_mut().skip(nth).take(2) {
@@ -90,6 +92,15 @@ impl Question {
     }
 }
 
+/// What is to be done, by the verb at the beginning.
+fn to_do(all: &[String]) -> u8 {
+    let mut words = all.iter().skip_while(|word| is_filler(word) && deeds(word) == 0);
+    let Some(verb) = words.next() else { return 0 };
+    // "Message *a* user" does something, "message templates" are looked for.
+    let is_sure = !is_noun(verb) || words.next().is_some_and(|word| is_filler(word));
+    deeds_of_form(verb) | if is_sure { 0 } else { deed::READS }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Question, deed};
@@ -113,10 +124,13 @@ mod tests {
     fn the_verb_says_what_is_to_be_done() {
         for (text, deeds) in [
             ("create github issue", deed::MAKES),
+            ("creating issues on git hub", deed::MAKES),
             ("please delete my file", deed::REMOVES),
             ("who follows me", deed::READS),
             ("stripe balance", 0),
-            ("message template", deed::MAKES),
+            ("like a tweet", deed::MAKES),
+            ("message a user", deed::MAKES),
+            ("message template", deed::MAKES | deed::READS),
         ] {
             assert_eq!(Question::read(text).deeds, deeds, "{text}");
         }
@@ -131,6 +145,9 @@ mod tests {
             assert!(stems.contains(&stem), "{stem}: {stems:?}");
         }
         assert_eq!(question.beginning.as_deref(), Some("em"));
+        let stands_for_create = |text| Question::read(text).stems().any(|stem| stem == "creat");
+        assert!(stands_for_create("open an issue"));
+        assert!(!stands_for_create("list open issues"), "here, it is no verb");
         assert_eq!(Question::read("issues of").beginning, None, "the word before is complete");
     }
 }

@@ -26,7 +26,7 @@ const AHEAD: usize = 4;
 const ENOUGH: u32 = 40;
 /// How many of the words that begin like the last one are looked at, and how well they stand for it, in sixteenths.
 const BEGINNINGS: usize = 8;
-const AS_BEGINNING: u8 = 8;
+const AS_BEGINNING: u8 = 10;
 
 /// What one word of the question adds to a row or a platform, at most.
 #[derive(Debug, Clone, Copy, Default)]
@@ -298,7 +298,7 @@ impl Sums {
             }
         }
         let rarity = u16::from(own.or(other).unwrap_or(self.unknown));
-        let rarity = if term.is_common { rarity.saturating_mul(6) / 16 } else { rarity };
+        let rarity = if term.is_common { rarity.saturating_mul(3) / 16 } else { rarity };
         self.all = self.all.saturating_add(rarity);
         self.settle(&owns, rarity, term);
         Ok(())
@@ -438,16 +438,16 @@ impl Tally {
 /// What a missing word takes away, in 64ths of its rarity.
 const MISSING: i32 = 29;
 /// What an action of a well-known platform has ahead.
-const KNOWN: i32 = POINT * 5 / 2;
+const KNOWN: i32 = POINT * 7 / 2;
 /// What it adds that a platform's whole name was asked for, and what it adds besides for a well-known one.
 const WHOLE_NAME: i32 = POINT * 2;
 const WHOLE_KNOWN_NAME: i32 = POINT * 3 / 4;
 /// What it adds that all words of a title, or of a key, were asked for.
-const WHOLE_TITLE: i32 = POINT * 9 / 16;
+const WHOLE_TITLE: i32 = POINT * 15 / 32;
 const WHOLE_KEY: i32 = POINT;
 /// What it adds that an action does what was asked, and that it reads when the question has no verb.
 const DOES: i32 = POINT * 39 / 16;
-const READS: i32 = POINT * 11 / 16;
+const READS: i32 = POINT * 13 / 16;
 /// What it takes away that an action removes something that nobody asked to remove.
 const REMOVES: i32 = POINT * 5 / 16;
 /// What an action that is rarely meant gets back when it was asked for.

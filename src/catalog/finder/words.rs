@@ -36,7 +36,7 @@ fn singular(word: &str) -> String {
         return format!("{rest}y");
     }
     let is_hissed = ["sses", "xes", "shes", "ches", "zes"].iter().any(|end| word.ends_with(end));
-    let is_own = ["ss", "us", "is"].iter().any(|end| word.ends_with(end));
+    let is_own = ["ss", "us", "is"].iter().any(|end| word.ends_with(end)) || word == "news";
     let rest = if is_hissed { word.strip_suffix("es") } else { word.strip_suffix('s') };
     rest.filter(|_| !is_own && word.len() > 3).unwrap_or(word).to_owned()
 }
@@ -110,10 +110,12 @@ mod tests {
             &["follow", "following", "follower", "followers"],
             &["deploy", "deployment", "deploys"],
             &["status", "status"],
+            &["news", "news"],
         ] {
             let stems: Vec<String> = forms.iter().map(|form| stem(form)).collect();
             assert!(stems.iter().all(|one| *one == stems[0]), "{forms:?}: {stems:?}");
         }
+        assert_ne!(stem("news"), stem("new"));
         for word in ["", "s", "is", "s3", "dns", "über", "名前", "ing", "eed", "ies"] {
             assert!(!stem(word).is_empty() || word.is_empty(), "{word}");
         }

@@ -22,7 +22,7 @@ const PATH: (f32, f32) = (3.0, 6.0);
 const MODEL: (f32, f32) = (3.8, 2.0);
 const DESCRIPTION: (f32, f32) = (3.2, 8.0);
 /// How far the length of a field matters, from 0 to 1.
-const LENGTH: f32 = 0.4;
+const LENGTH: f32 = 0.5;
 /// At this sum of what its fields add, a word has half the weight that it can have.
 const HALF: f32 = 8.0;
 /// The most characters of a description that are read; only its first sentence is.
