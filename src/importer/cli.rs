@@ -37,6 +37,9 @@ pub struct ImportArgs {
     /// A document, or a folder of documents, to import whatever its licence; repeat it for more
     #[arg(long, value_name = "FILE|DIR")]
     also: Vec<PathBuf>,
+    /// A document, or a folder of documents, in place of those about the same platforms; repeat it for more
+    #[arg(long, value_name = "FILE|DIR")]
+    newer: Vec<PathBuf>,
     /// A file that overrides what the documents say [default: catalog.toml, if it exists]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -89,7 +92,8 @@ impl ImportArgs {
         let paths =
             |paths: &[PathBuf]| paths.iter().map(|path| from_where_npm_was_called(path)).collect();
         let (sources, also) = (paths(&self.sources), paths(&self.also));
-        let job = Import { sources, licence, also, providers, overrides };
+        let newer = paths(&self.newer);
+        let job = Import { sources, licence, also, newer, providers, overrides };
         let folder = Folder(self.out.clone());
         let progress = Progress::default();
         let summary = import(&job, &folder, &progress);

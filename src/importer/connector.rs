@@ -138,6 +138,9 @@ impl Draft {
                 self.category.clone_from(category);
             }
             self.status = known.status.unwrap_or(self.status);
+            if let Some(version) = &known.version {
+                self.version.clone_from(version);
+            }
             self.detail = known.complete(self.detail);
             if let Some(logo) = &known.logo {
                 self.logo = Some(logos::path(logo));

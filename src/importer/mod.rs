@@ -74,6 +74,8 @@ pub struct Import {
     pub licence: Wanted,
     /// Files and folders whose documents are taken whatever their licence.
     pub also: Vec<PathBuf>,
+    /// Files and folders whose documents replace those of the same platform.
+    pub newer: Vec<PathBuf>,
     /// What is known of well-known platforms.
     pub providers: Providers,
     /// The operator's overrides.
@@ -126,9 +128,9 @@ pub fn gather(job: &Import, watch: &dyn Watch) -> Result<(Summary, Vec<Platform>
 }
 
 impl Import {
-    /// Finds the files. One that is named twice keeps its first path, so `also` comes first.
+    /// Finds the files. One that is named twice keeps its first path, so `sources` come last.
     fn find(&self) -> Result<Sources> {
-        source::find(&[&self.also, &self.sources].map(Vec::as_slice).concat())
+        source::find(&[&self.newer, &self.also, &self.sources].map(Vec::as_slice).concat())
     }
 
     fn wanted(&self, file: &Path) -> Wanted {
@@ -157,6 +159,7 @@ fn read_all(job: &Import, sources: Sources, watch: &dyn Watch) -> Result<(Summar
         .skipped
         .extend(sources.unreadable.into_iter().map(|(path, why)| (path, Reason::Unreadable(why))));
     let paths: Vec<PathBuf> = sources.files.into_iter().map(|file| file.path).collect();
+    replace_older(&mut outcomes, &paths, &job.newer);
     tell_apart(&mut outcomes);
     drop_copies(&mut outcomes, &paths);
     let mut platforms = name(paths.into_iter().zip(outcomes).collect(), job, &mut summary)?;
@@ -339,6 +342,31 @@ fn finish(platforms: &mut [Platform]) -> Result<()> {
         platform.aliases.retain(|alias| !names.contains(alias) && taken.insert(alias.clone()));
     }
     Ok(())
+}
+
+/// Leaves out each document whose platform would have the name of a newer document's. That takes over how it is named, so
+/// that no name changes.
+fn replace_older(outcomes: &mut [Outcome], paths: &[PathBuf], newer: &[PathBuf]) {
+    let is_newer = |path: &Path| newer.iter().any(|newer| path.starts_with(newer));
+    let (new, mut old): (Vec<_>, Vec<_>) =
+        outcomes.iter_mut().zip(paths).partition(|(_, path)| is_newer(path));
+    old.retain(|(outcome, _)| outcome.naming().is_some());
+    if new.is_empty() {
+        return;
+    }
+    let namings: Vec<&Naming> = old.iter().filter_map(|(outcome, _)| outcome.naming()).collect();
+    let names = clash::names(&namings);
+    let mut by_name: HashMap<String, &mut Outcome> =
+        names.into_iter().zip(old.into_iter().map(|(outcome, _)| outcome)).collect();
+    for (outcome, path) in new {
+        if let Outcome::Rows { naming, .. } = outcome
+            && let Some(older) = by_name.remove(&naming.plain())
+            && let Some(former) = older.naming()
+        {
+            naming.clone_from(former);
+            *older = Outcome::Nothing(Reason::Replaced(path.clone()));
+        }
+    }
 }
 
 /// Adds the content's hash to documents that would otherwise have the same naming.

@@ -13,6 +13,8 @@ pub enum Reason {
     Licence(Option<String>),
     /// It says the same as this document.
     Duplicate(PathBuf),
+    /// This newer document is about the same platform.
+    Replaced(PathBuf),
     /// It is a part of this document.
     Part(PathBuf),
     /// It is not a document, or a faulty or unsupported one.
@@ -29,6 +31,7 @@ impl Reason {
             Self::Licence(_) => "licence not open",
             Self::Part(_) => "part of a document",
             Self::Duplicate(_) => "says the same as another document",
+            Self::Replaced(_) => "replaced by a newer document",
             Self::Refused(Refusal::NotOpenApi) => "not an OpenAPI document",
             Self::Refused(Refusal::Dialect(_)) => "version of OpenAPI not supported",
             Self::Refused(Refusal::Broken(_)) => "broken",
@@ -53,6 +56,7 @@ impl Reason {
             Self::Licence(Some(licence)) => format!("{path}: licence not open: {licence}"),
             Self::Licence(None) => format!("{path}: states no licence"),
             Self::Duplicate(first) => format!("{path}: says the same as {}", first.display()),
+            Self::Replaced(newer) => format!("{path}: replaced by {}", newer.display()),
             Self::Part(of) => format!("{path}: part of {}", of.display()),
             Self::Refused(Refusal::NotOpenApi) => {
                 format!("{path}: not an OpenAPI document: it has no `openapi` or `swagger` field")

@@ -103,6 +103,45 @@ fn what_is_named_by_also_is_taken_whatever_its_licence() {
     assert_eq!(names(&[&closed], &[&good]), all);
 }
 
+/// The newer document has the name of the older one, whatever else is imported, and equal operations keep their keys.
+#[test]
+fn a_newer_document_takes_the_place_of_an_older_one() {
+    let folder = folder("newer");
+    let write = |name: &str, info: &str, paths: &str| {
+        let server = "servers: [{url: 'https://api.acme.com'}]";
+        let text = format!("openapi: 3.0.0\ninfo: {{{info}}}\n{server}\npaths: {{{paths}}}\n");
+        fs::write(folder.join(name), text).unwrap();
+        folder.join(name)
+    };
+    let get = |id: &str| format!("get: {{operationId: {id}, summary: Get it}}");
+    let provider = "version: '9', license: {name: MIT}, x-providerName: acme.com";
+    let a =
+        write("a.yaml", &format!("title: Acme, {provider}"), &format!("/a: {{{}}}", get("getA")));
+    let paths = format!("/a: {{{}}}, /b: {{{}}}", get("getA"), get("getB"));
+    let newer = write("b.yaml", "title: B, version: '1', license: {name: MIT}", &paths);
+    let c = format!("title: C, {provider}, x-serviceName: mail");
+    let c = write("c.yaml", &c, &format!("/c: {{{}}}", get("getC")));
+    // By its title, this one is something else.
+    let d =
+        write("d.yaml", &format!("title: Other, {provider}"), &format!("/d: {{{}}}", get("getD")));
+    for sources in [vec![folder.clone()], vec![a.clone(), newer.clone(), c.clone(), d.clone()]] {
+        let job = Import { sources, newer: vec![newer.clone()], ..Import::default() };
+        let (summary, platforms) = gather(&job, &Silent).unwrap();
+        assert_eq!(platforms_of(&platforms), ["acme", "acme-mail", "acme-other"]);
+        let acme = platforms.iter().find(|one| one.connector.platform == "acme").unwrap();
+        let keys: Vec<&str> = acme.actions.iter().map(|action| action.key.as_str()).collect();
+        assert_eq!(keys, ["getA", "getB"]);
+        assert_eq!(summary.skipped, [(a.clone(), Reason::Replaced(newer.clone()))]);
+    }
+    // One that cannot be taken replaces nothing.
+    fs::write(&newer, "openapi: 3.0.0\ninfo: {title: B, version: 1}\npaths: 5\n").unwrap();
+    let job = Import { sources: vec![folder], newer: vec![newer.clone()], ..Import::default() };
+    let (summary, platforms) = gather(&job, &Silent).unwrap();
+    assert_eq!(platforms_of(&platforms), ["acme", "acme-mail", "acme-other"]);
+    let skipped: Vec<_> = summary.skipped.iter().map(|(path, _)| path).collect();
+    assert_eq!(skipped, [&newer]);
+}
+
 #[test]
 #[rustfmt::skip] // a case a line
 fn names_do_not_depend_on_the_licence_option() {

@@ -10,6 +10,7 @@ use crate::catalog::detail::{
     Request, Scope, Server, TokenAuth, TokenBody, client_id, urls, variables,
 };
 use crate::catalog::model::Status;
+use crate::importer::connector::MAX_VERSION;
 use crate::importer::server::{self, Found};
 use crate::importer::{auth, category, image, platform, text};
 use crate::oauth::{authorization, revocation, token};
@@ -33,6 +34,7 @@ pub struct Entry {
     category: Option<String>,
     logo: Option<String>,
     status: Option<Status>,
+    version: Option<String>,
     #[serde(default)]
     documents: Vec<String>,
     documentation: Option<String>,
@@ -132,6 +134,7 @@ impl Entry {
             category,
             logo,
             status,
+            version,
             documents,
             servers,
             documentation,
@@ -146,6 +149,7 @@ impl Entry {
             ("name", Some(&name), text::MAX_NAME),
             ("description", description.as_ref(), text::MAX_DESCRIPTION),
             ("category", category.as_ref(), category::MAX_CHARS),
+            ("version", version.as_ref(), MAX_VERSION),
         ] {
             if text.is_some_and(|text| !text::is_line(text, max)) {
                 fault(format!("`{what}` must be one line of 1 to {max} characters"));
@@ -219,7 +223,7 @@ impl Entry {
             verify,
             account,
         };
-        Provider { name, description, category, logo, status, documents, detail }
+        Provider { name, description, category, logo, status, version, documents, detail }
     }
 }
 

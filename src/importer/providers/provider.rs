@@ -17,6 +17,8 @@ pub struct Provider {
     pub logo: Option<String>,
     /// How mature it is, where its document says otherwise.
     pub status: Option<Status>,
+    /// The API's version, where its document states another one: that of the document.
+    pub version: Option<String>,
     /// The names that the documents about the platform give it; the first that is imported becomes this platform.
     pub documents: Vec<String>,
     /// How users connect, and where the API is.
