@@ -13,6 +13,7 @@ use clap::{Args, ValueEnum};
 use super::export::{Sample, export};
 use super::folder::Folder;
 use super::licence::Wanted;
+use super::oauth_list::OAuthList;
 use super::overrides::Overrides;
 use super::providers::Providers;
 use super::report::{Reason, Summary, counted};
@@ -40,6 +41,10 @@ pub struct ImportArgs {
     /// A document, or a folder of documents, in place of those about the same platforms; repeat it for more
     #[arg(long, value_name = "FILE|DIR")]
     newer: Vec<PathBuf>,
+    /// A list of how users connect, for platforms about which neither their document nor the file of `--providers` says it:
+    /// config/oauth.json of the npm package grant
+    #[arg(long, value_name = "FILE")]
+    oauth_list: Option<PathBuf>,
     /// A file that overrides what the documents say [default: catalog.toml, if it exists]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -93,7 +98,9 @@ impl ImportArgs {
             |paths: &[PathBuf]| paths.iter().map(|path| from_where_npm_was_called(path)).collect();
         let (sources, also) = (paths(&self.sources), paths(&self.also));
         let newer = paths(&self.newer);
-        let job = Import { sources, licence, also, newer, providers, overrides };
+        let list = self.oauth_list.as_deref().map(from_where_npm_was_called);
+        let oauth_list = list.as_deref().map(OAuthList::read).transpose()?.unwrap_or_default();
+        let job = Import { sources, licence, also, newer, oauth_list, providers, overrides };
         let folder = Folder(self.out.clone());
         let progress = Progress::default();
         let summary = import(&job, &folder, &progress);

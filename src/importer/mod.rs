@@ -4,7 +4,7 @@
 //! holds only what the catalog is made from.
 //! [`connector`] and [`action`] make the rows, [`auth`] and [`server`] what a connector's detail shows, `detail` what an
 //! action's does. Then [`platform`] names the platforms and [`name`] says what people call them, [`providers`] adds what is
-//! known of the well-known ones, [`overrides`] applies the operator's `catalog.toml`, and [`folder`] writes the result.
+//! known of the well-known ones, [`oauth_list`] how users connect to some others, [`overrides`] applies the operator's `catalog.toml`, and [`folder`] writes the result.
 //! [`report`] describes the outcome. [`check`] reads a folder back, [`find`] searches it, [`show`] prints a platform,
 //! [`export`] all of them, and [`diff`] compares two.
 
@@ -27,6 +27,7 @@ pub mod image;
 pub mod licence;
 mod markup;
 pub mod name;
+pub mod oauth_list;
 pub mod overrides;
 mod parallel;
 pub mod parts;
@@ -54,6 +55,7 @@ use document::{Document, Info};
 use folder::Folder;
 use licence::Wanted;
 use name::{Names, Said};
+use oauth_list::OAuthList;
 use overrides::{Override, Overrides};
 use platform::Naming;
 use providers::Providers;
@@ -76,6 +78,8 @@ pub struct Import {
     pub also: Vec<PathBuf>,
     /// Files and folders whose documents replace those of the same platform.
     pub newer: Vec<PathBuf>,
+    /// A list of how users connect, for platforms whose documents do not say it.
+    pub oauth_list: OAuthList,
     /// What is known of well-known platforms.
     pub providers: Providers,
     /// The operator's overrides.
@@ -193,14 +197,20 @@ fn name(
     let mut platforms = Vec::new();
     let mut closed_wishes = Vec::new();
     let mut alone = Vec::new();
+    let mut listed = Vec::new();
     for (path, outcome) in outcomes {
         let ((names, wishes), shown) =
             if outcome.naming().is_some() { pairs.next() } else { None }.unwrap_or_default();
         match outcome {
-            Outcome::Rows { draft, warnings, .. } => {
+            Outcome::Rows { mut draft, warnings, .. } => {
                 summary.warnings.extend(
                     warnings.iter().map(|warning| format!("{}: {warning}", path.display())),
                 );
+                if let Some(own) = names.first().filter(|name| !providers.0.contains_key(*name))
+                    && job.oauth_list.complete(own, &mut draft.detail)
+                {
+                    listed.push(own.clone());
+                }
                 let platform = platform(*draft, names, shown, providers, &wishes);
                 let refused = server::refused(&platform.detail.servers);
                 summary.warnings.extend(refused.map(|why| format!("{}: {why}", path.display())));
@@ -228,6 +238,7 @@ fn name(
     }
     summary.actions = platforms.iter().map(|platform| platform.actions.len()).sum();
     let absent: Vec<String> = absent.into_iter().map(|wishes| wishes.platform.clone()).collect();
+    note(summary, "users connect as the list says, to", &listed);
     note(
         summary,
         "entries of catalog.toml left aside, as their licence is not open",

@@ -1,0 +1,177 @@
+//! Authorization servers by platform, from the list of the npm package `grant` (MIT): its file `config/oauth.json`.
+//!
+//! It says where users are sent and where codes are exchanged, and what stands between scopes. It comes after a platform's
+//! own document and before `providers.toml`. Names alone would mislead, since a platform may be called like another one, or
+//! a document may be somebody else's: the addresses must belong together, too.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use serde::Deserialize;
+
+use super::auth;
+use super::server::{self, Found};
+use crate::catalog::detail::{
+    AuthMethod, ConnectorDetail, Field, Grant, Kind, OAuth2, urls, variables,
+};
+
+/// The id of such a method, which says where it comes from.
+const ID: &str = "npm-grant";
+
+/// How users connect, by the name of the platform in letters and digits.
+#[derive(Debug, Clone, Default)]
+pub struct OAuthList(BTreeMap<String, OAuth2>);
+
+/// An entry of the file.
+#[derive(Deserialize)]
+struct Entry {
+    authorize_url: String,
+    access_url: String,
+    oauth: u8,
+    scope_delimiter: Option<String>,
+}
+
+impl OAuthList {
+    /// Reads the file.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is not such a list.
+    pub fn read(path: &Path) -> Result<Self> {
+        let text = std::fs::read_to_string(path)
+            .with_context(|| format!("cannot read {}", path.display()))?;
+        Self::parse(&text).with_context(|| path.display().to_string())
+    }
+
+    /// Reads the content of the file.
+    ///
+    /// # Errors
+    /// When it is not such a list.
+    pub fn parse(text: &str) -> Result<Self> {
+        let entries: BTreeMap<String, Entry> = serde_json::from_str(text)?;
+        // Some speak OAuth 1.0a only.
+        let entries = entries.into_iter().filter(|(_, entry)| entry.oauth == 2);
+        Ok(Self(entries.map(|(name, entry)| (letters(&name), entry.oauth2())).collect()))
+    }
+
+    /// Adds how users connect to a platform. Returns whether it did: not when the document says how, by whatever method, and
+    /// not when the list has no such platform, or its addresses have another owner than the platform's.
+    pub fn complete(&self, platform: &str, detail: &mut ConnectorDetail) -> bool {
+        let Some(known) = self.0.get(&letters(platform)) else { return false };
+        if !detail.auth_methods.is_empty() {
+            return false;
+        }
+        let servers = detail.servers.iter().filter_map(|server| owner(&server.url));
+        let servers: BTreeSet<&str> = servers.collect();
+        let kind = Kind::OAuth2(Box::new(known.clone()));
+        if !urls(&kind).all(|url| owner(url).is_some_and(|owner| servers.contains(owner))) {
+            return false;
+        }
+        let fields =
+            auth::fields(&kind, None, &Found { fields: fields(detail), ..Found::default() });
+        detail.auth_methods.push(AuthMethod { id: ID.to_owned(), kind, fields });
+        true
+    }
+}
+
+impl Entry {
+    fn oauth2(self) -> OAuth2 {
+        // `https://[subdomain].example.com`
+        let url = |url: String| url.replace('[', "{").replace(']', "}");
+        let (authorize, token) = (url(self.authorize_url), url(self.access_url));
+        let usual = OAuth2::usual(Grant::AuthorizationCode, Some(authorize), token);
+        // Where the list says nothing, RFC 6749 does: a space.
+        let scope_separator = self.scope_delimiter.unwrap_or_else(|| usual.scope_separator.clone());
+        OAuth2 { scope_separator, ..usual }
+    }
+}
+
+/// The fields of the variables of a platform's servers.
+fn fields(detail: &ConnectorDetail) -> Vec<Field> {
+    let names: BTreeSet<&str> =
+        detail.servers.iter().flat_map(|server| variables(&server.url)).collect();
+    names.into_iter().map(|name| Field::required(name, &server::label(name))).collect()
+}
+
+/// A name in letters and digits: the list writes `_` where platforms have `-`.
+fn letters(name: &str) -> String {
+    name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
+}
+
+/// The domain of a URL that somebody registered: `example.com` of `https://{tenant}.api.example.com/v1`.
+fn owner(url: &str) -> Option<&str> {
+    let (_, rest) = url.split_once("://")?;
+    let host = rest.split(['/', ':', '?']).next()?;
+    let host = host.rsplit_once('}').map_or(host, |(_, host)| host.trim_start_matches('.'));
+    psl::domain_str(host)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{OAuthList, owner};
+    use crate::catalog::detail::{AuthMethod, ConnectorDetail, Kind, Server};
+
+    const LIST: &str = r#"{
+        "acme_works": {"authorize_url": "https://login.acme.com/authorize", "access_url": "https://login.acme.com/token",
+            "oauth": 2, "scope_delimiter": ","},
+        "shop": {"authorize_url": "https://[subdomain].shop.io/a", "access_url": "https://[subdomain].shop.io/t", "oauth": 2},
+        "old": {"request_url": "https://old.com/r", "authorize_url": "https://old.com/a", "access_url": "https://old.com/t",
+            "oauth": 1}
+    }"#;
+
+    fn detail(server: &str, methods: Vec<AuthMethod>) -> ConnectorDetail {
+        let servers = vec![Server { url: server.to_owned(), description: None }];
+        ConnectorDetail { auth_methods: methods, servers, ..ConnectorDetail::default() }
+    }
+
+    fn method(id: &str, kind: Kind) -> AuthMethod {
+        AuthMethod { id: id.to_owned(), kind, fields: Vec::new() }
+    }
+
+    #[test]
+    fn a_platform_gets_what_its_document_does_not_say() {
+        let list = OAuthList::parse(LIST).unwrap();
+        let mut acme = detail("https://api.acme.com/v1", vec![]);
+        assert!(list.complete("acme-works", &mut acme));
+        let [method] = &acme.auth_methods[..] else { panic!("{acme:?}") };
+        assert_eq!((method.id.as_str(), method.fields.len()), ("npm-grant", 0));
+        let oauth = method.oauth2().unwrap();
+        assert_eq!(oauth.authorization_url.as_deref(), Some("https://login.acme.com/authorize"));
+        assert_eq!(oauth.token_url, "https://login.acme.com/token");
+        assert_eq!(oauth.scope_separator, ",");
+    }
+
+    #[test]
+    fn variables_are_fields() {
+        let list = OAuthList::parse(LIST).unwrap();
+        let mut shop = detail("https://{subdomain}.shop.io/{version}", vec![]);
+        assert!(list.complete("shop", &mut shop));
+        let [method] = &shop.auth_methods[..] else { panic!("{shop:?}") };
+        let fields: Vec<&str> = method.fields.iter().map(|field| field.name.as_str()).collect();
+        assert_eq!(fields, ["subdomain", "version"]);
+        let oauth = method.oauth2().unwrap();
+        assert_eq!(oauth.token_url, "https://{subdomain}.shop.io/t");
+        assert_eq!(oauth.scope_separator, " ");
+    }
+
+    #[test]
+    fn nothing_is_taken_that_may_be_somebody_elses() {
+        let list = OAuthList::parse(LIST).unwrap();
+        let token = Kind::Bearer { prefix: "Bearer".to_owned() };
+        for (platform, server, methods) in [
+            ("other", "https://api.acme.com", vec![]),
+            ("acme-works", "https://acme-works.rapidapi.com", vec![]),
+            ("acme-works", "https://{host}/v1", vec![]),
+            ("acme-works", "https://api.acme.com", vec![method("own", token)]),
+            ("old", "https://old.com", vec![]),
+        ] {
+            let mut given = detail(server, methods);
+            let before = given.clone();
+            assert!(!list.complete(platform, &mut given), "{platform} {server}");
+            assert_eq!(given, before);
+        }
+        assert!(!list.complete("acme-works", &mut ConnectorDetail::default()), "no server");
+        assert!(OAuthList::parse("[]").is_err());
+        assert_eq!(owner("https://{tenant}.api.acme.co.uk:8443/v1"), Some("acme.co.uk"));
+    }
+}
