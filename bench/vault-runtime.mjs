@@ -7,8 +7,7 @@ import { root } from "../scripts/lib/paths.mjs";
 const wrangler = createRequire(import.meta.url).resolve("wrangler");
 const { convertV4MiniflareOptions, Miniflare, Response } = createRequire(wrangler)("miniflare");
 
-// What wrangler.toml names: it decides where in the folder a database lies.
-const DATABASE = "00000000-0000-0000-0000-000000000000";
+// What wrangler.toml names: it decides where in the folder the store lies.
 const NAMESPACE = "00000000000000000000000000000000";
 
 /**
@@ -32,7 +31,9 @@ const counting = (database, cost) => ({
 async function run(request, env) {
   const [cost, sent] = [{ calls: 0, rows_read: 0, rows_written: 0 }, []];
   const keep = async (messages) => sent.push(...messages.map(({ body }) => body));
-  const own = { ...env, VAULT: counting(env.VAULT, cost), WORK: { sendBatch: keep } };
+  const isVault = (name) => /^VAULT(_\\d+)?$/.test(name);
+  const counted = Object.entries(env).map(([name, value]) => [name, isVault(name) ? counting(value, cost) : value]);
+  const own = { ...Object.fromEntries(counted), WORK: { sendBatch: keep } };
   const body = await request.text();
   const retry = () => { throw new Error("the message was not done"); };
   if (body) await worker.queue({ messages: [{ body, ack() {}, retry }] }, own);
@@ -60,9 +61,10 @@ export class Vault {
   #runtime;
   #address;
   #secret;
+  #binding;
 
-  /** `platforms`: what answers for other services, which nobody asks otherwise. */
-  static async open(state, compatibilityDate, secret, platforms) {
+  /** `databases`: their ids by binding; `binding`: that of the key's; `platforms`: what answers for all other services. */
+  static async open({ state, databases, binding, secret }, compatibilityDate, platforms) {
     const vault = new Vault();
     const build = join(root, "build");
     vault.#runtime = new Miniflare(
@@ -74,7 +76,7 @@ export class Vault {
         ],
         modulesRoot: build,
         compatibilityDate,
-        d1Databases: { VAULT: DATABASE },
+        d1Databases: databases,
         kvNamespaces: { CATALOG: NAMESPACE },
         bindings: { VAULT_KEYS: `bench:${Buffer.alloc(32, 1).toString("base64")}` },
         outboundService: (request) => platforms(request, Response),
@@ -83,6 +85,7 @@ export class Vault {
       }),
     );
     vault.#secret = secret;
+    vault.#binding = binding;
     vault.#address = await vault.#runtime.unsafeGetDirectURL();
     return vault;
   }
@@ -99,13 +102,14 @@ export class Vault {
     return { status: 200, ms: performance.now() - start, ...(await answer.json()) };
   }
 
-  /** Runs a statement on the database. */
+  /** Runs a statement on the key's database: tells how many rows it changed. */
   async sql(sql, ...values) {
-    const database = await this.#runtime.getD1Database("VAULT");
-    return database
+    const database = await this.#runtime.getD1Database(this.#binding);
+    const { meta } = await database
       .prepare(sql)
       .bind(...values)
       .run();
+    return meta.changes;
   }
 
   /** Sends a request: its status, body, link, cost in D1, and milliseconds. */
