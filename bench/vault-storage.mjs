@@ -8,8 +8,6 @@ import { task } from "../scripts/lib/status.mjs";
 
 /** The account whose vault it is. */
 export const ACCOUNT = "bench";
-/** How many connections the account in each other database has. */
-const FILLED = 1000;
 
 /** A project of its own in a folder, for the commands that write its wrangler.toml. */
 function project(folder) {
@@ -61,8 +59,8 @@ export async function storage(program, size, shards = 1) {
         }
         await operator("migrate", "--local");
         await operator("catalog", "publish", "--local");
-        // An account goes where there is most room: ours comes last.
-        for (let nth = 1; nth < shards; nth += 1) await seed(`${ACCOUNT}-${nth}`, FILLED);
+        // An account goes where there is most room: ours comes last, and has the most connections.
+        for (let nth = 1; nth < shards; nth += 1) await seed(`${ACCOUNT}-${nth}`, Math.ceil(size / 2));
         await seed(ACCOUNT, size);
         const own = await key(ACCOUNT);
         const all = JSON.parse(await operator("shards", "list", "--json"));
