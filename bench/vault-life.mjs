@@ -103,7 +103,7 @@ export async function life(vault, measure, { rounds, size, shards }) {
       mostWritten: 0,
     },
     [`a minute, ${IN_PLACE} renewals`]: {
-      ...(await measure(rounds, () => run(IN_PLACE, 0), 25 * shards + 18 * IN_PLACE)),
+      ...(await measure(rounds, () => run(IN_PLACE, 0), 25 * shards + 19 * IN_PLACE)),
       mostCalls: 3 * shards + 1 + 2 * IN_PLACE,
       isOfAll: true,
       mostWritten: 5 * IN_PLACE,
@@ -143,7 +143,7 @@ export async function life(vault, measure, { rounds, size, shards }) {
     return vault.run();
   };
   results["a minute, one delivery"] = {
-    ...(await measure(rounds, late, 25 * shards + 15)),
+    ...(await measure(rounds, late, 25 * shards + 20)),
     mostCalls: 3 * shards + 2,
     isOfAll: true,
     mostWritten: 4,
