@@ -10,17 +10,27 @@ use crate::catalog::action::stored::{Encoding, Parameter, Place, RequestBody};
 use crate::media::{FORM, MULTIPART, essence, is_json};
 use crate::percent::encode;
 
+const JSON: &str = "application/json";
+/// Bytes of no known type (RFC 2046, section 4.5.1).
+const BYTES: &str = "application/octet-stream";
+
 /// The body and its media type. Else the member that can't be written, and why.
 pub(super) fn in_body(
     body: &RequestBody<Value>,
     raw: &serde_json::value::RawValue,
     boundary: &str,
 ) -> Result<(String, Vec<u8>), (String, String)> {
-    let preferred = body.content_types.first().map_or("application/json", String::as_str);
+    let preferred = body.content_types.first().map_or(JSON, String::as_str);
     let essence = essence(preferred);
-    if is_json(&essence) || essence == "*/*" {
-        let media = if essence == "*/*" { "application/json" } else { preferred };
-        return Ok((media.to_owned(), raw.get().into()));
+    let is_text = raw.get().starts_with('"');
+    let (preferred, essence) = match essence.as_str() {
+        // A string is the body itself, such as a file of any type.
+        "*/*" if is_text => (BYTES, BYTES.to_owned()),
+        "*/*" => (JSON, JSON.to_owned()),
+        _ => (preferred, essence),
+    };
+    if is_json(&essence) {
+        return Ok((preferred.to_owned(), raw.get().into()));
     }
     let value: Value = serde_json::from_str(raw.get()).unwrap_or_default();
     match (essence.as_str(), &value) {

@@ -193,7 +193,12 @@ fn bodies_are_written_as_their_media_type_says() {
         of(json!(["application/vnd.api+json; v=1"]), none.clone(), "[]"),
         ok("application/vnd.api+json; v=1", "[]")
     );
-    assert_eq!(of(json!(["*/*"]), none.clone(), "1"), ok("application/json", "1"));
+    let any = json!(["*/*"]);
+    assert_eq!(of(any.clone(), none.clone(), "1"), ok("application/json", "1"));
+    let file = "application/octet-stream";
+    assert_eq!(of(any.clone(), json!({"type": "string"}), r#""a\n\"b\"""#), ok(file, "a\n\"b\""));
+    let binary = json!({"type": "string", "format": "binary"});
+    assert_eq!(of(any, binary, "\"aGk=\""), ok(file, "hi"));
     let form = "application/x-www-form-urlencoded";
     assert_eq!(
         of(json!([form]), none.clone(), r#"{"a b":"c&d","l":[1,2],"o":{"x":1}}"#),
