@@ -36,7 +36,7 @@ export class Prism {
 
   /** Takes a document. Its platform is at `/p` and its number. */
   async add(nth, api) {
-    this.#operations[nth] = await getHttpOperationsFromSpec(structuredClone(api));
+    this.#operations[nth] = await getHttpOperationsFromSpec(readable(structuredClone(api)));
   }
 
   /** What was found wrong with each request since the last call. */
@@ -70,6 +70,33 @@ export class Prism {
     this.http.closeAllConnections();
     return new Promise((done) => this.http.close(done));
   }
+}
+
+/**
+ * The same document, written so that Prism reads it as OpenAPI says. Of the media types that fit a body, Prism takes the first
+ * one, not the most specific. It does not know that query parameters of the style `form` are exploded by default.
+ */
+function readable(api) {
+  const sort = (holder) => {
+    const all = Object.entries(holder?.content ?? {});
+    const isRange = ([media]) => media.includes("*");
+    if (all.some(isRange))
+      holder.content = Object.fromEntries([...all.filter((one) => !isRange(one)), ...all.filter(isRange)]);
+  };
+  const explode = (parameters) => {
+    for (const one of parameters ?? [])
+      if (one.in === "query" && (one.style ?? "form") === "form") one.explode ??= true;
+  };
+  explode(Object.values(api.components?.parameters ?? {}));
+  for (const shared of Object.values(api.components?.requestBodies ?? {})) sort(shared);
+  for (const item of Object.values(api.paths ?? {})) {
+    explode(item.parameters);
+    for (const operation of Object.values(item)) {
+      explode(operation?.parameters);
+      sort(operation?.requestBody);
+    }
+  }
+  return api;
 }
 
 function body(type, bytes) {

@@ -62,7 +62,7 @@ const isText = (type = "") => !/json|form-urlencoded|form-data/.test(type) && ty
 const all = (list, fits) => list.length > 0 && list.every(fits);
 
 /** Why the service and Prism disagree on an input: `answer` is the service's, `found` what Prism finds wrong. */
-export function reasonOfAnswer(document, action, { valid, answer, found = [] }) {
+export function reasonOfAnswer(document, action, { input, valid, answer, found = [] }) {
   const [mediaType] = action.requestBody?.contentTypes ?? [];
   const refusals = (answer.json?.errors ?? []).map(({ detail }) => detail);
   if (answer.status !== 200) {
@@ -81,9 +81,31 @@ export function reasonOfAnswer(document, action, { valid, answer, found = [] }) 
     return "Prism reads one of the parts with the same name";
   if (isText(mediaType) && all(plain, (text) => text.startsWith("body")))
     return "a media type that is text or bytes takes a string, whatever its schema";
+  if (
+    /form-urlencoded/.test(mediaType) &&
+    isEmpty(input.body) &&
+    all(plain, (text) => text === " Body parameter is required")
+  )
+    return "a form without members is an empty body, which Prism takes for none";
+  if (
+    all(plain, (text) =>
+      isNested(action, input, /^query\.([^.]+)\.(\S+) .* must be (?:object|array)$/.exec(text) ?? []),
+    )
+  )
+    return "OpenAPI leaves open how lists and objects stand in an exploded object: they are written as JSON";
   if (isAmbiguous(document, action)) return "Prism takes it for another operation, whose path is the same";
   if (JSON.stringify(action.input).includes(LEFT_OUT)) return "a part of the schema is left out for its size";
   return undefined;
+}
+
+/** Whether a form has no members but empty lists. */
+const isEmpty = (form) => form && Object.values(form).every((value) => Array.isArray(value) && value.length === 0);
+
+/** Whether a member of an exploded object in the query is itself a list or an object. Prism writes names in lower case. */
+function isNested(action, input, [, name, member] = []) {
+  const isNamed = (one) => one.in === "query" && one.name.toLowerCase() === name && one.style === "form" && one.explode;
+  const given = input.query?.[action.parameters.find(isNamed)?.name];
+  return typeof given === "object" && !Array.isArray(given) && typeof given?.[member] === "object";
 }
 
 const TYPES = {

@@ -81,7 +81,7 @@ async function one({ result, name, prism, run, document, action, input, random }
   const [found] = prism.take();
   result.valid += 1;
   const differs = (valid, sent, said, faults) => {
-    const why = reasonOfAnswer(document, action, { valid, answer: said, found: faults });
+    const why = reasonOfAnswer(document, action, { input: sent, valid, answer: said, found: faults });
     const { status, text } = said;
     result.differences.push({ name, valid, why, status, said: text.slice(0, 500), found: faults, input: sent });
   };
