@@ -107,7 +107,11 @@ export function discard(answer) {
 
 /** All headers of a message: a line `name:value` each. */
 export function lines(message) {
-  return Array.from(message.headers, ([name, value]) => `${name}:${value}`).join("\n");
+  let text = "";
+  message.headers.forEach((value, name) => {
+    text += `${name}:${value}\n`;
+  });
+  return text;
 }
 
 /** The bytes of the body of a request or a response; null when it has more than `most`, the rest of which is not read. */
@@ -127,6 +131,21 @@ export async function bytes(message, most) {
     at += chunk.length;
   }
   return whole;
+}
+
+/**
+ * What a database answers to statements, a JSON array of `[sql, ...parameters]`, in one transaction: a line for each, of the rows
+ * read, the rows written, the size of the database, and the rows as JSON. With `since`, they run in a session that begins there,
+ * and its bookmark is the first line.
+ */
+export async function batch(database, statements, since) {
+  const session = since === undefined ? database : database.withSession(since);
+  const bound = JSON.parse(statements).map(([sql, ...parameters]) => session.prepare(sql).bind(...parameters));
+  const answers = (await session.batch(bound)).map(({ results, meta }) => {
+    const { rows_read: read = 0, rows_written: written = 0, size_after: size = 0 } = meta ?? {};
+    return `${read} ${written} ${size} ${JSON.stringify(results)}`;
+  });
+  return (since === undefined ? answers : [session.getBookmark() ?? "", ...answers]).join("\n");
 }
 
 /** Sends messages to the queue, which hands them over after so many seconds; false when the deployment has none. */

@@ -62,6 +62,14 @@ extern "C" {
         deadline_ms: u32,
         most: u32,
     ) -> Result<Promise, JsValue>;
+    /// A promise of what a database answers to statements, a JSON array: a line for each, after one with the bookmark of the
+    /// session that begins at `since`.
+    #[wasm_bindgen(catch)]
+    pub fn batch(
+        database: &JsValue,
+        statements: &str,
+        since: Option<&str>,
+    ) -> Result<Promise, JsValue>;
     /// A promise of whether there is a queue, which then has the messages and hands them over after so many seconds.
     #[wasm_bindgen(catch)]
     pub fn enqueue(env: &JsValue, messages: &Array, seconds: u32) -> Result<Promise, JsValue>;

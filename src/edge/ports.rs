@@ -6,16 +6,17 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use js_sys::futures::{JsFuture, future_to_promise};
-use js_sys::{Array, ArrayBuffer, JSON, Promise, Reflect, Uint8Array};
-use serde::{Deserialize, Serialize};
+use js_sys::{Array, ArrayBuffer, Promise, Reflect, Uint8Array};
+use serde::ser::SerializeSeq;
+use serde::{Deserialize, Serialize, Serializer};
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
 use worker::Env;
-use worker::worker_sys::types::{D1Database, D1DatabaseSession, D1PreparedStatement};
 
 use super::buffer::Buffer;
 use super::{Context, http};
 use crate::access::Shard;
+use crate::json;
 use crate::ports::{
     Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Later,
     MAX_ANSWER, Outgoing, Param, Patterns, Payload, Queue, Random, RateLimit, ResultSet,
@@ -120,8 +121,8 @@ impl Db for EdgePorts<'_> {
     }
 
     async fn batch(&self, statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
-        let sets = batch(self.env, self.shard, &statements).await;
-        sets.map_err(|error| StorageError::of_d1(&describe(&error)))
+        let answer = batch(self.env, self.shard, &statements, None).await;
+        answer.map(|(sets, _)| sets).map_err(|error| StorageError::of_d1(&describe(&error)))
     }
 
     async fn batch_since(
@@ -129,7 +130,7 @@ impl Db for EdgePorts<'_> {
         statements: Vec<Statement>,
         since: &str,
     ) -> Result<(Vec<ResultSet>, Option<String>), StorageError> {
-        let answer = batch_since(self.env, self.shard, &statements, since).await;
+        let answer = batch(self.env, self.shard, &statements, Some(since)).await;
         answer.map_err(|error| StorageError::of_d1(&describe(&error)))
     }
 }
@@ -138,7 +139,7 @@ impl Later for EdgePorts<'_> {
     fn later(&self, statement: Statement) {
         let (env, shard) = (self.env.clone(), self.shard);
         let work = future_to_promise(async move {
-            if let Err(error) = batch(&env, shard, &[statement]).await {
+            if let Err(error) = batch(&env, shard, &[statement], None).await {
                 worker::console_error!("D1, after the response: {}", describe(&error));
             }
             Ok(JsValue::UNDEFINED)
@@ -149,72 +150,49 @@ impl Later for EdgePorts<'_> {
     }
 }
 
+/// Runs statements in one transaction; in a session if `since` says from when on, whose bookmark is then returned.
 async fn batch(
     env: &Env,
     shard: Shard,
     statements: &[Statement],
-) -> Result<Vec<ResultSet>, JsValue> {
-    let database: D1Database = binding(env, &shard.binding())?.unchecked_into();
-    let prepared = bound(statements, |sql| database.prepare(sql))?;
-    result_sets(database.batch(prepared)?).await
-}
-
-async fn batch_since(
-    env: &Env,
-    shard: Shard,
-    statements: &[Statement],
-    since: &str,
+    since: Option<&str>,
 ) -> Result<(Vec<ResultSet>, Option<String>), JsValue> {
-    let database: D1Database = binding(env, &shard.binding())?.unchecked_into();
-    let session: D1DatabaseSession = database.with_session(Some(since))?;
-    let prepared = bound(statements, |sql| session.session_prepare(sql))?;
-    let sets = result_sets(session.session_batch(prepared)?).await?;
-    Ok((sets, session.get_bookmark()?))
+    let database = binding(env, &shard.binding())?;
+    let statements: Vec<Bound<'_>> = statements.iter().map(Bound).collect();
+    let answer = http::batch(&database, &json::text(&statements), since)?;
+    let answer = JsFuture::from(answer).await?.as_string().unwrap_or_default();
+    let mut lines = answer.split('\n');
+    let bookmark = since.and_then(|_| lines.next()).filter(|bookmark| !bookmark.is_empty());
+    let bookmark = bookmark.map(str::to_owned);
+    Ok((lines.filter(|line| !line.is_empty()).map(result_set).collect(), bookmark))
 }
 
-/// Statements with their parameters.
-fn bound(
-    statements: &[Statement],
-    prepare: impl Fn(&str) -> Result<D1PreparedStatement, JsValue>,
-) -> Result<Array, JsValue> {
-    let prepared = Array::new();
-    for statement in statements {
-        let params: Array = statement.params.iter().map(to_js).collect();
-        prepared.push(prepare(&statement.sql)?.bind(params)?.as_ref());
-    }
-    Ok(prepared)
-}
+/// A statement as a list: its SQL and its parameters.
+struct Bound<'a>(&'a Statement);
 
-async fn result_sets(batch: Promise) -> Result<Vec<ResultSet>, JsValue> {
-    let results: Array = JsFuture::from(batch).await?.dyn_into()?;
-    results.iter().map(|result| result_set(&result)).collect()
-}
-
-fn to_js(param: &Param) -> JsValue {
-    match param {
-        // D1 accepts only JavaScript numbers; the port promises that every integer fits one.
-        #[expect(clippy::cast_precision_loss, reason = "below 2^53 by the port's contract")]
-        Param::Integer(value) => JsValue::from_f64(*value as f64),
-        Param::Text(text) => JsValue::from_str(text),
-        Param::Null => JsValue::NULL,
+impl Serialize for Bound<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Statement { sql, params } = self.0;
+        let mut list = serializer.serialize_seq(None)?;
+        list.serialize_element(sql)?;
+        for param in params {
+            match param {
+                Param::Integer(number) => list.serialize_element(number)?,
+                Param::Text(text) => list.serialize_element(text)?,
+                Param::Null => list.serialize_element(&())?,
+            }
+        }
+        list.end()
     }
 }
 
-/// What D1 says about a statement.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Meta {
-    rows_read: u64,
-    rows_written: u64,
-    size_after: u64,
-}
-
-fn result_set(result: &JsValue) -> Result<ResultSet, JsValue> {
-    let rows = Reflect::get(result, &"results".into())?;
-    let meta = Reflect::get(result, &"meta".into())?;
-    let Meta { rows_read, rows_written, size_after } =
-        serde_wasm_bindgen::from_value(meta).unwrap_or_default();
-    Ok(ResultSet { json: JSON::stringify(&rows)?.into(), rows_read, rows_written, size_after })
+/// What D1 answers to a statement: three numbers and the rows, with a space after each number.
+fn result_set(line: &str) -> ResultSet {
+    let mut parts = line.splitn(4, ' ');
+    let mut number = || parts.next().and_then(|text| text.parse().ok()).unwrap_or_default();
+    let (rows_read, rows_written, size_after) = (number(), number(), number());
+    let json = parts.next().unwrap_or_default().to_owned();
+    ResultSet { json, rows_read, rows_written, size_after }
 }
 
 /// The messages of a thrown value and of its cause. Never panics, whatever was thrown.
