@@ -142,6 +142,14 @@ describe("accounts in three databases", { timeout: 600_000 }, () => {
     const { secret } = keys.one;
     const from = secret.length > 46 ? Number(secret.slice(8, 10)) : 0;
     const to = from === 2 ? 1 : from + 1;
+    await state.use(({ vault }) =>
+      vault
+        .prepare(
+          `INSERT INTO oauth_clients (account, environment, platform, client_id, scopes, authorization_parameters, variables,
+             created_at, updated_at) VALUES ('one', 'test', 'petstore-swagger', 'an id', '[]', '{}', '{}', 1, 1)`,
+        )
+        .run(),
+    );
     const answered = new Set();
     let [refused, isOver] = [0, false];
     const writer = async (name) => {
@@ -175,6 +183,11 @@ describe("accounts in three databases", { timeout: 600_000 }, () => {
     assert.equal(found[to].accounts, 2);
     assert.equal(found[to].connections, total + 2);
     assert.match(await operator("keys", "list"), /rotate/);
+    const clients = JSON.parse(await operator("clients", "list", "--json"));
+    assert.deepEqual(
+      clients.map(({ account, platform, clientId }) => [account, platform, clientId]),
+      [["one", "petstore-swagger", "an id"]],
+    );
     const made = await createKey("one");
     assert.equal(made.secret.slice(8, 10), `0${to}`);
     assert.equal((await server.send("/v1/whoami", { secret: made.secret })).status, 200);

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use anyhow::Result;
 use clap::Args;
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::{base, url};
@@ -11,7 +12,7 @@ use crate::api::connect::redirect_uri;
 use crate::connect::client::OauthClient;
 use crate::operator::keys::arguments::account;
 use crate::operator::place::Place;
-use crate::operator::shards::Shards;
+use crate::operator::shards::{STAYS, Shards};
 use crate::operator::sql::Text;
 
 /// `clients list`
@@ -40,19 +41,42 @@ fn shown(client: &OauthClient, redirect_uri: &str) -> serde_json::Result<Map<Str
     Ok(shown)
 }
 
+/// A client, and whether its account is being moved here.
+#[derive(Deserialize)]
+struct Found {
+    #[serde(flatten)]
+    client: OauthClient,
+    arrives: u8,
+}
+
+/// The clients of all databases, or of one account, each once: of an account that has moved without its old copy, of one
+/// that is being moved as they are where it is served.
+fn all(shards: &Shards, account: Option<&str>) -> Result<Vec<OauthClient>> {
+    let only = account.map(|name| format!(" AND account = {}", Text(name)));
+    let sql = format!(
+        "SELECT *, account IN (SELECT account FROM account_moves WHERE step = 'arriving') AS arrives FROM oauth_clients WHERE {STAYS}{}",
+        only.unwrap_or_default()
+    );
+    Ok(once(shards.rows(&sql)?))
+}
+
+fn once(mut found: Vec<Found>) -> Vec<OauthClient> {
+    let place = |client: &OauthClient| {
+        let OauthClient { account, environment, platform, .. } = client;
+        (account.clone(), environment.as_str(), platform.clone())
+    };
+    found.sort_by_cached_key(|found| (place(&found.client), found.arrives));
+    let mut clients: Vec<OauthClient> = found.into_iter().map(|found| found.client).collect();
+    clients.dedup_by_key(|client| place(client));
+    clients
+}
+
 /// Runs `clients list`.
 ///
 /// # Errors
 /// Whatever stopped it, in words for the operator.
 pub fn list(args: &List) -> Result<()> {
-    let only = args.account.as_ref().map(|name| format!(" WHERE account = {}", Text(name)));
-    let sql = format!("SELECT * FROM oauth_clients{}", only.unwrap_or_default());
-    let mut clients: Vec<OauthClient> = Shards::open(&args.place)?.rows(&sql)?;
-    let place = |client: &OauthClient| {
-        let OauthClient { account, environment, platform, .. } = client;
-        (account.clone(), environment.as_str(), platform.clone())
-    };
-    clients.sort_by_cached_key(place);
+    let clients = all(&Shards::open(&args.place)?, args.account.as_deref())?;
     let redirect_uri = redirect_uri(base(args.url.as_ref(), &args.place));
     if args.json {
         let shown: serde_json::Result<Vec<_>> =
@@ -135,6 +159,19 @@ github                        test  none    any               an id
 redirect URI  http://localhost:8787/connect/callback
 ";
         assert_eq!(table(&clients, uri), expected);
+        let found = |client: &OauthClient, id: &str, arrives| Found {
+            client: OauthClient { client_id: id.into(), ..client.clone() },
+            arrives,
+        };
+        let [first, second, third] = &clients;
+        let copies = vec![
+            found(first, "old", 1),
+            found(third, "c", 1),
+            found(second, "b", 0),
+            found(first, "a", 0),
+        ];
+        let ids: Vec<String> = once(copies).into_iter().map(|client| client.client_id).collect();
+        assert_eq!(ids, ["a", "b", "c"]);
         let [client, ..] = &clients;
         let shown = Value::Object(shown(client, uri).unwrap());
         assert_eq!(

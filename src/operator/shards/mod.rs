@@ -76,6 +76,9 @@ struct Room {
 /// The accounts of a database, without those that are being moved here or have left: whoever has a key, a connection or an OAuth client.
 const ACCOUNTS: &str = "SELECT account FROM api_keys UNION SELECT account FROM connection_counts UNION SELECT account FROM oauth_clients EXCEPT SELECT account FROM account_moves WHERE step IN ('left', 'arriving')";
 
+/// The condition on rows with an `account` that are not of an old copy, whose account is in another database now.
+pub const STAYS: &str = "account NOT IN (SELECT account FROM account_moves WHERE step = 'left')";
+
 /// The number of the database in which an account lives or is to live: the one that has it, or else the smallest one, of
 /// equal ones that with the fewest accounts. Returns `None` when each has `full` bytes, so that there is no room for a new
 /// account.

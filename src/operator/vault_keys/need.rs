@@ -1,11 +1,14 @@
 //! Which keys the sealed rows need (`migrations/0006_connecting.sql`, `0009_webhooks.sql`).
+//!
+//! The old copy of an account that has moved needs none: nobody opens it any more. The new copy of one that is being moved
+//! counts, since its database can't tell whether the account has left the other one.
 
 use std::collections::BTreeMap;
 
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
-use crate::operator::shards::Shards;
+use crate::operator::shards::{STAYS, Shards};
 use crate::operator::when::Moment;
 
 /// How many rows a key has sealed, by what they hold.
@@ -80,7 +83,7 @@ fn count(now: Moment) -> String {
     ]
     .map(|(table, and)| {
         format!(
-            "SELECT '{table}' AS kind, sealed_key, count(*) AS rows FROM {table} WHERE sealed IS NOT NULL{and} GROUP BY sealed_key"
+            "SELECT '{table}' AS kind, sealed_key, count(*) AS rows FROM {table} WHERE sealed IS NOT NULL AND {STAYS}{and} GROUP BY sealed_key"
         )
     })
     .join(" UNION ALL ")
@@ -119,7 +122,12 @@ mod tests {
             include_str!("../../../migrations/0005_state_reason.sql"),
             include_str!("../../../migrations/0006_connecting.sql"),
             include_str!("../../../migrations/0007_events.sql"),
+            include_str!("../../../migrations/0008_upkeep.sql"),
             include_str!("../../../migrations/0009_webhooks.sql"),
+            include_str!("../../../migrations/0010_calls.sql"),
+            include_str!("../../../migrations/0011_deliveries_by_state.sql"),
+            include_str!("../../../migrations/0012_attempts_listed.sql"),
+            include_str!("../../../migrations/0013_moves.sql"),
         ] {
             db.execute_batch(migration).unwrap();
         }
@@ -153,24 +161,37 @@ mod tests {
         ] {
             db.execute_batch(&sql).unwrap();
         }
-        let sql = count(Moment::from_millis(10));
-        let mut statement = db.prepare(&sql).unwrap();
-        let rows = statement
-            .query_map([], |row| {
-                Ok(Row {
-                    kind: row.get(0)?,
-                    sealed_key: row.get(1)?,
-                    rows: row.get::<_, u32>(2)?.into(),
+        let needs = || {
+            let mut statement = db.prepare(&count(Moment::from_millis(10))).unwrap();
+            let rows = statement
+                .query_map([], |row| {
+                    Ok(Row {
+                        kind: row.get(0)?,
+                        sealed_key: row.get(1)?,
+                        rows: row.get::<_, u32>(2)?.into(),
+                    })
                 })
-            })
-            .unwrap();
-        let needs = sum(rows.map(Result::unwrap).collect());
+                .unwrap();
+            sum(rows.map(Result::unwrap).collect())
+        };
         let expected = [
             ("new", Need { connections: 1, attempts: 1, ..Need::default() }),
             ("old", Need { connections: 2, oauth_clients: 1, ..Need::default() }),
             ("older", Need { revocations: 1, webhooks: 1, ..Need::default() }),
         ];
-        assert_eq!(needs, expected.map(|(id, need)| (id.to_owned(), need)).into());
-        assert_eq!(needs.values().map(Need::rows).collect::<Vec<_>>(), [2, 3, 2]);
+        let expected: Needs = expected.map(|(id, need)| (id.to_owned(), need)).into();
+        assert_eq!(needs(), expected);
+        assert_eq!(needs().values().map(Need::rows).collect::<Vec<_>>(), [2, 3, 2]);
+
+        let moves = |step: &str, left_at: &str| {
+            let sql = format!(
+                "INSERT OR REPLACE INTO account_moves (account, step, other, began_at, left_at) VALUES ('acme', '{step}', 1, 1, {left_at})"
+            );
+            db.execute_batch(&sql).unwrap();
+        };
+        moves("arriving", "NULL");
+        assert_eq!(needs(), expected);
+        moves("left", "2");
+        assert_eq!(needs(), Needs::new());
     }
 }
