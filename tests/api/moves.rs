@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use connector_vault::access::Shard;
 use connector_vault::access::caller::shard_of;
 use connector_vault::api::schedule;
-use connector_vault::operator::shards::moving::{Move, Moved, Side, clean, row_of};
+use connector_vault::operator::shards::moving::{Move, Moved, Phase, Side, clean, row_of};
 use connector_vault::operator::shards::tables::tables;
 use connector_vault::ports::{Db as _, Statement};
 use connector_vault::terms::{Environment, Scope};
@@ -79,7 +79,7 @@ impl Side for In<'_> {
 /// Rows that are looked up by their keys, and pages after the first one, are found by an index over the key: an account
 /// with N pages must not be gone through N times.
 fn look(world: &World, sql: &str) {
-    let looks_up = sql.starts_with("DELETE FROM") || sql.contains("json_each");
+    let looks_up = sql.starts_with("DELETE FROM") || sql.contains("json_each('");
     let is_next = sql.contains("UNION ALL SELECT * FROM");
     if !(looks_up || is_next) || sql.contains("_moves)") || sql.starts_with("DELETE FROM forwards")
     {
@@ -114,9 +114,12 @@ fn with<T>(
 fn moved(api: &Api) -> Moved {
     with(api, (*HOME, other()), &Calls::quiet(), |step| {
         let mut told = Vec::new();
-        let moved = step.run(|done, all| told.push((done, all))).unwrap();
+        let moved = step.run(|phase, done, all| told.push((phase, done, all))).unwrap();
         // The keys come last, while the account is fenced.
-        assert!(told.is_sorted() && told.iter().all(|(done, all)| done < all), "{told:?}");
+        assert!(told.is_sorted() && told.iter().all(|(_, done, all)| done < all), "{told:?}");
+        let (copied, compared) =
+            told.split_at(told.iter().take_while(|(phase, ..)| *phase == Phase::Copy).count());
+        assert_eq!(copied.last().map(|last| last.1), compared.last().map(|last| last.1));
         moved
     })
 }
@@ -124,6 +127,20 @@ fn moved(api: &Api) -> Moved {
 fn clean_up(api: &Api, shard: Shard) -> bool {
     let calls = Calls::quiet();
     clean(&In { api, shard, calls: &calls }, "acme", false).unwrap()
+}
+
+/// Changes the account's copy in the target as a fault of a disk or of the command itself would: triggers don't see it.
+fn damage(api: &Api, sql: &str) -> usize {
+    let writing = |what: &str| {
+        let sql = format!("UPDATE account_moves SET writing = {what} WHERE account = 'acme'");
+        api.world.here().execute(&sql, []).unwrap()
+    };
+    api.world.within(other(), || {
+        let is_moving = writing("''") == 1;
+        let changed = if is_moving { api.world.here().execute(sql, []).unwrap() } else { 0 };
+        writing("NULL");
+        changed
+    })
 }
 
 /// An account with something in every table, and others in both databases.
@@ -244,21 +261,121 @@ fn large_accounts_move_page_by_page() {
     // Each connection writes an event, and each event a delivery to the webhook, if it is of the webhook's environment.
     let sql = "
         INSERT INTO connections (id, account, environment, active, platform, platform_version, label, identity, identity_folded, identity_type, description, state, tags, version, created_at, written_by)
-        WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 1799)
+        WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 4299)
         SELECT printf('%08x-0000-4000-8000-%012x', i * 2654435761 % 4294967296, i), 'acme', iif(i % 3, 'test', 'live'), 1, 'alpha', 'v1', 'default',
           'user-' || i, 'user-' || i, 'user', 'What it does.', 'operational', '[\"x\"]', 1, 1700000000000 + i / 7, 'seed'
         FROM n";
-    assert_eq!(api.world.database.execute(sql, []).unwrap(), 1800);
+    assert_eq!(api.world.database.execute(sql, []).unwrap(), 4300);
     let count =
         |table: &str| api.world.texts(&format!("SELECT '' || count(*) FROM {table}"))[0].clone();
     assert!(["connections", "events", "deliveries"].iter().all(|table| count(table).len() == 4));
     let before = rows_of(&api, *HOME);
+    // A row of a page that is neither the first nor the last.
+    let damaged = "UPDATE connections SET name = 'x', name_folded = 'x' WHERE account = 'acme' AND id LIKE '80%' AND identity = (SELECT max(identity) FROM connections WHERE account = 'acme' AND id LIKE '80%')";
+    let error = format!("{:#}", move_damaged(&api, damaged).unwrap_err());
+    assert!(error.starts_with("the row [\"") && error.contains(",\"80"), "{error}");
+    with(&api, (*HOME, other()), &Calls::quiet(), |step| step.undo()).unwrap();
     moved(&api);
     assert_eq!(rows_of(&api, other()), before);
     api.world.wait(DAY_MS + 1);
     assert!(clean_up(&api, *HOME));
     let dump = api.world.within(*HOME, || api.world.dump());
     assert!(dump.iter().all(|row| !row.contains("'acme'") || row.starts_with("forwards: ")));
+}
+
+/// A move during which one row of the copy is damaged, once, as soon as it is there.
+fn move_damaged(api: &Api, sql: &str) -> Result<Moved> {
+    let is_done = Cell::new(false);
+    let meanwhile = || is_done.set(is_done.get() || damage(api, sql) > 0);
+    let calls = Calls { made: Cell::new(0), dies: None, meanwhile: Box::new(meanwhile) };
+    let moved = with(api, (*HOME, other()), &calls, |step| step.run(|_, _, _| {}));
+    drop(calls);
+    assert!(is_done.get(), "{sql}");
+    moved
+}
+
+#[test]
+fn a_row_that_is_damaged_in_the_copy_is_named_and_nothing_is_switched() {
+    let api = api();
+    let hook = api.world.texts("SELECT id FROM webhooks WHERE account = 'acme'").concat();
+    let event = api.world.texts("SELECT '' || min(id) FROM events WHERE account = 'acme'").concat();
+    let bob = api.world.texts("SELECT id FROM connections WHERE identity = 'bob'").concat();
+    let ann = api.world.texts("SELECT id FROM connections WHERE identity = 'ann'").concat();
+    let eve = api.world.texts("SELECT id FROM connections WHERE identity = 'eve'").concat();
+    let attempt = api.world.texts("SELECT max(id) FROM connect_attempts").concat();
+    let of_bob = json!(["test", bob]).to_string();
+    let shifted =
+        format!("id = {event} + (SELECT event_shift FROM account_moves WHERE account = 'acme')");
+    for (sql, table, key) in [
+        // Changed.
+        (format!("UPDATE connections SET description = 'Another.' WHERE id = '{bob}'"), "connections", of_bob.clone()),
+        ("UPDATE webhooks SET url = 'https://evil.example/in' WHERE account = 'acme'".into(), "webhooks", json!(["test", hook]).to_string()),
+        ("UPDATE oauth_clients SET client_id = 'x' WHERE account = 'acme' AND platform = 'revoked'".into(), "oauth_clients", json!(["test", "revoked"]).to_string()),
+        ("UPDATE credentials SET sealed = sealed || 'x' WHERE account = 'acme'".into(), "credentials", json!(["test", ann]).to_string()),
+        (format!("UPDATE connect_attempts SET identity = 'eve' WHERE id = '{attempt}'"), "connect_attempts", json!([attempt]).to_string()),
+        (format!("UPDATE events SET reason = '{{}}' WHERE {shifted}"), "events", format!("[\"test\",{event}]")),
+        // Gone.
+        (format!("DELETE FROM connections WHERE id = '{bob}'"), "connections", of_bob.clone()),
+        (format!("DELETE FROM events WHERE {shifted}"), "events", format!("[\"test\",{event}]")),
+        // What is derived from a row.
+        (format!("DELETE FROM connection_tags WHERE id = '{bob}' AND tag = 'x'"), "connections", of_bob.clone()),
+        (format!("UPDATE connection_tags SET seq = seq + 1 WHERE id = '{bob}' AND tag = 'y'"), "connections", of_bob),
+        // Too many.
+        (format!("INSERT INTO credentials (account, environment, connection_id, auth_method, type, sealed, version, renewable, revocable, scopes, missing_scopes, written_by) SELECT account, environment, '{bob}', auth_method, type, sealed, version, 0, 0, scopes, missing_scopes, written_by FROM credentials WHERE account = 'acme'"), "credentials", json!(["test", bob]).to_string()),
+    ] {
+        let error = format!("{:#}", move_damaged(&api, &sql).unwrap_err());
+        assert_eq!(error, format!("the row {key} of {table} is not the same in both databases, so nothing was switched: undo the move"), "{sql}");
+        // Not when it is repeated either; the account is served and changed where it was.
+        let again = with(&api, (*HOME, other()), &Calls::quiet(), |step| step.run(|_, _, _| {}));
+        assert_eq!(format!("{:#}", again.unwrap_err()), error, "{sql}");
+        assert_eq!(total(&api), json!(4));
+        let tags = json!({"tags": [format!("t{}", sql.len())]}).to_string();
+        let request = api.request("PATCH", &format!("{CONNECTIONS}/{eve}"));
+        assert_eq!(api.send(&with_body(request, &tags)).status, 200);
+        with(&api, (*HOME, other()), &Calls::quiet(), |step| step.undo()).unwrap();
+    }
+    // Counters are no rows of their own, but they must add up.
+    let counter =
+        "UPDATE connection_counts SET n = n + 1 WHERE account = 'acme' AND dimension = 'all'";
+    let error = format!("{:#}", move_damaged(&api, counter).unwrap_err());
+    assert!(error.starts_with("the databases do not have as many rows: "), "{error}");
+    api.world.wait(5_001);
+    with(&api, (*HOME, other()), &Calls::quiet(), |step| step.undo()).unwrap();
+    // And then it moves.
+    let before = rows_of(&api, *HOME);
+    moved(&api);
+    assert_eq!(rows_of(&api, other()), before);
+}
+
+#[test]
+fn only_the_command_can_change_the_copy() {
+    let api = api();
+    let refused = Cell::new(0);
+    let meanwhile = || {
+        api.world.within(other(), || {
+            // Not once it has arrived.
+            if api.world.texts("SELECT step FROM account_moves WHERE account = 'acme'").is_empty() {
+                return;
+            }
+            for sql in [
+                "UPDATE connections SET description = 'Another.' WHERE account = 'acme'",
+                "DELETE FROM credentials WHERE account = 'acme'",
+                "UPDATE events SET reason = '{}' WHERE account = 'acme'",
+            ] {
+                match api.world.here().execute(sql, []) {
+                    Ok(changed) => assert_eq!(changed, 0, "{sql}"),
+                    Err(error) => {
+                        assert!(error.to_string().contains("being moved"), "{error}");
+                        refused.set(refused.get() + 1);
+                    }
+                }
+            }
+        });
+    };
+    let calls = Calls { made: Cell::new(0), dies: None, meanwhile: Box::new(meanwhile) };
+    with(&api, (*HOME, other()), &calls, |step| step.run(|_, _, _| {}).unwrap());
+    drop(calls);
+    assert!(refused.get() > 10, "{}", refused.get());
 }
 
 #[test]
@@ -298,7 +415,7 @@ fn the_old_copy_stays_for_a_day_and_the_keys_for_ever() {
     assert_eq!(total(&api), json!(4));
     // And back again, which is another move.
     let (seen, next) = events(&api, "");
-    with(&api, (other(), *HOME), &Calls::quiet(), |step| step.run(|_, _| {}).unwrap());
+    with(&api, (other(), *HOME), &Calls::quiet(), |step| step.run(|_, _, _| {}).unwrap());
     assert_eq!(total(&api), json!(4));
     api.create(&minimal("new"));
     assert_eq!(events(&api, &next).0.len(), 1);
@@ -314,7 +431,7 @@ fn a_move_may_be_killed_at_every_step_and_is_resumed_or_undone() {
         let api = api();
         let expected = rows_of(&api, *HOME);
         let calls = Calls { made: Cell::new(0), dies: Some(dies), meanwhile: Box::new(|| ()) };
-        let result = with(&api, (*HOME, other()), &calls, |step| step.run(|_, _| {}));
+        let result = with(&api, (*HOME, other()), &calls, |step| step.run(|_, _, _| {}));
         if result.is_ok() {
             last = dies.0;
             break;
@@ -332,7 +449,7 @@ fn a_move_may_be_killed_at_every_step_and_is_resumed_or_undone() {
         };
         let quiet = Calls::quiet();
         if resumes {
-            with(&api, (*HOME, other()), &quiet, |step| step.run(|_, _| {}).unwrap());
+            with(&api, (*HOME, other()), &quiet, |step| step.run(|_, _, _| {}).unwrap());
             assert!(has_left(), "{dies:?}");
         } else {
             let left = has_left();
@@ -409,7 +526,7 @@ fn an_account_is_used_while_it_moves() {
         read_events();
     };
     let calls = Calls { made: Cell::new(0), dies: None, meanwhile: Box::new(meanwhile) };
-    with(&api, (*HOME, other()), &calls, |step| step.run(|_, _| {}).unwrap());
+    with(&api, (*HOME, other()), &calls, |step| step.run(|_, _, _| {}).unwrap());
     drop(calls);
     let (refused, created) = (refused.get(), created.get());
     assert!(refused > 0 && created > 5, "{refused} refused, {created} created");

@@ -1,11 +1,13 @@
 //! `shards move` and `shards clean`: accounts that move from one database to another.
 
+use std::time::Duration;
+
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use indicatif::{HumanCount, HumanDuration};
 use serde::Deserialize;
 
-use super::moving::{self, Move, row_of};
+use super::moving::{self, Move, Phase, row_of};
 use super::{ACCOUNTS, Shards};
 use crate::access::Shard;
 use crate::api::room::FULL;
@@ -79,23 +81,61 @@ pub fn move_account(args: &MoveArgs) -> Result<()> {
     if row_of(target, account)?.is_none() && row_of(source, account)?.is_none() {
         check_room(&shards, source, target, account)?;
     }
-    let mut progress = None;
-    let moved =
-        step.run(|done, all| progress.get_or_insert_with(|| Progress::new(done, all)).done(done));
-    let took = progress.map(|progress| progress.end()).unwrap_or_default();
+    let mut told = Told::default();
+    let moved = step.run(|phase, done, all| told.tell(phase, done, all));
+    let [copying, comparing] = told.end();
     let moved = moved?;
     eprintln!(
-        "The account {account} is in {} now, with {} rows; {} were copied in {}.",
+        "The account {account} is in {} now, with {} rows; {} were copied in {}, and all compared in {}.",
         target.shard.binding(),
         HumanCount(moved.total),
         HumanCount(moved.rows),
-        HumanDuration(took)
+        HumanDuration(copying),
+        HumanDuration(comparing)
     );
     eprintln!(
         "Its keys go on working. `npm run keys -- list` says which to rotate, so that they are as fast as before."
     );
     eprintln!("The old copy stays for a day; then remove it: npm run shards -- clean");
     Ok(())
+}
+
+/// What the operator is told of each phase.
+#[derive(Default)]
+struct Told {
+    now: Option<(Phase, Progress)>,
+    took: [Duration; 2],
+}
+
+impl Told {
+    fn tell(&mut self, phase: Phase, done: u64, all: u64) {
+        if self.now.as_ref().is_none_or(|(now, _)| *now != phase) {
+            self.stop();
+            eprintln!(
+                "{} rows",
+                match phase {
+                    Phase::Copy => "Copying",
+                    Phase::Compare => "Comparing all",
+                }
+            );
+            self.now = Some((phase, Progress::new(done, all)));
+        }
+        if let Some((_, progress)) = &mut self.now {
+            progress.done(done);
+        }
+    }
+
+    fn stop(&mut self) {
+        let Some((phase, progress)) = self.now.take() else { return };
+        let [copying, comparing] = &mut self.took;
+        *(if phase == Phase::Copy { copying } else { comparing }) = progress.end();
+    }
+
+    /// How long copying and comparing took.
+    fn end(mut self) -> [Duration; 2] {
+        self.stop();
+        self.took
+    }
 }
 
 /// The database that the account is in, or that it has left for the target without having arrived.

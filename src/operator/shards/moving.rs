@@ -5,20 +5,25 @@
 //! |---|---|---|
 //! | 1. copy | `copying`: changes are noted | `arriving`: nobody acts there; pages of rows come, each read back |
 //! | 2. catch up | noted changes are read, later forgotten | they are applied, and read back |
-//! | 3. fence | `fenced`: changes are refused, for 5 seconds at most | the last changes come; rows are counted |
-//! | 4. switch | `left`, if the fence still stands; names of secrets lead to the target | |
-//! | 5. arrive | | its row goes: the account is served here |
+//! | 3. compare | every row is read again, but those noted as changed | every row is read again |
+//! | 4. fence | `fenced`: changes are refused, for 5 seconds at most | the last changes come; rows are counted |
+//! | 5. switch | `left`, if the fence still stands; names of secrets lead to the target | |
+//! | 6. arrive | | its row goes: the account is served here |
 //!
-//! Each step is one transaction of one database, and can be repeated. Whoever is interrupted between 4 and 5 blocks nobody:
+//! So at the switch every row is known to be the same on both sides: whatever changes after its comparison is noted, and
+//! read back when it is applied; and triggers keep everybody but this command from changing the copy.
+//!
+//! Each step is one transaction of one database, and can be repeated. Whoever is interrupted between 5 and 6 blocks nobody:
 //! the first request that follows a forwarding row ends the arrival too.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::tables::{Copied, Number, TABLES, Table, columns, count, counted, one, rows};
+use super::tables::{Copied, Number, Seen, TABLES, Table, columns, count, counted, one, rows};
 use crate::operator::sql::Text;
 
 /// How long changes are refused, in milliseconds.
@@ -27,6 +32,8 @@ const FENCE_MS: u64 = 5_000;
 const KEPT_MS: u64 = 24 * 60 * 60 * 1000;
 /// How many rows are read at once.
 const PAGE: usize = 500;
+/// How many rows are compared at once.
+const COMPARED: usize = 2_000;
 /// How many noted changes may be left when the fence is put up.
 const FEW: usize = 50;
 /// How often noted changes are caught up with before the command gives up.
@@ -66,6 +73,15 @@ pub struct Row {
     pub left_for: Option<u64>,
 }
 
+/// What a move does with row after row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Phase {
+    /// It copies them.
+    Copy,
+    /// It compares both copies.
+    Compare,
+}
+
 /// How a move went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Moved {
@@ -99,17 +115,18 @@ pub struct Move<'a, S, T> {
 }
 
 impl<S: Side, T: Side> Move<'_, S, T> {
-    /// Moves the account, or goes on where it was interrupted. Tells before the first page and after
-    /// each one how many rows are copied, and of how many.
+    /// Moves the account, or goes on where it was interrupted. Tells before the first page and after each one how many rows
+    /// are copied, and of how many; then, how many are compared.
     ///
     /// # Errors
     /// Whatever stopped it. The account is then served as before, and the move can be resumed or undone.
-    pub fn run(&self, tell: impl FnMut(u64, u64)) -> Result<Moved> {
+    pub fn run(&self, mut tell: impl FnMut(Phase, u64, u64)) -> Result<Moved> {
         let row = self.begin()?;
         let mut copied = 0;
         if row.step != "left" {
             let columns = columns(self.source)?;
-            copied = self.copy(&row, &columns, tell)?;
+            copied = self.copy(&row, &columns, |done, all| tell(Phase::Copy, done, all))?;
+            self.compare(&row, &columns, &mut copied, |done, all| tell(Phase::Compare, done, all))?;
             self.switch(&row, &columns, &mut copied)?;
         }
         let total = self.arrive()?;
@@ -185,7 +202,7 @@ impl<S: Side, T: Side> Move<'_, S, T> {
             let mut after = row.copied_key.clone().filter(|_| Some(table.name) == done);
             loop {
                 let place = (self.account, after.as_deref());
-                let sql = table.page(own, row.event_shift, place, PAGE);
+                let sql = table.page(own, Seen::Source(row.event_shift), place, PAGE)?;
                 let page: Vec<Copied> = rows(&self.source.run(&[sql])?, 0)?;
                 let Some(last) = page.last() else { break };
                 let progress = format!(
@@ -243,7 +260,7 @@ impl<S: Side, T: Side> Move<'_, S, T> {
         sql.push(is_arriving("NULL"));
         sql.extend(more);
         let at = sql.len();
-        sql.push(table.select(columns, 0, &there));
+        sql.push(table.select(columns, Seen::Target(row.event_shift), &there));
         let back: Vec<Copied> = rows(&self.target.run(&sql)?, at)?;
         let mut sent: Vec<&str> = copies.iter().map(|copied| copied.row.as_str()).collect();
         let mut read: Vec<&str> = back.iter().map(|copied| copied.row.as_str()).collect();
@@ -286,7 +303,7 @@ impl<S: Side, T: Side> Move<'_, S, T> {
             }
             let named: Vec<&str> = keys.iter().map(String::as_str).collect();
             let condition = table.with_keys(self.account, &named, 0)?;
-            sql.push(table.select(columns, row.event_shift, &condition));
+            sql.push(table.select(columns, Seen::Source(row.event_shift), &condition));
             let columns = columns.clone();
             changes.tables.push(Changed { table, columns, keys, copies: Vec::new() });
         }
@@ -327,23 +344,74 @@ impl<S: Side, T: Side> Move<'_, S, T> {
         Ok(changes.count)
     }
 
+    /// Catches up with noted changes until few are left.
+    fn settle(&self, row: &Row, columns: &[Vec<String>], copied: &mut u64) -> Result<()> {
+        for _ in 0..ROUNDS {
+            let changed = self.catch_up(row, columns)?;
+            *copied = copied.saturating_add(changed as u64);
+            if changed <= FEW {
+                return Ok(());
+            }
+        }
+        bail!(
+            "the account changes faster than it can be copied: run the command again when there is less to do, or undo the move"
+        )
+    }
+
+    /// Compares every row of both databases, page after page. What the source notes as changed at that moment is compared
+    /// when it is copied.
+    fn compare(
+        &self,
+        row: &Row,
+        columns: &[Vec<String>],
+        copied: &mut u64,
+        mut tell: impl FnMut(u64, u64),
+    ) -> Result<()> {
+        let shift = row.event_shift;
+        let (mut done, all) = (0_u64, total(self.source, self.account)?);
+        tell(done, all);
+        let account = Text(self.account);
+        for (table, own) in TABLES.iter().zip(columns).filter(|(table, _)| table.name != "api_keys")
+        {
+            let mut after: Option<String> = None;
+            self.settle(row, columns, copied)?;
+            loop {
+                let place = (self.account, after.as_deref(), None);
+                let answers = self.source.run(&[
+                    table.compared(own, Seen::Source(shift), place, Some(COMPARED))?,
+                    format!("SELECT DISTINCT key, '' AS row FROM account_changes WHERE account = {account} AND relation = '{}'", table.name),
+                ])?;
+                let (here, noted) = (rows::<Copied>(&answers, 0)?, rows::<Copied>(&answers, 1)?);
+                let last = here.last().filter(|_| here.len() == COMPARED);
+                let last = last.map(|copied| copied.key.clone());
+                let place = (self.account, after.as_deref(), last.as_deref());
+                let there = table.compared(own, Seen::Target(shift), place, None)?;
+                let there = rows(&self.target.run(&[there])?, 0)?;
+                done = done.saturating_add(here.len() as u64);
+                if let Some(key) = differing(here, there, &noted) {
+                    bail!(
+                        "the row {key} of {} is not the same in both databases, so nothing was switched: undo the move",
+                        table.name
+                    );
+                }
+                tell(done, all.max(done));
+                if last.is_none() {
+                    break;
+                }
+                after = last;
+                if noted.len() > FEW {
+                    self.settle(row, columns, copied)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Catches up, fences, compares and switches.
     fn switch(&self, row: &Row, columns: &[Vec<String>], copied: &mut u64) -> Result<()> {
         let of_keys = columns.last().map(Vec::as_slice).unwrap_or_default();
         for _ in 0..FENCES {
-            let mut rounds = 0_usize;
-            loop {
-                let changed = self.catch_up(row, columns)?;
-                *copied = copied.saturating_add(changed as u64);
-                if changed <= FEW {
-                    break;
-                }
-                rounds = rounds.saturating_add(1);
-                ensure!(
-                    rounds < ROUNDS,
-                    "the account changes faster than it can be copied: run the command again when there is less to do, or undo the move"
-                );
-            }
+            self.settle(row, columns, copied)?;
             let Some(fenced) = self.fence(of_keys)? else {
                 std::thread::sleep(PAUSE);
                 continue;
@@ -380,7 +448,7 @@ impl<S: Side, T: Side> Move<'_, S, T> {
             format!("SELECT count(*) AS n FROM account_changes WHERE account = {account}"),
             "SELECT ifnull(max(id), 0) AS n FROM events".to_owned(),
             format!("SELECT through, shift FROM event_shifts WHERE account = {account}"),
-            keys.select(columns, 0, &keys.of(self.account)),
+            keys.select(columns, Seen::Source(0), &keys.of(self.account)),
         ];
         let at = sql.len();
         sql.append(&mut count(self.account));
@@ -428,7 +496,7 @@ impl<S: Side, T: Side> Move<'_, S, T> {
             sql.push(format!("INSERT INTO event_shifts (account, through, shift) VALUES ({account}, {through}, {shift}) ON CONFLICT DO NOTHING"));
         }
         let at = sql.len();
-        sql.push(keys.select(columns, 0, &keys.of(self.account)));
+        sql.push(keys.select(columns, Seen::Source(0), &keys.of(self.account)));
         sql.append(&mut count(self.account));
         let answers = self.target.run(&sql)?;
         let back: Vec<Copied> = rows(&answers, at)?;
@@ -508,6 +576,19 @@ impl<S: Side, T: Side> Move<'_, S, T> {
     }
 }
 
+/// The first key whose row is not the same in both lists, and is not noted.
+fn differing(here: Vec<Copied>, there: Vec<Copied>, noted: &[Copied]) -> Option<String> {
+    let mut left: BTreeMap<String, String> =
+        there.into_iter().map(|copied| (copied.key, copied.row)).collect();
+    let is_noted = |key: &String| noted.iter().any(|change| change.key == *key);
+    let other = here
+        .into_iter()
+        .filter(|copied| left.remove(&copied.key).as_ref() != Some(&copied.row))
+        .map(|copied| copied.key)
+        .find(|key| !is_noted(key));
+    other.or_else(|| left.into_keys().find(|key| !is_noted(key)))
+}
+
 /// How many rows of the account are copied, or to be copied.
 fn total(side: &impl Side, account: &str) -> Result<u64> {
     let all = counted(&side.run(&count(account))?, 0)?;
@@ -582,7 +663,15 @@ fn remove(side: &impl Side, account: &str, step: &str) -> Result<()> {
             );
         }
     }
+    // Triggers took what follows from the rows; what is left of it was no longer right.
+    let derived = |table: &str| {
+        format!(
+            "DELETE FROM {table} WHERE account = {named} AND EXISTS (SELECT 1 FROM account_moves WHERE account = {named} AND step = '{step}')"
+        )
+    };
     side.run(&[
+        derived("connection_tags"),
+        derived("connection_counts"),
         format!("DELETE FROM event_shifts WHERE account = {named}"),
         format!("DELETE FROM account_changes WHERE account = {named}"),
         format!("DELETE FROM forwards WHERE account = {named} AND is_key = 0"),

@@ -35,8 +35,47 @@ pub(super) const TABLES: [Table; 9] = [
     Table { name: "api_keys", key: &["hash"], event: None },
 ];
 
-/// What follows from these rows by triggers, counted too.
-const DERIVED: [&str; 2] = ["connection_tags", "connection_counts"];
+/// What follows from these rows by triggers, counted too: tables, and what is counted in them.
+const DERIVED: [(&str, &str); 3] = [
+    ("connection_tags", "count(*)"),
+    ("connection_counts", "count(*)"),
+    ("connection_counts", "ifnull(sum(n), 0)"),
+];
+
+/// Where rows are read. An event's id in the target is larger by this number than in the source.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Seen {
+    Source(u64),
+    Target(u64),
+}
+
+impl Seen {
+    /// What is added to an id here to get that of the target.
+    fn to_target(self) -> i64 {
+        match self {
+            Self::Source(shift) => signed(shift),
+            Self::Target(_) => 0,
+        }
+    }
+
+    /// What is added to an id here to get that of the source.
+    fn to_source(self) -> i64 {
+        match self {
+            Self::Source(_) => 0,
+            Self::Target(shift) => signed(shift).saturating_neg(),
+        }
+    }
+
+    /// What is added to an id of the source to get the one here.
+    fn of_source(self) -> i64 {
+        self.to_source().saturating_neg()
+    }
+}
+
+/// Ids are far smaller than this.
+fn signed(shift: u64) -> i64 {
+    i64::try_from(shift).unwrap_or(i64::MAX)
+}
 
 /// A row of a table as SQL.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -93,9 +132,13 @@ impl Table {
         }
     }
 
-    /// A column's value, as it is in the target.
-    fn value(self, column: &str, shift: u64) -> String {
-        if self.event == Some(column) { format!("{column} + {shift}") } else { column.to_owned() }
+    /// A column as SQL, with `shift` added if it holds the id of an event.
+    fn shifted(self, column: &str, shift: i64) -> String {
+        if self.event == Some(column) && shift != 0 {
+            format!("{column} + ({shift})")
+        } else {
+            column.to_owned()
+        }
     }
 
     /// The condition on the account's rows where others look the rows up: `SQLite` prefers an index over the account to a key
@@ -115,14 +158,25 @@ impl Table {
     }
 
     /// The SQL that selects rows as SQL.
-    pub(super) fn select(self, columns: &[String], shift: u64, condition: &str) -> String {
-        let values: Vec<String> =
-            columns.iter().map(|column| format!("quote({})", self.value(column, shift))).collect();
-        let key = self.key.join(", ");
+    pub(super) fn select(self, columns: &[String], of: Seen, condition: &str) -> String {
+        self.rows(&self.values(columns, of), of, condition)
+    }
+
+    /// Values as the target has them.
+    fn values(self, columns: &[String], of: Seen) -> Vec<String> {
+        let value = |column: &String| format!("quote({})", self.shifted(column, of.to_target()));
+        columns.iter().map(value).collect()
+    }
+
+    fn rows(self, values: &[String], of: Seen, condition: &str) -> String {
+        let key: Vec<String> =
+            self.key.iter().map(|column| self.shifted(column, of.to_source())).collect();
         format!(
-            "SELECT json_array({key}) AS key, {} AS row FROM {} WHERE {condition} ORDER BY {key}",
+            "SELECT json_array({}) AS key, {} AS row FROM {} WHERE {condition} ORDER BY {}",
+            key.join(", "),
             values.join(" || ', ' || "),
-            self.source()
+            self.source(),
+            self.key.join(", ")
         )
     }
 
@@ -130,26 +184,97 @@ impl Table {
     pub(super) fn page(
         self,
         columns: &[String],
-        shift: u64,
+        of: Seen,
         (account, after): (&str, Option<&str>),
         limit: usize,
-    ) -> String {
-        let of = self.of(account);
-        let part = |condition: &str| {
-            let sql = self.select(columns, shift, &format!("{of}{condition}"));
-            format!("SELECT * FROM ({sql} LIMIT {limit})")
-        };
-        let Some(after) = after else { return part("") };
-        let value = |at: usize| format!("json_extract({}, '$[{at}]')", Text(after));
-        match self.key {
-            // Two ranges: compared as rows, keys that end in the number of the row are not found by an index.
-            [first, second] => {
-                let same = format!(" AND {first} = {} AND {second} > {}", value(0), value(1));
-                let others = format!(" AND {first} > {}", value(0));
-                format!("{} UNION ALL {} LIMIT {limit}", part(&same), part(&others))
-            }
-            columns => part(&format!(" AND {} > {}", columns.join(", "), value(0))),
+    ) -> Result<String> {
+        self.range(&self.values(columns, of), of, (account, after, None), Some(limit))
+    }
+
+    /// The SQL that selects the account's rows between two keys, the second one included, to compare them with those of
+    /// the other database: with how many of a connection's tags are found.
+    pub(super) fn compared(
+        self,
+        columns: &[String],
+        of: Seen,
+        place: (&str, Option<&str>, Option<&str>),
+        limit: Option<usize>,
+    ) -> Result<String> {
+        let mut values = self.values(columns, of);
+        if self.name == "connections" {
+            values.push("(SELECT count(*) FROM connection_tags t WHERE t.account = connections.account AND t.environment = connections.environment AND t.active = connections.active AND t.tag IN (SELECT value FROM json_each(connections.tags)) AND t.created_at = connections.created_at AND t.id = connections.id AND t.seq = connections.seq)".to_owned());
         }
+        self.range(&values, of, place, limit)
+    }
+
+    fn range(
+        self,
+        values: &[String],
+        of: Seen,
+        (account, after, until): (&str, Option<&str>, Option<&str>),
+        limit: Option<usize>,
+    ) -> Result<String> {
+        let own = self.of(account);
+        let limit = limit.map(|limit| format!(" LIMIT {limit}")).unwrap_or_default();
+        let parts: Vec<String> = self
+            .between(of, after, until)?
+            .iter()
+            .map(|condition| {
+                let sql = self.rows(values, of, &format!("{own}{condition}"));
+                format!("SELECT * FROM ({sql}{limit})")
+            })
+            .collect();
+        Ok(format!("{}{limit}", parts.join(" UNION ALL ")))
+    }
+
+    /// The conditions on keys between two of the source, one after the other in the order of keys. Compared as rows, keys
+    /// that end in the number of the row are not found by an index.
+    fn between(self, of: Seen, after: Option<&str>, until: Option<&str>) -> Result<Vec<String>> {
+        let literals = |key: &str| self.literals(key, of);
+        let after = after.map(literals).transpose()?;
+        let until = until.map(literals).transpose()?;
+        let [first, rest @ ..] = self.key else { return Ok(Vec::new()) };
+        let Some(second) = rest.first() else {
+            let from = after.map(|[after, _]| format!(" AND {first} > {after}"));
+            let to = until.map(|[until, _]| format!(" AND {first} <= {until}"));
+            return Ok(vec![from.unwrap_or_default() + &to.unwrap_or_default()]);
+        };
+        Ok(match (after, until) {
+            (None, None) => vec![String::new()],
+            (Some([a, b]), None) => vec![
+                format!(" AND {first} = {a} AND {second} > {b}"),
+                format!(" AND {first} > {a}"),
+            ],
+            (None, Some([c, d])) => vec![
+                format!(" AND {first} < {c}"),
+                format!(" AND {first} = {c} AND {second} <= {d}"),
+            ],
+            (Some([a, b]), Some([c, d])) if a == c => {
+                vec![format!(" AND {first} = {a} AND {second} > {b} AND {second} <= {d}")]
+            }
+            (Some([a, b]), Some([c, d])) => vec![
+                format!(" AND {first} = {a} AND {second} > {b}"),
+                format!(" AND {first} > {a} AND {first} < {c}"),
+                format!(" AND {first} = {c} AND {second} <= {d}"),
+            ],
+        })
+    }
+
+    /// The values of a key of the source, as literals. A key has one or two.
+    fn literals(self, key: &str, of: Seen) -> Result<[String; 2]> {
+        let parsed: Vec<Value> = serde_json::from_str(key)?;
+        let literal = |at: usize| -> Result<String> {
+            Ok(match (parsed.get(at), self.key.get(at)) {
+                (Some(Value::String(text)), _) => Text(text).to_string(),
+                (Some(value), Some(column)) => {
+                    let number = value.as_i64().context("the key of a row")?;
+                    let shift = if self.event == Some(*column) { of.of_source() } else { 0 };
+                    number.saturating_add(shift).to_string()
+                }
+                _ => String::new(),
+            })
+        };
+        Ok([literal(0)?, literal(1)?])
     }
 
     /// The last columns of the key, by which rows are looked up. `SQLite` (3.40) finds no row by several columns when one of
@@ -234,10 +359,11 @@ impl Table {
 
 /// The SQL that counts the account's rows, table by table.
 pub(super) fn count(account: &str) -> Vec<String> {
-    let of = TABLES.iter().map(|table| (table.name, table.of(account)));
-    let derived = DERIVED.iter().map(|name| (*name, format!("account = {}", Text(account))));
+    let of = TABLES.iter().map(|table| (table.name, "count(*)", table.of(account)));
+    let own = format!("account = {}", Text(account));
+    let derived = DERIVED.iter().map(|(name, what)| (*name, *what, own.clone()));
     of.chain(derived)
-        .map(|(name, condition)| format!("SELECT count(*) AS n FROM {name} WHERE {condition}"))
+        .map(|(name, what, condition)| format!("SELECT {what} AS n FROM {name} WHERE {condition}"))
         .collect()
 }
 
