@@ -1,5 +1,7 @@
 //! Copying: the rows, page after page, then whatever changed meanwhile.
 
+use std::time::{Duration, Instant};
+
 use anyhow::{Result, bail, ensure};
 use serde::Deserialize;
 
@@ -9,6 +11,8 @@ use crate::operator::sql::Text;
 
 /// How often noted changes are caught up with before the command gives up.
 const ROUNDS: usize = 50;
+/// A round of less time than this leaves less than what the fence has room for.
+const QUICK: Duration = Duration::from_secs(1);
 
 impl<S: Side, T: Side> Move<'_, S, T> {
     /// Copies page after page, from where the last run ended. Returns how many rows.
@@ -172,7 +176,8 @@ impl<S: Side, T: Side> Move<'_, S, T> {
         Ok(changes.count)
     }
 
-    /// Catches up with noted changes until few are left.
+    /// Catches up with noted changes until few are left, or until that takes so little time that the rest can come behind the
+    /// fence.
     pub(super) fn settle(
         &self,
         row: &Row,
@@ -180,9 +185,10 @@ impl<S: Side, T: Side> Move<'_, S, T> {
         copied: &mut u64,
     ) -> Result<()> {
         for _ in 0..ROUNDS {
+            let began = Instant::now();
             let changed = self.catch_up(row, columns)?;
             *copied = copied.saturating_add(changed as u64);
-            if changed <= FEW {
+            if changed <= FEW || began.elapsed() < QUICK {
                 return Ok(());
             }
         }
