@@ -47,7 +47,10 @@ export class Inputs {
     this.#isAlone = isAlone;
   }
 
-  /** What is wrong with the action: `{ fault }`, or `{ examples, refused: […] }`. */
+  /**
+   * What is wrong with the action: `{ fault }`, or `{ examples, refused: […], validate }`, where `validate(value)` says
+   * whether the input accepts a value.
+   */
   check(document, found, action) {
     let validate;
     try {
@@ -60,7 +63,7 @@ export class Inputs {
       const reason = refusal(validate, example.instance, pointer(example.at));
       return reason ? [{ at: example.at.join(" "), ...reason, isOwnFault: this.#isOwnFault(document, example) }] : [];
     });
-    return { examples: held.length, refused };
+    return { examples: held.length, refused, validate };
   }
 
   #once(schema) {

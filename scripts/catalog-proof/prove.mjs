@@ -1,5 +1,5 @@
-// Proves a catalog against the documents that it was made from: what every action takes compiles, accepts the
-// documents' own examples, and agrees with what another reader finds.
+// Proves a catalog against the documents that it was made from: what every action takes compiles, accepts the documents' own
+// examples, and agrees with what another reader finds; and the service checks inputs as another validator does.
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
@@ -8,10 +8,12 @@ import { Worker } from "node:worker_threads";
 // Some documents have more than the catalog keeps of an action, such as YouTube's 200 media types of an upload.
 const MAX_DIFFERENT = 0.0002;
 const MAX_REFUSED = 0.02;
+// The service does not match a text with a pattern for which that may take too long.
+const MAX_UNCHECKED = 0.001;
 // The most characters of a line about one action.
 const MAX_LINE = 200;
-const COUNTS = ["actions", "withExamples", "examples"];
-const LISTS = ["faults", "refused", "differences"];
+const COUNTS = ["actions", "withExamples", "examples", "compared", "invalid"];
+const LISTS = ["faults", "refused", "differences", "disagreed"];
 
 /** The documents of a catalog by platform, as the import's report lists them. */
 function documents(catalog) {
@@ -85,7 +87,9 @@ export function reasons({ refused }) {
 }
 
 /** What was found, in lines, and whether it proves the catalog. */
-export function judged({ platforms, actions, withExamples, examples, faults, refused, differences }) {
+export function judged(found) {
+  const { platforms, actions, withExamples, examples, faults, refused, differences } = found;
+  const { compared, invalid, disagreed } = found;
   // An example that its own document's schema refuses says nothing of the catalog.
   const isOurs = ({ refused }) => refused.some(({ isOwnFault }) => !isOwnFault);
   const ours = refused.filter(isOurs);
@@ -99,10 +103,19 @@ export function judged({ platforms, actions, withExamples, examples, faults, ref
     `  ${good} accept all (${share(good, withExamples)}); ${refused.length - ours.length} have one that their own document refuses`,
     `  ${ours.length} have one that only the input refuses (${share(ours.length, withExamples)})`,
     `${actions - differences.length} actions are what @apidevtools/swagger-parser reads (${share(actions - differences.length, actions)})`,
+    `${compared} random inputs, of which ajv refuses ${invalid}: the service and ajv disagree on ${disagreed.length}`,
     ...[...faults, ...differences].slice(0, 20).map(({ name, why }) => `  ${name}: ${why}`),
     ...ours.slice(0, 20).map(({ name, refused: [{ at, why }] }) => `  ${name}: ${at}: ${why}`),
+    ...disagreed.slice(0, 20).map(({ name, value, isTaken }) => {
+      const verb = isTaken ? "takes" : "refuses";
+      return `  ${name}: only the service ${verb} ${JSON.stringify(value)}`;
+    }),
   ];
   const isProven =
-    faults.length === 0 && differences.length <= MAX_DIFFERENT * actions && ours.length <= MAX_REFUSED * withExamples;
+    faults.length === 0 &&
+    differences.length <= MAX_DIFFERENT * actions &&
+    ours.length <= MAX_REFUSED * withExamples &&
+    disagreed.every(({ isTaken }) => isTaken) &&
+    disagreed.length <= MAX_UNCHECKED * compared;
   return { lines: lines.map((line) => line.slice(0, MAX_LINE)), isProven };
 }

@@ -5,10 +5,15 @@ import { parentPort, workerData } from "node:worker_threads";
 import { Document } from "./document.mjs";
 import { Inputs } from "./inputs.mjs";
 import { differences } from "./reader.mjs";
+import { Verdicts } from "./verdicts.mjs";
 
 const TELL_EVERY = 500;
 const { program, catalog, sample, documents, platforms } = workerData;
-const found = { actions: 0, faults: [], withExamples: 0, examples: 0, refused: [], differences: [] };
+const found = {
+  ...{ actions: 0, faults: [], withExamples: 0, examples: 0, refused: [], differences: [] },
+  ...{ compared: 0, invalid: 0, disagreed: [] },
+};
+const verdicts = new Verdicts(program);
 
 const child = spawn(program, ["catalog", "export", "--catalog", catalog, ...sample, ...platforms], {
   stdio: ["ignore", "pipe", "inherit"],
@@ -25,6 +30,7 @@ for await (const line of createInterface({ input: child.stdout, crlfDelay: Numbe
     inputs = new Inputs({ isAlone: sample.length > 0 });
   } else await prove(action);
 }
+verdicts.end();
 if ((await ended) !== 0) throw new Error("`catalog export` failed");
 parentPort.postMessage({ found });
 
@@ -33,8 +39,14 @@ async function prove(action) {
   found.actions += 1;
   if (found.actions % TELL_EVERY === 0) parentPort.postMessage({ done: TELL_EVERY });
   const operation = document.operation(action);
-  const { fault, examples, refused } = inputs.check(document, operation, action);
+  const { fault, examples, refused, validate } = inputs.check(document, operation, action);
   if (fault) found.faults.push({ name, why: fault });
+  else {
+    const { compared, invalid, disagreed } = await verdicts.compare(name, action.input, validate);
+    found.compared += compared;
+    found.invalid += invalid;
+    found.disagreed.push(...disagreed.map((verdict) => ({ name, ...verdict })));
+  }
   if (examples > 0) {
     found.withExamples += 1;
     found.examples += examples;

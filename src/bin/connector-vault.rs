@@ -44,6 +44,9 @@ enum Command {
     Migrate(operator::Migrate),
     /// Print the OpenAPI document of the service
     Openapi,
+    /// Check inputs of actions, a line of JSON each, as the service does; for proofs
+    #[command(hide = true)]
+    CheckInputs,
 }
 
 #[derive(Debug, Subcommand)]
@@ -96,6 +99,7 @@ fn main() -> ExitCode {
         Command::Seed(args) => operator::seed::run(&args),
         Command::Migrate(args) => operator::migrate(&args),
         Command::Openapi => print_openapi(),
+        Command::CheckInputs => operator::inputs::check(),
     };
     done.unwrap_or_else(|e| {
         eprintln!("error: {e:#}");

@@ -13,6 +13,7 @@
 //! | [`clients`] | `clients set`, `clients list`, `clients remove` |
 //! | [`shards`] | where accounts live; `shards list`, `shards add` |
 //! | [`seed`] | `seed`: made-up connections |
+//! | [`inputs`] | `check-inputs`: what the service says of inputs of actions |
 //! | [`progress`] | how far a seed or a move is |
 //! | [`when`], [`sql`] | expiries and timestamps; SQL literals |
 //! | [`ports`] | the core's ports over this storage, for what a command does by the service's code |
@@ -29,6 +30,7 @@ use storage::Storage;
 pub mod clients;
 pub mod d1;
 pub mod folder;
+pub mod inputs;
 pub mod keys;
 pub mod kv;
 pub mod local;

