@@ -33,7 +33,8 @@ async function python() {
 export async function pythonPackages(name, requirements) {
   const folder = join(root, "target", "python", name);
   const done = join(folder, "installed-from");
-  const wanted = fingerprint([requirements]);
+  // Its programs name the folder that they are in: a project that was moved installs them again.
+  const wanted = fingerprint([requirements], [folder]);
   if (isStamped(done, wanted)) return;
   await locked(`python-${name}`, `it installs ${name}`, async () => {
     if (isStamped(done, wanted)) return;
