@@ -174,8 +174,8 @@ describe("seed", () => {
     for (const [args, code, expected] of [
       [["--connections", "5"], 2, "--account <ACCOUNT>"],
       [["--account", "acme"], 2, "--connections <N>"],
-      [["--account", "acme", "--connections", "0"], 2, "1..=10000000"],
-      [["--account", "acme", "--connections", "ten"], 2, "invalid digit"],
+      [["--account", "acme", "--connections", "0"], 2, "a whole number from 1 to 10,000,000"],
+      [["--account", "acme", "--connections", "ten"], 2, "a whole number from 1 to 10,000,000"],
       [["--account", "a'b", "--connections", "5"], 2, "1 to 64 of A-Z a-z 0-9 . _ -"],
       [["--account", "acme", "--connections", "5", "--environment", "prod"], 2, "expected test, live"],
       [["--account", "acme", "--connections", "5", "--rows", "6"], 2, "unexpected argument '--rows'"],

@@ -181,10 +181,15 @@ export class Console {
     } finally {
       // A request that a test still holds or fetches then would fail after the test, and with it the file, but no test.
       const routed = [context, ...context.pages()];
-      await Promise.all(routed.map((one) => one.unrouteAll({ behavior: "ignoreErrors" })));
+      await Promise.all(routed.map((one) => one.unrouteAll({ behavior: "ignoreErrors" }).catch(unlessClosed)));
       await context.close();
     }
   }
+}
+
+/** A window that closes itself meanwhile holds nothing any more. */
+function unlessClosed(error) {
+  if (!error.message.includes("has been closed")) throw error;
 }
 
 /** Asserts that axe finds nothing in the page as it is. */

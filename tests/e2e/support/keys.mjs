@@ -1,6 +1,7 @@
 // API keys as the contract describes them, made without the project's own code.
 import { createHash, createHmac, randomBytes, randomUUID } from "node:crypto";
 import { crc32 } from "node:zlib";
+import { whenNotBusy } from "../../../scripts/storage/busy.mjs";
 import { secrets } from "./http.mjs";
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -53,9 +54,9 @@ export function signedToken(claims, signer, environment) {
   return `${signed}.${createHmac("sha256", signer).update(signed).digest("base64url")}`;
 }
 
-/** Stores keys' rows. */
+/** Stores keys' rows, once no other process writes to the database. */
 export async function store(database, keys) {
   const names = Object.keys(keys[0].row);
   const insert = database.prepare(`INSERT INTO api_keys (${names}) VALUES (${names.map(() => "?")})`);
-  await database.batch(keys.map(({ row }) => insert.bind(...names.map((name) => row[name]))));
+  await whenNotBusy(() => database.batch(keys.map(({ row }) => insert.bind(...names.map((name) => row[name])))));
 }
