@@ -48,7 +48,10 @@ async function expectKnown(file, name, args) {
   const usage =
     text.match(new RegExp(`^(?:Usage: )?${name} .*$|^${name}$`, "m"))?.[0] ??
     assert.fail(`no usage of ${args}:\n${text}`);
-  const [parts, takes] = [usage.replace(/^Usage: /, "").split(" "), usage.match(/<\S+>|\[[a-z-]+\]/g) ?? []];
+  const [parts, takes] = [
+    usage.replace(/^Usage: /, "").split(" "),
+    usage.match(/<\S+>|\[(?!OPTIONS)[A-Za-z-]+\]/g) ?? [],
+  ];
   const path = parts.slice(1).filter((part) => /^[a-z]/.test(part));
   assert.deepEqual(plain.slice(0, path.length), path, `${name} ${args.join(" ")} is not known:\n${text.slice(0, 300)}`);
   assert.ok(
