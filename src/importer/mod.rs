@@ -4,9 +4,9 @@
 //! holds only what the catalog is made from.
 //! [`connector`] and [`action`] make the rows, [`auth`] and [`server`] what a connector's detail shows, `detail` what an
 //! action's does. Then [`platform`] names the platforms and [`name`] says what people call them, [`providers`] adds what is
-//! known of the well-known ones, [`oauth_list`] how users connect to some others, [`overrides`] applies the operator's `catalog.toml`, and [`folder`] writes the result.
-//! [`report`] describes the outcome. [`check`] reads a folder back, [`find`] searches it, [`show`] prints a platform,
-//! [`export`] all of them, and [`diff`] compares two.
+//! known of the well-known ones, [`oauth_list`] how users connect to some others, [`overrides`] applies the operator's
+//! `catalog.toml`, and [`folder`] writes the result. [`report`] describes the outcome. [`check`] reads a folder back,
+//! [`find`] searches it, [`show`] prints a platform, [`export`] all of them, and [`diff`] compares two.
 
 pub mod action;
 pub mod auth;

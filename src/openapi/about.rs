@@ -6,19 +6,19 @@ pub const CATALOG: &str = "Catalog";
 pub const VAULT: &str = "Vault";
 /// The group of what connects accounts.
 pub const CONNECTING: &str = "Connecting";
-/// The group of what tells what happened.
+/// The group of events and webhooks.
 pub const EVENTS: &str = "Events";
 /// The group of what is about the service and its keys.
 pub const SERVICE: &str = "Service";
 
-/// What is to be said about an endpoint.
+/// What the document says about an endpoint.
 #[derive(Debug)]
 pub struct About {
     /// The group that it belongs to.
     pub tag: &'static str,
     /// What it does, as an imperative.
     pub summary: &'static str,
-    /// The rest that is to be said.
+    /// More about it, in sentences.
     pub description: &'static str,
     /// What the answer is when nothing goes wrong.
     pub answer: &'static str,

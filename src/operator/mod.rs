@@ -11,7 +11,7 @@
 //! | [`keys`] | `keys create`, `keys list`, `keys rotate`, `keys revoke`, `keys demo` |
 //! | [`vault_keys`] | `vault-keys status`, `vault-keys rotate`, `vault-keys reseal` |
 //! | [`clients`] | `clients set`, `clients list`, `clients remove` |
-//! | [`shards`] | where accounts live; `shards list`, `shards add` |
+//! | [`shards`] | where accounts live; `shards list`, `shards add`, `shards move`, `shards clean` |
 //! | [`seed`] | `seed`: made-up connections |
 //! | [`inputs`] | `check-inputs`: what the service says of inputs of actions |
 //! | [`progress`] | how far a seed or a move is |

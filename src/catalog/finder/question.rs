@@ -92,7 +92,7 @@ impl Question {
     }
 }
 
-/// What is to be done, by the verb at the beginning.
+/// What the question asks for, by the verb at its beginning.
 fn to_do(all: &[String]) -> u8 {
     let mut words = all.iter().skip_while(|word| is_filler(word) && deeds(word) == 0);
     let Some(verb) = words.next() else { return 0 };
