@@ -33,7 +33,7 @@ export function consoleFailures(world) {
           await opened();
           const address = page.url();
           await field.fill("typed,");
-          await world.console.expire(doomed);
+          await world.console.expire(doomed, page);
           await save.click();
           await page.getByText("Your key has expired or was revoked.").waitFor();
           assert.equal(page.url(), address);
@@ -61,7 +61,7 @@ export function consoleFailures(world) {
           const identity = form.getByLabel("Identity", { exact: true });
           await choosePlatform(form, "github");
           await identity.fill("half done");
-          await world.console.expire(doomed);
+          await world.console.expire(doomed, page);
           await form.getByRole("button", { name: "Create connection" }).click();
           await signIn(page, world.console.keys.full);
           assert.equal(await identity.inputValue(), "half done");
@@ -82,7 +82,7 @@ export function consoleFailures(world) {
         PATH,
         async (page) => {
           await expectRows(page, first.ids);
-          await world.console.expire(doomed);
+          await world.console.expire(doomed, page);
           await page.getByRole("link", { name: "Next" }).click();
           await page.getByText("Your key has expired or was revoked.").waitFor();
           await signIn(page, world.console.keys.full);

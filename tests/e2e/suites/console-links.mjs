@@ -194,9 +194,8 @@ export function consoleLinks(world) {
         path,
         async (page) => {
           await heading(page, "Your connections").waitFor();
-          // Everything has been answered: a request on its way would be refused, and end the session before the reload.
           await page.getByText(/^(\d+ connections?|Nothing is connected yet)$/).waitFor();
-          await world.console.expire(short);
+          await world.console.expire(short, page);
           await page.reload();
           await heading(page, "Your link has expired").waitFor();
           await expectAccessible(page, "an expired link");

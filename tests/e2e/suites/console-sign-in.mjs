@@ -139,7 +139,7 @@ export function consoleSignIn(world) {
         "/connectors?q=github",
         async (page) => {
           await page.getByRole("list", { name: "Connectors" }).waitFor();
-          await world.console.expire(short);
+          await world.console.expire(short, page);
           await page.getByRole("link", { name: "Overview", exact: true }).click();
           await page.getByText("Your key has expired or was revoked.").waitFor();
           assert.equal(await page.evaluate(() => sessionStorage.getItem("connector-vault.secret")), null);

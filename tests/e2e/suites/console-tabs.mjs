@@ -140,7 +140,7 @@ export function consoleTabs(world) {
           await signIn(page, short);
           // All that this view asks has been answered.
           await page.getByRole("list", { name: "Connectors" }).waitFor();
-          await world.console.expire(short);
+          await world.console.expire(short, page);
           await page.getByRole("link", { name: "Connections", exact: true }).click();
           await page.getByText("Your key has expired or was revoked.").waitFor();
           const tab = await open(page);

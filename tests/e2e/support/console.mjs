@@ -105,8 +105,12 @@ export class Console {
     return new Caller(this, of);
   }
 
-  /** Lets a key expire now. */
-  async expire(of) {
+  /**
+   * Lets the key of a page that was just opened expire, once the page has been answered all that it asks: a question still
+   * on its way would be refused, and end the session before the test does anything.
+   */
+  async expire(of, page) {
+    await page.waitForLoadState("networkidle");
     await this.database
       .prepare("UPDATE api_keys SET expires_at = ? WHERE id = ?")
       .bind(Date.now() - 1, of.row.id)
