@@ -117,8 +117,8 @@ impl Draft {
         hash::number(&digest.finalize())
     }
 
-    /// The platform with this display name, with what is known of it and the operator's overrides. The `id` of its connector is assigned later:
-    /// see [`number`].
+    /// The platform with this display name, with what is known of it and the operator's overrides. Passes each fault of the
+    /// overrides to `fault`. The `id` of its connector is assigned later: see [`number`].
     #[must_use]
     pub fn finish(
         mut self,
@@ -126,6 +126,7 @@ impl Draft {
         name: String,
         known: Option<&Provider>,
         wishes: &Override,
+        fault: &mut dyn FnMut(String),
     ) -> Platform {
         if let Some(category) = self.service_category {
             category.clone_into(&mut self.category);
@@ -146,6 +147,7 @@ impl Draft {
                 self.logo = Some(logos::path(logo));
             }
         }
+        self.detail = wishes.stated.clone().apply(self.detail, fault);
         let schemes = auth::satisfied(&self.schemes, &self.detail.auth_methods);
         let platform_version = version::platform_version(&self.version);
         let image =

@@ -40,6 +40,7 @@ mod scalar;
 pub mod server;
 pub mod show;
 pub mod source;
+pub mod stated;
 pub mod text;
 pub mod title;
 pub mod version;
@@ -198,6 +199,7 @@ fn name(
     let mut closed_wishes = Vec::new();
     let mut alone = Vec::new();
     let mut listed = Vec::new();
+    let mut faults = Vec::new();
     for (path, outcome) in outcomes {
         let ((names, wishes), shown) =
             if outcome.naming().is_some() { pairs.next() } else { None }.unwrap_or_default();
@@ -211,7 +213,7 @@ fn name(
                 {
                     listed.push(own.clone());
                 }
-                let platform = platform(*draft, names, shown, providers, &wishes);
+                let platform = platform(*draft, names, shown, job, &wishes, &mut faults);
                 let refused = server::refused(&platform.detail.servers);
                 summary.warnings.extend(refused.map(|why| format!("{}: {why}", path.display())));
                 summary.documents.push((path, platform.connector.platform.clone()));
@@ -233,8 +235,11 @@ fn name(
     if !platforms.is_empty() {
         let without = alone.into_iter().chain(pairs);
         platforms.extend(without.map(|((names, wishes), shown)| {
-            platform(Draft::empty(), names, shown, providers, &wishes)
+            platform(Draft::empty(), names, shown, job, &wishes, &mut faults)
         }));
+    }
+    if !faults.is_empty() {
+        bail!("{}", faults.join("\n"));
     }
     summary.actions = platforms.iter().map(|platform| platform.actions.len()).sum();
     let absent: Vec<String> = absent.into_iter().map(|wishes| wishes.platform.clone()).collect();
@@ -296,17 +301,19 @@ fn display_names(
     name::apart::tell_apart(&possible)
 }
 
-/// The platform of a draft; `names` are those that [`names`] gives, `shown` is the display name.
+/// The platform of a draft; `names` are those that [`names`] gives, `shown` is the display name. Adds the faults of its
+/// overrides to `faults`.
 fn platform(
     draft: Draft,
     names: Vec<String>,
     shown: String,
-    providers: &Providers,
+    job: &Import,
     wishes: &Override,
+    faults: &mut Vec<String>,
 ) -> Platform {
     let mut names = names.into_iter();
     let own = names.next().unwrap_or_default();
-    let known = providers.0.get(&own);
+    let known = job.providers.0.get(&own);
     let claimed = known.into_iter().flat_map(|known| &known.documents);
     let mut aliases: Vec<String> = names.chain(claimed.cloned()).collect();
     let platform = match &wishes.rename {
@@ -316,7 +323,8 @@ fn platform(
         }
         None => own,
     };
-    Platform { aliases, ..draft.finish(platform, shown, known, wishes) }
+    let mut fault = |what: String| faults.push(job.overrides.fault(wishes, &what));
+    Platform { aliases, ..draft.finish(platform, shown, known, wishes, &mut fault) }
 }
 
 /// The most names that a note lists.

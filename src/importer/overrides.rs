@@ -3,9 +3,11 @@
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
+use serde::Deserialize as _;
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::{DeTable, DeValue, Deserializer};
 
+use super::stated::{self, Stated};
 use super::{category, image, platform, text};
 use crate::catalog::model::Status;
 use crate::nearest::nearest;
@@ -35,11 +37,13 @@ pub struct Override {
     pub image: Option<String>,
     /// Whether it is enabled for hosted authorization.
     pub authkit: bool,
+    /// How users connect.
+    pub stated: Stated,
     /// Whether the platform may be missing from the import.
     pub optional: bool,
 }
 
-/// The fields of a platform's table.
+/// The fields of a platform's table, besides those of [`stated`].
 const FIELDS: [&str; 10] = [
     "rename",
     "name",
@@ -112,6 +116,13 @@ impl Overrides {
         }
         platforms.sort_by_key(|wishes| wishes.place);
         Ok(Self { file: file.to_owned(), platforms })
+    }
+
+    /// A fault of an entry, with its place.
+    #[must_use]
+    pub fn fault(&self, wishes: &Override, what: &str) -> String {
+        let (line, column) = wishes.place;
+        format!("{}:{line}:{column}: `{}`: {what}", self.file, wishes.platform)
     }
 
     /// Pairs the overrides with the platforms: one entry for each of `names`, which has a platform's names, any of which
@@ -202,8 +213,20 @@ impl Parser<'_> {
             self.fault(value, "a platform is a table: write `[platforms.NAME]`");
             return wishes;
         };
-        for (key, value) in fields {
+        let (connecting, fields): (DeTable<'_>, DeTable<'_>) = fields
+            .clone()
+            .into_iter()
+            .partition(|(key, _)| stated::FIELDS.contains(&key.get_ref().as_ref()));
+        for (key, value) in &fields {
             self.field(&mut wishes, key, value);
+        }
+        let connecting = Spanned::new(value.span(), connecting);
+        match Stated::deserialize(Deserializer::from(connecting)) {
+            Ok(stated) => wishes.stated = stated,
+            Err(e) => {
+                let at = Spanned::new(e.span().unwrap_or_else(|| value.span()), ());
+                self.fault(&at, &e.message().replace('\n', ", "));
+            }
         }
         wishes
     }
@@ -239,7 +262,7 @@ impl Parser<'_> {
             "optional" => wishes.optional = self.flag(value).unwrap_or_default(),
             "tags" => wishes.tags = self.tags(value),
             other => {
-                let near = nearest(other, FIELDS, 1).concat();
+                let near = nearest(other, FIELDS.into_iter().chain(stated::FIELDS), 1).concat();
                 let message = format!(
                     "unknown field `{}`; did you mean `{near}`?",
                     text::verbatim(other, 80)
@@ -289,7 +312,6 @@ impl Parser<'_> {
 }
 
 fn status(text: &str) -> Result<Status, serde::de::value::Error> {
-    use serde::Deserialize as _;
     use serde::de::IntoDeserializer as _;
     Status::deserialize(text.into_deserializer())
 }

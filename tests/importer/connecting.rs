@@ -390,6 +390,81 @@ fn overrides_know_a_platform_by_both_of_its_names() {
     assert_eq!(ours.aliases, ["acme-store", "acme-old", "acme"]);
 }
 
+/// The detail of `acme` with these overrides, which `providers` may complete before.
+fn overridden(providers: &str, wishes: &str) -> Result<ConnectorDetail, String> {
+    let job = with_providers(providers, &format!("[platforms.acme-store]\n{wishes}"));
+    let (_, platforms) = gather(&job, &Silent).map_err(|e| format!("{e:#}"))?;
+    let acme = platforms.into_iter().find(|one| one.connector.platform.starts_with("acme"));
+    Ok(acme.unwrap().detail)
+}
+
+#[test]
+fn overrides_have_the_last_word_on_how_users_connect() {
+    let ids = |detail: &ConnectorDetail| -> Vec<String> {
+        detail.auth_methods.iter().map(|method| method.id.clone()).collect()
+    };
+    let document = overridden("", "").unwrap();
+    assert_eq!(ids(&document), ["login", "key"]);
+
+    let ours = "documentation = 'https://ours.example/docs'\nverify = 'GET /ping'\n\
+                account = { request = 'GET /ping', id = '/account' }\n\
+                auth = [{ id = 'ours', type = 'bearer', prefix = 'Token' }]";
+    for providers in ["", ACME] {
+        let detail = overridden(providers, ours).unwrap();
+        assert_eq!(ids(&detail), ["ours"], "all of them");
+        assert_eq!(detail.documentation_url.as_deref(), Some("https://ours.example/docs"));
+        assert_eq!(detail.verify.unwrap().path, "/ping");
+        assert_eq!(detail.account.unwrap().id, "/account");
+    }
+    let detail = overridden("", ours).unwrap();
+    assert_eq!(detail.servers, document.servers, "what is absent stays the document's");
+    assert_eq!(detail.license, document.license);
+    let detail = overridden(ACME, ours).unwrap();
+    let fields: Vec<_> = detail.auth_methods[0].fields.iter().map(|field| &*field.name).collect();
+    assert_eq!(fields, ["token", "shop"], "the address that stays needs the shop");
+
+    let detail = overridden(ACME, "servers = ['https://one.example/v3/']").unwrap();
+    assert_eq!(detail.servers[0].url, "https://one.example/v3");
+    assert_eq!(ids(&detail), ids(&overridden(ACME, "").unwrap()));
+    let asked = |detail: &ConnectorDetail| {
+        detail
+            .auth_methods
+            .iter()
+            .flat_map(|method| &method.fields)
+            .any(|field| field.name == "shop")
+    };
+    assert!(!asked(&overridden("", "servers = ['https://one.example']").unwrap()));
+    assert!(asked(&detail), "the URLs of OAuth still have the shop");
+
+    assert_eq!(ids(&overridden(ACME, "auth = []").unwrap()), [""; 0], "nobody can connect");
+}
+
+#[test]
+#[rustfmt::skip] // a case a line
+fn faults_of_overridden_methods_have_their_place() {
+    let parsed = |toml: &str| Overrides::parse("c.toml", toml).unwrap_err().to_string();
+    for (toml, fault) in [
+        ("[platforms.a]\nauht = []\n", "c.toml:2:1: unknown field `auht`; did you mean `auth`?"),
+        ("[platforms.a]\nauth = 5\n", "c.toml:2:8: invalid type: integer `5`, expected a sequence"),
+        ("[platforms.a]\nauth = [{ id = 'x', type = 'bearer', prefx = '' }]\n", "c.toml:2:38: unknown field `prefx`"),
+        ("[platforms.a]\n[[platforms.a.auth]]\nid = 'x'\n", "c.toml:2:1: missing field `type`"),
+    ] {
+        let told = parsed(toml);
+        assert!(told.starts_with(fault), "{toml}\n{told}");
+    }
+    for (wishes, fault) in [
+        ("servers = ['http://a.example']", "catalog.toml:1:12: `acme-store`: `servers`: `http://a.example` is not an `https` URL"),
+        ("servers = ['https://{x}.example']", "no field stands for `{x}` in `https://{x}.example`"),
+        ("verify = '/me'", "`/me` is not a method and a path, such as `GET /user`"),
+        ("auth = [{ id = 'x', type = 'api_key', name = 'k' }]", "the method `x`: `in` is missing"),
+        ("auth = [{ id = 'x', type = 'bearer' }, { id = 'x', type = 'bearer' }]", "two methods have the id `x`"),
+        ("auth = [{ id = 'x', type = 'bearer', fields = [{ name = 'other' }] }]", "the field `other` stands in no URL"),
+    ] {
+        let told = overridden("", wishes).unwrap_err();
+        assert!(told.contains(fault), "{wishes}\n{told}");
+    }
+}
+
 /// A document that has an entry's name may belong to another entry.
 #[test]
 fn an_entry_whose_name_another_one_claims_is_a_connector_of_its_own() {

@@ -212,6 +212,33 @@ pub fn fields(kind: &Kind, help: Option<String>, servers: &Found) -> Vec<Field> 
     fields
 }
 
+/// Lets a method no longer ask for what stands neither in one of its URLs nor in one of these addresses.
+pub fn keep_used<'a>(method: &mut AuthMethod, addresses: &(impl Iterator<Item = &'a str> + Clone)) {
+    let own = default_fields(&method.kind);
+    let kind = &method.kind;
+    method.fields.retain(|field| {
+        let is_used = |url: &str| variables(url).any(|name| name == field.name);
+        own.iter().any(|own| own.name == field.name)
+            || urls(kind).any(is_used)
+            || addresses.clone().any(is_used)
+    });
+}
+
+/// Lets a method ask for the variables that it has no field for, as one of `others` asks for them.
+pub fn ask_for<'a>(
+    variables: impl Iterator<Item = &'a str>,
+    others: &[AuthMethod],
+    method: &mut AuthMethod,
+) {
+    for name in variables {
+        let mut fields = others.iter().flat_map(|other| &other.fields);
+        let field = fields.find(|field| field.name == name);
+        if !method.fields.iter().any(|known| known.name == name) {
+            method.fields.extend(field.cloned());
+        }
+    }
+}
+
 /// What a user is asked for when nothing more is known.
 #[must_use]
 pub fn default_fields(kind: &Kind) -> Vec<Field> {

@@ -1,20 +1,15 @@
 //! `providers.toml` as it is written: read, and checked.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
 use super::provider::Provider;
-use crate::catalog::detail::{
-    Account, ApiKey, AuthMethod, ConnectorDetail, Field, Grant, In, Kind, OAuth2, Parameters, Pkce,
-    Request, Scope, Server, TokenAuth, TokenBody, client_id, urls, variables,
-};
+use crate::catalog::detail::ConnectorDetail;
 use crate::catalog::model::Status;
 use crate::importer::connector::MAX_VERSION;
-use crate::importer::server::{self, Found};
-use crate::importer::{auth, category, image, platform, text};
-use crate::oauth::{authorization, revocation, token};
-use crate::terms::Method;
+use crate::importer::stated::{AccountEntry, AuthEntry, Stated};
+use crate::importer::{category, platform, text};
 
 /// The file.
 #[derive(Deserialize)]
@@ -44,85 +39,6 @@ pub struct Entry {
     account: Option<AccountEntry>,
     #[serde(default)]
     auth: Vec<AuthEntry>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct AccountEntry {
-    request: String,
-    id: String,
-    name: Option<String>,
-}
-
-/// A method: the members of all kinds, of which each kind has its own.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-struct AuthEntry {
-    id: String,
-    r#type: Type,
-    /// Where the facts were read: a page of the platform's documentation, or an openly licensed list.
-    source: String,
-    /// The day on which they were read.
-    read: String,
-    fields: Option<Vec<FieldEntry>>,
-    grant: Option<Grant>,
-    issuer: Option<String>,
-    authorization_url: Option<String>,
-    token_url: Option<String>,
-    refresh_url: Option<String>,
-    revocation_url: Option<String>,
-    #[serde(default)]
-    scopes: Vec<Scope>,
-    scope_separator: Option<String>,
-    #[serde(default)]
-    pkce: Pkce,
-    #[serde(default)]
-    token_auth: TokenAuth,
-    #[serde(default = "client_id")]
-    client_id_parameter: String,
-    #[serde(default)]
-    authorization_parameters: Parameters,
-    #[serde(default)]
-    token_parameters: Parameters,
-    #[serde(default)]
-    token_body: TokenBody,
-    token_pointer: Option<String>,
-    #[serde(default)]
-    token_members: Vec<String>,
-    r#in: Option<In>,
-    name: Option<String>,
-    prefix: Option<String>,
-    username_label: Option<String>,
-    password_label: Option<String>,
-    service: Option<String>,
-    #[serde(default)]
-    regions: Vec<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Type {
-    #[serde(rename = "oauth2")]
-    OAuth2,
-    ApiKey,
-    Basic,
-    Bearer,
-    AwsSigv4,
-}
-
-/// A field; unlike in an answer, what is not said is as most fields are.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct FieldEntry {
-    name: String,
-    label: Option<String>,
-    description: Option<String>,
-    #[serde(default)]
-    secret: bool,
-    required: Option<bool>,
-    pattern: Option<String>,
-    r#enum: Option<Vec<String>>,
-    default: Option<String>,
 }
 
 impl Entry {
@@ -159,209 +75,17 @@ impl Entry {
         if logo.as_deref().is_some_and(|logo| logo.is_empty() || !logo.chars().all(is_slug)) {
             fault("`logo` must be a slug of simple-icons: a-z, 0-9 and _".to_owned());
         }
-        // Where the variables of fields may stand, besides a method's own URLs.
-        let mut addresses = servers.clone();
-        addresses.extend(verify.clone());
-        addresses.extend(account.as_ref().map(|account| account.request.clone()));
-        let mut ids = HashSet::new();
-        let mut auth_methods = Vec::with_capacity(auth.len());
-        for entry in auth {
-            let id = entry.id.clone();
-            if !ids.insert(id.clone()) {
-                fault(format!("two methods have the id `{id}`"));
-            }
-            match entry.method(&addresses) {
-                Ok(method) => auth_methods.push(method),
-                Err(what) => fault(format!("the method `{id}`: {what}")),
+        for method in &auth {
+            if !method.is_sourced() {
+                fault(format!(
+                    "the method `{}`: `source` and `read` say where and on which day it was read",
+                    method.id
+                ));
             }
         }
-        for url in &servers {
-            check_url(url, &auth_methods, "`servers`", fault);
-        }
-        for method in &auth_methods {
-            for url in urls(&method.kind) {
-                check_url(url, std::slice::from_ref(method), &format!("`{}`", method.id), fault);
-            }
-        }
-        if documentation.as_deref().is_some_and(|url| image::https(url).is_none()) {
-            fault("`documentation` is not an `https` URL".to_owned());
-        }
-        if let Some(account) = &account
-            && [Some(&account.id), account.name.as_ref()]
-                .into_iter()
-                .flatten()
-                .any(|pointer| !pointer.starts_with('/'))
-        {
-            fault("`account`: `id` and `name` are JSON Pointers, such as `/id`".to_owned());
-        }
-        let mut request = |text: &str| {
-            let request = request(text);
-            if request.is_none() {
-                fault(format!("`{text}` is not a method and a path, such as `GET /user`"));
-            }
-            let has = |name: &str| {
-                let mut fields = auth_methods.iter().flat_map(|method| &method.fields);
-                fields.any(|field| field.name == name)
-            };
-            if let Some(name) = variables(text).find(|name| !has(name)) {
-                fault(format!("no field stands for `{{{name}}}` in `{text}`"));
-            }
-            request
-        };
-        let verify = verify.as_deref().and_then(&mut request);
-        let account = account.and_then(|account| {
-            let request = request(&account.request)?;
-            Some(Account { request, id: account.id, name: account.name })
-        });
-        let server =
-            |url: &String| Server { url: url.trim_end_matches('/').to_owned(), description: None };
-        let detail = ConnectorDetail {
-            auth_methods,
-            servers: servers.iter().map(server).collect(),
-            documentation_url: documentation,
-            license: None,
-            verify,
-            account,
-        };
+        let stated =
+            Stated { documentation, servers: Some(servers), verify, account, auth: Some(auth) };
+        let detail = stated.apply(ConnectorDetail::default(), fault);
         Provider { name, description, category, logo, status, version, documents, detail }
-    }
-}
-
-/// Checks that a URL is `https` and that a field stands for each of its variables.
-fn check_url(url: &str, methods: &[AuthMethod], what: &str, fault: &mut dyn FnMut(String)) {
-    if !is_secure(url) {
-        fault(format!("{what}: `{url}` is not an `https` URL"));
-    }
-    for name in variables(url) {
-        let has = |method: &AuthMethod| method.fields.iter().any(|field| field.name == name);
-        if !methods.iter().any(has) {
-            fault(format!("{what}: no field stands for `{{{name}}}` in `{url}`"));
-        }
-    }
-}
-
-/// Whether requests to an address are encrypted, or stay on this machine, where a platform may be tried out.
-fn is_secure(url: &str) -> bool {
-    let local = ["http://localhost", "http://127.0.0.1", "http://[::1]"];
-    let leads_to = |start: &&str| {
-        url.strip_prefix(*start)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '/', '?']))
-    };
-    url.starts_with("https://") || local.iter().any(leads_to)
-}
-
-/// `GET /user` as a request. Returns `None` for any other text.
-fn request(text: &str) -> Option<Request> {
-    let (method, path) = text.split_once(' ')?;
-    let is_path = path.starts_with('/') || path.starts_with("https://");
-    let method = Method::ALL.into_iter().find(|known| known.as_str() == method)?;
-    (is_path && !path.contains(char::is_whitespace))
-        .then(|| Request { method, path: path.to_owned() })
-}
-
-impl AuthEntry {
-    fn method(self, addresses: &[String]) -> Result<AuthMethod, String> {
-        if auth::slug(&self.id) != self.id {
-            return Err("its id must be 1 to 50 of a-z, 0-9 and -".to_owned());
-        }
-        if self.source.trim().is_empty() || self.read.parse::<jiff::civil::Date>().is_err() {
-            return Err("`source` and `read` say where and on which day it was read".to_owned());
-        }
-        let fields = self.fields;
-        let kind = match self.r#type {
-            Type::OAuth2 => {
-                let grant = self.grant.ok_or("`grant` is missing")?;
-                if (grant == Grant::AuthorizationCode) != self.authorization_url.is_some() {
-                    return Err("`authorizationUrl` belongs to the grant authorization_code".into());
-                }
-                let id_name = &self.client_id_parameter;
-                if !server::is_name(id_name) {
-                    return Err(format!("`{id_name}` cannot be the `clientIdParameter`"));
-                }
-                let own = [
-                    &authorization::OWN_PARAMETERS[..],
-                    &token::OWN_PARAMETERS,
-                    &revocation::OWN_PARAMETERS,
-                ];
-                let more = [&self.authorization_parameters, &self.token_parameters];
-                let is_taken = own.concat().contains(&id_name.as_str())
-                    || more.iter().any(|parameters| parameters.contains_key(id_name));
-                if is_taken && *id_name != client_id() {
-                    return Err(format!(
-                        "`{id_name}` cannot be the `clientIdParameter`: requests have another parameter of that name"
-                    ));
-                }
-                Kind::OAuth2(Box::new(OAuth2 {
-                    grant,
-                    issuer: self.issuer,
-                    authorization_url: self.authorization_url,
-                    token_url: self.token_url.ok_or("`tokenUrl` is missing")?,
-                    refresh_url: self.refresh_url,
-                    revocation_url: self.revocation_url,
-                    scopes: self.scopes,
-                    scope_separator: self.scope_separator.unwrap_or_else(|| " ".to_owned()),
-                    pkce: self.pkce,
-                    token_auth: self.token_auth,
-                    client_id_parameter: self.client_id_parameter,
-                    authorization_parameters: self.authorization_parameters,
-                    token_parameters: self.token_parameters,
-                    token_body: self.token_body,
-                    token_pointer: self.token_pointer,
-                    token_members: self.token_members,
-                }))
-            }
-            Type::ApiKey => Kind::ApiKey(ApiKey {
-                r#in: self.r#in.ok_or("`in` is missing")?,
-                name: self.name.ok_or("`name` is missing")?,
-                prefix: self.prefix.unwrap_or_default(),
-            }),
-            Type::Basic => Kind::Basic {
-                username_label: self.username_label.unwrap_or_else(|| "User name".to_owned()),
-                password_label: self.password_label.unwrap_or_else(|| "Password".to_owned()),
-            },
-            Type::Bearer => {
-                Kind::Bearer { prefix: self.prefix.unwrap_or_else(|| "Bearer".to_owned()) }
-            }
-            Type::AwsSigv4 => Kind::AwsSigv4 {
-                service: self.service.ok_or("`service` is missing")?,
-                regions: self.regions,
-            },
-        };
-        let given: Vec<Field> = fields.into_iter().flatten().map(FieldEntry::field).collect();
-        let all = auth::fields(&kind, None, &Found { fields: given, ..Found::default() });
-        let is_url = |name: &str| {
-            urls(&kind)
-                .chain(addresses.iter().map(String::as_str))
-                .flat_map(variables)
-                .any(|used| used == name)
-        };
-        let own = auth::default_fields(&kind);
-        // A field must be of use: one of the kind's own, or a variable of a URL.
-        if let Some(field) = all
-            .iter()
-            .find(|field| !is_url(&field.name) && !own.iter().any(|known| known.name == field.name))
-        {
-            return Err(format!("the field `{}` stands in no URL", field.name));
-        }
-        if let Some(field) = all.iter().find(|field| !server::is_name(&field.name)) {
-            return Err(format!("`{}` cannot be the name of a field", field.name));
-        }
-        Ok(AuthMethod { id: self.id, kind, fields: all })
-    }
-}
-
-impl FieldEntry {
-    fn field(self) -> Field {
-        let Self { name, label, description, secret, required, pattern, r#enum, default } = self;
-        Field {
-            label: label.unwrap_or_else(|| server::label(&name)),
-            required: required.unwrap_or(default.is_none()),
-            name,
-            description,
-            secret,
-            pattern,
-            r#enum,
-            default,
-        }
     }
 }

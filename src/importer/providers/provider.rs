@@ -1,6 +1,6 @@
 //! What is known of one platform, and how it completes what a document says.
 
-use crate::catalog::detail::{ConnectorDetail, urls, variables};
+use crate::catalog::detail::{ConnectorDetail, variables};
 use crate::catalog::model::Status;
 use crate::importer::auth;
 
@@ -46,20 +46,8 @@ impl Provider {
             method.id = auth::unique_id(&methods, &method.id);
             // The addresses may be others than the document's.
             let first = servers.first().map(|server| server.url.as_str()).unwrap_or_default();
-            let own = auth::default_fields(&method.kind);
-            method.fields.retain(|field| {
-                let is_used = |url| variables(url).any(|name| name == field.name);
-                own.iter().any(|own| own.name == field.name)
-                    || urls(&method.kind).any(is_used)
-                    || servers.iter().any(|server| is_used(&server.url))
-            });
-            for name in variables(first) {
-                let mut fields = known.auth_methods.iter().flat_map(|known| &known.fields);
-                let field = fields.find(|field| field.name == name);
-                if !method.fields.iter().any(|known| known.name == name) {
-                    method.fields.extend(field.cloned());
-                }
-            }
+            auth::keep_used(&mut method, &servers.iter().map(|server| server.url.as_str()));
+            auth::ask_for(variables(first), &known.auth_methods, &mut method);
             methods.push(method);
         }
         ConnectorDetail {

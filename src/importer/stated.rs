@@ -1,0 +1,363 @@
+//! How users connect to a platform, as `providers.toml` and `catalog.toml` state it: read, and checked.
+
+use std::collections::HashSet;
+
+use serde::Deserialize;
+
+use super::image;
+use super::server::{self, Found};
+use crate::catalog::detail::{
+    Account, ApiKey, AuthMethod, ConnectorDetail, Field, Grant, In, Kind, OAuth2, Parameters, Pkce,
+    Request, Scope, Server, TokenAuth, TokenBody, client_id, urls, variables,
+};
+use crate::importer::auth;
+use crate::oauth::{authorization, revocation, token};
+use crate::terms::Method;
+
+/// The fields of a platform's table that say how users connect.
+pub const FIELDS: [&str; 5] = ["documentation", "servers", "verify", "account", "auth"];
+
+/// What a platform's table says of connecting. Absent fields say nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stated {
+    /// Where the platform's documentation is.
+    pub documentation: Option<String>,
+    /// All base addresses, the default one first.
+    pub servers: Option<Vec<String>>,
+    /// A method and a path: a request that succeeds only with good credentials.
+    pub verify: Option<String>,
+    /// How to find out whose account it is.
+    pub account: Option<AccountEntry>,
+    /// All ways to connect, the preferred one first.
+    pub auth: Option<Vec<AuthEntry>>,
+}
+
+/// A request, and where its answer has the account.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AccountEntry {
+    request: String,
+    id: String,
+    name: Option<String>,
+}
+
+/// A method: the members of all kinds, of which each kind has its own.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct AuthEntry {
+    /// Unique in the platform.
+    pub id: String,
+    r#type: Type,
+    /// Where the facts were read: a page of the platform's documentation, or an openly licensed list.
+    source: Option<String>,
+    /// The day on which they were read.
+    read: Option<String>,
+    fields: Option<Vec<FieldEntry>>,
+    grant: Option<Grant>,
+    issuer: Option<String>,
+    authorization_url: Option<String>,
+    token_url: Option<String>,
+    refresh_url: Option<String>,
+    revocation_url: Option<String>,
+    #[serde(default)]
+    scopes: Vec<Scope>,
+    scope_separator: Option<String>,
+    #[serde(default)]
+    pkce: Pkce,
+    #[serde(default)]
+    token_auth: TokenAuth,
+    #[serde(default = "client_id")]
+    client_id_parameter: String,
+    #[serde(default)]
+    authorization_parameters: Parameters,
+    #[serde(default)]
+    token_parameters: Parameters,
+    #[serde(default)]
+    token_body: TokenBody,
+    token_pointer: Option<String>,
+    #[serde(default)]
+    token_members: Vec<String>,
+    r#in: Option<In>,
+    name: Option<String>,
+    prefix: Option<String>,
+    username_label: Option<String>,
+    password_label: Option<String>,
+    service: Option<String>,
+    #[serde(default)]
+    regions: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Type {
+    #[serde(rename = "oauth2")]
+    OAuth2,
+    ApiKey,
+    Basic,
+    Bearer,
+    AwsSigv4,
+}
+
+/// A field; unlike in an answer, what is not said is as most fields are.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FieldEntry {
+    name: String,
+    label: Option<String>,
+    description: Option<String>,
+    #[serde(default)]
+    secret: bool,
+    required: Option<bool>,
+    pattern: Option<String>,
+    r#enum: Option<Vec<String>>,
+    default: Option<String>,
+}
+
+impl Stated {
+    /// The detail with what is stated here in place of what it says itself. Passes each fault to `fault`.
+    #[must_use]
+    pub fn apply(self, detail: ConnectorDetail, fault: &mut dyn FnMut(String)) -> ConnectorDetail {
+        if self == Self::default() {
+            return detail;
+        }
+        let Self { documentation, servers, verify, account, auth } = self;
+        let has_servers = servers.is_some();
+        let stated =
+            |url: String| Server { url: url.trim_end_matches('/').to_owned(), description: None };
+        let servers = servers
+            .map_or(detail.servers, |servers| servers.into_iter().map(stated).collect::<Vec<_>>());
+        // Where the variables of fields may stand, besides a method's own URLs.
+        let mut addresses: Vec<String> = servers.iter().map(|server| server.url.clone()).collect();
+        addresses.extend(verify.clone());
+        addresses.extend(account.as_ref().map(|account| account.request.clone()));
+        addresses.extend(detail.verify.iter().map(|request| request.path.clone()));
+        addresses.extend(detail.account.iter().map(|account| account.request.path.clone()));
+        let auth_methods = if let Some(entries) = auth {
+            methods(entries, &addresses, &detail.auth_methods, fault)
+        } else {
+            let mut methods = detail.auth_methods;
+            for method in &mut methods {
+                auth::keep_used(method, &addresses.iter().map(String::as_str));
+            }
+            methods
+        };
+        if has_servers {
+            for server in &servers {
+                check_url(&server.url, &auth_methods, "`servers`", fault);
+            }
+        }
+        if documentation.as_deref().is_some_and(|url| image::https(url).is_none()) {
+            fault("`documentation` is not an `https` URL".to_owned());
+        }
+        if let Some(account) = &account
+            && [Some(&account.id), account.name.as_ref()]
+                .into_iter()
+                .flatten()
+                .any(|pointer| !pointer.starts_with('/'))
+        {
+            fault("`account`: `id` and `name` are JSON Pointers, such as `/id`".to_owned());
+        }
+        let mut request = |text: &str| {
+            let request = request(text);
+            if request.is_none() {
+                fault(format!("`{text}` is not a method and a path, such as `GET /user`"));
+            }
+            let has = |name: &str| {
+                let mut fields = auth_methods.iter().flat_map(|method| &method.fields);
+                fields.any(|field| field.name == name)
+            };
+            if let Some(name) = variables(text).find(|name| !has(name)) {
+                fault(format!("no field stands for `{{{name}}}` in `{text}`"));
+            }
+            request
+        };
+        let verify = verify.as_deref().and_then(&mut request);
+        let account = account.and_then(|account| {
+            let request = request(&account.request)?;
+            Some(Account { request, id: account.id, name: account.name })
+        });
+        ConnectorDetail {
+            auth_methods,
+            servers,
+            documentation_url: documentation.or(detail.documentation_url),
+            license: detail.license,
+            verify: verify.or(detail.verify),
+            account: account.or(detail.account),
+        }
+    }
+}
+
+/// The methods of the entries. A variable of the first address that a method has no field for is asked as `former`, the
+/// methods in whose place they come, ask for it.
+fn methods(
+    entries: Vec<AuthEntry>,
+    addresses: &[String],
+    former: &[AuthMethod],
+    fault: &mut dyn FnMut(String),
+) -> Vec<AuthMethod> {
+    let mut ids = HashSet::new();
+    let mut methods = Vec::with_capacity(entries.len());
+    for entry in entries {
+        let id = entry.id.clone();
+        if !ids.insert(id.clone()) {
+            fault(format!("two methods have the id `{id}`"));
+        }
+        match entry.method(addresses) {
+            Ok(mut method) => {
+                let first = addresses.first().map(String::as_str).unwrap_or_default();
+                auth::ask_for(variables(first), former, &mut method);
+                for url in urls(&method.kind) {
+                    check_url(url, std::slice::from_ref(&method), &format!("`{id}`"), fault);
+                }
+                methods.push(method);
+            }
+            Err(what) => fault(format!("the method `{id}`: {what}")),
+        }
+    }
+    methods
+}
+
+/// Checks that a URL is `https` and that a field stands for each of its variables.
+fn check_url(url: &str, methods: &[AuthMethod], what: &str, fault: &mut dyn FnMut(String)) {
+    if !is_secure(url) {
+        fault(format!("{what}: `{url}` is not an `https` URL"));
+    }
+    for name in variables(url) {
+        let has = |method: &AuthMethod| method.fields.iter().any(|field| field.name == name);
+        if !methods.iter().any(has) {
+            fault(format!("{what}: no field stands for `{{{name}}}` in `{url}`"));
+        }
+    }
+}
+
+/// Whether requests to an address are encrypted, or stay on this machine, where a platform may be tried out.
+fn is_secure(url: &str) -> bool {
+    let local = ["http://localhost", "http://127.0.0.1", "http://[::1]"];
+    let leads_to = |start: &&str| {
+        url.strip_prefix(*start)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '/', '?']))
+    };
+    url.starts_with("https://") || local.iter().any(leads_to)
+}
+
+/// `GET /user` as a request. Returns `None` for any other text.
+fn request(text: &str) -> Option<Request> {
+    let (method, path) = text.split_once(' ')?;
+    let is_path = path.starts_with('/') || path.starts_with("https://");
+    let method = Method::ALL.into_iter().find(|known| known.as_str() == method)?;
+    (is_path && !path.contains(char::is_whitespace))
+        .then(|| Request { method, path: path.to_owned() })
+}
+
+impl AuthEntry {
+    /// Whether it says where and on which day its facts were read.
+    #[must_use]
+    pub fn is_sourced(&self) -> bool {
+        let read = self.read.as_ref().map(|day| day.parse::<jiff::civil::Date>());
+        self.source.as_ref().is_some_and(|page| !page.trim().is_empty())
+            && read.is_some_and(|day| day.is_ok())
+    }
+
+    fn method(self, addresses: &[String]) -> Result<AuthMethod, String> {
+        if auth::slug(&self.id) != self.id {
+            return Err("its id must be 1 to 50 of a-z, 0-9 and -".to_owned());
+        }
+        let fields = self.fields;
+        let kind = match self.r#type {
+            Type::OAuth2 => {
+                let grant = self.grant.ok_or("`grant` is missing")?;
+                if (grant == Grant::AuthorizationCode) != self.authorization_url.is_some() {
+                    return Err("`authorizationUrl` belongs to the grant authorization_code".into());
+                }
+                let id_name = &self.client_id_parameter;
+                if !server::is_name(id_name) {
+                    return Err(format!("`{id_name}` cannot be the `clientIdParameter`"));
+                }
+                let own = [
+                    &authorization::OWN_PARAMETERS[..],
+                    &token::OWN_PARAMETERS,
+                    &revocation::OWN_PARAMETERS,
+                ];
+                let more = [&self.authorization_parameters, &self.token_parameters];
+                let is_taken = own.concat().contains(&id_name.as_str())
+                    || more.iter().any(|parameters| parameters.contains_key(id_name));
+                if is_taken && *id_name != client_id() {
+                    return Err(format!(
+                        "`{id_name}` cannot be the `clientIdParameter`: requests have another parameter of that name"
+                    ));
+                }
+                Kind::OAuth2(Box::new(OAuth2 {
+                    grant,
+                    issuer: self.issuer,
+                    authorization_url: self.authorization_url,
+                    token_url: self.token_url.ok_or("`tokenUrl` is missing")?,
+                    refresh_url: self.refresh_url,
+                    revocation_url: self.revocation_url,
+                    scopes: self.scopes,
+                    scope_separator: self.scope_separator.unwrap_or_else(|| " ".to_owned()),
+                    pkce: self.pkce,
+                    token_auth: self.token_auth,
+                    client_id_parameter: self.client_id_parameter,
+                    authorization_parameters: self.authorization_parameters,
+                    token_parameters: self.token_parameters,
+                    token_body: self.token_body,
+                    token_pointer: self.token_pointer,
+                    token_members: self.token_members,
+                }))
+            }
+            Type::ApiKey => Kind::ApiKey(ApiKey {
+                r#in: self.r#in.ok_or("`in` is missing")?,
+                name: self.name.ok_or("`name` is missing")?,
+                prefix: self.prefix.unwrap_or_default(),
+            }),
+            Type::Basic => Kind::Basic {
+                username_label: self.username_label.unwrap_or_else(|| "User name".to_owned()),
+                password_label: self.password_label.unwrap_or_else(|| "Password".to_owned()),
+            },
+            Type::Bearer => {
+                Kind::Bearer { prefix: self.prefix.unwrap_or_else(|| "Bearer".to_owned()) }
+            }
+            Type::AwsSigv4 => Kind::AwsSigv4 {
+                service: self.service.ok_or("`service` is missing")?,
+                regions: self.regions,
+            },
+        };
+        let given: Vec<Field> = fields.into_iter().flatten().map(FieldEntry::field).collect();
+        let all = auth::fields(&kind, None, &Found { fields: given, ..Found::default() });
+        let is_url = |name: &str| {
+            urls(&kind)
+                .chain(addresses.iter().map(String::as_str))
+                .flat_map(variables)
+                .any(|used| used == name)
+        };
+        let own = auth::default_fields(&kind);
+        // A field must be of use: one of the kind's own, or a variable of a URL.
+        if let Some(field) = all
+            .iter()
+            .find(|field| !is_url(&field.name) && !own.iter().any(|known| known.name == field.name))
+        {
+            return Err(format!("the field `{}` stands in no URL", field.name));
+        }
+        if let Some(field) = all.iter().find(|field| !server::is_name(&field.name)) {
+            return Err(format!("`{}` cannot be the name of a field", field.name));
+        }
+        Ok(AuthMethod { id: self.id, kind, fields: all })
+    }
+}
+
+impl FieldEntry {
+    fn field(self) -> Field {
+        let Self { name, label, description, secret, required, pattern, r#enum, default } = self;
+        Field {
+            label: label.unwrap_or_else(|| server::label(&name)),
+            required: required.unwrap_or(default.is_none()),
+            name,
+            description,
+            secret,
+            pattern,
+            r#enum,
+            default,
+        }
+    }
+}
