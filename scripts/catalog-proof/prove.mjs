@@ -49,6 +49,10 @@ export async function prove(program, catalog, { sample = [], tell = () => {} } =
   for (const key of COUNTS) found[key] = results.reduce((sum, result) => sum + result[key], 0);
   for (const key of LISTS)
     found[key] = results.flatMap((result) => result[key]).sort((a, b) => (a.name < b.name ? -1 : 1));
+  const keywords = {};
+  for (const [keyword, count] of results.flatMap((result) => Object.entries(result.keywords)))
+    keywords[keyword] = (keywords[keyword] ?? 0) + count;
+  found.keywords = Object.fromEntries(Object.entries(keywords).sort(([, one], [, other]) => other - one));
   return found;
 }
 
@@ -89,7 +93,7 @@ export function reasons({ refused }) {
 /** What was found, in lines, and whether it proves the catalog. */
 export function judged(found) {
   const { platforms, actions, withExamples, examples, faults, refused, differences } = found;
-  const { compared, invalid, disagreed } = found;
+  const { compared, invalid, disagreed, keywords } = found;
   // An example that its own document's schema refuses says nothing of the catalog.
   const isOurs = ({ refused }) => refused.some(({ isOwnFault }) => !isOwnFault);
   const ours = refused.filter(isOurs);
@@ -104,6 +108,8 @@ export function judged(found) {
     `  ${ours.length} have one that only the input refuses (${share(ours.length, withExamples)})`,
     `${actions - differences.length} actions are what @apidevtools/swagger-parser reads (${share(actions - differences.length, actions)})`,
     `${compared} random inputs, of which ajv refuses ${invalid}: the service and ajv disagree on ${disagreed.length}`,
+    "Inputs with each keyword of JSON Schema:",
+    ...Object.entries(keywords).map(([keyword, count]) => `  ${keyword} ${count}`),
     ...[...faults, ...differences].slice(0, 20).map(({ name, why }) => `  ${name}: ${why}`),
     ...ours.slice(0, 20).map(({ name, refused: [{ at, why }] }) => `  ${name}: ${at}: ${why}`),
     ...disagreed.slice(0, 20).map(({ name, value, isTaken }) => {

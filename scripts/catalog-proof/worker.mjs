@@ -4,6 +4,7 @@ import { createInterface } from "node:readline";
 import { parentPort, workerData } from "node:worker_threads";
 import { Document } from "./document.mjs";
 import { Inputs } from "./inputs.mjs";
+import { keywords } from "./keywords.mjs";
 import { differences } from "./reader.mjs";
 import { Verdicts } from "./verdicts.mjs";
 
@@ -11,7 +12,7 @@ const TELL_EVERY = 500;
 const { program, catalog, sample, documents, platforms } = workerData;
 const found = {
   ...{ actions: 0, faults: [], withExamples: 0, examples: 0, refused: [], differences: [] },
-  ...{ compared: 0, invalid: 0, disagreed: [] },
+  ...{ compared: 0, invalid: 0, disagreed: [], keywords: {} },
 };
 const verdicts = new Verdicts(program);
 
@@ -38,6 +39,7 @@ async function prove(action) {
   const name = `${action.platform}/${action.key}`;
   found.actions += 1;
   if (found.actions % TELL_EVERY === 0) parentPort.postMessage({ done: TELL_EVERY });
+  for (const keyword of keywords(action.input)) found.keywords[keyword] = (found.keywords[keyword] ?? 0) + 1;
   const operation = document.operation(action);
   const { fault, examples, refused, validate } = inputs.check(document, operation, action);
   if (fault) found.faults.push({ name, why: fault });

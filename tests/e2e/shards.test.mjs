@@ -182,6 +182,7 @@ describe("accounts in three databases", { timeout: 600_000 }, () => {
     const found = await list();
     assert.equal(found[to].accounts, 2);
     assert.equal(found[to].connections, total + 2);
+    assert.deepEqual([found[from].accounts, found[from].connections], [0, 0], "the old copy does not count");
     assert.match(await operator("keys", "list"), /rotate/);
     const clients = JSON.parse(await operator("clients", "list", "--json"));
     assert.deepEqual(

@@ -44,7 +44,7 @@ struct Shown {
 /// Whatever stopped it, in words for the operator.
 pub fn list(args: &List) -> Result<()> {
     let sql = format!(
-        "SELECT (SELECT count(*) FROM ({ACCOUNTS})) AS accounts, (SELECT ifnull(sum(n), 0) FROM connection_counts WHERE dimension = 'all') AS connections"
+        "SELECT (SELECT count(*) FROM ({ACCOUNTS})) AS accounts, (SELECT ifnull(sum(n), 0) FROM connection_counts WHERE dimension = 'all' AND account IN ({ACCOUNTS})) AS connections"
     );
     let mut all = Vec::new();
     let shards = Shards::open(&args.place)?;

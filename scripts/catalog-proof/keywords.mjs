@@ -1,0 +1,16 @@
+// Which keywords of JSON Schema the catalog's inputs have, so that the service checks all that do.
+const ONE = new Set(["additionalProperties", "items", "not", "contains", "propertyNames", "if", "then", "else"]);
+const MANY = new Set(["allOf", "anyOf", "oneOf", "prefixItems"]);
+const NAMED = new Set(["properties", "patternProperties", "$defs", "dependentSchemas"]);
+
+/** The keywords of a schema and of all schemas in it. */
+export function keywords(schema, found = new Set()) {
+  if (typeof schema !== "object" || schema === null) return found;
+  for (const [keyword, value] of Object.entries(schema)) {
+    found.add(keyword);
+    if (ONE.has(keyword)) keywords(value, found);
+    else if (MANY.has(keyword)) for (const one of value) keywords(one, found);
+    else if (NAMED.has(keyword)) for (const one of Object.values(value)) keywords(one, found);
+  }
+  return found;
+}
