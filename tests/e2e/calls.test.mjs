@@ -130,6 +130,42 @@ describe("calls to platforms", () => {
     assert.equal((await reader.read()).done, true);
   });
 
+  test("ten calls that are under way go on beside hostile requests", { timeout: TIMEOUT_MS }, async () => {
+    const open = [];
+    for (let nth = 0; nth < 10; nth += 1) {
+      const reader = (await call("events")).body.pipeThrough(new TextDecoderStream()).getReader();
+      assert.equal((await reader.read()).value, "data: first\n\n");
+      open.push({ reader, at: platform.last });
+    }
+    const deep = "[".repeat(400_000);
+    const bytes = Buffer.from([0xff, 0xfe, 0xc0, 0x80, 0xed, 0xa0, 0x80]);
+    const actions = `/v1/vault/connections/${id}/actions`;
+    const requests = [
+      ["POST", "/v1/vault/connections", deep],
+      ["POST", "/v1/vault/connections", `{"platform":${deep}`],
+      ["POST", "/v1/vault/connections", bytes],
+      ["PUT", `/v1/vault/connections/${id}/credentials`, deep],
+      ["POST", `${actions}/createThing`, `{"body":{"name":${deep}}}`],
+      ["POST", `${actions}/createThing`, JSON.stringify({ query: { tags: Array(30_000).fill("X") } })],
+      ["POST", "/mcp", deep],
+      ["POST", "/mcp", JSON.stringify({ jsonrpc: "2.0", id: 1e300, method: "tools/call", params: { name: "\u0000" } })],
+      ["GET", `/v1/available-actions/called?q=${"a ".repeat(5000)}`],
+      ["GET", `/v1/vault/connections?cursor=${"A".repeat(16_000)}`],
+      ["GET", `/v1/vault/connections/${id}/proxy/${"%2e%2e%2f".repeat(1000)}`],
+    ];
+    for (const [method, path, body] of requests) {
+      const headers = [["content-type", "application/json"]];
+      const { status } = await server.send(path, { method, secret: made.secret, headers, body });
+      assert.ok(status === 200 || (status >= 400 && status < 500), `${method} ${path.slice(0, 60)}: ${status}`);
+    }
+    for (const { reader, at } of open) {
+      at.next("second");
+      assert.equal((await reader.read()).value, "data: second\n\n");
+      at.end();
+      assert.equal((await reader.read()).done, true);
+    }
+  });
+
   test("an abort reaches the platform while it answers", { timeout: TIMEOUT_MS }, async () => {
     const abort = new AbortController();
     const answer = await call(`large?bytes=${LARGE}`, { signal: abort.signal });
