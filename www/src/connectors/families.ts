@@ -31,8 +31,8 @@ const sameAs = (word: string) => SAME[word] ?? word;
 const beginning = ({ platform }: Connector) => sameAs(platform.split("-", 1)[0] ?? platform);
 const wordsOf = ({ name }: Connector) => name.split(/[ .]/);
 
-/** Whether the connector has one of the logos that the service itself has: those of well-known brands. */
-const isKnown = ({ image }: Connector) => image.includes("/logos/");
+/** Whether the service itself knows the platform: has the brand's logo, or offers it although no document describes it. */
+const isKnown = ({ image, tools }: Connector) => image.startsWith(`${location.origin}/logos/`) || tools === 0;
 const rank = (connector: Connector) => (connector.active ? (isKnown(connector) ? 0 : 1) : 2);
 /** Well-known ones first, inactive ones last, else in the order that they are in. */
 const ranked = (connectors: readonly Connector[]) => [...connectors].sort((a, b) => rank(a) - rank(b));
