@@ -45,6 +45,36 @@ export function consoleLogos(world) {
         ));
     }
 
+    test("tell which platforms come first, as do platforms that only the service describes", () =>
+      world.console.visit("/connectors", async (page) => {
+        const isKnown = new Map();
+        await page.route("**/v1/available-connectors?*", async (route) => {
+          const response = await route.fetch();
+          const json = await response.json();
+          for (const row of json.rows) {
+            // Others have a folder of that name, too.
+            if (row.image.startsWith("https:")) row.image = "https://elsewhere.example/logos/theirs.svg";
+            isKnown.set(row.platform, row.image.startsWith(world.console.baseUrl) || row.tools === 0);
+          }
+          await route.fulfill({ response, json });
+        });
+        await page.reload();
+        const cards = page.locator("ul.connectors").last().locator(".connector-platform");
+        const next = page.getByRole("link", { name: "Next", exact: true });
+        const shown = [];
+        for (let nth = 1; ; nth += 1) {
+          await page.getByText(new RegExp(`Page ${nth} of \\d+`)).waitFor();
+          await cards.first().waitFor();
+          shown.push(...(await cards.allTextContents()));
+          if ((await next.count()) === 0) break;
+          await next.click();
+        }
+        const unknown = shown.findIndex((platform) => !isKnown.get(platform));
+        assert.ok(unknown > 200 && shown.slice(unknown).every((platform) => !isKnown.get(platform)), `${unknown}`);
+        assert.ok(shown.slice(unknown).includes("acme-store"));
+        assert.ok(shown.slice(0, unknown).includes("linkedin"));
+      }));
+
     test("are short absolute URLs in responses", async () => {
       const ask = async (path) => (await world.console.caller().send("GET", path)).json;
       const { rows } = await ask("/v1/available-connectors?limit=500");
