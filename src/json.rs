@@ -1,6 +1,7 @@
 //! JSON from strangers, read into a value that keeps duplicate members and their order: whoever reads a body has to say
 //! everything that is wrong with it. What has one shape only is read and written by serde's derive.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
@@ -80,6 +81,22 @@ impl Value {
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
         if let Self::Text(text) = self { Some(text) } else { None }
+    }
+
+    /// The name of a member that an object in the value has twice: of two readers, one may take the first and one the last.
+    /// Returns `None` when there is none.
+    #[must_use]
+    pub fn repeated(&self) -> Option<&str> {
+        match self {
+            Self::Array(items) => items.iter().find_map(Self::repeated),
+            Self::Object(members) => {
+                let mut seen = BTreeSet::new();
+                members.iter().find_map(|(name, value)| {
+                    if seen.insert(name) { value.repeated() } else { Some(name) }
+                })
+            }
+            _ => None,
+        }
     }
 
     /// The number. Returns `None` unless the value is a non-negative whole number.

@@ -113,12 +113,25 @@ impl RowOf<'_> {
         }
     }
 
-    /// Gives the lease back: nothing was found out. The next check is due at `check_at`.
+    /// Gives the lease back: nothing was found out. The next check is due at `check_at`, or after a failure the next attempt
+    /// when `waiting` says.
     #[must_use]
-    pub fn released(&self, version: u64, request: &str, check_at: u64) -> Statement {
+    pub fn released(
+        &self,
+        version: u64,
+        request: &str,
+        check_at: u64,
+        waiting: Option<&After>,
+    ) -> Statement {
         Statement {
-            sql: "UPDATE credentials SET next_attempt_at = NULL, check_at = ?6, handed_until = NULL, lease = NULL, lease_until = NULL WHERE account = ?1 AND environment = ?2 AND connection_id = ?3 AND version = ?4 AND lease = ?5".into(),
-            params: self.params([Param::integer(version), Param::text(request), Param::integer(check_at)]),
+            sql: "UPDATE credentials SET next_attempt_at = ?7, attempts = ifnull(?8, attempts), check_at = ?6, handed_until = NULL, lease = NULL, lease_until = NULL WHERE account = ?1 AND environment = ?2 AND connection_id = ?3 AND version = ?4 AND lease = ?5".into(),
+            params: self.params([
+                Param::integer(version),
+                Param::text(request),
+                Param::integer(check_at),
+                Param::optional_integer(waiting.and_then(|after| after.next_attempt_at)),
+                Param::optional_integer(waiting.map(|after| after.attempts)),
+            ]),
         }
     }
 

@@ -121,6 +121,10 @@ impl<P: Ports> Desk<'_, P> {
                 "The app's settings for this platform have changed since you started. Start again.";
             Ok(Err(Failed::new(Failure::Changed, detail)))
         };
+        // The platform gave the code to the client that began.
+        let client = client.filter(|client| {
+            client.is_for(&attempt.auth_method) && client.updated_at <= attempt.created_at
+        });
         let (Some(client), Some(remembered)) = (client, self.remembered(attempt)?) else {
             return changed();
         };

@@ -69,7 +69,11 @@ impl<P: Ports> Desk<'_, P> {
         let own = browser(request).map(hash);
         if attempt.browser_hash.is_some() {
             return if attempt.browser_hash == own {
-                self.lead_on(request, &attempt, client).await
+                let mut response = self.lead_on(request, &attempt, client).await?;
+                if let Some(cookie) = browser(request) {
+                    response.add("set-cookie", set_cookie(cookie));
+                }
+                Ok(response)
             } else {
                 Ok(self.elsewhere().response())
             };
@@ -185,6 +189,7 @@ impl<P: Ports> Desk<'_, P> {
         client: Option<OauthClient>,
     ) -> Result<Response, Problem> {
         let (connector, remembered) = (self.connector(attempt).await?, self.remembered(attempt)?);
+        let client = client.filter(|client| client.is_for(&attempt.auth_method));
         let (Some(connector), Some(remembered), Some(client)) = (connector, remembered, client)
         else {
             return Ok(self.changed().response());

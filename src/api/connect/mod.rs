@@ -93,9 +93,10 @@ fn browser(request: &Request) -> Option<&str> {
     })
 }
 
-/// The header that gives the cookie to the browser, for as long as an attempt and its exchange can take.
+/// The header that gives the cookie to the browser, for as long as somebody may take in the window, and an attempt and its
+/// exchange after that.
 fn set_cookie(value: &str) -> String {
-    format!("{COOKIE}={value}; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age=1800")
+    format!("{COOKIE}={value}; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age=7200")
 }
 
 /// Whether a browser sends the request from one of this service's own pages.

@@ -6,6 +6,7 @@ use crate::connect::method::Connector;
 use crate::credentials::held::Held;
 use crate::credentials::placing::place;
 use crate::json;
+use crate::oauth::answer::moment;
 use crate::oauth::{TokenError, Tokens, answer};
 use crate::ports::{Clock, Http, HttpError, HttpRequest, HttpResponse, user_agent};
 use crate::target::Targets;
@@ -24,7 +25,10 @@ pub enum Verdict {
     /// It rejects them.
     Rejected(u16),
     /// It can't be asked at the moment.
-    Unreachable,
+    Unreachable {
+        /// How long it asks to wait, in milliseconds; `None` when it does not say.
+        retry_after_ms: Option<u64>,
+    },
     /// It does not answer in time.
     TimedOut,
 }
@@ -43,7 +47,7 @@ impl Verdict {
                 );
                 Err(Problem::new(Code::CredentialsRejected, detail))
             }
-            Self::Unreachable => Err(unreachable(name)),
+            Self::Unreachable { .. } => Err(unreachable(name)),
             Self::TimedOut => {
                 let detail =
                     format!("{name} did not answer in time. Nothing was stored. Try again later.");
@@ -93,7 +97,7 @@ async fn ask<P: Http>(
 }
 
 /// Whether the platform accepts the credentials, by the connector's `verify` request.
-pub async fn verify<P: Http>(
+pub async fn verify<P: Http + Clock>(
     ports: &P,
     targets: Targets,
     connector: &Connector,
@@ -106,13 +110,25 @@ pub async fn verify<P: Http>(
     match ask(ports, targets, connector, method, held, request).await {
         None => Verdict::Accepted { is_verified: false },
         Some(Err(HttpError::TimedOut)) => Verdict::TimedOut,
-        Some(Err(HttpError::Unreachable | HttpError::CallerLeft)) => Verdict::Unreachable,
+        Some(Err(HttpError::Unreachable | HttpError::CallerLeft)) => {
+            Verdict::Unreachable { retry_after_ms: None }
+        }
         Some(Err(HttpError::TooLarge)) => Verdict::Accepted { is_verified: true },
-        Some(Ok(answer)) => match answer.status {
-            200..=399 => Verdict::Accepted { is_verified: true },
-            408 | 425 | 429 | 500.. => Verdict::Unreachable,
-            status => Verdict::Rejected(status),
-        },
+        Some(Ok(answer)) => {
+            let asked = answer.header("retry-after");
+            let retry_after_ms = asked.and_then(|said| moment::retry_after(said, ports.now()));
+            match answer.status {
+                200..=299 => Verdict::Accepted { is_verified: true },
+                // It leads elsewhere, perhaps to a page to sign in at, and says nothing of the credentials.
+                300..=399 => Verdict::Accepted { is_verified: false },
+                408 | 425 | 429 | 500.. => Verdict::Unreachable { retry_after_ms },
+                // Some say so when too much was asked, such as GitHub.
+                403 if asked.is_some() || answer.header("x-ratelimit-remaining") == Some("0") => {
+                    Verdict::Unreachable { retry_after_ms }
+                }
+                status => Verdict::Rejected(status),
+            }
+        }
     }
 }
 

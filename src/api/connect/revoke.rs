@@ -125,7 +125,8 @@ async fn request<P: Ports>(
     let tenant = (row.account.as_str(), row.environment);
     let held = Held::open(&config.vault_keys, tenant, &row.connection_id, &row.sealed).ok()?;
     let tokens = held.tokens.as_ref()?;
-    let client = client?.open(&config.vault_keys).ok()?;
+    let client = client.filter(|client| client.is_for(&row.auth_method))?;
+    let client = client.open(&config.vault_keys).ok()?;
     let catalog = Catalog::open(cache, ports).await.ok()?;
     let connector = connector(&catalog, &row.platform).await.ok()??;
     let method = connector.find_method(&row.auth_method)?;

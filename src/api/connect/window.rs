@@ -49,9 +49,9 @@ pub fn window(config: &Config, request: &Request, random: &impl Random) -> Respo
         CONTENT_SECURITY_POLICY
             .replace("frame-ancestors 'none'", &format!("frame-ancestors {ancestors}")),
     );
-    if browser(request).is_none() {
-        response.add("set-cookie", set_cookie(&random.secret()));
-    }
+    // Known or new: it must outlive what is begun in this window.
+    let cookie = browser(request).map_or_else(|| random.secret(), str::to_owned);
+    response.add("set-cookie", set_cookie(&cookie));
     // The app that opens the window as a popup learns the outcome from it.
     response.add("cross-origin-opener-policy", "unsafe-none");
     response.add("referrer-policy", "no-referrer");

@@ -170,7 +170,7 @@ impl Check<'_> {
                 connection: id,
                 request: self.request,
                 method,
-                client,
+                client: client.filter(|client| client.is_for(&method.id)),
                 occasion: Occasion::Check,
                 now: self.now,
             };
@@ -202,7 +202,13 @@ impl Check<'_> {
         let now = ports.now();
         let check_at = next_check(now, self.config.check_ms, chance);
         let batch = match finding {
-            Finding::Unknown => vec![place.released(row.version, request, check_at)],
+            Finding::Unknown => {
+                // Whoever waits for the next attempt goes on waiting: nothing was found out.
+                let before = row.before();
+                let next = after_failure(before, Failure::Unavailable, None, now, chance);
+                let waiting = Some(next).filter(|_| before.attempts > 0);
+                vec![place.released(row.version, request, check_at, waiting.as_ref())]
+            }
             Finding::Good => {
                 vec![place.verified(row.version, request, check_at), place.recovered(request, now)]
             }
@@ -224,10 +230,11 @@ impl Check<'_> {
         chance: u8,
         ports: &Metered<'_, P>,
     ) -> Finding {
-        let bad = |failure, status| {
-            let after = after_failure(row.before(), failure, None, ports.now(), chance);
+        let failed = |failure, status, wait| {
+            let after = after_failure(row.before(), failure, wait, ports.now(), chance);
             Finding::Bad(after, status)
         };
+        let bad = |failure, status| failed(failure, status, None);
         if row.kind == CredentialType::OAuth2 && !is_valid(row.expires_at, self.now) {
             // It has expired, and nothing renews it.
             return bad(Failure::GrantRejected, None);
@@ -240,7 +247,10 @@ impl Check<'_> {
             }
             // Another refusal says something of the request, not of the credentials.
             Verdict::Accepted { is_verified: false } | Verdict::Rejected(_) => Finding::Unknown,
-            Verdict::Unreachable | Verdict::TimedOut => bad(Failure::Unavailable, None),
+            Verdict::Unreachable { retry_after_ms } => {
+                failed(Failure::Unavailable, None, retry_after_ms)
+            }
+            Verdict::TimedOut => bad(Failure::Unavailable, None),
         }
     }
 }

@@ -185,7 +185,7 @@ impl Fresh {
                     connection: &connection.id,
                     request: context.request_id,
                     method,
-                    client: client.clone(),
+                    client: client.clone().filter(|client| client.is_for(&method.id)),
                     occasion: if is_asked { Occasion::Asked } else { Occasion::Use },
                     now: ports.now(),
                 };

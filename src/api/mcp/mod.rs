@@ -17,7 +17,7 @@ use super::problem::Problem;
 use crate::json;
 use crate::percent::encode;
 use crate::ports::Ports;
-use tools::{START_CONNECT, Sent, TOOLS, Tool};
+use tools::{RUN_ACTION, START_CONNECT, Sent, TOOLS, Tool};
 
 /// The version in which each request says what it needs.
 const LATEST: &str = "2026-07-28";
@@ -146,8 +146,13 @@ fn read(request: &Request) -> Result<Message, Failure> {
     let Body::Whole(bytes) = &request.body else {
         return Err(Failure::new(413, INVALID_REQUEST, "The message is larger than 64 KiB."));
     };
-    let value: Value = serde_json::from_slice(bytes)
-        .map_err(|_| Failure::new(400, PARSE_ERROR, "The body is not JSON."))?;
+    let unread = || Failure::new(400, PARSE_ERROR, "The body is not JSON.");
+    let value: Value = serde_json::from_slice(bytes).map_err(|_| unread())?;
+    let strict: json::Value = serde_json::from_slice(bytes).map_err(|_| unread())?;
+    if let Some(name) = strict.repeated() {
+        let name: String = name.chars().take(64).collect();
+        return Err(invalid(&format!("`{name}` is given more than once.")));
+    }
     if !value.is_object() {
         return Err(invalid("The body must be one JSON-RPC message."));
     }
@@ -336,6 +341,37 @@ impl<P: Ports> Caller<'_, P> {
         Ok(self.refusal().await.unwrap_or_else(|| result(id, value)))
     }
 
+    /// Sends a request to this API as the same caller.
+    async fn send(&self, (method, path, query, body): Sent) -> Response {
+        let request = self.own(method, path, query, body);
+        Box::pin(handle(self.service, self.ports, &request)).await
+    }
+
+    /// Runs an action once the account is connected for which a link was opened; before that, the answer says how far the
+    /// user is.
+    async fn run_when_connected(&self, attempt: Sent, run: Sent) -> Response {
+        let waited = self.send(attempt).await;
+        let status: Value = serde_json::from_slice(&waited.body).unwrap_or_default();
+        if status.get("status").and_then(Value::as_str) == Some("succeeded") {
+            self.send(run).await
+        } else {
+            waited
+        }
+    }
+
+    /// Begins to connect the account without which an action can't run. Returns the attempt as the API shows it, or `None`
+    /// when something else is the matter, or the caller may not, or there is no page to open.
+    async fn connecting(&self, arguments: &Value, refused: &Response) -> Option<Vec<u8>> {
+        let problem: Value = serde_json::from_slice(&refused.body).ok()?;
+        let code = problem.get("code")?.as_str()?;
+        if !matches!(code, "credentials_not_found" | "connection_failed") {
+            return None;
+        }
+        let body = json::bytes(&json!({"connection": arguments.get("connection")?}));
+        let begin = ("POST", "/v1/vault/connect".to_owned(), String::new(), Some(body));
+        Some(self.send(begin).await).filter(|begun| begun.status == 202).map(|begun| begun.body)
+    }
+
     async fn call(
         &self,
         id: &Value,
@@ -345,22 +381,40 @@ impl<P: Ports> Caller<'_, P> {
     ) -> Result<Response, Failure> {
         let nothing = json!({});
         let arguments = params.get("arguments").unwrap_or(&nothing);
-        let sent = match resumed(params).filter(|_| is_latest && tool.name == START_CONNECT) {
-            Some(sent) => sent,
-            None => tool.request(arguments),
+        let asked = resumed(params).filter(|_| is_latest);
+        let answered = match (tool.name, asked) {
+            (START_CONNECT, Some(attempt)) => match attempt {
+                Ok(attempt) => Ok(self.send(attempt).await),
+                Err(what) => Err(what),
+            },
+            (RUN_ACTION, Some(attempt)) => match (attempt, tool.request(arguments)) {
+                (Ok(attempt), Ok(run)) => Ok(self.run_when_connected(attempt, run).await),
+                (Err(what), _) | (_, Err(what)) => Err(what),
+            },
+            _ => match tool.request(arguments) {
+                Ok(sent) => Ok(self.send(sent).await),
+                Err(what) => Err(what),
+            },
         };
-        let (text, is_error) = match sent {
-            Ok((method, path, query, body)) => {
-                let request = self.own(method, path, query, body);
-                let mut response = Box::pin(handle(self.service, self.ports, &request)).await;
+        let (text, is_error) = match answered {
+            Ok(mut response) => {
                 if response.status == 401 {
                     response.headers.retain(|(name, _)| {
                         matches!(*name, "content-type" | "cache-control" | "www-authenticate")
                     });
                     return Ok(response);
                 }
-                if response.status == 202 && is_latest && opens_links(params) {
+                let opens = is_latest && opens_links(params);
+                if response.status == 202 && opens {
                     return Ok(result(id, &link(&response.body)));
+                }
+                if tool.name == RUN_ACTION
+                    && let Some(begun) = self.connecting(arguments, &response).await
+                {
+                    if opens {
+                        return Ok(result(id, &link(&begun)));
+                    }
+                    response.body = with_link(&response.body, &begun);
                 }
                 let body = match response.kept.take() {
                     Some(kept) => kept.read(0..kept.size()).unwrap_or_default(),
@@ -407,6 +461,16 @@ fn link(begun: &[u8]) -> Value {
         "resultType": "input_required", "requestState": begun.get("id"),
         "inputRequests": {(LINK): {"method": "elicitation/create", "params": params}},
     })
+}
+
+/// A problem with the link of the attempt to connect that would mend it.
+fn with_link(problem: &[u8], begun: &[u8]) -> Vec<u8> {
+    let mut problem: Value = serde_json::from_slice(problem).unwrap_or_default();
+    let begun: Value = serde_json::from_slice(begun).unwrap_or_default();
+    if let (Some(problem), Some(url)) = (problem.as_object_mut(), begun.get("authorizationUrl")) {
+        problem.insert("authorizationUrl".to_owned(), url.clone());
+    }
+    json::bytes(&problem)
 }
 
 /// What a client that was asked to open a link wants to know now: what became of the attempt. Returns `None` when it was

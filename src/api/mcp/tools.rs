@@ -64,6 +64,8 @@ fn whole(value: &Value) -> Option<u64> {
     text.strip_suffix(".0").unwrap_or(&text).parse().ok()
 }
 
+/// The tool that acts.
+pub const RUN_ACTION: &str = "run_action";
 /// The tool that returns a link.
 pub const START_CONNECT: &str = "start_connect";
 
@@ -108,9 +110,9 @@ pub const TOOLS: [Tool; 5] = [
         is_open_world: false,
     },
     Tool {
-        name: "run_action",
+        name: RUN_ACTION,
         title: "Run an action",
-        about: "Run an action as a connected account. May change or delete data if the action's method is not GET. Returns the platform's status, headers and body. An error lists everything that is wrong with the input.",
+        about: "Run an action as a connected account. May change or delete data if the action's method is not GET. Returns the platform's status, headers and body. If the account must be connected first, the error has the user's link as `authorizationUrl`. Another error lists everything that is wrong with the input.",
         arguments: &[
             ("connection", Text, true, "The connection's id"),
             ("key", Text, true, "The action's key"),
@@ -230,7 +232,7 @@ impl Tool {
                 add("limit", &limit(20));
                 ("GET", "/v1/vault/connections".to_owned(), query, None)
             }
-            "run_action" => {
+            RUN_ACTION => {
                 let (connection, key) = (encode(text("connection")), encode(text("key")));
                 let input = given.get("input").map_or_else(|| b"{}".to_vec(), json::bytes);
                 let path = format!("/v1/vault/connections/{connection}/actions/{key}");

@@ -259,6 +259,60 @@ fn a_client_that_opens_links_is_asked_to() {
 }
 
 #[test]
+fn an_action_whose_account_must_be_connected_leads_to_the_link() {
+    let api = api();
+    set_client(&api, "acme");
+    let mut new = of_ann("acme");
+    new["identity"] = json!("cem");
+    let made = api.send(&with_body(api.request("POST", "/v1/vault/connections"), &new.to_string()));
+    let run =
+        json!({"connection": body(&made)["id"], "key": "getThing", "input": {"path": {"id": 5}}});
+    let refused = tool(&api, "run_action", &run);
+    let problem = &refused["structuredContent"];
+    assert_eq!(
+        (&refused["isError"], &problem["code"]),
+        (&json!(true), &json!("credentials_not_found"))
+    );
+    let link = problem["authorizationUrl"].as_str().unwrap();
+    assert!(link.starts_with("https://vault.example/connect/go/"), "{link}");
+
+    let call = |more: Value| {
+        let able = json!({"elicitation": {"url": {}}});
+        let mut params = json!({
+            "name": "run_action", "arguments": run,
+            "_meta": {
+                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientCapabilities": able,
+            },
+        });
+        for (name, value) in more.as_object().unwrap() {
+            params[name] = value.clone();
+        }
+        let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+        let own = ("x-service-secret", api.key.reveal());
+        let headers = [own, LATEST, ("mcp-method", "tools/call"), ("mcp-name", "run_action")];
+        body(&api.send(&post(&headers, &message.to_string())))["result"].clone()
+    };
+    let asked = call(json!({}));
+    assert_eq!(asked["resultType"], "input_required");
+    let attempt = asked["requestState"].as_str().unwrap();
+    let accepted =
+        json!({"inputResponses": {"connect": {"action": "accept"}}, "requestState": attempt});
+    assert_eq!(call(accepted.clone())["structuredContent"]["status"], "pending");
+    // Once it has succeeded, the action runs.
+    let sql = "UPDATE connect_attempts SET status = 'succeeded', sealed = NULL WHERE id = ?1";
+    api.world.database.execute(sql, [attempt]).unwrap();
+    let id = run["connection"].as_str().unwrap();
+    let token = json!({"type": "oauth2", "accessToken": "good"}).to_string();
+    let path = format!("/v1/vault/connections/{id}/credentials");
+    platform(&api, |_| {
+        Ok(answered(200, &[("content-type", "application/json")], "{\"name\":\"x\"}"))
+    });
+    assert_eq!(api.send(&with_body(api.request("PUT", &path), &token)).status, 204);
+    assert_eq!(call(accepted)["structuredContent"]["body"]["name"], "x");
+}
+
+#[test]
 fn messages_that_are_none_are_refused() {
     let api = api();
     let key = [("x-service-secret", api.key.reveal())];
@@ -266,6 +320,7 @@ fn messages_that_are_none_are_refused() {
         ("{", 400, -32700),
         ("[]", 400, -32600),
         ("{}", 400, -32600),
+        (r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}"#, 400, -32600),
         (r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, 400, -32600),
         (r#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#, 400, -32600),
         (r#"{"jsonrpc":"2.0","id":1,"method":"nothing"}"#, 200, -32601),

@@ -1,6 +1,7 @@
 //! A connection is checked because somebody asks for it.
 
 use super::*;
+use crate::call::{answered, platform};
 use crate::vault::{UNKNOWN_ID, at, code};
 
 const HOUR: u64 = 3_600_000;
@@ -125,6 +126,59 @@ fn keys_are_tried() {
             "{answer}"
         );
     }
+}
+
+#[test]
+fn an_answer_that_says_nothing_keeps_the_next_attempt() {
+    let api = api();
+    let id = keyed(&api);
+    for (answer, state, attempts) in [
+        (401, "degraded", 1),
+        (404, "degraded", 2),
+        (302, "degraded", 3),
+        (200, "operational", 0),
+        (404, "operational", 0),
+        (302, "operational", 0),
+    ] {
+        script(&api, &[(answer, json!({}))]);
+        assert_eq!(body(&check(&api, &id))["state"], state, "{answer}");
+        let status = status(&api, &id);
+        assert_eq!(status["attempts"], attempts, "{answer}");
+        assert_eq!(status["nextAttemptAt"].is_null(), attempts == 0, "{answer}: {status}");
+        api.world.wait(HOUR);
+    }
+}
+
+#[test]
+fn who_asked_too_often_has_no_bad_key() {
+    let api = api();
+    let id = keyed(&api);
+    for (headers, wait) in
+        [(&[("x-ratelimit-remaining", "0")][..], 60_000), (&[("retry-after", "7200")], 7_200_000)]
+    {
+        platform(&api, move |_| Ok(answered(403, headers, "{}")));
+        let before = api.world.now.get();
+        assert_eq!(body(&check(&api, &id))["state"], "degraded");
+        let status = status(&api, &id);
+        assert_eq!(status["reason"]["code"], "platform_unavailable");
+        let next = connector_vault::rfc3339::parse(status["nextAttemptAt"].as_str().unwrap());
+        assert!(next.unwrap() >= before + wait * 4 / 5, "{status}");
+        api.world.wait(3 * HOUR);
+    }
+}
+
+#[test]
+fn a_client_for_another_method_renews_nothing() {
+    let api = api();
+    set_client(&api, "acme");
+    let id = connected(&api, &of_ann("acme"), &tokens(1));
+    api.world.database.execute("UPDATE oauth_clients SET auth_method = 'other'", []).unwrap();
+    script(&api, &[]);
+    assert_eq!(body(&check(&api, &id))["state"], "degraded");
+    assert_eq!(status(&api, &id)["reason"]["code"], "client_rejected");
+    let sql = "SELECT count(*) FROM oauth_clients WHERE rejected_since IS NULL";
+    let good: u32 = api.world.database.query_row(sql, [], |row| row.get(0)).unwrap();
+    assert_eq!(good, 1, "the client has done nothing wrong");
 }
 
 #[test]

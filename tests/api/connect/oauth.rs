@@ -204,6 +204,9 @@ fn the_window_of_the_same_browser_is_not_asked_again() {
     // Nobody else gets this cookie, whatever is between.
     assert_eq!(window.header("cache-control"), Some("private, no-cache"));
     let cookie = browser.cookie.borrow().clone().unwrap();
+    // Somebody who comes back has time again.
+    let again = browser.get(&api, "/connect");
+    assert!(again.header("set-cookie").unwrap().starts_with(&cookie), "{cookie}");
     let framed = body(&api.send(&request))["authorizationUrl"].as_str().unwrap().to_owned();
     assert_eq!(browser.get(&api, &framed).status, 200);
     let response = api.send(&with_header(request, "cookie", &cookie));
@@ -250,6 +253,22 @@ fn failures_end_an_attempt_with_a_reason() {
         assert_eq!(browser.back(&api, &format!("{query}&state={state}")).status, 200);
         assert_eq!(api.world.sent.borrow().len(), asked);
     }
+}
+
+#[test]
+fn a_code_goes_to_the_client_that_began() {
+    let api = api();
+    set_client(&api, "acme");
+    let (id, link) = begin(&api, &of_ann("acme"));
+    let browser = Browser::default();
+    let (_, asked) = browser.follow(&api, &link);
+    let state = value_of(&asked, "state").unwrap();
+    api.world.wait(1);
+    let other = json!({"clientId": "another id", "clientSecret": "another secret"});
+    assert_eq!(send(&api, "PUT", "/v1/oauth-clients/acme", &other).status, 200);
+    script(&api, &[]);
+    browser.back(&api, &format!("code=c&state={state}"));
+    assert_eq!(attempt(&api, &id)["error"]["code"], "changed");
 }
 
 #[test]

@@ -98,6 +98,11 @@ pub struct Client {
     pub probe: u64,
 }
 
+/// The pause after so many failures.
+fn pause(attempts: usize) -> u64 {
+    [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 6 * HOUR][attempts.min(5) - 1]
+}
+
 /// The process was killed.
 pub struct Dead;
 
@@ -192,7 +197,6 @@ impl Model {
     }
 
     pub fn fails(&mut self, slot: usize, failure: Failure) {
-        const PAUSES: [u64; 5] = [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 6 * HOUR];
         let (now, fifths) = (self.now, self.fifths);
         let held = self.at(slot).held();
         let is_ended =
@@ -216,7 +220,7 @@ impl Model {
             }
             return;
         }
-        let mut pause = PAUSES[held.attempts.min(PAUSES.len()) - 1];
+        let mut pause = pause(held.attempts);
         if failure.class == Class::Client {
             pause = pause.min(HOUR);
         }
@@ -419,7 +423,16 @@ impl Model {
             Ok(Some(Failure::bare(Class::Ended, "grant_rejected")))
         };
         process.step(|| match finding {
-            Err(()) => self.at(slot).held().is_done(None, Some(check)),
+            Err(()) => {
+                let fifths = self.fifths;
+                let held = self.at(slot).held();
+                let mut next = None;
+                if held.attempts > 0 {
+                    held.attempts += 1;
+                    next = Some(now + pause(held.attempts) / 100 * (80 + 8 * fifths));
+                }
+                held.is_done(next, Some(check));
+            }
             Ok(Some(failure)) => self.fails(slot, failure),
             Ok(None) => {
                 self.at(slot).held().works(check);

@@ -160,6 +160,10 @@ impl Answer {
             Self::InvalidGrant => rejected(401),
             Self::InvalidClient | Self::Denied => rejected(403),
             Self::UnauthorizedClient | Self::InvalidScope => Err(()),
+            Self::Busy(_, wait) => {
+                let bare = Failure::bare(Class::Passing, "platform_unavailable");
+                Ok(Some(Failure { retry_after: wait.unwrap_or(0) * SECOND, ..bare }))
+            }
             _ => Ok(Some(Failure::bare(Class::Passing, "platform_unavailable"))),
         }
     }
