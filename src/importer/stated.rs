@@ -99,19 +99,32 @@ enum Type {
     AwsSigv4,
 }
 
-/// A field; unlike in an answer, what is not said is as most fields are.
+/// A field; unlike in an answer, what is not said is as the kind has it, or else as most fields are.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FieldEntry {
     name: String,
     label: Option<String>,
     description: Option<String>,
-    #[serde(default)]
-    secret: bool,
+    secret: Option<bool>,
     required: Option<bool>,
     pattern: Option<String>,
     r#enum: Option<Vec<String>>,
     default: Option<String>,
+}
+
+/// Where the variables of fields may stand, besides a method's own URLs.
+struct Places {
+    /// The URLs of the servers, the default one first.
+    servers: Vec<String>,
+    /// The requests that verify credentials and find the account.
+    requests: Vec<String>,
+}
+
+impl Places {
+    fn all(&self) -> impl Iterator<Item = &str> + Clone {
+        self.servers.iter().chain(&self.requests).map(String::as_str)
+    }
 }
 
 impl Stated {
@@ -122,29 +135,50 @@ impl Stated {
             return detail;
         }
         let Self { documentation, servers, verify, account, auth } = self;
-        let has_servers = servers.is_some();
+        let (has_servers, has_auth) = (servers.is_some(), auth.is_some());
         let stated =
             |url: String| Server { url: url.trim_end_matches('/').to_owned(), description: None };
         let servers = servers
             .map_or(detail.servers, |servers| servers.into_iter().map(stated).collect::<Vec<_>>());
-        // Where the variables of fields may stand, besides a method's own URLs.
-        let mut addresses: Vec<String> = servers.iter().map(|server| server.url.clone()).collect();
-        addresses.extend(verify.clone());
-        addresses.extend(account.as_ref().map(|account| account.request.clone()));
-        addresses.extend(detail.verify.iter().map(|request| request.path.clone()));
-        addresses.extend(detail.account.iter().map(|account| account.request.path.clone()));
+        let kept = |request: &Request| format!("{} {}", request.method.as_str(), request.path);
+        let verifying = verify.clone().or_else(|| detail.verify.as_ref().map(kept));
+        let asking = account.as_ref().map(|account| account.request.clone());
+        let asking =
+            asking.or_else(|| detail.account.as_ref().map(|account| kept(&account.request)));
+        let mut requests: Vec<String> = verifying.into_iter().chain(asking).collect();
+        requests.dedup();
+        let urls = servers.iter().map(|server| server.url.clone());
+        let places = Places { servers: urls.collect(), requests };
         let auth_methods = if let Some(entries) = auth {
-            methods(entries, &addresses, &detail.auth_methods, fault)
+            methods(entries, &places, &detail.auth_methods, fault)
         } else {
             let mut methods = detail.auth_methods;
             for method in &mut methods {
-                auth::keep_used(method, &addresses.iter().map(String::as_str));
+                auth::keep_used(method, &places.all());
             }
             methods
         };
         if has_servers {
-            for server in &servers {
-                check_url(&server.url, &auth_methods, "`servers`", fault);
+            for url in &places.servers {
+                check_server(url, &auth_methods, fault);
+            }
+        }
+        if has_servers || has_auth {
+            for method in &auth_methods {
+                let Some((url, name)) = unreached(method, &places.servers) else { continue };
+                // What no method has a field for was said of the stated servers already.
+                if !has_servers || auth_methods.iter().any(|other| has_field(other, name)) {
+                    fault(unfilled(method, name, url));
+                }
+            }
+        }
+        if has_auth {
+            for method in &auth_methods {
+                for request in &places.requests {
+                    if let Some(name) = missing(method, request) {
+                        fault(unfilled(method, name, request));
+                    }
+                }
             }
         }
         if documentation.as_deref().is_some_and(|url| image::https(url).is_none()) {
@@ -163,11 +197,11 @@ impl Stated {
             if request.is_none() {
                 fault(format!("`{text}` is not a method and a path, such as `GET /user`"));
             }
-            let has = |name: &str| {
-                let mut fields = auth_methods.iter().flat_map(|method| &method.fields);
-                fields.any(|field| field.name == name)
-            };
-            if let Some(name) = variables(text).find(|name| !has(name)) {
+            let has = |name: &str| auth_methods.iter().any(|method| has_field(method, name));
+            // Stated methods have been checked one by one.
+            if (!has_auth || auth_methods.is_empty())
+                && let Some(name) = variables(text).find(|name| !has(name))
+            {
                 fault(format!("no field stands for `{{{name}}}` in `{text}`"));
             }
             request
@@ -188,11 +222,11 @@ impl Stated {
     }
 }
 
-/// The methods of the entries. A variable of the first address that a method has no field for is asked as `former`, the
-/// methods in whose place they come, ask for it.
+/// The methods of the entries. What a method has no field for is asked as `former`, the methods in whose place they come,
+/// ask for it: the variables of the requests, and those of the first server unless the method's own fields fill a server.
 fn methods(
     entries: Vec<AuthEntry>,
-    addresses: &[String],
+    places: &Places,
     former: &[AuthMethod],
     fault: &mut dyn FnMut(String),
 ) -> Vec<AuthMethod> {
@@ -203,12 +237,23 @@ fn methods(
         if !ids.insert(id.clone()) {
             fault(format!("two methods have the id `{id}`"));
         }
-        match entry.method(addresses) {
+        match entry.method(places) {
             Ok(mut method) => {
-                let first = addresses.first().map(String::as_str).unwrap_or_default();
-                auth::ask_for(variables(first), former, &mut method);
+                if let Some((first, _)) = unreached(&method, &places.servers) {
+                    auth::ask_for(variables(first), former, &mut method);
+                }
+                let requests = places.requests.iter().flat_map(|request| variables(request));
+                auth::ask_for(requests, former, &mut method);
                 for url in urls(&method.kind) {
-                    check_url(url, std::slice::from_ref(&method), &format!("`{id}`"), fault);
+                    if !is_secure(url) || !auth::is_url(url) {
+                        fault(format!("`{id}`: `{url}` is not an `https` URL"));
+                    }
+                }
+                for value in auth::parameters(&method.kind) {
+                    let mut names = auth::parameter_variables(value);
+                    if let Some(name) = names.find(|name| !has_field(&method, name)) {
+                        fault(unfilled(&method, name, value));
+                    }
                 }
                 methods.push(method);
             }
@@ -218,15 +263,43 @@ fn methods(
     methods
 }
 
-/// Checks that a URL is `https` and that a field stands for each of its variables.
-fn check_url(url: &str, methods: &[AuthMethod], what: &str, fault: &mut dyn FnMut(String)) {
+fn has_field(method: &AuthMethod, name: &str) -> bool {
+    method.fields.iter().any(|field| field.name == name)
+}
+
+/// The first variable of a text that a method has no field for.
+fn missing<'a>(method: &AuthMethod, text: &'a str) -> Option<&'a str> {
+    variables(text).find(|name| !has_field(method, name))
+}
+
+/// The first server, and its variable that a method has no field for. Returns `None` if the method's fields fill a
+/// server, or there is none.
+fn unreached<'a>(method: &AuthMethod, servers: &'a [String]) -> Option<(&'a str, &'a str)> {
+    if servers.iter().any(|url| missing(method, url).is_none()) {
+        return None;
+    }
+    let first = servers.first()?;
+    missing(method, first).map(|name| (first.as_str(), name))
+}
+
+/// Says that a method cannot fill a text.
+fn unfilled(method: &AuthMethod, name: &str, text: &str) -> String {
+    format!("the method `{}`: no field stands for `{{{name}}}` in `{text}`", method.id)
+}
+
+/// Checks that the URL of a server is `https`, that it is one that a document may state, and that a method has a field
+/// for each of its variables.
+fn check_server(url: &str, methods: &[AuthMethod], fault: &mut dyn FnMut(String)) {
     if !is_secure(url) {
-        fault(format!("{what}: `{url}` is not an `https` URL"));
+        fault(format!("`servers`: `{url}` is not an `https` URL"));
+    } else if server::absolute(url).as_deref() != Some(url) {
+        fault(format!(
+            "`servers`: `{url}` is not a base address, such as `https://api.acme.example/v1`"
+        ));
     }
     for name in variables(url) {
-        let has = |method: &AuthMethod| method.fields.iter().any(|field| field.name == name);
-        if !methods.iter().any(has) {
-            fault(format!("{what}: no field stands for `{{{name}}}` in `{url}`"));
+        if !methods.iter().any(|method| has_field(method, name)) {
+            fault(format!("`servers`: no field stands for `{{{name}}}` in `{url}`"));
         }
     }
 }
@@ -259,7 +332,7 @@ impl AuthEntry {
             && read.is_some_and(|day| day.is_ok())
     }
 
-    fn method(self, addresses: &[String]) -> Result<AuthMethod, String> {
+    fn method(self, places: &Places) -> Result<AuthMethod, String> {
         if auth::slug(&self.id) != self.id {
             return Err("its id must be 1 to 50 of a-z, 0-9 and -".to_owned());
         }
@@ -306,11 +379,11 @@ impl AuthEntry {
                     token_members: self.token_members,
                 }))
             }
-            Type::ApiKey => Kind::ApiKey(ApiKey {
-                r#in: self.r#in.ok_or("`in` is missing")?,
-                name: self.name.ok_or("`name` is missing")?,
-                prefix: self.prefix.unwrap_or_default(),
-            }),
+            Type::ApiKey => {
+                let r#in = self.r#in.ok_or("`in` is missing")?;
+                let name = auth::key_name(r#in, self.name.ok_or("`name` is missing")?)?;
+                Kind::ApiKey(ApiKey { r#in, name, prefix: self.prefix.unwrap_or_default() })
+            }
             Type::Basic => Kind::Basic {
                 username_label: self.username_label.unwrap_or_else(|| "User name".to_owned()),
                 password_label: self.password_label.unwrap_or_else(|| "Password".to_owned()),
@@ -323,20 +396,20 @@ impl AuthEntry {
                 regions: self.regions,
             },
         };
-        let given: Vec<Field> = fields.into_iter().flatten().map(FieldEntry::field).collect();
+        let own = auth::default_fields(&kind);
+        let given = fields.into_iter().flatten().map(|field| field.field(&own)).collect();
         let all = auth::fields(&kind, None, &Found { fields: given, ..Found::default() });
-        let is_url = |name: &str| {
+        let is_used = |name: &str| {
             urls(&kind)
-                .chain(addresses.iter().map(String::as_str))
+                .chain(places.all())
                 .flat_map(variables)
+                .chain(auth::parameters(&kind).flat_map(auth::parameter_variables))
                 .any(|used| used == name)
         };
-        let own = auth::default_fields(&kind);
-        // A field must be of use: one of the kind's own, or a variable of a URL.
-        if let Some(field) = all
-            .iter()
-            .find(|field| !is_url(&field.name) && !own.iter().any(|known| known.name == field.name))
-        {
+        // A field must be of use: one of the kind's own, or a variable of a URL or of a parameter.
+        if let Some(field) = all.iter().find(|field| {
+            !is_used(&field.name) && !own.iter().any(|known| known.name == field.name)
+        }) {
             return Err(format!("the field `{}` stands in no URL", field.name));
         }
         if let Some(field) = all.iter().find(|field| !server::is_name(&field.name)) {
@@ -347,17 +420,20 @@ impl AuthEntry {
 }
 
 impl FieldEntry {
-    fn field(self) -> Field {
+    /// The field. `own` are those of the method's kind.
+    fn field(self, own: &[Field]) -> Field {
         let Self { name, label, description, secret, required, pattern, r#enum, default } = self;
+        let known = own.iter().find(|field| field.name == name).cloned();
+        let usual = known.unwrap_or_else(|| Field::required(&name, &server::label(&name)));
         Field {
-            label: label.unwrap_or_else(|| server::label(&name)),
-            required: required.unwrap_or(default.is_none()),
             name,
-            description,
-            secret,
-            pattern,
-            r#enum,
-            default,
+            label: label.unwrap_or(usual.label),
+            description: description.or(usual.description),
+            secret: secret.unwrap_or(usual.secret),
+            required: required.unwrap_or(usual.required && default.is_none()),
+            pattern: pattern.or(usual.pattern),
+            r#enum: r#enum.or(usual.r#enum),
+            default: default.or(usual.default),
         }
     }
 }

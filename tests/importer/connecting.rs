@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use connector_vault::catalog::detail::ConnectorDetail;
+use connector_vault::catalog::detail::{AuthMethod, ConnectorDetail};
 use connector_vault::catalog::write::Platform;
 use connector_vault::importer::folder::Folder;
 use connector_vault::importer::licence::Wanted;
@@ -459,10 +459,126 @@ fn faults_of_overridden_methods_have_their_place() {
         ("auth = [{ id = 'x', type = 'api_key', name = 'k' }]", "the method `x`: `in` is missing"),
         ("auth = [{ id = 'x', type = 'bearer' }, { id = 'x', type = 'bearer' }]", "two methods have the id `x`"),
         ("auth = [{ id = 'x', type = 'bearer', fields = [{ name = 'other' }] }]", "the field `other` stands in no URL"),
+        ("auth = [{ id = 'x', type = 'bearer' }]\nservers = ['https://{shop}.example']", "`servers`: no field stands for `{shop}` in `https://{shop}.example`"),
+        ("auth = [{ id = 'x', type = 'bearer' }, { id = 'y', type = 'bearer', fields = [{ name = 'shop' }] }]\nservers = ['https://{shop}.example']", "the method `x`: no field stands for `{shop}` in `https://{shop}.example`"),
+        ("auth = [{ id = 'x', type = 'bearer' }, { id = 'y', type = 'bearer', fields = [{ name = 'shop' }] }]\nverify = 'GET /{shop}'", "the method `x`: no field stands for `{shop}` in `GET /{shop}`"),
+        ("auth = [{ id = 'x', type = 'bearer' }, { id = 'y', type = 'bearer', fields = [{ name = 'shop' }] }]\naccount = { request = 'GET /{shop}', id = '/id' }", "the method `x`: no field stands for `{shop}` in `GET /{shop}`"),
     ] {
         let told = overridden("", wishes).unwrap_err();
         assert!(told.contains(fault), "{wishes}\n{told}");
     }
+}
+
+const TWO_SERVERS: &str = r#"
+[platforms.acme]
+name = "Acme"
+documents = ["acme-store"]
+servers = ["https://api.acme.example/{cloudId}", "https://{subdomain}.acme.example"]
+verify = "GET /companies/{company}"
+account = { request = "GET /companies/{company}/{user}", id = "/id" }
+
+[[platforms.acme.auth]]
+id = "oauth2"
+type = "oauth2"
+grant = "client_credentials"
+tokenUrl = "https://acme.example/token"
+tokenParameters = { audience = "{audience}", claims = '{"id":{}}' }
+fields = [{ name = "cloudId", label = "Cloud" }, { name = "audience" }, { name = "company", label = "Firm" }, { name = "user" }]
+source = "https://docs.acme.example"
+read = "2026-11-22"
+
+[[platforms.acme.auth]]
+id = "basic"
+type = "basic"
+fields = [{ name = "subdomain" }, { name = "company", label = "Firm" }, { name = "user" }]
+source = "https://docs.acme.example"
+read = "2026-11-22"
+"#;
+
+/// The names of what a method asks for.
+fn asked(method: &AuthMethod) -> Vec<&str> {
+    method.fields.iter().map(|field| field.name.as_str()).collect()
+}
+
+#[test]
+fn a_stated_method_is_asked_for_what_one_server_and_the_requests_need() {
+    let ours = "auth = [{ id = 'basic', type = 'basic', fields = [{ name = 'subdomain' }] }, { id = 'token', type = 'bearer' }]";
+    let detail = overridden(TWO_SERVERS, ours).unwrap();
+    assert_eq!(
+        asked(&detail.auth_methods[0]),
+        ["username", "password", "subdomain", "company", "user"]
+    );
+    assert_eq!(
+        asked(&detail.auth_methods[1]),
+        ["token", "cloudId", "company", "user"],
+        "the first server's"
+    );
+    assert_eq!(detail.auth_methods[1].fields[2].label, "Firm", "as the former methods ask for it");
+
+    let others =
+        format!("{ours}\nverify = 'GET /me'\naccount = {{ request = 'GET /me', id = '/id' }}");
+    let detail = overridden(TWO_SERVERS, &others).unwrap();
+    assert_eq!(
+        asked(&detail.auth_methods[0]),
+        ["username", "password", "subdomain"],
+        "no request needs more"
+    );
+}
+
+#[test]
+fn a_stated_method_that_no_server_can_be_filled_for_is_a_fault() {
+    let folder = folder("no-methods");
+    let document = "openapi: 3.0.0\ninfo: {title: A, version: 1}\npaths: {}\nservers: [{url: 'https://{shop}.acme.example'}]\n";
+    fs::write(folder.join("a.yaml"), document).unwrap();
+    let job = |wishes: &str| Import {
+        sources: vec![folder.clone()],
+        ..with_providers("", &format!("[platforms.acme]\n{wishes}"))
+    };
+    let fault = "the method `x`: no field stands for `{shop}` in `https://{shop}.acme.example`";
+    let error = gather(&job("auth = [{ id = 'x', type = 'bearer' }]"), &Silent).unwrap_err();
+    assert!(format!("{error:#}").contains(fault), "{error:#}");
+    for wishes in [
+        "auth = [{ id = 'x', type = 'bearer', fields = [{ name = 'shop' }] }]",
+        "auth = []",
+        "name = 'Ours'",
+    ] {
+        gather(&job(wishes), &Silent).unwrap_or_else(|e| panic!("{wishes}: {e:#}"));
+    }
+}
+
+/// What an entry does not say of a field of the method's kind is as the kind has it.
+#[test]
+fn a_stated_field_keeps_what_its_kind_says() {
+    let fields = |entry: &str| {
+        let detail = overridden("", &format!("auth = [{{ id = 'x', {entry} }}]")).unwrap();
+        detail.auth_methods.into_iter().next().unwrap().fields
+    };
+    let token = fields("type = 'bearer', fields = [{ name = 'token', label = 'Personal token' }]");
+    assert_eq!((token[0].label.as_str(), token[0].secret), ("Personal token", true));
+    assert!(token[0].required);
+    let basic = fields("type = 'basic', fields = [{ name = 'password', description = 'Any' }]");
+    assert_eq!((basic[1].label.as_str(), basic[1].secret), ("Password", true));
+    assert_eq!((basic[1].description.as_deref(), basic[1].required), (Some("Any"), false));
+    let aws = fields(
+        "type = 'aws_sigv4', service = 's', regions = ['a'], fields = [{ name = 'sessionToken', label = 'S' }, { name = 'region', default = 'a' }]",
+    );
+    assert_eq!(aws[2].description.as_deref(), Some("Only for temporary credentials."));
+    assert_eq!(aws[3].r#enum, Some(vec!["a".to_owned()]));
+    assert!(!aws[3].required, "it has a default");
+    let said =
+        fields("type = 'basic', fields = [{ name = 'password', secret = false, required = true }]");
+    assert_eq!((said[1].secret, said[1].required), (false, true));
+}
+
+#[test]
+fn variables_of_parameters_are_fields() {
+    let providers = Providers::parse("providers.toml", TWO_SERVERS).unwrap();
+    let names = ["cloudId", "audience", "company", "user"];
+    assert_eq!(asked(&providers.0["acme"].detail.auth_methods[0]), names);
+    let first =
+        "servers = ['https://api.acme.example/{cloudId}', 'https://{subdomain}.acme.example/v2']";
+    let detail = overridden(TWO_SERVERS, first).unwrap();
+    assert_eq!(asked(&detail.auth_methods[0]), names, "other servers do not take them away");
 }
 
 /// A document that has an entry's name may belong to another entry.
@@ -524,6 +640,9 @@ fn faults_of_providers_are_named() {
         ("[platforms.a]\nname = \"A\"\nservers = [\"http://a.example\"]".to_owned(), "`servers`: `http://a.example` is not an `https` URL"),
         ("[platforms.a]\nname = \"A\"\nservers = [\"http://127.0.0.1.a.example\"]".to_owned(), "is not an `https` URL"),
         ("[platforms.a]\nname = \"A\"\nservers = [\"https://{x}.example\"]".to_owned(), "no field stands for `{x}`"),
+        ("[platforms.a]\nname = \"A\"\nservers = [\"https://a.example/?x=1\"]".to_owned(), "`servers`: `https://a.example/?x=1` is not a base address, such as `https://api.acme.example/v1`"),
+        ("[platforms.a]\nname = \"A\"\nservers = [\"https://a.example#x\"]".to_owned(), "`https://a.example#x` is not a base address"),
+        ("[platforms.a]\nname = \"A\"\nservers = [\"https://a.example/v 1\"]".to_owned(), "`https://a.example/v 1` is not a base address"),
         ("[platforms.a]\nname = \"A\"\ndocuments = [\"d\"]\n[platforms.b]\nname = \"B\"\ndocuments = [\"d\"]".to_owned(), "[platforms.b]: `documents` has `d`, as a has"),
         (method("type = \"api_key\"\nname = \"k\""), "the method `x`: `in` is missing"),
         (method("type = \"oauth2\"\ngrant = \"authorization_code\"\ntokenUrl = \"https://t.example\""), "`authorizationUrl` belongs to the grant authorization_code"),
@@ -535,6 +654,11 @@ fn faults_of_providers_are_named() {
         (method("type = \"oauth2\"\ngrant = \"client_credentials\"\ntokenUrl = \"https://t.example\"\nclientIdParameter = \"app\"\ntokenParameters = { app = \"1\" }"), "`app` cannot be the `clientIdParameter`: requests have another parameter of that name"),
         (method("type = \"oauth2\"\ngrant = \"client_credentials\"\ntokenUrl = \"https://t.example\"\nclientIdParameter = \"a b\""), "`a b` cannot be the `clientIdParameter`"),
         (method("type = \"bearer\"\nfields = [{ name = \"other\" }]"), "the field `other` stands in no URL"),
+        (method("type = \"api_key\"\nin = \"header\"\nname = \"a b\""), "the method `x`: its `name` cannot be that of a header or parameter"),
+        (method("type = \"api_key\"\nin = \"cookie\"\nname = \"a;b\""), "the method `x`: its `name` cannot be that of a header or parameter"),
+        (method("type = \"oauth2\"\ngrant = \"client_credentials\"\ntokenUrl = \"https://t.example/a b\""), "`x`: `https://t.example/a b` is not an `https` URL"),
+        (method("type = \"oauth2\"\ngrant = \"client_credentials\"\ntokenUrl = \"https://t.example\"\ntokenParameters = { audience = \"{audience}\" }"), "the method `x`: no field stands for `{audience}` in `{audience}`"),
+        (method("type = \"oauth2\"\ngrant = \"authorization_code\"\nauthorizationUrl = \"https://t.example\"\ntokenUrl = \"https://t.example\"\nauthorizationParameters = { to = \"a-{b}\" }"), "the method `x`: no field stands for `{b}` in `a-{b}`"),
         (method("type = \"bearer\"").replace("2026-11-22", "soon"), "`source` and `read` say where and on which day it was read"),
         (method("type = \"bearer\"").replace("id = \"x\"", "id = \"X!\""), "its id must be 1 to 50 of a-z, 0-9 and -"),
     ] {

@@ -212,7 +212,24 @@ pub fn fields(kind: &Kind, help: Option<String>, servers: &Found) -> Vec<Field> 
     fields
 }
 
-/// Lets a method no longer ask for what stands neither in one of its URLs nor in one of these addresses.
+/// The values of the parameters that a method of this kind adds to its requests.
+pub fn parameters(kind: &Kind) -> impl Iterator<Item = &str> {
+    let oauth = match kind {
+        Kind::OAuth2(oauth) => Some(oauth),
+        _ => None,
+    };
+    oauth.into_iter().flat_map(|oauth| {
+        let values = oauth.authorization_parameters.values();
+        values.chain(oauth.token_parameters.values()).map(String::as_str)
+    })
+}
+
+/// The names of the variables in a parameter's value. Braces that no name stands in, such as those of JSON, are text.
+pub fn parameter_variables(value: &str) -> impl Iterator<Item = &str> {
+    variables(value).filter(|name| server::is_name(name))
+}
+
+/// Lets a method no longer ask for what stands neither in its URLs and parameters nor in one of these addresses.
 pub fn keep_used<'a>(method: &mut AuthMethod, addresses: &(impl Iterator<Item = &'a str> + Clone)) {
     let own = default_fields(&method.kind);
     let kind = &method.kind;
@@ -220,6 +237,7 @@ pub fn keep_used<'a>(method: &mut AuthMethod, addresses: &(impl Iterator<Item = 
         let is_used = |url: &str| variables(url).any(|name| name == field.name);
         own.iter().any(|own| own.name == field.name)
             || urls(kind).any(is_used)
+            || parameters(kind).flat_map(parameter_variables).any(|name| name == field.name)
             || addresses.clone().any(is_used)
     });
 }
@@ -294,16 +312,13 @@ fn http(scheme: &Scheme) -> Result<Kind, String> {
 }
 
 fn api_key(scheme: &Scheme) -> Result<Kind, String> {
-    let name = text::verbatim(scheme.name.as_str(), MAX_NAME);
     let r#in = match scheme.r#in.as_str().trim().to_lowercase().as_str() {
         "header" => In::Header,
         "query" => In::Query,
         "cookie" => In::Cookie,
         other => return Err(format!("`in: {}` is not supported", text::verbatim(other, 40))),
     };
-    if name.is_empty() || (r#in != In::Query && !name.chars().all(is_token)) {
-        return Err("its `name` cannot be that of a header or parameter".to_owned());
-    }
+    let name = key_name(r#in, text::verbatim(scheme.name.as_str(), MAX_NAME))?;
     if r#in == In::Header
         && name.eq_ignore_ascii_case("authorization")
         && let Some(prefix) = prefix(scheme.description.as_str())
@@ -315,6 +330,17 @@ fn api_key(scheme: &Scheme) -> Result<Kind, String> {
         });
     }
     Ok(Kind::ApiKey(ApiKey { r#in, name, prefix: String::new() }))
+}
+
+/// The name under which a key is sent.
+///
+/// # Errors
+/// When no header, parameter or cookie can have it.
+pub fn key_name(r#in: In, name: String) -> Result<String, String> {
+    if name.is_empty() || (r#in != In::Query && !name.chars().all(is_token)) {
+        return Err("its `name` cannot be that of a header or parameter".to_owned());
+    }
+    Ok(name)
 }
 
 /// Whether a character may be part of a header's name (RFC 9110, 5.6.2).
@@ -412,13 +438,18 @@ fn flows_of_2(scheme: &Scheme) -> Flows {
 /// An absolute URL of an authorization server. Returns `None` for any other text.
 fn url(text: &FirstText) -> Option<String> {
     let url = text.as_str().trim();
-    let (scheme, rest) = url.split_once("://")?;
-    let is_good = matches!(scheme, "https" | "http")
+    is_url(url).then(|| url.to_owned())
+}
+
+/// Whether a text is an absolute URL without white space.
+#[must_use]
+pub fn is_url(text: &str) -> bool {
+    let Some((scheme, rest)) = text.split_once("://") else { return false };
+    matches!(scheme, "https" | "http")
         && !rest.is_empty()
         && rest.chars().all(|c| c.is_ascii_graphic() && !matches!(c, '"' | '<' | '>' | '\\' | '`'))
         && variables(rest).all(server::is_name)
-        && url.len() <= MAX_URL;
-    is_good.then(|| url.to_owned())
+        && text.len() <= MAX_URL
 }
 
 /// The scopes of a flow, with their descriptions.

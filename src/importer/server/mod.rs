@@ -116,7 +116,8 @@ fn entries_of_2<F>(document: &Document<F>) -> Vec<Entry> {
 }
 
 /// An absolute URL without white space and without a slash at its end. Returns `None` for any other text.
-fn absolute(url: &str) -> Option<String> {
+#[must_use]
+pub fn absolute(url: &str) -> Option<String> {
     let url = url.trim().split(['?', '#']).next()?.trim_end_matches('/');
     // An address without a protocol has that of the page that names it.
     let url =
