@@ -118,6 +118,13 @@ export function connectWebhooks(world) {
       await verifyWebhook(second, secret);
     });
 
+    test("rotations at the same moment all succeed", async () => {
+      const { id, secret } = await vault.webhooks.create({ url: receiver.url, active: false });
+      const rotated = await Promise.all(Array.from({ length: 5 }, () => vault.webhooks.rotate(id)));
+      assert.ok(rotated.every((webhook) => webhook.id === id && webhook.secret !== secret));
+      await vault.webhooks.delete(id);
+    });
+
     test("deliveries tell what happened, and a replay sends it once more", async () => {
       const [webhook] = await vault.webhooks.list();
       const [latest, first] = await Array.fromAsync(vault.webhooks.deliveries(webhook.id));
