@@ -83,19 +83,26 @@ impl Value {
         if let Self::Text(text) = self { Some(text) } else { None }
     }
 
-    /// The name of a member that an object in the value has twice: of two readers, one may take the first and one the last.
-    /// Returns `None` when there is none.
-    #[must_use]
-    pub fn repeated(&self) -> Option<&str> {
+    /// Passes the place of each member that an object in the value has twice to `note`: of two readers, one may take the first
+    /// and one the last. `place` is that of the value.
+    pub fn each_repeated(&self, place: &[&str], note: &mut dyn FnMut(&[&str])) {
         match self {
-            Self::Array(items) => items.iter().find_map(Self::repeated),
+            Self::Array(items) => {
+                for (nth, item) in items.iter().enumerate() {
+                    item.each_repeated(&[place, &[&nth.to_string()]].concat(), note);
+                }
+            }
             Self::Object(members) => {
                 let mut seen = BTreeSet::new();
-                members.iter().find_map(|(name, value)| {
-                    if seen.insert(name) { value.repeated() } else { Some(name) }
-                })
+                for (name, value) in members {
+                    let place = [place, &[name.as_str()]].concat();
+                    if !seen.insert(name) {
+                        note(&place);
+                    }
+                    value.each_repeated(&place, note);
+                }
             }
-            _ => None,
+            _ => {}
         }
     }
 

@@ -222,24 +222,7 @@ impl BodyReader {
 
     /// Notes each member that an object in the value has twice: of two readers, one may take the first and one the last.
     pub fn check_repeated(&mut self, path: &[&str], value: &Value) {
-        match value {
-            Value::Array(items) => {
-                for (nth, item) in items.iter().enumerate() {
-                    self.check_repeated(&[path, &[&nth.to_string()]].concat(), item);
-                }
-            }
-            Value::Object(members) => {
-                let mut seen = std::collections::BTreeSet::new();
-                for (name, value) in members {
-                    let place = [path, &[name.as_str()]].concat();
-                    if !seen.insert(name) {
-                        self.invalid(&place, "is given more than once");
-                    }
-                    self.check_repeated(&place, value);
-                }
-            }
-            _ => {}
-        }
+        value.each_repeated(path, &mut |place| self.invalid(place, "is given more than once"));
     }
 
     /// Notes a fault unless the value is a whole number from `least` to `most`.

@@ -66,17 +66,11 @@ impl<P: Ports> Desk<'_, P> {
         else {
             return Ok(self.over().response());
         };
-        let own = browser(request).map(hash);
-        if attempt.browser_hash.is_some() {
-            return if attempt.browser_hash == own {
-                let mut response = self.lead_on(request, &attempt, client).await?;
-                if let Some(cookie) = browser(request) {
-                    response.add("set-cookie", set_cookie(cookie));
-                }
-                Ok(response)
-            } else {
-                Ok(self.elsewhere().response())
+        if let Some(bound) = &attempt.browser_hash {
+            let Some(cookie) = browser(request).filter(|cookie| hash(cookie) == *bound) else {
+                return Ok(self.elsewhere().response());
             };
+            return self.lead_on(request, &attempt, client, cookie).await;
         }
         let name = self.name(&attempt).await?;
         let app = self.config.app_name.as_deref().unwrap_or("this app");
@@ -128,9 +122,7 @@ impl<P: Ports> Desk<'_, P> {
         if attempt.browser_hash.as_ref() != Some(&own) {
             return Ok(self.elsewhere().response());
         }
-        let mut response = self.lead_on(request, &attempt, client).await?;
-        response.add("set-cookie", set_cookie(&cookie));
-        Ok(response)
+        self.lead_on(request, &attempt, client, &cookie).await
     }
 
     /// Ends the arrival of the account whose attempt has this hash, when another database has said that it is here.
@@ -181,25 +173,44 @@ impl<P: Ports> Desk<'_, P> {
         Filled::new(oauth, self.config.targets(), value).ok()
     }
 
-    /// Redirects to the platform.
+    /// Redirects to the platform, unless the catalog or the client no longer fit the attempt. The browser keeps its cookie for
+    /// as long as the user may take there.
     async fn lead_on(
         &self,
         request: &Request,
         attempt: &Attempt,
         client: Option<OauthClient>,
+        cookie: &str,
     ) -> Result<Response, Problem> {
+        let mut response = match self.location(request, attempt, client).await? {
+            None => self.changed().response(),
+            Some(url) => {
+                let mut response = Response::empty(303);
+                response.add("location", url);
+                response.add("cache-control", NO_STORE);
+                response.add("referrer-policy", "no-referrer");
+                response
+            }
+        };
+        response.add("set-cookie", set_cookie(cookie));
+        Ok(response)
+    }
+
+    /// Where the platform asks the user. Returns `None` when the catalog or the client no longer fit the attempt.
+    async fn location(
+        &self,
+        request: &Request,
+        attempt: &Attempt,
+        client: Option<OauthClient>,
+    ) -> Result<Option<String>, Problem> {
         let (connector, remembered) = (self.connector(attempt).await?, self.remembered(attempt)?);
         let client = client.filter(|client| client.is_for(&attempt.auth_method));
         let (Some(connector), Some(remembered), Some(client)) = (connector, remembered, client)
         else {
-            return Ok(self.changed().response());
+            return Ok(None);
         };
-        let Some(filled) = self.filled(&connector, attempt, &remembered) else {
-            return Ok(self.changed().response());
-        };
-        let Some(endpoint) = &filled.authorization_url else {
-            return Ok(self.changed().response());
-        };
+        let Some(filled) = self.filled(&connector, attempt, &remembered) else { return Ok(None) };
+        let Some(endpoint) = &filled.authorization_url else { return Ok(None) };
         let scopes = attempt.scopes();
         let verifier = remembered.verifier.and_then(Verifier::of_text);
         let challenge = verifier.as_ref().map(Verifier::challenge);
@@ -215,11 +226,7 @@ impl<P: Ports> Desk<'_, P> {
                 parameters: &client.authorization_parameters(),
             },
         );
-        let mut response = Response::empty(303);
-        response.add("location", url);
-        response.add("cache-control", NO_STORE);
-        response.add("referrer-policy", "no-referrer");
-        Ok(response)
+        Ok(Some(url))
     }
 
     /// A page with a heading and paragraphs only.

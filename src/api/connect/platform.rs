@@ -116,7 +116,7 @@ pub async fn verify<P: Http + Clock>(
         Some(Err(HttpError::TooLarge)) => Verdict::Accepted { is_verified: true },
         Some(Ok(answer)) => {
             let asked = answer.header("retry-after");
-            let retry_after_ms = asked.and_then(|said| moment::retry_after(said, ports.now()));
+            let retry_after_ms = moment::retry_after(asked, ports.now());
             match answer.status {
                 200..=299 => Verdict::Accepted { is_verified: true },
                 // It leads elsewhere, perhaps to a page to sign in at, and says nothing of the credentials.

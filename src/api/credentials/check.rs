@@ -230,27 +230,26 @@ impl Check<'_> {
         chance: u8,
         ports: &Metered<'_, P>,
     ) -> Finding {
-        let failed = |failure, status, wait| {
+        let bad = |failure, status, wait| {
             let after = after_failure(row.before(), failure, wait, ports.now(), chance);
             Finding::Bad(after, status)
         };
-        let bad = |failure, status| failed(failure, status, None);
         if row.kind == CredentialType::OAuth2 && !is_valid(row.expires_at, self.now) {
             // It has expired, and nothing renews it.
-            return bad(Failure::GrantRejected, None);
+            return bad(Failure::GrantRejected, None, None);
         }
         let targets = self.config.targets();
         match platform::verify(ports, targets, connector, method, held).await {
             Verdict::Accepted { is_verified: true } => Finding::Good,
             Verdict::Rejected(status @ (401 | 403)) => {
-                bad(Failure::CredentialsRejected, Some(status))
+                bad(Failure::CredentialsRejected, Some(status), None)
             }
             // Another refusal says something of the request, not of the credentials.
             Verdict::Accepted { is_verified: false } | Verdict::Rejected(_) => Finding::Unknown,
             Verdict::Unreachable { retry_after_ms } => {
-                failed(Failure::Unavailable, None, retry_after_ms)
+                bad(Failure::Unavailable, None, retry_after_ms)
             }
-            Verdict::TimedOut => bad(Failure::Unavailable, None),
+            Verdict::TimedOut => bad(Failure::Unavailable, None, None),
         }
     }
 }

@@ -149,8 +149,12 @@ fn read(request: &Request) -> Result<Message, Failure> {
     let unread = || Failure::new(400, PARSE_ERROR, "The body is not JSON.");
     let value: Value = serde_json::from_slice(bytes).map_err(|_| unread())?;
     let strict: json::Value = serde_json::from_slice(bytes).map_err(|_| unread())?;
-    if let Some(name) = strict.repeated() {
-        let name: String = name.chars().take(64).collect();
+    let mut repeated = None;
+    strict.each_repeated(&[], &mut |place| {
+        let name = place.last().copied().unwrap_or_default();
+        repeated.get_or_insert_with(|| name.chars().take(64).collect::<String>());
+    });
+    if let Some(name) = repeated {
         return Err(invalid(&format!("`{name}` is given more than once.")));
     }
     if !value.is_object() {
@@ -341,6 +345,14 @@ impl<P: Ports> Caller<'_, P> {
         Ok(self.refusal().await.unwrap_or_else(|| result(id, value)))
     }
 
+    /// Sends the request of a tool.
+    ///
+    /// # Errors
+    /// Why there is none.
+    async fn send_if_any(&self, sent: Result<Sent, String>) -> Result<Response, String> {
+        Ok(self.send(sent?).await)
+    }
+
     /// Sends a request to this API as the same caller.
     async fn send(&self, (method, path, query, body): Sent) -> Response {
         let request = self.own(method, path, query, body);
@@ -349,14 +361,16 @@ impl<P: Ports> Caller<'_, P> {
 
     /// Runs an action once the account is connected for which a link was opened; before that, the answer says how far the
     /// user is.
-    async fn run_when_connected(&self, attempt: Sent, run: Sent) -> Response {
+    async fn run_when_connected(
+        &self,
+        attempt: Result<Sent, String>,
+        run: Result<Sent, String>,
+    ) -> Result<Response, String> {
+        let (attempt, run) = (attempt?, run?);
         let waited = self.send(attempt).await;
         let status: Value = serde_json::from_slice(&waited.body).unwrap_or_default();
-        if status.get("status").and_then(Value::as_str) == Some("succeeded") {
-            self.send(run).await
-        } else {
-            waited
-        }
+        let is_connected = status.get("status").and_then(Value::as_str) == Some("succeeded");
+        Ok(if is_connected { self.send(run).await } else { waited })
     }
 
     /// Begins to connect the account without which an action can't run. Returns the attempt as the API shows it, or `None`
@@ -383,18 +397,11 @@ impl<P: Ports> Caller<'_, P> {
         let arguments = params.get("arguments").unwrap_or(&nothing);
         let asked = resumed(params).filter(|_| is_latest);
         let answered = match (tool.name, asked) {
-            (START_CONNECT, Some(attempt)) => match attempt {
-                Ok(attempt) => Ok(self.send(attempt).await),
-                Err(what) => Err(what),
-            },
-            (RUN_ACTION, Some(attempt)) => match (attempt, tool.request(arguments)) {
-                (Ok(attempt), Ok(run)) => Ok(self.run_when_connected(attempt, run).await),
-                (Err(what), _) | (_, Err(what)) => Err(what),
-            },
-            _ => match tool.request(arguments) {
-                Ok(sent) => Ok(self.send(sent).await),
-                Err(what) => Err(what),
-            },
+            (START_CONNECT, Some(attempt)) => self.send_if_any(attempt).await,
+            (RUN_ACTION, Some(attempt)) => {
+                self.run_when_connected(attempt, tool.request(arguments)).await
+            }
+            _ => self.send_if_any(tool.request(arguments)).await,
         };
         let (text, is_error) = match answered {
             Ok(mut response) => {
@@ -408,7 +415,9 @@ impl<P: Ports> Caller<'_, P> {
                 if response.status == 202 && opens {
                     return Ok(result(id, &link(&response.body)));
                 }
+                // What has succeeded, or was refused for another reason, is not read for its code.
                 if tool.name == RUN_ACTION
+                    && matches!(response.status, 404 | 409)
                     && let Some(begun) = self.connecting(arguments, &response).await
                 {
                     if opens {

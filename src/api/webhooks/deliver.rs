@@ -163,8 +163,7 @@ pub async fn send<P: Ports>(
     let request = Outgoing { method: "POST", url: message.url, headers: &headers, payload };
     match ports.open(request, DEADLINE_MS).await {
         Ok(answer) => {
-            let said = answer.header("retry-after");
-            let asked = said.and_then(|said| retry_after(said, ports.now()));
+            let asked = retry_after(answer.header("retry-after"), ports.now());
             Answer::Status(answer.status, asked)
         }
         Err(HttpError::TimedOut) => Answer::None(Silence::TimedOut),

@@ -91,8 +91,7 @@ pub fn failure(answer: &Result<HttpResponse, HttpError>, now_ms: u64) -> Option<
     }
     let (code, description) = (body::code(&body), body::description(&body));
     let error = TokenError::said(Some(answer.status), code, description);
-    let said = answer.header("retry-after");
-    let retry_after_ms = said.and_then(|said| moment::retry_after(said, now_ms));
+    let retry_after_ms = moment::retry_after(answer.header("retry-after"), now_ms);
     Some(TokenError { retry_after_ms, ..error })
 }
 

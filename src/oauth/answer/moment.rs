@@ -51,10 +51,10 @@ const fn truncated(number: f64) -> u64 {
     number as u64
 }
 
-/// How long the value of `Retry-After` asks to wait (RFC 9110, 10.2.3), in milliseconds, at most a week.
+/// How long a response's `Retry-After`, if it has one, asks to wait (RFC 9110, 10.2.3), in milliseconds, at most a week.
 #[must_use]
-pub fn retry_after(said: &str, now_ms: u64) -> Option<u64> {
-    let said = said.trim();
+pub fn retry_after(header: Option<&str>, now_ms: u64) -> Option<u64> {
+    let said = header?.trim();
     let wait = match whole(&Value::from(said)) {
         Some(seconds) => seconds.saturating_mul(1000),
         None => http_date(said)?.saturating_sub(now_ms),
