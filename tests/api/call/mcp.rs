@@ -52,6 +52,24 @@ fn ask_latest(api: &Api, method: &str, mut params: Value, headers: &[(&str, &str
     api.send(&post(&[&secret, headers].concat(), &message.to_string()))
 }
 
+/// Calls a tool in the latest version, as a client that is `able` to do what it says; `more`: further parameters.
+fn tool_latest(api: &Api, name: &str, arguments: &Value, able: &Value, more: &Value) -> Value {
+    let mut params = json!({
+        "name": name, "arguments": arguments,
+        "_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": able,
+        },
+    });
+    for (name, value) in more.as_object().unwrap() {
+        params[name] = value.clone();
+    }
+    let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+    let own = ("x-service-secret", api.key.reveal());
+    let headers = [own, LATEST, ("mcp-method", "tools/call"), ("mcp-name", name)];
+    body(&api.send(&post(&headers, &message.to_string())))["result"].clone()
+}
+
 const LATEST: (&str, &str) = ("mcp-protocol-version", "2026-07-28");
 
 #[test]
@@ -208,23 +226,9 @@ fn the_latest_version_needs_no_session() {
 fn a_client_that_opens_links_is_asked_to() {
     let api = api();
     set_client(&api, "acme");
-    let start = |able: Value, more: Value| {
-        let arguments = json!({"platform": "acme", "identity": "ann", "identityType": "user"});
-        let mut params = json!({
-            "name": "start_connect", "arguments": arguments,
-            "_meta": {
-                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-                "io.modelcontextprotocol/clientCapabilities": able,
-            },
-        });
-        for (name, value) in more.as_object().unwrap() {
-            params[name] = value.clone();
-        }
-        let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
-        let own = ("x-service-secret", api.key.reveal());
-        let headers = [own, LATEST, ("mcp-method", "tools/call"), ("mcp-name", "start_connect")];
-        body(&api.send(&post(&headers, &message.to_string())))["result"].clone()
-    };
+    let arguments = json!({"platform": "acme", "identity": "ann", "identityType": "user"});
+    let start =
+        |able: Value, more: Value| tool_latest(&api, "start_connect", &arguments, &able, &more);
     for able in [json!({}), json!({"elicitation": {}}), json!({"elicitation": {"form": {}}})] {
         let plain = start(able, json!({}));
         assert_eq!(plain["resultType"], "complete");
@@ -276,23 +280,8 @@ fn an_action_whose_account_must_be_connected_leads_to_the_link() {
     let link = problem["authorizationUrl"].as_str().unwrap();
     assert!(link.starts_with("https://vault.example/connect/go/"), "{link}");
 
-    let call = |more: Value| {
-        let able = json!({"elicitation": {"url": {}}});
-        let mut params = json!({
-            "name": "run_action", "arguments": run,
-            "_meta": {
-                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-                "io.modelcontextprotocol/clientCapabilities": able,
-            },
-        });
-        for (name, value) in more.as_object().unwrap() {
-            params[name] = value.clone();
-        }
-        let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
-        let own = ("x-service-secret", api.key.reveal());
-        let headers = [own, LATEST, ("mcp-method", "tools/call"), ("mcp-name", "run_action")];
-        body(&api.send(&post(&headers, &message.to_string())))["result"].clone()
-    };
+    let able = json!({"elicitation": {"url": {}}});
+    let call = |more: Value| tool_latest(&api, "run_action", &run, &able, &more);
     let asked = call(json!({}));
     assert_eq!(asked["resultType"], "input_required");
     let attempt = asked["requestState"].as_str().unwrap();

@@ -288,11 +288,23 @@ pub fn begin(api: &Api, sent: &Value) -> (String, String) {
     (text("id"), text("authorizationUrl"))
 }
 
-/// Follows a link and agrees at the platform, which then answers the exchange as scripted.
-pub fn agree(api: &Api, link: &str, tokens: &Value) {
+/// Begins an attempt and follows its link to the platform. Returns its id, the browser and the `state`.
+fn followed(api: &Api, sent: &Value) -> (String, Browser, String) {
+    let (id, link) = begin(api, sent);
+    let (browser, state) = follow(api, &link);
+    (id, browser, state)
+}
+
+/// Follows a link to the platform. Returns the browser and the `state`.
+fn follow(api: &Api, link: &str) -> (Browser, String) {
     let browser = Browser::default();
     let (_, asked) = browser.follow(api, link);
-    let state = value_of(&asked, "state").unwrap();
+    (browser, value_of(&asked, "state").unwrap())
+}
+
+/// Follows a link and agrees at the platform, which then answers the exchange as scripted.
+pub fn agree(api: &Api, link: &str, tokens: &Value) {
+    let (browser, state) = follow(api, link);
     script(api, &[(200, tokens.clone()), (404, json!({}))]);
     let response = browser.back(api, &format!("code=c&state={state}"));
     assert_eq!(response.status, 200, "{}", text(&response));
@@ -300,9 +312,7 @@ pub fn agree(api: &Api, link: &str, tokens: &Value) {
 
 /// Follows a link to the platform, which sends the user back with an error.
 pub fn refuse(api: &Api, link: &str, error: &str) {
-    let browser = Browser::default();
-    let (_, asked) = browser.follow(api, link);
-    let state = value_of(&asked, "state").unwrap();
+    let (browser, state) = follow(api, link);
     let response = browser.back(api, &format!("error={error}&state={state}"));
     assert_eq!(response.status, 200, "{}", text(&response));
 }

@@ -235,10 +235,7 @@ fn failures_end_an_attempt_with_a_reason() {
     ] {
         let api = api();
         set_client(&api, "acme");
-        let (id, link) = begin(&api, &of_ann("acme"));
-        let browser = Browser::default();
-        let (_, asked) = browser.follow(&api, &link);
-        let state = value_of(&asked, "state").unwrap();
+        let (id, browser, state) = followed(&api, &of_ann("acme"));
         script(&api, &answers);
         let page = browser.back(&api, &format!("{query}&state={state}"));
         assert_eq!(page.status, 200, "{query}");
@@ -259,10 +256,7 @@ fn failures_end_an_attempt_with_a_reason() {
 fn a_code_goes_to_the_client_that_began() {
     let api = api();
     set_client(&api, "acme");
-    let (id, link) = begin(&api, &of_ann("acme"));
-    let browser = Browser::default();
-    let (_, asked) = browser.follow(&api, &link);
-    let state = value_of(&asked, "state").unwrap();
+    let (id, browser, state) = followed(&api, &of_ann("acme"));
     api.world.wait(1);
     let other = json!({"clientId": "another id", "clientSecret": "another secret"});
     assert_eq!(send(&api, "PUT", "/v1/oauth-clients/acme", &other).status, 200);
@@ -275,10 +269,7 @@ fn a_code_goes_to_the_client_that_began() {
 fn a_revoked_key_connects_nobody() {
     let api = api();
     set_client(&api, "acme");
-    let (_, link) = begin(&api, &of_ann("acme"));
-    let browser = Browser::default();
-    let (_, asked) = browser.follow(&api, &link);
-    let state = value_of(&asked, "state").unwrap();
+    let (_, browser, state) = followed(&api, &of_ann("acme"));
     api.world.revoke(&api.key);
     assert_eq!(browser.back(&api, &format!("code=c&state={state}")).status, 410);
     assert_eq!(rows(&api, "connections"), 0);
@@ -289,10 +280,7 @@ fn a_crash_at_any_step_leaves_nothing_half_connected() {
     // After the claim, storage is gone: neither the connection nor the end of the attempt can be written.
     let api = Rc::new(api());
     set_client(&api, "acme");
-    let (id, link) = begin(&api, &of_ann("acme"));
-    let browser = Browser::default();
-    let (_, asked) = browser.follow(&api, &link);
-    let state = value_of(&asked, "state").unwrap();
+    let (id, browser, state) = followed(&api, &of_ann("acme"));
     let weak = Rc::downgrade(&api);
     *api.world.platform.borrow_mut() = Box::new(move |_| {
         if let Some(api) = weak.upgrade() {
