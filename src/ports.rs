@@ -16,14 +16,16 @@ use serde::de::DeserializeOwned;
 
 use crate::terms::Method;
 
-/// What D1 reports when a batch may or may not have run, and may be sent again. The last one comes on a machine where
-/// several programs have the database's file open, as `wrangler dev` and a command do, and then nothing has run.
-const LOST: [&str; 4] = [
+/// What D1 reports when a batch may or may not have run, and may be sent again.
+const LOST: [&str; 3] = [
     "Network connection lost",
     "storage caused object to be reset",
     "reset because its code was updated",
-    "SQLITE_BUSY",
 ];
+
+/// What is reported on a machine where several programs have the database's file open, as `wrangler dev` and a command
+/// do, when another one writes.
+const BUSY: &str = "SQLITE_BUSY";
 
 /// What triggers say when they refuse to change an account that is being moved.
 const MOVED: &str = "the account is being moved to another database";
@@ -33,14 +35,25 @@ const MOVED: &str = "the account is being moved to another database";
 pub struct StorageError {
     /// For the log; never leaves the Worker.
     pub cause: String,
-    /// Whether the connection to storage was lost: the statements may or may not have run, and may be sent again.
-    pub lost: bool,
+    /// Whether the statements may be sent again.
+    pub again: Again,
+}
+
+/// Whether statements that failed may be sent again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Again {
+    /// They would fail again.
+    Never,
+    /// The connection to storage was lost: they may or may not have run.
+    Lost,
+    /// Another program was writing at this moment: they have not run.
+    Busy,
 }
 
 impl StorageError {
     /// A failure that a retry would meet again.
     pub fn new(cause: impl Into<String>) -> Self {
-        Self { cause: cause.into(), lost: false }
+        Self { cause: cause.into(), again: Again::Never }
     }
 
     /// Whether a change was refused because its account is being moved (`migrations/0013_moves.sql`).
@@ -58,8 +71,15 @@ impl StorageError {
     /// What D1 reported.
     #[must_use]
     pub fn of_d1(report: &str) -> Self {
-        let lost = LOST.iter().any(|text| Finder::new(text).find(report.as_bytes()).is_some());
-        Self { cause: format!("D1: {report}"), lost }
+        let says = |text: &str| Finder::new(text).find(report.as_bytes()).is_some();
+        let again = if says(BUSY) {
+            Again::Busy
+        } else if LOST.into_iter().any(says) {
+            Again::Lost
+        } else {
+            Again::Never
+        };
+        Self { cause: format!("D1: {report}"), again }
     }
 }
 

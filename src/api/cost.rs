@@ -8,13 +8,16 @@ use std::rc::Rc;
 use super::near::{ANY, PRIMARY, Session};
 use crate::access::usage::Use;
 use crate::ports::{
-    Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Later, Outgoing,
-    Patterns, Ports, Random, RateLimit, ResultSet, RetryAfter, Statement, StorageError, within,
+    Again, Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Later,
+    Outgoing, Patterns, Ports, Random, RateLimit, ResultSet, RetryAfter, Statement, StorageError,
+    within,
 };
 use crate::webhooks::statements::is_due;
 
 /// How often a read of a value, or a batch whose connection was lost, is tried before the request fails.
 const TRIES: u32 = 3;
+/// How often a batch is tried that another program keeps from running: for some 5 seconds.
+const BUSY_TRIES: u32 = 8;
 /// Least milliseconds between the first and the second try of a batch; each later pause is twice as long.
 const PAUSE_MS: u32 = 40;
 /// Milliseconds after which storage, or the queue, is taken to give no answer.
@@ -93,7 +96,7 @@ impl<P: Ports> Db for Metered<'_, P> {
         self.ports.was_forwarded()
     }
 
-    /// Runs the statements, retrying when the connection is lost. Running them twice must do no more than running them
+    /// Runs the statements, retrying when the connection is lost or the database is busy. Running them twice must do no more than running them
     /// once.
     async fn batch(&self, mut statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
         let mut tries = 1;
@@ -138,20 +141,21 @@ impl<P: Ports> Db for Metered<'_, P> {
                     self.has_deliveries.set(self.has_deliveries.get() || due);
                     return Ok(sets);
                 }
-                Err(error) if tries < TRIES && (error.lost || used.is_some()) => {
-                    if error.lost {
-                        self.repeated.set(true);
-                    } else {
-                        // The transaction was rolled back. A database that rejects the write of the key's use may still
-                        // take the rest.
-                        self.settled.set(used.take());
-                        statements.pop();
-                    }
-                    drop(error);
-                    self.sleep(self.pause(tries)).await;
+                Err(StorageError { again: Again::Busy, .. }) if tries < BUSY_TRIES => {}
+                Err(StorageError { again: Again::Lost, .. }) if tries < TRIES => {
+                    self.repeated.set(true);
+                }
+                Err(StorageError { again: Again::Never, .. })
+                    if tries < TRIES && used.is_some() =>
+                {
+                    // The transaction was rolled back. A database that rejects the write of the key's use may still
+                    // take the rest.
+                    self.settled.set(used.take());
+                    statements.pop();
                 }
                 Err(error) => return Err(error),
             }
+            self.sleep(self.pause(tries)).await;
             tries = tries.saturating_add(1);
         }
     }
@@ -176,7 +180,7 @@ impl<P: Ports> Metered<'_, P> {
         let answer = self.ports.batch_since(statements.clone(), since).await;
         let (sets, bookmark) = match answer {
             // A database that was restored does not know the bookmarks of what it lost.
-            Err(error) if !error.lost && ![ANY, PRIMARY].contains(&since) => {
+            Err(error) if error.again == Again::Never && ![ANY, PRIMARY].contains(&since) => {
                 add(&self.db_calls, 1);
                 self.ports.batch_since(statements, PRIMARY).await?
             }

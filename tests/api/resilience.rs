@@ -253,6 +253,23 @@ fn three_losses_are_told() {
 }
 
 #[test]
+fn a_busy_database_is_waited_for() {
+    let api = Api::with_catalog();
+    let id = tagged(&api, "ann");
+    for request in every(&api, &id) {
+        let before = api.world.dump();
+        *api.world.losses.borrow_mut() = [Loss::Busy; 8].into();
+        api.world.slept.borrow_mut().clear();
+        assert_unavailable(&api, &api.send(&request));
+        assert_eq!(api.world.dump(), before, "{request:?}");
+        let waited: u32 = api.world.slept.borrow().iter().sum();
+        assert!((5000..7000).contains(&waited), "{waited} ms");
+    }
+    let response = through(&api, &[Loss::Busy; 7], &post_as(&api.key, &minimal("bob")));
+    assert_eq!((response.status, &body(&response)["version"]), (201, &json!("1")));
+}
+
+#[test]
 fn other_failures_are_not_tried_again() {
     let api = Api::with_catalog();
     let id = tagged(&api, "ann");

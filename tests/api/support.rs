@@ -415,8 +415,13 @@ impl Db for World {
             return Err(StorageError::new("D1_ERROR: no such table: api_keys at /secret/path"));
         }
         let loss = self.losses.borrow_mut().pop_front();
-        if loss == Some(Loss::Before) {
-            return Err(lost());
+        match loss {
+            Some(Loss::Before) => return Err(lost()),
+            Some(Loss::Busy) => {
+                let report = "D1_ERROR: database is locked: SQLITE_BUSY at /secret/path";
+                return Err(StorageError::of_d1(report));
+            }
+            Some(Loss::After) | None => {}
         }
         assert!(statements.iter().all(|statement| statement.params.len() <= 100));
         self.asked.borrow_mut().clone_from(&statements);
@@ -474,10 +479,12 @@ pub enum Loss {
     Before,
     /// After everything was done, but before the answer arrived.
     After,
+    /// Not at all: another program was writing.
+    Busy,
 }
 
 fn lost() -> StorageError {
-    StorageError { cause: "D1_ERROR: Network connection lost. at /secret/path".into(), lost: true }
+    StorageError::of_d1("D1_ERROR: Network connection lost. at /secret/path")
 }
 
 impl World {
