@@ -4,7 +4,7 @@ import { Problem } from "../scripts/lib/problem.mjs";
 import { ACCOUNT } from "./vault-storage.mjs";
 
 const CONNECTIONS = "/v1/vault/connections";
-const PLATFORM = "github";
+const [PLATFORM, DOWN] = ["github", "asana"];
 /** How many connections a run of the schedule checks by itself, and how many a message of the queue names. */
 const [IN_PLACE, IN_MESSAGE] = [7, 8];
 const DAY_MS = 86_400_000;
@@ -23,11 +23,14 @@ const NOT_DUE = `UPDATE credentials SET check_at = ?1, next_attempt_at = NULL, h
   WHERE (account, environment, connection_id) IN
     (SELECT account, environment, connection_id FROM credentials WHERE due_at < ?1 LIMIT ${PORTION})`;
 
-/** What the machine answers for platforms, whose tokens are all alike, and for the receiver of webhooks. */
-export const platforms = (request, Response) =>
-  new URL(request.url).pathname === "/login/oauth/access_token"
+/** What the machine answers for platforms, whose tokens are all alike or which are down, and for the receiver of webhooks. */
+export const platforms = (request, Response) => {
+  const { hostname, pathname } = new URL(request.url);
+  if (hostname.endsWith(`${DOWN}.com`)) return new Response(null, { status: 503 });
+  return pathname === "/login/oauth/access_token"
     ? Response.json({ access_token: "a", refresh_token: "r", token_type: "bearer", expires_in: 3600, scope: "" })
     : new Response(null, { status: 204 });
+};
 
 /**
  * Measures. `measure` is (rounds, send, most) => a line of the table; `vault` has, besides `send`, `run(message)`, which runs
@@ -52,25 +55,29 @@ export async function life(vault, measure, { rounds, size, shards }) {
   for (let from = 0; from < size; from += PORTION) await vault.sql(HELD, tomorrow, from);
 
   // Connections whose credentials can be opened.
-  await ask("PUT", `/v1/oauth-clients/${PLATFORM}`, { clientId: "bench", clientSecret: "bench" });
-  const ids = [];
-  for (let n = 0; n < 8 * IN_MESSAGE; n += 1) {
-    const identity = `life-${Date.now()}-${n}`;
-    const { body } = await ask("POST", CONNECTIONS, { platform: PLATFORM, identity, identityType: "user" });
-    const credentials = { type: "oauth2", authMethod: "oauth2", refreshToken: "r" };
-    await ask("PUT", `${CONNECTIONS}/${body.id}/credentials`, credentials);
-    ids.push(body.id);
-  }
+  const connect = async (platform, count) => {
+    await ask("PUT", `/v1/oauth-clients/${platform}`, { clientId: "bench", clientSecret: "bench" });
+    const ids = [];
+    for (let n = 0; n < count; n += 1) {
+      const identity = `life-${Date.now()}-${n}`;
+      const { body } = await ask("POST", CONNECTIONS, { platform, identity, identityType: "user" });
+      const credentials = { type: "oauth2", authMethod: "oauth2", refreshToken: "r" };
+      await ask("PUT", `${CONNECTIONS}/${body.id}/credentials`, credentials);
+      ids.push(body.id);
+    }
+    return ids;
+  };
+  const ids = await connect(PLATFORM, 8 * IN_MESSAGE);
   const [one] = ids;
-  const due = (count) =>
+  const due = (some) =>
     vault.sql(
       "UPDATE credentials SET check_at = 1, next_attempt_at = NULL, handed_until = NULL WHERE account = ?1 AND environment = 'test' AND connection_id IN (SELECT value FROM json_each(?2))",
       ACCOUNT,
-      JSON.stringify(ids.slice(0, count)),
+      JSON.stringify(some),
     );
   /** A run; asserts how many messages it leaves for the queue. */
-  const run = async (count, messages) => {
-    await due(count);
+  const run = async (count, messages, of = ids) => {
+    await due(of.slice(0, count));
     const ran = await vault.run();
     if (ran.sent.length !== messages) throw new Problem(`${ran.sent.length} messages instead of ${messages}`);
     return ran;
@@ -114,6 +121,15 @@ export async function life(vault, measure, { rounds, size, shards }) {
       isOfAll: true,
       mostWritten: 2 * ids.length,
     },
+  };
+  const down = await connect(DOWN, IN_PLACE);
+  // The first failure changes the state, too.
+  await run(IN_PLACE, 0, down);
+  results[`a minute, ${IN_PLACE} renewals that fail`] = {
+    ...(await measure(rounds, () => run(IN_PLACE, 0, down), 25 * shards + 43 * IN_PLACE)),
+    mostCalls: 3 * shards + 1 + 2 * IN_PLACE,
+    isOfAll: true,
+    mostWritten: 5 * IN_PLACE,
   };
   const message = (await run(ids.length, ids.length / IN_MESSAGE)).sent[1];
   results[`a message of the queue, ${IN_MESSAGE} renewals`] = {

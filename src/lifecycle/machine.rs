@@ -122,6 +122,8 @@ pub struct After {
     pub refused_since: Option<u64>,
     /// When the next attempt is due; `None` when there is none.
     pub next_attempt_at: Option<u64>,
+    /// Another moment for it, to be taken when less is due then; `None` when there is none.
+    pub or_at: Option<u64>,
 }
 
 /// What a failure makes of a connection. The platform asks to wait `retry_after_ms`; `chance` is a random number, which
@@ -148,13 +150,16 @@ pub fn after_failure(
     let pause = PAUSES_MS.get(nth).copied().unwrap_or(last);
     let pause = if failure == Failure::ClientRejected { pause.min(PROBE_MS) } else { pause };
     // 80 % to 120 % of the pause, in 255 steps: with whole percents, what failed together would meet again every few minutes.
-    let share = u64::from(chance).saturating_mul(40).saturating_add(80 * 255);
-    let spread = pause.saturating_mul(share).saturating_div(100 * 255);
+    let spread = |chance: u8| {
+        let share = u64::from(chance).saturating_mul(40).saturating_add(80 * 255);
+        pause.saturating_mul(share).saturating_div(100 * 255)
+    };
     // An attempt that comes too early to confirm the end would cost a whole pause more.
     let to_confirm = refused_since
         .filter(|_| failure.ends())
         .map_or(0, |since| since.saturating_add(CONFIRMED_MS).saturating_sub(now));
-    let pause = spread.max(retry_after_ms.unwrap_or(0)).max(to_confirm);
+    let least = to_confirm.max(retry_after_ms.unwrap_or(0));
+    let at = |chance| (!is_over).then(|| now.saturating_add(spread(chance).max(least)));
     After {
         state: if is_over { State::Failed } else { State::Degraded },
         code: match failure {
@@ -164,7 +169,8 @@ pub fn after_failure(
         attempts,
         failing_since,
         refused_since,
-        next_attempt_at: (!is_over).then(|| now.saturating_add(pause)),
+        next_attempt_at: at(chance),
+        or_at: at(chance.wrapping_add(128)),
     }
 }
 
@@ -234,16 +240,16 @@ mod tests {
             let found = after.next_attempt_at.map_or(0, |at| at - now);
             assert!(found.abs_diff(pause) <= pause / 100, "{failure:?} at {now}: {found}");
         }
-        for (chance, pause) in [(0, 48_000), (255, 72_000)] {
+        for (chance, pause, or) in [(0, 48_000, 60_047), (255, 72_000, 59_952)] {
             let after = after_failure(first, Unavailable, None, 0, chance);
-            assert_eq!(after.next_attempt_at, Some(pause));
+            assert_eq!((after.next_attempt_at, after.or_at), (Some(pause), Some(or)));
         }
         for (chance, pause) in [(0, 60_000), (255, 72_000)] {
             let after = after_failure(first, GrantRejected, None, 0, chance);
             assert_eq!(after.next_attempt_at, Some(pause), "the next refusal is the end");
         }
         let patient = after_failure(first, Unavailable, Some(90_000), 0, 0);
-        assert_eq!(patient.next_attempt_at, Some(90_000));
+        assert_eq!((patient.next_attempt_at, patient.or_at), (Some(90_000), Some(90_000)));
         // After an outage of days, a first refusal is a first one.
         let mut before = first;
         for (failure, now) in

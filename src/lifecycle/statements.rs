@@ -79,7 +79,9 @@ impl RowOf<'_> {
         }
     }
 
-    /// Writes what a failed renewal means, if the request still holds the lease of the version that it read.
+    /// Writes what a failed renewal means, if the request still holds the lease of the version that it read. Of the two
+    /// moments for the next attempt, it takes the one in whose minute less is due: of a few attempts a minute, chance alone
+    /// would put many into one. Twelve are counted at most, since among many attempts chance is even enough.
     #[must_use]
     pub fn not_renewed(
         &self,
@@ -89,7 +91,7 @@ impl RowOf<'_> {
         why: &Why<'_>,
     ) -> Statement {
         Statement {
-            sql: "UPDATE credentials SET reason_code = ?6, reason_detail = ?7, reason_status = ?8, attempts = ?9, failing_since = ?10, next_attempt_at = ?11, refused_since = ?12, check_at = iif(?11 IS NULL, NULL, check_at), handed_until = NULL, lease = NULL, lease_until = NULL, written_by = ?5 WHERE account = ?1 AND environment = ?2 AND connection_id = ?3 AND version = ?4 AND lease = ?5".into(),
+            sql: "UPDATE credentials SET reason_code = ?6, reason_detail = ?7, reason_status = ?8, attempts = ?9, failing_since = ?10, next_attempt_at = iif((SELECT count(*) FROM (SELECT 1 FROM credentials INDEXED BY credentials_by_due WHERE due_at > (?13 - 1) / 60000 * 60000 AND due_at <= ((?13 - 1) / 60000 + 1) * 60000 LIMIT 12)) < (SELECT count(*) FROM (SELECT 1 FROM credentials INDEXED BY credentials_by_due WHERE due_at > (?11 - 1) / 60000 * 60000 AND due_at <= ((?11 - 1) / 60000 + 1) * 60000 LIMIT 12)), ?13, ?11), refused_since = ?12, check_at = iif(?11 IS NULL, NULL, check_at), handed_until = NULL, lease = NULL, lease_until = NULL, written_by = ?5 WHERE account = ?1 AND environment = ?2 AND connection_id = ?3 AND version = ?4 AND lease = ?5".into(),
             params: self.params([
                 Param::integer(version),
                 Param::text(request),
@@ -100,6 +102,7 @@ impl RowOf<'_> {
                 Param::optional_integer(after.failing_since),
                 Param::optional_integer(after.next_attempt_at),
                 Param::optional_integer(after.refused_since),
+                Param::optional_integer(after.or_at),
             ]),
         }
     }

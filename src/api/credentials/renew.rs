@@ -214,7 +214,7 @@ pub async fn renew<P: Ports>(
             if renewal.can_use(&row, now) {
                 return Ok((found, held));
             }
-            Err(not_renewed(Some(after.code), after.next_attempt_at, now))
+            Err(not_renewed(Some(after.code), found.next_attempt_at, now))
         }
     }
 }

@@ -171,16 +171,17 @@ fn an_outage_of_four_days_costs_no_connection() {
     minutes(&api, 4 * 24 * 60);
     assert_eq!(states(&api), HashMap::from([("degraded".into(), 1000)]));
     assert_eq!((events(&api, "connection.degraded"), events(&api, "connection.failed")), (1000, 0));
-    // The tries of the last day are spread. With three a minute, chance alone makes ten in some: ten minutes are compared
-    // here, and single minutes of more connections in `due_work.rs`.
-    let now = api.world.now.get() / MINUTE;
-    let mut tries = HashMap::<u64, usize>::new();
-    for minute in platform.take().into_iter().filter(|minute| *minute > now - 24 * 60) {
-        *tries.entry(minute / 10).or_default() += 1;
+    // The tries of each day are spread.
+    let mut days = vec![vec![0_u32; 24 * 60]; 4];
+    let end = api.world.now.get() / MINUTE;
+    for minute in platform.take() {
+        let ago = usize::try_from(end - minute).unwrap();
+        days[ago / (24 * 60)][ago % (24 * 60)] += 1;
     }
-    let mean = tries.values().sum::<usize>() / (24 * 6);
-    let most = tries.values().max().unwrap();
-    assert!(*most <= 3 * mean, "{most} in ten minutes, {mean} on average");
+    for (ago, minutes) in days.iter().enumerate() {
+        let (most, all) = (minutes.iter().max().unwrap(), minutes.iter().sum::<u32>());
+        assert!(most * 24 * 60 <= 3 * all, "{ago} days ago: {most} of {all} tries in a minute");
+    }
     *platform.trouble.borrow_mut() = None;
     // The longest pause is 6 hours and 20 %.
     minutes(&api, 6 * 60 + 72 + 1);

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use connector_vault::api::{handle, schedule};
 use connector_vault::ports::HttpRequest;
 
-use self::model::{Client, Model, Process};
+use self::model::{Chosen, Client, Model, Process};
 use self::steps::{Answer, Deed, Step};
 use super::mortal::{Death, Mortal, run_until_death};
 use super::*;
@@ -171,7 +171,7 @@ impl Pair {
                     let held = connection.held();
                     let waits = held.reason.as_ref().is_some_and(|it| it.0 == "client_rejected");
                     if let Some(next) = held.next.filter(|next| waits && *next > now) {
-                        held.chosen = Some((now, next.min(now + 10 * MINUTE)));
+                        held.chosen = Some(Chosen::Within(now, next.min(now + 10 * MINUTE)));
                     }
                 }
             }
@@ -268,17 +268,21 @@ impl Pair {
         assert_eq!(asked, (std::mem::take(&mut model.spent), model.calls, model.given));
     }
 
-    /// Takes over what storage chose by chance, within what it may choose.
+    /// Takes over what storage chose, within what it may choose.
     fn adopt(&mut self, slot: usize) {
         let Some(connection) = &mut self.model.slots[slot] else { return };
         let Some(held) = &mut connection.held else { return };
-        let Some((first, last)) = held.chosen.take() else { return };
+        let Some(chosen) = held.chosen.take() else { return };
         let column = if held.next.is_some() { "next_attempt_at" } else { "check_at" };
         let sql = format!("SELECT {column} FROM credentials WHERE connection_id = ?1");
         let found: i64 =
             self.api.world.database.query_row(&sql, [&connection.id], |row| row.get(0)).unwrap();
         let found = u64::try_from(found).unwrap();
-        assert!((first..=last).contains(&found), "{column}: {found}");
+        let may_be = match chosen {
+            Chosen::Within(first, last) => (first..=last).contains(&found),
+            Chosen::OneOf(one, other) => [one, other].contains(&found),
+        };
+        assert!(may_be, "{column}: {found} is not {chosen:?}");
         *(if held.next.is_some() { &mut held.next } else { &mut held.check }) = Some(found);
     }
 }

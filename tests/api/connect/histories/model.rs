@@ -64,8 +64,8 @@ pub struct Held {
     pub ended: Option<u64>,
     pub next: Option<u64>,
     pub check: Option<u64>,
-    /// Between which times storage itself chose the next check, or the next attempt.
-    pub chosen: Option<(u64, u64)>,
+    /// What storage itself chose the next check, or the next attempt, from.
+    pub chosen: Option<Chosen>,
     pub handed: Option<u64>,
     pub leased: Option<u64>,
 }
@@ -89,6 +89,13 @@ impl Held {
     pub fn is_done(&mut self, next: Option<u64>, check: Option<u64>) {
         (self.next, self.check, self.handed, self.leased) = (next, check, None, None);
     }
+}
+
+/// What storage may choose.
+#[derive(Debug, Clone, Copy)]
+pub enum Chosen {
+    Within(u64, u64),
+    OneOf(u64, u64),
 }
 
 /// The account's client at `acme`.
@@ -224,14 +231,15 @@ impl Model {
         if failure.class == Class::Client {
             pause = pause.min(HOUR);
         }
-        // 80 % to 120 %.
-        let mut pause = (pause / 100 * (80 + 8 * fifths)).max(failure.retry_after);
-        if failure.class == Class::Ended {
-            // Not before a second refusal is the end.
-            pause = pause.max((held.ended.unwrap() + MINUTE).saturating_sub(now));
-        }
+        // Not before a second refusal is the end.
+        let first = held.ended.filter(|_| failure.class == Class::Ended);
+        let first = first.map_or(now, |first| first + MINUTE).max(now + failure.retry_after);
+        // 80 % to 120 %, in 255 steps. The other moment is 128 of them away.
+        let at = |step: u64| (now + pause * (80 * 255 + 40 * step) / (100 * 255)).max(first);
+        let (at, or) = (at(51 * fifths), at((51 * fifths + 128) % 256));
         let check = held.check;
-        held.is_done(Some(now + pause), check);
+        held.is_done(Some(at), check);
+        held.chosen = Some(Chosen::OneOf(at, or));
         if !matches!(self.at(slot).state, "degraded" | "failed") {
             self.becomes(slot, "degraded");
         }
@@ -454,7 +462,7 @@ impl Model {
         self.tell(slot, if former.is_some() { "reconnected" } else { "connected" });
         let is_other = former.as_ref().is_some_and(|former| former.scopes != new.scopes);
         let (check, handed) = former.map_or((None, None), |former| (former.check, former.handed));
-        let chosen = check.is_none().then_some((now, now + DAY));
+        let chosen = check.is_none().then_some(Chosen::Within(now, now + DAY));
         self.at(slot).held = Some(Held { check, handed, chosen, refreshed: now, ..new });
         if is_other {
             self.tell(slot, "scopes_changed");
