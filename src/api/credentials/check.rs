@@ -190,7 +190,7 @@ impl Check<'_> {
         ports: &Metered<'_, P>,
     ) -> Result<(), Problem> {
         let (place, request) = (self.due.place(), self.request);
-        let lease = place.take_lease(row.version, request, self.now);
+        let lease = place.take_lease(row.version, request, ports.now());
         let sets = ports.batch(vec![lease, place.select()]).await?;
         let Some(row) = first_row::<HeldRow>(&sets, 1)?.filter(|found| {
             found.version == row.version && found.lease.as_deref() == Some(request)

@@ -127,9 +127,10 @@ pub async fn renew<P: Ports>(
         return Err(not_renewed(row.reason_code.as_deref(), row.next_attempt_at, now));
     }
 
-    // 1. Take the lease.
-    let sets =
-        ports.batch(vec![place.take_lease(row.version, request, now), place.select()]).await?;
+    // 1. Take the lease. It counts from now: what the request has waited for before is not part of it.
+    let taken_at = ports.now();
+    let lease = place.take_lease(row.version, request, taken_at);
+    let sets = ports.batch(vec![lease, place.select()]).await?;
     let Some(found) = first_row::<HeldRow>(&sets, 1)? else { return Err(Problem::no_connection()) };
     if found.version != row.version {
         // Somebody else has renewed since it was read.
@@ -180,7 +181,7 @@ pub async fn renew<P: Ports>(
             if renewal.client.as_ref().is_some_and(|client| client.rejected_since.is_some()) {
                 batch.extend(renewal.breaker().map(|breaker| breaker.close()));
             }
-            let sets = insist(ports, batch, renewal.now.saturating_add(LEASE_MS)).await?;
+            let sets = insist(ports, batch, taken_at.saturating_add(LEASE_MS)).await?;
             let found = first_row::<HeldRow>(&sets, 2)?.ok_or_else(Problem::no_connection)?;
             let held = renewal.open(&found)?;
             Ok((found, held))

@@ -254,7 +254,10 @@ impl<P: Ports> Caller<'_, P> {
                 self.let_in(id, &list).await
             }
             "tools/call" => {
-                let name = params.get("name").and_then(Value::as_str).unwrap_or_default();
+                let name = params.get("name").and_then(Value::as_str);
+                let name = name.ok_or_else(|| {
+                    Failure::new(200, INVALID_PARAMS, "`params.name` must be the name of a tool")
+                })?;
                 let tool = TOOLS.iter().find(|tool| tool.name == name);
                 let unknown = || Failure::new(200, INVALID_PARAMS, format!("Unknown tool: {name}"));
                 self.call(id, tool.ok_or_else(unknown)?, params, is_latest).await
