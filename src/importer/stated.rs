@@ -25,7 +25,7 @@ pub struct Stated {
     pub documentation: Option<String>,
     /// All base addresses, the default one first.
     pub servers: Option<Vec<String>>,
-    /// A method and a path: a request that succeeds only with good credentials.
+    /// A method and a path: a request that succeeds only with good credentials; empty for none.
     pub verify: Option<String>,
     /// How to find out whose account it is.
     pub account: Option<AccountEntry>,
@@ -130,11 +130,18 @@ impl Places {
 impl Stated {
     /// The detail with what is stated here in place of what it says itself. Passes each fault to `fault`.
     #[must_use]
-    pub fn apply(self, detail: ConnectorDetail, fault: &mut dyn FnMut(String)) -> ConnectorDetail {
+    pub fn apply(
+        self,
+        mut detail: ConnectorDetail,
+        fault: &mut dyn FnMut(String),
+    ) -> ConnectorDetail {
         if self == Self::default() {
             return detail;
         }
-        let Self { documentation, servers, verify, account, auth } = self;
+        let Self { documentation, servers, mut verify, account, auth } = self;
+        if verify.as_deref() == Some("") {
+            (verify, detail.verify) = (None, None);
+        }
         let (has_servers, has_auth) = (servers.is_some(), auth.is_some());
         let stated =
             |url: String| Server { url: url.trim_end_matches('/').to_owned(), description: None };

@@ -423,6 +423,9 @@ fn overrides_have_the_last_word_on_how_users_connect() {
     let fields: Vec<_> = detail.auth_methods[0].fields.iter().map(|field| &*field.name).collect();
     assert_eq!(fields, ["token", "shop"], "the address that stays needs the shop");
 
+    assert!(overridden(ACME, "").unwrap().verify.is_some());
+    assert_eq!(overridden(ACME, "verify = ''").unwrap().verify, None);
+
     let detail = overridden(ACME, "servers = ['https://one.example/v3/']").unwrap();
     assert_eq!(detail.servers[0].url, "https://one.example/v3");
     assert_eq!(ids(&detail), ids(&overridden(ACME, "").unwrap()));

@@ -60,6 +60,11 @@ impl<P: Ports> Desk<'_, P> {
             return Ok(self.page(400, "This address is not complete", &paragraphs).response());
         };
 
+        // Whoever only looks, as some scanners of links do, uses up nothing.
+        if request.method == "HEAD" {
+            return Ok(Response::empty(200));
+        }
+
         // 2. Claim the attempt.
         let (state, own) = (hash(&callback.state), browser(request).map(hash));
         let claimant = own.as_deref().unwrap_or_default();

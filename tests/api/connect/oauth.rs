@@ -143,6 +143,13 @@ fn a_state_works_once_in_its_own_browser_and_in_time() {
         assert_eq!(browser.back(&api, &query).status, 400, "{query}");
     }
 
+    // Whoever only looks uses up nothing.
+    let looked = browser.request("HEAD", &format!("/connect/callback?code=c&state={state}"));
+    assert_eq!(
+        (api.send(&looked).status, attempt(&api, &id)["status"].clone()),
+        (200, json!("pending"))
+    );
+
     // The right one, then again: nothing is exchanged a second time.
     script(&api, &[(200, tokens()), (404, json!({}))]);
     assert_eq!(browser.back(&api, &format!("code=c&state={state}")).status, 200);
