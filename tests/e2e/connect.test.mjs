@@ -9,7 +9,7 @@ import { bytesBelow, leaks } from "./support/leaks.mjs";
 import { Idp, idpPlatforms } from "./support/oidc.mjs";
 import { platformCatalog } from "./support/platforms.mjs";
 import { SESSION_SECRET, Server, outputs, wranglerLogs } from "./support/server.mjs";
-import { Stub, stubPlatforms } from "./support/stub.mjs";
+import { Stub, stubDocuments, stubPlatforms } from "./support/stub.mjs";
 import { State, build, folder } from "./support/workspace.mjs";
 import { connectAlive } from "./suites/connect-alive.mjs";
 import { connectAnswers } from "./suites/connect-answers.mjs";
@@ -40,14 +40,7 @@ describe("connecting accounts", () => {
     [world.idp, world.second, world.stub] = [await Idp.start(), await SecondServer.start(), await Stub.start()];
     const { origin } = world.stub;
     world.catalog = await platformCatalog("connecting", folder, {
-      documents: {
-        documented: {
-          server: `${origin}/api`,
-          authorizationUrl: `${origin}/authorize`,
-          tokenUrl: `${origin}/token`,
-          scopes: { read: "Read" },
-        },
-      },
+      documents: stubDocuments(origin),
       providers: {
         ...idpPlatforms(world.idp.issuer),
         ...secondPlatforms(world.second.origin),

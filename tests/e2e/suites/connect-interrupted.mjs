@@ -1,7 +1,7 @@
 // The service is killed in the middle of an exchange: nothing half connected is left, and a new attempt works.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { App, Visitor, agree, comeBack, connectingKey, handedOut, isCallback } from "../support/connecting.mjs";
+import { App, Visitor, atPort, comeBack, connectingKey, handedOut, takeCode } from "../support/connecting.mjs";
 import { store } from "../support/keys.mjs";
 import { Server } from "../support/server.mjs";
 import { freshTokens, reply } from "../support/stub.mjs";
@@ -37,10 +37,8 @@ export function connectInterrupted(world) {
 
   async function away(identity, answer, visitor = new Visitor()) {
     const begun = await app.begin({ platform: "plain", identity });
-    const address = new URL(await agree(visitor, begun.link));
     const code = world.stub.on(`code of ${identity} Qx7`, answer);
-    address.searchParams.set("pick", new URLSearchParams({ code }).toString());
-    const { url: back } = await visitor.follow(await visitor.get(address.href), address.href, isCallback);
+    const back = await takeCode(visitor, begun.link, code);
     return { ...begun, visitor, back, code };
   }
 
@@ -70,14 +68,11 @@ export function connectInterrupted(world) {
       await kill();
       release();
       await lost;
-      const port = server.port;
       await start();
       assert.equal((await app.attempt(id)).status, "pending");
       assert.deepEqual([await count("connections"), await count("credentials")], [0, 0]);
       // The user loads the page again, in the same browser.
-      const { port: now } = server;
-      visitor.setCookie(now, "__Host-connect", visitor.cookie(port, "__Host-connect"));
-      const again = back.replace(`:${port}/`, `:${now}/`);
+      const again = atPort(server.port, visitor, back);
       assert.deepEqual([(await comeBack(visitor, again)).status, world.stub.asked(code)], [409, 1]);
       await world.database
         .prepare("UPDATE connect_attempts SET claimed_at = claimed_at - ? WHERE id = ?")

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { App, Visitor, agree, comeBack, connectingKey, isCallback } from "../support/connecting.mjs";
+import { App, Visitor, comeBack, connectingKey, takeCode } from "../support/connecting.mjs";
 import { store } from "../support/keys.mjs";
 import { Server } from "../support/server.mjs";
 import { freshTokens, reply } from "../support/stub.mjs";
@@ -21,11 +21,8 @@ export function connectProcesses(world) {
   const connection = async (identity, tokens) => {
     const visitor = new Visitor();
     const { id, link } = await one.begin({ platform: "plain", identity });
-    const address = new URL(await agree(visitor, link));
     const code = world.stub.on(`code of ${identity} in two processes`, (it) => reply(it, tokens));
-    address.searchParams.set("pick", new URLSearchParams({ code }).toString());
-    const { url: back } = await visitor.follow(await visitor.get(address.href), address.href, isCallback);
-    await comeBack(visitor, back);
+    await comeBack(visitor, await takeCode(visitor, link, code));
     return (await one.connected(id)).id;
   };
 

@@ -2,7 +2,7 @@
 // what is tested here is what the documentation says.
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { App, Visitor, agree, comeBack, connectingKey, isCallback, write } from "../support/connecting.mjs";
+import { App, Visitor, comeBack, connectingKey, takeCode, write } from "../support/connecting.mjs";
 import { page } from "../support/docs.mjs";
 import { store } from "../support/keys.mjs";
 import { freshTokens, reply } from "../support/stub.mjs";
@@ -73,10 +73,7 @@ export function connectStates(world) {
       }
       const visitor = new Visitor();
       const { id: attempt, link } = await this.app.begin(wish);
-      const address = new URL(await agree(visitor, link));
-      address.searchParams.set("pick", new URLSearchParams({ code: secret }).toString());
-      const { url } = await visitor.follow(await visitor.get(address.href), address.href, isCallback);
-      await comeBack(visitor, url);
+      await comeBack(visitor, await takeCode(visitor, link, secret));
       ({ id: this.id } = await this.app.connected(attempt));
     }
 

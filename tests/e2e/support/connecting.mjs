@@ -129,6 +129,21 @@ export async function leadOn(visitor, link) {
   return address;
 }
 
+/** Answers a link's question with yes, and has the stub send a code. Returns the address that leads back with it. */
+export async function takeCode(visitor, link, code) {
+  const address = new URL(await agree(visitor, link));
+  address.searchParams.set("pick", new URLSearchParams({ code }).toString());
+  const { url } = await visitor.follow(await visitor.get(address.href), address.href, isCallback);
+  return url;
+}
+
+/** The same address where the service is after it was started again; the browser keeps its cookie. */
+export function atPort(port, visitor, url) {
+  const { origin, port: former } = new URL(url);
+  visitor.setCookie(port, "__Host-connect", visitor.cookie(former, "__Host-connect"));
+  return url.replace(origin, `http://127.0.0.1:${port}`);
+}
+
 /** Comes back from a platform with an address. Returns what the page says. */
 export async function comeBack(visitor, url) {
   const answer = await visitor.get(url);

@@ -80,6 +80,16 @@ export function freshTokens(more = {}) {
   return { token_type: "bearer", expires_in: 3600, ...made };
 }
 
+/** The platform that speaks to it, and says so in an OpenAPI document. */
+export const stubDocuments = (origin) => ({
+  documented: {
+    server: `${origin}/api`,
+    authorizationUrl: `${origin}/authorize`,
+    tokenUrl: `${origin}/token`,
+    scopes: { read: "Read" },
+  },
+});
+
 /** The platforms that speak to it, each in its own way. */
 export function stubPlatforms(origin) {
   const auth = { authorizationUrl: `${origin}/authorize`, tokenUrl: `${origin}/token` };

@@ -1,0 +1,47 @@
+// Grants at the stub whose refresh tokens rotate: each renewal replaces the token that it takes.
+import { freshTokens, reply } from "./stub.mjs";
+
+export class Grant {
+  /** The access tokens that it gave, in their order. */
+  given = [];
+  /** Whether a refresh token was used twice, and the platform ended the grant for it. */
+  isOver = false;
+  /** Whether the newest tokens were given to nobody. */
+  isLost = false;
+  #refresh;
+  #former;
+
+  /**
+   * @param {import("./stub.mjs").Stub} stub
+   * @param {string} code
+   * @param {{ isStrict: boolean, life: number, isCut: (grant: Grant, what: "code" | "renewal") => boolean }} how
+   *   whether it ends when a refresh token is used twice, or takes the former one again while the newest is unused, as
+   *   answers get lost; the seconds that access tokens live; and whether an answer is kept back for ever
+   */
+  constructor(stub, code, { isStrict, life, isCut }) {
+    Object.assign(this, { stub, isStrict, life, isCut });
+    this.code = stub.on(code, (response) => this.#give(response, "code"));
+  }
+
+  #give(response, what) {
+    const tokens = freshTokens({ expires_in: this.life });
+    this.given.push(tokens.access_token);
+    this.#refresh = this.stub.on(tokens.refresh_token, (it) => this.#renew(it, tokens.refresh_token));
+    this.isLost = this.isCut(this, what);
+    if (!this.isLost) reply(response, tokens);
+  }
+
+  #renew(response, refresh) {
+    const isForgiven = !this.isStrict && refresh === this.#former;
+    if (this.isOver || !(refresh === this.#refresh || isForgiven)) {
+      this.isOver ||= this.isStrict;
+      reply(response, { error: "invalid_grant" }, { status: 400 });
+      return;
+    }
+    this.#former = refresh;
+    this.#give(response, "renewal");
+  }
+
+  /** Whether the platform accepts an access token. */
+  takes = (token) => !this.isOver && this.given.includes(token);
+}
