@@ -1,5 +1,7 @@
 //! Applies the migrations one after the other to databases that are in use.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use connector_vault::api::{Config, Service};
 use connector_vault::terms::{Environment, Scope};
 use serde_json::json;
@@ -100,12 +102,12 @@ fn in_use() -> Api {
     api
 }
 
-/// Copies into a world of an earlier schema what that schema has of each row.
-fn fill(world: &World, from: &World) {
-    let tables = names(world, None);
+/// Copies into a world what an earlier schema has of each row.
+fn fill(world: &World, from: &World, schema: &World) {
+    let tables = names(schema, None);
     let is_plain = |table: &&String| !DERIVED.contains(&table.as_str());
     let copy = |table: &String| {
-        let columns = names(world, Some(table));
+        let columns = names(schema, Some(table));
         for row in rows(from, table, &columns) {
             let sql = format!("INSERT INTO {table} ({}) VALUES ({row})", columns.join(", "));
             world.database.execute(&sql, []).unwrap_or_else(|error| panic!("{sql}: {error}"));
@@ -126,6 +128,37 @@ fn fill(world: &World, from: &World) {
     }
 }
 
+/// What an earlier schema has of each row of a world: tables, their columns, and the rows.
+fn held(world: &World, schema: &World) -> Vec<(String, Vec<String>, Vec<String>)> {
+    names(schema, None)
+        .into_iter()
+        .filter(|table| !DERIVED.contains(&table.as_str()))
+        .map(|table| {
+            let columns = names(schema, Some(&table));
+            let rows = rows(world, &table, &columns);
+            (table, columns, rows)
+        })
+        .collect()
+}
+
+/// Asserts that the service finds in a world of today's schema what an earlier one had of `old`: connections from the
+/// second schema on, what is sealed from the sixth on.
+fn expect_served(world: World, old: &Api, applied: usize) {
+    world.blobs.borrow_mut().clone_from(&old.world.blobs.borrow());
+    world.now.set(old.world.now.get());
+    let service = Service::new(config(&connect::SETTINGS));
+    let api = Api { world, service, key: old.key.clone() };
+    let expected = if applied > 1 { body(&old.get(CONNECTIONS)) } else { json!(null) };
+    let listed = body(&api.get(CONNECTIONS));
+    assert!(applied == 1 || listed == expected, "from schema {applied}: {listed}");
+    if names(&at_schema(applied), None).iter().any(|table| table == "credentials") {
+        let id = api.world.texts("SELECT id FROM connections WHERE identity = 'ann'").remove(0);
+        let credentials = body(&api.get(&format!("{}/credentials", at(&id))));
+        assert_eq!(credentials["accessToken"], "at-1", "from schema {applied}");
+        assert_eq!(body(&api.get("/v1/oauth-clients"))["total"], 2);
+    }
+}
+
 #[test]
 fn every_row_survives_every_migration() {
     let old = in_use();
@@ -137,22 +170,10 @@ fn every_row_survives_every_migration() {
             "{table} is empty, or should be"
         );
     }
-    let path = |api: &Api| {
-        let id = api.world.texts("SELECT id FROM connections WHERE identity = 'ann'").remove(0);
-        format!("{}/credentials", at(&id))
-    };
     for applied in 1..=migrations().len() {
         let world = at_schema(applied);
-        fill(&world, &old.world);
-        let there: Vec<_> = names(&world, None)
-            .into_iter()
-            .filter(|table| !DERIVED.contains(&table.as_str()))
-            .map(|table| {
-                let columns = names(&world, Some(&table));
-                let rows = rows(&world, &table, &columns);
-                (table, columns, rows)
-            })
-            .collect();
+        fill(&world, &old.world, &world);
+        let there = held(&world, &world);
         for migration in &migrations()[applied..] {
             world.database.execute_batch(migration).unwrap();
         }
@@ -161,18 +182,95 @@ fn every_row_survives_every_migration() {
             assert_eq!(before, &rows(&old.world, table, columns), "{table}, in schema {applied}");
         }
         assert_eq!(miscounts(&world), [""; 0], "from schema {applied}");
-        // The service finds it all again: connections from the second schema on, what is sealed from the sixth on.
-        world.blobs.borrow_mut().clone_from(&old.world.blobs.borrow());
-        world.now.set(old.world.now.get());
-        let service = Service::new(config(&connect::SETTINGS));
-        let api = Api { world, service, key: old.key.clone() };
-        let expected = if applied > 1 { body(&old.get(CONNECTIONS)) } else { json!(null) };
-        let listed = body(&api.get(CONNECTIONS));
-        assert!(applied == 1 || listed == expected, "from schema {applied}: {listed}");
-        if there.iter().any(|(table, ..)| table == "credentials") {
-            assert_eq!(body(&api.get(&path(&api)))["accessToken"], "at-1", "from schema {applied}");
-            assert_eq!(body(&api.get("/v1/oauth-clients"))["total"], 2);
+        expect_served(world, &old, applied);
+    }
+}
+
+#[test]
+fn a_worker_of_an_earlier_schema_writes_todays() {
+    let old = in_use();
+    let latest = migrations().len();
+    for applied in 1..=latest {
+        let (world, schema) = (at_schema(latest), at_schema(applied));
+        fill(&world, &old.world, &schema);
+        let expect_there = |what: &str| {
+            for (table, columns, rows) in held(&world, &schema) {
+                let expected = self::rows(&old.world, &table, &columns);
+                assert_eq!(rows, expected, "{table}, {what} by a Worker of schema {applied}");
+            }
+            assert_eq!(miscounts(&world), [""; 0], "{what} by a Worker of schema {applied}");
+        };
+        expect_there("inserted");
+        let tables = held(&world, &schema);
+        for (table, columns, _) in &tables {
+            let same: Vec<String> =
+                columns.iter().map(|column| format!("{column} = {column}")).collect();
+            let sql = format!("UPDATE {table} SET {}", same.join(", "));
+            world.database.execute(&sql, []).unwrap_or_else(|error| panic!("{sql}: {error}"));
         }
+        expect_there("updated");
+        for (table, ..) in &tables {
+            world.database.execute(&format!("DELETE FROM {table}"), []).unwrap();
+        }
+        assert_eq!(miscounts(&world), [""; 0], "deleted by a Worker of schema {applied}");
+        // Whoever upgrades again finds what the earlier Worker wrote.
+        fill(&world, &old.world, &schema);
+        expect_served(world, &old, applied);
+    }
+}
+
+/// Each column of each table and view of a world that can be read, as a Worker relies on it; and whether a row needs a
+/// value for it.
+fn columns(world: &World) -> BTreeMap<String, bool> {
+    let sql = "SELECT concat_ws(' ', iif(c.\"notnull\" AND c.dflt_value IS NULL AND c.hidden = 0, '!', '?'), s.name, c.name, c.type, c.\"notnull\", c.dflt_value, c.pk, c.hidden) FROM sqlite_schema s, pragma_table_xinfo(s.name) c WHERE s.type IN ('table', 'view')";
+    let found = world.texts(sql);
+    found.iter().map(|row| (row[2..].to_owned(), row.starts_with('!'))).collect()
+}
+
+/// The indexes of a world, which statements name; and whether they refuse a row like another one.
+fn indexes(world: &World) -> BTreeMap<String, bool> {
+    let sql = "SELECT concat_ws(' ', i.\"unique\", s.name, i.name, (SELECT group_concat(coalesce(x.name, '?')) FROM pragma_index_info(i.name) x)) FROM sqlite_schema s, pragma_index_list(s.name) i WHERE s.type = 'table'";
+    let found = world.texts(sql);
+    found.iter().map(|row| (row[2..].to_owned(), row.starts_with('1'))).collect()
+}
+
+/// What is gone since a schema, and what is asked of rows of its tables that nobody asked then.
+fn taken_or_asked(before: &World, after: &World) -> Vec<String> {
+    let mut found = Vec::new();
+    for list in [columns, indexes] {
+        let (before, after) = (list(before), list(after));
+        let table = |named: &str| named.split(' ').next().unwrap().to_owned();
+        let tables: BTreeSet<String> = before.keys().map(|named| table(named)).collect();
+        let gone = before.iter().filter(|(named, asks)| after.get(*named) != Some(*asks));
+        found.extend(gone.map(|(named, _)| format!("gone: {named}")));
+        let new = after.iter().filter(|(named, _)| !before.contains_key(*named));
+        let asked = new.filter(|(named, asks)| **asks && tables.contains(&table(named)));
+        found.extend(asked.map(|(named, _)| format!("asked: {named}")));
+    }
+    found
+}
+
+#[test]
+fn migrations_only_add() {
+    let latest = migrations().len();
+    for applied in 2..=latest {
+        let (before, after) = (at_schema(applied - 1), at_schema(applied));
+        assert_eq!(taken_or_asked(&before, &after), [""; 0], "by migration {applied}");
+    }
+    // Anything else is found out.
+    for change in [
+        "ALTER TABLE api_keys DROP COLUMN replaced_by",
+        "ALTER TABLE connections RENAME COLUMN state_reason TO reason",
+        "DROP TABLE event_shifts",
+        "DROP VIEW connection_counted",
+        "DROP INDEX revocations_due",
+        "DROP INDEX revocations_due; CREATE INDEX revocations_due ON revocations (attempts)",
+        "ALTER TABLE forwards RENAME TO f; CREATE TABLE forwards (name, account, shard, is_key, why NOT NULL)",
+        "CREATE UNIQUE INDEX one_name ON connections (account, name)",
+    ] {
+        let (before, after) = (at_schema(latest), at_schema(latest));
+        after.database.execute_batch(change).unwrap();
+        assert_ne!(taken_or_asked(&before, &after), [""; 0], "{change}");
     }
 }
 
