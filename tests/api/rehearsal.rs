@@ -15,12 +15,14 @@ use connector_vault::ports::{
     Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Later, Outgoing,
     Patterns, Random, RateLimit, ResultSet, RetryAfter, Statement, StorageError,
 };
+use connector_vault::terms::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::derived::assert_current;
 use crate::support::{
-    Api, World, anonymous, as_key, as_secret, body, config, small_catalog, units, with_body,
+    Api, World, action, anonymous, as_key, as_secret, body, config, connector, small_catalog,
+    units, with_body,
 };
 use crate::vault::{CONNECTIONS, SUMMARY, at, minimal, post_as};
 
@@ -89,6 +91,7 @@ fn requests(key: &ApiKey, connection: &str) -> Vec<Recorded> {
         get("/v1/available-actions/alpha?q=list+user"),
         get("/v1/available-actions/alpha/usersCreate?include=responses"),
         get("/v1/available-actions?q=create+a+user"),
+        get("/v1/available-actions?q=users+create&method=POST&limit=100"),
         one(404, "GET", "/v1/available-actions/beta", None),
         one(400, "GET", "/v1/available-connectors?lmit=3", None),
         get(CONNECTIONS),
@@ -244,9 +247,17 @@ where
     (response.status, ports.batches.into_inner(), ports.inflated.into_inner())
 }
 
-/// The small catalog, of which `alpha` says how to connect and what an action takes.
+/// The actions of a platform that are found together: with so many, V8 optimizes the ranking before anybody waits for it.
+/// They are all the same, so the recording stays small.
+const MANY: usize = 2000;
+/// What is read is recorded whole, so the parts with rows are small, and the platform's own list is in a pack that nobody reads.
+const SIZES: Sizes = Sizes { packed: 1 << 20, whole: 1 << 20, every: 32 << 10, ..Sizes::PUBLISHED };
+
+/// The small catalog, of which `alpha` says how to connect and what an action takes, and a platform of [`MANY`] actions.
 fn catalog() -> Vec<Platform> {
-    let small = small_catalog().into_iter().map(|(connector, authkit, actions)| {
+    let same = (0..MANY).map(|_| action("many", "Create a user", "usersCreate", Method::Post));
+    let many = (connector("many", "Many", "Other", 0), false, same.collect());
+    let small = small_catalog().into_iter().chain([many]).map(|(connector, authkit, actions)| {
         let is_alpha = connector.platform == "alpha";
         let (detail, units) = if is_alpha { details() } else { Default::default() };
         Platform { connector, detail, authkit, aliases: Vec::new(), actions, units }
@@ -288,7 +299,7 @@ fn details() -> (ConnectorDetail, Units) {
 
 fn record() -> Recording {
     let api = Api::new(config(&VARIABLES));
-    api.world.publish_platforms(Sizes::PUBLISHED, &catalog());
+    api.world.publish_platforms(SIZES, &catalog());
     let made = api.send(&post_as(&api.key, &minimal("ann")));
     let id = body(&made)["id"].as_str().unwrap().to_owned();
     let token = json!({"type": "bearer", "token": "rehearsed"}).to_string();
