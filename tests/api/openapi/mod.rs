@@ -6,7 +6,6 @@ use std::fs;
 
 use connector_vault::api::endpoint::Keyed;
 use connector_vault::api::paging;
-use connector_vault::api::problem::Code;
 use connector_vault::api::route::Route;
 use connector_vault::openapi::node::Node;
 use connector_vault::openapi::{self, Answers};
@@ -37,15 +36,6 @@ fn the_document_is_that_of_the_service() {
     let files = fs::read_dir(PAGES).unwrap().map(|file| file.unwrap().file_name());
     let pages_there = files.filter(|name| name.to_string_lossy().ends_with(".html")).count();
     assert_eq!(pages_there, count, "{PAGES} has a page of no code");
-}
-
-#[test]
-fn the_docs_list_each_code_at_its_status() {
-    let page = fs::read_to_string("docs/api.md").unwrap();
-    for (status, code) in Code::ALL.map(Code::named) {
-        let mut rows = page.lines().filter(|line| line.starts_with(&format!("| {status} |")));
-        assert!(rows.any(|row| row.contains(&format!("`{code}`"))), "{status} {code}");
-    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ import { LIMIT_BYTES, WINDOW_LIMIT_BYTES, filesOf, weigh } from "../../../script
 import { root, sampleImport } from "../../../scripts/lib/paths.mjs";
 import { logosOf } from "../../../www/logos.ts";
 import { page } from "../support/docs.mjs";
-import { CODES } from "../support/expect.mjs";
+import { CODES } from "../support/reference.mjs";
 import { cli, State } from "../support/workspace.mjs";
 
 export function figures(world) {
