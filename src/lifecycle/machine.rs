@@ -190,7 +190,7 @@ mod tests {
     use super::Failure::{
         ClientRejected, CredentialsRejected, GrantRejected, RequestRejected, Unavailable,
     };
-    use super::{Before, after_failure};
+    use super::{Before, actor, after_failure};
     use crate::terms::State;
 
     #[test]
@@ -222,6 +222,14 @@ mod tests {
                 State::Failed,
                 "credentials_rejected",
                 0,
+            ),
+            (
+                since(5, None),
+                RequestRejected,
+                day * 3 - 1,
+                State::Degraded,
+                "request_rejected",
+                21_600_000,
             ),
             (since(5, None), RequestRejected, day * 3, State::Failed, "request_rejected", 0),
             (
@@ -265,5 +273,21 @@ mod tests {
             Before { attempts: 1, failing_since: Some(7), refused_since: refused.refused_since };
         let passing = after_failure(before, Unavailable, None, 9, 0);
         assert_eq!((refused.refused_since, passing.refused_since), (Some(7), Some(7)));
+    }
+
+    #[test]
+    fn the_user_acts_on_what_has_failed_and_the_account_on_its_client() {
+        for (state, code, expected) in [
+            (State::Failed, Some("client_rejected"), "user"),
+            (State::Failed, None, "user"),
+            (State::Degraded, Some("client_rejected"), "account"),
+            (State::Degraded, Some("request_rejected"), "account"),
+            (State::Degraded, Some("grant_rejected"), "nobody"),
+            (State::Degraded, None, "nobody"),
+            (State::Operational, Some("client_rejected"), "nobody"),
+            (State::Unknown, None, "nobody"),
+        ] {
+            assert_eq!(actor(state, code), expected, "{state:?} for {code:?}");
+        }
     }
 }

@@ -35,7 +35,7 @@ pub fn next_check(now: u64, period: u64, chance: u8) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::is_due;
+    use super::{is_due, is_valid, next_check};
 
     #[test]
     fn tokens_are_renewed_shortly_before_they_expire() {
@@ -47,10 +47,30 @@ mod tests {
             (Some(0), Some(hour), hour - 299_999, true),
             (Some(0), Some(hour), hour, true),
             (Some(0), Some(60_000), 53_999, false),
+            (Some(0), Some(60_000), 54_000, false),
             (Some(0), Some(60_000), 54_001, true),
             (None, Some(10), 10, true),
         ] {
             assert_eq!(is_due(issued, expires, now), expected, "{expires:?} at {now}");
+        }
+    }
+
+    #[test]
+    fn a_token_is_valid_until_the_moment_at_which_it_expires() {
+        for (expires, now, expected) in [
+            (None, u64::MAX, true),
+            (Some(10), 9, true),
+            (Some(10), 10, false),
+            (Some(10), 11, false),
+        ] {
+            assert_eq!(is_valid(expires, now), expected, "{expires:?} at {now}");
+        }
+    }
+
+    #[test]
+    fn checks_come_up_to_a_tenth_of_the_period_early() {
+        for (chance, expected) in [(0, 1_025_500), (1, 1_025_490), (255, 1_022_950)] {
+            assert_eq!(next_check(1_000_000, 25_500, chance), expected, "{chance}");
         }
     }
 }
