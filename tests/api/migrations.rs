@@ -219,19 +219,25 @@ fn a_worker_of_an_earlier_schema_writes_todays() {
     }
 }
 
+/// What stands behind the mark of a row, and whether it is this mark.
+fn marked(row: &str, mark: &str) -> (String, bool) {
+    let (found, named) = row.split_once(' ').unwrap();
+    (named.to_owned(), found == mark)
+}
+
 /// Each column of each table and view of a world that can be read, as a Worker relies on it; and whether a row needs a
 /// value for it.
 fn columns(world: &World) -> BTreeMap<String, bool> {
     let sql = "SELECT concat_ws(' ', iif(c.\"notnull\" AND c.dflt_value IS NULL AND c.hidden = 0, '!', '?'), s.name, c.name, c.type, c.\"notnull\", c.dflt_value, c.pk, c.hidden) FROM sqlite_schema s, pragma_table_xinfo(s.name) c WHERE s.type IN ('table', 'view')";
     let found = world.texts(sql);
-    found.iter().map(|row| (row[2..].to_owned(), row.starts_with('!'))).collect()
+    found.iter().map(|row| marked(row, "!")).collect()
 }
 
 /// The indexes of a world, which statements name; and whether they refuse a row like another one.
 fn indexes(world: &World) -> BTreeMap<String, bool> {
     let sql = "SELECT concat_ws(' ', i.\"unique\", s.name, i.name, (SELECT group_concat(coalesce(x.name, '?')) FROM pragma_index_info(i.name) x)) FROM sqlite_schema s, pragma_index_list(s.name) i WHERE s.type = 'table'";
     let found = world.texts(sql);
-    found.iter().map(|row| (row[2..].to_owned(), row.starts_with('1'))).collect()
+    found.iter().map(|row| marked(row, "1")).collect()
 }
 
 /// What is gone since a schema, and what is asked of rows of its tables that nobody asked then.
