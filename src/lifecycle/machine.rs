@@ -146,8 +146,8 @@ pub fn after_failure(
     let is_hopeless = failure.refuses() && is_past(failing_since, PATIENCE_MS);
     let is_over = is_ended || is_hopeless;
     let nth = usize::try_from(before.attempts).unwrap_or(usize::MAX);
-    let last = PAUSES_MS.last().copied().unwrap_or(PROBE_MS);
-    let pause = PAUSES_MS.get(nth).copied().unwrap_or(last);
+    let longest = PAUSES_MS.last().copied().unwrap_or(PROBE_MS);
+    let pause = PAUSES_MS.get(nth).copied().unwrap_or(longest);
     let pause = if failure == Failure::ClientRejected { pause.min(PROBE_MS) } else { pause };
     // 80 % to 120 % of the pause, in 255 steps: with whole percents, what failed together would meet again every few minutes.
     let spread = |chance: u8| {

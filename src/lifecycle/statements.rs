@@ -7,6 +7,8 @@ use crate::credentials::Sealed;
 use crate::ports::{Param, Statement};
 use crate::terms::Environment;
 
+const MINUTE_MS: u64 = 60_000;
+
 /// The row of a connection's credentials.
 #[derive(Debug, Clone, Copy)]
 pub struct RowOf<'a> {
@@ -91,7 +93,7 @@ impl RowOf<'_> {
         why: &Why<'_>,
     ) -> Statement {
         Statement {
-            sql: "UPDATE credentials SET reason_code = ?6, reason_detail = ?7, reason_status = ?8, attempts = ?9, failing_since = ?10, next_attempt_at = iif((SELECT count(*) FROM (SELECT 1 FROM credentials INDEXED BY credentials_by_due WHERE due_at > (?13 - 1) / 60000 * 60000 AND due_at <= ((?13 - 1) / 60000 + 1) * 60000 LIMIT 12)) < (SELECT count(*) FROM (SELECT 1 FROM credentials INDEXED BY credentials_by_due WHERE due_at > (?11 - 1) / 60000 * 60000 AND due_at <= ((?11 - 1) / 60000 + 1) * 60000 LIMIT 12)), ?13, ?11), refused_since = ?12, check_at = iif(?11 IS NULL, NULL, check_at), handed_until = NULL, lease = NULL, lease_until = NULL, written_by = ?5 WHERE account = ?1 AND environment = ?2 AND connection_id = ?3 AND version = ?4 AND lease = ?5".into(),
+            sql: "UPDATE credentials SET reason_code = ?6, reason_detail = ?7, reason_status = ?8, attempts = ?9, failing_since = ?10, next_attempt_at = iif((SELECT count(*) FROM (SELECT 1 FROM credentials INDEXED BY credentials_by_due WHERE due_at > ?15 AND due_at <= ?15 + 60000 LIMIT 12)) < (SELECT count(*) FROM (SELECT 1 FROM credentials INDEXED BY credentials_by_due WHERE due_at > ?14 AND due_at <= ?14 + 60000 LIMIT 12)), ?13, ?11), refused_since = ?12, check_at = iif(?11 IS NULL, NULL, check_at), handed_until = NULL, lease = NULL, lease_until = NULL, written_by = ?5 WHERE account = ?1 AND environment = ?2 AND connection_id = ?3 AND version = ?4 AND lease = ?5".into(),
             params: self.params([
                 Param::integer(version),
                 Param::text(request),
@@ -103,6 +105,8 @@ impl RowOf<'_> {
                 Param::optional_integer(after.next_attempt_at),
                 Param::optional_integer(after.refused_since),
                 Param::optional_integer(after.or_at),
+                Param::optional_integer(after.next_attempt_at.map(minute_of)),
+                Param::optional_integer(after.or_at.map(minute_of)),
             ]),
         }
     }
@@ -178,6 +182,11 @@ impl RowOf<'_> {
             ]),
         }
     }
+}
+
+/// When the minute began whose run finds what is due at this time.
+fn minute_of(at: u64) -> u64 {
+    at.saturating_sub(1).saturating_div(MINUTE_MS).saturating_mul(MINUTE_MS)
 }
 
 /// Hands what is due to somebody, the longest due first: until `until`, nobody else gets it. Returns at most so many rows.

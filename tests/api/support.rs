@@ -66,6 +66,8 @@ pub struct World {
     pub read_from_copies: RefCell<Vec<u64>>,
     pub blobs: RefCell<HashMap<String, Vec<u8>>>,
     pub now: Cell<u64>,
+    /// How many milliseconds each batch takes.
+    pub batch_ms: Cell<u64>,
     pub db_fails: Cell<bool>,
     /// When the connection is lost in the next batches.
     pub losses: RefCell<VecDeque<Loss>>,
@@ -152,6 +154,7 @@ impl World {
             sql_now,
             blobs: RefCell::default(),
             now: Cell::new(START),
+            batch_ms: Cell::new(0),
             db_fails: Cell::new(false),
             losses: RefCell::default(),
             blob_failures: Cell::new(0),
@@ -411,6 +414,7 @@ impl Db for World {
     /// Behaves like D1: one transaction, and at most 100 parameters per statement.
     async fn batch(&self, statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
         self.db_calls.set(self.db_calls.get() + 1);
+        self.wait(self.batch_ms.get());
         if self.db_fails.get() {
             return Err(StorageError::new("D1_ERROR: no such table: api_keys at /secret/path"));
         }
@@ -527,10 +531,11 @@ impl World {
     }
 }
 
-/// Converts a parameter to `SQLite`'s type.
+/// Converts a parameter to `SQLite`'s type as D1 does, which gets a number of JavaScript.
+#[expect(clippy::cast_precision_loss, reason = "whole numbers are below 2^53")]
 pub fn to_sqlite(param: &Param) -> rusqlite::types::Value {
     match param {
-        Param::Integer(value) => rusqlite::types::Value::Integer(*value),
+        Param::Integer(value) => rusqlite::types::Value::Real(*value as f64),
         Param::Text(text) => rusqlite::types::Value::Text(text.clone()),
         Param::Null => rusqlite::types::Value::Null,
     }
