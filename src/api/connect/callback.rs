@@ -7,7 +7,7 @@ use super::revoke::revoke_unused;
 use super::store::{Account, Target, Written, end, store};
 use super::{browser, hash, opening, platform, redirect_uri};
 use crate::access::statements::select_forward;
-use crate::api::message::{Request, Response};
+use crate::api::message::{NO_STORE, Request, Response};
 use crate::api::problem::Problem;
 use crate::connect::attempt::{Attempt, Failure, Remembered, Status, Stored};
 use crate::connect::client::OauthClient;
@@ -62,7 +62,9 @@ impl<P: Ports> Desk<'_, P> {
 
         // Whoever only looks, as some scanners of links do, uses up nothing.
         if request.method == "HEAD" {
-            return Ok(Response::empty(200));
+            let mut response = Response::empty(200);
+            response.add("cache-control", NO_STORE);
+            return Ok(response);
         }
 
         // 2. Claim the attempt.

@@ -13,7 +13,7 @@ use crate::connect::filled::Filled;
 use crate::credentials::held::Held;
 use crate::json;
 use crate::lifecycle::machine::{Failure, PROBE_MS, after_failure};
-use crate::lifecycle::renewal::{LEASE_MS, WAIT_MS, is_valid, next_check};
+use crate::lifecycle::renewal::{DEADLINE_MS, LEASE_MS, WAIT_MS, is_valid, next_check};
 use crate::lifecycle::row::HeldRow;
 use crate::lifecycle::statements::{Breaker, Renewed, RowOf, Why};
 use crate::oauth::token::TokenEndpoint;
@@ -129,6 +129,7 @@ pub async fn renew<P: Ports>(
 
     // 1. Take the lease. It counts from now: what the request has waited for before is not part of it.
     let taken_at = ports.now();
+    let lease_end = taken_at.saturating_add(LEASE_MS);
     let lease = place.take_lease(row.version, request, taken_at);
     let sets = ports.batch(vec![lease, place.select()]).await?;
     let Some(found) = first_row::<HeldRow>(&sets, 1)? else { return Err(Problem::no_connection()) };
@@ -140,7 +141,7 @@ pub async fn renew<P: Ports>(
 
     // 2. Somebody else renews.
     if found.lease.as_deref() != Some(request) {
-        if renewal.can_use(&row, now) || renewal.occasion == Occasion::Check {
+        if renewal.can_use(&row, ports.now()) || renewal.occasion == Occasion::Check {
             return Ok((row, held));
         }
         return wait(renewal, place, &row, ports).await;
@@ -152,6 +153,13 @@ pub async fn renew<P: Ports>(
         Some(left) => {
             let error = TokenError::bare(TokenErrorKind::ClientRejected, None);
             Err(TokenError { retry_after_ms: Some(left), ..error })
+        }
+        None if ports.now().saturating_add(DEADLINE_MS.into()) > lease_end => {
+            // Storage was so slow that somebody else could begin while the platform is still asked.
+            if renewal.can_use(&row, ports.now()) {
+                return Ok((row, held));
+            }
+            return Err(Problem::unavailable("too little is left of the lease to renew"));
         }
         None => ask(renewal, &row, &held, ports).await?,
     };
@@ -181,7 +189,7 @@ pub async fn renew<P: Ports>(
             if renewal.client.as_ref().is_some_and(|client| client.rejected_since.is_some()) {
                 batch.extend(renewal.breaker().map(|breaker| breaker.close()));
             }
-            let sets = insist(ports, batch, taken_at.saturating_add(LEASE_MS)).await?;
+            let sets = insist(ports, batch, lease_end).await?;
             let found = first_row::<HeldRow>(&sets, 2)?.ok_or_else(Problem::no_connection)?;
             let held = renewal.open(&found)?;
             Ok((found, held))
@@ -231,7 +239,10 @@ async fn insist<P: Ports>(
     let mut pause = PAUSE_MS;
     loop {
         match ports.batch(statements.clone()).await {
-            Err(_) if pause <= LAST_PAUSE_MS && ports.now() < lease_end => {
+            Err(_)
+                if pause <= LAST_PAUSE_MS
+                    && ports.now().saturating_add(pause.into()) < lease_end =>
+            {
                 ports.sleep(pause).await;
             }
             result => return result,
@@ -247,8 +258,8 @@ async fn wait<P: Ports>(
     row: &HeldRow,
     ports: &Metered<'_, P>,
 ) -> Result<(HeldRow, Held), Problem> {
-    let mut left = WAIT_MS;
-    while left > 0 {
+    let (mut left, until) = (WAIT_MS, ports.now().saturating_add(WAIT_MS));
+    while left > 0 && ports.now() < until {
         ports.sleep(PAUSE_MS).await;
         left = left.saturating_sub(u64::from(PAUSE_MS));
         let found = first_row::<HeldRow>(&ports.batch(vec![place.select()]).await?, 0)?;

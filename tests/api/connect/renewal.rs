@@ -155,6 +155,23 @@ fn whoever_does_not_hold_the_lease_asks_nobody() {
 }
 
 #[test]
+fn whoever_gets_the_lease_too_late_asks_nobody() {
+    let (api, path) = api_with_connection();
+    later(&api, HOUR - 60_000);
+    // The platform may take 20 of the lease's 30 seconds.
+    api.world.batch_ms.set(10_001);
+    assert_eq!(access_token(&api, &path), "at-1", "it is still valid");
+    later(&api, HOUR);
+    let refused = api.get(&format!("{path}/credentials"));
+    assert_eq!((refused.status, refused.header("retry-after")), (503, Some("5")));
+    assert_eq!(api.world.sent.borrow().len(), 0);
+    api.world.batch_ms.set(10_000);
+    later(&api, HOUR);
+    script(&api, &[(200, tokens(2))]);
+    assert_eq!(access_token(&api, &path), "at-2");
+}
+
+#[test]
 fn a_renewal_that_comes_too_late_writes_nothing() {
     let (api, path) = api_with_connection();
     later(&api, HOUR);
