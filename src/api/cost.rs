@@ -96,10 +96,10 @@ impl<P: Ports> Db for Metered<'_, P> {
         self.ports.was_forwarded()
     }
 
-    /// Runs the statements, retrying when the connection is lost or the database is busy. Running them twice must do no more than running them
-    /// once.
+    /// Runs the statements, retrying when the connection is lost or the database is busy. Running them twice must do no
+    /// more than running them once.
     async fn batch(&self, mut statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
-        let mut tries = 1;
+        let (mut tries, mut pauses) = (1, 1);
         let mut used = None;
         // A change may write events, and these are sent: whoever wrote them need not know that there are webhooks.
         let writes = statements.iter().any(|statement| !statement.sql.starts_with("SELECT"));
@@ -141,7 +141,11 @@ impl<P: Ports> Db for Metered<'_, P> {
                     self.has_deliveries.set(self.has_deliveries.get() || due);
                     return Ok(sets);
                 }
-                Err(StorageError { again: Again::Busy, .. }) if tries < BUSY_TRIES => {}
+                Err(StorageError { again: Again::Busy, .. }) if pauses < BUSY_TRIES => {
+                    self.sleep(self.pause(pauses)).await;
+                    pauses = pauses.saturating_add(1);
+                    continue;
+                }
                 Err(StorageError { again: Again::Lost, .. }) if tries < TRIES => {
                     self.repeated.set(true);
                 }
