@@ -1,4 +1,4 @@
-// `npm run former [-- COMMIT] [-- --test PATTERN]`: runs the native tests of an earlier commit, and so its service, on the
+// `npm run former -- [COMMIT] [--test PATTERN]`: runs the native tests of an earlier commit, and so its service, on the
 // tables of this one: what an earlier Worker meets after a rollback. By default it is the commit before the last migration.
 import { cpSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -19,6 +19,7 @@ await main(async () => {
     allowPositionals: true,
     options: { test: { type: "string", multiple: true, default: [] } },
   });
+  if (positionals.length > 1) throw new Problem("`npm run former` takes one commit.", { code: 2 });
   const added = ask("git", ["log", "--first-parent", "--diff-filter=A", "--format=%H", "-1", "--", "migrations"]).out;
   const name = positionals[0] ?? `${added}^`;
   const { ok, out: commit } = ask("git", ["rev-parse", "--verify", "--short", `${name}^{commit}`]);

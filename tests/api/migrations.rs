@@ -235,7 +235,7 @@ fn columns(world: &World) -> BTreeMap<String, bool> {
 
 /// The indexes of a world, which statements name; and whether they refuse a row like another one.
 fn indexes(world: &World) -> BTreeMap<String, bool> {
-    let sql = "SELECT concat_ws(' ', i.\"unique\", s.name, i.name, (SELECT group_concat(coalesce(x.name, '?')) FROM pragma_index_info(i.name) x)) FROM sqlite_schema s, pragma_index_list(s.name) i WHERE s.type = 'table'";
+    let sql = "SELECT concat_ws(' ', i.\"unique\", s.name, i.name, (SELECT group_concat(coalesce(x.name, '?')) FROM pragma_index_info(i.name) x), (SELECT d.sql FROM sqlite_schema d WHERE d.name = i.name)) FROM sqlite_schema s, pragma_index_list(s.name) i WHERE s.type = 'table'";
     let found = world.texts(sql);
     found.iter().map(|row| marked(row, "1")).collect()
 }
@@ -271,6 +271,7 @@ fn migrations_only_add() {
         "DROP VIEW connection_counted",
         "DROP INDEX revocations_due",
         "DROP INDEX revocations_due; CREATE INDEX revocations_due ON revocations (attempts)",
+        "DROP INDEX revocations_due; CREATE INDEX revocations_due ON revocations (next_attempt_at) WHERE attempts > 0",
         "ALTER TABLE forwards RENAME TO f; CREATE TABLE forwards (name, account, shard, is_key, why NOT NULL)",
         "CREATE UNIQUE INDEX one_name ON connections (account, name)",
     ] {
