@@ -179,7 +179,7 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
   /** Asserts that a connection is as it was answered, and its credentials are. */
   async function expectKept(one) {
     const { tags, version } = await app.expect(200, "GET", at(one.id));
-    // What was sent last may have been done, although nobody was told.
+    // The last request may have taken effect although its answer never arrived.
     const wasDone = one.open.tags && tags.join() === one.open.tags.join();
     if (wasDone) Object.assign(one, { tags, versions: [...one.versions, Number(version)] });
     assert.deepEqual(tags, one.tags);
@@ -206,7 +206,7 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
       const before = grant.given.length;
       const answer = await app.askCredentials(one.id, query);
       if (answer.status !== 200) {
-        // The platform gave tokens of which nobody was told, and will not give them again.
+        // The platform issued tokens that never reached the service, and will not issue them again.
         assert.ok(grant.isStrict && one.token !== grant.given.at(-1), `${grant.code}: ${answer.text}`);
         assert.deepEqual([answer.status, answer.json.code], [503, "unavailable"]);
         const { state, reason } = await app.status(one.id);
