@@ -24,12 +24,16 @@ use crate::support::{Api, World, whole};
 /// The answers that the documents describe.
 static RECORDED: LazyLock<Answers> = LazyLock::new(|| Answers::recorded().unwrap());
 
+/// What D1 reports on one machine while another program writes. Nothing has run.
+const BUSY: &str = "D1_ERROR: database is locked: SQLITE_BUSY";
+
 /// What D1 reports, as Cloudflare documents it, and what it does not document.
-const REPORTS: [&str; 19] = [
+const REPORTS: [&str; 20] = [
     "D1_ERROR: Network connection lost.",
     "D1_ERROR: D1 DB reset because its code was updated.",
     "D1_ERROR: Internal error in D1 DB storage caused object to be reset.",
     "D1_ERROR: Internal error while starting up D1 DB storage caused object to be reset.",
+    BUSY,
     "D1_ERROR: Cannot resolve D1 DB due to transient issue on remote node.",
     "D1_ERROR: Can't read from request stream because client disconnected.",
     "D1_ERROR: D1 DB is overloaded. Requests queued for too long.",
@@ -47,7 +51,7 @@ const REPORTS: [&str; 19] = [
     "",
 ];
 
-/// How many of [`REPORTS`] say that the batch may be sent again.
+/// How many of [`REPORTS`] say that the batch may have run, and may be sent again.
 const LOST: usize = 4;
 
 /// What D1 answers when it answers something else.

@@ -5,7 +5,7 @@ use connector_vault::ports::{HttpRequest, HttpResponse};
 use serde_json::json;
 
 use super::ports::{Call, Fault, Faulty, Rows, Trouble};
-use super::{PLATFORMS, Start, unsound};
+use super::{BUSY, PLATFORMS, Start, unsound};
 use crate::connect::{self, connected, of_ann, script, send, set_client};
 use crate::support::{Api, config};
 use crate::vault::{CONNECTIONS, at};
@@ -87,7 +87,8 @@ fn troubles(at: usize, call: Call) -> Vec<Trouble> {
             ]
             .into_iter()
             .flat_map(|report| [Fault::Refuses(report), Fault::Forgets(report)]);
-            let others = [Fault::SaysNothing, Fault::Hangs, Fault::HangsAfter];
+            let others =
+                [Fault::Refuses(BUSY), Fault::SaysNothing, Fault::Hangs, Fault::HangsAfter];
             misread.chain(reported).chain(others).collect()
         }
         Call::Value => vec![Fault::Unreadable, Fault::Hangs],
