@@ -5,7 +5,7 @@ import { cache, root } from "../lib/paths.mjs";
 import { run } from "../lib/run.mjs";
 import { task } from "../lib/status.mjs";
 
-const VERSIONS = { "cargo-fuzz": "0.13.2", "cargo-mutants": "27.1.0" };
+const VERSIONS = { "cargo-deny": "0.20.2", "cargo-fuzz": "0.13.2", "cargo-gamma": "0.4.0" };
 
 /** Installs a program when it is missing. Returns the folder that belongs into `PATH`. */
 export async function cargoTool(name) {
