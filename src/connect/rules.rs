@@ -166,6 +166,12 @@ mod tests {
             "https://app.example/\n",
             "https://bücher.example",
             "https://a b.example",
+            "https://app.example/a b",
+            "https://app.example/?a=<b",
+            "https://app.example/?a=b>",
+            "https://app.example/#\"",
+            "https://app.example/`",
+            "https://app.example/\\",
         ] {
             assert!(return_url(url).is_some(), "{url}");
         }

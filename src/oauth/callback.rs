@@ -155,7 +155,7 @@ pub fn check_issuer(sent: Option<&str>, known: Option<&str>, endpoints: &[&str])
 
 #[cfg(test)]
 mod tests {
-    use super::{Callback, CallbackError, Outcome, check_issuer, read};
+    use super::{Callback, CallbackError, MAX_CODE, MAX_QUERY, Outcome, check_issuer, read};
     use crate::oauth::TokenErrorKind;
 
     fn code(query: &str) -> Callback {
@@ -226,6 +226,17 @@ mod tests {
             assert_eq!(error.kind, kind, "{query}");
             assert_eq!(error.code.as_deref(), expected, "{query}");
             assert_eq!(error.description.as_deref(), description, "{query}");
+        }
+    }
+
+    #[test]
+    fn the_longest_queries_are_read() {
+        for (query, padding) in
+            [("code=c&state=s&x=", MAX_QUERY), ("state=s&code=", "state=s&code=".len() + MAX_CODE)]
+        {
+            let longest = format!("{query}{}", "x".repeat(padding - query.len()));
+            assert!(read(&longest).is_ok(), "{query}");
+            assert_eq!(read(&format!("{longest}x")), Err(CallbackError::TooLong), "{query}");
         }
     }
 

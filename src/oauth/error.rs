@@ -250,6 +250,15 @@ mod tests {
             ("ghr_abcdefghijklmnopqrstuvwxyzabcdefghijklmn", "…"),
             ("refresh_token=abcdef", "…"),
             ("QWERTYUIOPASDFGHqwert", "…"),
+            // A word of 15 characters is no secret, and neither is one of capital letters, or of 40 small ones.
+            ("tokens-of-2026.", "tokens-of-2026."),
+            ("tokens-of-2026..", "…"),
+            ("AUTHORIZATION_CODE", "AUTHORIZATION_CODE"),
+            (
+                "abcdefghijklmnopqrstuvwxyzabcdefghijklmn",
+                "abcdefghijklmnopqrstuvwxyzabcdefghijklmn",
+            ),
+            ("abcdefghijklmnopqrstuvwxyzabcdefghijklmno", "…"),
         ] {
             assert_eq!(plain(said), expected, "{said:?}");
         }

@@ -139,8 +139,23 @@ fn scopes_come_in_many_forms() {
 }
 
 #[test]
+fn a_thousand_scopes_are_kept_once_each() {
+    let scopes = |count: usize| -> Vec<String> { (0..count).map(|nth| nth.to_string()).collect() };
+    let said = [scopes(1001), scopes(1001)].concat();
+    let body = json!({ "access_token": "a", "scope": said });
+    assert_eq!(tokens(&platform(), &body).scopes, Some(scopes(1000)));
+    let [longest, longer] = [256, 257].map(|length| "s".repeat(length));
+    let body = json!({ "access_token": "a", "scope": [longest, longer] });
+    assert_eq!(tokens(&platform(), &body).scopes, Some(vec![longest]));
+}
+
+#[test]
 fn types_are_words() {
+    let [longest, longer] = [32, 33].map(|length| "t".repeat(length));
     for (said, expected) in [
+        (json!(longest), longest.as_str()),
+        (json!(longer), "Bearer"),
+        (json!("two-words"), "two-words"),
         (json!("BEARER"), "Bearer"),
         (json!("bot"), "bot"),
         (json!("DPoP"), "DPoP"),
