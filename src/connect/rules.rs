@@ -136,7 +136,18 @@ fn is_value(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{origin, return_url};
+    use super::{MAX_URL, method_id, origin, return_url};
+
+    #[test]
+    fn ids_of_authentication_methods() {
+        let [longest, longer] = [64, 65].map(|length| "m".repeat(length));
+        for id in ["oauth2", "api-key", "0", "-", longest.as_str()] {
+            assert_eq!(method_id(id), None, "{id}");
+        }
+        for id in ["", "OAuth2", "api_key", "a b", "é", longer.as_str()] {
+            assert!(method_id(id).is_some(), "{id}");
+        }
+    }
 
     #[test]
     fn addresses_to_return_to() {
@@ -151,6 +162,10 @@ mod tests {
             assert_eq!(return_url(url), None, "{url}");
             assert_eq!(origin(url), expected, "{url}");
         }
+        let start = "https://app.example/";
+        let longest = format!("{start}{}", "a".repeat(MAX_URL - start.len()));
+        assert_eq!(return_url(&longest), None);
+        assert!(return_url(&format!("{longest}a")).is_some());
         for url in [
             "",
             "/done",

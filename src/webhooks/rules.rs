@@ -41,3 +41,28 @@ pub fn event_type(text: &str) -> Option<&'static str> {
 pub fn event(text: &str) -> Option<&'static str> {
     EventId::parse(text).is_none().then_some("must be the id of an event: `evt_` and 13 digits")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{MAX_DESCRIPTION, MAX_URL, description, url};
+
+    #[test]
+    fn addresses_and_descriptions_have_a_length_and_plain_characters() {
+        let longest = "é".repeat(MAX_DESCRIPTION);
+        for text in ["d", "two words", longest.as_str()] {
+            assert_eq!(description(text), None, "{text}");
+        }
+        let longer = format!("{longest}x");
+        for text in ["", "two\nlines", "\u{7f}", longer.as_str()] {
+            assert!(description(text).is_some(), "{text:?}");
+        }
+        let longest = "u".repeat(MAX_URL);
+        for text in ["u", "https://app.example/in?a=~!", longest.as_str()] {
+            assert_eq!(url(text), None, "{text}");
+        }
+        let longer = format!("{longest}u");
+        for text in ["", "https://app.example/a b", "https://é.example", "a\tb", longer.as_str()] {
+            assert!(url(text).is_some(), "{text:?}");
+        }
+    }
+}

@@ -101,6 +101,12 @@ fn filters_are_exact_and_all_must_hold() {
         ("tags=red,green&tagsMatch=any", "c1 c2 c7 c11"),
         ("tags=blue,Red,none&tagsMatch=any", "c1 c4"),
         ("tags=none,nothing&tagsMatch=any", ""),
+        // More than D1 merges in one statement, with and without columns.
+        ("tags=1,2,3,4,5,6", ""),
+        ("tags=1,2,3,4,5&platform=alpha", ""),
+        ("tags=1,2,3,4,5,6&platform=alpha&identityType=user", ""),
+        ("tags=1,2,3,4,5,red&tagsMatch=any", "c1 c2 c7 c11"),
+        ("tags=1,2,3,4,5,6,7,8,9,10,red,blue&tagsMatch=any&platform=alpha", "c1 c2"),
         ("tags=blue,Red&tagsMatch=any&active=false", "c3"),
         // q: what the name or the identity begins with, ignoring case
         ("q=ann", "c1 c2 c4 c11"),

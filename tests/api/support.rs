@@ -30,6 +30,7 @@ use connector_vault::ports::{
 use connector_vault::terms::{Environment, Method, Scope, Scopes};
 use rusqlite::config::DbConfig;
 use rusqlite::functions::FunctionFlags;
+use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
 use serde_json::Value;
 
@@ -361,10 +362,27 @@ impl World {
     }
 }
 
+/// D1's limits (`src/workerd/util/sqlite.c++` of workerd), where they are lower than `SQLite`'s own.
+const LIMITS: [(Limit, i32); 10] = [
+    (Limit::SQLITE_LIMIT_LENGTH, 2_200_000),
+    (Limit::SQLITE_LIMIT_SQL_LENGTH, 100_000),
+    (Limit::SQLITE_LIMIT_COLUMN, 100),
+    (Limit::SQLITE_LIMIT_EXPR_DEPTH, 100),
+    (Limit::SQLITE_LIMIT_COMPOUND_SELECT, 5),
+    (Limit::SQLITE_LIMIT_VDBE_OP, 25_000),
+    (Limit::SQLITE_LIMIT_ATTACHED, 0),
+    (Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 50),
+    (Limit::SQLITE_LIMIT_VARIABLE_NUMBER, 100),
+    (Limit::SQLITE_LIMIT_TRIGGER_DEPTH, 10),
+];
+
 /// Opens an empty database without tables.
 fn open(sql_now: &Arc<AtomicU64>) -> rusqlite::Connection {
     let database = rusqlite::Connection::open_in_memory().unwrap();
     database.set_prepared_statement_cache_capacity(4096);
+    for (limit, most) in LIMITS {
+        database.set_limit(limit, most).unwrap();
+    }
     // Statements are planned once, independently of the values bound to them.
     database.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).unwrap();
     let clock = Arc::clone(sql_now);

@@ -14,14 +14,9 @@ pub(super) struct Counter {
 }
 
 impl ConnectionFilter {
-    /// The counter of exactly this filter. Returns `None` when no counter covers it.
+    /// The counter of the filter's columns and tags. Returns `None` when no counter covers them.
     pub(super) fn counter(&self) -> Option<Counter> {
-        let counts_no_such = self.keys.is_some()
-            || self.identity.is_some()
-            || self.name.is_some()
-            || self.q.is_some();
         match &self.tags {
-            _ if counts_no_such => None,
             None => Some(self.column_counter()),
             Some(Tags::All(tags) | Tags::Any(tags)) => match tags.as_slice() {
                 [tag] if self.columns() == Columns::NONE => {
