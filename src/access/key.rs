@@ -222,6 +222,23 @@ mod tests {
     }
 
     #[test]
+    fn every_digit_is_equally_likely() {
+        let mut bytes = [248, 0, 255, 247].into_iter().cycle();
+        let fill = |filled: &mut [u8]| filled.fill_with(|| bytes.next().unwrap_or_default());
+        let key = ApiKey::generate(Environment::Test, Shard::FIRST, fill);
+        assert!(key.reveal().starts_with(&format!("sk_test_{}", "0z".repeat(16))));
+    }
+
+    #[test]
+    fn a_right_checksum_is_not_enough() {
+        for letter in ["_", "-", " ", "\n", "\u{0}"] {
+            let body = format!("sk_live_{letter}{}", "x".repeat(RANDOM_LEN - 1));
+            let key = format!("{body}{}", checksum(&body));
+            assert_eq!(ApiKey::parse(&key), Err(MalformedKeyError), "{key:?}");
+        }
+    }
+
+    #[test]
     fn the_checksum_is_base62_of_crc_32() {
         // CRC-32 of "123456789" is 0xCBF43926 = 3421780262 = 3·62^5 + 45·62^4 + 35·62^3 + 27·62^2 + 22·62^1 + 14.
         assert_eq!(checksum("123456789"), "3jZRME");

@@ -25,3 +25,23 @@ pub fn verify(secret: &[u8], pieces: &[&[u8]], signature: &[u8]) -> bool {
     signature.len() >= 16
         && signed(secret, pieces).is_some_and(|mac| mac.verify_truncated_left(signature).is_ok())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{mac, verify};
+
+    #[test]
+    fn a_signature_is_at_least_half_of_one() {
+        let pieces: [&[u8]; 2] = [b"a", b"bc"];
+        let whole = mac(b"secret", &pieces);
+        assert_eq!(whole, mac(b"secret", &[b"ab", b"c"]));
+        for length in [16, 17, 31, 32] {
+            assert!(verify(b"secret", &pieces, &whole[..length]), "{length}");
+            assert!(!verify(b"other", &pieces, &whole[..length]), "{length}");
+        }
+        for length in [0, 1, 15] {
+            assert!(!verify(b"secret", &pieces, &whole[..length]), "{length}");
+        }
+        assert!(!verify(b"secret", &pieces, &[&whole[..], b"x"].concat()));
+    }
+}

@@ -96,3 +96,27 @@ impl Event {
         serde_json::to_vec(&Shown { id: self.id, kind: &self.kind, occurred_at, data })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::EventId;
+
+    #[test]
+    fn ids_have_one_form() {
+        for (text, expected) in [
+            ("evt_0000000000001", Some(1)),
+            ("evt_9999999999999", Some(9_999_999_999_999)),
+            ("evt_+000000000001", None),
+            ("evt_-000000000001", None),
+            ("evt_000000000001", None),
+            ("evt_00000000000001", None),
+            ("evt_000000000000a", None),
+            ("EVT_0000000000001", None),
+            ("0000000000001", None),
+            ("", None),
+        ] {
+            assert_eq!(EventId::parse(text), expected.map(EventId), "{text}");
+        }
+        assert_eq!(EventId(1).to_string(), "evt_0000000000001");
+    }
+}

@@ -262,6 +262,12 @@ mod tests {
         ] {
             assert_eq!(plain(said), expected, "{said:?}");
         }
+        let longest = "word ".repeat(40);
+        assert_eq!(plain(&longest), longest.trim_end());
+        let exact = format!("{longest}x");
+        assert_eq!(plain(&exact[1..]), exact[1..]);
+        assert!(plain(&exact).ends_with('…'));
+        assert_eq!(plain(&format!("a{}b", " ".repeat(500))), "a b");
         let long = plain(&"word ".repeat(100));
         assert_eq!(long.chars().count(), 200);
         assert!(long.ends_with('…'));

@@ -140,3 +140,74 @@ pub enum Start {
     /// Right after the connection that the cursor names.
     After(Cursor),
 }
+
+#[cfg(test)]
+mod tests {
+    use super::ConnectionFilter;
+    use crate::access::confinement::Confinement;
+    use crate::names::Names;
+    use crate::terms::IdentityType;
+
+    fn token() -> Confinement {
+        Confinement {
+            identity: "ann".into(),
+            identity_type: Some(IdentityType::User),
+            platforms: Some(Names::of_text("alpha,beta".into())),
+        }
+    }
+
+    fn confined(filter: &ConnectionFilter) -> ConnectionFilter {
+        let mut filter = filter.clone();
+        filter.confine(&token());
+        filter
+    }
+
+    #[test]
+    fn a_token_looks_up_its_own_keys_only() {
+        let keys = |keys: &[[&str; 3]]| -> Vec<[String; 3]> {
+            keys.iter().map(|key| key.map(str::to_owned)).collect()
+        };
+        let asked = ConnectionFilter {
+            keys: Some(keys(&[
+                ["alpha", "l", "ann"],
+                ["alpha", "l", "bob"],
+                ["gamma", "l", "ann"],
+                ["gamma", "l", "bob"],
+            ])),
+            ..ConnectionFilter::default()
+        };
+        let narrowed = confined(&asked);
+        assert_eq!(narrowed.keys, Some(keys(&[["alpha", "l", "ann"]])));
+        assert!(!narrowed.finds_nothing());
+        let foreign = keys(&[["alpha", "l", "bob"], ["gamma", "l", "ann"]]);
+        let asked = ConnectionFilter { keys: Some(foreign), ..ConnectionFilter::default() };
+        assert!(confined(&asked).finds_nothing());
+    }
+
+    #[test]
+    fn a_token_that_asks_for_more_finds_nothing() {
+        let all = ConnectionFilter::default();
+        let narrowed = confined(&all);
+        assert_eq!(narrowed.identity.as_deref(), Some("ann"));
+        assert_eq!(narrowed.identity_type, Some(IdentityType::User));
+        assert_eq!(narrowed.platforms, token().platforms);
+        for (filter, finds_nothing) in [
+            (ConnectionFilter { identity: Some("ann".into()), ..all.clone() }, false),
+            (ConnectionFilter { identity: Some("Ann".into()), ..all.clone() }, true),
+            (ConnectionFilter { identity_type: Some(IdentityType::User), ..all.clone() }, false),
+            (ConnectionFilter { identity_type: Some(IdentityType::Team), ..all.clone() }, true),
+            (ConnectionFilter { platform: Some("beta".into()), ..all.clone() }, false),
+            (ConnectionFilter { platform: Some("gamma".into()), ..all.clone() }, true),
+            (
+                ConnectionFilter {
+                    identity: Some("bob".into()),
+                    keys: Some(vec![["alpha", "l", "ann"].map(str::to_owned)]),
+                    ..all.clone()
+                },
+                true,
+            ),
+        ] {
+            assert_eq!(confined(&filter).finds_nothing(), finds_nothing, "{filter:?}");
+        }
+    }
+}

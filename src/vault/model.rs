@@ -151,3 +151,47 @@ struct Shown<'a> {
 fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     Ok(u8::deserialize(deserializer)? == 1)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Connection;
+    use crate::access::confinement::Confinement;
+    use crate::names::Names;
+    use crate::terms::{Environment, IdentityType, State};
+
+    #[test]
+    fn a_token_sees_connections_of_its_identity_type_and_platforms() {
+        let connection = Connection {
+            id: "018f0000-0000-7000-8000-000000000000".into(),
+            platform_version: "v1".into(),
+            name: None,
+            environment: Environment::Test,
+            platform: "alpha".into(),
+            label: "default".into(),
+            identity: "ann".into(),
+            identity_type: IdentityType::User,
+            description: String::new(),
+            state: State::Operational,
+            tags: "[]".into(),
+            version: 1,
+            active: true,
+            created_at: 0,
+            written_by: String::new(),
+        };
+        for (identity, identity_type, platforms, is_within) in [
+            ("ann", None, None, true),
+            ("ann", Some(IdentityType::User), Some("beta,alpha"), true),
+            ("Ann", None, None, false),
+            ("bob", Some(IdentityType::User), Some("alpha"), false),
+            ("ann", Some(IdentityType::Team), None, false),
+            ("ann", None, Some("alpha-two,beta"), false),
+        ] {
+            let confinement = Confinement {
+                identity: identity.into(),
+                identity_type,
+                platforms: platforms.map(|names: &str| Names::of_text(names.into())),
+            };
+            assert_eq!(connection.is_within(&confinement), is_within, "{confinement:?}");
+        }
+    }
+}

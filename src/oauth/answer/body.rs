@@ -102,3 +102,51 @@ pub fn description(body: &Value) -> Option<&str> {
     let mut texts = DESCRIPTIONS.into_iter().filter_map(|pointer| body.pointer(pointer)?.as_str());
     texts.find(|text| !text.trim().is_empty() && Some(*text) != code)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{description, parse, says_error};
+    use serde_json::{Value, json};
+
+    #[test]
+    fn pages_and_texts_are_no_forms() {
+        assert_eq!(parse(b"a=b&c=d%20e"), Some(json!({"a": "b", "c": "d e"})));
+        for body in ["<a=b>", "<html>", "a=b c=d", "a=b\tc", "a=b\nc=d", "text", "", "a=%ff"] {
+            assert_eq!(parse(body.as_bytes()), None, "{body:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_empty_says_error() {
+        for (said, expected) in [
+            (json!("x"), true),
+            (json!(""), false),
+            (json!({"code": 1}), true),
+            (json!({}), false),
+            (json!(["x"]), true),
+            (json!([]), false),
+            (json!(7), true),
+            (json!(0), false),
+            (json!(0.0), false),
+            (json!(true), true),
+            (json!(false), false),
+            (Value::Null, false),
+        ] {
+            for name in ["error", "errors", "error_code", "errorCode"] {
+                assert_eq!(says_error(&json!({(name): said})), expected, "{name}: {said}");
+            }
+        }
+    }
+
+    #[test]
+    fn descriptions_say_more_than_the_code() {
+        for (body, expected) in [
+            (json!({"error": "x", "error_description": " ", "message": "Why"}), Some("Why")),
+            (json!({"error": "x", "error_description": "", "message": "Why"}), Some("Why")),
+            (json!({"error": "invalid_grant", "message": "invalid_grant"}), None),
+            (json!({"error": "The code is wrong"}), Some("The code is wrong")),
+        ] {
+            assert_eq!(description(&body), expected, "{body}");
+        }
+    }
+}
