@@ -15,7 +15,7 @@
 //! | [`call`] | calls to platforms: addresses, headers, signatures; pure |
 //! | [`lifecycle`] | when credentials are renewed, what a failed renewal means, the SQL of both |
 //! | [`events`] | what happened to connections: the rows that triggers write, as documents; their SQL |
-//! | [`api`] | the HTTP contract, pure: endpoints, query parameters, bodies, problems, [`api::handle()`] |
+//! | [`api`] | the HTTP contract, pure: endpoints, query parameters, bodies, problems, [`api::handle::handle()`] |
 //! | `edge` | feature `worker`: the Cloudflare Worker, the only code that uses the Workers API |
 //! | `client` | feature `client`: the core of the npm package, the only code that uses browser APIs |
 //! | `openapi` | feature `cli`: the API's `OpenAPI` document, derived from [`api::endpoint`] |
@@ -24,7 +24,7 @@
 //!
 //! A module uses only modules above it in this table.
 //!
-//! **The flow** of a request is [`api::handle()`]: route → read the secret → rate → plan → ask storage once →
+//! **The flow** of a request is [`api::handle::handle()`]: route → read the secret → rate → plan → ask storage once →
 //! authenticate → authorize → render. It takes and returns plain structs, so native tests drive every endpoint over
 //! real `SQLite`.
 //!

@@ -37,5 +37,5 @@ pub mod webhooks;
 pub mod whoami;
 
 pub use config::Config;
-pub use handle::{Service, handle};
+pub use handle::Service;
 pub use message::{Request, Response};

@@ -16,10 +16,10 @@ use worker::Env;
 
 use crate::access::Shard;
 use crate::api::config::Variables;
-use crate::api::handle::{MAX_FORWARDS, Reads, is_mcp};
+use crate::api::handle::{MAX_FORWARDS, Reads, handle, is_mcp};
 use crate::api::message::MAX_BODY;
 use crate::api::problem::Problem;
-use crate::api::{Config, Service, handle, schedule};
+use crate::api::{Config, Service, schedule};
 use ports::{EdgePorts, is_bound};
 
 #[wasm_bindgen]

@@ -1,7 +1,7 @@
 //! Which addresses the vault may send credentials and users to.
 //!
 //! Only a strict subset of URLs is accepted, in which every URL parser finds the same host: `https`, ASCII, a public
-//! name. [`fill`](mod@fill) makes addresses from templates, and [`host`] says what a host is.
+//! name. [`fill`] makes addresses from templates, and [`host`] says what a host is.
 //!
 //! A name that leads to a private address in the DNS is not noticed here: Cloudflare refuses to connect to it.
 
@@ -10,7 +10,7 @@ pub mod host;
 
 use std::fmt;
 
-use fill::{FillError, fill};
+use fill::FillError;
 use host::Host;
 
 /// The longest address, in bytes.
@@ -81,7 +81,7 @@ impl Targets {
         self.check_address(&Address::parse(url)?, None)
     }
 
-    /// Fills a template of the catalog as [`fill()`] does and checks the result, which may have the port that the
+    /// Fills a template of the catalog as [`fill::fill()`] does and checks the result, which may have the port that the
     /// template itself names.
     ///
     /// # Errors
@@ -92,7 +92,7 @@ impl Targets {
         template: &str,
         values: impl Fn(&str) -> Option<&'v str>,
     ) -> Result<String, FillError> {
-        let url = fill(template, values)?;
+        let url = fill::fill(template, values)?;
         let checked = Address::parse(&url)
             .and_then(|address| self.check_address(&address, fill::literal_port(template)));
         checked.map_err(|error| fill::refused(template, error))?;

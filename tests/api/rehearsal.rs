@@ -7,7 +7,8 @@ use std::fmt::Write as _;
 use std::rc::Rc;
 
 use connector_vault::access::key::ApiKey;
-use connector_vault::api::{Request, Service, handle};
+use connector_vault::api::handle::handle;
+use connector_vault::api::{Request, Service};
 use connector_vault::catalog::action::unit::Units;
 use connector_vault::catalog::detail::ConnectorDetail;
 use connector_vault::catalog::write::{Platform, Sizes};

@@ -367,7 +367,7 @@ fn health_needs_nothing() {
     let world = World::new();
     world.db_fails.set(true);
     let service = connector_vault::api::Service::new(Config::default());
-    let response = pollster::block_on(connector_vault::api::handle(
+    let response = pollster::block_on(connector_vault::api::handle::handle(
         &service,
         &world,
         &anonymous("GET", "/health"),

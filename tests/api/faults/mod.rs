@@ -9,7 +9,8 @@ use std::mem;
 use std::sync::LazyLock;
 
 use connector_vault::api::endpoint::{Endpoint, Keyed, Open};
-use connector_vault::api::{Request, Response, Service, handle};
+use connector_vault::api::handle::handle;
+use connector_vault::api::{Request, Response, Service};
 use connector_vault::openapi::Answers;
 use connector_vault::ports::{HttpError, HttpResponse};
 
