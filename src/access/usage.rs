@@ -48,3 +48,29 @@ impl Usage {
         written.push(used);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{CAPACITY, DAY_MS, Usage};
+    use crate::access::Shard;
+    use crate::access::key::ApiKey;
+    use crate::terms::Environment;
+
+    fn key(number: usize) -> ApiKey {
+        let mut digits = (0..32).map(|place| u8::from(number >> place & 1 == 1));
+        let fill = |bytes: &mut [u8]| bytes.fill_with(|| digits.next().unwrap_or_default());
+        ApiKey::generate(Environment::Test, Shard::FIRST, fill)
+    }
+
+    #[test]
+    fn a_use_is_remembered_for_its_day_until_there_are_too_many() {
+        let usage = Usage::default();
+        let is_due = |number: usize, now: u64| usage.due(&key(number), now).is_some();
+        for number in 0..CAPACITY {
+            usage.remember(usage.due(&key(number), 0).unwrap().0);
+        }
+        assert!(!is_due(0, 0) && !is_due(CAPACITY - 1, DAY_MS - 1) && is_due(0, DAY_MS));
+        usage.remember(usage.due(&key(CAPACITY), 0).unwrap().0);
+        assert!(!is_due(CAPACITY, 0) && is_due(0, 0));
+    }
+}

@@ -136,7 +136,7 @@ fn is_value(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{MAX_URL, method_id, origin, return_url};
+    use super::{MAX_URL, field, method_id, origin, return_url, secret};
 
     #[test]
     fn ids_of_authentication_methods() {
@@ -146,6 +146,26 @@ mod tests {
         }
         for id in ["", "OAuth2", "api_key", "a b", "é", longer.as_str()] {
             assert!(method_id(id).is_some(), "{id}");
+        }
+    }
+
+    #[test]
+    fn fields_may_be_empty_and_secrets_not() {
+        for (text, is_secret, is_field) in [
+            ("", false, true),
+            ("s", true, true),
+            ("pass word é", true, true),
+            ("a\nb", false, false),
+            ("a\u{0}", false, false),
+        ] {
+            assert_eq!(secret(text).is_none(), is_secret, "{text:?}");
+            assert_eq!(field("name", text).is_none(), is_field, "{text:?}");
+        }
+        let longest = "n".repeat(64);
+        for (name, is_name) in
+            [("", false), ("a\nb", false), (&longest, true), (&format!("{longest}n"), false)]
+        {
+            assert_eq!(field(name, "").is_none(), is_name, "{name:?}");
         }
     }
 

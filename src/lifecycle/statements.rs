@@ -276,3 +276,21 @@ pub struct Why<'a> {
     /// The HTTP status of its answer.
     pub status: Option<u16>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{MINUTE_MS, minute_of};
+
+    #[test]
+    fn what_is_due_with_a_minute_is_found_by_the_run_before() {
+        for (at, minute) in [
+            (0, 0),
+            (1, 0),
+            (MINUTE_MS, 0),
+            (MINUTE_MS + 1, MINUTE_MS),
+            (5 * MINUTE_MS, 4 * MINUTE_MS),
+        ] {
+            assert_eq!(minute_of(at), minute, "{at}");
+        }
+    }
+}

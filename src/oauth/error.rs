@@ -218,6 +218,21 @@ mod tests {
     }
 
     #[test]
+    fn some_descriptions_say_more_than_their_code() {
+        for (status, code, description, kind) in [
+            (400, "unauthorized_client", "Refresh token is invalid", TokenErrorKind::GrantRejected),
+            (400, "unauthorized_client", "No such app", TokenErrorKind::ClientRejected),
+            (400, "invalid_client", "refresh_token is invalid", TokenErrorKind::ClientRejected),
+            (400, "x", "The invalid_refresh_token.", TokenErrorKind::GrantRejected),
+            (400, "access_denied", "Too many requests", TokenErrorKind::Passing),
+            (400, "access_denied", "Too bad", TokenErrorKind::Denied),
+        ] {
+            let error = TokenError::said(Some(status), Some(code), Some(description));
+            assert_eq!(error.kind, kind, "{code}: {description}");
+        }
+    }
+
+    #[test]
     fn codes_are_plain() {
         let long = "x".repeat(65);
         for code in ["", "a b", "<b>", "a\"b", "a\nb", "ü", "\u{202e}", long.as_str()] {

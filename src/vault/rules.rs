@@ -97,6 +97,17 @@ mod tests {
     type Rule = fn(&str) -> Option<&'static str>;
 
     #[test]
+    fn identities_from_before_may_look_alike() {
+        for (identity, may_be) in
+            [("ann", true), (" ann ", true), ("a\u{a0}", true), ("", false), ("a,b", false)]
+        {
+            assert_eq!(super::may_be_stored(identity), may_be, "{identity:?}");
+        }
+        assert!(super::may_be_stored(&"é".repeat(256)));
+        assert!(!super::may_be_stored(&"é".repeat(257)));
+    }
+
+    #[test]
     fn each_rule_takes_and_refuses() {
         let x = |count: usize| "x".repeat(count);
         let cases: [(Rule, Vec<String>, Vec<String>); 4] = [
