@@ -148,3 +148,25 @@ impl Response {
         self.headers.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Response;
+
+    #[test]
+    fn a_file_keeps_the_policy_of_the_site_unless_it_has_its_own() {
+        let mut response = Response::empty(200);
+        for name in ["cache-control", "server-timing", "vary", "x-request-id"] {
+            response.add(name, "x");
+        }
+        let names = |response: &Response| -> Vec<&'static str> {
+            response.file_headers().into_iter().map(|(name, _)| name).collect()
+        };
+        assert_eq!(names(&response), ["server-timing", "vary", "x-request-id"]);
+        response.add("content-security-policy", "default-src 'none'");
+        let all =
+            ["cache-control", "server-timing", "vary", "x-request-id", "content-security-policy"];
+        assert_eq!(names(&response), all);
+        assert!(response.file_headers().contains(&("vary", "x".to_owned())));
+    }
+}

@@ -1,5 +1,6 @@
 //! The tools of agents: contract, part 14.
 
+use connector_vault::terms::Environment;
 use serde_json::{Value, json};
 
 use super::*;
@@ -135,6 +136,15 @@ fn an_agent_finds_and_runs_an_action() {
             )
         )
     );
+    for limit in [json!(1), json!(1.0), json!(50)] {
+        let found = tool(&api, "search_actions", &json!({"query": "get a thing", "limit": limit}));
+        assert_eq!(found["structuredContent"]["page"], 1, "{limit}");
+    }
+    let schema = &tools[0]["inputSchema"]["properties"]["limit"];
+    assert_eq!(
+        (&schema["type"], &schema["minimum"], &schema["maximum"]),
+        (&json!("integer"), &json!(1), &json!(50))
+    );
     // What must be connected first leads to a link.
     let mut wish = of_ann("acme");
     wish["identity"] = json!("bob");
@@ -223,6 +233,77 @@ fn the_latest_version_needs_no_session() {
 }
 
 #[test]
+fn earlier_versions_ping_and_name_their_version_in_a_header() {
+    let api = api();
+    assert_eq!(ask(&api, "ping", &json!({}))["result"], json!({}));
+    let ping = ask_latest(&api, "ping", json!({}), &[LATEST, ("mcp-method", "ping")]);
+    assert_eq!((ping.status, &body(&ping)["error"]["code"]), (404, &json!(-32601)));
+    let own = ("x-service-secret", api.key.reveal());
+    let list = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"name":"x"}}"#;
+    for (version, code) in [
+        ("2025-11-25", None),
+        ("2025-06-18", None),
+        ("2025-03-26", None),
+        ("2024-11-05", Some(-32022)),
+        ("2026-07-28", Some(-32602)),
+    ] {
+        let response = api.send(&post(&[own, ("mcp-protocol-version", version)], list));
+        let found = body(&response)["error"]["code"].as_i64();
+        assert_eq!((response.status == 200, found), (code.is_none(), code), "{version}");
+    }
+    // Only a call of a tool has its name in a header.
+    let listed = ask_latest(
+        &api,
+        "tools/list",
+        json!({"name": "x"}),
+        &[LATEST, ("mcp-method", "tools/list")],
+    );
+    assert_eq!(listed.status, 200);
+}
+
+#[test]
+fn nobody_without_a_key_is_told_anything() {
+    let api = api();
+    let unknown = api.world.unknown_key(Environment::Test);
+    let sends = |secret: &str, message: &str| {
+        api.send(&post(&[("authorization", &format!("Bearer {secret}"))], message)).status
+    };
+    for message in [
+        r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"no/such"}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"run_action","arguments":{}}}"#,
+        r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+        r#"{"jsonrpc":"2.0","id":null,"result":{}}"#,
+    ] {
+        assert_ne!(sends(api.key.reveal(), message), 401, "{message}");
+        assert_eq!(sends(unknown.reveal(), message), 401, "{message}");
+    }
+    for message in [
+        r#"{"jsonrpc":"2.0","id":true,"result":{}}"#,
+        r#"{"jsonrpc":"2.0","id":{},"error":{}}"#,
+        r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#,
+        r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#,
+        r#"{"jsonrpc":"2.0","id":1}"#,
+    ] {
+        assert_eq!(sends(api.key.reveal(), message), 400, "{message}");
+    }
+}
+
+#[test]
+fn headers_of_the_message_are_not_those_of_the_tool() {
+    let api = api();
+    let list =
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_connections"}}"#;
+    let own = ("x-service-secret", api.key.reveal());
+    for header in [("if-none-match", "*"), ("if-match", "\"7\""), ("accept", "text/html")] {
+        let response = body(&api.send(&post(&[own, header], list)));
+        assert_eq!(response["result"]["structuredContent"]["total"], 0, "{header:?}");
+    }
+}
+
+#[test]
 fn a_client_that_opens_links_is_asked_to() {
     let api = api();
     set_client(&api, "acme");
@@ -235,6 +316,11 @@ fn a_client_that_opens_links_is_asked_to() {
         assert!(plain["structuredContent"]["authorizationUrl"].is_string());
     }
     let able = json!({"elicitation": {"url": {}}});
+    // In an earlier version, it gets the link itself.
+    let mut params = json!({"name": "start_connect", "arguments": arguments});
+    params["_meta"] = json!({"io.modelcontextprotocol/clientCapabilities": able});
+    let plain = ask(&api, "tools/call", &params);
+    assert!(plain["result"]["structuredContent"]["authorizationUrl"].is_string());
     let asked = start(able.clone(), json!({}));
     let request = &asked["inputRequests"]["connect"];
     assert_eq!(
