@@ -92,9 +92,8 @@ pub fn without(url: &str, is_own: impl Fn(&str) -> bool) -> String {
 #[must_use]
 pub fn redirected(url: &str, location: &str) -> Option<String> {
     let location = location.split('#').next().unwrap_or_default();
-    let is_plain = location.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
     let own = origin(url)?;
-    if !is_plain || location.is_empty() {
+    if location.is_empty() {
         return None;
     }
     let scheme = url.split_once(':').map(|(scheme, _)| scheme)?;
@@ -116,6 +115,7 @@ pub fn redirected(url: &str, location: &str) -> Option<String> {
         let folder = path.rfind('/').and_then(|at| path.get(..=at)).unwrap_or("/");
         format!("{base}{folder}{location}")
     };
+    // An address with a character that is not plain has no origin.
     (origin(&target).as_deref() == Some(own.as_str())).then_some(target)
 }
 
@@ -213,6 +213,9 @@ mod tests {
             ("javascript:alert(1)", None),
             ("data:,x", None),
             ("/a b", None),
+            ("/a\r\nb: c", None),
+            ("/a\\b", None),
+            ("/\u{e9}", None),
         ] {
             assert_eq!(redirected(url, location).as_deref(), expected, "{location}");
         }

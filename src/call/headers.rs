@@ -193,6 +193,11 @@ mod tests {
         ];
         let agent = ("user-agent".to_owned(), "connector-vault".to_owned());
         assert_eq!(to_platform(&sent, &secrets), [agent]);
+        for (sent, passed) in
+            [(&["accept"][..], &["accept", "user-agent"][..]), (&["user-agent"], &["user-agent"])]
+        {
+            assert_eq!(names(&to_platform(&pairs(sent), &secrets)), passed);
+        }
     }
 
     #[test]
@@ -246,5 +251,8 @@ mod tests {
         let answered = [pairs(&kept), pairs(&dropped)].concat();
         assert_eq!(names(&to_caller(answered)), kept);
         assert_eq!(names(&to_caller(pairs(&["x-request-id"]))), ["x-platform-request-id"]);
+        let own = ("connection".to_owned(), "close, X-Own".to_owned());
+        let answered = [vec![own], pairs(&["x-own", "etag"])].concat();
+        assert_eq!(names(&to_caller(answered)), ["etag"]);
     }
 }

@@ -328,9 +328,14 @@ impl<K: Hash + Eq, V: Clone> Budgeted<K, V> {
 
 #[cfg(test)]
 mod tests {
-    use super::{ANSWER_BYTES, Budgeted, CatalogCache, ENTRY_BYTES};
+    use std::cell::RefCell;
+    use std::rc::Rc;
+
+    use super::{ANSWER_BYTES, Budgeted, CatalogCache, ENTRY_BYTES, Segment};
     use crate::catalog::filter::{Selection, Wanted};
+    use crate::catalog::section::{SectionRef, SectionWriter};
     use crate::catalog::stored::SegmentId;
+    use crate::ports::Blob;
 
     #[test]
     fn the_least_recently_used_goes_first() {
@@ -361,6 +366,24 @@ mod tests {
         assert_eq!(["a", "b", "c"].map(|key| cache.get(&key).is_some()), [false, true, true]);
         assert_eq!(cache.get_weighed(&"c", |_| 100_000), Some("c"), "it is used once more");
         assert_eq!(cache.used, 0);
+    }
+
+    #[test]
+    fn a_segment_counts_what_it_holds() {
+        let blocks = vec![vec![1; 1000], vec![2; 10]];
+        let written = SectionWriter { blocks, rest: Vec::new() }.finish();
+        let (head, size) = (written.head, written.bytes.len());
+        let place = SectionRef { segment: SegmentId([0; 16]), base: 0, head, crc: written.crc };
+        let blob: Rc<dyn Blob> = Rc::new(written.bytes);
+        let blob = RefCell::new(Some(blob));
+        let segment = Segment::Sections { blob, open: RefCell::default() };
+        assert_eq!(segment.bytes(), size);
+        let section = segment.section(place).unwrap();
+        assert_eq!(segment.bytes(), size + head);
+        for (nth, bytes) in [(0, size + head + 1000), (1, size)] {
+            section.block(nth).unwrap();
+            assert_eq!(segment.bytes(), bytes, "{nth}");
+        }
     }
 
     #[test]

@@ -80,11 +80,7 @@ impl Current {
     pub fn list(&self, name: &str) -> Option<ListRef> {
         let (lists, entries) = (self.lists()?, self.entries()?);
         let at = first_where(lists.len(), |nth| lists.get(nth) >= name.as_bytes());
-        if at < lists.len() && lists.get(at) == name.as_bytes() {
-            ListRef::read(entries.get(at))
-        } else {
-            None
-        }
+        if lists.get(at) == name.as_bytes() { ListRef::read(entries.get(at)) } else { None }
     }
 
     /// The connector list.

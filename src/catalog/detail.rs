@@ -448,3 +448,26 @@ pub fn urls(kind: &Kind) -> impl Iterator<Item = &str> {
 pub fn variables(url: &str) -> impl Iterator<Item = &str> {
     url.split('{').skip(1).filter_map(|part| part.split_once('}')).map(|(name, _)| name)
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{AuthMethod, urls};
+
+    #[test]
+    fn a_method_names_all_urls_to_which_it_leads() {
+        let method = |value| serde_json::from_value::<AuthMethod>(value).unwrap();
+        let oauth = method(json!({
+            "id": "oauth", "type": "oauth2", "grant": "authorization_code", "scopeSeparator": " ", "fields": [],
+            "authorizationUrl": "https://a.example/1", "tokenUrl": "https://a.example/2",
+            "refreshUrl": "https://a.example/3", "revocationUrl": "https://a.example/4",
+        }));
+        let mut found: Vec<&str> = urls(&oauth.kind).collect();
+        found.sort_unstable();
+        assert_eq!(found, [1, 2, 3, 4].map(|nth| format!("https://a.example/{nth}")));
+        let key =
+            json!({"id": "key", "type": "api_key", "in": "header", "name": "X-Key", "fields": []});
+        assert_eq!(urls(&method(key).kind).count(), 0);
+    }
+}

@@ -562,3 +562,29 @@ impl<'a> Columns<'a> {
         self.groups.get(row).is_some_and(|number| u16::from_le_bytes(*number) == group)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{ListRef, PartRef, Role, SectionRef};
+    use crate::catalog::stored::SegmentId;
+
+    #[test]
+    fn a_word_is_in_the_last_part_that_does_not_begin_after_it() {
+        let place = SectionRef { segment: SegmentId([0; 16]), base: 0, head: 0, crc: 0 };
+        let titles = ["b", "m"].map(|first| first.as_bytes().into()).into();
+        let mut list = ListRef::whole(place.segment, 1, place).with_titles(titles);
+        list.parts = [(Role::Words, 0), (Role::Words, 1), (Role::Traits, 7)]
+            .map(|(role, first)| PartRef { role, place, first })
+            .into();
+        for (words, expected) in [
+            (&["a"][..], &[0, 7][..]),
+            (&["b"], &[0, 7]),
+            (&["l", "m"], &[0, 1, 7]),
+            (&["z"], &[1, 7]),
+        ] {
+            let parts = list.parts_of_words(words.iter().copied());
+            let firsts: Vec<usize> = parts.iter().map(|part| part.first).collect();
+            assert_eq!(firsts, expected, "{words:?}");
+        }
+    }
+}

@@ -81,7 +81,7 @@ pub fn find<'a>(
 ) -> Result<Option<Found<'a>>, StorageError> {
     let names = names(pack)?;
     let nth = first_where(names.len(), |nth| names.get(nth) >= name.as_bytes());
-    if nth >= names.len() || names.get(nth) != name.as_bytes() {
+    if names.get(nth) != name.as_bytes() {
         return Ok(None);
     }
     get(pack, segment, nth).map(Some)

@@ -200,3 +200,45 @@ fn last_char(text: &[u8]) -> Option<char> {
     let start = text.iter().rposition(|byte| byte & 0xC0 != 0x80)?;
     std::str::from_utf8(text.get(start..)?).ok()?.chars().next()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{ABSENT, MAX_CHARS, Query, Search, beginning};
+
+    #[test]
+    fn a_search_text_has_at_most_a_hundred_characters() {
+        for (text, is_good) in [
+            ("é".repeat(MAX_CHARS), true),
+            ("é".repeat(MAX_CHARS + 1), false),
+            (" ".to_owned(), false),
+        ] {
+            assert_eq!(Query::parse(&text).is_some(), is_good, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_field_that_all_rows_share_is_no_title() {
+        for (text, everywhere) in [("alpha", 1), ("alp", 3), ("beta", ABSENT)] {
+            let search = Search::new(&Query::parse(text).unwrap(), "alpha\n");
+            assert_eq!(search.words[0].everywhere, everywhere, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_match_begins_a_value_or_a_word_or_stands_inside_one() {
+        for (before, expected) in [
+            ("", 2),
+            ("a\n", 2),
+            ("a ", 4),
+            ("a-", 4),
+            ("–", 4),
+            ("a", 6),
+            ("7", 6),
+            ("é", 6),
+            ("名", 6),
+        ] {
+            let text = format!("{before}x");
+            assert_eq!(beginning(text.as_bytes(), before.len()), expected, "{text}");
+        }
+    }
+}

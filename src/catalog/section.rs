@@ -263,6 +263,15 @@ impl SectionWriter {
         self.written(PACKED)
     }
 
+    /// The finished section, opened.
+    #[cfg(test)]
+    pub fn opened(self) -> Section {
+        let Written { bytes, head, crc } = self.finish();
+        let segment = SegmentId::of(&bytes);
+        let blob: Rc<dyn Blob> = Rc::new(bytes);
+        Section::open(&blob, SectionRef { segment, base: 0, head, crc }).unwrap()
+    }
+
     /// The section, with this flag in the lengths of its blocks.
     fn written(self, flag: usize) -> Written {
         use super::layout::number;
@@ -291,6 +300,7 @@ mod tests {
 
     use super::{Section, SectionRef, SectionWriter, Written};
     use crate::catalog::stored::SegmentId;
+    use crate::crc32::crc32;
     use crate::ports::Blob;
 
     /// Reads every block, like a request that needs all of them.
@@ -322,6 +332,19 @@ mod tests {
             let error = read(bytes, place).unwrap_err();
             assert!(error.contains(&segment.key()), "{at}: {error}");
             assert!(read(whole[..at].to_vec(), place).is_err(), "cut at {at}");
+        }
+    }
+
+    #[test]
+    fn a_head_has_room_for_its_blocks() {
+        for (blocks, bytes, is_good) in [(0, 4, true), (1, 4, false), (1, 16, true), (2, 16, false)]
+        {
+            let mut head = vec![0; bytes];
+            head[0] = blocks;
+            let crc = crc32(&head);
+            let place = SectionRef { segment: SegmentId([0; 16]), base: 0, head: bytes, crc };
+            let blob: Rc<dyn Blob> = Rc::new(head);
+            assert_eq!(Section::open(&blob, place).is_ok(), is_good, "{blocks} {bytes}");
         }
     }
 

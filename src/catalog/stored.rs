@@ -110,3 +110,22 @@ pub struct Manifest {
     /// The number of rows of all action lists together.
     pub action_rows: u32,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::SegmentId;
+
+    #[test]
+    fn an_id_has_thirty_two_lower_case_hexadecimal_digits() {
+        for (text, is_good) in [
+            ("0123456789abcdef0123456789abcdef", true),
+            ("0123456789abcdef0123456789abcde", false),
+            ("00123456789abcdef0123456789abcdef", false),
+            ("0123456789ABCDEF0123456789abcdef", false),
+            ("+123456789abcdef0123456789abcdef", false),
+            ("", false),
+        ] {
+            assert_eq!(text.parse::<SegmentId>().is_ok(), is_good, "{text}");
+        }
+    }
+}

@@ -540,3 +540,122 @@ impl Parts {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use super::{
+        Action, Facts, Form, Kind, ListRef, PartRef, Role, SectionRef, SectionWriter, SegmentId,
+        Sizes, list, number, row, runs, write_texts,
+    };
+    use crate::catalog::index::Index;
+    use crate::catalog::list::List;
+    use crate::catalog::search::{Query, Search, in_order};
+    use crate::catalog::section::Section;
+    use crate::ports::Blob;
+    use crate::terms::Method;
+
+    #[test]
+    fn runs_are_no_heavier_than_they_may_be() {
+        for (items, most, expected) in [
+            (&[][..], 3, &[][..]),
+            (&[5, 1, 1], 3, &[&[5][..], &[1, 1]]),
+            (&[1, 2, 1], 3, &[&[1, 2], &[1]]),
+            (&[1, 3], 3, &[&[1], &[3]]),
+            (&[1, 5, 1], 3, &[&[1], &[5], &[1]]),
+        ] {
+            assert_eq!(runs(items, most, |item: &usize| *item), expected, "{items:?}");
+        }
+    }
+
+    /// A list in many parts, of which some groups begin with the same title, and the parts' values.
+    fn large() -> (ListRef, Vec<Vec<u8>>) {
+        let titles = (0..5).map(|nth| format!("Add {nth}"));
+        let titles = titles.chain(std::iter::repeat_n("Same".to_owned(), 20));
+        let titles = titles.chain((0..75).map(|nth| format!("Zip item {nth}")));
+        let actions = titles.enumerate().map(|(nth, title)| Action {
+            title,
+            key: format!("key{nth}"),
+            method: Method::Get,
+            platform: "acme".to_owned(),
+            model_name: String::new(),
+        });
+        let rows = actions.map(|action| row(&action, Facts::of_action(&action))).collect();
+        let sizes = Sizes {
+            whole: 0,
+            group: 300,
+            rows: 1000,
+            bucket: 300,
+            part: 900,
+            block: 16,
+            ..Sizes::PUBLISHED
+        };
+        match list(Kind::Action, rows, sizes).form {
+            Form::Parts { list, segments } => (list, segments),
+            Form::Whole(_) => panic!("it is too large"),
+        }
+    }
+
+    fn loaded(at: &ListRef, segments: &[Vec<u8>], parts: Vec<PartRef>) -> List {
+        let open = |part: PartRef| {
+            let nth = at.parts.iter().position(|one| one.place == part.place).unwrap();
+            let blob: Rc<dyn Blob> = Rc::new(segments[nth].clone());
+            (part, Rc::new(Section::open(&blob, part.place).unwrap()))
+        };
+        List::new(at.clone(), Kind::Action, parts.into_iter().map(open).collect())
+    }
+
+    #[test]
+    fn a_row_of_a_large_list_is_found_by_its_key() {
+        let (at, segments) = large();
+        for nth in 0..100 {
+            let key = format!("key{nth}");
+            let list = loaded(&at, &segments, at.parts_of_key(&key));
+            let row = list.with_key(&key).unwrap().unwrap();
+            let row: Action = serde_json::from_slice(row).unwrap();
+            assert_eq!(row.key, key);
+        }
+        let list = loaded(&at, &segments, at.parts_of_key("key"));
+        assert_eq!(list.with_key("key").unwrap(), None);
+    }
+
+    #[test]
+    fn rows_with_a_title_are_found_in_all_groups() {
+        let (at, segments) = large();
+        for (title, expected) in [("add 0", 0..1), ("same", 5..25), ("zip item 9", 99..100)] {
+            let list = loaded(&at, &segments, at.parts_of_title(title));
+            assert_eq!(list.with_title(title).unwrap(), expected, "{title}");
+        }
+        let list = loaded(&at, &segments, at.parts_of_title("other"));
+        assert!(list.with_title("other").unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_group_without_the_rows_that_it_should_have_is_an_error() {
+        let none = write_texts([""; 0].iter());
+        let head = [number(0), number(1), number(1), number(0)].concat();
+        let rest = [head, write_texts([""].iter())].concat();
+        let section = SectionWriter { blocks: vec![none.clone(), none], rest }.opened();
+        let place = SectionRef { segment: SegmentId([0; 16]), base: 0, head: 0, crc: 0 };
+        let at = ListRef::whole(place.segment, 1, place);
+        let part = PartRef { role: Role::Whole, place, first: 0 };
+        let list = List::new(at, Kind::Action, vec![(part, Rc::new(section))]);
+        assert!(list.json(0..1).is_err());
+    }
+
+    #[test]
+    fn the_index_finds_what_a_look_at_all_rows_finds() {
+        let (at, segments) = large();
+        let list = loaded(&at, &segments, at.parts_of_scan(true));
+        assert!(Index::of(&list).is_some());
+        for (text, count) in
+            [("same", 20), ("zip item 7", 27), ("item", 75), ("add 3", 1), ("key42", 1), ("x", 0)]
+        {
+            let search = Search::new(&Query::parse(text).unwrap(), "");
+            let found = search.run(&list).unwrap();
+            assert_eq!(found, in_order(search.scan(&list).unwrap()), "{text}");
+            assert_eq!(found.len(), count, "{text}");
+        }
+    }
+}

@@ -72,6 +72,9 @@ fn it_serves_until_a_new_one_is_published_and_says_so() {
         "/v1/available-actions/alpha?title=list+users&method=get&q=again",
         "/v1/available-actions/empty",
         "/v1/available-actions/alph",
+        "/v1/available-connectors?key=api::zeta::v9",
+        "/v1/available-connectors?authkit=true",
+        "/v1/available-connectors?authkit=false",
     ];
     let says = |path: &str| {
         let response = api.get(path);

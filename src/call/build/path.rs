@@ -13,15 +13,16 @@ pub(super) fn in_path<S>(parameter: &Parameter<S>, value: &Value) -> String {
         return encode(&value.to_string());
     }
     let written: Written<'_> = &encode;
-    let is_object = value.is_object();
     match parameter.style.as_str() {
         "label" => {
             format!(".{}", joined(value, *explode, if *explode { "." } else { "," }, written))
         }
-        "matrix" if *explode && (is_object || value.is_array()) => {
+        "matrix" if *explode => {
+            let name = encode(name);
             let each = texts(value, written).into_iter();
             let each = each.map(|(member, text)| {
-                if is_object { format!(";{member}={text}") } else { format!(";{name}={text}") }
+                let name = if value.is_object() { &member } else { &name };
+                format!(";{name}={text}")
             });
             each.collect()
         }

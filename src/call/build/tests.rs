@@ -64,6 +64,13 @@ fn parameters_are_written_as_the_specification_says() {
         ),
         (
             "query",
+            "spaceDelimited",
+            true,
+            ["color=blue", "color=blue&color=black", "R=100&G=a%20b"],
+        ),
+        ("query", "pipeDelimited", true, ["color=blue", "color=blue&color=black", "R=100&G=a%20b"]),
+        (
+            "query",
             "deepObject",
             true,
             [
@@ -93,6 +100,23 @@ fn parameters_are_written_as_the_specification_says() {
                 _ => built.headers[0].1.clone(),
             };
             assert_eq!(sorted(&written), sorted(text), "{place} {style} {explode}: {written}");
+        }
+    }
+}
+
+#[test]
+fn the_name_of_a_matrix_parameter_is_encoded() {
+    for explode in [false, true] {
+        let mut matrix = parameter("path", "matrix", explode);
+        matrix["name"] = json!("a;b");
+        let action = json!({"path": "/{a;b}", "parameters": [matrix]});
+        for (value, expected) in [
+            (json!(1), ";a%3Bb=1"),
+            (json!([1, 2]), if explode { ";a%3Bb=1;a%3Bb=2" } else { ";a%3Bb=1,2" }),
+            (json!({"c;d": 1}), if explode { ";c%3Bd=1" } else { ";a%3Bb=c%3Bd,1" }),
+        ] {
+            let built = built(&action, &json!({"path": {"a;b": value}})).unwrap();
+            assert_eq!(built.path, expected, "{explode}");
         }
     }
 }
@@ -143,6 +167,7 @@ fn reserved_characters_stay_where_the_document_lets_them() {
     for (value, expected) in [
         (json!("a:b/c?d@e!f$'()*,;=g"), "color=a:b/c?d@e!f$'()*,;=g"),
         (json!("a%2Fb%2f%zz%"), "color=a%2Fb%2f%25zz%25"),
+        (json!("a&bc=1#12"), "color=a%26bc=1%2312"),
         // These would begin another parameter, or end the query.
         (json!("a&key=1#[x]+ é\r\n"), "color=a%26key=1%23%5Bx%5D%2B%20%C3%A9%0D%0A"),
         (json!(["/a", "b&"]), "color=/a&color=b%26"),
@@ -222,6 +247,33 @@ fn bodies_are_written_as_their_media_type_says() {
         of(json!(["multipart/form-data"]), schema.clone(), r#"{"file":"aGk=","name":"x"}"#),
         ok("multipart/form-data; boundary=limit", expected)
     );
+    let files = json!({"properties": {"files": {"items": {"format": "binary"}}}});
+    let file = |text: &str| {
+        format!(
+            "--limit\r\nContent-Disposition: form-data; name=\"files\"; filename=\"file\"\r\nContent-Type: application/octet-stream\r\n\r\n{text}\r\n"
+        )
+    };
+    assert_eq!(
+        of(json!(["multipart/form-data"]), files, r#"{"files":["aGk=","aG8="]}"#),
+        ok(
+            "multipart/form-data; boundary=limit",
+            &[&file("hi"), &file("ho"), "--limit--\r\n"].concat()
+        )
+    );
+    assert_eq!(
+        of(json!(["multipart/form-data"]), none.clone(), r#"{"meta":{"a":1}}"#),
+        ok(
+            "multipart/form-data; boundary=limit",
+            "--limit\r\nContent-Disposition: form-data; name=\"meta\"\r\nContent-Type: application/json\r\n\r\n{\"a\":1}\r\n--limit--\r\n"
+        )
+    );
+    let what = "must be an object: the platform takes a form".to_owned();
+    for (media, body) in
+        [("multipart/form-data", "\"a\""), ("multipart/form-data", "[]"), (form, "[1]")]
+    {
+        let fault = ("/body".to_owned(), what.clone());
+        assert_eq!(of(json!([media]), none.clone(), body), Err(vec![fault]), "{media} {body}");
+    }
     let base64 = "must be bytes in base64, with padding".to_owned();
     assert_eq!(
         of(json!(["multipart/form-data"]), schema, r#"{"file":"?"}"#),
@@ -229,6 +281,7 @@ fn bodies_are_written_as_their_media_type_says() {
     );
     let binary = json!({"type": "string", "format": "binary"});
     assert_eq!(of(json!(["image/png"]), binary.clone(), "\"aGk=\""), ok("image/png", "hi"));
+    assert_eq!(of(json!(["text/csv"]), binary.clone(), "\"aGk=\""), ok("text/csv", "aGk="));
     assert_eq!(of(json!(["image/png"]), binary, "\"?\""), Err(vec![("/body".to_owned(), base64)]));
     assert_eq!(
         of(json!(["application/xml"]), none.clone(), "\"<a/>\""),

@@ -28,6 +28,7 @@ fn found(schema: &Value, value: &Value) -> Vec<(String, String)> {
 fn each_keyword_is_checked() {
     for (schema, good, bad, pointer, what) in [
         (json!({"type": "string"}), json!("x"), json!(1), "", "must be a string"),
+        (json!({"type": "array"}), json!([]), json!({}), "", "must be an array"),
         (
             json!({"type": ["integer", "null"]}),
             json!(1.0),
@@ -54,6 +55,7 @@ fn each_keyword_is_checked() {
         (json!({"exclusiveMinimum": 1}), json!(2), json!(1), "", "must be greater than 1"),
         (json!({"exclusiveMaximum": 1}), json!(0), json!(1), "", "must be less than 1"),
         (json!({"multipleOf": 0.5}), json!(1.5), json!(1.2), "", "must be a multiple of 0.5"),
+        (json!({"multipleOf": 2}), json!(4), json!(3), "", "must be a multiple of 2"),
         (json!({"minLength": 2}), json!("éé"), json!("é"), "", "must have at least 2 characters"),
         (json!({"maxLength": 1}), json!("é"), json!("ab"), "", "must have at most 1 character"),
         (json!({"pattern": "^a"}), json!("ab"), json!("ba"), "", "must match the pattern `^a`"),
@@ -161,6 +163,20 @@ fn each_keyword_is_checked() {
             "is required",
         ),
         (
+            json!({"anyOf": [{"required": ["x"]}, {"type": "null"}]}),
+            json!(null),
+            json!({}),
+            "/x",
+            "is required",
+        ),
+        (
+            json!({"anyOf": [{"required": ["x", "y"]}, {"required": ["z"]}, {"required": ["u", "v"]}]}),
+            json!({"x": 1, "y": 1}),
+            json!({}),
+            "/z",
+            "is required",
+        ),
+        (
             json!({"not": {"type": "null"}}),
             json!(1),
             json!(null),
@@ -190,6 +206,36 @@ fn each_keyword_is_checked() {
                 assert_eq!(found(&schema, &bad), fault, "{schema} {bad}");
             }
         }
+    }
+}
+
+#[test]
+fn values_are_equal_as_the_specification_says() {
+    for (one, other, is_equal) in [
+        (json!(1), json!(1.0), true),
+        (json!(1), json!(1.5), false),
+        (json!(9_007_199_254_740_993_u64), json!(9_007_199_254_740_992_u64), false),
+        (json!("1"), json!(1), false),
+        (json!([1, 2]), json!([1.0, 2]), true),
+        (json!([1]), json!([1, 2]), false),
+        (json!([1, 2]), json!([2, 1]), false),
+        (json!({"a": 1}), json!({"a": 1.0}), true),
+        (json!({"a": 1}), json!({"a": 1, "b": 2}), false),
+        (json!({"a": 1}), json!({"b": 1}), false),
+    ] {
+        for (one, other) in [(&one, &other), (&other, &one)] {
+            let faults = found(&json!({"const": one}), other);
+            assert_eq!(faults.is_empty(), is_equal, "{one} {other}");
+        }
+    }
+}
+
+#[test]
+fn twenty_of_the_values_that_are_allowed_are_named() {
+    for (count, end) in [(20, "18, 19"), (21, "18, 19, …")] {
+        let known: Vec<u32> = (0..count).collect();
+        let faults = found(&json!({"enum": known}), &json!("x"));
+        assert!(faults[0].1.ends_with(end), "{faults:?}");
     }
 }
 

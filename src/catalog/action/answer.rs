@@ -327,3 +327,76 @@ fn auth(
     let is_named = security.iter().any(|alternative| !alternative.is_empty());
     if found.is_empty() && is_named { all() } else { found }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use serde_json::value::RawValue;
+    use serde_json::{Value, json};
+
+    use super::{Auth, ConnectorFacts, StoredAction, Unit, auth, input};
+    use crate::catalog::action::unit::write_unit;
+
+    fn connector(methods: &Value) -> ConnectorFacts {
+        serde_json::from_value(json!({"authMethods": methods, "servers": []})).unwrap()
+    }
+
+    fn stored(more: &Value) -> String {
+        let mut action = json!({
+            "title": "", "key": "a", "method": "GET", "modelName": "", "facts": {"path": "/a"},
+        });
+        for (name, value) in more.as_object().unwrap() {
+            action[name] = value.clone();
+        }
+        action.to_string()
+    }
+
+    #[test]
+    fn an_action_needs_the_methods_of_its_schemes() {
+        let connector = connector(&json!([{"id": "key"}, {"id": "basic"}]));
+        let of = |id: &str| vec![id.to_owned()];
+        let schemes = BTreeMap::from([("Key".to_owned(), of("key")), ("None".to_owned(), vec![])]);
+        let scheme = |name: &str| json!({"scheme": name});
+        for (security, expected) in [
+            (json!(null), &["key", "basic"][..]),
+            (json!([[]]), &[]),
+            (json!([[scheme("Key")]]), &["key"]),
+            (json!([[], [scheme("Key")]]), &["key"]),
+            (json!([[scheme("None")]]), &["key", "basic"]),
+            (json!([[], [scheme("Unknown")]]), &["key", "basic"]),
+        ] {
+            let text = stored(&json!({"security": security}));
+            let action: StoredAction<&RawValue> = serde_json::from_str(&text).unwrap();
+            let found: Vec<Auth> = auth(&action, &connector, &schemes);
+            let ids: Vec<&str> = found.iter().map(|auth| auth.method.as_str()).collect();
+            assert_eq!(ids, expected, "{security}");
+        }
+    }
+
+    #[test]
+    fn only_the_cookie_of_a_key_is_no_input() {
+        let connector = connector(&json!([
+            {"id": "key", "in": "cookie", "name": "sid"}, {"id": "other", "in": "query", "name": "q"},
+        ]));
+        let parameter = |place: &str, name: &str| {
+            json!({
+                "name": name, "in": place, "required": false, "schema": true, "style": "form", "explode": true,
+            })
+        };
+        let parameters = [("query", "sid"), ("cookie", "sid"), ("cookie", "q"), ("header", "sid")];
+        let parameters = parameters.map(|(place, name)| parameter(place, name));
+        let text = stored(&json!({"parameters": parameters}));
+        let action: StoredAction<&RawValue> = serde_json::from_str(&text).unwrap();
+        let bytes = write_unit(&[], &[]);
+        let input = input(&Unit::open(&bytes).unwrap(), &action, &connector).ok().unwrap();
+        let input = serde_json::to_value(input).unwrap();
+        for (place, expected) in [
+            ("query", json!({"sid": true})),
+            ("cookie", json!({"q": true})),
+            ("header", json!({"sid": true})),
+        ] {
+            assert_eq!(input["properties"][place]["properties"], expected, "{place}");
+        }
+    }
+}

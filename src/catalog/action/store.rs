@@ -72,3 +72,25 @@ fn filled<'a>(
     }
     segments.into_iter().map(|(_, held)| held).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Deflated, filled};
+
+    #[test]
+    fn units_share_segments_that_have_room() {
+        let units: Vec<Deflated> =
+            [1, 2, 4, 3].map(|size| Deflated { first: String::new(), bytes: vec![0; size] }).into();
+        for (most, expected) in [
+            (0, &[&[4][..], &[3], &[2], &[1]][..]),
+            (3, &[&[4], &[3], &[2, 1]]),
+            (4, &[&[4], &[3, 1], &[2]]),
+            (10, &[&[4, 3, 2, 1]]),
+        ] {
+            let segments = filled(units.iter().map(|unit| ("acme", unit)).collect(), most);
+            let sizes = segments.iter().map(|held| held.iter().map(|(_, unit)| unit.bytes.len()));
+            let sizes: Vec<Vec<usize>> = sizes.map(Iterator::collect).collect();
+            assert_eq!(sizes, expected, "{most}");
+        }
+    }
+}

@@ -164,3 +164,23 @@ pub fn inflate(bytes: &[u8]) -> Option<Vec<u8>> {
     flate2::read::DeflateDecoder::new(bytes).read_to_end(&mut inflated).ok()?;
     Some(inflated)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Unit, write_unit};
+    use crate::catalog::layout::write_texts;
+
+    #[test]
+    fn a_unit_has_as_many_keys_as_actions_and_as_many_names_as_definitions() {
+        assert!(Unit::open(&write_unit(&[("a", "{}".to_owned())], &[("b", "{}")])).is_some());
+        let (none, one) = (write_texts([""; 0].iter()), write_texts(["a"].iter()));
+        for (parts, is_whole) in [
+            ([&one, &one, &none, &none], true),
+            ([&none, &none, &one, &one], true),
+            ([&one, &none, &none, &none], false),
+            ([&none, &none, &one, &none], false),
+        ] {
+            assert_eq!(Unit::open(&write_texts(parts.iter())).is_some(), is_whole);
+        }
+    }
+}

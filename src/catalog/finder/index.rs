@@ -359,3 +359,55 @@ impl<'a> Platforms<'a> {
         Ok(Traits::new(*bytes))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Words, varint, write_varint};
+    use crate::catalog::layout::write_texts;
+    use crate::catalog::section::{Section, SectionWriter};
+
+    #[test]
+    fn numbers_are_read_as_they_were_written() {
+        for number in [0, 1, 127, 128, 300, 16_383, 16_384, 2_097_151, 2_097_152, (1 << 28) - 1] {
+            let mut bytes = Vec::new();
+            write_varint(number, &mut bytes);
+            let mut rest = &bytes[..];
+            assert_eq!((varint(&mut rest), rest), (Some(number), &[][..]));
+            let mut cut = &bytes[..bytes.len() - 1];
+            assert_eq!(varint(&mut cut), None, "{number}");
+        }
+        assert_eq!(varint(&mut &[0x80; 5][..]), None);
+    }
+
+    /// A part with these words in blocks.
+    fn part(blocks: &[&[&str]]) -> Section {
+        let block = |words: &&[&str]| {
+            // Its rarity, and no platforms.
+            let postings = vec![[7, 0]; words.len()];
+            write_texts([write_texts(words.iter()), write_texts(postings.iter())].iter())
+        };
+        let rest = write_texts(blocks.iter().map(|words| words[0]));
+        SectionWriter { blocks: blocks.iter().map(block).collect(), rest }.opened()
+    }
+
+    #[test]
+    fn words_are_found_in_their_parts_and_by_their_beginnings() {
+        let parts = [part(&[&["ab", "ac"], &["ad", "b"]]), part(&[&["m", "n"]]), part(&[])];
+        let words = Words(parts.iter().collect());
+        for (word, is_there, alike) in [
+            ("a", false, 3),
+            ("ab", true, 1),
+            ("ad", true, 1),
+            ("b", true, 1),
+            ("c", false, 0),
+            ("m", true, 1),
+            ("n", true, 1),
+            ("z", false, 0),
+        ] {
+            assert_eq!(words.get(word).unwrap().is_some(), is_there, "{word}");
+            assert_eq!(words.like(word, 9).unwrap().len(), alike, "{word}");
+        }
+        assert_eq!(words.like("a", 2).unwrap().len(), 2);
+        assert!(Words(Vec::new()).get("a").unwrap().is_none());
+    }
+}

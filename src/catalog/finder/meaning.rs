@@ -219,3 +219,26 @@ pub fn others(stemmed: &str, is_verb: bool) -> Vec<(String, u8)> {
     }
     others
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{AS_ALIKE, AS_PRODUCT, AS_SAID, others};
+
+    #[test]
+    fn other_words_stand_for_a_word_each_once() {
+        for (stemmed, is_verb, expected) in [
+            ("pictur", false, &[("imag", AS_ALIKE), ("photo", AS_ALIKE), ("pic", AS_ALIKE)][..]),
+            ("email", false, &[("mail", AS_ALIKE), ("messag", AS_SAID)]),
+            ("excel", false, &[("microsoftgraph", AS_PRODUCT), ("workbook", AS_PRODUCT)]),
+            ("open", true, &[("creat", AS_SAID)]),
+            ("open", false, &[]),
+            // What stands for it has the same stem.
+            ("deploi", true, &[]),
+        ] {
+            let found = others(stemmed, is_verb);
+            let found: Vec<(&str, u8)> =
+                found.iter().map(|(word, worth)| (word.as_str(), *worth)).collect();
+            assert_eq!(found, expected, "{stemmed}");
+        }
+    }
+}

@@ -118,6 +118,8 @@ mod tests {
         assert_eq!(stems("it"), ["it"], "a platform may be called like that");
         assert_eq!(stems("?!"), [""; 0]);
         assert_eq!(stems(&"a1 b2 c3 d4 e5 f6 g7 h8 ".repeat(9)).len(), 8);
+        let many: Vec<String> = (0..20).map(|nth| format!("w{nth}")).collect();
+        assert_eq!(stems(&many.join(" ")), many[..16]);
     }
 
     #[test]

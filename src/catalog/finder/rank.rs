@@ -495,7 +495,179 @@ fn share(some: u8, all: u8, most: i32) -> i32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Place, Ranking};
+    use super::{
+        Best, DOES, Filter, KNOWN, Mark, Match, POINT, Place, Platform, Platforms, Question, READS,
+        REMOVES, Ranking, Sums, Tally, Term, Touched, Traits, WHOLE_KNOWN_NAME, WHOLE_NAME, Words,
+        best, deed, of_platform, of_traits,
+    };
+    use std::rc::Rc;
+
+    use crate::catalog::filter::{Selection, Wish};
+    use crate::catalog::finder::index::TRAITS;
+    use crate::catalog::layout::{number, write_texts};
+    use crate::catalog::section::{Section, SectionWriter};
+    use crate::terms::Method;
+
+    /// Platforms with two rows each, without traits.
+    fn section(platforms: usize) -> Section {
+        let names = write_texts(vec!["name"; platforms].iter());
+        let entry = |nth: usize| [number(nth * 2), [1, 0, 0, 0]].concat();
+        let entries = (0..platforms).flat_map(entry).collect();
+        let traits = vec![0; platforms * 2 * TRAITS];
+        let blocks = vec![names, entries, Vec::new(), traits];
+        SectionWriter { blocks, rest: vec![9] }.opened()
+    }
+
+    #[test]
+    fn the_best_are_kept_however_many_match() {
+        let section = section(5);
+        let platforms = Platforms::open(&section, 10).unwrap();
+        let question = Question::read("widget");
+        for (rows, most, expected) in [
+            (0, 1, &[][..]),
+            (9, 0, &[]),
+            (3, 5, &[2, 1, 0]),
+            (2, 2, &[1, 0]),
+            (4, 1, &[3]),
+            (5, 1, &[4]),
+            (10, 2, &[9, 8]),
+        ] {
+            let one =
+                |row: u32| Match { at_best: Place::new(row.cast_signed(), row), title: 0, key: 0 };
+            let found = (0..rows).map(one).collect();
+            let kept = best(found, &question, &platforms, most).unwrap();
+            assert_eq!(Ranking::of(10, kept).page(0..10), expected, "{rows} {most}");
+        }
+    }
+
+    #[test]
+    fn rows_that_were_not_kept_are_not_known() {
+        for (len, kept, end, expected) in
+            [(5, 2, 2, true), (5, 2, 3, false), (2, 2, 9, true), (0, 0, 9, true)]
+        {
+            let places = (0..kept).map(|row| Place::new(0, row)).collect();
+            let selection = Selection::Ranked(Rc::new(Ranking::of(len, places)));
+            assert_eq!(selection.reaches(end), expected, "{len} {kept} {end}");
+        }
+        assert!(Selection::Range(0..3).reaches(9) && Selection::Rows(Rc::new([1])).reaches(9));
+    }
+
+    #[test]
+    fn a_word_that_stands_for_another_weighs_less() {
+        for (weight, worth, expected) in [(63, 16, 63), (32, 8, 16), (32, 11, 22), (1, 1, 1)] {
+            let mut best = Best::default();
+            best.improve(Mark(weight << 2), worth);
+            assert_eq!(best.weight, expected, "{weight} {worth}");
+        }
+    }
+
+    #[test]
+    fn a_word_is_as_rare_as_itself_or_else_as_what_stands_for_it() {
+        let section = section(1);
+        let platforms = Platforms::open(&section, 2).unwrap();
+        // Each with its rarity, and in no platform.
+        let texts =
+            [write_texts(["a", "b", "c"].iter()), write_texts([[30, 0], [50, 0], [40, 0]].iter())];
+        let blocks = vec![write_texts(texts.iter())];
+        let part = SectionWriter { blocks, rest: write_texts(["a"].iter()) }.opened();
+        for (stems, is_common, expected) in [
+            (&["a"][..], false, 30),
+            (&["a", "b"], false, 30),
+            (&["x", "a", "b", "c"], false, 50),
+            (&["x"], false, 9),
+            (&["a"], true, 5),
+        ] {
+            let stems = stems.iter().map(|stem| ((*stem).to_owned(), 16)).collect();
+            let term = Term { stems, is_common, is_special: false };
+            let mut sums = Sums::new(2, &platforms);
+            sums.add(&term, None, &Words(vec![&part])).unwrap();
+            assert_eq!(sums.all, expected, "{term:?}");
+        }
+    }
+
+    #[test]
+    fn a_word_that_a_platform_and_its_row_have_counts_little_more() {
+        let section = section(1);
+        let platforms = Platforms::open(&section, 2).unwrap();
+        let term = &Question::read("widget").terms[0];
+        let has = |weight, places| Best { weight, places };
+        for (own, best, of_platform, of_row) in [
+            (has(0, 0), has(20, Mark::NAMED), (0, 0, 0), (60, 3, 1)),
+            (has(10, 0), has(20, Mark::NAMED), (30, 3, 0), (36, 0, 1)),
+            (has(20, 0), has(10, Mark::NAMED), (60, 3, 0), (6, 0, 1)),
+            (has(10, Mark::NAMED), has(20, Mark::NAMED), (30, 3, 1), (36, 0, 0)),
+        ] {
+            let mut sums = Sums::new(2, &platforms);
+            sums.touched.push(Touched { row: 0, platform: 0, tally: Tally::default(), best });
+            sums.with_word.push(0);
+            sums.settle(&[own], 3, term);
+            let (base, tally) = (sums.bases[0], sums.touched[0].tally);
+            assert_eq!((base.score, base.has, base.named), of_platform, "{own:?} {best:?}");
+            assert_eq!((tally.score, tally.has, tally.title), of_row, "{own:?} {best:?}");
+        }
+    }
+
+    #[test]
+    fn rows_match_that_have_enough_of_the_question_each_once() {
+        let section = section(2);
+        let platforms = Platforms::open(&section, 4).unwrap();
+        let mut sums = Sums::new(4, &platforms);
+        // 40 percent of that is 2.
+        sums.all = 5;
+        (sums.bases[0].has, sums.bases[1].has) = (2, 1);
+        for (place, (row, platform, has)) in
+            [(0, 0, 1), (2, 1, 1), (3, 1, 0)].into_iter().enumerate()
+        {
+            let tally = Tally { has, ..Tally::default() };
+            sums.touched.push(Touched { row, platform, tally, best: Best::default() });
+            sums.places[row as usize] = u32::try_from(place + 1).unwrap();
+        }
+        let question = Question::read("widget");
+        for (wanted, expected) in [
+            (None, &[0, 1, 2][..]),
+            (Some([true, true]), &[0, 1, 2]),
+            (Some([true, false]), &[0, 1]),
+            (Some([false, true]), &[2]),
+            (Some([false, false]), &[]),
+        ] {
+            let filter =
+                Filter { method: Wish::Any, platforms: wanted.as_ref().map(<[bool; 2]>::as_slice) };
+            let found = sums.found(&question, &platforms, &filter).unwrap();
+            let mut rows: Vec<usize> = found.iter().map(Match::row).collect();
+            rows.sort_unstable();
+            assert_eq!(rows, expected, "{wanted:?}");
+        }
+    }
+
+    #[test]
+    fn a_platform_adds_that_it_is_known_and_how_much_of_its_name_was_asked_for() {
+        for (is_known, named, expected) in [
+            (false, 0, 0),
+            (false, 1, WHOLE_NAME / 4),
+            (false, 2, WHOLE_NAME),
+            (true, 0, KNOWN),
+            (true, 1, KNOWN + WHOLE_NAME / 4),
+            (true, 2, KNOWN + WHOLE_NAME + WHOLE_KNOWN_NAME),
+        ] {
+            let platform = Platform { first: 0, end: 1, name_words: 2, is_known };
+            assert_eq!(of_platform(&platform, named), expected, "{is_known} {named}");
+        }
+    }
+
+    #[test]
+    fn what_an_action_does_adds_to_its_score() {
+        let (get, delete) = ((deed::READS, Method::Get), (deed::REMOVES, Method::Delete));
+        for ((does, method), remoteness, question, expected) in [
+            (get, 0, "file", READS),
+            (get, 32, "file", READS - POINT),
+            (get, 0, "delete file", 0),
+            (delete, 0, "file", -REMOVES),
+            (delete, 0, "delete file", DOES),
+        ] {
+            let traits = Traits::new([does | (method as u8) << 4, remoteness, 0]);
+            assert_eq!(of_traits(traits, 0, 0, &Question::read(question)), expected, "{question}");
+        }
+    }
 
     fn ranking(places: impl IntoIterator<Item = (i32, u32)>) -> Ranking {
         let places: Vec<Place> =

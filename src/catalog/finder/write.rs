@@ -104,11 +104,8 @@ pub fn find(platform: &Platform, actions: &[&Action]) -> Found {
 
 impl Found {
     fn put_own(&mut self, stem: &str, weight: f32, places: u8) {
-        let mark = mark(weight, places);
-        let known = self.own.entry(stem.to_owned()).or_insert(mark);
-        if mark.weight() > known.weight() {
-            *known = Mark(mark.0 | known.places());
-        }
+        // What weighs most comes first.
+        self.own.entry(stem.to_owned()).or_insert_with(|| mark(weight, places));
     }
 
     fn put_all(&mut self, text: &str, weight: f32) {
@@ -412,7 +409,7 @@ fn blocks(all: &BTreeMap<String, Having>, rows: usize, most: usize) -> Vec<WordB
     };
     for (word, having) in all {
         let postings = having.write(rows);
-        if bytes > 0 && bytes.saturating_add(postings.len()) > most {
+        if bytes.saturating_add(postings.len()) > most {
             blocks.extend(write(&mut held));
             bytes = 0;
         }
@@ -438,5 +435,150 @@ impl Having {
             }
         }
         bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use super::{
+        Fields, Having, Mark, Stems, all_words, blocks, deed, does, find, ordered, rarity, write,
+    };
+    use crate::catalog::action::stored::Facts;
+    use crate::catalog::action::unit::Units;
+    use crate::catalog::detail::ConnectorDetail;
+    use crate::catalog::model::{Action, Connector, Status};
+    use crate::catalog::write::Platform;
+    use crate::logos;
+    use crate::terms::Method;
+
+    fn action(method: Method, title: &str) -> Action {
+        let (key, platform, model_name) = Default::default();
+        Action { title: title.to_owned(), key, method, platform, model_name }
+    }
+
+    fn platform(name: &str, image: &str, alias: &str) -> Platform {
+        Platform {
+            connector: Connector {
+                id: 1,
+                name: name.to_owned(),
+                key: format!("api::{name}::v1"),
+                platform: name.to_owned(),
+                platform_version: "v1".to_owned(),
+                status: Status::Beta,
+                description: String::new(),
+                category: "Other".to_owned(),
+                image: image.to_owned(),
+                tags: Vec::new(),
+                oauth: false,
+                tools: 2,
+                version: String::new(),
+                active: true,
+            },
+            detail: ConnectorDetail::default(),
+            authkit: false,
+            aliases: vec![alias.to_owned()],
+            actions: ["One", "Two"].map(|title| action(Method::Get, title)).into(),
+            units: Units::default(),
+        }
+    }
+
+    #[test]
+    fn well_known_platforms_come_first_and_former_names_count() {
+        let acme = platform("acme", "https://a.example/logo.svg", "old-hub");
+        let zeta = platform("zeta", &format!("{}zeta.svg", logos::FOLDER), "z");
+        let found = [&acme, &zeta].map(|one| find(one, &one.actions.iter().collect::<Vec<_>>()));
+        let both = [(&acme, &found[0]), (&zeta, &found[1])];
+        let written = write(&both, 100, 100);
+        let names = written.platforms.iter().map(|one| one.connector.platform.as_str());
+        assert_eq!(names.collect::<Vec<_>>(), ["zeta", "acme"]);
+        assert_eq!(found[0].own["acm"].places(), Mark::NAMED);
+        // Whoever asks for a platform's name asks for all of its actions.
+        let all = all_words(&ordered(&both));
+        for (word, named) in [("acm", 2), ("hub", 2), ("other", 0), ("two", 0)] {
+            assert_eq!(all[word].named, named, "{word}");
+        }
+    }
+
+    #[test]
+    fn parts_of_words_are_no_larger_than_they_may_be() {
+        let acme = platform("acme", "", "old");
+        let found = find(&acme, &acme.actions.iter().collect::<Vec<_>>());
+        let blocks_of = |part| {
+            let words = write(&[(&acme, &found)], 1, part).words;
+            words.into_iter().map(|(_, section)| section.blocks).collect::<Vec<_>>()
+        };
+        let all = blocks_of(usize::MAX).concat();
+        let both = all[0].len() + all[1].len();
+        assert_eq!(blocks_of(both)[0].len(), 2);
+        assert_eq!(blocks_of(both - 1)[0].len(), 1);
+        assert_eq!(blocks_of(1).len(), all.len());
+    }
+
+    #[test]
+    fn what_an_action_does_follows_from_its_verb_and_its_method() {
+        for (method, title, expected) in [
+            (Method::Get, "List issues", deed::READS),
+            (Method::Get, "Widgets", deed::READS),
+            (Method::Get, "Creates an issue", deed::MAKES),
+            (Method::Post, "Widgets", deed::MAKES),
+            (Method::Post, "Lists issues", deed::READS),
+            (Method::Post, "Archive a thread", deed::CHANGES | deed::REMOVES),
+            (Method::Put, "Archive a thread", deed::CHANGES),
+            (Method::Patch, "Widgets", deed::CHANGES),
+            (Method::Delete, "Archive a thread", deed::REMOVES),
+        ] {
+            assert_eq!(does(&action(method, title)), expected, "{method:?} {title}");
+        }
+    }
+
+    #[test]
+    fn the_last_name_in_a_path_says_most() {
+        for path in ["/repos/{repo}/issues", "/repos/{repo}/issues/", "/repos/{repo}/issues/{id}"] {
+            let facts = Facts { path: path.to_owned(), ..Facts::default() };
+            let fields = Fields::of(&action(Method::Get, ""), &facts, &mut Stems::new());
+            assert!(fields.sums["issu"].0 > fields.sums["repo"].0, "{path}");
+        }
+    }
+
+    #[test]
+    fn deprecated_actions_are_remote() {
+        for (deprecated, description, expected) in [
+            (false, "Gets it.", 3),
+            (true, "Gets it.", 17),
+            (false, "Deprecated: gets it.", 17),
+            (true, "It is deprecated.", 17),
+        ] {
+            let description = description.to_owned();
+            let facts = Facts { deprecated, description, ..Facts::default() };
+            let (action, mut stems) = (action(Method::Get, "Get it"), Stems::new());
+            let fields = Fields::of(&action, &facts, &mut stems);
+            let [_, remoteness, _] = fields.traits(&action, &facts, &BTreeSet::new(), &stems);
+            assert_eq!(remoteness, expected, "{deprecated} {}", facts.description);
+        }
+    }
+
+    #[test]
+    fn a_word_is_rarer_the_fewer_actions_have_it() {
+        for (rows, having, expected) in
+            [(0, 0.0, 1), (1, 0.0, 2), (1000, 0.0, 63), (1000, 100.0, 36), (1000, 1000.0, 11)]
+        {
+            assert_eq!(rarity(rows, having), expected, "{rows} {having}");
+        }
+    }
+
+    #[test]
+    fn blocks_of_words_are_no_larger_than_they_may_be() {
+        // What is stored of each word takes two bytes.
+        let all: BTreeMap<String, Having> =
+            ["a", "b", "c"].map(|word| (word.to_owned(), Having::default())).into();
+        for (most, expected) in
+            [(1, &["a", "b", "c"][..]), (3, &["a", "b", "c"]), (4, &["a", "c"]), (6, &["a"])]
+        {
+            let blocks = blocks(&all, 1, most);
+            let firsts: Vec<&str> = blocks.iter().map(|(first, _)| first.as_str()).collect();
+            assert_eq!(firsts, expected, "{most}");
+        }
     }
 }
