@@ -351,6 +351,9 @@ mod tests {
         );
         cache.put("e", "e", 10_000);
         assert_eq!(cache.get(&"e"), None, "over the budget alone");
+        let mut full = Budgeted::new(ENTRY_BYTES + 100);
+        full.put("a", "a", 100);
+        assert_eq!(full.get(&"a"), Some("a"));
         assert_eq!(cache.used, 3 * (ENTRY_BYTES + 100));
         cache.put("a", "A", 100);
         assert_eq!((cache.get(&"a"), cache.used), (Some("A"), 3 * (ENTRY_BYTES + 100)));
@@ -369,21 +372,58 @@ mod tests {
     }
 
     #[test]
+    fn an_answer_is_remembered_for_its_list_and_filter() {
+        let cache = CatalogCache::new(0);
+        let (id, wanted) = (SegmentId([0; 16]), Wanted::default());
+        cache.remember(id, &wanted, &Selection::Range(0..2));
+        assert_eq!(cache.remembered(id, &wanted).map(|known| known.len()), Some(2));
+        let other = Wanted { group: Some("a".to_owned()), ..Wanted::default() };
+        assert!(cache.remembered(id, &other).is_none());
+        assert!(cache.remembered(SegmentId([1; 16]), &wanted).is_none());
+    }
+
+    #[test]
+    fn bodies_and_units_may_take_their_share() {
+        let cache = CatalogCache::new(800);
+        assert_eq!((cache.bodies.borrow().budget, cache.units.borrow().budget), (100, 200));
+    }
+
+    #[test]
     fn a_segment_counts_what_it_holds() {
-        let blocks = vec![vec![1; 1000], vec![2; 10]];
+        for after in [0, 50] {
+            let blocks = vec![vec![1; 1000], vec![2; 10], Vec::new()];
+            let written = SectionWriter { blocks, rest: Vec::new() }.finish();
+            let (head, copied) = (written.head, written.bytes.len());
+            let place = SectionRef { segment: SegmentId([0; 16]), base: 0, head, crc: written.crc };
+            let blob: Rc<dyn Blob> = Rc::new([written.bytes, vec![0; after]].concat());
+            let size = blob.size();
+            let blob = RefCell::new(Some(blob));
+            let segment = Segment::Sections { blob, open: RefCell::default() };
+            assert_eq!(segment.bytes(), size);
+            let section = segment.section(place).unwrap();
+            assert_eq!(segment.bytes(), size + head);
+            // The value is let go when all of it has been copied.
+            let whole = if after == 0 { copied } else { size + copied };
+            for (nth, bytes) in [(0, size + head + 1000), (1, size + copied), (2, whole)] {
+                section.block(nth).unwrap();
+                assert_eq!(segment.bytes(), bytes, "{after} {nth}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_segment_with_a_damaged_block_is_damaged() {
+        let blocks = vec![vec![1; 10], vec![2; 10]];
         let written = SectionWriter { blocks, rest: Vec::new() }.finish();
-        let (head, size) = (written.head, written.bytes.len());
+        let (head, mut bytes) = (written.head, written.bytes);
+        *bytes.last_mut().unwrap() ^= 1;
         let place = SectionRef { segment: SegmentId([0; 16]), base: 0, head, crc: written.crc };
-        let blob: Rc<dyn Blob> = Rc::new(written.bytes);
+        let blob: Rc<dyn Blob> = Rc::new(bytes);
         let blob = RefCell::new(Some(blob));
         let segment = Segment::Sections { blob, open: RefCell::default() };
-        assert_eq!(segment.bytes(), size);
         let section = segment.section(place).unwrap();
-        assert_eq!(segment.bytes(), size + head);
-        for (nth, bytes) in [(0, size + head + 1000), (1, size)] {
-            section.block(nth).unwrap();
-            assert_eq!(segment.bytes(), bytes, "{nth}");
-        }
+        assert!(section.block(0).is_ok() && !segment.is_damaged());
+        assert!(section.block(1).is_err() && segment.is_damaged());
     }
 
     #[test]

@@ -149,3 +149,27 @@ pub fn write_current(
     bytes.append(&mut checked);
     bytes
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Current, REF_BYTES, SectionRef, SegmentId, write_current};
+    use crate::catalog::list::ListRef;
+
+    #[test]
+    fn a_record_names_all_packs_and_lists() {
+        let place = SectionRef { segment: SegmentId([0; 16]), base: 0, head: 0, crc: 0 };
+        let list = |rows| ListRef::whole(place.segment, rows, place).write();
+        let lists = [(String::new(), list(1)), ("acme".to_owned(), list(2))];
+        let packs = [1, 0, 2].map(|nth| [nth; REF_BYTES]);
+        let bytes = write_current(&[9; REF_BYTES], &packs, &lists);
+        let current = Current::open(bytes.clone()).unwrap();
+        assert_eq!(current.bytes(), bytes);
+        assert_eq!(current.names().unwrap().segment, SegmentId([9; 16]));
+        let packs = current.packs().map(|place| place.segment);
+        assert_eq!(packs.collect::<Vec<_>>(), [SegmentId([1; 16]), SegmentId([2; 16])]);
+        assert_eq!(current.connectors().unwrap().rows, 1);
+        for (name, rows) in [("acme", Some(2)), ("acm", None), ("acmes", None), ("z", None)] {
+            assert_eq!(current.list(name).map(|list| list.rows), rows, "{name}");
+        }
+    }
+}

@@ -453,7 +453,33 @@ pub fn variables(url: &str) -> impl Iterator<Item = &str> {
 mod tests {
     use serde_json::json;
 
-    use super::{AuthMethod, urls};
+    use super::{AuthMethod, Field, urls, variables};
+
+    #[test]
+    fn a_field_is_shown_unless_it_is_secret() {
+        for (field, is_secret) in
+            [(Field::required("key", "Key"), false), (Field::secret("key", "Key"), true)]
+        {
+            assert_eq!((field.secret, field.required), (is_secret, true));
+        }
+    }
+
+    #[test]
+    fn a_method_has_the_members_of_its_kind() {
+        let method = json!({"id": "key", "type": "api_key", "in": "header", "fields": []});
+        let error = serde_json::from_value::<AuthMethod>(method).unwrap_err();
+        assert!(error.to_string().contains("a member of the method is missing"), "{error}");
+    }
+
+    #[test]
+    fn a_variable_stands_in_braces() {
+        for (url, expected) in [
+            ("https://a.example/x", &[][..]),
+            ("https://{region}.a.example/{x}/{y", &["region", "x"]),
+        ] {
+            assert_eq!(variables(url).collect::<Vec<_>>(), expected, "{url}");
+        }
+    }
 
     #[test]
     fn a_method_names_all_urls_to_which_it_leads() {

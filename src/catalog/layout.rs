@@ -124,7 +124,7 @@ pub fn first_where(len: usize, holds: impl Fn(usize) -> bool) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{Texts, write_texts};
+    use super::{DamagedError, Texts, write_texts};
 
     #[test]
     fn texts_are_found_by_number_and_by_position() {
@@ -139,5 +139,10 @@ mod tests {
         }
         let none = write_texts([""; 0].iter());
         assert!(Texts::open(&none).unwrap().is_empty());
+    }
+
+    #[test]
+    fn damage_says_what_is_wrong() {
+        assert_eq!(DamagedError("it is cut short").to_string(), "it is cut short");
     }
 }

@@ -222,6 +222,37 @@ mod tests {
             let search = Search::new(&Query::parse(text).unwrap(), "alpha\n");
             assert_eq!(search.words[0].everywhere, everywhere, "{text}");
         }
+        // A single word that all rows share ranks them alike.
+        let search = Search::new(&Query::parse("alpha").unwrap(), "alpha\n");
+        for text in ["beta\n", "alphabet\n"] {
+            assert_eq!(search.rank(text.as_bytes()), Some(1), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_word_ranks_by_its_best_place() {
+        let search = Search::new(&Query::parse("alpha").unwrap(), "");
+        for (text, expected) in [
+            ("alpha\n", 0),
+            ("x\nalpha\n", 1),
+            ("alphabet\n", 2),
+            ("x\nalphabet\n", 3),
+            ("an alpha\nalphas\n", 3),
+            ("an alpha\n", 4),
+            ("an xalpha\n", 6),
+            ("x\nxalpha\n", 7),
+            ("beta\n", ABSENT),
+        ] {
+            assert_eq!(search.words[0].rank(text.as_bytes()), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_phrase_ranks_before_its_words_apart() {
+        let search = Search::new(&Query::parse("a b").unwrap(), "");
+        for (text, rank) in [("a b\n", Some(0)), ("b a\n", Some(12)), ("a c\n", None)] {
+            assert_eq!(search.rank(text.as_bytes()), rank, "{text}");
+        }
     }
 
     #[test]

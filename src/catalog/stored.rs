@@ -116,6 +116,15 @@ mod tests {
     use super::SegmentId;
 
     #[test]
+    fn an_id_names_a_segment_and_a_version() {
+        let (id, text) = (SegmentId([0xab; 16]), "ab".repeat(16));
+        assert_eq!(id.key(), format!("segment:{text}"));
+        assert_eq!(id.version_key(), format!("version:{text}"));
+        let error = "ab".parse::<SegmentId>().unwrap_err();
+        assert_eq!(error.to_string(), "a segment id has 32 lower-case hexadecimal digits");
+    }
+
+    #[test]
     fn an_id_has_thirty_two_lower_case_hexadecimal_digits() {
         for (text, is_good) in [
             ("0123456789abcdef0123456789abcdef", true),

@@ -547,7 +547,7 @@ mod tests {
 
     use super::{
         Action, Facts, Form, Kind, ListRef, PartRef, Role, SectionRef, SectionWriter, SegmentId,
-        Sizes, list, number, row, runs, write_texts,
+        Sizes, bytes_of, list, number, row, runs, write_texts,
     };
     use crate::catalog::index::Index;
     use crate::catalog::list::List;
@@ -570,13 +570,13 @@ mod tests {
     }
 
     /// A list in many parts, of which some groups begin with the same title, and the parts' values.
-    fn large() -> (ListRef, Vec<Vec<u8>>) {
+    fn large(block: usize) -> (ListRef, Vec<Vec<u8>>) {
         let titles = (0..5).map(|nth| format!("Add {nth}"));
         let titles = titles.chain(std::iter::repeat_n("Same".to_owned(), 20));
         let titles = titles.chain((0..75).map(|nth| format!("Zip item {nth}")));
         let actions = titles.enumerate().map(|(nth, title)| Action {
             title,
-            key: format!("key{nth}"),
+            key: format!("key{}", 99 - nth),
             method: Method::Get,
             platform: "acme".to_owned(),
             model_name: String::new(),
@@ -588,7 +588,7 @@ mod tests {
             rows: 1000,
             bucket: 300,
             part: 900,
-            block: 16,
+            block,
             ..Sizes::PUBLISHED
         };
         match list(Kind::Action, rows, sizes).form {
@@ -608,7 +608,7 @@ mod tests {
 
     #[test]
     fn a_row_of_a_large_list_is_found_by_its_key() {
-        let (at, segments) = large();
+        let (at, segments) = large(16);
         for nth in 0..100 {
             let key = format!("key{nth}");
             let list = loaded(&at, &segments, at.parts_of_key(&key));
@@ -622,13 +622,24 @@ mod tests {
 
     #[test]
     fn rows_with_a_title_are_found_in_all_groups() {
-        let (at, segments) = large();
+        let (at, segments) = large(16);
         for (title, expected) in [("add 0", 0..1), ("same", 5..25), ("zip item 9", 99..100)] {
             let list = loaded(&at, &segments, at.parts_of_title(title));
             assert_eq!(list.with_title(title).unwrap(), expected, "{title}");
         }
         let list = loaded(&at, &segments, at.parts_of_title("other"));
         assert!(list.with_title("other").unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_list_is_one_part_up_to_its_limit() {
+        let one = || row(&"x", Facts { text: "x\n".to_owned(), ..Facts::none() });
+        let bytes = bytes_of(&one());
+        for (whole, is_whole) in [(bytes, true), (bytes - 1, false)] {
+            let sizes = Sizes { whole, ..Sizes::PUBLISHED };
+            let form = list(Kind::Action, vec![one()], sizes).form;
+            assert_eq!(matches!(form, Form::Whole(_)), is_whole, "{whole}");
+        }
     }
 
     #[test]
@@ -646,13 +657,31 @@ mod tests {
 
     #[test]
     fn the_index_finds_what_a_look_at_all_rows_finds() {
-        let (at, segments) = large();
+        let (at, segments) = large(16);
         let list = loaded(&at, &segments, at.parts_of_scan(true));
         assert!(Index::of(&list).is_some());
-        for (text, count) in
-            [("same", 20), ("zip item 7", 27), ("item", 75), ("add 3", 1), ("key42", 1), ("x", 0)]
-        {
+        let row = Search::new(&Query::parse("key9").unwrap(), "").run(&list).unwrap()[0];
+        assert!(list.row(row as usize).unwrap().windows(6).any(|part| part == b"\"key9\""));
+        let (without, segments) = large(0);
+        let parts = without.parts_of_scan(true);
+        assert!(Index::of(&loaded(&without, &segments, parts)).is_none());
+        for (text, count) in [
+            ("same", 20),
+            ("zip item 7", 17),
+            ("item", 75),
+            ("add 3", 1),
+            ("key42", 1),
+            ("key9", 11),
+            ("x", 0),
+        ] {
             let search = Search::new(&Query::parse(text).unwrap(), "");
+            let found = search.run(&list).unwrap();
+            assert_eq!(found, in_order(search.scan(&list).unwrap()), "{text}");
+            assert_eq!(found.len(), count, "{text}");
+        }
+        // A field that all rows share counts for each of them.
+        for (text, count) in [("acme", 100), ("acme item", 75), ("acme x", 0), ("add acme 3", 1)] {
+            let search = Search::new(&Query::parse(text).unwrap(), "acme\n");
             let found = search.run(&list).unwrap();
             assert_eq!(found, in_order(search.scan(&list).unwrap()), "{text}");
             assert_eq!(found.len(), count, "{text}");

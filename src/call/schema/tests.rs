@@ -170,7 +170,7 @@ fn each_keyword_is_checked() {
             "is required",
         ),
         (
-            json!({"anyOf": [{"required": ["x", "y"]}, {"required": ["z"]}, {"required": ["u", "v"]}]}),
+            json!({"anyOf": [{"required": ["x", "y"]}, {"required": ["z"]}, {"required": ["u", "v"]}, {"required": ["w"]}]}),
             json!({"x": 1, "y": 1}),
             json!({}),
             "/z",
@@ -227,6 +227,22 @@ fn values_are_equal_as_the_specification_says() {
             let faults = found(&json!({"const": one}), other);
             assert_eq!(faults.is_empty(), is_equal, "{one} {other}");
         }
+    }
+}
+
+#[test]
+fn what_is_too_deep_or_comes_too_late_is_not_checked() {
+    for (levels, is_checked) in [(100, true), (101, false)] {
+        let wrap = |schema, _| json!({"allOf": [schema]});
+        let schema = (0..levels).fold(json!({"type": "string"}), wrap);
+        assert_eq!(!found(&schema, &json!(1)).is_empty(), is_checked, "{levels}");
+    }
+    // The list itself is a step, and each of its items.
+    for (steps, is_checked) in [(100_000, true), (100_001, false)] {
+        let mut items = vec![Value::Null; steps - 2];
+        items.push(json!(1));
+        let faults = found(&json!({"items": {"type": "null"}}), &json!(items));
+        assert_eq!(!faults.is_empty(), is_checked, "{steps}");
     }
 }
 

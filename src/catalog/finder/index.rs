@@ -362,7 +362,7 @@ impl<'a> Platforms<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Words, varint, write_varint};
+    use super::{Platforms, Words, varint, write_varint};
     use crate::catalog::layout::write_texts;
     use crate::catalog::section::{Section, SectionWriter};
 
@@ -377,6 +377,18 @@ mod tests {
             assert_eq!(varint(&mut cut), None, "{number}");
         }
         assert_eq!(varint(&mut &[0x80; 5][..]), None);
+    }
+
+    #[test]
+    fn platforms_are_read_as_they_were_written() {
+        let entries = [[0, 0, 0, 0, 2, 1, 0, 0], [4, 1, 0, 0, 1, 0, 0, 0]].concat();
+        let blocks = vec![write_texts(["a", "b"].iter()), entries];
+        let section = SectionWriter { blocks, rest: vec![9] }.opened();
+        let platforms = Platforms::open(&section, 300).unwrap();
+        assert_eq!((platforms.len(), platforms.unknown()), (2, 9));
+        let all = platforms.all().into_iter();
+        let all = all.map(|one| (one.first, one.end, one.name_words, one.is_known));
+        assert_eq!(all.collect::<Vec<_>>(), [(0, 260, 2, true), (260, 300, 1, false)]);
     }
 
     /// A part with these words in blocks.

@@ -222,7 +222,19 @@ pub fn others(stemmed: &str, is_verb: bool) -> Vec<(String, u8)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{AS_ALIKE, AS_PRODUCT, AS_SAID, others};
+    use super::{AS_ALIKE, AS_PRODUCT, AS_SAID, is_common, is_special, others};
+
+    #[test]
+    fn some_words_say_little_and_some_are_rarely_meant() {
+        for (word, stemmed, expected) in [
+            ("create", "creat", (true, false)),
+            ("bulk", "bulk", (false, true)),
+            ("templates", "templat", (false, true)),
+            ("issue", "issu", (false, false)),
+        ] {
+            assert_eq!((is_common(word), is_special(stemmed)), expected, "{word}");
+        }
+    }
 
     #[test]
     fn other_words_stand_for_a_word_each_once() {

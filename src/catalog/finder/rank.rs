@@ -548,7 +548,11 @@ mod tests {
             let places = (0..kept).map(|row| Place::new(0, row)).collect();
             let selection = Selection::Ranked(Rc::new(Ranking::of(len, places)));
             assert_eq!(selection.reaches(end), expected, "{len} {kept} {end}");
+            assert_eq!(selection.bytes(), kept as usize * size_of::<Place>());
         }
+        assert!(Selection::Range(2..2).is_empty() && !Selection::Range(2..3).is_empty());
+        let rows = |nth| Selection::Rows(vec![0; nth].into());
+        assert_eq!([Selection::Range(0..3), rows(0), rows(3)].map(|one| one.bytes()), [0, 0, 12]);
         assert!(Selection::Range(0..3).reaches(9) && Selection::Rows(Rc::new([1])).reaches(9));
     }
 
@@ -641,15 +645,16 @@ mod tests {
 
     #[test]
     fn a_platform_adds_that_it_is_known_and_how_much_of_its_name_was_asked_for() {
-        for (is_known, named, expected) in [
-            (false, 0, 0),
-            (false, 1, WHOLE_NAME / 4),
-            (false, 2, WHOLE_NAME),
-            (true, 0, KNOWN),
-            (true, 1, KNOWN + WHOLE_NAME / 4),
-            (true, 2, KNOWN + WHOLE_NAME + WHOLE_KNOWN_NAME),
+        for (is_known, named, name_words, expected) in [
+            (false, 0, 2, 0),
+            (false, 1, 2, WHOLE_NAME / 4),
+            (false, 2, 2, WHOLE_NAME),
+            (true, 0, 0, KNOWN),
+            (true, 0, 2, KNOWN),
+            (true, 1, 2, KNOWN + WHOLE_NAME / 4),
+            (true, 2, 2, KNOWN + WHOLE_NAME + WHOLE_KNOWN_NAME),
         ] {
-            let platform = Platform { first: 0, end: 1, name_words: 2, is_known };
+            let platform = Platform { first: 0, end: 1, name_words, is_known };
             assert_eq!(of_platform(&platform, named), expected, "{is_known} {named}");
         }
     }

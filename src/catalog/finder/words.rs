@@ -129,6 +129,7 @@ mod tests {
             ("analysis", "analysis"),
             ("news", "news"),
             ("going", "going"),
+            ("paying", "pai"),
             ("string", "string"),
             ("seeing", "seeing"),
             ("agreed", "agreed"),

@@ -447,7 +447,7 @@ mod tests {
     };
     use crate::catalog::action::stored::Facts;
     use crate::catalog::action::unit::Units;
-    use crate::catalog::detail::ConnectorDetail;
+    use crate::catalog::detail::{ConnectorDetail, Request};
     use crate::catalog::model::{Action, Connector, Status};
     use crate::catalog::write::Platform;
     use crate::logos;
@@ -488,17 +488,27 @@ mod tests {
     fn well_known_platforms_come_first_and_former_names_count() {
         let acme = platform("acme", "https://a.example/logo.svg", "old-hub");
         let zeta = platform("zeta", &format!("{}zeta.svg", logos::FOLDER), "z");
-        let found = [&acme, &zeta].map(|one| find(one, &one.actions.iter().collect::<Vec<_>>()));
-        let both = [(&acme, &found[0]), (&zeta, &found[1])];
-        let written = write(&both, 100, 100);
+        let mut beta = platform("beta", "", "b");
+        beta.detail.verify = Some(Request { method: Method::Get, path: "/me".to_owned() });
+        let all = [&acme, &zeta, &beta];
+        let found = all.map(|one| find(one, &one.actions.iter().collect::<Vec<_>>()));
+        let all: Vec<_> = all.into_iter().zip(&found).collect();
+        let written = write(&all, 100, 100);
         let names = written.platforms.iter().map(|one| one.connector.platform.as_str());
-        assert_eq!(names.collect::<Vec<_>>(), ["zeta", "acme"]);
+        assert_eq!(names.collect::<Vec<_>>(), ["beta", "zeta", "acme"]);
         assert_eq!(found[0].own["acm"].places(), Mark::NAMED);
         // Whoever asks for a platform's name asks for all of its actions.
-        let all = all_words(&ordered(&both));
+        let all = all_words(&ordered(&all));
         for (word, named) in [("acm", 2), ("hub", 2), ("other", 0), ("two", 0)] {
             assert_eq!(all[word].named, named, "{word}");
         }
+    }
+
+    #[test]
+    fn words_of_the_platform_name_say_nothing_in_a_title() {
+        let acme = platform("acme", "", "old-hub");
+        let found = find(&acme, &[&action(Method::Get, "List acme old hub things")]);
+        assert_eq!(found.traits[0][2], 3, "old, hub and thing");
     }
 
     #[test]
@@ -525,7 +535,9 @@ mod tests {
             (Method::Post, "Widgets", deed::MAKES),
             (Method::Post, "Lists issues", deed::READS),
             (Method::Post, "Archive a thread", deed::CHANGES | deed::REMOVES),
+            (Method::Post, "Start a job", deed::MAKES | deed::CHANGES),
             (Method::Put, "Archive a thread", deed::CHANGES),
+            (Method::Put, "Start a job", deed::CHANGES),
             (Method::Patch, "Widgets", deed::CHANGES),
             (Method::Delete, "Archive a thread", deed::REMOVES),
         ] {
@@ -543,19 +555,22 @@ mod tests {
     }
 
     #[test]
-    fn deprecated_actions_are_remote() {
-        for (deprecated, description, expected) in [
-            (false, "Gets it.", 3),
-            (true, "Gets it.", 17),
-            (false, "Deprecated: gets it.", 17),
-            (true, "It is deprecated.", 17),
+    fn deep_deprecated_and_special_actions_are_remote() {
+        for (deprecated, description, path, title, expected) in [
+            (false, "Gets it.", "", "Get it", 3),
+            (true, "Gets it.", "", "Get it", 17),
+            (false, "Deprecated: gets it.", "", "Get it", 17),
+            (true, "It is deprecated.", "", "Get it", 17),
+            (false, "", "/repos/issues/", "Get it", 11),
+            (false, "", "/repos/{repo}/issues", "Get it", 19),
+            (false, "", "", "Bulk delete", 25),
         ] {
-            let description = description.to_owned();
-            let facts = Facts { deprecated, description, ..Facts::default() };
-            let (action, mut stems) = (action(Method::Get, "Get it"), Stems::new());
+            let (path, description) = (path.to_owned(), description.to_owned());
+            let facts = Facts { deprecated, description, path, ..Facts::default() };
+            let (action, mut stems) = (action(Method::Get, title), Stems::new());
             let fields = Fields::of(&action, &facts, &mut stems);
             let [_, remoteness, _] = fields.traits(&action, &facts, &BTreeSet::new(), &stems);
-            assert_eq!(remoteness, expected, "{deprecated} {}", facts.description);
+            assert_eq!(remoteness, expected, "{title} {facts:?}");
         }
     }
 
