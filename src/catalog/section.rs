@@ -265,7 +265,7 @@ impl SectionWriter {
 
     /// The finished section, opened.
     #[cfg(test)]
-    pub fn opened(self) -> Section {
+    pub(super) fn opened(self) -> Section {
         let Written { bytes, head, crc } = self.finish();
         let segment = SegmentId::of(&bytes);
         let blob: Rc<dyn Blob> = Rc::new(bytes);

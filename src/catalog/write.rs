@@ -576,7 +576,7 @@ mod tests {
         let titles = titles.chain((0..75).map(|nth| format!("Zip item {nth}")));
         let actions = titles.enumerate().map(|(nth, title)| Action {
             title,
-            key: format!("key{}", 99 - nth),
+            key: format!("key{}", 99_usize.saturating_sub(nth)),
             method: Method::Get,
             platform: "acme".to_owned(),
             model_name: String::new(),

@@ -511,9 +511,9 @@ mod tests {
     /// Platforms with two rows each, without traits.
     fn section(platforms: usize) -> Section {
         let names = write_texts(vec!["name"; platforms].iter());
-        let entry = |nth: usize| [number(nth * 2), [1, 0, 0, 0]].concat();
+        let entry = |nth: usize| [number(nth.saturating_mul(2)), [1, 0, 0, 0]].concat();
         let entries = (0..platforms).flat_map(entry).collect();
-        let traits = vec![0; platforms * 2 * TRAITS];
+        let traits = vec![0; platforms.saturating_mul(2).saturating_mul(TRAITS)];
         let blocks = vec![names, entries, Vec::new(), traits];
         SectionWriter { blocks, rest: vec![9] }.opened()
     }

@@ -566,7 +566,7 @@ mod tests {
             (false, "", "", "Bulk delete", 25),
         ] {
             let (path, description) = (path.to_owned(), description.to_owned());
-            let facts = Facts { deprecated, description, path, ..Facts::default() };
+            let facts = Facts { path, description, deprecated, ..Facts::default() };
             let (action, mut stems) = (action(Method::Get, title), Stems::new());
             let fields = Fields::of(&action, &facts, &mut stems);
             let [_, remoteness, _] = fields.traits(&action, &facts, &BTreeSet::new(), &stems);
