@@ -378,7 +378,62 @@ fn parse(bytes: &[u8]) -> Result<Value, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{parse, pointer};
+    use super::{BodyReader, Field, FieldCheck, MAX_FAULTS, MAX_MEMBERS, parse, pointer};
+
+    const KNOWN: [Field; 3] = [
+        Field { name: "a", check: FieldCheck::TextOrNull(|_| None), required: false },
+        Field { name: "b", check: FieldCheck::TextOrNull(|_| None), required: false },
+        Field {
+            name: "texts",
+            check: FieldCheck::Own(|reader, field, value| {
+                reader.check_texts(field, value, |_, _| None);
+            }),
+            required: false,
+        },
+    ];
+
+    fn read(text: &str) -> BodyReader {
+        BodyReader::of(parse(text.as_bytes()).unwrap(), &KNOWN).unwrap()
+    }
+
+    #[test]
+    fn a_null_is_told_from_a_text_and_from_nothing() {
+        let reader = read(r#"{"a":null}"#);
+        assert!(reader.is_null("a") && !reader.is_null("b"));
+        assert!(!read(r#"{"a":"x"}"#).is_null("a"));
+        let reader = read(r#"{"a":"x","b":null}"#);
+        assert!(!reader.is_null("a") && reader.is_null("b"));
+    }
+
+    #[test]
+    fn an_object_of_texts_has_few_and_distinct_members() {
+        let members = |count: usize| {
+            let members: Vec<String> = (0..count).map(|nth| format!("\"m{nth}\":\"x\"")).collect();
+            format!("{{\"texts\":{{{}}}}}", members.join(","))
+        };
+        assert_eq!(read(&members(MAX_MEMBERS)).finish(), Ok(()));
+        let problem = read(&members(MAX_MEMBERS + 1)).finish().unwrap_err();
+        assert!(problem.errors[0].detail.contains("has 51 members"));
+        for (text, said) in [
+            (r#"{"texts":{"m":"x","m":"y"}}"#, "`texts/m` is given more than once"),
+            (r#"{"texts":{"m":1}}"#, "`texts/m` must be a string"),
+            (r#"{"texts":[]}"#, "`texts` must be an object whose values are strings"),
+        ] {
+            let problem = read(text).finish().unwrap_err();
+            assert_eq!((problem.errors.len(), problem.errors[0].detail.as_str()), (1, said));
+        }
+    }
+
+    #[test]
+    fn a_refusal_lists_only_so_many_faults() {
+        for (noted, listed) in [(0, 1), (MAX_FAULTS - 1, MAX_FAULTS), (MAX_FAULTS, MAX_FAULTS)] {
+            let mut reader = read("{}");
+            for _ in 0..noted {
+                reader.invalid(&["a"], "is wrong");
+            }
+            assert_eq!(reader.refuse(&["b"], "is wrong", None).errors.len(), listed);
+        }
+    }
 
     #[test]
     fn what_is_no_json_is_told_in_words() {

@@ -233,6 +233,7 @@ mod tests {
             "http://localhost:5173",
             "http://127.0.0.1:443",
             "https://app.example:80",
+            "https://app.example:65535",
         ] {
             assert_eq!(origin(text), None, "{text}");
         }

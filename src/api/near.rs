@@ -72,3 +72,39 @@ fn malformed() -> Problem {
     let place = Place::Parameter(BOOKMARK.into());
     Problem::of_fault(Fault { code: Code::InvalidParameter, place, detail, suggestion: None })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{ANY, BOOKMARK, MAX, PRIMARY, session};
+    use crate::api::endpoint::Keyed;
+    use crate::api::message::Request;
+
+    #[test]
+    fn a_bookmark_counts_in_its_own_database_only() {
+        let longest = "a".repeat(MAX);
+        let too_long = "a".repeat(MAX + 1);
+        for (sent, shard, since) in [
+            ("abc-1", 0, Some("abc-1")),
+            ("abc-1", 1, Some(PRIMARY)),
+            ("01.abc-1", 1, Some("abc-1")),
+            ("01.abc-1", 2, Some(PRIMARY)),
+            ("01.abc-1", 0, Some(PRIMARY)),
+            (ANY, 0, Some(ANY)),
+            (ANY, 1, Some(ANY)),
+            (PRIMARY, 1, Some(PRIMARY)),
+            (longest.as_str(), 0, Some(longest.as_str())),
+            (too_long.as_str(), 0, None),
+            ("", 0, None),
+            ("01.", 1, None),
+            ("!!.abc", 1, None),
+            ("001.abc", 1, None),
+            ("a b", 0, None),
+        ] {
+            let headers = vec![(BOOKMARK.to_owned(), sent.to_owned())];
+            let request = Request { headers, ..Request::default() };
+            let found = session(&request, Keyed::ListConnections, shard);
+            let found = found.ok().map(|session| session.unwrap().since);
+            assert_eq!(found.as_deref(), since, "{sent} {shard}");
+        }
+    }
+}

@@ -66,6 +66,8 @@ mod tests {
             ("text/html;q=0", false),
             ("text/html;q=2", false),
             ("text/html;q=1.001", false),
+            ("text/html;q=0.1234", false),
+            ("text/html, application/json", true),
             ("text/html;q=1.000", true),
             ("text/html;q=0.01", true),
             ("text/html;q=0.8, application/json;q=0.85", false),

@@ -62,3 +62,21 @@ impl Paging {
         [b"{\"rows\":[", rows, end.as_bytes()].concat()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Paging;
+
+    #[test]
+    fn a_total_is_a_minimum_once_counting_stopped() {
+        let paging = Paging { limit: 20, page: 1 };
+        for (total, end) in [
+            (99, "\"total\":99,\"pages\":5,\"page\":1}"),
+            (100, "\"total\":100,\"pages\":5,\"page\":1}"),
+            (101, "\"total\":100,\"totalIsMinimum\":true,\"pages\":5,\"page\":1}"),
+        ] {
+            let text = String::from_utf8(paging.envelope_up_to(100, b"", total)).unwrap();
+            assert_eq!(text, format!("{{\"rows\":[],{end}"));
+        }
+    }
+}

@@ -76,3 +76,17 @@ impl Room {
         )
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Room;
+
+    #[test]
+    fn an_unknown_size_does_not_replace_a_known_one() {
+        let room = Room::new(100);
+        for (bytes, is_full) in [(0, false), (94, false), (95, true), (0, true), (94, false)] {
+            room.remember(1, bytes);
+            assert_eq!(room.full(1).is_some(), is_full, "{bytes}");
+        }
+    }
+}

@@ -423,3 +423,51 @@ fn not_exchanged(name: &str, error: &TokenError) -> Failed {
         ),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{not_agreed, not_exchanged, said};
+    use crate::oauth::TokenError;
+    use crate::oauth::TokenErrorKind::{
+        self, ClientRejected, Denied, GrantRejected, Passing, RequestRejected, Unreadable,
+    };
+
+    fn error(kind: TokenErrorKind, code: Option<&str>, description: Option<&str>) -> TokenError {
+        TokenError {
+            kind,
+            code: code.map(str::to_owned),
+            description: description.map(str::to_owned),
+            http_status: None,
+            retry_after_ms: None,
+        }
+    }
+
+    #[test]
+    fn users_are_told_what_the_platform_said() {
+        for (code, description, expected) in [
+            (None, None, ""),
+            (Some("e"), None, " (e)"),
+            (None, Some("No"), ": No"),
+            (Some("e"), Some("No"), " (e): No"),
+        ] {
+            assert_eq!(said(&error(Denied, code, description)), expected);
+        }
+        for (kind, agreed, exchanged) in [
+            (Denied, "access was not granted", "does not accept its own code"),
+            (GrantRejected, "access was not granted", "does not accept its own code"),
+            (
+                ClientRejected,
+                "does not accept the app (e): No.",
+                "does not accept the app (e): No.",
+            ),
+            (Passing, "has a problem (e): No.", "can't be reached, or has a problem (e): No."),
+            (RequestRejected, "what the app asks for (e)", "what the app asks for (e)"),
+            (Unreadable, "what the app asks for (e)", "an answer that can't be read (e)"),
+        ] {
+            let error = error(kind, Some("e"), Some("No"));
+            let (first, second) = (not_agreed("Acme", &error), not_exchanged("Acme", &error));
+            assert!(first.detail.contains(agreed), "{}", first.detail);
+            assert!(second.detail.contains(exchanged), "{}", second.detail);
+        }
+    }
+}

@@ -122,3 +122,30 @@ fn refused(name: &str, error: &TokenError) -> Problem {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::refused;
+    use crate::api::problem::Code;
+    use crate::oauth::{TokenError, TokenErrorKind};
+
+    #[test]
+    fn an_app_that_gets_no_token_learns_whether_to_try_again() {
+        for (kind, code) in [
+            (TokenErrorKind::Passing, Code::PlatformUnreachable),
+            (TokenErrorKind::Unreadable, Code::PlatformUnreachable),
+            (TokenErrorKind::ClientRejected, Code::CredentialsRejected),
+            (TokenErrorKind::GrantRejected, Code::CredentialsRejected),
+        ] {
+            let (code_said, description) = (Some("e".to_owned()), None);
+            let error = TokenError {
+                kind,
+                code: code_said,
+                description,
+                http_status: None,
+                retry_after_ms: None,
+            };
+            assert_eq!(refused("Acme", &error).code, code);
+        }
+    }
+}

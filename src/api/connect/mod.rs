@@ -106,3 +106,56 @@ fn is_own_page(request: &Request) -> bool {
     site.is_none_or(|site| site == "same-origin")
         && origin.is_some_and(|origin| origin == request.origin)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{browser, is_own_page, opening};
+    use crate::api::message::Request;
+    use crate::credentials::OpenError;
+
+    fn with(headers: &[(&str, &str)]) -> Request {
+        let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        let headers = headers.iter().map(own).collect();
+        Request { origin: "https://vault.example".into(), headers, ..Request::default() }
+    }
+
+    #[test]
+    fn only_a_cookie_of_this_service_identifies_a_browser() {
+        let good = format!("{}-_z", "A".repeat(40));
+        for (value, is_ours) in [
+            (good.clone(), true),
+            ("A".repeat(42), false),
+            ("A".repeat(44), false),
+            (format!("{}.", "A".repeat(42)), false),
+            (format!("{}\"", "A".repeat(42)), false),
+            (String::new(), false),
+        ] {
+            let request = with(&[("cookie", &format!("a=b; __Host-connect={value}; c=d"))]);
+            assert_eq!(browser(&request), is_ours.then_some(value.as_str()), "{value}");
+        }
+        let other = with(&[("cookie", &format!("connect={good}; __Host-connected={good}"))]);
+        assert_eq!((browser(&other), browser(&with(&[]))), (None, None));
+    }
+
+    #[test]
+    fn a_page_of_this_service_says_so() {
+        let own = ("origin", "https://vault.example");
+        for (headers, is_own) in [
+            (&[own][..], true),
+            (&[own, ("sec-fetch-site", "same-origin")], true),
+            (&[own, ("sec-fetch-site", "cross-site")], false),
+            (&[("origin", "https://evil.example"), ("sec-fetch-site", "same-origin")], false),
+            (&[("sec-fetch-site", "same-origin")], false),
+            (&[], false),
+        ] {
+            assert_eq!(is_own_page(&with(headers)), is_own, "{headers:?}");
+        }
+    }
+
+    #[test]
+    fn what_no_key_opens_is_explained_in_the_log_only() {
+        let problem = opening::<()>(Err(OpenError::UnknownKey("k1".into()))).unwrap_err();
+        assert!(problem.detail.contains("cannot open stored credentials"), "{}", problem.detail);
+        assert!(problem.cause.unwrap().contains("`k1`"));
+    }
+}

@@ -59,3 +59,58 @@ pub fn window(config: &Config, request: &Request, random: &impl Random) -> Respo
     response.add("cache-control", "private, no-cache");
     response
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{app, window};
+    use crate::api::config::{AllowedOrigins, Config};
+    use crate::api::message::Request;
+    use crate::ports::Random;
+
+    struct Zeros;
+
+    impl Random for Zeros {
+        fn fill(&self, bytes: &mut [u8]) {
+            bytes.fill(0);
+        }
+    }
+
+    #[test]
+    fn the_window_shows_the_app() {
+        let config = Config { app_name: Some("Acme".into()), ..Config::default() };
+        let response = app(&config);
+        assert_eq!(
+            (response.status, response.header("cache-control")),
+            (200, Some("public, max-age=60"))
+        );
+        let shown = String::from_utf8(response.body).unwrap();
+        assert_eq!(shown, r#"{"name":"Acme","logoUrl":null,"color":null}"#);
+    }
+
+    #[test]
+    fn only_origins_that_can_stand_in_a_policy_may_frame_the_window() {
+        let origins = [
+            "https://a.example",
+            "https://b.example;script-src",
+            "https://c.example d",
+            "https://e.example,f",
+            "'none'",
+            "https://b\u{fc}cher.example",
+            "https://g.example",
+        ];
+        let these = AllowedOrigins::These(origins.map(str::to_owned).into());
+        for (allowed_origins, ancestors) in [
+            (these, "frame-ancestors 'self' https://a.example https://g.example"),
+            (AllowedOrigins::These(Vec::new()), "frame-ancestors 'self'"),
+            (AllowedOrigins::Any, "frame-ancestors *"),
+        ] {
+            let config = Config { allowed_origins, ..Config::default() };
+            let response = window(&config, &Request::default(), &Zeros);
+            let policy = response.header("content-security-policy").unwrap();
+            assert_eq!(policy.rsplit("; ").next(), Some(ancestors));
+            assert!(response.is_file);
+            let cookie = response.header("set-cookie").unwrap();
+            assert!(cookie.starts_with("__Host-connect=AAAA"), "{cookie}");
+        }
+    }
+}

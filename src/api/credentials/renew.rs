@@ -331,3 +331,23 @@ fn not_renewed(code: Option<&str>, next: Option<u64>, now: u64) -> Problem {
     let problem = Problem::new(Code::Unavailable, whose);
     Problem { retry_after: Some(u32::try_from(wait.max(1)).unwrap_or(60)), ..problem }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::not_renewed;
+
+    #[test]
+    fn a_refusal_says_who_must_act_and_when_to_ask_again() {
+        for (code, next, said, wait) in [
+            (Some("client_rejected"), None, "PUT /v1/oauth-clients/{platform}", 60),
+            (Some("request_rejected"), Some(1_000), "Check the OAuth client", 1),
+            (Some("platform_unavailable"), Some(2_500), "the service tries again", 2),
+            (None, Some(0), "the service tries again", 1),
+            (None, Some(9_000_000), "the service tries again", 3600),
+        ] {
+            let problem = not_renewed(code, next, 1_000);
+            assert!(problem.detail.contains(said), "{}", problem.detail);
+            assert_eq!(problem.retry_after, Some(wait), "{next:?}");
+        }
+    }
+}

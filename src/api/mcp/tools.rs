@@ -242,3 +242,96 @@ impl Tool {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{Kind, TOOLS};
+
+    #[test]
+    fn each_tool_sends_its_request() {
+        for (name, arguments, method, path, query, body) in [
+            (
+                "search_actions",
+                json!({"query": "a b", "platform": "acme", "limit": 5.0}),
+                "GET",
+                "/v1/available-actions",
+                "q=a%20b&platform=acme&limit=5",
+                None,
+            ),
+            (
+                "search_actions",
+                json!({"query": "x"}),
+                "GET",
+                "/v1/available-actions",
+                "q=x&limit=10",
+                None,
+            ),
+            (
+                "describe_action",
+                json!({"platform": "a/b", "key": "k?"}),
+                "GET",
+                "/v1/available-actions/a%2Fb/k%3F",
+                "",
+                None,
+            ),
+            (
+                "list_connections",
+                json!({"identity": "ann", "limit": 7}),
+                "GET",
+                "/v1/vault/connections",
+                "identity=ann&limit=7",
+                None,
+            ),
+            (
+                "run_action",
+                json!({"connection": "../x", "key": "k"}),
+                "POST",
+                "/v1/vault/connections/..%2Fx/actions/k",
+                "",
+                Some("{}"),
+            ),
+            (
+                "start_connect",
+                json!({"platform": "acme"}),
+                "POST",
+                "/v1/vault/connect",
+                "",
+                Some(r#"{"platform":"acme"}"#),
+            ),
+        ] {
+            let tool = TOOLS.iter().find(|tool| tool.name == name).unwrap();
+            let given = arguments.as_object().unwrap();
+            let sent = tool.sent(given);
+            assert_eq!((sent.0, sent.1.as_str(), sent.2.as_str()), (method, path, query));
+            assert_eq!(sent.3.as_deref(), body.map(str::as_bytes), "{name}");
+        }
+    }
+
+    #[test]
+    fn arguments_are_what_their_schema_says() {
+        let schema = Kind::UpTo(50).schema("x");
+        assert_eq!(
+            schema,
+            json!({"type": "integer", "minimum": 1, "maximum": 50, "description": "x"})
+        );
+        assert_eq!(Kind::Text.schema("x"), json!({"type": "string", "description": "x"}));
+        assert_eq!(Kind::Object.schema("x"), json!({"type": "object", "description": "x"}));
+        for (kind, value, is_valid) in [
+            (Kind::UpTo(50), json!(1), true),
+            (Kind::UpTo(50), json!(50.0), true),
+            (Kind::UpTo(50), json!(0), false),
+            (Kind::UpTo(50), json!(51), false),
+            (Kind::UpTo(50), json!(1.5), false),
+            (Kind::UpTo(50), json!("1"), false),
+            (Kind::Text, json!("x"), true),
+            (Kind::Text, json!(""), false),
+            (Kind::Text, json!(1), false),
+            (Kind::Object, json!({}), true),
+            (Kind::Object, json!([]), false),
+        ] {
+            assert_eq!(kind.objection(&value).is_none(), is_valid, "{value}");
+        }
+    }
+}

@@ -114,3 +114,23 @@ fn tag_faults(filter: &ConnectionFilter, tags: u64, columns: u64) -> Vec<Fault> 
     );
     faults
 }
+
+#[cfg(test)]
+mod tests {
+    use super::tag_faults;
+    use crate::vault::filter::{ConnectionFilter, Tags};
+
+    #[test]
+    fn one_tag_is_told_from_several() {
+        let names = |count| ["a", "b"].into_iter().take(count).map(str::to_owned).collect();
+        for (tags, said) in [
+            (Tags::Any(names(1)), "`tags` has 7 connections"),
+            (Tags::All(names(1)), "`tags` has 7 connections"),
+            (Tags::Any(names(2)), "`tags` have 7 connections together"),
+            (Tags::All(names(2)), "`tags` have 7 connections each, or more"),
+        ] {
+            let filter = ConnectionFilter { tags: Some(tags), ..ConnectionFilter::default() };
+            assert_eq!(tag_faults(&filter, 7, 0)[0].detail, said);
+        }
+    }
+}

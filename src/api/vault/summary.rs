@@ -88,3 +88,35 @@ fn render(counters: &[Counter], platforms: &[Counter]) -> Vec<u8> {
         other_platforms: total.saturating_sub(named),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Counter, render};
+
+    #[test]
+    fn each_number_is_of_its_own_dimension() {
+        let counter = |active, dimension: &str, value: &str, n| Counter {
+            active,
+            dimension: dimension.to_owned(),
+            value: value.to_owned(),
+            n,
+        };
+        let counters = [
+            counter(1, "all", "", 5),
+            counter(0, "all", "", 2),
+            counter(1, "identityType", "user", 3),
+            counter(0, "identityType", "user", 1),
+            counter(1, "platform", "user", 9),
+        ];
+        let shown = render(&counters, &[counter(1, "platform", "user", 6)]);
+        let shown: serde_json::Value = serde_json::from_slice(&shown).unwrap();
+        assert_eq!(
+            (&shown["total"], &shown["active"]["true"], &shown["active"]["false"]),
+            (&7.into(), &5.into(), &2.into())
+        );
+        assert_eq!(
+            (&shown["identityType"]["user"], &shown["otherPlatforms"]),
+            (&4.into(), &1.into())
+        );
+    }
+}
