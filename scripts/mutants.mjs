@@ -1,7 +1,7 @@
 // `npm run mutants [-- src/access …] [-- --test PATTERN]`: cargo-gamma changes the code of these folders and files in one place
 // after another, and names each change that no native test notices and tools/survivors.txt has no reason for.
 // tools/gamma.toml says which changes and tests these are; with `--test`, only tests whose names contain the pattern run.
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { parseArgs } from "node:util";
 import { root, toolPath } from "./lib/paths.mjs";
@@ -11,6 +11,7 @@ import { print, task } from "./lib/status.mjs";
 import { cargoTool } from "./setup/cargo-tools.mjs";
 
 const FOLDER = join(root, "target", "mutants");
+const REPORT = join(FOLDER, "gamma-report.json");
 const REASONS = join(root, "tools", "survivors.txt");
 /** What holds, seals and renews, and the API around it. */
 const GUARDED = [
@@ -20,7 +21,7 @@ const GUARDED = [
 
 /** Says how many changes were noticed, and which of the others nobody has given a reason for. */
 function report() {
-  const { files } = JSON.parse(readFileSync(join(FOLDER, "gamma-report.json"), "utf8"));
+  const { files } = JSON.parse(readFileSync(REPORT, "utf8"));
   const changes = Object.entries(files).flatMap(([file, { mutants }]) =>
     mutants.map(({ status, statusReason, description, mutatorName, location: { start } }) => ({
       ...{ status, statusReason, line: start.line },
@@ -55,9 +56,15 @@ await main(async () => {
   await run("cargo", ["fetch", "--locked"]);
   const files = places.flatMap((place) => ["--file", place.endsWith(".rs") ? place : `${place}/**/*.rs`]);
   const config = ["--config", join(root, "tools", "gamma.toml"), "--artifact-dir", FOLDER];
-  const args = ["gamma", "run", ...config, "--jobs", values.jobs, "--progress", "never", ...files];
+  const args = ["gamma", "run", ...config, "--jobs", values.jobs, "--progress", "never", "--no-relaunch", ...files];
+  rmSync(REPORT, { force: true });
+  let failure;
   await task(`mutants of ${places.join(", ")}`, (detail) =>
-    run("cargo", [...args, "--", ...values.test], { detail, env }),
+    run("cargo", [...args, "--", ...values.test], { detail, env }).catch((error) => {
+      failure = error;
+    }),
   );
+  // It also fails when it is done and a change was not noticed.
+  if (failure && !existsSync(REPORT)) throw failure;
   report();
 });
