@@ -402,6 +402,10 @@ fn rejected_credentials_are_renewed_once() {
     // The next call uses the new one at once.
     assert_eq!(call(&api, "GET", &format!("{path}/proxy/x"), "").status, 200);
     assert_eq!(urls(&api), [call_url]);
+    // One that still works is not renewed, however old it is.
+    api.world.wait(60_000);
+    assert_eq!(call(&api, "GET", &format!("{path}/proxy/x"), "").status, 200);
+    assert_eq!(urls(&api), [call_url]);
     // A platform that rejects the new token too is believed, and its word passed on; so is a token that is seconds old.
     takes(&api, "nothing", new());
     api.world.wait(60_000);

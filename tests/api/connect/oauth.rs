@@ -126,6 +126,16 @@ fn a_state_works_once_in_its_own_browser_and_in_time() {
     assert_eq!(other.back(&api, &format!("code=c&state={state}")).status, 403);
     assert_eq!(attempt(&api, &id)["status"], "pending");
 
+    // Nor does one without a cookie where no browser was remembered.
+    let cookies = |sql: &str| api.world.database.execute(sql, []).unwrap();
+    cookies("CREATE TEMP TABLE kept AS SELECT id, browser_hash FROM connect_attempts");
+    cookies("UPDATE connect_attempts SET browser_hash = NULL");
+    let none = Browser::default().back(&api, &format!("code=c&state={state}"));
+    assert_eq!((none.status, attempt(&api, &id)["status"].clone()), (403, json!("pending")));
+    cookies(
+        "UPDATE connect_attempts SET browser_hash = (SELECT k.browser_hash FROM kept k WHERE k.id = connect_attempts.id)",
+    );
+
     // Guessed, cut, doubled.
     for query in
         ["code=c&state=guessed".to_owned(), format!("code=c&state={}", state.get(1..).unwrap())]
@@ -268,6 +278,12 @@ fn a_code_goes_to_the_client_that_began() {
     let other = json!({"clientId": "another id", "clientSecret": "another secret"});
     assert_eq!(send(&api, "PUT", "/v1/oauth-clients/acme", &other).status, 200);
     script(&api, &[]);
+    browser.back(&api, &format!("code=c&state={state}"));
+    assert_eq!(attempt(&api, &id)["error"]["code"], "changed");
+
+    let (id, browser, state) = followed(&api, &of_ann("acme"));
+    let sql = "UPDATE oauth_clients SET auth_method = 'another'";
+    api.world.database.execute(sql, []).unwrap();
     browser.back(&api, &format!("code=c&state={state}"));
     assert_eq!(attempt(&api, &id)["error"]["code"], "changed");
 }
@@ -544,6 +560,10 @@ fn open_attempts_are_limited() {
     let response = connect(&api, &of_ann("acme"));
     assert_eq!(response.status, 429, "{}", body(&response));
     assert_eq!(response.header("retry-after"), Some("600"));
+    assert_eq!(
+        body(&response)["detail"],
+        "This identity has 20 open attempts to connect, the most that are allowed. Finish one, or wait until they expire."
+    );
     begin(&api, &json!({"platform": "acme", "identity": "bob", "identityType": "user"}));
     // They expire, and a day later they are deleted, a few with every new one.
     api.world.now.set(api.world.now.get() + 600_000);
