@@ -157,9 +157,7 @@ await main(async () => {
     );
     const told = ({ wasm, heap, buffers }) =>
       [wasm, heap, buffers].map((bytes) => (bytes / 2 ** 20).toFixed(1)).join(" + ");
-    print(
-      `memory in MiB (WebAssembly + heap + buffers): ${told(memory[0])} after the first part, ${told(memory.at(-1))} after the last`,
-    );
+    print(`memory in MiB (WebAssembly + heap + buffers) after each part: ${memory.map(told).join(", ")}`);
     if (/panicked|RuntimeError|unreachable/.test(server.output))
       throw new Problem("The Worker trapped.", { output: server.output });
   } finally {

@@ -184,7 +184,16 @@ export function isMatch(pattern, text) {
   return true;
 }
 
-/** A promise that is kept after `milliseconds`. */
-export function sleep(milliseconds) {
-  return new Promise((done) => setTimeout(done, milliseconds));
+/**
+ * A pause: `over` is kept after `milliseconds`, or once `end` is called. The runtime forgets the timers of a request that has
+ * been answered, and whatever waits for such a promise would stay for as long as the isolate.
+ */
+export function pause(milliseconds) {
+  const { promise: over, resolve } = Promise.withResolvers();
+  const timer = setTimeout(resolve, milliseconds);
+  const end = () => {
+    clearTimeout(timer);
+    resolve();
+  };
+  return { over, end };
 }

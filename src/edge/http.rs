@@ -79,9 +79,28 @@ extern "C" {
     /// Whether a text matches a pattern.
     #[wasm_bindgen(js_name = "isMatch")]
     pub fn is_match(pattern: &str, text: &str) -> bool;
-    /// A promise that resolves after this many milliseconds.
+    type Pause;
     #[wasm_bindgen(catch)]
-    pub fn sleep(milliseconds: u32) -> Result<Promise, JsValue>;
+    fn pause(milliseconds: u32) -> Result<Pause, JsValue>;
+    #[wasm_bindgen(method, getter)]
+    fn over(this: &Pause) -> Promise;
+    #[wasm_bindgen(method)]
+    fn end(this: &Pause);
+}
+
+/// Ends a pause when nobody waits for it any more.
+struct Ending(Pause);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.0.end();
+    }
+}
+
+/// Waits for this many milliseconds. Returns `false` at once where there are no timers.
+pub async fn sleep(milliseconds: u32) -> bool {
+    let Ok(pause) = pause(milliseconds).map(Ending) else { return false };
+    JsFuture::from(pause.0.over()).await.is_ok()
 }
 
 /// The body of a request. A body of more than `most` bytes is read only until that shows.

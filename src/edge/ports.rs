@@ -313,10 +313,7 @@ impl Clock for EdgePorts<'_> {
     }
 
     async fn sleep(&self, milliseconds: u32) -> bool {
-        match http::sleep(milliseconds) {
-            Ok(promise) => JsFuture::from(promise).await.is_ok(),
-            Err(_) => false,
-        }
+        http::sleep(milliseconds).await
     }
 }
 

@@ -20,6 +20,9 @@ const LARGE = 1024 * MEGABYTE;
 const FILE = 100 * MEGABYTE;
 /** What an isolate's memory may differ by while nothing is kept. */
 const SLACK = 24 * MEGABYTE;
+/** How many requests show what each leaves behind, in bytes; a callback that is not let go has some hundred. */
+const REQUESTS = 4000;
+const MOST_LEFT = 100;
 
 describe("calls to platforms", () => {
   let [platform, state, server, opened, app, id] = [];
@@ -189,6 +192,21 @@ describe("calls to platforms", () => {
     }
     assert.equal(received, LARGE);
     assert.ok(most - before < SLACK, `${before} became ${most}`);
+  });
+
+  test("thousands of requests leave nothing behind", async () => {
+    const ask = async (count) => {
+      let left = count;
+      const asker = async () => {
+        while (left-- > 0) await app.expect(200, "GET", "/v1/whoami");
+      };
+      await Promise.all(Array.from({ length: 8 }, asker));
+    };
+    await ask(1000);
+    const before = await held();
+    await ask(REQUESTS);
+    const each = ((await held()) - before) / REQUESTS;
+    assert.ok(each < MOST_LEFT, `${each} bytes of memory for each request`);
   });
 
   /** Sends a stream by plain HTTP. Returns the answer, with its text. */

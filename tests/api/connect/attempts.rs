@@ -120,7 +120,8 @@ fn pages_follow_each_other_without_a_gap() {
     let api = scene();
     for filter in ["", "&status=failed,expired", "&platform=acme", "&status=pending&platform=acme"]
     {
-        let whole = listed(&api, &format!("?limit=500{filter}"));
+        let (whole, next, _) = page(&api, &format!("?limit=500{filter}"));
+        assert_eq!(next, Value::Null, "{filter}");
         let (mut walked, mut place) = (Vec::new(), String::new());
         loop {
             let (rows, next, _) = page(&api, &format!("?limit=1{filter}{place}"));

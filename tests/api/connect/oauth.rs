@@ -231,6 +231,13 @@ fn the_window_of_the_same_browser_is_not_asked_again() {
     let link = body(&response)["authorizationUrl"].as_str().unwrap().to_owned();
     assert_eq!(browser.get(&api, &link).status, 303);
     assert_eq!(Browser::default().get(&api, &link).status, 403);
+    // With a key, somebody makes a link for others: it asks.
+    let request = with_body(api.request("POST", "/v1/vault/connect"), &of_ann("acme").to_string());
+    let request = with_header(request, "origin", ORIGIN);
+    let request = with_header(request, "sec-fetch-site", "same-origin");
+    let response = api.send(&with_header(request, "cookie", &cookie));
+    let link = body(&response)["authorizationUrl"].as_str().unwrap().to_owned();
+    assert_eq!(browser.get(&api, &link).status, 200);
 }
 
 #[test]
@@ -264,8 +271,13 @@ fn failures_end_an_attempt_with_a_reason() {
         assert_eq!((rows(&api, "connections"), rows(&api, "credentials")), (0, 0));
         // Loaded again, it says the same and asks nobody.
         let asked = api.world.sent.borrow().len();
-        assert_eq!(browser.back(&api, &format!("{query}&state={state}")).status, 200);
+        let again = browser.back(&api, &format!("{query}&state={state}"));
         assert_eq!(api.world.sent.borrow().len(), asked);
+        let heading = if code == "denied" { "was not connected" } else { "could not be connected" };
+        for page in [&page, &again] {
+            assert_eq!(page.status, 200, "{query}");
+            assert!(text(page).contains(heading), "{query}: {}", text(page));
+        }
     }
 }
 

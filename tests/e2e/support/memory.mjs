@@ -19,7 +19,7 @@ export async function isolateBytes(server) {
       returnByValue: true,
     });
     const heap = await inspector.call("Runtime.getHeapUsage");
-    return { wasm: sizes.result.value, heap: heap.totalSize, buffers: heap.backingStorageSize };
+    return { wasm: sizes.result.value, heap: heap.usedSize, buffers: heap.backingStorageSize };
   } finally {
     inspector.socket.close();
   }
