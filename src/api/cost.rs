@@ -131,7 +131,7 @@ impl<P: Ports> Db for Metered<'_, P> {
                         add(&self.rows_read, set.rows_read);
                         add(&self.rows_written, set.rows_written);
                     }
-                    if let Some(last) = sets.last().filter(|last| last.size_after > 0) {
+                    if let Some(last) = sets.last() {
                         self.size.set(last.size_after);
                     }
                     if used.is_some() {
@@ -149,9 +149,7 @@ impl<P: Ports> Db for Metered<'_, P> {
                 Err(StorageError { again: Again::Lost, .. }) if tries < TRIES => {
                     self.repeated.set(true);
                 }
-                Err(StorageError { again: Again::Never, .. })
-                    if tries < TRIES && used.is_some() =>
-                {
+                Err(StorageError { again: Again::Never, .. }) if used.is_some() => {
                     // The transaction was rolled back. A database that rejects the write of the key's use may still
                     // take the rest.
                     self.settled.set(used.take());

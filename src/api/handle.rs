@@ -148,7 +148,7 @@ pub async fn handle<P: Ports>(service: &Service, ports: &P, request: &Request) -
     };
     response.has_deliveries = metered.has_deliveries();
     service.room.remember(ports.number(), metered.size());
-    if metered.is_near() && metered.bookmark().is_some() && response.status != 401 {
+    if metered.bookmark().is_some() && response.status != 401 {
         metered.write_use_later();
     }
     if matches!(response.status, 401 | 403) {

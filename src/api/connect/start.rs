@@ -392,7 +392,7 @@ impl Chosen<'_> {
             Ok(filled) => Some(filled),
             Err(error) => {
                 // A missing one is noted already.
-                if !matches!(&error, FillError::Missing(_)) || error.field().is_none() {
+                if !matches!(&error, FillError::Missing(_)) {
                     let field = error.field().unwrap_or_default();
                     let what = format!("can't be used: {error}");
                     let path: &[&str] =

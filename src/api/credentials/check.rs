@@ -114,7 +114,8 @@ impl Due {
 pub(super) fn is_checkable(connector: &Connector, row: &HeldRow, now: u64) -> bool {
     let Some(method) = connector.find_method(&row.auth_method) else { return false };
     let is_oauth2 = row.kind == CredentialType::OAuth2;
-    is_oauth2 && (row.renewable == 1 || !is_valid(row.expires_at, now))
+    row.renewable == 1
+        || is_oauth2 && !is_valid(row.expires_at, now)
         || connector.verify.is_some() && platform::is_sendable(method)
 }
 
@@ -162,7 +163,7 @@ impl Check<'_> {
             ports.batch(vec![put_off(Some(self.now.saturating_add(LATER_MS)))]).await?;
             return Err(Problem::unavailable(why));
         };
-        if row.kind == CredentialType::OAuth2 && row.renewable == 1 {
+        if row.renewable == 1 {
             let renewal = Renewal {
                 config: self.config,
                 account,

@@ -133,8 +133,7 @@ impl Fresh {
     /// Whether the platform can be asked for a new access token.
     #[must_use]
     pub fn is_renewable(&self) -> bool {
-        let is_renewable = self.row.kind == CredentialType::OAuth2 && self.row.renewable == 1;
-        is_renewable && self.method().is_some()
+        self.row.renewable == 1 && self.method().is_some()
     }
 
     /// Writes that the access token has expired and that nothing renews it, unless the service waits after a failure. The

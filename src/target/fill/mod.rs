@@ -66,9 +66,9 @@ impl Rule {
             Self::Label => {
                 is_clean && value.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
             }
+            // `parse` accepts a plus sign too.
             Self::Port => {
-                is_clean
-                    && value.bytes().all(|byte| byte.is_ascii_digit())
+                value.bytes().all(|byte| byte.is_ascii_digit())
                     && value.parse::<u16>().is_ok_and(|port| port > 0)
             }
             Self::Path => is_clean && !matches!(value, "." | ".."),
