@@ -1,7 +1,8 @@
 // `npm run mutants [-- src/access …] [-- --test PATTERN]`: cargo-gamma changes the code of these folders and files in one place
 // after another, and names each change that no native test notices and tools/survivors.txt has no reason for.
-// tools/gamma.toml says which changes and tests these are; with `--test`, only tests whose names contain the pattern run.
-import { existsSync, readFileSync, rmSync } from "node:fs";
+// tools/gamma.toml says which changes these are, and tools/slow-tests.txt which tests run only for changes that the others
+// leave unnoticed. With `--test`, only tests whose names contain the pattern run.
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { parseArgs } from "node:util";
 import { root, toolPath } from "./lib/paths.mjs";
@@ -12,6 +13,7 @@ import { cargoTool } from "./setup/cargo-tools.mjs";
 
 const FOLDER = join(root, "target", "mutants");
 const REPORT = join(FOLDER, "gamma-report.json");
+const SLOW = join(root, "tools", "slow-tests.txt");
 const REASONS = join(root, "tools", "survivors.txt");
 /** What holds, seals and renews, and the API around it. */
 const GUARDED = [
@@ -19,26 +21,33 @@ const GUARDED = [
   "webhooks",
 ].map((name) => `src/${name}`);
 
-/** Says how many changes were noticed, and which of the others nobody has given a reason for. */
-function report() {
+/** The changes of the last report: each with its id, its line, its name in tools/survivors.txt, and what became of it. */
+function changes() {
   const { files } = JSON.parse(readFileSync(REPORT, "utf8"));
-  const changes = Object.entries(files).flatMap(([file, { mutants }]) =>
-    mutants.map(({ status, statusReason, description, mutatorName, location: { start } }) => ({
-      ...{ status, statusReason, line: start.line },
-      ...{ file, text: `${file}: ${description} [${mutatorName}]` },
+  return Object.entries(files).flatMap(([file, { mutants }]) =>
+    mutants.map(({ id, status, statusReason, description, mutatorName, location: { start } }) => ({
+      ...{ id, line: start.line, text: `${file}: ${description} [${mutatorName}]` },
+      // A change that keeps the tests from ending stays `Survived`, with a reason.
+      outcome: status === "Survived" && statusReason ? "Endless" : status,
     })),
   );
-  const having = (status) => changes.filter((change) => change.status === status);
-  // A change that keeps the tests from ending stays `Survived` in the report, with a reason.
-  const [unnoticed, endless] = [false, true].map((isEndless) =>
-    having("Survived").filter(({ statusReason }) => Boolean(statusReason) === isEndless),
-  );
+}
+
+/** Says how many changes were noticed, which of the others nobody has given a reason for, and which reasons are not needed. */
+function report(all, isWhole) {
+  const having = (outcome) => all.filter((change) => change.outcome === outcome);
+  const unnoticed = having("Survived");
   const reasons = new Set(readFileSync(REASONS, "utf8").split("\n"));
   const unknown = unnoticed.filter(({ text }) => !reasons.has(text));
   for (const { text, line } of unknown) print(`not noticed: ${text}, line ${line}`);
-  const noticed = having("Killed").length + endless.length;
-  const all = noticed + unnoticed.length;
-  print(`${noticed} of ${all} changes were noticed (${((100 * noticed) / all).toFixed(1)} %).`);
+  const left = new Set(unnoticed.map(({ text }) => text));
+  const needless = [...reasons].filter((line) => line.startsWith("src/") && !left.has(line));
+  if (isWhole) for (const line of needless) print(`noticed, so its reason is not needed: ${line}`);
+  const endless = having("Endless").length;
+  const noticed = having("Killed").length + endless;
+  const count = noticed + unnoticed.length;
+  print(`${noticed} of ${count} changes were noticed (${((100 * noticed) / count).toFixed(1)} %).`);
+  print(`${endless} of these keep the tests from ending.`);
   print(`${unnoticed.length - unknown.length} of the others have a reason in tools/survivors.txt.`);
   if (unknown.length > 0) throw new Problem(`${unknown.length} changes were not noticed, and have no reason.`);
 }
@@ -57,14 +66,25 @@ await main(async () => {
   const files = places.flatMap((place) => ["--file", place.endsWith(".rs") ? place : `${place}/**/*.rs`]);
   const config = ["--config", join(root, "tools", "gamma.toml"), "--artifact-dir", FOLDER];
   const args = ["gamma", "run", ...config, "--jobs", values.jobs, "--progress", "never", "--no-relaunch", ...files];
-  rmSync(REPORT, { force: true });
-  let failure;
-  await task(`mutants of ${places.join(", ")}`, (detail) =>
-    run("cargo", [...args, "--", ...values.test], { detail, env }).catch((error) => {
-      failure = error;
-    }),
-  );
-  // It also fails when it is done and a change was not noticed.
-  if (failure && !existsSync(REPORT)) throw failure;
-  report();
+  const pass = (what, options, tests) =>
+    task(what, async (detail) => {
+      const written = () => (existsSync(REPORT) ? statSync(REPORT).mtimeMs : 0);
+      const before = written();
+      await run("cargo", [...args, ...options, "--", ...tests, ...values.test], { detail, env }).catch((error) => {
+        // It also fails when it is done and a change was not noticed.
+        if (written() === before) throw error;
+      });
+      return changes();
+    });
+  const slow = readFileSync(SLOW, "utf8")
+    .split("\n")
+    .filter((line) => line !== "" && !line.startsWith("#"));
+  const skips = slow.map((name) => `--skip=${name}`);
+  let all = await pass(`mutants of ${places.join(", ")}`, [], skips);
+  if (all.some(({ outcome }) => outcome === "Survived")) {
+    const others = await pass("those that were not noticed, with all tests", ["--only-survivors"], []);
+    const outcomes = new Map(others.map(({ id, outcome }) => [id, outcome]));
+    all = all.map((change) => ({ ...change, outcome: outcomes.get(change.id) ?? change.outcome }));
+  }
+  report(all, positionals.length === 0 && values.test.length === 0);
 });
