@@ -118,3 +118,39 @@ impl<'a> Guard<'a> {
 pub(super) fn params(name: Param, environment: Environment, now: u64, more: Param) -> Vec<Param> {
     vec![name, Param::text(environment.as_str()), Param::integer(now), more]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Guard;
+    use crate::access::Caller;
+    use crate::access::confinement::Confinement;
+    use crate::access::shard::Shard;
+    use crate::access::token::Token;
+    use crate::ports::Param;
+    use crate::terms::{Environment, Scope};
+
+    #[test]
+    fn storage_lets_a_token_do_only_what_it_says() {
+        let token = Token {
+            environment: Environment::Test,
+            shard: Shard::FIRST,
+            key_id: "key".to_owned(),
+            confinement: Confinement {
+                identity: "user".to_owned(),
+                identity_type: None,
+                platforms: None,
+            },
+            scopes: [Scope::CatalogRead].into_iter().collect(),
+            origins: None,
+            expires_at: 1,
+        };
+        let caller = Caller::Token(token);
+        for (asked, said) in [
+            (None, Param::Null),
+            (Some(Scope::CatalogRead), Param::text("catalog:read")),
+            (Some(Scope::ConnectionsRead), Param::text("none")),
+        ] {
+            assert_eq!(Guard::new(&caller, asked, 0).params.last(), Some(&said), "{asked:?}");
+        }
+    }
+}

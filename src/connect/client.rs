@@ -132,3 +132,28 @@ impl OauthClient {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::OauthClient;
+
+    #[test]
+    fn a_row_says_what_its_texts_hold() {
+        let row = json!({
+            "account": "a", "environment": "test", "platform": "acme", "auth_method": "oauth2",
+            "client_id": "s3cret", "sealed": null, "scopes": r#"["read","write"]"#,
+            "authorization_parameters": r#"{"prompt":"consent"}"#, "variables": r#"{"tenant":"x"}"#,
+            "rejected_since": null, "probe_at": null, "created_at": 0, "updated_at": 0,
+        });
+        let client: OauthClient = serde_json::from_value(row).unwrap();
+        assert_eq!(format!("{client:?}"), "OauthClient(acme)");
+        assert_eq!(client.scopes(), ["read", "write"]);
+        assert_eq!(json!(client.authorization_parameters()), json!({ "prompt": "consent" }));
+        assert_eq!(json!(client.variables()), json!({ "tenant": "x" }));
+        assert!(client.is_for("oauth2") && !client.is_for("other"));
+        let whichever = OauthClient { auth_method: None, ..client };
+        assert!(whichever.is_for("other"));
+    }
+}

@@ -136,7 +136,10 @@ fn is_value(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{MAX_URL, field, method_id, origin, return_url, secret};
+    use super::{
+        MAX_SECRET, MAX_TEXT, MAX_URL, access_token, client_id, client_secret, field, method_id,
+        moment, origin, parameter, refresh_token, return_url, scope, secret,
+    };
 
     #[test]
     fn ids_of_authentication_methods() {
@@ -167,6 +170,57 @@ mod tests {
         {
             assert_eq!(field(name, "").is_none(), is_name, "{name:?}");
         }
+    }
+
+    #[test]
+    fn texts_of_oauth() {
+        type Rule = fn(&str) -> Option<&'static str>;
+        let value: Rule = |value| parameter("prompt", value);
+        let rules: [(Rule, usize, &str); 6] = [
+            (client_id, MAX_TEXT, " ~\","),
+            (client_secret, MAX_SECRET, " ~\","),
+            (scope, MAX_TEXT, "~:/"),
+            (access_token, MAX_SECRET, "~\","),
+            (refresh_token, MAX_SECRET, " ~\","),
+            (value, MAX_TEXT, " ~\","),
+        ];
+        for (nth, (rule, max, good)) in rules.into_iter().enumerate() {
+            assert_eq!(rule(good), None, "{nth}");
+            assert_eq!(rule(&"x".repeat(max)), None, "{nth}");
+            for bad in ["", "a\nb", "é", "\u{7f}", &"x".repeat(max + 1)] {
+                assert!(rule(bad).is_some(), "{nth} {bad:.10?}");
+            }
+        }
+        for text in ["a b", "a,b", "a\"b", "a\\b"] {
+            assert!(scope(text).is_some(), "{text}");
+        }
+        assert!(access_token("a b").is_some());
+        assert_eq!(secret(&"é".repeat(MAX_SECRET / 2)), None);
+        assert!(secret(&"x".repeat(MAX_SECRET + 1)).is_some());
+    }
+
+    #[test]
+    fn names_of_parameters() {
+        let [longest, longer] = [64, 65].map(|length| "n".repeat(length));
+        for (name, is_name) in [
+            ("prompt", true),
+            (longest.as_str(), true),
+            (longer.as_str(), false),
+            ("", false),
+            ("a b", false),
+            ("a&b", false),
+            ("a=b", false),
+            ("a#b", false),
+            ("state", false),
+        ] {
+            assert_eq!(parameter(name, "x").is_none(), is_name, "{name}");
+        }
+    }
+
+    #[test]
+    fn moments_are_those_of_rfc_3339() {
+        assert_eq!(moment("2030-01-31T12:00:00+01:00"), None);
+        assert!(moment("tomorrow").is_some() && moment("2030-01-31").is_some());
     }
 
     #[test]

@@ -155,7 +155,10 @@ pub fn check_issuer(sent: Option<&str>, known: Option<&str>, endpoints: &[&str])
 
 #[cfg(test)]
 mod tests {
-    use super::{Callback, CallbackError, MAX_CODE, MAX_QUERY, Outcome, check_issuer, read};
+    use super::{
+        Callback, CallbackError, MAX_CODE, MAX_QUERY, MAX_TEXT, Outcome, check_issuer, read,
+    };
+    use crate::catalog::detail::Parameters;
     use crate::oauth::TokenErrorKind;
 
     fn code(query: &str) -> Callback {
@@ -190,6 +193,12 @@ mod tests {
         assert_eq!(others, [("accounts-server", "https://accounts.example"), ("realmId", "12 3")]);
         let many: Vec<String> = (0..100).map(|number| format!("x{number}={number}")).collect();
         assert_eq!(code(&format!("code=c&state=s&{}", many.join("&"))).others.len(), 32);
+        for (name, value, is_kept) in [(64, 2048, true), (65, 1, false), (1, 2049, false)] {
+            let (name, value) = ("n".repeat(name), "v".repeat(value));
+            let others = code(&format!("code=c&state=s&{name}={value}")).others;
+            let kept = is_kept.then_some((name, value));
+            assert_eq!(others, kept.into_iter().collect::<Parameters>());
+        }
     }
 
     #[test]
@@ -231,9 +240,12 @@ mod tests {
 
     #[test]
     fn the_longest_queries_are_read() {
-        for (query, padding) in
-            [("code=c&state=s&x=", MAX_QUERY), ("state=s&code=", "state=s&code=".len() + MAX_CODE)]
-        {
+        for (query, padding) in [
+            ("code=c&state=s&x=", MAX_QUERY),
+            ("state=s&code=", "state=s&code=".len() + MAX_CODE),
+            ("code=c&state=", "code=c&state=".len() + MAX_TEXT),
+            ("code=c&state=s&iss=", "code=c&state=s&iss=".len() + MAX_TEXT),
+        ] {
             let longest = format!("{query}{}", "x".repeat(padding - query.len()));
             assert!(read(&longest).is_ok(), "{query}");
             assert_eq!(read(&format!("{longest}x")), Err(CallbackError::TooLong), "{query}");
@@ -276,6 +288,24 @@ mod tests {
         let shown = format!("{:?}", code("code=hunter2&state=swordfish&x=opensesame"));
         let hides = |secret| !shown.contains(secret);
         assert!(hides("hunter2") && hides("swordfish") && hides("opensesame"), "{shown}");
+        assert_eq!(shown, "Callback { outcome: Code(…), iss: None, .. }");
+        let refused = format!("{:?}", read("error=access_denied&state=swordfish").unwrap());
+        assert!(refused.contains("Error(") && refused.contains("access_denied"), "{refused}");
+        assert!(!refused.contains("swordfish"), "{refused}");
+    }
+
+    #[test]
+    fn a_refusal_says_what_is_wrong() {
+        use CallbackError::{Duplicate, Encoding, NoOutcome, NoState, TooLong};
+        for (error, said) in [
+            (TooLong, "the query is too long"),
+            (Encoding, "the query is not encoded correctly"),
+            (Duplicate("code"), "the query has `code` twice"),
+            (NoState, "the query has no `state`"),
+            (NoOutcome, "the query has neither `code` nor `error`, or both"),
+        ] {
+            assert_eq!(error.to_string(), said);
+        }
     }
 
     #[test]

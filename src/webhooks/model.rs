@@ -157,3 +157,21 @@ impl Delivery {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::Webhook;
+
+    #[test]
+    fn debug_shows_neither_address_nor_secret() {
+        let row = json!({
+            "account": "a", "environment": "test", "id": "7", "url": "https://hooks.example/s3cret",
+            "description": null, "types": "[]", "active": 1, "sealed": "s3cret", "failing_since": null,
+            "disabled_code": null, "disabled_status": null, "created_at": 0, "updated_at": 0, "written_by": "",
+        });
+        let webhook: Webhook = serde_json::from_value(row).unwrap();
+        assert_eq!(format!("{webhook:?}"), "Webhook(7)");
+    }
+}

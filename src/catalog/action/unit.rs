@@ -172,7 +172,9 @@ mod tests {
 
     #[test]
     fn a_unit_has_as_many_keys_as_actions_and_as_many_names_as_definitions() {
-        assert!(Unit::open(&write_unit(&[("a", "{}".to_owned())], &[("b", "{}")])).is_some());
+        let written = write_unit(&[("a", "{}".to_owned())], &[("b", "{}")]);
+        let unit = Unit::open(&written).unwrap();
+        assert_eq!((unit.definition(0), unit.definition(1)), (Some(("b", "{}")), None));
         let (none, one) = (write_texts([""; 0].iter()), write_texts(["a"].iter()));
         for (parts, is_whole) in [
             ([&one, &one, &none, &none], true),

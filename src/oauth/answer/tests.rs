@@ -200,7 +200,10 @@ fn tokens_may_be_nested() {
 
 #[test]
 fn wanted_members_are_kept() {
-    let names = ["userid", "team", "/authed_user/id", "big", "missing", "nothing", "status"];
+    let names =
+        ["userid", "team", "/authed_user/id", "big", "bigger", "missing", "nothing", "status"];
+    // With the quotes of its JSON it is as long as a member may be.
+    let biggest = "x".repeat(4094);
     let oauth = OAuth2 {
         token_pointer: Some("/body".to_owned()),
         token_members: names.map(str::to_owned).into(),
@@ -212,10 +215,11 @@ fn wanted_members_are_kept() {
         "authed_user": { "id": "U1" },
         "nothing": null,
         "unwanted": 1,
-        "body": { "access_token": "a", "userid": 7, "big": "x".repeat(4096), "status": "inner" },
+        "bigger": "x".repeat(4095),
+        "body": { "access_token": "a", "userid": 7, "big": biggest, "status": "inner" },
     });
     let expected = json!({
-        "userid": 7, "team": { "id": "T1" }, "/authed_user/id": "U1", "status": "inner",
+        "userid": 7, "team": { "id": "T1" }, "/authed_user/id": "U1", "big": biggest, "status": "inner",
     });
     assert_eq!(json!(tokens(&oauth, &body).members), expected);
 }
@@ -226,13 +230,15 @@ fn subjects_are_those_of_id_tokens() {
         let payload = Base64UrlUnpadded::encode_string(payload.as_bytes());
         json!(format!("e30.{payload}.x"))
     };
+    let longest = "x".repeat(255);
     for (id_token, expected) in [
         (id_token(r#"{"sub":"1"}"#), Some("1")),
         (json!("e30.eyJzdWIiOiIxMiJ9==.x"), Some("12")),
         (id_token(r#"{"sub":1}"#), None),
         (id_token(r#"{"sub":""}"#), None),
         (id_token(r#"{"sub":"a\nb"}"#), None),
-        (id_token(&format!(r#"{{"sub":"{}"}}"#, "x".repeat(256))), None),
+        (id_token(&format!(r#"{{"sub":"{longest}"}}"#)), Some(longest.as_str())),
+        (id_token(&format!(r#"{{"sub":"{longest}x"}}"#)), None),
         (id_token("{}"), None),
         (id_token("no JSON"), None),
         (json!("e30.*.x"), None),
@@ -242,6 +248,23 @@ fn subjects_are_those_of_id_tokens() {
     ] {
         let body = json!({ "access_token": "a", "id_token": id_token });
         assert_eq!(tokens(&platform(), &body).subject.as_deref(), expected, "{id_token}");
+    }
+}
+
+#[test]
+fn the_longest_tokens_are_taken() {
+    let [longest, longer] = [16_384, 16_385].map(|length| "t".repeat(length));
+    for (access, refresh, is_taken) in [
+        (longest.as_str(), longest.as_str(), true),
+        (longer.as_str(), "r", false),
+        ("a", longer.as_str(), false),
+        ("a", "with a space ~", true),
+    ] {
+        let body = json!({ "access_token": access, "refresh_token": refresh });
+        let taken = read_from(&platform(), 200, body.to_string()).ok();
+        let taken = taken.map(|tokens| (tokens.access_token, tokens.refresh_token));
+        let expected = is_taken.then(|| (access.to_owned(), Some(refresh.to_owned())));
+        assert!(taken == expected, "{access:.2} {refresh:.2}");
     }
 }
 
@@ -283,6 +306,7 @@ fn no_answer_may_pass() {
     for (failure, kind) in [
         (HttpError::Unreachable, Passing),
         (HttpError::TimedOut, Passing),
+        (HttpError::CallerLeft, Passing),
         (HttpError::TooLarge, Unreadable),
     ] {
         assert_eq!(read(&platform(), &Err(failure), NOW), Err(TokenError::bare(kind, None)));
@@ -385,7 +409,7 @@ fn debug_shows_no_secret() {
         "access_token": "secret1", "refresh_token": "secret2", "m": "secret3", "id_token": id_token,
     });
     let shown = format!("{:?}", tokens(&oauth, &body));
-    assert!(!shown.contains("secret"), "{shown}");
+    assert_eq!(shown, r#"Tokens { token_type: "Bearer", expires_at: None, scopes: None, .. }"#);
 }
 
 /// Bodies that are nearly answers.

@@ -30,6 +30,7 @@ fn values_stand_where_their_variables_stand() {
         ("https://example.com/bot{a}/x", "..", ""),
         ("https://example.com?q={a}", "a&b=c", "https://example.com?q=a%26b%3Dc"),
         ("https://example.com/.well-known/{a}", "x", "https://example.com/.well-known/x"),
+        ("https://{my_host.a-1}.example.com/x", "acme", "https://acme.example.com/x"),
         ("https://example.com/x", "unused", "https://example.com/x"),
         ("https://Example.com/X", "unused", "https://example.com/X"),
         ("/me/{a}?x={a}", "1/2", "/me/1%2F2?x=1%2F2"),
@@ -192,6 +193,7 @@ fn texts_are_filled_too() {
         (r#"{"id_token":{"sub":null}} {"#, Ok(r#"{"id_token":{"sub":null}} {"#)),
         ("https://Example.com/#/Read", Ok("https://Example.com/#/Read")),
         ("https://example.com/{a}", Ok("https://example.com/x%2Fy%20z")),
+        ("http://example.com/{a}", Ok("http://example.com/x%2Fy%20z")),
         ("https://{a}/api", Err("`a` must be a host name, such as `example.com`, without a port")),
         ("{b}", Err("`b` is missing")),
     ] {
