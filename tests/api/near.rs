@@ -9,7 +9,7 @@ use connector_vault::terms::{Environment, Method, Scope};
 use serde_json::{Value, json};
 
 use crate::connect;
-use crate::support::{Api, HOME, as_key, body, column, with_body, with_header};
+use crate::support::{Api, HOME, Loss, as_key, body, column, with_body, with_header};
 use crate::vault::{CONNECTIONS, next};
 
 const BOOKMARK: &str = "x-vault-bookmark";
@@ -264,6 +264,23 @@ fn a_bookmark_that_the_database_does_not_know_leads_to_the_primary() {
     let prefix = known.split_once('.').map_or(String::new(), |(digits, _)| format!("{digits}."));
     let list = get(&api, CONNECTIONS, Some(&format!("{prefix}ffffffff-00000000")));
     assert_eq!((listed(&list).len(), bookmark(&list)), (1, known));
+}
+
+#[test]
+fn other_trouble_is_not_taken_for_an_unknown_bookmark() {
+    let api = connect::api();
+    let since = bookmark(&get(&api, CONNECTIONS, Some("first-primary")));
+    // The connection is lost: the same is asked again, after a pause.
+    api.world.losses.borrow_mut().push_back(Loss::Before);
+    assert_eq!(get(&api, CONNECTIONS, Some(&since)).status, 200);
+    assert_eq!(api.world.slept.borrow().len(), 1);
+    // The database refuses what needs no bookmark: nobody asks it twice.
+    api.world.db_fails.set(true);
+    for since in [ANY, "first-primary"] {
+        let calls = api.world.db_calls.get();
+        assert_eq!(get(&api, CONNECTIONS, Some(since)).status, 503);
+        assert_eq!(api.world.db_calls.get() - calls, 1, "{since}");
+    }
 }
 
 #[test]

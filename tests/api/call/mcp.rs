@@ -301,6 +301,9 @@ fn headers_of_the_message_are_not_those_of_the_tool() {
         let response = body(&api.send(&post(&[own, header], list)));
         assert_eq!(response["result"]["structuredContent"]["total"], 0, "{header:?}");
     }
+    let describe = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"describe_action","arguments":{"platform":"acme","key":"getThing"}}}"#;
+    let response = body(&api.send(&post(&[own, ("if-none-match", "*")], describe)));
+    assert_eq!(response["result"]["structuredContent"]["key"], "getThing");
 }
 
 #[test]

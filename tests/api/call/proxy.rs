@@ -1,5 +1,8 @@
 //! Calls that are passed on: contract, part 13.
 
+use std::rc::Rc;
+
+use connector_vault::api::handle::Reads;
 use connector_vault::api::message::Body;
 use connector_vault::catalog::action::unit::Units;
 use connector_vault::ports::HttpError;
@@ -74,6 +77,23 @@ fn a_call_is_passed_on_and_its_answer_back() {
             [("accept", "text/plain"), ("authorization", "Bearer at-1"), ("user-agent", "test")];
         let expected = expected.map(|(name, value)| (name.to_owned(), value.to_owned()));
         assert_eq!(headers, expected, "{method}");
+    }
+}
+
+#[test]
+fn all_of_a_call_is_read_and_of_other_requests_what_they_need() {
+    let api = api();
+    let path = acme(&api);
+    for (method, rest, reads) in [
+        ("POST", "/proxy/x", Reads::All),
+        ("GET", "/proxy/x", Reads::All),
+        ("PUT", "/credentials", Reads::Body),
+        ("GET", "", Reads::Nothing),
+    ] {
+        let path = format!("{path}{rest}");
+        assert_eq!(api.service.reads(&api.request(method, &path)), reads, "{method} {path}");
+        let stranger = as_secret("x", method, &path);
+        assert_eq!(api.service.reads(&stranger), Reads::Nothing, "{method} {path}");
     }
 }
 
@@ -233,6 +253,17 @@ fn only_declared_servers_are_called() {
     );
     assert_eq!(api.get(&format!("{path}/proxy/x")).status, 200);
     assert_eq!(sent(&api)[0].url, "https://my.example/api/x");
+    // As the catalog writes it, or filled in.
+    for (server, status) in [
+        ("https://{host}/api", 200),
+        ("https://my.example/api/", 200),
+        ("https://other.example/api", 400),
+    ] {
+        let request = api.request("GET", &format!("{path}/proxy/x"));
+        let response = api.send(&with_header(request, "x-vault-server", server));
+        assert_eq!(response.status, status, "{server}");
+    }
+    sent(&api);
     let path = held(&api, "nowhere", &json!({"type": "bearer", "token": "t"}));
     assert_eq!(api.get(&format!("{path}/proxy/x")).status, 502);
     assert_eq!(sent(&api).len(), 0);
@@ -412,8 +443,13 @@ fn rejected_credentials_are_renewed_once() {
     let response = call(&api, "GET", &format!("{path}/proxy/x"), "");
     assert_eq!((response.status, passed(&response, "www-authenticate")), (401, Some("Bearer")));
     assert_eq!(urls(&api), [call_url, token_url, call_url]);
-    assert_eq!(call(&api, "GET", &format!("{path}/proxy/x"), "").status, 401);
-    assert_eq!(urls(&api), [call_url]);
+    for (wait, asked) in
+        [(0, &[call_url][..]), (9_999, &[call_url]), (1, &[call_url, token_url, call_url])]
+    {
+        api.world.wait(wait);
+        assert_eq!(call(&api, "GET", &format!("{path}/proxy/x"), "").status, 401);
+        assert_eq!(urls(&api), asked, "{wait}");
+    }
     // A stream can't be sent again.
     api.world.wait(60_000);
     let mut request = api.request("POST", &format!("{path}/proxy/x"));
@@ -431,6 +467,35 @@ fn rejected_credentials_are_renewed_once() {
     api.world.wait(60_000);
     assert_eq!(call(&api, "GET", &format!("{bearer}/proxy/x"), "").status, 401);
     assert_eq!(urls(&api).len(), 1);
+    assert_eq!(body(&api.get(&format!("{bearer}/status")))["attempts"], 0);
+}
+
+#[test]
+fn however_slowly_it_is_refused_a_call_renews_once() {
+    let api = Rc::new(api());
+    let path = acme(&api);
+    let weak = Rc::downgrade(&api);
+    platform(&api, move |request| {
+        weak.upgrade().unwrap().world.wait(15_000);
+        let is_renewal = request.url == "https://id.acme.example/token";
+        let new = || answered(200, &[], r#"{"access_token":"at-2","expires_in":3600}"#);
+        Ok(if is_renewal { new() } else { answered(401, &[], "out") })
+    });
+    assert_eq!(call(&api, "GET", &format!("{path}/proxy/x"), "").status, 401);
+    assert_eq!(sent(&api).len(), 3);
+}
+
+#[test]
+fn a_grant_that_has_ended_ends_the_call() {
+    let api = api();
+    let path = acme(&api);
+    takes(&api, "nothing", (400, json!({"error": "invalid_grant"})));
+    for (status, source) in [(401, "platform"), (409, "vault")] {
+        api.world.wait(72_000);
+        let response = call(&api, "GET", &format!("{path}/proxy/x"), "");
+        assert_eq!((response.status, response.header("x-vault-source")), (status, Some(source)));
+    }
+    assert_eq!(body(&api.get(&path))["state"], "failed");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! OAuth clients.
 
 use super::*;
-use crate::support::as_key;
+use crate::support::{Loss, as_key};
 use connector_vault::terms::{Environment, Scope};
 
 #[test]
@@ -64,6 +64,24 @@ fn a_client_is_set_read_listed_and_deleted() {
 }
 
 #[test]
+fn a_lost_answer_is_answered_as_the_first_try_would_have_been() {
+    let api = api();
+    let path = "/v1/oauth-clients/regional";
+    let variables = json!({"host": "eu.regional.example"});
+    let sent = json!({"clientId": "id", "authMethod": "oauth", "variables": variables});
+    let lose = || api.world.losses.borrow_mut().push_back(Loss::After);
+    lose();
+    let created = send(&api, "PUT", path, &sent);
+    assert_eq!((created.status, &body(&created)["variables"]), (201, &variables));
+    api.world.wait(1);
+    lose();
+    assert_eq!(send(&api, "PUT", path, &sent).status, 200);
+    lose();
+    assert_eq!(api.send(&api.request("DELETE", path)).status, 204);
+    assert_eq!(api.get(path).status, 404);
+}
+
+#[test]
 fn every_fault_of_a_client_is_named() {
     let api = api();
     for (platform, sent, pointer) in [
@@ -84,6 +102,11 @@ fn every_fault_of_a_client_is_named() {
             "/authorizationParameters/redirect_uri",
         ),
         ("acme", json!({"clientId": "a", "variables": {"x": "y"}}), "/variables/x"),
+        (
+            "regional",
+            json!({"clientId": "a", "authMethod": "app", "variables": {"host": "eu.regional.example"}}),
+            "/variables/host",
+        ),
         ("keyed", json!({"clientId": "a"}), "/platform"),
     ] {
         let response = send(&api, "PUT", &format!("/v1/oauth-clients/{platform}"), &sent);

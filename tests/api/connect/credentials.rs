@@ -93,6 +93,39 @@ fn every_fault_of_imported_credentials_is_named() {
 }
 
 #[test]
+fn an_old_token_that_can_be_renewed_is_imported() {
+    let api = api();
+    set_client(&api, "app");
+    let path = create(&api, "app");
+    let sent = json!({"type": "oauth2", "accessToken": "old"});
+    script(&api, &[(401, json!({}))]);
+    let stored = send(&api, "PUT", &format!("{path}/credentials"), &sent);
+    assert_eq!(stored.status, 204, "{}", text(&stored));
+    script(&api, &[(403, json!({}))]);
+    let refused = send(&api, "PUT", &format!("{path}/credentials"), &sent);
+    assert_eq!(body(&refused)["code"], "credentials_rejected");
+}
+
+#[test]
+fn a_key_is_used_after_the_time_that_its_importer_gave_it() {
+    let api = api();
+    for (platform, mut sent, checked) in [
+        ("keyed", json!({"type": "api_key", "apiKey": "k"}), 200),
+        ("plain", json!({"type": "basic", "username": "u", "password": "p"}), 409),
+    ] {
+        let path = create(&api, platform);
+        sent["expiresAt"] = json!("2020-01-01T00:00:00Z");
+        script(&api, &[(200, json!({})), (200, json!({"id": 1})), (200, json!({}))]);
+        assert_eq!(send(&api, "PUT", &format!("{path}/credentials"), &sent).status, 204);
+        assert_eq!(api.get(&format!("{path}/credentials")).status, 200, "{platform}");
+        let check = api.send(&api.request("POST", &format!("{path}/check")));
+        assert_eq!(check.status, checked, "{}", text(&check));
+        let status = body(&api.get(&format!("{path}/status")));
+        assert_eq!(status["attempts"], 0, "{status}");
+    }
+}
+
+#[test]
 fn a_deleted_connection_leaves_no_credentials() {
     let api = api();
     script(&api, &[(200, json!({})), (200, json!({"id": 1}))]);

@@ -64,6 +64,22 @@ fn a_key_is_checked_at_the_platform_before_it_is_stored() {
     assert_eq!(body(&reconnected)["id"], connection["id"]);
     assert_eq!(body(&reconnected)["version"], "2");
     assert_eq!(body(&api.get(&format!("{path}/credentials")))["apiKey"], "other");
+    // Unless another account is allowed. Some platforms count their accounts.
+    let mut again = again;
+    for (allowed, account, status) in [(true, 2, 200), (false, 2, 200), (false, 3, 422)] {
+        again["allowOtherAccount"] = json!(allowed);
+        script(&api, &[(200, json!({})), (200, json!({"id": account}))]);
+        assert_eq!(connect(&api, &again).status, status, "{allowed} {account}");
+    }
+}
+
+#[test]
+fn a_redirect_says_nothing_of_a_key() {
+    let api = api();
+    script(&api, &[(302, json!({}))]);
+    let response = connect(&api, &of_ann_with("elsewhere", &json!({"apiKey": "k"})));
+    assert_eq!((response.status, &body(&response)["state"]), (201, &json!("unknown")));
+    assert_eq!(api.world.sent.borrow()[0].url, "https://login.elsewhere.example/me");
 }
 
 #[test]
@@ -111,9 +127,10 @@ fn the_app_itself_gets_a_token() {
     set_client(&api, "app");
     script(&api, &[(401, json!({"error": "invalid_client"}))]);
     assert_eq!(body(&connect(&api, &of_ann("app")))["code"], "credentials_rejected");
-    script(&api, &[(200, json!({"access_token": "t", "expires_in": "60"})), (200, json!({}))]);
+    // The platform gave a token, so it works, whatever the redirect means.
+    script(&api, &[(200, json!({"access_token": "t", "expires_in": "60"})), (302, json!({}))]);
     let response = connect(&api, &of_ann("app"));
-    assert_eq!(response.status, 201, "{}", body(&response));
+    assert_eq!((response.status, &body(&response)["state"]), (201, &json!("operational")));
     assert_eq!(value_of(&form(&api, 1), "grant_type").as_deref(), Some("client_credentials"));
     assert_eq!(value_of(&form(&api, 1), "scope").as_deref(), Some("read"));
     // Its token is asked for again when it is about to expire.

@@ -83,6 +83,7 @@ pub fn api_with(settings: &[(&str, &str)]) -> Api {
     };
     let me = json!({"method": "GET", "path": "/me"});
     let account = json!({"method": "GET", "path": "/me", "id": "/id", "name": null});
+    let elsewhere = json!({"method": "GET", "path": "https://login.elsewhere.example/me"});
     let basic = json!({
         "id": "basic", "type": "basic", "usernameLabel": "User", "passwordLabel": "Password",
         "fields": [field("username", false), field("password", true)],
@@ -99,7 +100,8 @@ pub fn api_with(settings: &[(&str, &str)]) -> Api {
             platform("acme", json!([oauth("oauth", &json!({}))]), Value::Null, account.clone()),
             platform("keyed", json!([api_key(&[])]), me.clone(), account),
             platform("plain", json!([basic, oauth("sign-in", &json!({"pkce": "none"}))]), Value::Null, Value::Null),
-            platform("amazon", json!([amazon]), Value::Null, Value::Null),
+            platform("amazon", json!([amazon]), me.clone(), Value::Null),
+            platform("elsewhere", json!([api_key(&[])]), elsewhere, Value::Null),
             platform("app", json!([oauth("app", &app)]), me, Value::Null),
             platform(
                 "shops",
@@ -125,6 +127,15 @@ pub fn api_with(settings: &[(&str, &str)]) -> Api {
                     "authorizationUrl": "https://{host}/authorize", "tokenUrl": "https://{host}/token",
                     "fields": [{"name": "host", "label": "Host", "default": "id.standard.example"}],
                 }))]),
+                Value::Null,
+                Value::Null,
+            ),
+            platform(
+                "regional",
+                json!([oauth("oauth", &json!({
+                    "tokenUrl": "https://{host}/token",
+                    "fields": [{"name": "host", "label": "Host", "enum": ["eu.regional.example", "us.regional.example"]}],
+                })), oauth("app", &json!({"tokenUrl": "https://id.regional.example/token"}))]),
                 Value::Null,
                 Value::Null,
             ),
@@ -344,6 +355,13 @@ pub fn as_token(token: &str, method: &str, path: &str, sent: &Value) -> Request 
 pub fn rows(api: &Api, table: &str) -> i64 {
     let sql = format!("SELECT count(*) FROM {table}");
     api.world.database.query_row(&sql, [], |row| row.get(0)).unwrap()
+}
+
+/// Waits until the only credentials may be tried again.
+fn until_next_attempt(api: &Api) {
+    let sql = "SELECT next_attempt_at FROM credentials";
+    let next: i64 = api.world.database.query_row(sql, [], |row| row.get(0)).unwrap();
+    api.world.now.set(next.try_into().unwrap());
 }
 
 /// All that the database holds, as text.

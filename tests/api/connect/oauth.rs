@@ -26,7 +26,7 @@ fn an_account_is_connected_from_the_link_to_the_credentials() {
     // The link asks, and does nothing by being looked at.
     let browser = Browser::default();
     let question = text(&browser.get(&api, &link));
-    for word in ["The acme", "Sample App", "ann", "Did you start this?"] {
+    for word in ["Connect The acme?", "· Sample App</title>", "“ann”", "Did you start this?"] {
         assert!(question.contains(word), "{word}: {question}");
     }
     let (address, asked) = browser.follow(&api, &link);
@@ -107,6 +107,15 @@ fn an_account_is_connected_from_the_link_to_the_credentials() {
     }
 }
 
+/// Whether a page has this heading, under the app's name.
+fn shows(page: &Response, status: u16, heading: &str) {
+    let html = text(page);
+    assert_eq!(page.status, status, "{html}");
+    for part in [format!("<h1>{heading}</h1>"), format!("<title>{heading} · Sample App</title>")] {
+        assert!(html.contains(&part), "{part}: {html}");
+    }
+}
+
 #[test]
 fn a_state_works_once_in_its_own_browser_and_in_time() {
     let api = api();
@@ -117,9 +126,13 @@ fn a_state_works_once_in_its_own_browser_and_in_time() {
     let state = value_of(&asked, "state").unwrap();
 
     // Another browser, with or without a cookie of its own, gets nowhere; nor does its link.
-    assert_eq!(other.back(&api, &format!("code=c&state={state}")).status, 403);
-    assert_eq!(other.go(&api, &link).status, 403);
-    assert_eq!(other.get(&api, &link).status, 403);
+    for page in [
+        other.back(&api, &format!("code=c&state={state}")),
+        other.go(&api, &link),
+        other.get(&api, &link),
+    ] {
+        shows(&page, 403, "This was started in another browser");
+    }
     let (_, second) =
         begin(&api, &json!({"platform": "acme", "identity": "bob", "identityType": "user"}));
     other.follow(&api, &second);
@@ -140,7 +153,7 @@ fn a_state_works_once_in_its_own_browser_and_in_time() {
     for query in
         ["code=c&state=guessed".to_owned(), format!("code=c&state={}", state.get(1..).unwrap())]
     {
-        assert_eq!(browser.back(&api, &query).status, 410, "{query}");
+        shows(&browser.back(&api, &query), 410, "This link is no longer valid");
     }
     for query in [
         format!("code=c&code=d&state={state}"),
@@ -179,6 +192,25 @@ fn a_state_works_once_in_its_own_browser_and_in_time() {
 }
 
 #[test]
+fn whoever_is_led_to_a_new_database_ends_the_arrival_there() {
+    let api = api();
+    set_client(&api, "acme");
+    let (_, link) = begin(&api, &of_ann("acme"));
+    let browser = Browser::default();
+    let arrives = |visit: &dyn Fn() -> u16| {
+        let begin = "INSERT INTO account_moves (account, step, other, began_at) VALUES ('acme', 'arriving', 7, 1)";
+        api.world.database.execute(begin, []).unwrap();
+        api.world.was_forwarded.set(true);
+        (visit(), rows(&api, "account_moves"))
+    };
+    assert_eq!(arrives(&|| browser.get(&api, &link).status), (200, 0));
+    assert_eq!(arrives(&|| browser.go(&api, &link).status), (303, 0));
+    let state = value_of(&browser.follow(&api, &link).1, "state").unwrap();
+    let back = format!("error=access_denied&state={state}");
+    assert_eq!(arrives(&|| browser.back(&api, &back).status), (200, 0));
+}
+
+#[test]
 fn nobody_answers_the_question_for_the_user() {
     let api = api();
     set_client(&api, "acme");
@@ -201,8 +233,8 @@ fn nobody_answers_the_question_for_the_user() {
             }
         }
         let response = api.send(&request);
-        assert_eq!(response.status, 403, "{origin:?} {site:?}");
-        assert_eq!(response.header("set-cookie"), None);
+        shows(&response, 403, "Open the link itself");
+        assert_eq!(response.header("set-cookie"), None, "{origin:?} {site:?}");
     }
     assert_eq!(browser.go(&api, "/connect/go/unknown").status, 410);
 }
@@ -298,6 +330,17 @@ fn a_code_goes_to_the_client_that_began() {
     api.world.database.execute(sql, []).unwrap();
     browser.back(&api, &format!("code=c&state={state}"));
     assert_eq!(attempt(&api, &id)["error"]["code"], "changed");
+}
+
+#[test]
+fn a_link_leads_nowhere_without_the_client_that_began() {
+    let api = api();
+    set_client(&api, "acme");
+    let (_, link) = begin(&api, &of_ann("acme"));
+    api.send(&api.request("DELETE", "/v1/oauth-clients/acme"));
+    let page = Browser::default().go(&api, &link);
+    shows(&page, 409, "This platform can&#39;t be connected at the moment");
+    assert!(page.header("location").is_none());
 }
 
 #[test]
@@ -454,6 +497,8 @@ fn reconnecting_keeps_the_connection_and_its_account() {
     api.world.database.execute("UPDATE connections SET state = 'failed', active = 0", []).unwrap();
     let failed = api.get(&format!("{path}/credentials"));
     assert_eq!((failed.status, &body(&failed)["code"]), (409, &json!("connection_failed")));
+    let of_team = json!({"platform": "acme", "identity": "ann", "identityType": "team"});
+    assert_eq!(body(&connect(&api, &of_team))["code"], "connection_exists");
     let back = connected(&api, &of_ann("acme"), &who(2));
     assert_eq!(back, id);
     let connection = body(&api.get(&path));
@@ -527,10 +572,20 @@ fn a_token_connects_for_its_own_identity_only() {
         (json!({"platform": "acme", "identityType": "team"}), 403),
         (json!({"platform": "keyed"}), 403),
         (json!({"platform": "acme", "identity": "ann", "identityType": "user"}), 202),
+        (json!({"platform": "acme"}), 202),
     ] {
         let response = send(sent.clone());
         assert_eq!(response.status, status, "{sent}: {}", body(&response));
     }
+    // One that is confined to no type may name it.
+    let any = json!({"identity": "ann", "scopes": ["connections:connect"]});
+    let any = crate::connect::token(&api, &any);
+    let sent = json!({"platform": "acme", "identityType": "team"});
+    api.world.wait(1);
+    let response = api.send(&as_token(&any, "POST", "/v1/vault/connect", &sent));
+    assert_eq!(response.status, 202, "{}", body(&response));
+    let newest = body(&api.get("/v1/vault/connect?identity=ann&limit=1"));
+    assert_eq!(newest["rows"][0]["identityType"], "team", "{newest}");
     // Bob's connection and bob's attempt do not exist for ann's token.
     let (bobs, _) =
         begin(&api, &json!({"platform": "acme", "identity": "bob", "identityType": "user"}));
@@ -660,6 +715,15 @@ fn whoever_fills_in_a_form_does_not_choose_who_gets_the_secret() {
     begin(&api, &of_ann("standard"));
     assert_eq!(sent("standard", "host", "id.standard.example").status, 202);
     assert_eq!(sent("standard", "host", "evil.example").status, 409);
+    // One of several, and no other.
+    set_client(&api, "regional");
+    let of_region = |host: &str| {
+        let mut sent = of_ann("regional");
+        sent["authMethod"] = json!("oauth");
+        sent["fields"] = json!({"host": host});
+        connect(&api, &sent).status
+    };
+    assert_eq!((of_region("us.regional.example"), of_region("evil.example")), (202, 400));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::*;
-use crate::support::Loss;
+use crate::support::{Loss, small_catalog};
 
 const HOUR: u64 = 3_600_000;
 
@@ -93,11 +93,34 @@ fn a_renewal_that_fails_for_now_degrades_and_recovers() {
     assert_eq!(refused.status, 503);
     assert!(refused.header("retry-after").is_some());
     assert_eq!(api.world.sent.borrow().len(), 1);
-    later(&api, 72_000);
+    until_next_attempt(&api);
     script(&api, &[(200, tokens(2))]);
     assert_eq!(access_token(&api, &path), "at-2");
     let status = body(&api.get(&format!("{path}/status")));
     assert_eq!((&status["state"], &status["reason"]), (&json!("operational"), &Value::Null));
+}
+
+#[test]
+fn nothing_renews_by_a_method_that_the_catalog_no_longer_has() {
+    let (api, path) = api_with_connection();
+    api.world.publish(small_catalog());
+    assert_eq!(access_token(&api, &path), "at-1");
+    later(&api, HOUR);
+    let response = api.get(&format!("{path}/credentials"));
+    assert_eq!((response.status, &body(&response)["code"]), (409, &json!("connection_failed")));
+    assert_eq!(api.world.sent.borrow().len(), 0);
+    // The catalog may have it again.
+    let status = body(&api.get(&format!("{path}/status")));
+    assert_eq!((&status["state"], &status["attempts"]), (&json!("operational"), &json!(0)));
+}
+
+#[test]
+fn whoever_asks_for_a_new_token_does_not_wait_for_the_next_attempt() {
+    let (api, path) = api_with_connection();
+    let refreshed = format!("{path}/credentials?refresh=true");
+    script(&api, &[(503, json!({})), (200, tokens(2))]);
+    assert_eq!(api.get(&refreshed).status, 503);
+    assert_eq!(body(&api.get(&refreshed))["accessToken"], "at-2");
 }
 
 #[test]

@@ -190,6 +190,8 @@ fn a_token_ends_with_its_key() {
         let before = api.world.dump();
         let answers: Vec<_> = requests().iter().map(|request| api.cost(request)).collect();
         assert_eq!(answers, vec![(401, "invalid_key".to_owned(), 1); 7], "{spoil}");
+        // That comes before what is wrong with the request.
+        assert_eq!(api.get_as(&token, &format!("{CONNECTIONS}?limit=0")).status, 401, "{spoil}");
         assert_eq!(api.world.dump(), before);
         // The catalog does not belong to the key, so there a token is trusted until it expires.
         assert_eq!(api.cost(&as_secret(&token, "GET", CONNECTORS)), (200, String::new(), 0));

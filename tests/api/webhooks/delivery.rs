@@ -22,6 +22,8 @@ fn an_event_is_sent_at_once_and_signed() {
     let seconds = api.world.now.get() / 1000;
     assert_eq!(header(request, "webhook-timestamp"), seconds.to_string());
     assert!(is_signed(request, &webhook["secret"]));
+    api.world.wait(5 * SECOND);
+    assert_eq!(api.world.messages(), Vec::<String>::new(), "it is not sent again");
     let listed = read(&api, "/v1/events")["rows"][0].clone();
     assert_eq!(event(request), listed, "the same document as in the list");
     assert_eq!(listed["id"], header(request, "webhook-id"));
@@ -33,6 +35,17 @@ fn an_event_is_sent_at_once_and_signed() {
             "httpStatus": 204, "error": null, "durationMs": 0,
         })]
     );
+}
+
+#[test]
+fn the_queue_sends_what_does_not_fit_into_a_handful() {
+    let api = api();
+    let receiver = Receiver::of(&api);
+    for _ in 0..12 {
+        create(&api, &json!({"url": URL}));
+    }
+    connect(&api, "eve");
+    assert_eq!(receiver.take().len(), 12);
 }
 
 #[test]
@@ -81,6 +94,10 @@ fn what_fails_is_sent_again_until_it_arrives() {
         (&json!(2), &json!("pending"), &json!(500))
     );
     assert!(read(&api, &path(&webhook, ""))["failingSince"].is_string());
+    // The queue hastens the second attempt only.
+    api.world.wait(5 * SECOND);
+    assert_eq!(api.world.messages(), Vec::<String>::new());
+    api.world.now.set(api.world.now.get() - 5 * SECOND);
     // The schedule, after five minutes.
     for _ in 0..4 {
         minute(&api);
@@ -356,6 +373,7 @@ fn deliveries_are_listed_page_by_page_and_go_with_their_events() {
     }
     let expected: Vec<_> = (1..=5).rev().map(|nth| format!("evt_{nth:013}")).collect();
     assert_eq!(seen, expected);
+    assert_eq!(read(&api, &path(&webhook, "/deliveries?limit=5"))["next"], Value::Null);
     api.world.wait(31 * DAY);
     minute(&api);
     // The last event stays.

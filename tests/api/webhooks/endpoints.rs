@@ -1,9 +1,10 @@
 //! The endpoints: what is accepted, shown and refused.
 
+use connector_vault::api::Service;
 use connector_vault::terms::{Environment, Scope};
 
 use super::*;
-use crate::support::{as_key, with_body};
+use crate::support::{Loss, as_key, with_body};
 use crate::vault::{code, faults};
 
 #[test]
@@ -40,6 +41,12 @@ fn a_webhook_is_created_read_changed_and_deleted() {
     let unchanged = body(&send(&api, "PATCH", &own, &json!({"description": "Again"})));
     assert_eq!((&unchanged["url"], &unchanged["active"]), (&change["url"], &json!(true)));
 
+    // Null clears it.
+    let cleared = body(&send(&api, "PATCH", &own, &json!({"description": null})));
+    assert_eq!(cleared["description"], Value::Null);
+
+    // The answer of the first try is lost.
+    api.world.losses.borrow_mut().push_back(Loss::After);
     assert_eq!(api.send(&api.request("DELETE", &own)).status, 204);
     for request in [
         api.request("GET", &own),
@@ -207,6 +214,27 @@ fn a_secret_rotates_and_both_sign_for_a_day() {
     assert_eq!(signs("d"), [false, false]);
     let stored = api.world.texts("SELECT sealed FROM webhooks").remove(0);
     assert!(!stored.contains("whsec_"), "it is sealed");
+}
+
+#[test]
+fn two_rotations_at_once_give_one_new_secret() {
+    let mut api = api();
+    let webhook = create(&api, &json!({"url": URL}));
+    let sealed = |api: &Api| api.world.texts("SELECT sealed FROM webhooks").remove(0);
+    let rotate = |api: &Api| {
+        body(&api.send(&api.request("POST", &path(&webhook, "/rotate"))))["secret"].clone()
+    };
+    let (before, theirs) = (sealed(&api), rotate(&api));
+    // Somebody else's rotation ends between this one's reading and its writing: when the use of its key is written.
+    let sql = format!(
+        "UPDATE webhooks SET sealed = '{before}'; UPDATE api_keys SET last_used_day = NULL;
+        CREATE TEMP TRIGGER theirs AFTER UPDATE ON api_keys BEGIN UPDATE webhooks SET sealed = '{}', written_by = 'them'; END",
+        sealed(&api)
+    );
+    api.world.database.execute_batch(&sql).unwrap();
+    // A new isolate, which writes the use.
+    api.service = Service::new(settings());
+    assert_eq!(rotate(&api), theirs);
 }
 
 #[test]

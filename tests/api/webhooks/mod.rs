@@ -6,7 +6,7 @@ mod endpoints;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use connector_vault::api::{Response, schedule};
+use connector_vault::api::{Config, Response, schedule};
 use connector_vault::ports::{HttpError, HttpRequest, HttpResponse};
 use serde_json::{Value, json};
 use standardwebhooks::Webhook;
@@ -22,11 +22,13 @@ const MINUTE: u64 = 60 * SECOND;
 const HOUR: u64 = 60 * MINUTE;
 const DAY: u64 = 24 * HOUR;
 
+fn settings() -> Config {
+    let secret = ("SESSION_SECRET", "0123456789abcdef0123456789abcdef");
+    config(&[("VAULT_KEYS", KEYS), secret])
+}
+
 fn api() -> Api {
-    let api = Api::new(config(&[
-        ("VAULT_KEYS", KEYS),
-        ("SESSION_SECRET", "0123456789abcdef0123456789abcdef"),
-    ]));
+    let api = Api::new(settings());
     api.world.publish(small_catalog());
     api
 }
