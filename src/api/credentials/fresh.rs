@@ -117,7 +117,7 @@ impl AskedHeld {
         }
         if row.kind == CredentialType::OAuth2 && !is_valid(row.expires_at, now) {
             fresh.note_end(context, principal, ports).await?;
-            return Err(expired());
+            return Err(expired(&fresh.row));
         }
         Ok(fresh)
     }
@@ -202,7 +202,15 @@ fn none_held() -> Problem {
 }
 
 /// The access token has expired, and nothing renews it.
-fn expired() -> Problem {
-    let detail = "The access token has expired, and the platform gave no refresh token. The user must reconnect the connection.";
+fn expired(row: &HeldRow) -> Problem {
+    let detail = if row.renewable == 1 {
+        let method = &row.auth_method;
+        format!(
+            "The access token has expired, and the catalog no longer has `{method}`, the authentication method that renews it."
+        )
+    } else {
+        "The access token has expired, and the platform gave no refresh token. The user must reconnect the connection."
+            .to_owned()
+    };
     Problem::new(Code::ConnectionFailed, detail)
 }
