@@ -183,6 +183,16 @@ fn the_day_of_a_keys_use_is_written_when_nobody_waits() {
 }
 
 #[test]
+fn a_key_that_a_copy_refuses_was_not_used() {
+    let mut api = connect::api();
+    let key = api.world.key("acme", Environment::Test, &Scope::ALL, None);
+    api.world.revoke(&key);
+    api.world.copy();
+    let refused = api.send(&with_header(as_key(&key, "GET", CONNECTIONS), BOOKMARK, ANY));
+    assert_eq!((refused.status, api.world.later_writes.get()), (401, 0));
+}
+
+#[test]
 fn if_match_prevents_lost_updates() {
     let api = api(&[]);
     let created = create(&api, "ann", None);

@@ -340,6 +340,8 @@ fn not_modified() {
             assert_eq!(response.header("etag"), Some(tag.as_str()));
             assert_eq!(response.header("cache-control"), Some("private, no-cache"));
         }
+        let head = api.send(&with_header(api.request("HEAD", path), "if-none-match", &tag));
+        assert_eq!((head.status, head.header("content-length")), (304, None), "{path}");
         let wrong = api.send(&with_header(
             api.request(
                 "GET",

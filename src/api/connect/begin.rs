@@ -172,9 +172,8 @@ fn too_many(open: &Open) -> Problem {
     } else {
         ("This account", MAX_OF_ACCOUNT)
     };
-    let of = open.of_account.max(open.of_identity).min(most);
     let detail = format!(
-        "{what} has {of} open attempts to connect, the most that are allowed. Finish one, or wait until they expire."
+        "{what} has {most} open attempts to connect, the most that are allowed. Finish one, or wait until they expire."
     );
     Problem { retry_after: Some(WAIT.0), ..Problem::new(Code::TooManyRequests, detail) }
 }

@@ -206,8 +206,9 @@ pub async fn renew<P: Ports>(
                 place.worsened(request, &after, now),
                 place.select(),
             ];
+            // By the platform, not by the breaker or for want of a client.
             let is_said = error.http_status.is_some();
-            if failure == Failure::ClientRejected && is_said && blocked.is_none() {
+            if failure == Failure::ClientRejected && is_said {
                 batch.extend(renewal.breaker().map(|breaker| breaker.open(now)));
             }
             let found = first_row(&ports.batch(batch).await?, 2)?;

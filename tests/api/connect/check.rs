@@ -228,8 +228,14 @@ fn what_can_not_be_checked() {
     // Nothing renews its token, and no request tells whether it still works.
     set_client(&api, "acme");
     let lasting = connected(&api, &of_ann("acme"), &json!({"access_token": "at"}));
+    // There is a request that would tell, but it needs a signature.
+    let mut signed = of_ann("amazon");
+    signed["fields"] =
+        json!({"accessKeyId": "AKIA", "secretAccessKey": "s", "region": "eu-central-1"});
+    let signed = body(&connect(&api, &signed))["id"].as_str().unwrap().to_owned();
     for (id, expected) in [
         (plain.as_str(), (409, "not_checkable")),
+        (&signed, (409, "not_checkable")),
         (&lasting, (409, "not_checkable")),
         (&bare, (404, "credentials_not_found")),
         (UNKNOWN_ID, (404, "connection_not_found")),
@@ -241,4 +247,29 @@ fn what_can_not_be_checked() {
     assert_eq!(query.status, 400);
     // Nothing was written.
     assert_eq!(status(&api, &plain)["attempts"], 0);
+}
+
+#[test]
+fn a_token_that_nothing_renews_is_found_to_have_expired() {
+    let api = api();
+    set_client(&api, "acme");
+    let sent = json!({"access_token": "at", "expires_in": 3600});
+    let id = connected(&api, &of_ann("acme"), &sent);
+    assert_eq!(code(&check(&api, &id)), "not_checkable");
+    api.world.wait(HOUR);
+    script(&api, &[]);
+    let response = check(&api, &id);
+    assert_eq!((response.status, &body(&response)["state"]), (200, &json!("degraded")));
+}
+
+#[test]
+fn what_a_check_finds_out_is_sent_to_webhooks_at_once() {
+    let api = api();
+    set_client(&api, "acme");
+    let id = connected(&api, &of_ann("acme"), &tokens(1));
+    let webhook = json!({"url": "https://app.example/hooks", "types": ["connection.degraded"]});
+    assert_eq!(send(&api, "POST", "/v1/webhooks", &webhook).status, 201);
+    script(&api, &[(503, json!({}))]);
+    let response = check(&api, &id);
+    assert_eq!((&body(&response)["state"], response.has_deliveries), (&json!("degraded"), true));
 }
