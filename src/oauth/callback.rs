@@ -331,5 +331,7 @@ mod tests {
         ] {
             assert_eq!(check_issuer(sent, known, &endpoints), expected, "{sent:?} {known:?}");
         }
+        // Two that have no origin do not have the same one.
+        assert!(!check_issuer(Some("login.example"), None, &["login.example"]));
     }
 }

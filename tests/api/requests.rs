@@ -248,6 +248,12 @@ fn problems_have_the_form_of_rfc_9457() {
             ]
         })
     );
+    // Each fault of one parameter is named.
+    let response = api.get("/v1/available-connectors?limit=&limit=5&limit=6");
+    let faults = body(&response)["errors"].clone();
+    let details: Vec<_> = faults.as_array().unwrap().iter().map(|it| &it["detail"]).collect();
+    let empty = "`limit` is empty: give it a value, or leave it out";
+    assert_eq!(details, [empty, "`limit` is given more than once"]);
     let response = api.get("/v1/available-actions/alhpa");
     assert_eq!(
         body(&response),
@@ -339,6 +345,7 @@ fn not_modified() {
             );
             assert_eq!(response.header("etag"), Some(tag.as_str()));
             assert_eq!(response.header("cache-control"), Some("private, no-cache"));
+            assert_eq!(response.header("x-vault-source"), None, "nobody else was asked");
         }
         let head = api.send(&with_header(api.request("HEAD", path), "if-none-match", &tag));
         assert_eq!((head.status, head.header("content-length")), (304, None), "{path}");

@@ -80,13 +80,14 @@ async fn ask<P: Http>(
     request: &Request,
 ) -> Option<Result<HttpResponse, HttpError>> {
     let value = |name: &str| held.variable(name);
-    let url = if request.path.starts_with("https://") || request.path.starts_with("http://") {
-        targets.fill(&request.path, value).ok()?
-    } else {
+    // Otherwise it is a whole address.
+    let url = if request.path.starts_with('/') {
         let filled = |server: &crate::catalog::detail::Server| {
             targets.fill(&format!("{}{}", server.url, request.path), value).ok()
         };
         connector.servers.iter().find_map(filled)?
+    } else {
+        targets.fill(&request.path, value).ok()?
     };
     let placed = place(method, held);
     let mut headers = vec![("accept".to_owned(), "application/json".to_owned()), user_agent()];

@@ -96,6 +96,7 @@ fn all_of_a_call_is_read_and_of_other_requests_what_they_need() {
         let stranger = as_secret("x", method, &path);
         assert_eq!(api.service.reads(&stranger), Reads::Nothing, "{method} {path}");
     }
+    assert_eq!(api.service.reads(&api.request("POST", "/mcp")), Reads::Body);
 }
 
 #[test]

@@ -263,6 +263,23 @@ fn a_token_that_nothing_renews_is_found_to_have_expired() {
 }
 
 #[test]
+fn a_token_that_nothing_renews_is_tried_while_it_is_valid() {
+    let api = api();
+    set_client(&api, "watched");
+    let sent = json!({"access_token": "at", "expires_in": 3600});
+    let id = connected(&api, &of_ann("watched"), &sent);
+    for (waits, answers, state) in
+        [(0, vec![(200, json!({}))], "operational"), (HOUR, vec![], "degraded")]
+    {
+        api.world.wait(waits);
+        script(&api, &answers);
+        let before = api.world.sent.borrow().len();
+        assert_eq!(body(&check(&api, &id))["state"], state);
+        assert_eq!(api.world.sent.borrow().len(), before + answers.len());
+    }
+}
+
+#[test]
 fn what_a_check_finds_out_is_sent_to_webhooks_at_once() {
     let api = api();
     set_client(&api, "acme");

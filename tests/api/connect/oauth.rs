@@ -107,12 +107,14 @@ fn an_account_is_connected_from_the_link_to_the_credentials() {
     }
 }
 
-/// Whether a page has this heading, under the app's name.
+/// Whether a page has this heading, under the app's name, and says more.
 fn shows(page: &Response, status: u16, heading: &str) {
     let html = text(page);
     assert_eq!(page.status, status, "{html}");
-    for part in [format!("<h1>{heading}</h1>"), format!("<title>{heading} · Sample App</title>")] {
-        assert!(html.contains(&part), "{part}: {html}");
+    for part in
+        [&format!("<h1>{heading}</h1>"), &format!("<title>{heading} · Sample App</title>"), "<p>"]
+    {
+        assert!(html.contains(part), "{part}: {html}");
     }
 }
 
@@ -122,6 +124,7 @@ fn a_state_works_once_in_its_own_browser_and_in_time() {
     set_client(&api, "acme");
     let (id, link) = begin(&api, &of_ann("acme"));
     let (browser, other) = (Browser::default(), Browser::default());
+    shows(&other.get(&api, &link), 200, "Connect The acme?");
     let (_, asked) = browser.follow(&api, &link);
     let state = value_of(&asked, "state").unwrap();
 
@@ -263,6 +266,13 @@ fn the_window_of_the_same_browser_is_not_asked_again() {
     let link = body(&response)["authorizationUrl"].as_str().unwrap().to_owned();
     assert_eq!(browser.get(&api, &link).status, 303);
     assert_eq!(Browser::default().get(&api, &link).status, 403);
+    // Another page that has a token is asked, too.
+    let request = as_token(&token, "POST", "/v1/vault/connect", &json!({"platform": "acme"}));
+    let request = with_header(request, "origin", "https://app.example");
+    let request = with_header(request, "sec-fetch-site", "same-site");
+    let response = api.send(&with_header(request, "cookie", &cookie));
+    let link = body(&response)["authorizationUrl"].as_str().unwrap().to_owned();
+    assert_eq!(browser.get(&api, &link).status, 200);
     // With a key, somebody makes a link for others: it asks.
     let request = with_body(api.request("POST", "/v1/vault/connect"), &of_ann("acme").to_string());
     let request = with_header(request, "origin", ORIGIN);
@@ -783,6 +793,15 @@ fn an_outcome_is_waited_for() {
     let response = api.get(&format!("/v1/vault/connect/{id}?wait=3"));
     assert_eq!(body(&response)["status"], "pending");
     assert!(!api.world.slept.borrow().is_empty());
+    // There is nothing to wait for any more.
+    let (over, link) = begin(&api, &of_ann("acme"));
+    let browser = Browser::default();
+    let state = value_of(&browser.follow(&api, &link).1, "state").unwrap();
+    browser.back(&api, &format!("error=access_denied&state={state}"));
+    api.world.slept.borrow_mut().clear();
+    let response = api.get(&format!("/v1/vault/connect/{over}?wait=3"));
+    assert_eq!(body(&response)["status"], "failed");
+    assert!(api.world.slept.borrow().is_empty());
     for wait in ["0", "26", "x", ""] {
         assert_eq!(api.get(&format!("/v1/vault/connect/{id}?wait={wait}")).status, 400, "{wait}");
     }
