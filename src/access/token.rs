@@ -210,3 +210,27 @@ const fn prefix(environment: Environment) -> &'static str {
         Environment::Live => "st_live_",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Token;
+    use crate::access::confinement::Confinement;
+    use crate::access::shard::Shard;
+    use crate::terms::Environment;
+
+    #[test]
+    fn nothing_shows_a_token() {
+        let confinement =
+            Confinement { identity: "ann".to_owned(), identity_type: None, platforms: None };
+        let token = Token {
+            environment: Environment::Test,
+            shard: Shard::FIRST,
+            key_id: "key".to_owned(),
+            confinement,
+            scopes: [].into_iter().collect(),
+            origins: None,
+            expires_at: 1,
+        };
+        assert_eq!(format!("{token:?}"), "Token(…)");
+    }
+}

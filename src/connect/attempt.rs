@@ -234,3 +234,18 @@ impl Failure {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Remembered;
+
+    #[test]
+    fn nothing_shows_what_is_remembered() {
+        let remembered = Remembered {
+            state: "s".to_owned(),
+            verifier: None,
+            fields: [("a".to_owned(), "b".to_owned())].into(),
+        };
+        assert_eq!(format!("{remembered:?}"), "Remembered(…)");
+    }
+}

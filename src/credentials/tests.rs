@@ -3,6 +3,7 @@ use std::cell::Cell;
 use base64ct::{Base64Unpadded, Encoding as _};
 use serde::Deserialize;
 
+use super::held::{Held, HeldTokens};
 use super::keys::{Fault, VaultKeys, VaultKeysError};
 use super::seal::{Kind, MAX_PLAIN, OpenError, Place, SealError, Sealed};
 use crate::ports::Random;
@@ -110,6 +111,8 @@ fn too_much_is_refused() {
     let plain = vec![7; MAX_PLAIN + 1];
     let refused = keys(&format!("a:{KEY}")).seal(&PLACE, &plain, &Counter::default());
     assert_eq!(refused, Err(SealError::TooLong));
+    assert_eq!(SealError::TooLong.to_string(), "this is too long to be sealed");
+    assert_eq!(SealError::NoKey.to_string(), "VAULT_KEYS has no key to seal with");
 }
 
 #[test]
@@ -250,4 +253,13 @@ fn nothing_shows_a_key() {
     assert_eq!(format!("{:?}", seal(&both)), "Sealed(…)");
     let refused = VaultKeys::parse(&format!("a:{KEY},secret:{KEY}AAAA")).unwrap_err();
     assert_eq!(refused.to_string(), "entry 2 has a key that is not standard base64");
+}
+
+#[test]
+fn nothing_shows_what_is_held() {
+    let tokens = r#"{"access":"at","kind":"Bearer","refresh":"rt"}"#;
+    let held = format!(r#"{{"type":"oauth2","fields":{{"a":"b"}},"tokens":{tokens}}}"#);
+    let held: Held = serde_json::from_str(&held).unwrap();
+    let tokens: HeldTokens = serde_json::from_str(tokens).unwrap();
+    assert_eq!(format!("{held:?} {tokens:?}"), "Held(oauth2) HeldTokens(…)");
 }

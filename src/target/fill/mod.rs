@@ -322,7 +322,7 @@ fn fill_port(template: &str, values: Values<'_, '_>) -> Result<String, FillError
 
 fn fill_rest(template: &str, values: Values<'_, '_>) -> Result<String, FillError> {
     let mut filled = String::with_capacity(template.len());
-    for (at, segment) in template.split_inclusive(['/', '?']).enumerate() {
+    for segment in template.split_inclusive(['/', '?']) {
         let mut field = None;
         let from = filled.len();
         for piece in pieces(segment) {
@@ -338,7 +338,6 @@ fn fill_rest(template: &str, values: Values<'_, '_>) -> Result<String, FillError
         let segment = filled.get(from..).unwrap_or_default().trim_end_matches(['/', '?']);
         let segment = segment.to_ascii_lowercase().replace("%2e", ".");
         if let Some(field) = field
-            && at > 0
             && matches!(segment.as_str(), "." | "..")
         {
             return Err(FillError::invalid(field, Rule::Path));

@@ -1,7 +1,7 @@
 use proptest::prelude::{ProptestConfig, any, prop_assert, prop_oneof, proptest};
 use proptest::strategy::{Just, Strategy};
 
-use super::{FillError, fill, fill_text, host_choosers};
+use super::{FillError, Rule, fill, fill_text, host_choosers};
 
 /// What becomes of a template with this value for each of its variables.
 fn filled(template: &str, value: &str) -> Result<String, String> {
@@ -42,6 +42,28 @@ fn values_stand_where_their_variables_stand() {
             assert_eq!(result.as_deref(), Ok(expected), "{template} {value}");
         }
     }
+}
+
+#[test]
+fn no_value_leads_up_together_with_the_text_around_it() {
+    for (template, value) in [
+        ("https://example.com/a/%2{a}", "e"),
+        ("https://example.com/a/.%2{a}/b", "E"),
+        ("/a/%{a}%2e?x", "2e"),
+    ] {
+        let refused = FillError::invalid("a", Rule::Path).to_string();
+        assert_eq!(filled(template, value), Err(refused), "{template}");
+    }
+}
+
+#[test]
+fn an_address_has_a_length() {
+    let longest = 4096 - "https://example.com/".len();
+    assert!(filled("https://example.com/{a}", &"a".repeat(longest)).is_ok());
+    assert!(filled("https://example.com/{a}", &"a".repeat(longest + 1)).is_err());
+    assert!(filled("/{a}", &"a".repeat(4095)).is_ok());
+    let refused = filled("/{a}", &"a".repeat(4096)).unwrap_err();
+    assert!(refused.contains("4,096 characters"), "{refused}");
 }
 
 #[test]

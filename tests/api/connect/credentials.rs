@@ -10,6 +10,20 @@ fn create(api: &Api, platform: &str) -> String {
 }
 
 #[test]
+fn members_of_the_token_answer_that_calls_need_are_returned() {
+    let api = api();
+    for (platform, members) in
+        [("watched", json!({"instance_url": "https://eu.example"})), ("acme", Value::Null)]
+    {
+        set_client(&api, platform);
+        let tokens = json!({"access_token": "at", "instance_url": "https://eu.example", "x": 1});
+        let id = connected(&api, &of_ann(platform), &tokens);
+        let held = body(&api.get(&format!("/v1/vault/connections/{id}/credentials")));
+        assert_eq!(held.get("members").unwrap_or(&Value::Null), &members, "{held}");
+    }
+}
+
+#[test]
 fn credentials_are_imported_and_read_back() {
     let api = api();
     let path = create(&api, "acme");

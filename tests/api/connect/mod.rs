@@ -101,7 +101,7 @@ pub fn api_with(settings: &[(&str, &str)]) -> Api {
             platform("keyed", json!([api_key(&[])]), me.clone(), account),
             platform("plain", json!([basic, oauth("sign-in", &json!({"pkce": "none"}))]), Value::Null, Value::Null),
             platform("amazon", json!([amazon]), me.clone(), Value::Null),
-            platform("watched", json!([oauth("oauth", &json!({}))]), me.clone(), Value::Null),
+            platform("watched", json!([oauth("oauth", &json!({"tokenMembers": ["instance_url"]}))]), me.clone(), Value::Null),
             platform("elsewhere", json!([api_key(&[])]), elsewhere, Value::Null),
             platform("app", json!([oauth("app", &app)]), me, Value::Null),
             platform(

@@ -72,6 +72,40 @@ fn what_the_platform_gave_is_written_although_storage_is_in_trouble() {
 }
 
 #[test]
+fn storage_that_stays_in_trouble_is_asked_again_until_the_lease_ends() {
+    // How long the platform takes, in milliseconds, and the pauses after that.
+    for (takes, pauses) in [(0, vec![250, 500, 1000, 2000]), (29_749, vec![250]), (29_750, vec![])]
+    {
+        let (api, path) = api_with_connection();
+        let api = Rc::new(api);
+        later(&api, HOUR);
+        let weak = Rc::downgrade(&api);
+        *api.world.platform.borrow_mut() = Box::new(move |_| {
+            if let Some(api) = weak.upgrade() {
+                later(&api, takes);
+                api.world.db_fails.set(true);
+            }
+            answer(200, &tokens(2))
+        });
+        assert_eq!(api.get(&format!("{path}/credentials")).status, 503);
+        assert_eq!(*api.world.slept.borrow(), pauses, "{takes}");
+    }
+}
+
+#[test]
+fn whoever_renews_is_waited_for_and_not_for_long() {
+    let (api, path) = api_with_connection();
+    later(&api, HOUR);
+    script(&api, &[]);
+    let until = i64::try_from(api.world.now.get() + 30_000).unwrap();
+    let sql = "UPDATE credentials SET lease = 'somebody', lease_until = ?1";
+    api.world.database.execute(sql, [until]).unwrap();
+    let refused = api.get(&format!("{path}/credentials"));
+    assert_eq!((refused.status, refused.header("retry-after")), (503, Some("5")));
+    assert_eq!(*api.world.slept.borrow(), [250; 20]);
+}
+
+#[test]
 fn a_renewal_that_fails_for_now_degrades_and_recovers() {
     let (api, path) = api_with_connection();
     later(&api, HOUR - 1000);

@@ -40,6 +40,7 @@ fn a_webhook_is_created_read_changed_and_deleted() {
     // What is not sent stays.
     let unchanged = body(&send(&api, "PATCH", &own, &json!({"description": "Again"})));
     assert_eq!((&unchanged["url"], &unchanged["active"]), (&change["url"], &json!(true)));
+    assert_eq!(unchanged["description"], "Again");
 
     // Null clears it.
     let cleared = body(&send(&api, "PATCH", &own, &json!({"description": null})));
