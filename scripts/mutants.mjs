@@ -1,7 +1,7 @@
 // `npm run mutants [-- src/access …] [-- --test PATTERN]`: cargo-gamma changes the code of these folders and files in one place
 // after another, and names each change that no native test notices and tools/survivors.txt has no reason for.
-// tools/gamma.toml says which changes these are, and tools/slow-tests.txt which tests run only for changes that the others
-// leave unnoticed. With `--test`, only tests whose names contain the pattern run.
+// tools/gamma.toml says which changes these are, and tools/slow-tests.txt which tests run only for those that the other tests
+// leave. With `--test`, only tests whose names contain the pattern run.
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { parseArgs } from "node:util";
@@ -14,7 +14,7 @@ import { cargoTool } from "./setup/cargo-tools.mjs";
 const FOLDER = join(root, "target", "mutants");
 const REPORT = join(FOLDER, "gamma-report.json");
 const SLOW = join(root, "tools", "slow-tests.txt");
-const REASONS = join(root, "tools", "survivors.txt");
+const REASONS = new Set(readFileSync(join(root, "tools", "survivors.txt"), "utf8").split("\n"));
 /** What holds, seals and renews, and the API around it. */
 const GUARDED = [
   ...["access", "api", "call", "catalog", "connect", "credentials", "events", "lifecycle", "oauth", "target", "vault"],
@@ -37,11 +37,10 @@ function changes() {
 function report(all, isWhole) {
   const having = (outcome) => all.filter((change) => change.outcome === outcome);
   const unnoticed = having("Survived");
-  const reasons = new Set(readFileSync(REASONS, "utf8").split("\n"));
-  const unknown = unnoticed.filter(({ text }) => !reasons.has(text));
+  const unknown = unnoticed.filter(({ text }) => !REASONS.has(text));
   for (const { text, line } of unknown) print(`not noticed: ${text}, line ${line}`);
   const left = new Set(unnoticed.map(({ text }) => text));
-  const needless = [...reasons].filter((line) => line.startsWith("src/") && !left.has(line));
+  const needless = [...REASONS].filter((line) => line.startsWith("src/") && !left.has(line));
   if (isWhole) for (const line of needless) print(`noticed, so its reason is not needed: ${line}`);
   const endless = having("Endless").length;
   const noticed = having("Killed").length + endless;
@@ -70,7 +69,7 @@ await main(async () => {
     task(what, async (detail) => {
       const written = () => (existsSync(REPORT) ? statSync(REPORT).mtimeMs : 0);
       const before = written();
-      await run("cargo", [...args, ...options, "--", ...tests, ...values.test], { detail, env }).catch((error) => {
+      await run("cargo", [...args, ...options, "--", ...tests], { detail, env }).catch((error) => {
         // It also fails when it is done and a change was not noticed.
         if (written() === before) throw error;
       });
@@ -80,11 +79,13 @@ await main(async () => {
     .split("\n")
     .filter((line) => line !== "" && !line.startsWith("#"));
   const skips = slow.map((name) => `--skip=${name}`);
-  let all = await pass(`mutants of ${places.join(", ")}`, [], skips);
-  if (all.some(({ outcome }) => outcome === "Survived")) {
-    const others = await pass("those that were not noticed, with all tests", ["--only-survivors"], []);
+  const all = await pass(`mutants of ${places.join(", ")}`, [], [...skips, ...values.test]);
+  const left = all.filter(({ outcome, text }) => outcome === "Survived" && !REASONS.has(text));
+  if (left.length > 0 && values.test.length === 0) {
+    const these = left.flatMap(({ id }) => ["--mutant", id]);
+    const others = await pass(`${left.length} that were not noticed, with the slow tests`, these, slow);
     const outcomes = new Map(others.map(({ id, outcome }) => [id, outcome]));
-    all = all.map((change) => ({ ...change, outcome: outcomes.get(change.id) ?? change.outcome }));
+    for (const change of left) change.outcome = outcomes.get(change.id) ?? change.outcome;
   }
   report(all, positionals.length === 0 && values.test.length === 0);
 });

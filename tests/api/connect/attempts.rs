@@ -139,6 +139,24 @@ fn pages_follow_each_other_without_a_gap() {
 }
 
 #[test]
+fn a_page_is_full_although_others_are_newer() {
+    let api = api();
+    set_client(&api, "acme");
+    set_client(&api, "plain");
+    let mut sent = of("plain", "ann");
+    sent["authMethod"] = "sign-in".into();
+    let (_, link) = begin(&api, &sent);
+    refuse(&api, &link, "access_denied");
+    for _ in 0..3 {
+        api.world.wait(1000);
+        begin(&api, &of("acme", "ann"));
+    }
+    for query in ["?identity=ann&status=failed&limit=1", "?platform=plain&limit=1"] {
+        assert_eq!(listed(&api, query), ["ann failed"], "{query}");
+    }
+}
+
+#[test]
 fn it_reads_the_rows_that_it_shows() {
     let api = scene();
     // Many attempts of the account that nobody asks for.
