@@ -1,8 +1,8 @@
 // `npm run mutants [-- src/access …] [-- --test PATTERN]`: cargo-gamma changes the code of these folders and files in one place
 // after another, and names each change that no native test notices and tools/survivors.txt has no reason for.
 // tools/gamma.toml says which changes these are, and tools/slow-tests.txt which tests run only for those that the other tests
-// leave. With `--test`, only tests whose names contain the pattern run.
-import { existsSync, readFileSync, statSync } from "node:fs";
+// leave: with `--reasons`, also for those that have a reason. With `--test`, only tests whose names contain the pattern run.
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { parseArgs } from "node:util";
 import { root, toolPath } from "./lib/paths.mjs";
@@ -45,6 +45,8 @@ function report(all, isWhole) {
   const endless = having("Endless").length;
   const noticed = having("Killed").length + endless;
   const count = noticed + unnoticed.length;
+  const others = all.length - count - having("CompileError").length;
+  if (others > 0 || count === 0) throw new Problem(`${count} changes were tried, and ${others} could not be.`);
   print(`${noticed} of ${count} changes were noticed (${((100 * noticed) / count).toFixed(1)} %).`);
   print(`${endless} of these keep the tests from ending.`);
   print(`${unnoticed.length - unknown.length} of the others have a reason in tools/survivors.txt.`);
@@ -54,7 +56,10 @@ function report(all, isWhole) {
 await main(async () => {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { test: { type: "string", multiple: true, default: [] }, jobs: { type: "string", default: "2" } },
+    options: {
+      ...{ test: { type: "string", multiple: true, default: [] }, jobs: { type: "string", default: "2" } },
+      reasons: { type: "boolean", default: false },
+    },
   });
   const places = positionals.length > 0 ? positionals : GUARDED;
   const missing = places.find((place) => !existsSync(join(root, place)));
@@ -67,25 +72,29 @@ await main(async () => {
   const args = ["gamma", "run", ...config, "--jobs", values.jobs, "--progress", "never", "--no-relaunch", ...files];
   const pass = (what, options, tests) =>
     task(what, async (detail) => {
-      const written = () => (existsSync(REPORT) ? statSync(REPORT).mtimeMs : 0);
-      const before = written();
+      rmSync(REPORT, { force: true });
       await run("cargo", [...args, ...options, "--", ...tests], { detail, env }).catch((error) => {
         // It also fails when it is done and a change was not noticed.
-        if (written() === before) throw error;
+        if (!existsSync(REPORT)) throw error;
       });
+      if (!existsSync(REPORT)) throw new Problem(`There is nothing to change in ${places.join(", ")}.`, { code: 2 });
       return changes();
     });
   const slow = readFileSync(SLOW, "utf8")
     .split("\n")
     .filter((line) => line !== "" && !line.startsWith("#"));
-  const skips = slow.map((name) => `--skip=${name}`);
-  const all = await pass(`mutants of ${places.join(", ")}`, [], [...skips, ...values.test]);
-  const left = all.filter(({ outcome, text }) => outcome === "Survived" && !REASONS.has(text));
-  if (left.length > 0 && values.test.length === 0) {
+  const isAll = values.test.length === 0;
+  const tests = isAll ? slow.map((name) => `--skip=${name}`) : values.test;
+  const all = await pass(`mutants of ${places.join(", ")}`, [], tests);
+  const needsTest = ({ outcome, text }) => outcome === "Survived" && (values.reasons || !REASONS.has(text));
+  const left = all.filter(needsTest);
+  if (left.length > 0 && isAll) {
     const these = left.flatMap(({ id }) => ["--mutant", id]);
     const others = await pass(`${left.length} that were not noticed, with the slow tests`, these, slow);
-    const outcomes = new Map(others.map(({ id, outcome }) => [id, outcome]));
+    // Those that no slow test reaches have an outcome of their own.
+    const isNoticed = ({ outcome }) => outcome === "Killed" || outcome === "Endless";
+    const outcomes = new Map(others.filter(isNoticed).map(({ id, outcome }) => [id, outcome]));
     for (const change of left) change.outcome = outcomes.get(change.id) ?? change.outcome;
   }
-  report(all, positionals.length === 0 && values.test.length === 0);
+  report(all, positionals.length === 0 && isAll);
 });
