@@ -148,8 +148,8 @@ pub async fn handle<P: Ports>(service: &Service, ports: &P, request: &Request) -
     };
     response.has_deliveries = metered.has_deliveries();
     service.room.remember(ports.number(), metered.size());
-    // Only the primary refuses a key, and it has taken the write then.
-    if metered.bookmark().is_some() {
+    // A copy that knows where the account has moved refuses the key, which is not of this database any more.
+    if metered.bookmark().is_some() && response.status != 401 {
         metered.write_use_later();
     }
     if matches!(response.status, 401 | 403) {

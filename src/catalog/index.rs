@@ -305,3 +305,22 @@ pub fn write_index(texts: &[&str]) -> Option<(Vec<u32>, u32)> {
     };
     Some((order.iter().filter_map(entry).collect(), offset_bits))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::write_index;
+
+    #[test]
+    fn an_index_is_as_large_as_its_entries_allow() {
+        // 16 bits of an entry are the offset, and three the rank: 13 are left for the row.
+        let long = "a".repeat(32_768);
+        let mut texts = vec![""; 8190];
+        texts.push(&long);
+        assert!(
+            write_index(&texts)
+                .is_some_and(|(entries, bits)| (entries.len(), bits) == (32_768, 16))
+        );
+        texts.push("");
+        assert_eq!(write_index(&texts), None);
+    }
+}

@@ -245,6 +245,7 @@ mod tests {
             ("HTTPS://example.com", Scheme),
             ("https:example.com", Scheme),
             ("https:/example.com", Scheme),
+            ("https://:0", Port),
             ("ftp://example.com", Scheme),
             ("javascript://example.com/", Scheme),
             // What one parser takes for the host, another does not.

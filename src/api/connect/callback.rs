@@ -89,9 +89,7 @@ impl<P: Ports> Desk<'_, P> {
         let connector = self.connector(&attempt).await?;
         let name =
             connector.as_ref().map_or(&attempt.platform, |connector| &connector.name).clone();
-        if attempt.claimed_by.as_deref() != Some(self.request_id)
-            || attempt.status != Stored::Exchanging
-        {
+        if attempt.claimed_by.as_deref() != Some(self.request_id) {
             return Ok(self.again(request, &attempt, &name));
         }
 

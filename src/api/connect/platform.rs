@@ -80,13 +80,13 @@ async fn ask<P: Http>(
     request: &Request,
 ) -> Option<Result<HttpResponse, HttpError>> {
     let value = |name: &str| held.variable(name);
-    // Otherwise it is a whole address.
     let url = if request.path.starts_with('/') {
         let filled = |server: &crate::catalog::detail::Server| {
             targets.fill(&format!("{}{}", server.url, request.path), value).ok()
         };
         connector.servers.iter().find_map(filled)?
     } else {
+        // It is a whole address.
         targets.fill(&request.path, value).ok()?
     };
     let placed = place(method, held);

@@ -193,9 +193,9 @@ impl Check<'_> {
         let (place, request) = (self.due.place(), self.request);
         let lease = place.take_lease(row.version, request, ports.now());
         let sets = ports.batch(vec![lease, place.select()]).await?;
-        let Some(row) = first_row::<HeldRow>(&sets, 1)?.filter(|found| {
-            found.version == row.version && found.lease.as_deref() == Some(request)
-        }) else {
+        // The lease is given at the version that was read, or not at all.
+        let found = first_row::<HeldRow>(&sets, 1)?;
+        let Some(row) = found.filter(|found| found.lease.as_deref() == Some(request)) else {
             return Ok(());
         };
         let chance = ports.byte();
