@@ -98,6 +98,10 @@ fn a_refusal_names_the_estimate_its_causes_and_the_cure() {
             format!("This list would read {estimate} rows, but a list may read at most 50. {cure}");
         assert_eq!(refusal(&api, query), (detail, errors), "{query}");
     }
+    let api = with_most(api, "118");
+    refusal(&api, "tags=all,most&tagsMatch=any");
+    let api = with_most(api, "119");
+    assert_eq!(api.get(&format!("{CONNECTIONS}?tags=all,most&tagsMatch=any")).status, 200);
     let api = with_most(api, "20");
     let cure = "Follow the `Link` header from an earlier page, which costs the same on every page, or narrow the list with a filter.";
     let page = "`page` skips 29 connections, which are read one by one";
@@ -112,9 +116,15 @@ fn a_refusal_names_the_estimate_its_causes_and_the_cure() {
 
 #[test]
 fn what_is_refused_reads_nothing() {
-    let api = vault("50");
-    for query in ["tags=all,most&tagsMatch=any", "tags=all,most", "tags=all&state=unknown"] {
-        assert_eq!(refusal(&api, query).1[0].0, "tags", "{query}");
+    let mut api = vault("50");
+    for (most, query, cause) in [
+        ("50", "tags=all,most&tagsMatch=any", "tags"),
+        ("50", "tags=all,most", "tags"),
+        ("50", "tags=all&state=unknown", "tags"),
+        ("20", "page=31&limit=1", "page"),
+    ] {
+        api = with_most(api, most);
+        assert_eq!(refusal(&api, query).1[0].0, cause, "{query}");
         // What each statement returned: the key, the estimate, then totals of 0 and no rows.
         for statement in api.world.asked.borrow().iter().skip(2) {
             if !statement.sql.starts_with("SELECT") {

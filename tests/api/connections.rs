@@ -4,7 +4,7 @@ use connector_vault::terms::{Environment, Scope};
 use serde_json::{Value, json};
 
 use crate::support::{Api, body, column};
-use crate::vault::{CONNECTIONS, encode, fixture};
+use crate::vault::{CONNECTIONS, encode, fixture, minimal};
 
 #[test]
 fn a_row_has_exactly_the_fields_of_the_specification() {
@@ -212,6 +212,20 @@ fn filters_are_exact_and_all_must_hold() {
             })
             .collect();
         assert_eq!(pages, expected, "{query}");
+    }
+}
+
+#[test]
+fn what_begins_both_a_name_and_an_identity_is_found_once() {
+    let api = Api::with_catalog();
+    let mut document = minimal("abcdefghi-1");
+    document["name"] = json!("Abcdefghi x");
+    api.create(&document);
+    for length in 1..=9 {
+        let q = &"abcdefghi"[..length];
+        let found = body(&api.get(&format!("{CONNECTIONS}?q={q}")));
+        let count = found["rows"].as_array().unwrap().len();
+        assert_eq!((&found["total"], count), (&json!(1), 1), "{q}");
     }
 }
 

@@ -677,6 +677,7 @@ impl Random for World {
 
 impl Queue for World {
     async fn enqueue(&self, messages: Vec<String>, delay: Duration) -> Result<bool, StorageError> {
+        assert!(!messages.is_empty(), "the platform refuses a batch without messages");
         if self.has_queue.get() {
             let at = self.now.get() + u64::try_from(delay.as_millis()).unwrap();
             let marked = messages.into_iter().map(|message| (at, self.at.get().mark(message)));

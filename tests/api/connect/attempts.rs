@@ -160,7 +160,7 @@ fn a_page_is_full_although_others_are_newer() {
 fn it_reads_the_rows_that_it_shows() {
     let api = scene();
     // Many attempts of the account that nobody asks for.
-    let copy = "INSERT INTO connect_attempts SELECT printf('%08d', n) || substr(id, 9), account, environment, key_id, status, connection_id, reconnects, allow_other_account, platform, platform_version, description, auth_method, 'other-' || n, identity_type, label, name, tags, scopes, return_url, link_hash || n, state_hash || n, browser_hash, sealed, claimed_by, claimed_at, error_code, error_detail, created_at + 10000 + n, expires_at + 10000 + n FROM connect_attempts, (WITH RECURSIVE counter (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counter WHERE n < 2000) SELECT n FROM counter) WHERE identity = 'dee'";
+    let copy = "INSERT INTO connect_attempts SELECT printf('%08d', n) || substr(id, 9), account, environment, key_id, status, connection_id, reconnects, allow_other_account, platform, platform_version, description, auth_method, 'other-' || (n % 2), identity_type, label, name, tags, scopes, return_url, link_hash || n, state_hash || n, browser_hash, sealed, claimed_by, claimed_at, error_code, error_detail, created_at + 10000 + n, expires_at + 10000 + n FROM connect_attempts, (WITH RECURSIVE counter (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counter WHERE n < 2000) SELECT n FROM counter) WHERE identity = 'dee'";
     let columns = "id, account, environment, key_id, status, connection_id, reconnects, allow_other_account, platform, platform_version, description, auth_method, identity, identity_type, label, name, tags, scopes, return_url, link_hash, state_hash, browser_hash, sealed, claimed_by, claimed_at, error_code, error_detail, created_at, expires_at";
     let copy = copy.replacen("connect_attempts", &format!("connect_attempts ({columns})"), 1);
     assert_eq!(api.world.database.execute(&copy, []).unwrap(), 2000);
@@ -171,11 +171,34 @@ fn it_reads_the_rows_that_it_shows() {
         ("?status=succeeded&limit=10", 10, 20),
         ("?limit=10", 10, 20),
         ("?identity=bob", 1, 8),
+        ("?identity=other-1&limit=10", 10, 20),
         ("?platform=plain", 0, 1010),
     ] {
         let (found, _, read) = page(&api, query);
         assert_eq!(found.len(), rows, "{query}");
         assert!(read <= most, "{query}: {read} rows");
+    }
+}
+
+#[test]
+fn those_of_an_identity_are_found_by_it() {
+    let api = scene();
+    let wish = json!({"identity": "bob", "scopes": ["connections:read"], "ttlSeconds": 600});
+    let bob = token(&api, &wish);
+    for request in [
+        api.request("GET", &format!("{LIST}?identity=bob")),
+        api.request("GET", &format!("{LIST}?identity=bob&status=failed")),
+        as_secret(&bob, "GET", &format!("{LIST}?status=failed")),
+    ] {
+        assert_eq!(api.send(&request).status, 200);
+        let asked = api.world.asked.borrow();
+        let plans: Vec<_> =
+            asked.iter().flat_map(|one| crate::plans::plan(&api.world, one)).collect();
+        let steps = plans.iter().filter(|step| step.contains("connect_attempts"));
+        for step in steps {
+            assert!(step.contains("connect_attempts_of_identity"), "{request:?}: {plans:#?}");
+        }
+        assert!(plans.iter().any(|step| step.contains("connect_attempts")), "{plans:#?}");
     }
 }
 

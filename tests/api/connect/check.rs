@@ -206,6 +206,7 @@ fn a_rejected_client_is_asked_about_once_an_hour_or_when_it_is_mended() {
 fn one_at_a_time_checks() {
     let api = api();
     set_client(&api, "acme");
+    set_client(&api, "watched");
     for id in [connected(&api, &of_ann("acme"), &tokens(1)), keyed(&api)] {
         let sql =
             "UPDATE credentials SET lease = 'somebody', lease_until = ?2 WHERE connection_id = ?1";
@@ -215,6 +216,16 @@ fn one_at_a_time_checks() {
         script(&api, &[]);
         assert_eq!(body(&check(&api, &id))["state"], "operational");
     }
+    // Nor does a check wait for whoever renews a token that has expired: many checks run at once.
+    let id = connected(&api, &of_ann("watched"), &tokens(1));
+    api.world.wait(HOUR);
+    let until = i64::try_from(api.world.now.get() + 30_000).unwrap();
+    let sql = "UPDATE credentials SET lease = 'somebody', lease_until = ?1";
+    api.world.database.execute(sql, [until]).unwrap();
+    api.world.slept.borrow_mut().clear();
+    script(&api, &[]);
+    assert_eq!(check(&api, &id).status, 200);
+    assert_eq!(*api.world.slept.borrow(), [0; 0]);
 }
 
 #[test]

@@ -124,7 +124,9 @@ fn a_state_works_once_in_its_own_browser_and_in_time() {
     set_client(&api, "acme");
     let (id, link) = begin(&api, &of_ann("acme"));
     let (browser, other) = (Browser::default(), Browser::default());
-    shows(&other.get(&api, &link), 200, "Connect The acme?");
+    let page = other.get(&api, &link);
+    shows(&page, 200, "Connect The acme?");
+    assert!(text(&page).contains(">Yes, go on to The acme</button>"), "{}", text(&page));
     let (_, asked) = browser.follow(&api, &link);
     let state = value_of(&asked, "state").unwrap();
 

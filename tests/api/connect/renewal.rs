@@ -72,7 +72,7 @@ fn what_the_platform_gave_is_written_although_storage_is_in_trouble() {
 }
 
 #[test]
-fn storage_that_stays_in_trouble_is_asked_again_until_the_lease_ends() {
+fn storage_that_stays_in_trouble_is_asked_again_for_a_few_seconds_within_the_lease() {
     // How long the platform takes, in milliseconds, and the pauses after that.
     for (takes, pauses) in [(0, vec![250, 500, 1000, 2000]), (29_749, vec![250]), (29_750, vec![])]
     {
@@ -93,16 +93,20 @@ fn storage_that_stays_in_trouble_is_asked_again_until_the_lease_ends() {
 }
 
 #[test]
-fn whoever_renews_is_waited_for_and_not_for_long() {
-    let (api, path) = api_with_connection();
-    later(&api, HOUR);
-    script(&api, &[]);
-    let until = i64::try_from(api.world.now.get() + 30_000).unwrap();
-    let sql = "UPDATE credentials SET lease = 'somebody', lease_until = ?1";
-    api.world.database.execute(sql, [until]).unwrap();
-    let refused = api.get(&format!("{path}/credentials"));
-    assert_eq!((refused.status, refused.header("retry-after")), (503, Some("5")));
-    assert_eq!(*api.world.slept.borrow(), [250; 20]);
+fn whoever_renews_is_waited_for_but_not_for_long() {
+    // How long storage takes, in milliseconds, and how often it is asked.
+    for (takes, times) in [(0, 20), (2500, 2)] {
+        let (api, path) = api_with_connection();
+        later(&api, HOUR);
+        script(&api, &[]);
+        let until = i64::try_from(api.world.now.get() + 30_000).unwrap();
+        let sql = "UPDATE credentials SET lease = 'somebody', lease_until = ?1";
+        api.world.database.execute(sql, [until]).unwrap();
+        api.world.batch_ms.set(takes);
+        let refused = api.get(&format!("{path}/credentials"));
+        assert_eq!((refused.status, refused.header("retry-after")), (503, Some("5")));
+        assert_eq!(*api.world.slept.borrow(), vec![250; times], "{takes}");
+    }
 }
 
 #[test]
@@ -142,7 +146,7 @@ fn nothing_renews_by_a_method_that_the_catalog_no_longer_has() {
     later(&api, HOUR);
     let response = api.get(&format!("{path}/credentials"));
     assert_eq!((response.status, &body(&response)["code"]), (409, &json!("connection_failed")));
-    let why = "The access token has expired, and the catalog no longer has `oauth`, the authentication method that renews it.";
+    let why = "The access token has expired, and the catalog no longer has `oauth`, the authentication method that renews it. Publish a catalog that has it, or have the user reconnect the connection by another one.";
     assert_eq!(body(&response)["detail"], why);
     assert_eq!(api.world.sent.borrow().len(), 0);
     // The catalog may have it again.
@@ -193,6 +197,9 @@ fn a_rejected_client_never_fails_a_connection() {
     let status = body(&api.get(&format!("{path}/status")));
     assert_eq!((&status["state"], &status["actor"]), (&json!("degraded"), &json!("account")));
     assert_eq!(status["reason"]["code"], "client_rejected");
+    // Until the client is set again, a read during the pause is no attempt.
+    assert_eq!(api.get(&format!("{path}/credentials")).status, 503);
+    assert_eq!(body(&api.get(&format!("{path}/status")))["attempts"], status["attempts"]);
 }
 
 #[test]

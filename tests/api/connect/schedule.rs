@@ -141,6 +141,12 @@ fn nothing_is_enqueued_for_a_handful_and_everything_for_more() {
         minute(&api);
         assert_eq!(platform.take().len(), expected);
     }
+    // A portion that is not full is the last.
+    api.world.has_queue.set(true);
+    due(40);
+    api.world.db_calls.set(0);
+    pollster::block_on(schedule::run(&api.service, &api.world)).unwrap();
+    assert_eq!((api.world.messages().len(), api.world.db_calls.get()), (5, 4));
 }
 
 #[test]

@@ -183,6 +183,21 @@ fn the_longest_token_fits_a_header() {
         }
     }
     assert!((MAX_TOKEN - 20..=MAX_TOKEN).contains(&longest), "{longest}");
+    // One of exactly the greatest length is created, and opens what it says.
+    wish["origins"] = json!(origins(10, 60));
+    let exact = (1..=256).find_map(|count| {
+        wish["identity"] = json!("\"\\".repeat(128).split_at(count).0);
+        let created = (60..253).map(|length| {
+            wish["origins"] = json!(origins(10, length));
+            (length, api.send(&asking(&api.key, &wish)))
+        });
+        let found = created.filter(|(_, response)| response.status == 201).last()?;
+        let token = body(&found.1)["token"].as_str().unwrap().to_owned();
+        (token.len() == MAX_TOKEN).then_some((found.0, token))
+    });
+    let (length, token) = exact.unwrap();
+    let sent = with_header(as_secret(&token, "GET", WHOAMI), "origin", &origins(10, length)[9]);
+    assert_eq!(api.send(&sent).status, 200);
 }
 
 #[test]
