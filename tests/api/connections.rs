@@ -222,7 +222,7 @@ fn what_begins_both_a_name_and_an_identity_is_found_once() {
     document["name"] = json!("Abcdefghi x");
     api.create(&document);
     for length in 1..=9 {
-        let q = &"abcdefghi"[..length];
+        let q: String = "abcdefghi".chars().take(length).collect();
         let found = body(&api.get(&format!("{CONNECTIONS}?q={q}")));
         let count = found["rows"].as_array().unwrap().len();
         assert_eq!((&found["total"], count), (&json!(1), 1), "{q}");
@@ -260,7 +260,7 @@ fn up_to_a_hundred_keys_and_twenty_tags() {
     let many: Vec<Value> = (0..120)
         .map(|nth| {
             let tags: Vec<String> = (0..=nth % 25).map(|tag| format!("t{tag}")).collect();
-            let mut document = crate::vault::minimal(&format!("id-{nth}"));
+            let mut document = minimal(&format!("id-{nth}"));
             document["tags"] = json!(tags);
             api.create(&document)
         })
@@ -307,7 +307,7 @@ fn a_list_shows_its_account_and_environment_only() {
         let path = format!("{CONNECTIONS}?limit=500");
         let list = || body(&api.send(&crate::support::as_key(key, "GET", &path)));
         assert_eq!(list()["total"], 0);
-        let mine = api.create_as(key, &crate::vault::minimal("ann"));
+        let mine = api.create_as(key, &minimal("ann"));
         assert_eq!(mine["environment"], if nth == 0 { "live" } else { "test" });
         assert_eq!(list(), json!({"rows": [mine], "total": 1, "pages": 1, "page": 1}));
     }

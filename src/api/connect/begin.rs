@@ -26,11 +26,10 @@ use crate::terms::IdentityType;
 /// Attempts are deleted a day after they expired, in milliseconds.
 const KEPT_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// How many attempts are open, and whether this one is stored.
+/// How many attempts of the identity are open, and whether this one is stored.
 #[derive(Deserialize)]
 struct Open {
     of_identity: u64,
-    of_account: u64,
     is_stored: u8,
 }
 

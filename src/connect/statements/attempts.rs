@@ -23,12 +23,12 @@ fn open_attempts(identity: &str, now: &str) -> [String; 2] {
     ]
 }
 
-/// Counts the open attempts of an attempt's identity and account, and says whether the attempt is one of them.
+/// Counts the open attempts of an attempt's identity, and says whether the attempt is one of them.
 #[must_use]
 pub fn count_attempts(new: &Attempt, now: u64) -> Statement {
-    let [of_identity, of_account] = open_attempts("?4", "?5");
+    let [of_identity, _] = open_attempts("?4", "?5");
     let sql = format!(
-        "SELECT {of_identity} AS of_identity, {of_account} AS of_account, EXISTS (SELECT 1 FROM connect_attempts WHERE id = ?1) AS is_stored"
+        "SELECT {of_identity} AS of_identity, EXISTS (SELECT 1 FROM connect_attempts WHERE id = ?1) AS is_stored"
     );
     let params = vec![
         Param::text(&new.id),

@@ -59,8 +59,8 @@ fn a_call_is_passed_on_and_its_answer_back() {
         let response = api.send(&request);
         assert_eq!((response.status, text(&response).as_str()), (207, "fine"), "{method}");
         assert_eq!(api.world.db_calls.get(), 1, "{method}");
-        let named = response.headers.iter().filter(|(name, _)| *name == "x-vault-source");
-        assert_eq!(named.map(|(_, value)| value.as_str()).collect::<Vec<_>>(), ["platform"]);
+        let sources = response.headers.iter().filter(|(name, _)| *name == "x-vault-source");
+        assert_eq!(sources.map(|(_, value)| value.as_str()).collect::<Vec<_>>(), ["platform"]);
         assert_eq!(response.header("cache-control"), Some("private, no-store"));
         assert_eq!(response.header("content-security-policy"), Some("default-src 'none'; sandbox"));
         assert!(response.header("x-request-id").is_some_and(|id| id.len() == 36));

@@ -592,9 +592,9 @@ fn a_token_connects_for_its_own_identity_only() {
     // One that is confined to no type may name it.
     let any = json!({"identity": "ann", "scopes": ["connections:connect"]});
     let any = crate::connect::token(&api, &any);
-    let sent = json!({"platform": "acme", "identityType": "team"});
+    let of_team = json!({"platform": "acme", "identityType": "team"});
     api.world.wait(1);
-    let response = api.send(&as_token(&any, "POST", "/v1/vault/connect", &sent));
+    let response = api.send(&as_token(&any, "POST", "/v1/vault/connect", &of_team));
     assert_eq!(response.status, 202, "{}", body(&response));
     let newest = body(&api.get("/v1/vault/connect?identity=ann&limit=1"));
     assert_eq!(newest["rows"][0]["identityType"], "team", "{newest}");
