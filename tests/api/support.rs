@@ -331,7 +331,6 @@ impl World {
     }
 
     /// Takes all messages of the queue.
-    #[cfg(feature = "cli")]
     pub fn take_messages(&self) -> Vec<(u64, String)> {
         self.messages.take()
     }
