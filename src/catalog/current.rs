@@ -171,5 +171,12 @@ mod tests {
         for (name, rows) in [("acme", Some(2)), ("acm", None), ("acmes", None), ("z", None)] {
             assert_eq!(current.list(name).map(|list| list.rows), rows, "{name}");
         }
+        // Its checksum is not of these.
+        for nth in (0..6).chain([7]) {
+            let mut damaged = bytes.clone();
+            damaged[nth] ^= 1;
+            let refused = Current::open(damaged).err().map(|error| error.0);
+            assert_eq!(refused, Some("it does not begin like a record"), "{nth}");
+        }
     }
 }

@@ -150,6 +150,15 @@ fn nothing_is_enqueued_for_a_handful_and_everything_for_more() {
 }
 
 #[test]
+fn a_run_hands_over_more_than_one_portion() {
+    let (api, _) = world();
+    let ids = import(&api, "acme", 1020);
+    api.world.database.execute("UPDATE credentials SET check_at = 1", []).unwrap();
+    pollster::block_on(schedule::run(&api.service, &api.world)).unwrap();
+    assert_eq!(api.world.messages().len(), ids.len().div_ceil(8));
+}
+
+#[test]
 fn what_a_dead_run_was_handed_is_due_again() {
     let (api, platform) = world();
     import(&api, "acme", 20);
