@@ -91,10 +91,12 @@ await main(async () => {
   if (left.length > 0 && isAll) {
     const these = left.flatMap(({ id }) => ["--mutant", id]);
     const others = await pass(`${left.length} that were not noticed, with the slow tests`, these, slow);
-    // Those that no slow test reaches have an outcome of their own.
-    const isNoticed = ({ outcome }) => outcome === "Killed" || outcome === "Endless";
-    const outcomes = new Map(others.filter(isNoticed).map(({ id, outcome }) => [id, outcome]));
-    for (const change of left) change.outcome = outcomes.get(change.id) ?? change.outcome;
+    const outcomes = new Map(others.map(({ id, outcome }) => [id, outcome]));
+    for (const change of left) {
+      const outcome = outcomes.get(change.id) ?? "Pending";
+      // What no slow test reaches stays as it was.
+      if (outcome !== "NoCoverage") change.outcome = outcome;
+    }
   }
   report(all, positionals.length === 0 && isAll);
 });

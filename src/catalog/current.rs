@@ -171,7 +171,7 @@ mod tests {
         for (name, rows) in [("acme", Some(2)), ("acm", None), ("acmes", None), ("z", None)] {
             assert_eq!(current.list(name).map(|list| list.rows), rows, "{name}");
         }
-        // Its checksum is not of these.
+        // The checksum does not cover these bytes; byte 6 is the format.
         for nth in (0..6).chain([7]) {
             let mut damaged = bytes.clone();
             damaged[nth] ^= 1;

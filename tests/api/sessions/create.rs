@@ -185,7 +185,7 @@ fn the_longest_token_fits_a_header() {
     }
     assert!((MAX_TOKEN - 20..=MAX_TOKEN).contains(&longest), "{longest}");
     // One of exactly the greatest length is created, and opens what it says. With the number of another database in front,
-    // base64 has no such length, but the next one.
+    // base64 has no such length, but one shorter by a character.
     let greatest = MAX_TOKEN - usize::from(*HOME != Shard::FIRST);
     let origins = origins(10, fits + 1);
     wish["origins"] = json!(origins);
