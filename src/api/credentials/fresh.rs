@@ -206,7 +206,7 @@ fn expired(row: &HeldRow) -> Problem {
     let detail = if row.renewable == 1 {
         let method = &row.auth_method;
         format!(
-            "The access token has expired, and the catalog no longer has `{method}`, the authentication method that renews it. Publish a catalog that has it, or have the user reconnect the connection by another one."
+            "The access token has expired, and the catalog no longer has `{method}`, the authentication method that renews it. Publish a catalog that has it, or have the user reconnect the connection by another method, named in `authMethod`."
         )
     } else {
         "The access token has expired, and the platform gave no refresh token. The user must reconnect the connection."

@@ -146,7 +146,7 @@ fn nothing_renews_by_a_method_that_the_catalog_no_longer_has() {
     later(&api, HOUR);
     let response = api.get(&format!("{path}/credentials"));
     assert_eq!((response.status, &body(&response)["code"]), (409, &json!("connection_failed")));
-    let why = "The access token has expired, and the catalog no longer has `oauth`, the authentication method that renews it. Publish a catalog that has it, or have the user reconnect the connection by another one.";
+    let why = "The access token has expired, and the catalog no longer has `oauth`, the authentication method that renews it. Publish a catalog that has it, or have the user reconnect the connection by another method, named in `authMethod`.";
     assert_eq!(body(&response)["detail"], why);
     assert_eq!(api.world.sent.borrow().len(), 0);
     // The catalog may have it again.
