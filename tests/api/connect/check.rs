@@ -208,20 +208,15 @@ fn one_at_a_time_checks() {
     set_client(&api, "acme");
     set_client(&api, "watched");
     for id in [connected(&api, &of_ann("acme"), &tokens(1)), keyed(&api)] {
-        let sql =
-            "UPDATE credentials SET lease = 'somebody', lease_until = ?2 WHERE connection_id = ?1";
-        let until = i64::try_from(api.world.now.get() + 1).unwrap();
-        api.world.database.execute(sql, (&id, until)).unwrap();
+        lease_to_another(&api, 1);
         // Nobody is asked: whoever has the lease does that.
         script(&api, &[]);
         assert_eq!(body(&check(&api, &id))["state"], "operational");
     }
-    // Nor does a check wait for whoever renews a token that has expired: many checks run at once.
+    // A check does not wait for another request's renewal either: many checks run at once.
     let id = connected(&api, &of_ann("watched"), &tokens(1));
     api.world.wait(HOUR);
-    let until = i64::try_from(api.world.now.get() + 30_000).unwrap();
-    let sql = "UPDATE credentials SET lease = 'somebody', lease_until = ?1";
-    api.world.database.execute(sql, [until]).unwrap();
+    lease_to_another(&api, 30_000);
     api.world.slept.borrow_mut().clear();
     script(&api, &[]);
     assert_eq!(check(&api, &id).status, 200);

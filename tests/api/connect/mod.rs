@@ -165,6 +165,13 @@ pub fn api() -> Api {
     api_with(&SETTINGS)
 }
 
+/// Gives the lease of all credentials to another request, for so many milliseconds.
+fn lease_to_another(api: &Api, milliseconds: u64) {
+    let until = i64::try_from(api.world.now.get() + milliseconds).unwrap();
+    let sql = "UPDATE credentials SET lease = 'another', lease_until = ?1";
+    api.world.database.execute(sql, [until]).unwrap();
+}
+
 /// Sends a JSON body with the key.
 pub fn send(api: &Api, method: &str, path: &str, sent: &Value) -> Response {
     api.send(&with_body(api.request(method, path), &sent.to_string()))

@@ -99,9 +99,7 @@ fn whoever_renews_is_waited_for_but_not_for_long() {
         let (api, path) = api_with_connection();
         later(&api, HOUR);
         script(&api, &[]);
-        let until = i64::try_from(api.world.now.get() + 30_000).unwrap();
-        let sql = "UPDATE credentials SET lease = 'somebody', lease_until = ?1";
-        api.world.database.execute(sql, [until]).unwrap();
+        lease_to_another(&api, 30_000);
         api.world.batch_ms.set(takes);
         let refused = api.get(&format!("{path}/credentials"));
         assert_eq!((refused.status, refused.header("retry-after")), (503, Some("5")));
@@ -206,9 +204,7 @@ fn a_rejected_client_never_fails_a_connection() {
 fn whoever_does_not_hold_the_lease_asks_nobody() {
     let (api, path) = api_with_connection();
     later(&api, HOUR - 1000);
-    let until = i64::try_from(api.world.now.get() + 10_000).unwrap();
-    let sql = "UPDATE credentials SET lease = 'another', lease_until = ?1";
-    api.world.database.execute(sql, [until]).unwrap();
+    lease_to_another(&api, 10_000);
     assert_eq!(access_token(&api, &path), "at-1");
     later(&api, 1000);
     let refused = api.get(&format!("{path}/credentials"));
