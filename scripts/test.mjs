@@ -1,5 +1,5 @@
 // `npm test`: everything that is checked, in one run. `npm run lint` stops after the static checks.
-import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { buildPackage } from "./build-package.mjs";
@@ -142,7 +142,10 @@ async function endToEnd(detail) {
     `--test-reporter=${name}`,
     "--test-reporter-destination=stdout",
   ]);
+  const usage = join(root, "target", "e2e-usage.jsonl");
+  rmSync(usage, { force: true });
   const env = {
+    CONNECTOR_VAULT_USAGE: usage,
     // Every file would build first, to be run alone; here all is built.
     CONNECTOR_VAULT_BUILT: "1",
     // wrangler, which hundreds of processes load, is compiled once.

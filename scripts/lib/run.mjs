@@ -1,5 +1,5 @@
 // Starts other programs, always with an argument list and never through a shell.
-import { AsyncResource } from "node:async_hooks";
+import { AsyncLocalStorage, AsyncResource } from "node:async_hooks";
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { constants } from "node:os";
@@ -20,6 +20,9 @@ const SPACE_HINT = "The disk is full. Free some space (`df -h` shows how much th
 // A program that is asked to stop takes along what it started; Ctrl-C in a terminal would reach both anyway.
 const running = new Set();
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"];
+
+/** Where the ids of the processes that `run` starts are added, if anywhere: a set. */
+export const started = new AsyncLocalStorage();
 
 function stop(signal) {
   for (const child of running) child.kill("SIGTERM");
@@ -70,6 +73,7 @@ export function run(command, args, { env, cwd = root, show, timeout, hint, detai
     const out = show && !shown ? "inherit" : "pipe";
     const child = spawn(command, args, { cwd, env: environment(env), stdio: ["ignore", out, out], timeout });
     watch(child);
+    if (child.pid) started.getStore()?.add(child.pid);
     const name = [command.split("/").pop(), ...args.slice(0, 3)].join(" ");
     const lines = [];
     let stdout = "";

@@ -1,5 +1,16 @@
-// A reporter for `node --test`: the tests that took longest.
+// A reporter for `node --test`: what each file took, and the tests that took longest. Each file appends what it used to the
+// file that CONNECTOR_VAULT_USAGE names (tests/e2e/support/ends.mjs).
+import { existsSync, readFileSync } from "node:fs";
+
 const MOST = 20;
+const seconds = (value) => `${value.toFixed(1).padStart(7)} s`;
+
+/** What the files of tests used, longest first: { file, wall, cpu } in seconds; `cpu` is missing where it is not known. */
+export function usages(path) {
+  if (!path || !existsSync(path)) return [];
+  const lines = readFileSync(path, "utf8").split("\n").filter(Boolean);
+  return lines.map((line) => JSON.parse(line)).sort((a, b) => b.wall - a.wall);
+}
 
 export default async function* slowest(events) {
   const tests = [];
@@ -7,9 +18,12 @@ export default async function* slowest(events) {
     if (!["test:pass", "test:fail"].includes(type) || data.details?.type === "suite") continue;
     tests.push({ name: data.name, file: data.file ?? "", took: data.details?.duration_ms ?? 0 });
   }
+  const files = usages(process.env.CONNECTOR_VAULT_USAGE);
+  if (files.length > 0) yield `\n     wall        CPU  file\n`;
+  for (const { file, wall, cpu } of files) yield `${seconds(wall)}  ${cpu === undefined ? "" : seconds(cpu)}  ${file}\n`;
   tests.sort((a, b) => b.took - a.took);
   yield `\nThe slowest ${Math.min(MOST, tests.length)} of ${tests.length} tests:\n`;
   for (const { name, file, took } of tests.slice(0, MOST)) {
-    yield `${(took / 1000).toFixed(1).padStart(7)} s  ${name.slice(0, 90)}  ${file.split("/tests/").at(-1)}\n`;
+    yield `${seconds(took / 1000)}  ${name.slice(0, 90)}  ${file.split("/tests/").at(-1)}\n`;
   }
 }

@@ -2,6 +2,11 @@
 // the others would say. What a step says comes in one piece, when it is done.
 import { elapsed, gather, paint, say, sayNow, task } from "../lib/status.mjs";
 import { report } from "../lib/problem.mjs";
+import { started } from "../lib/run.mjs";
+import { cpuOfSelf, cpuOfTrees } from "./cpu.mjs";
+
+// How often the CPU time of a step's programs is read: what they use after the last reading is not in the report.
+const SAMPLE_MS = 500;
 
 /** A step that had nothing to do, and says so, throws this. */
 export class Skipped extends Error {}
@@ -32,6 +37,7 @@ export class Steps {
       for (const { name, said } of begun) sayNow([`\n${paint.bold(`▸ ${name}`)} (interrupted)`, ...said].join("\n"));
     };
     process.once("exit", interrupted);
+    const sampling = setInterval(() => this.#sample(), SAMPLE_MS);
     for (;;) {
       for (let next; running.size < atOnce && (next = this.#next(running)); ) {
         const step = next;
@@ -42,10 +48,19 @@ export class Steps {
       }
       if (running.size === 0) {
         process.off("exit", interrupted);
+        clearInterval(sampling);
         return;
       }
       await Promise.race(running.values());
     }
+  }
+
+  /** Takes note of the CPU time of the programs that each step has started. */
+  #sample() {
+    const running = [...this.#steps.values()].filter(({ state }) => state === "running");
+    const found = cpuOfTrees(running.flatMap(({ started: pids }) => [...pids]));
+    for (const step of running)
+      for (const pid of step.started) if (found.has(pid)) step.cpu.set(pid, found.get(pid));
   }
 
   /** The first step that can start now. */
@@ -60,12 +75,14 @@ export class Steps {
   async #perform(step) {
     step.state = "running";
     step.said = [];
+    step.started = new Set();
+    step.cpu = new Map();
     const start = Date.now();
     await gather(async () => {
       try {
         const broken = step.needs.find((need) => this.#steps.get(need).state !== "passed");
         if (broken) throw new Skipped(`needs "${broken}"`);
-        await task(step.name, step.body, { quietBelow: Infinity });
+        await started.run(step.started, () => task(step.name, step.body, { quietBelow: Infinity }));
         step.state = "passed";
       } catch (error) {
         step.state = error instanceof Skipped ? "skipped" : "failed";
@@ -84,12 +101,16 @@ export class Steps {
     say(`\n${paint.bold("Summary")}`);
     const signs = { passed: paint.green("✓"), failed: paint.red("✗"), skipped: "–" };
     const done = [...this.#steps.values()];
-    for (const { name, state, note, took } of done) {
-      say(`  ${signs[state]} ${name} ${paint.dim(`(${elapsed(took)})`)}${note ? `: ${note}` : ""}`);
+    for (const { name, state, note, took, cpu } of done) {
+      const used = [...cpu.values()].reduce((sum, seconds) => sum + seconds, 0);
+      const spent = used >= 1 ? `${elapsed(took)}, CPU ${elapsed(used * 1000)}` : elapsed(took);
+      say(`  ${signs[state]} ${name} ${paint.dim(`(${spent})`)}${note ? `: ${note}` : ""}`);
     }
     const count = (wanted) => done.filter(({ state }) => state === wanted).length;
+    const total = cpuOfSelf();
+    const cpu = total === undefined ? "" : ` with ${elapsed(total * 1000)} of CPU`;
     say(
-      `\n${count("passed")} passed, ${count("failed")} failed, ${count("skipped")} skipped, in ${elapsed(Date.now() - this.#start)}.`,
+      `\n${count("passed")} passed, ${count("failed")} failed, ${count("skipped")} skipped, in ${elapsed(Date.now() - this.#start)}${cpu}.`,
     );
     return count("failed") > 0 ? 1 : 0;
   }

@@ -1,12 +1,24 @@
-// Ends a file of tests that goes on when its last test is over, as with a server that nobody stopped: the run would wait
-// for it for ever. The file fails, and says what was left open. `npm test` imports this into every file.
+// `npm test` imports this into every file of tests. It appends what the file used to the file that CONNECTOR_VAULT_USAGE
+// names, and ends a file that is still running after its last test, as with a server that was not stopped: otherwise the run
+// would wait for it forever. Such a file fails, and names what was left open.
+import { appendFileSync } from "node:fs";
+import { relative } from "node:path";
 import { after } from "node:test";
+import { cpuOfSelf } from "../../../scripts/test/cpu.mjs";
+import { root } from "../../../scripts/lib/paths.mjs";
 
 // Beside other tests, browsers and servers take long to end.
 const GRACE_MS = 120_000;
 
 // Only a file's own process has this; the one that runs the files does not end with a test.
 if (process.env.NODE_TEST_CONTEXT) {
+  const usage = process.env.CONNECTOR_VAULT_USAGE;
+  if (usage) {
+    process.on("exit", () => {
+      const file = relative(root, process.argv[1]);
+      appendFileSync(usage, `${JSON.stringify({ file, wall: process.uptime(), cpu: cpuOfSelf() })}\n`);
+    });
+  }
   after(() => {
     const end = () => {
       const held = [...new Set(process.getActiveResourcesInfo())].join(", ");
