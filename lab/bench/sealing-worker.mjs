@@ -1,0 +1,70 @@
+// The Worker of `npm run lab -- bench-sealing`: seals or opens a text as often as it is asked to, by the service's own code or by
+// WebCrypto. `given` says what, and whether it opens once while it starts, as the service does.
+import { keyId, master, place, plain, rehearses, sealed } from "given";
+import * as rustcrypto from "glue";
+import * as webcrypto from "../../scripts/test/webcrypto.mjs";
+
+const KEYS = `${keyId}:${master}`;
+const BASE64URL = { alphabet: "base64url", omitPadding: true };
+const [encoder, decoder] = [new TextEncoder(), new TextDecoder()];
+
+const derive = () => webcrypto.derive(Uint8Array.fromBase64(master), place);
+
+async function sealWith(key) {
+  const iv = crypto.getRandomValues(new Uint8Array(webcrypto.NONCE_LENGTH));
+  const bytes = await webcrypto.seal(key, keyId, place, iv, encoder.encode(plain));
+  return `${keyId}.${bytes.toBase64(BASE64URL)}`;
+}
+
+async function openWith(key, text) {
+  const bytes = Uint8Array.fromBase64(text.slice(text.indexOf(".") + 1), BASE64URL);
+  return decoder.decode(await webcrypto.open(key, keyId, place, bytes));
+}
+
+/** Does it so often, one after the other; gives the last result. */
+async function repeated(times, once) {
+  let last;
+  for (let done = 0; done < times; done += 1) last = await once();
+  return last;
+}
+
+/** By name, what seals and opens. `kept` derives the key once, and then keeps it. */
+const WAYS = {
+  rustcrypto: {
+    seal: (times) => rustcrypto.seal(KEYS, place.account, place.id, plain, times),
+    open: (times, text = sealed) => rustcrypto.open(KEYS, place.account, place.id, text, times),
+  },
+  webcrypto: {
+    seal: (times) => repeated(times, async () => sealWith(await derive())),
+    open: (times, text = sealed) => repeated(times, async () => openWith(await derive(), text)),
+  },
+  kept: {
+    seal: async (times) => {
+      const key = await derive();
+      return repeated(times, () => sealWith(key));
+    },
+    open: async (times, text = sealed) => {
+      const key = await derive();
+      return repeated(times, () => openWith(key, text));
+    },
+  },
+  nothing: { seal: () => "", open: () => "" },
+};
+
+if (rehearses) WAYS.rustcrypto.open(1);
+
+/** Whether each opens what the other has sealed. */
+async function agree() {
+  const opened = [
+    await WAYS.webcrypto.open(1, WAYS.rustcrypto.seal(1)),
+    WAYS.rustcrypto.open(1, await WAYS.webcrypto.seal(1)),
+  ];
+  return opened.every((text) => text === plain);
+}
+
+export default {
+  async fetch(request) {
+    const [, way, what, times] = new URL(request.url).pathname.split("/");
+    return new Response(way === "agree" ? String(await agree()) : await WAYS[way][what](Number(times)));
+  },
+};

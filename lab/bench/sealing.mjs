@@ -1,0 +1,161 @@
+// What it costs to seal and to open credentials: by the service's own code, which is RustCrypto compiled to WebAssembly, and
+// by WebCrypto, which is the runtime's.
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { bundleWorker, compileExample, optimizeWorker } from "../../scripts/build-worker.mjs";
+import { root } from "../../scripts/lib/paths.mjs";
+import { Problem } from "../../scripts/lib/problem.mjs";
+import { task } from "../../scripts/lib/status.mjs";
+import { writeGlue } from "../../scripts/lib/wasm.mjs";
+import { setup } from "../../scripts/setup.mjs";
+import { compatibilityDate } from "./common.mjs";
+import { Load, encode } from "./load.mjs";
+import { median, quartiles } from "./report.mjs";
+import { Runtime } from "./runtime.mjs";
+import { NONCE_LENGTH, derive, seal } from "../../scripts/test/webcrypto.mjs";
+
+/** New processes for each first time; rounds of the others. */
+export const SAMPLES = 15;
+/** How often a request of a warm round does it, and how many requests V8 has to optimize the code before that. */
+const [TIMES, WARM_UPS] = [2_000, 8];
+const WHATS = ["open", "seal"];
+/** What is measured, by name: a way of the Worker, and the Worker that has rehearsed it. */
+export const WAYS = {
+  rustcrypto: { way: "rustcrypto", about: "RustCrypto in WebAssembly" },
+  rehearsed: { way: "rustcrypto", rehearses: true, about: "the same, rehearsed while the isolate starts" },
+  webcrypto: { way: "webcrypto", about: "WebCrypto" },
+  kept: { way: "kept", about: "WebCrypto, with the derived key kept" },
+};
+
+/** A kilobyte, as tokens of OAuth have, and where it belongs. */
+const [KEY_ID, KEY] = ["bench-1", Buffer.from(Array.from({ length: 32 }, (_, n) => n))];
+const PLACE = { account: "acme", environment: "live", kind: "connection", id: "7a8e0d5c-2f1b-4c3d-9e4f-5a6b7c8d9e0f" };
+const TOKENS = { access: "a".repeat(700), kind: "Bearer", refresh: "r".repeat(232), members: {} };
+const PLAIN = JSON.stringify({ type: "oauth2", fields: {}, tokens: TOKENS, account: null });
+
+/** What the Worker is given. */
+async function given() {
+  const key = await derive(KEY, PLACE);
+  const bytes = await seal(key, KEY_ID, PLACE, Buffer.alloc(NONCE_LENGTH, 7), Buffer.from(PLAIN));
+  const sealed = `${KEY_ID}.${Buffer.from(bytes).toString("base64url")}`;
+  return { keyId: KEY_ID, master: KEY.toString("base64"), place: PLACE, plain: PLAIN, sealed };
+}
+
+/** Builds the Worker, once as it is and once with a rehearsal: by name, a service for `Runtime`. */
+async function build(folder) {
+  const { wasm } = await setup();
+  const module = await task("sealing (wasm, release)", (detail) => compileExample(wasm, "sealing", detail));
+  await writeGlue("worker", module, folder);
+  await optimizeWorker(join(folder, "index_bg.wasm"), join(folder, "sealing.wasm"));
+  const [said, services] = [await given(), {}];
+  for (const [name, rehearses] of [
+    ["plain", false],
+    ["rehearsed", true],
+  ]) {
+    const data = join(folder, `${name}.json`);
+    writeFileSync(data, JSON.stringify({ ...said, rehearses }));
+    // Bundling changes it.
+    copyFileSync(join(folder, "index.js"), join(folder, `${name}.glue.js`));
+    const entry = join(root, "lab", "bench", "sealing-worker.mjs");
+    await bundleWorker(entry, join(folder, `${name}.glue.js`), join(folder, `${name}.js`), { given: data });
+    const modules = [
+      { name: `${name}.js`, kind: "esModule", file: `${name}.js` },
+      { name: "index_bg.wasm", kind: "wasm", file: "sealing.wasm" },
+    ];
+    services[name] = { name, compatibilityDate: compatibilityDate(), modules };
+  }
+  const bytes = readFileSync(join(folder, "sealing.wasm"));
+  return { services, bytes: bytes.length, gzipped: gzipSync(bytes, { level: 9 }).length };
+}
+
+/** Starts a process with a Worker; `use` gets it with a connection to it. */
+async function started(folder, service, use) {
+  const runtime = await Runtime.start(folder, service.name, [service], [service.name]);
+  try {
+    const load = await Load.to(runtime.ports[service.name], 1);
+    const ask = async (path) => String((await load.run(1, () => encode(path, {}), 200)).body);
+    const answer = await use(runtime, ask);
+    load.close();
+    return answer;
+  } finally {
+    await runtime.stop();
+  }
+}
+
+/** Microseconds of processor time of a request, of all threads. */
+async function spent(runtime, ask, path) {
+  const before = await runtime.settledCpu();
+  await ask(path);
+  return (await runtime.settledCpu()) - before;
+}
+
+/**
+ * Measures each way. Gives what the module weighs, and by name and what is done, microseconds of processor time: `cold`, what
+ * the first request of a new isolate takes more than one that does nothing, and `warm`, one of many.
+ */
+export async function benchSealing(samples = SAMPLES) {
+  if (process.platform !== "linux") throw new Problem("The benchmark reads processor time from /proc: it needs Linux.");
+  const folder = mkdtempSync(join(tmpdir(), "connector-vault-bench-"));
+  try {
+    const { services, bytes, gzipped } = await build(folder);
+    const of = ({ rehearses }) => (rehearses ? services.rehearsed : services.plain);
+    if ((await started(folder, services.plain, (_, ask) => ask("/agree"))) !== "true")
+      throw new Problem("WebCrypto and the service's own sealing do not open what the other has sealed.");
+    const measured = {};
+    for (const name of Object.keys(WAYS)) {
+      measured[name] = Object.fromEntries(WHATS.map((what) => [what, { cold: [], warm: [] }]));
+    }
+    await task(`Sealing, the first time: ${samples} new processes each`, async (detail) => {
+      const first = (service, path) => started(folder, service, (runtime, ask) => spent(runtime, ask, path));
+      for (let sample = 0; sample < samples; sample += 1) {
+        for (const [name, way] of Object.entries(WAYS)) {
+          detail(`sample ${sample + 1}, ${name}`);
+          const nothing = await first(of(way), "/nothing/open/1");
+          for (const what of WHATS)
+            measured[name][what].cold.push((await first(of(way), `/${way.way}/${what}/1`)) - nothing);
+        }
+      }
+    });
+    await task(`Sealing, ${TIMES.toLocaleString("en")} times: ${samples} rounds`, async (detail) => {
+      // No rehearsal is left once V8 has optimized what is done.
+      const ways = Object.entries(WAYS).filter(([, { rehearses }]) => !rehearses);
+      await started(folder, services.plain, async (runtime, ask) => {
+        const paths = ways.flatMap(([name, { way }]) => WHATS.map((what) => [name, what, `/${way}/${what}/${TIMES}`]));
+        for (const [, , path] of paths) for (let request = 0; request < WARM_UPS; request += 1) await ask(path);
+        for (let round = 0; round < samples; round += 1) {
+          detail(`round ${round + 1}`);
+          for (const [name, what, path] of paths)
+            measured[name][what].warm.push((await spent(runtime, ask, path)) / TIMES);
+        }
+      });
+    });
+    return { bytes, gzipped, plain: PLAIN.length, measured };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const milliseconds = (values) => {
+  if (values.length === 0) return "–";
+  const [low, middle, high] = [quartiles(values)[0], median(values), quartiles(values)[1]].map((us) => us / 1000);
+  const shown = (value) => value.toFixed(middle < 0.1 ? 3 : 2);
+  return `${shown(middle)} (${shown(low)}–${shown(high)})`;
+};
+
+/** Lines of cells, the heads first. */
+export const sealingTable = ({ measured }) => [
+  ["processor time, ms", "open, first", "open, one of many", "seal, first", "seal, one of many"],
+  ...Object.entries(WAYS).map(([name, { about }]) => [
+    about,
+    ...WHATS.flatMap((what) => [measured[name][what].cold, measured[name][what].warm].map(milliseconds)),
+  ]),
+];
+
+/** What the table does not say. */
+export function sealingNotes({ bytes, gzipped, plain, measured }) {
+  const kb = (count) => `${(count / 1000).toFixed(1)} KB`;
+  const warm = (name) => median(measured[name].open.warm);
+  return `Sealed are ${plain.toLocaleString("en")} bytes. The WebAssembly module of RustCrypto alone has ${kb(bytes)}, ${kb(gzipped)} gzipped; WebCrypto is a part of the runtime. One open of many takes ${(warm("webcrypto") / warm("rustcrypto")).toFixed(1)} times as long by WebCrypto, and ${(warm("kept") / warm("rustcrypto")).toFixed(1)} times with the derived key kept.`;
+}

@@ -1,0 +1,78 @@
+//! What `npm run lab -- bench-sealing` measures: the service's own sealing, compiled as the Worker is, in a module of its own.
+
+use wasm_bindgen::prelude::{JsError, wasm_bindgen};
+
+use keys::VaultKeys;
+use seal::{Kind, Place, Sealed};
+use terms::Environment;
+
+#[expect(dead_code, reason = "what other parts of the service use")]
+#[path = "../src/credentials/keys.rs"]
+mod keys;
+#[expect(dead_code, reason = "what other parts of the service use")]
+#[path = "../src/credentials/seal.rs"]
+mod seal;
+#[expect(dead_code, reason = "what other parts of the service use")]
+#[path = "../src/terms.rs"]
+mod terms;
+
+/// As in the service, where it has more methods.
+mod ports {
+    pub trait Random {
+        fn fill(&self, bytes: &mut [u8]);
+    }
+}
+
+/// The platform's randomness, as in the Worker.
+struct Platform;
+
+impl ports::Random for Platform {
+    fn fill(&self, bytes: &mut [u8]) {
+        let _ = getrandom::fill(bytes);
+    }
+}
+
+fn place<'a>(account: &'a str, id: &'a str) -> Place<'a> {
+    Place { account, environment: Environment::Live, kind: Kind::Connection, id }
+}
+
+/// Seals a text so many times for a connection; gives the last one.
+///
+/// # Errors
+/// When it can't be sealed.
+#[wasm_bindgen]
+pub fn seal(
+    keys: &str,
+    account: &str,
+    id: &str,
+    plain: &str,
+    times: u32,
+) -> Result<String, JsError> {
+    let keys = VaultKeys::parse(keys)?;
+    let mut sealed = String::new();
+    for _ in 0..times {
+        sealed = keys.seal(&place(account, id), plain.as_bytes(), &Platform)?.into_string();
+    }
+    Ok(sealed)
+}
+
+/// Opens a text so many times; gives what it holds.
+///
+/// # Errors
+/// When it does not open.
+#[wasm_bindgen]
+pub fn open(
+    keys: &str,
+    account: &str,
+    id: &str,
+    sealed: String,
+    times: u32,
+) -> Result<String, JsError> {
+    let keys = VaultKeys::parse(keys)?;
+    let sealed = Sealed::from(sealed);
+    let mut plain = keys.open(&place(account, id), &sealed)?;
+    for _ in 1..times {
+        plain = keys.open(&place(account, id), &sealed)?;
+    }
+    Ok(String::from_utf8(plain.to_vec())?)
+}

@@ -1,0 +1,90 @@
+// Workers KV and D1 for the benchmarked Workers, over the protocol of their bindings, in this process: so that the
+// processor time of the workerd process is the Worker's own and the runtime's, and no storage's.
+import { once } from "node:events";
+import { readFileSync, readdirSync } from "node:fs";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { root } from "../../scripts/lib/paths.mjs";
+
+/** A database with the project's tables, one key, and connections of its account. */
+export function vault(keyRow, connections) {
+  const database = new DatabaseSync(":memory:");
+  const folder = join(root, "migrations");
+  for (const file of readdirSync(folder).sort()) database.exec(readFileSync(join(folder, file), "utf8"));
+  const names = Object.keys(keyRow);
+  database.prepare(`INSERT INTO api_keys (${names}) VALUES (${names.map(() => "?")})`).run(...Object.values(keyRow));
+  const insert = database.prepare(
+    `INSERT INTO connections (id, account, environment, active, platform, platform_version, label, identity, identity_folded,
+       identity_type, description, state, tags, version, created_at, written_by)
+     VALUES (?1, ?2, ?3, 1, ?4, 'v1', 'default', ?5, ?5, 'user', ?6, 'operational', ?7, 1, ?8, ?1)`,
+  );
+  for (let n = 0; n < connections; n += 1) {
+    const id = `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
+    const platform = ["github", "stripe", "slack"][n % 3];
+    const tags = JSON.stringify([`tag-${n % 10}`, "bench"]);
+    insert.run(
+      id,
+      keyRow.account,
+      keyRow.environment,
+      platform,
+      `user-${n}@example.com`,
+      "A platform. ".repeat(15).trim(),
+      tags,
+      1_700_000_000_000 + n,
+    );
+  }
+  return database;
+}
+
+/** Runs a batch as D1 does: in one transaction. */
+function runBatch(database, statements) {
+  database.exec("BEGIN");
+  try {
+    const answers = statements.map(({ sql, params = [] }) => {
+      const results = database.prepare(sql).all(...params);
+      return { success: true, results, meta: { duration: 0, changes: 0, rows_read: results.length, rows_written: 0 } };
+    });
+    database.exec("COMMIT");
+    return answers;
+  } catch (error) {
+    database.exec("ROLLBACK");
+    return [{ success: false, error: error.message }];
+  }
+}
+
+async function read(request) {
+  const chunks = [];
+  for await (const chunk of request) chunks.push(chunk);
+  return JSON.parse(Buffer.concat(chunks).toString("utf8"));
+}
+
+/**
+ * A server of KV values and of a database on a loopback port.
+ * @param {(key: string) => Buffer | undefined} valueOf the value of a KV key
+ * @param {DatabaseSync} database
+ * @returns {Promise<{ port: number, database: DatabaseSync, close: () => void }>}
+ */
+export async function serveStorage(valueOf, database) {
+  const server = createServer(async (request, response) => {
+    if (request.method === "POST") {
+      const answers = runBatch(database, [await read(request)].flat());
+      response.setHeader("content-type", "application/json");
+      return response.end(JSON.stringify(answers));
+    }
+    const value = valueOf(decodeURIComponent(new URL(request.url, "http://kv").pathname.slice(1)));
+    response.statusCode = value ? 200 : 404;
+    return response.end(value);
+  });
+  server.keepAliveTimeout = 60_000;
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    port: server.address().port,
+    database,
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}

@@ -1,0 +1,170 @@
+// What the life of connections costs at a size of the vault: events, renewals, checks on schedule, deliveries to webhooks.
+// Every connection of the vault holds credentials, and has an event; platforms and receivers are answered for by this machine.
+import { Problem } from "../../scripts/lib/problem.mjs";
+import { ACCOUNT } from "./vault-storage.mjs";
+
+const CONNECTIONS = "/v1/vault/connections";
+const [PLATFORM, DOWN] = ["github", "asana"];
+/** How many connections a run of the schedule checks by itself, and how many a message of the queue names. */
+const [IN_PLACE, IN_MESSAGE] = [7, 8];
+const DAY_MS = 86_400_000;
+
+/** How many rows a statement writes: D1 ends one that takes long. */
+const PORTION = 2000;
+
+/** Credentials for connections that hold none: nobody opens them, and nothing about them is due today. */
+const HELD = `INSERT INTO credentials (account, environment, connection_id, auth_method, type, sealed, version, renewable, revocable, scopes, missing_scopes, check_at, written_by)
+  SELECT c.account, c.environment, c.id, 'oauth2', 'oauth2', 'bench.AAAA', 1, 1, 0, '[]', '[]', ?1 + (c.seq * 7919) % ${DAY_MS}, 'bench'
+  FROM connections c WHERE c.seq > ?2 AND c.seq <= ?2 + ${PORTION} AND NOT EXISTS (SELECT 1 FROM credentials h
+    WHERE h.account = c.account AND h.environment = c.environment AND h.connection_id = c.id)`;
+
+/** Has what is due by `?1` done by then. */
+const NOT_DUE = `UPDATE credentials SET check_at = ?1, next_attempt_at = NULL, handed_until = NULL
+  WHERE (account, environment, connection_id) IN
+    (SELECT account, environment, connection_id FROM credentials WHERE due_at < ?1 LIMIT ${PORTION})`;
+
+/** What the machine answers for platforms, whose tokens are all alike or which are down, and for the receiver of webhooks. */
+export const platforms = (request, Response) => {
+  const { hostname, pathname } = new URL(request.url);
+  if (hostname.endsWith(`${DOWN}.com`)) return new Response(null, { status: 503 });
+  return pathname === "/login/oauth/access_token"
+    ? Response.json({ access_token: "a", refresh_token: "r", token_type: "bearer", expires_in: 3600, scope: "" })
+    : new Response(null, { status: 204 });
+};
+
+/**
+ * Measures. `measure` is (rounds, send, most) => a line of the table; `vault` has, besides `send`, `run(message)`, which runs
+ * the schedule or a message of the queue, and `sql(sql, ...values)`, which tells how many rows changed. `size` is how many
+ * connections the vault has; a run of the schedule looks at each of its `shards` databases.
+ */
+export async function life(vault, measure, { rounds, size, shards }) {
+  const tomorrow = Date.now() + DAY_MS;
+  // A key has this scope only when it is named.
+  await vault.sql(
+    "UPDATE api_keys SET scopes = scopes || ' credentials:read' WHERE account = ?1 AND instr(scopes, 'credentials:read') = 0",
+    ACCOUNT,
+  );
+  const ask = async (method, path, body, allowed = [200, 201, 204]) => {
+    const answer = await vault.send(path, { method, body });
+    if (!allowed.includes(answer.status))
+      throw new Problem(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    return answer;
+  };
+  while ((await vault.sql(NOT_DUE, tomorrow)) > 0);
+  // Those of the seed have the first numbers, without a gap.
+  for (let from = 0; from < size; from += PORTION) await vault.sql(HELD, tomorrow, from);
+
+  // Connections whose credentials can be opened.
+  const connect = async (platform, count) => {
+    await ask("PUT", `/v1/oauth-clients/${platform}`, { clientId: "bench", clientSecret: "bench" });
+    const ids = [];
+    for (let n = 0; n < count; n += 1) {
+      const identity = `life-${Date.now()}-${n}`;
+      const { body } = await ask("POST", CONNECTIONS, { platform, identity, identityType: "user" });
+      const credentials = { type: "oauth2", authMethod: "oauth2", refreshToken: "r" };
+      await ask("PUT", `${CONNECTIONS}/${body.id}/credentials`, credentials);
+      ids.push(body.id);
+    }
+    return ids;
+  };
+  const ids = await connect(PLATFORM, 8 * IN_MESSAGE);
+  const [one] = ids;
+  const due = (some) =>
+    vault.sql(
+      "UPDATE credentials SET check_at = 1, next_attempt_at = NULL, handed_until = NULL WHERE account = ?1 AND environment = 'test' AND connection_id IN (SELECT value FROM json_each(?2))",
+      ACCOUNT,
+      JSON.stringify(some),
+    );
+  /** A run; asserts how many messages it leaves for the queue. */
+  const run = async (count, messages, of = ids) => {
+    await due(of.slice(0, count));
+    const ran = await vault.run();
+    if (ran.sent.length !== messages) throw new Problem(`${ran.sent.length} messages instead of ${messages}`);
+    return ran;
+  };
+  // The first renewal changes the state, too.
+  for (const message of (await run(ids.length, ids.length / IN_MESSAGE)).sent) await vault.run(message);
+  const { body: feed } = await ask("GET", "/v1/events?limit=1");
+  const end = `evt_${"9".repeat(13)}`;
+  const renewal = `${CONNECTIONS}/${one}/credentials?refresh=true`;
+  const results = {
+    "events, 20 from the oldest": await measure(rounds, () => vault.send("/v1/events?limit=20"), 30),
+    "events, 20 of one type": await measure(
+      rounds,
+      () => vault.send(`/v1/events?types=connection.created&limit=20&after=${feed.next}`),
+      1_010,
+    ),
+    "events of one connection": await measure(rounds, () => vault.send(`/v1/events?connection=${one}`), 500),
+    "events, none after the last": await measure(rounds, () => vault.send(`/v1/events?after=${end}`), 10),
+    "a connection's status": await measure(rounds, () => vault.send(`${CONNECTIONS}/${one}/status`), 10),
+    "credentials, not renewed": await measure(rounds, () => vault.send(`${CONNECTIONS}/${one}/credentials`), 12),
+    "credentials, renewed": {
+      ...(await measure(rounds, () => vault.send(renewal), 24)),
+      mostCalls: 3,
+      mostWritten: 4,
+    },
+    "a minute, nothing due": {
+      ...(await measure(rounds, () => run(0, 0), 25 * shards)),
+      mostCalls: 3 * shards,
+      isOfAll: true,
+      mostWritten: 0,
+    },
+    [`a minute, ${IN_PLACE} renewals`]: {
+      ...(await measure(rounds, () => run(IN_PLACE, 0), 25 * shards + 19 * IN_PLACE)),
+      mostCalls: 3 * shards + 1 + 2 * IN_PLACE,
+      isOfAll: true,
+      mostWritten: 5 * IN_PLACE,
+    },
+    [`a minute, ${ids.length} handed to the queue`]: {
+      ...(await measure(rounds, () => run(ids.length, ids.length / IN_MESSAGE), 25 * shards + 6 * ids.length)),
+      mostCalls: 3 * shards + 1,
+      isOfAll: true,
+      mostWritten: 2 * ids.length,
+    },
+  };
+  const down = await connect(DOWN, IN_PLACE);
+  // The first failure changes the state, too.
+  await run(IN_PLACE, 0, down);
+  results[`a minute, ${IN_PLACE} renewals that fail`] = {
+    ...(await measure(rounds, () => run(IN_PLACE, 0, down), 25 * shards + 43 * IN_PLACE)),
+    mostCalls: 3 * shards + 1 + 2 * IN_PLACE,
+    isOfAll: true,
+    mostWritten: 5 * IN_PLACE,
+  };
+  const message = (await run(ids.length, ids.length / IN_MESSAGE)).sent[1];
+  results[`a message of the queue, ${IN_MESSAGE} renewals`] = {
+    ...(await measure(rounds, () => vault.run(message), 10 + 14 * IN_MESSAGE)),
+    mostCalls: 1 + 2 * IN_MESSAGE,
+    mostWritten: 4 * IN_MESSAGE,
+  };
+
+  const { body: webhook } = await ask("POST", "/v1/webhooks", { url: "https://receiver.example/hook" });
+  let tags = 0;
+  const change = () => {
+    tags += 1;
+    return vault.send(`${CONNECTIONS}/${one}`, { method: "PATCH", body: { tags: [`life-${tags}`] } });
+  };
+  results["change a tag, with a webhook"] = { ...(await measure(rounds, change, 60)), mostWritten: 12 };
+  const deliveries = `/v1/webhooks/${webhook.id}/deliveries`;
+  const isDelivered = async () => {
+    const { body } = await ask("GET", `${deliveries}?state=pending`);
+    return body.rows.length === 0;
+  };
+  while (!(await isDelivered())) await vault.run();
+  const late = async () => {
+    await vault.sql(
+      "UPDATE deliveries SET state = 'pending', attempts = 0, next_attempt_at = 1 WHERE webhook_id = ?1 AND event_id = (SELECT max(event_id) FROM deliveries WHERE webhook_id = ?1)",
+      webhook.id,
+    );
+    return vault.run();
+  };
+  results["a minute, one delivery"] = {
+    ...(await measure(rounds, late, 25 * shards + 20)),
+    mostCalls: 3 * shards + 2,
+    isOfAll: true,
+    mostWritten: 4,
+  };
+  results["deliveries of a webhook"] = await measure(rounds, () => vault.send(`${deliveries}?limit=20`), 50);
+  await ask("DELETE", `/v1/webhooks/${webhook.id}`);
+  return results;
+}

@@ -1,0 +1,75 @@
+// Vaults of a given size, each in a storage folder of its own below .wrangler/bench, seeded once and kept.
+import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fingerprint, isStamped, stamp } from "../../scripts/lib/fingerprint.mjs";
+import { root } from "../../scripts/lib/paths.mjs";
+import { run } from "../../scripts/lib/run.mjs";
+import { task } from "../../scripts/lib/status.mjs";
+
+/** The account whose vault it is. */
+export const ACCOUNT = "bench";
+
+/** A project of its own in a folder, for the commands that write its wrangler.toml. */
+function project(folder) {
+  mkdirSync(folder, { recursive: true });
+  for (const name of ["wrangler.toml", "migrations"]) cpSync(join(root, name), join(folder, name), { recursive: true });
+  for (const name of ["node_modules", "scripts", ".catalog"]) symlinkSync(join(root, name), join(folder, name));
+  return folder;
+}
+
+/** The databases that a project's wrangler.toml binds: their ids by binding. */
+const databases = (folder) =>
+  Object.fromEntries(
+    readFileSync(join(folder, "wrangler.toml"), "utf8")
+      .split("[[d1_databases]]")
+      .slice(1)
+      .map((part) => ["binding", "database_id"].map((name) => new RegExp(`^${name} = "(.*)"$`, "m").exec(part)[1])),
+  );
+
+/**
+ * The storage folder of a size in one database of `shards`: with its databases, the binding of that one, its key, and that
+ * of an account beside it, which is in another database when there is one. Seeded when it is not yet, or not by this code.
+ */
+export async function storage(program, size, shards = 1) {
+  const state = join(root, ".wrangler", "bench", shards === 1 ? `vault-${size}` : `vault-${size}-of-${shards}`);
+  const cwd = shards === 1 ? root : join(state, "project");
+  const stampFile = join(state, "seeded");
+  const keyFile = join(state, "key.json");
+  const wanted = fingerprint(
+    ["migrations", "src/operator/seed", "src/fold.rs", "wrangler.toml"],
+    [String(size), String(shards)],
+  );
+  const inDatabases = shards === 1 ? "" : `, in one of ${shards} databases`;
+  if (!isStamped(stampFile, wanted)) {
+    rmSync(state, { recursive: true, force: true });
+    await task(
+      `vault of ${size.toLocaleString("en")} connections${inDatabases} (kept for the next time)`,
+      async (detail) => {
+        const operator = (...args) =>
+          run(program, [...args, "--persist-to", state], { cwd, detail, timeout: 3_600_000 });
+        const seed = (account, count) =>
+          operator("seed", "--account", account, "--connections", String(count), "--seed", "1", "--local");
+        const key = async (account) =>
+          JSON.parse(
+            await operator("keys", "create", "--account", account, "--environment", "test", "--json", "--local"),
+          );
+        if (shards > 1) {
+          project(cwd);
+          await operator("shards", "add", "--total", String(shards));
+        }
+        await operator("migrate", "--local");
+        await operator("catalog", "publish", "--local");
+        // An account goes where there is most room: ours comes last, and has the most connections.
+        for (let nth = 1; nth < shards; nth += 1) await seed(`${ACCOUNT}-${nth}`, Math.ceil(size / 2));
+        await seed(ACCOUNT, size);
+        const own = await key(ACCOUNT);
+        const all = JSON.parse(await operator("shards", "list", "--json"));
+        const { binding } = all.sort((a, b) => b.connections - a.connections)[0];
+        const beside = await key(shards === 1 ? `${ACCOUNT}-beside` : `${ACCOUNT}-1`);
+        writeFileSync(keyFile, JSON.stringify({ secret: own.secret, beside: beside.secret, binding }), { mode: 0o600 });
+      },
+    );
+    stamp(stampFile, wanted);
+  }
+  return { state, databases: databases(cwd), ...JSON.parse(readFileSync(keyFile, "utf8")) };
+}

@@ -1,0 +1,256 @@
+// A warm request's processor time: ours, Hono's, and that of a bare Worker that sends exactly our answer. All three run on
+// workerd itself, in a process each, loaded by this one over connections that are kept. They take turns, and a round's
+// ratio is between neighbours in time: machines are noisy.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "../../scripts/lib/paths.mjs";
+import { task } from "../../scripts/lib/status.mjs";
+import { Load, encode } from "./load.mjs";
+import { median, quartiles } from "./report.mjs";
+import { Problem } from "../../scripts/lib/problem.mjs";
+import { Runtime } from "./runtime.mjs";
+import { bare } from "./workers.mjs";
+import { LARGE } from "./world.mjs";
+
+const CONNECTIONS = 8;
+export const ROUNDS = 21;
+const ROUND_MS = 120;
+const WARM_UP_MS = 1_500;
+const LEAST_REQUESTS = 16;
+
+const PAGE = 1.15;
+const FILTER = 1.2;
+const SEARCH = 2;
+// Of a search over all actions, in microseconds.
+const QUESTION = 5_000;
+
+/** Texts that are all different, in an order that is the same on every run: parts of the titles, as `make` cuts them. */
+function texts(actions, make) {
+  const found = new Set();
+  for (let n = 0; found.size < 30_000 && n < 20 * actions.length; n += 1) {
+    const text = make(actions[(n * 7919) % actions.length].title.toLowerCase(), n);
+    // A search takes a hundred characters.
+    if (text && text.length <= 100) found.add(text);
+  }
+  return [...found];
+}
+
+const piece = (title, n) => {
+  const start = (n * 31) % Math.max(1, title.length - 4);
+  const text = title.slice(start, start + 4 + (n % 9)).trim();
+  return text.length >= 4 ? text : undefined;
+};
+const threeWords = (title, n) => {
+  const words = title.split(/\s+/).filter((word) => word.length > 2);
+  return words.length < 3 ? undefined : [0, 1, 2].map((at) => words[(n + at * 2) % words.length]).join(" ");
+};
+
+/** Letters that occur in one of a hundred titles at least. */
+function frequent(actions) {
+  const counts = new Map();
+  for (const { title } of actions) {
+    const letters = title.toLowerCase();
+    const own = new Set();
+    for (const length of [3, 4, 5])
+      for (let at = 0; at + length <= letters.length; at += 1) own.add(letters.slice(at, at + length));
+    for (const text of own) if (!/\s/.test(text)) counts.set(text, (counts.get(text) ?? 0) + 1);
+  }
+  return [...counts].filter(([, count]) => count * 100 >= actions.length).map(([text]) => text);
+}
+
+/** What people ask of all actions, with the words in many orders: each text is another one to the Worker. */
+function questions() {
+  const file = readFileSync(join(root, "tests", "fixtures", "questions.toml"), "utf8");
+  const asked = [...file.matchAll(/^question = "(.*)"$/gm)].map(([, text]) => text.split(" "));
+  const turned = (words, by) => [...words.slice(by), ...words.slice(0, by)];
+  const orders = (words) =>
+    words.flatMap((_, by) =>
+      words.map((_, further) => [...turned(words.slice(1), further), words[0]]).map((one) => turned(one, by).join(" ")),
+    );
+  return [...new Set(asked.flatMap((words) => [words.join(" "), ...orders(words)]))];
+}
+
+/** What is asked; `targets` when every request asks something new; `limit` is the target against the bare Worker, `most` one in
+ * microseconds; `alone`: the other Worker has nothing like it. */
+function cases({ actions }) {
+  const path = `/v1/available-actions/${LARGE}`;
+  const some = actions[Math.floor(actions.length / 3)];
+  const filter = (name, value) => `${path}?${name}=${encodeURIComponent(value)}`;
+  const ways = ["", ...["GET", "POST", "PATCH", "DELETE"].map((method) => `&method=${method}`)];
+  const common = ways.flatMap((way) => frequent(actions).map((text) => filter("q", text) + way));
+  return [
+    { name: "connectors, first page", target: "/v1/available-connectors", limit: PAGE },
+    { name: "actions, first page", target: path, limit: PAGE },
+    { name: "actions, page 1,000", target: `${path}?page=1000`, limit: PAGE },
+    { name: "actions, not modified (304)", target: path, status: 304, limit: PAGE },
+    { name: "actions, exact key", target: filter("key", some.key), limit: FILTER },
+    { name: "actions, exact title", target: filter("title", some.title), limit: FILTER },
+    { name: "actions, method", target: filter("method", "patch"), limit: FILTER },
+    { name: "actions, `q` asked before", target: filter("q", "calendar"), limit: FILTER },
+    {
+      name: "actions, `q` never asked: part of a title",
+      targets: texts(actions, piece).map((text) => filter("q", text)),
+      limit: SEARCH,
+    },
+    {
+      name: "actions, `q` never asked: three words",
+      targets: texts(actions, threeWords).map((text) => filter("q", text)),
+      limit: SEARCH,
+    },
+    { name: "actions, `q` never asked: frequent letters", targets: common, limit: SEARCH },
+    {
+      name: "actions, `q` never asked: no match",
+      targets: Array.from({ length: 30_000 }, (_, n) => filter("q", `zq${n.toString(36)}x`)),
+      limit: SEARCH,
+    },
+    {
+      name: "all actions, a question never asked",
+      targets: questions().map((text) => `/v1/available-actions?q=${encodeURIComponent(text)}`),
+      most: QUESTION,
+      alone: true,
+    },
+    { name: "connections, first page", target: "/v1/vault/connections" },
+    { name: "one connection", target: "/v1/vault/connections/00000000-0000-4000-8000-000000000007" },
+  ].map((one) => ({ status: 200, targets: [one.target], ...one }));
+}
+
+/** A Worker's process, loaded over its own connections. */
+export class Loaded {
+  static async start(runtime, service) {
+    const loaded = new Loaded();
+    loaded.runtime = runtime;
+    loaded.load = await Load.to(runtime.ports[service], CONNECTIONS);
+    return loaded;
+  }
+
+  /** CPU and wall time of `count` requests, in microseconds a request. */
+  async measure(count, request, status) {
+    await this.load.ready();
+    const [cpu, start] = [this.runtime.cpu(), performance.now()];
+    this.last = await this.load.run(count, request, status);
+    return { cpu: (this.runtime.cpu() - cpu) / count, wall: ((performance.now() - start) * 1000) / count };
+  }
+}
+
+/** The requests of a case to one Worker, and how many of them make a round. */
+export async function plan(one, loaded, headers) {
+  let sent = headers;
+  if (one.status === 304 && !one.isBare) {
+    const { head } = await loaded.load.run(1, () => encode(one.targets[0], headers), 200);
+    sent = { ...headers, "if-none-match": /\r\netag: *(\S+)/i.exec(head)[1] };
+  }
+  const requests = one.targets.map((target) => encode(target, sent));
+  let next = 0;
+  const request = () => requests[next++ % requests.length];
+  const answer = await loaded.load.run(1, request, one.status);
+  const until = performance.now() + WARM_UP_MS;
+  let wall;
+  while (performance.now() < until) ({ wall } = await loaded.measure(LEAST_REQUESTS * 4, request, one.status));
+  return { loaded, request, answer, count: Math.max(LEAST_REQUESTS, Math.round((ROUND_MS * 1000) / wall)) };
+}
+
+/** Measures all cases, all Workers by turns. Gives each case with its `rounds`: CPU and wall of `ours`, `hono`, `bare`. */
+export async function benchWarm(world, rounds = ROUNDS) {
+  const runtimes = [await world.start("ours"), await world.start("hono")];
+  const loads = [];
+  try {
+    const ours = await Loaded.start(runtimes[0], "ours");
+    const hono = await Loaded.start(runtimes[1], "hono");
+    const measured = cases(world).map((one) => ({ ...one, workers: {}, rounds: [] }));
+    await task("Warm: getting ready", async (detail) => {
+      for (const one of measured) {
+        detail(one.name);
+        one.workers.ours = await plan(one, ours, world.headers);
+        if (!one.alone) one.workers.hono = await plan(one, hono, world.headers);
+      }
+      const services = measured.map((one, at) => bare(world.folder, `bare${at}`, one.workers.ours.answer, world.date));
+      runtimes.push(
+        await Runtime.start(
+          world.folder,
+          "bare",
+          services,
+          services.map(({ name }) => name),
+        ),
+      );
+      for (const [at, one] of measured.entries()) {
+        const loaded = await Loaded.start(runtimes[2], `bare${at}`);
+        loads.push(loaded.load);
+        one.workers.bare = await plan({ ...one, isBare: true }, loaded, world.headers);
+        if (!loaded.last.body.equals(one.workers.ours.answer.body))
+          throw new Problem(`${one.name}: the bare Worker sends something else.`);
+      }
+    });
+    loads.push(ours.load, hono.load);
+    await task(`Warm: ${measured.length} requests to 3 Workers, ${rounds} rounds`, async (detail) => {
+      for (let round = 0; round < rounds; round += 1) {
+        detail(`round ${round + 1}`);
+        for (const one of measured) {
+          const turns = Object.entries(one.workers);
+          const times = {};
+          for (let turn = 0; turn < turns.length; turn += 1) {
+            const [name, { loaded, request, count }] = turns[(turn + round) % turns.length];
+            times[name] = await loaded.measure(count, request, one.status);
+          }
+          one.rounds.push(times);
+        }
+      }
+    });
+    return measured;
+  } finally {
+    for (const load of loads) load.close();
+    for (const runtime of runtimes) await runtime.stop();
+  }
+}
+
+/** Medians of a case: microseconds of each Worker, and the ratios of ours to the others, with quartiles. */
+export function summary({ rounds, limit, most }) {
+  const of = (name) => median(rounds.map((times) => times[name]?.cpu ?? Number.NaN));
+  const ratios = (name) => rounds.map((times) => times.ours.cpu / (times[name]?.cpu ?? Number.NaN));
+  const [ours, ratio] = [of("ours"), median(ratios("bare"))];
+  const verdict = (is, most) => (is ? `met (≤ ${most})` : `missed (≤ ${most})`);
+  const target =
+    most !== undefined
+      ? verdict(ours <= most, `${most / 1000} ms`)
+      : limit !== undefined
+        ? verdict(ratio <= limit, limit)
+        : "";
+  return {
+    ours,
+    hono: of("hono"),
+    bare: of("bare"),
+    ratio,
+    spread: quartiles(ratios("bare")),
+    honoRatio: median(ratios("hono")),
+    target,
+  };
+}
+
+/** Lines of cells, the heads first. */
+export function warmTable(measured) {
+  const heads = [
+    "warm request",
+    "ours, µs",
+    "Hono, µs",
+    "bare, µs",
+    "ours / bare",
+    "quartiles",
+    "ours / Hono",
+    "target",
+  ];
+  const lines = measured.map((one) => {
+    const { ours, hono, bare: constant, ratio, spread, honoRatio, target } = summary(one);
+    const shown = (value, write) => (Number.isFinite(value) ? write(value) : "–");
+    const whole = (value) => shown(value, () => Math.round(value).toLocaleString("en"));
+    return [
+      one.name,
+      whole(ours),
+      whole(hono),
+      whole(constant),
+      ratio.toFixed(2),
+      spread.map((value) => value.toFixed(2)).join("–"),
+      shown(honoRatio, () => honoRatio.toFixed(2)),
+      target,
+    ];
+  });
+  return [heads, ...lines];
+}

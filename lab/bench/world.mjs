@@ -1,0 +1,113 @@
+// What the benchmarks of requests share: the whole directory as a catalog, a vault, a key, and the Workers with their
+// storage, each made anew but for the published catalog, which is kept below .wrangler/bench.
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { buildWorker } from "../../scripts/build-worker.mjs";
+import { fingerprint, isStamped, stamp } from "../../scripts/lib/fingerprint.mjs";
+import { nativeCli } from "../../scripts/lib/native-cli.mjs";
+import { openapiDirectory, root } from "../../scripts/lib/paths.mjs";
+import { Problem } from "../../scripts/lib/problem.mjs";
+import { run } from "../../scripts/lib/run.mjs";
+import { task } from "../../scripts/lib/status.mjs";
+import { setup } from "../../scripts/setup.mjs";
+import { compatibilityDate } from "./common.mjs";
+import { makeKey } from "./key.mjs";
+import { Load } from "./load.mjs";
+import { Runtime } from "./runtime.mjs";
+import { serveStorage, vault } from "./store.mjs";
+import { externalService, hono, honoValues, localValues, ours } from "./workers.mjs";
+
+const CONNECTIONS = 1_000;
+export const LARGE = "microsoft-graph-beta";
+export const MEDIUM = "github";
+
+/** Arguments of an import of the whole directory. */
+export const importArgs = (out) => [
+  "catalog",
+  "import",
+  join(openapiDirectory, "api"),
+  "--licence",
+  "any",
+  "--out",
+  out,
+];
+
+/** The whole directory in wrangler's local storage, as the operator's command publishes it; kept until the code changes. */
+async function published(program) {
+  const place = join(root, ".wrangler", "bench");
+  const [folder, state] = [join(place, "directory"), join(place, "directory-state")];
+  const wanted = fingerprint(["src", "catalog.toml", "package-lock.json"], []);
+  const stamped = join(place, "directory.made-by");
+  if (!isStamped(stamped, wanted)) {
+    rmSync(folder, { recursive: true, force: true });
+    rmSync(state, { recursive: true, force: true });
+    mkdirSync(place, { recursive: true });
+    await task("the whole directory as a catalog (kept for the next time)", async (detail) => {
+      await run(program, importArgs(folder), { detail });
+      await run(program, ["catalog", "publish", "--local", "--persist-to", state, "--catalog", folder], {
+        detail,
+        timeout: 600_000,
+      });
+    });
+    stamp(stamped, wanted);
+  }
+  return localValues(state);
+}
+
+/** The Workers with their storage, ready to be started. */
+export class World {
+  folder = mkdtempSync(join(tmpdir(), "connector-vault-bench-"));
+  date = compatibilityDate();
+  key = makeKey();
+  /** Rows of the connector list, and of the action list of `LARGE`. */
+  connectors = [];
+  actions = [];
+  /** By Worker: its service, and the services that it needs. */
+  workers = {};
+  #storages = [];
+
+  static async open() {
+    if (process.platform !== "linux")
+      throw new Problem("The benchmark reads processor time from /proc: it needs Linux.");
+    await buildWorker(await setup());
+    const world = new World();
+    world.program = await nativeCli();
+    const values = await published(world.program);
+    await world.#add("ours", values, ours);
+    const runtime = await world.start("ours");
+    const load = await Load.to(runtime.ports.ours, 1);
+    try {
+      const lists = await honoValues(load, world.headers, [MEDIUM, LARGE]);
+      world.connectors = JSON.parse(lists.get("connectors:1"));
+      world.actions = JSON.parse(lists.get(`actions:1:${LARGE}`));
+      await world.#add("hono", lists, hono);
+    } finally {
+      load.close();
+      await runtime.stop();
+    }
+    return world;
+  }
+
+  async #add(name, values, make) {
+    const storage = await serveStorage((key) => values.get(key), vault(this.key.row, CONNECTIONS));
+    this.#storages.push(storage);
+    const service = await make(this.folder, { compatibilityDate: this.date, storage: `${name}-storage` });
+    this.workers[name] = { service, others: [externalService(`${name}-storage`, storage.port)] };
+  }
+
+  get headers() {
+    return { "x-service-secret": this.key.secret };
+  }
+
+  /** A process with one of the Workers. */
+  start(name) {
+    const { service, others } = this.workers[name];
+    return Runtime.start(this.folder, name, [service, ...others], [service.name]);
+  }
+
+  close() {
+    for (const storage of this.#storages) storage.close();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,93 @@
+// A document as the proof reads it: by itself, without a line of the importer's code, and with the references followed
+// by @apidevtools/swagger-parser.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import SwaggerParser from "@apidevtools/swagger-parser";
+import { root } from "../../scripts/lib/paths.mjs";
+
+const METHODS = ["get", "post", "put", "patch", "delete"];
+const MAX_CHAIN = 20;
+
+const own = (map, key) => (Object.hasOwn(map ?? {}, key) ? map[key] : undefined);
+export const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+const letters = (text) => text.replace(/[^A-Za-z0-9]/g, "").toLowerCase();
+
+export class Document {
+  #refs;
+
+  /** Reads the document at `path`. Everything in the directory is one file. */
+  static async read(path) {
+    const document = new Document();
+    document.path = path;
+    document.api = JSON.parse(readFileSync(join(root, path), "utf8"));
+    document.isOld = String(document.api.swagger ?? "").startsWith("2");
+    document.is31 = String(document.api.openapi ?? "").startsWith("3.1");
+    const options = { resolve: { external: false } };
+    document.#refs = await new SwaggerParser().resolve(join(root, path), document.api, options);
+    document.operations = document.#index();
+    return document;
+  }
+
+  #index() {
+    const operations = new Map();
+    for (const [path, item] of Object.entries(this.api.paths ?? {})) {
+      if (path.startsWith("x-")) continue;
+      for (let target = item, left = MAX_CHAIN; target && left > 0; left -= 1) {
+        for (const method of METHODS) {
+          const operation = own(target, method);
+          const id = `${method} ${path.split("#")[0]}`;
+          if (operation === undefined) continue;
+          if (!operations.has(id)) operations.set(id, []);
+          const known = operations.get(id);
+          if (!known.some((one) => one.path === path)) known.push({ path, item: target, operation: operation ?? {} });
+        }
+        target = target.$ref ? this.target(target.$ref) : undefined;
+      }
+    }
+    return operations;
+  }
+
+  /** The operation that an action was made from. */
+  operation(action) {
+    const found = this.operations.get(`${action.method.toLowerCase()} ${action.path}`) ?? [];
+    if (found.length < 2) return found[0];
+    // Amazon's protocols have one path for all operations, told apart by a fragment.
+    const key = letters(action.key);
+    const ids = ({ operationId = "" }) => [operationId, operationId.replace(/^(GET|POST)_/, "")].map(letters);
+    const isOf = (fits) => found.find(({ operation }) => ids(operation).some(fits));
+    return isOf((id) => id === key) ?? isOf((id) => id !== "" && key.startsWith(id));
+  }
+
+  /** What a value is, or what it refers to: an object, or undefined. */
+  resolved(value) {
+    let target = value;
+    for (let left = MAX_CHAIN; left > 0 && isObject(target); left -= 1) {
+      if (typeof target.$ref !== "string") return target;
+      target = this.target(target.$ref);
+    }
+    return undefined;
+  }
+
+  /** What a reference leads to, or undefined. */
+  target(reference) {
+    try {
+      return this.#refs.get(`${join(root, this.path)}${reference}`);
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+/** The parameters of an operation and of its path, each once; those of the operation win. */
+export function parameters(document, { item, operation }) {
+  const seen = new Map();
+  for (const given of [operation.parameters, item.parameters]) {
+    for (const one of Array.isArray(given) ? given : []) {
+      const parameter = document.resolved(one);
+      if (typeof parameter?.name !== "string" || typeof parameter.in !== "string" || parameter.name === "") continue;
+      const key = `${parameter.in} ${parameter.name}`;
+      if (!seen.has(key)) seen.set(key, parameter);
+    }
+  }
+  return [...seen.values()];
+}

@@ -1,0 +1,166 @@
+// `npm run lab -- load [--minutes 10] [--connections 100000] [--callers 8]`: asks the built Worker on the local runtime for
+// minutes, by several callers at once, and compares every single answer with a model of what the vault holds.
+//
+// Of the requests, 70 % are lists, 10 % single connections, 10 % the catalog, 5 % writes and 5 % credentials. It ends with
+// requests a second, the times that half and 99 % of them took, and what the isolate's memory was after the first and the
+// last minute. It fails at the first wrong answer. Times are this machine's, with the callers on it.
+import { cpSync } from "node:fs";
+import { randomInt } from "node:crypto";
+import { parseArgs } from "node:util";
+import { ACCOUNT, storage } from "./bench/vault-storage.mjs";
+import { buildWorker } from "../scripts/build-worker.mjs";
+import { nativeCli } from "../scripts/lib/native-cli.mjs";
+import { main, Problem } from "../scripts/lib/problem.mjs";
+import { print, task } from "../scripts/lib/status.mjs";
+import { CONNECTIONS, Model, expectSame, oneOf } from "./load/model.mjs";
+import { setup } from "../scripts/setup.mjs";
+import { importCatalog } from "../scripts/start/catalog.mjs";
+
+/** What is asked, as parts of a hundred. */
+const SHARES = { list: 70, read: 10, catalog: 10, write: 5, credentials: 5 };
+const WITH_CREDENTIALS = 50;
+
+function options() {
+  const defaults = { minutes: "10", connections: "100000", callers: "8" };
+  const { values } = parseArgs({
+    options: Object.fromEntries(
+      Object.entries(defaults).map(([name, value]) => [name, { type: "string", default: value }]),
+    ),
+  });
+  const numbers = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, Number(value)]));
+  for (const [name, value] of Object.entries(numbers))
+    if (!(value > 0)) throw new Problem(`--${name} takes a number above 0.`, { code: 2 });
+  return numbers;
+}
+
+function kind() {
+  let at = randomInt(100);
+  return Object.keys(SHARES).find((name) => (at -= SHARES[name]) < 0);
+}
+
+/** The value below which so many of a hundred lie. */
+const percentile = (values, share) => values[Math.min(values.length - 1, Math.floor((values.length * share) / 100))];
+
+/** The first connector that takes an API key and is asked nothing when one is stored. */
+async function connectorWithKey(ask) {
+  for (const { platform } of (await ask("/v1/available-connectors?limit=500")).body.rows) {
+    const { authMethods, verify } = (await ask(`/v1/available-connectors/${platform}`)).body;
+    const method = authMethods.length === 1 && authMethods[0];
+    if (method?.type === "api_key" && !verify && method.fields.length === 1) return platform;
+  }
+  throw new Problem("No connector of the catalog takes an API key only.");
+}
+
+await main(async () => {
+  const { minutes, connections, callers } = options();
+  await buildWorker(await setup());
+  const program = await nativeCli();
+  await importCatalog(program);
+  const { state: seeded } = await storage(program, connections);
+  // What the tests start their servers with; it makes a temporary folder when it is loaded.
+  const [{ Server, SESSION_SECRET, VAULT_KEYS }, { State }, { isolateBytes }, { ALL, key, store }] = await Promise.all(
+    ["server", "workspace", "memory", "keys"].map((name) => import(`../tests/e2e/support/${name}.mjs`)),
+  );
+  const state = new State("load");
+  cpSync(seeded, state.path, { recursive: true });
+  const { secret, row } = key({ account: ACCOUNT, scopes: ALL });
+  await state.use(({ vault }) => store(vault, [{ row }]));
+  const server = await Server.start(state, { name: "load", secrets: { SESSION_SECRET, VAULT_KEYS } });
+
+  const took = [];
+  /** Asks, and notes how long it took; fails unless the answer has the status. */
+  async function ask(path, { method = "GET", body, status = 200 } = {}) {
+    const start = performance.now();
+    const headers = { "x-service-secret": secret, ...(body && { "content-type": "application/json" }) };
+    const answer = await fetch(new URL(path, `http://127.0.0.1:${server.port}`), {
+      method,
+      headers,
+      body: JSON.stringify(body),
+    });
+    const text = await answer.text();
+    took.push(performance.now() - start);
+    if (answer.status !== status) throw new Problem(`${method} ${path}: ${answer.status}`, { output: text });
+    const [, next] = /^<(.*)>; rel="next"$/.exec(answer.headers.get("link") ?? "") ?? [];
+    return { body: text ? JSON.parse(text) : undefined, next };
+  }
+
+  try {
+    const platform = await connectorWithKey(ask);
+    const model = await task("all connections are read", () => Model.read(ask, platform));
+    const catalog = new Map();
+    const holders = [];
+    for (let n = 0; n < WITH_CREDENTIALS; n += 1) {
+      const body = { platform, identity: `load-holder-${n}`, identityType: "user" };
+      const { id } = (await ask(CONNECTIONS, { method: "POST", body, status: 201 })).body;
+      const apiKey = `load-key-${n}`;
+      await ask(`${CONNECTIONS}/${id}/credentials`, {
+        method: "PUT",
+        body: { type: "api_key", apiKey },
+        status: 204,
+      });
+      holders.push({ id, apiKey });
+    }
+
+    const work = {
+      list: () => model.list(ask),
+      read: () => model.read(ask),
+      catalog: async () => {
+        const one = oneOf(model.platforms);
+        const path = oneOf([
+          `/v1/available-connectors/${one}`,
+          `/v1/available-actions/${one}?limit=5`,
+          `/v1/available-connectors?platform=${one}`,
+        ]);
+        const { body } = await ask(path);
+        if (!catalog.has(path)) catalog.set(path, body);
+        expectSame(path, body, catalog.get(path));
+      },
+      write: (caller) => caller.write(ask),
+      credentials: async () => {
+        const { id, apiKey } = oneOf(holders);
+        expectSame(id, (await ask(`${CONNECTIONS}/${id}/credentials`)).body.apiKey, apiKey);
+      },
+    };
+    took.length = 0;
+    const start = Date.now();
+    const end = start + minutes * 60_000;
+    const part = (end - start) / Math.max(2, minutes);
+    const memory = [];
+    const count = Object.fromEntries(Object.keys(SHARES).map((name) => [name, 0]));
+    await task(`load for ${minutes} minutes`, (detail) =>
+      Promise.all(
+        Array.from({ length: callers }, async (_, at) => {
+          const caller = model.caller(at);
+          while (Date.now() < end) {
+            const what = kind();
+            await work[what](caller);
+            count[what] += 1;
+            if (at !== 0) continue;
+            detail(`${took.length} requests`);
+            if (Date.now() >= start + (memory.length + 1) * part) memory.push(await isolateBytes(server));
+          }
+          await caller.expectAll(ask);
+        }),
+      ),
+    );
+    memory.push(await isolateBytes(server));
+    const seconds = (Date.now() - start) / 1000;
+    const times = [...took].sort((a, b) => a - b);
+    const number = (value) => Math.round(value).toLocaleString("en");
+    print(
+      `${number(times.length)} requests, 0 wrong answers (${Object.entries(count)
+        .map(([name, n]) => `${name} ${number(n)}`)
+        .join(", ")})`,
+    );
+    print(
+      `${number(times.length / seconds)} requests a second; p50 ${percentile(times, 50).toFixed(1)} ms, p99 ${percentile(times, 99).toFixed(1)} ms`,
+    );
+    const told = ({ wasm, heap, buffers }) =>
+      [wasm, heap, buffers].map((bytes) => (bytes / 2 ** 20).toFixed(1)).join(" + ");
+    print(`memory in MiB (WebAssembly + heap + buffers) after each part: ${memory.map(told).join(", ")}`);
+    if (/panicked|RuntimeError|unreachable/.test(server.output))
+      throw new Problem("The Worker trapped.", { output: server.output });
+  } finally {
+    await server.stop();
+  }
+});

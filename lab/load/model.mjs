@@ -1,0 +1,123 @@
+// What the vault should answer while several callers change it. Each caller changes connections of an identity of its own, at
+// a platform that no other list is about, so that every answer is certain.
+import { isDeepStrictEqual } from "node:util";
+import { randomInt, randomUUID } from "node:crypto";
+import { Problem } from "../../scripts/lib/problem.mjs";
+
+export const CONNECTIONS = "/v1/vault/connections";
+const LIMIT = 20;
+/** The lists are those by these fields of a connection. */
+const LISTED = ["platform", "identity", "key"];
+
+export const oneOf = (list) => list[randomInt(list.length)];
+
+/** Fails unless an answer is what it should be. */
+export function expectSame(what, is, should) {
+  if (isDeepStrictEqual(is, should)) return;
+  const told = (value) => (JSON.stringify(value) ?? "nothing").slice(0, 2000);
+  throw new Problem(`A wrong answer: ${what}`, { output: `is:        ${told(is)}\nshould be: ${told(should)}` });
+}
+
+export class Model {
+  /** All connections that were there before: nobody changes them. In the service's order. */
+  rows = [];
+  /** The platform of those that are changed. */
+  #platform;
+  /** The active ones by what is asked for: "platform=github" → [connection]. */
+  #lists = new Map();
+
+  /** Reads a vault from its first page to its last; `platform` is the one of what will be changed. */
+  static async read(ask, platform) {
+    const model = new Model();
+    model.#platform = platform;
+    for (const active of [true, false]) {
+      for (let path = `${CONNECTIONS}?active=${active}&limit=500`; path; ) {
+        const { body, next } = await ask(path);
+        model.rows.push(...body.rows);
+        path = next;
+      }
+    }
+    for (const row of model.rows.filter(({ active }) => active)) {
+      for (const name of LISTED) {
+        const filter = `${name}=${encodeURIComponent(row[name])}`;
+        if (!model.#lists.has(filter)) model.#lists.set(filter, []);
+        model.#lists.get(filter).push(row);
+      }
+    }
+    model.platforms = [...new Set(model.rows.map((row) => row.platform))];
+    return model;
+  }
+
+  /** Asks for one page of a list, and compares it. */
+  async list(ask) {
+    const row = oneOf(this.rows);
+    // Nobody knows what the platform's list has meanwhile.
+    const name = oneOf(row.platform === this.#platform ? ["identity", "key"] : LISTED);
+    const filter = `${name}=${encodeURIComponent(row[name])}`;
+    const all = this.#lists.get(filter) ?? [];
+    const pages = Math.max(1, Math.ceil(all.length / LIMIT));
+    const page = 1 + randomInt(Math.min(pages, 5));
+    const path = `${CONNECTIONS}?${filter}&active=true&limit=${LIMIT}&page=${page}`;
+    const { body } = await ask(path);
+    expectSame(path, body, {
+      rows: all.slice((page - 1) * LIMIT, page * LIMIT),
+      total: all.length,
+      pages: Math.ceil(all.length / LIMIT),
+      page,
+    });
+  }
+
+  /** Asks for one connection, and compares it. */
+  async read(ask) {
+    const known = oneOf(this.rows);
+    expectSame(known.id, (await ask(`${CONNECTIONS}/${known.id}`)).body, known);
+  }
+
+  caller(at) {
+    return new Caller(this.#platform, `load-caller-${at}`);
+  }
+}
+
+/** One who creates, changes and deletes, and knows what is there. */
+class Caller {
+  /** Latest first. */
+  #own = [];
+  #platform;
+  #identity;
+
+  constructor(platform, identity) {
+    this.#platform = platform;
+    this.#identity = identity;
+  }
+
+  async write(ask) {
+    const how = this.#own.length < 3 ? "create" : oneOf(["create", "tag", "name", "delete"]);
+    if (how === "create") {
+      const body = { platform: this.#platform, identity: this.#identity, identityType: "user", label: randomUUID() };
+      this.#own.unshift((await ask(CONNECTIONS, { method: "POST", body, status: 201 })).body);
+      return;
+    }
+    const at = randomInt(this.#own.length);
+    const known = this.#own[at];
+    const { id, version } = known;
+    if (how === "delete") {
+      await ask(`${CONNECTIONS}/${id}`, { method: "DELETE", status: 204 });
+      this.#own.splice(at, 1);
+      return;
+    }
+    const change = how === "tag" ? { tags: [randomUUID()] } : { name: randomUUID() };
+    const [path, method] = how === "tag" ? [`${CONNECTIONS}/${id}`, "PATCH"] : [`${CONNECTIONS}/${id}/name`, "PUT"];
+    const { body } = await ask(path, { method, body: change });
+    expectSame(id, body, { ...known, ...change, version: String(Number(version) + 1) });
+    this.#own[at] = body;
+  }
+
+  /** Compares all that should be there now. */
+  async expectAll(ask) {
+    const path = `${CONNECTIONS}?identity=${this.#identity}&active=true&limit=500`;
+    const { body } = await ask(path);
+    const byId = (rows) => [...rows].sort((a, b) => (a.id < b.id ? -1 : 1));
+    expectSame(path, byId(body.rows), byId(this.#own.slice(0, 500)));
+    expectSame(path, body.total, this.#own.length);
+  }
+}

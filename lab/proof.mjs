@@ -1,0 +1,97 @@
+// `npm run proof [-- NAME …]`: runs all proofs, or some of them, and writes what came of them into docs/proof.md. A proof tells
+// what the service survives; `npm test` tells whether a commit is right. All of them together take hours.
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "../scripts/lib/paths.mjs";
+import { main, Problem } from "../scripts/lib/problem.mjs";
+import { run } from "../scripts/lib/run.mjs";
+import { elapsed, print, task } from "../scripts/lib/status.mjs";
+import { npmPackages } from "../scripts/setup/npm-packages.mjs";
+import { rust } from "../scripts/setup/rust.mjs";
+
+const PAGE = join(root, "docs", "proof.md");
+const RESULTS = /(<!-- results: written by npm run proof -->\n)[^]*?(<!-- \/results -->)/;
+const WIDTH = 160;
+
+const lab = (...args) => ["npm", "run", "--silent", "lab", "--", ...args];
+const native = (...tests) => ["cargo", "test", "--features", "cli", "--test", "api", "--", ...tests];
+
+/**
+ * The proofs, the shortest first, each with its command and, where its last line does not say the result, what to look for in
+ * its output. With CONNECTOR_VAULT_PROOF, native tests with random requests send 100,000 of them.
+ */
+const PROOFS = {
+  tenants: { command: native("tenants::", "tokens::", "connect::crowd"), result: /test result: .*? failed/g },
+  histories: {
+    command: native("connect::histories", "vault_model::", "properties::"),
+    result: /test result: .*? failed/g,
+  },
+  timing: { command: [...native("timing::"), "--ignored"], result: /test result: .*? failed/g },
+  killed: { command: lab("test", "lab/tests/killed.test.mjs"), result: /(?:pass|fail) \d+/g },
+  hono: { command: lab("test", "lab/tests/hono.test.mjs"), result: /(?:pass|fail) \d+/g },
+  schemathesis: { command: lab("schemathesis", "--examples", "1000"), result: /[\d,]+ generated.*/g },
+  "actions-proof": { command: lab("actions-proof"), result: /\d+ (?:actions|valid|inputs).*/g },
+  "catalog-proof": { command: lab("catalog-proof"), result: /\d+ (?:actions|inputs).*/g },
+  load: { command: lab("load"), result: /[\d,]+ requests.*/g },
+  reproducible: { command: ["npm", "run", "--silent", "reproducible"], result: /All .*/g },
+  mutants: { command: ["npm", "run", "--silent", "mutants"], result: /\d+ of \d+ changes.*/g },
+  soak: { command: lab("soak") },
+  fuzz: { command: lab("fuzz", "--runs", "1000000"), result: /[\d,]+ inputs in all.*/g },
+};
+
+/** What a proof's output says came of it, as one cell of a table. */
+export function resultOf(output, pattern) {
+  const lines = output.split("\n").filter((line) => line.trim() !== "");
+  const found = pattern ? output.match(pattern) : lines.slice(-1);
+  const text = (found ?? lines.slice(-1)).join("; ").replaceAll("|", "\\|").trim();
+  return text.length > WIDTH ? `${text.slice(0, WIDTH)}…` : text;
+}
+
+/** The page with other results: rows of proofs that did not run stay. */
+export function withResults(page, results) {
+  if (!RESULTS.test(page)) throw new Problem("docs/proof.md has no place for results.");
+  const [, , ...before] = page.match(RESULTS)[0].match(/^\|.*\|$/gm) ?? [];
+  const rows = new Map(before.map((row) => [row.split("|")[1].trim(), row]));
+  for (const [name, row] of results) rows.set(name, row);
+  const table = ["| proof | command | result | took | date |", "|---|---|---|---|---|"];
+  for (const name of Object.keys(PROOFS)) if (rows.has(name)) table.push(rows.get(name));
+  return page.replace(RESULTS, (_, begin, end) => `${begin}${table.join("\n")}\n${end}`);
+}
+
+async function prove(name) {
+  const { command, result } = PROOFS[name];
+  const start = Date.now();
+  const outcome = await task(name, async (detail) => {
+    const [program, ...args] = command;
+    const output = await run(program, args, { env: { CONNECTOR_VAULT_PROOF: "1" }, detail });
+    return resultOf(output, result);
+  });
+  const shown = command.filter((word) => word !== "--silent").join(" ");
+  const today = new Date().toISOString().slice(0, 10);
+  const row = `| ${name} | \`${shown}\` | ${outcome} | ${elapsed(Date.now() - start)} | ${today} |`;
+  writeFileSync(PAGE, withResults(readFileSync(PAGE, "utf8"), [[name, row]]));
+  print(`${name}: ${outcome}`);
+}
+
+if (process.argv[1] === import.meta.filename) {
+  await main(async () => {
+    const given = process.argv.slice(2);
+    const unknown = given.filter((name) => !(name in PROOFS));
+    if (unknown.length > 0) {
+      const hint = `There are: ${Object.keys(PROOFS).join(", ")}.`;
+      throw new Problem(`There is no proof ${unknown.join(", ")}.`, { hint, code: 2 });
+    }
+    await rust();
+    await npmPackages();
+    const failed = [];
+    for (const name of given.length > 0 ? given : Object.keys(PROOFS)) {
+      try {
+        await prove(name);
+      } catch (error) {
+        failed.push(name);
+        print(`${name}: ${error.message}\n${error.output ?? ""}`);
+      }
+    }
+    if (failed.length > 0) throw new Problem(`Not proven: ${failed.join(", ")}.`);
+  });
+}

@@ -1,0 +1,31 @@
+// `npm run lab -- schemathesis [--examples 1000] [--seed 1]`: has schemathesis make up requests from the OpenAPI document, valid
+// and invalid ones, and checks each answer of the built Worker on the local runtime against the document.
+import { randomInt } from "node:crypto";
+import { parseArgs } from "node:util";
+import { buildPackage } from "../scripts/build-package.mjs";
+import { buildWorker } from "../scripts/build-worker.mjs";
+import { nativeCli } from "../scripts/lib/native-cli.mjs";
+import { main, Problem } from "../scripts/lib/problem.mjs";
+import { print, task } from "../scripts/lib/status.mjs";
+import { setup } from "../scripts/setup.mjs";
+
+await main(async () => {
+  const { values } = parseArgs({
+    options: {
+      examples: { type: "string", default: "100" },
+      seed: { type: "string", default: `${randomInt(2 ** 31)}` },
+    },
+  });
+  const [examples, seed] = [Number(values.examples), Number(values.seed)];
+  if (!(examples > 0)) throw new Problem("--examples takes a number above 0.", { code: 2 });
+  const tools = await setup();
+  await nativeCli();
+  await buildWorker(tools);
+  await buildPackage(tools);
+  // It makes a temporary folder when it is loaded.
+  const { schemathesis } = await import("./schemathesis/run.mjs");
+  const said = await task(`schemathesis, ${examples} examples of each operation`, (detail) =>
+    schemathesis({ examples, seed, detail }),
+  );
+  print(said.slice(said.indexOf("= SUMMARY =")).split("\n").slice(1).join("\n").trim());
+});

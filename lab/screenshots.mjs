@@ -1,0 +1,120 @@
+// `npm run screenshots`: what the site looks like, into docs/screenshots/. Needs a service that runs:
+//
+//   npm start                                              # in another terminal; prints a key
+//   KEY=sk_test_… npm run screenshots [-- http://localhost:8787]
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "../scripts/lib/paths.mjs";
+import { main, Problem } from "../scripts/lib/problem.mjs";
+import { say, task } from "../scripts/lib/status.mjs";
+import { setup } from "../scripts/setup.mjs";
+import { browserPrograms } from "../scripts/setup/browser.mjs";
+import { fonts } from "../scripts/setup/fonts.mjs";
+
+const folder = join(root, "docs", "screenshots");
+const PLACE = "connector-vault.secret";
+const HEIGHTS = { 390: 844, 1280: 800, 1920: 1080 };
+// Dark at one width: the colours are the same at all.
+const LOOKS = [
+  [390, "light"],
+  [1280, "light"],
+  [1280, "dark"],
+  [1920, "light"],
+];
+/** Views: how to get there. A page without a key is one for whoever has none; the window is opened with a token. */
+const VIEWS = {
+  "sign-in": { path: "/", anonymous: true },
+  overview: { path: "/" },
+  connectors: { path: "/connectors" },
+  connector: { path: "/connectors/github?method=POST&q=pull+request" },
+  action: { path: "/connectors/github/actions/pullsCreate" },
+  connections: { path: "/connections?platform=github" },
+  connection: {
+    path: "/connections?platform=github",
+    then: async (page) => {
+      await page.locator("tbody a").first().click();
+      // What is not loaded yet has a grey box in its place.
+      await page.getByRole("dialog").locator("dl").first().waitFor();
+      await page.locator(".skeleton").first().waitFor({ state: "hidden" });
+    },
+  },
+  "new-connection": {
+    path: "/connections?platform=github",
+    then: (page) => page.getByRole("button", { name: "New connection" }).click(),
+  },
+  integrations: { path: "/integrations" },
+  window: { path: "/connect", token: true },
+  "window-form": {
+    path: "/connect",
+    token: { platform: "aws-lambda" },
+    then: (page) => page.getByRole("heading", { level: 1, name: /^Connect / }).waitFor(),
+  },
+  reference: { path: "/docs", anonymous: true, then: (page) => page.locator(".opblock").first().waitFor() },
+  problem: { path: "/problems/precondition_failed", anonymous: true },
+};
+
+/** What follows `#` in the window's address. */
+async function opening(address, key, more) {
+  const answer = await fetch(`${address}/v1/sessions`, {
+    method: "POST",
+    headers: { "x-service-secret": key, "content-type": "application/json" },
+    body: JSON.stringify({
+      identity: "ann@example.com",
+      scopes: ["catalog:read", "connections:read", "connections:connect"],
+    }),
+  });
+  const { token, detail } = await answer.json();
+  if (!token) throw new Problem(`There is no token for the window: ${detail}`);
+  return `#${new URLSearchParams({ token, ...more })}`;
+}
+
+async function shoot(browser, address, key, name, { path, anonymous, token, then }, [width, colorScheme]) {
+  const context = await browser.newContext({
+    viewport: { width, height: HEIGHTS[width] },
+    colorScheme,
+    reducedMotion: "reduce",
+  });
+  try {
+    const page = await context.newPage();
+    const hash = token ? await opening(address, key, token === true ? {} : token) : "";
+    if (!anonymous && !token)
+      await page.addInitScript(([place, secret]) => sessionStorage.setItem(place, secret), [PLACE, key]);
+    await page.goto(address + path + hash, { waitUntil: "networkidle" });
+    await then?.(page);
+    await page.waitForLoadState("networkidle");
+    await page.screenshot({ path: join(folder, `${name}-${width}-${colorScheme}.png`) });
+  } finally {
+    await context.close();
+  }
+}
+
+await main(async () => {
+  const address = (process.argv[2] ?? "http://localhost:8787").replace(/\/$/, "");
+  const key = process.env.KEY;
+  if (!key)
+    throw new Problem("`KEY` is not set.", {
+      hint: "`npm start` prints a demo key: KEY=sk_test_… npm run screenshots",
+    });
+  await setup({ withBrowser: true });
+  await fonts();
+  const answer = await fetch(`${address}/health`).catch(() => undefined);
+  if (!answer?.ok)
+    throw new Problem(`Nothing answers at ${address}.`, { hint: "Start the service in another terminal: npm start" });
+  mkdirSync(folder, { recursive: true });
+  // Imported here: before the set-up there may be no such package.
+  const { chromium } = await import("playwright-core");
+  const browser = await chromium.launch({ executablePath: browserPrograms().chromium, chromiumSandbox: false });
+  try {
+    await task("screenshots", async (detail) => {
+      for (const [name, view] of Object.entries(VIEWS)) {
+        for (const look of LOOKS) {
+          detail(`${name} ${look.join(" ")}`);
+          await shoot(browser, address, key, name, view, look);
+        }
+      }
+    });
+  } finally {
+    await browser.close();
+  }
+  say(`They are in ${folder}.`);
+});

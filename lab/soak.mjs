@@ -1,0 +1,100 @@
+// `npm run lab -- soak [--minutes 20]`: `npm start`, an OAuth server whose tokens live for a minute, and a connection that
+// is used and left alone for so many minutes, lives through an outage, loses its grant, and is reconnected from the console.
+// The service takes its own time: up to ten minutes more. Ends with an error at the first thing that is not as it should be.
+import { spawn } from "node:child_process";
+import { setTimeout as pause } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { root } from "../scripts/lib/paths.mjs";
+import { main, Problem } from "../scripts/lib/problem.mjs";
+import { environment } from "../scripts/lib/run.mjs";
+import { elapsed, print } from "../scripts/lib/status.mjs";
+import { setup } from "../scripts/setup.mjs";
+
+/** How the output of `npm start` ends. */
+const KEY_AT_THE_END = /\n {2}(sk_test_\w+)\n\n$/;
+const START_MS = 15 * 60_000;
+/** A published catalog is served everywhere within 90 seconds. */
+const PUBLISHED_MS = 120_000;
+
+function minutesToLive() {
+  const { values } = parseArgs({ options: { minutes: { type: "string", default: "20" } } });
+  const minutes = Number(values.minutes);
+  if (!(minutes > 0)) throw new Problem("--minutes takes a number above 0.", { code: 2 });
+  return minutes;
+}
+
+/** Runs `npm start` until `use`, which gets the key that it prints, is done. */
+async function whileStarted(args, use) {
+  const child = spawn("npm", ["start", "--", ...args], {
+    cwd: root,
+    env: environment(),
+    stdio: ["ignore", "pipe", "pipe"],
+    // A process group of its own, to be ended as a whole.
+    detached: true,
+  });
+  const ended = new Promise((done) => child.once("close", done));
+  const end = () => child.exitCode === null && process.kill(-child.pid, "SIGTERM");
+  process.on("exit", end);
+  let output = "";
+  try {
+    const key = await new Promise((done, fail) => {
+      const timer = setTimeout(() => fail(new Error("it did not become ready")), START_MS);
+      for (const stream of [child.stdout, child.stderr]) {
+        stream.setEncoding("utf8").on("data", (text) => {
+          output += text;
+          const [, shown] = KEY_AT_THE_END.exec(output) ?? [];
+          if (shown) done(clearTimeout(timer) ?? shown);
+        });
+      }
+      ended.then(() => fail(new Error("it has ended")));
+    });
+    await use(key);
+  } catch (error) {
+    throw new Problem(`${error.stack ?? error}`, { output });
+  } finally {
+    end();
+    process.off("exit", end);
+    await ended;
+  }
+}
+
+await main(async () => {
+  const minutes = minutesToLive();
+  await setup({ withBrowser: true });
+  // What the tests start their servers with: it makes a temporary folder when it is loaded, and needs npm's packages.
+  const at = (name) => import(`../tests/e2e/support/${name}.mjs`);
+  const [{ Life }, { launch }, { Idp, idpPlatforms }, { platformCatalog }, { send }, { freePort }, { State, folder }] =
+    await Promise.all(["alive", "browser", "oidc", "platforms", "http", "server", "workspace"].map(at));
+  const [port, inspectorPort] = [await freePort(), await freePort()];
+  const state = new State("story");
+  const args = ["--ip", "127.0.0.1", "--port", port, "--inspector-port", inspectorPort, "--persist-to", state.path];
+  const begun = Date.now();
+  const say = (text) => print(`${elapsed(Date.now() - begun).padStart(12)}  ${text}`);
+  const idp = await Idp.start();
+  idp.open(`http://127.0.0.1:${port}/connect/callback`);
+  const browser = await launch();
+  try {
+    await whileStarted(args.map(String), async (secret) => {
+      say("npm start is ready");
+      // An import wants a document, too.
+      const { issuer } = idp;
+      const document = { server: issuer, authorizationUrl: `${issuer}/auth`, tokenUrl: `${issuer}/token`, scopes: {} };
+      const platforms = { documents: { documented: document }, providers: idpPlatforms(issuer) };
+      await state.publish(await platformCatalog("story", folder, platforms));
+      const server = {
+        port,
+        send: (path, { secret: key, headers = [], ...request } = {}) =>
+          send({ port, path, headers: [["x-service-secret", key], ...headers], ...request }),
+      };
+      const isServed = async () => (await server.send("/v1/available-connectors/idp-basic", { secret })).status === 200;
+      for (const until = Date.now() + PUBLISHED_MS; !(await isServed()); await pause(1000)) {
+        if (Date.now() > until) throw new Error("the published catalog is not served");
+      }
+      await new Life({ server, key: { secret }, idp, browser, minutes, later: pause, say }).live();
+    });
+  } finally {
+    await browser.close();
+    await idp.stop();
+  }
+  return 0;
+});

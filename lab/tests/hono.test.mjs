@@ -1,0 +1,260 @@
+// The Worker that the benchmarks compare ours with answers the same: every request of a table goes to both.
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { compatibilityDate } from "../bench/common.mjs";
+import { Load } from "../bench/load.mjs";
+import { Runtime } from "../bench/runtime.mjs";
+import { serveStorage, vault } from "../bench/store.mjs";
+import { externalService, hono, honoValues, localValues, ours } from "../bench/workers.mjs";
+import { send } from "../../tests/e2e/support/http.mjs";
+import { key, secret } from "../../tests/e2e/support/keys.mjs";
+import { State, build, folder, smallCatalog } from "../../tests/e2e/support/workspace.mjs";
+
+const CONNECTORS = "/v1/available-connectors";
+const ACTIONS = "/v1/available-actions/petstore-swagger";
+const VAULT = "/v1/vault/connections";
+const ID = `${VAULT}/00000000-0000-4000-8000-000000000007`;
+const NOBODY = `${VAULT}/00000000-0000-4000-8000-00000000beef`;
+const JSON_TYPE = ["content-type", "application/json"];
+
+const keys = {
+  full: key({ account: "bench" }),
+  catalogOnly: key({ account: "bench", scopes: "catalog:read" }),
+  readOnly: key({ account: "bench", scopes: "connections:read" }),
+  otherAccount: key({ account: "other" }),
+  live: key({ account: "bench", environment: "live" }),
+  revoked: key({ account: "bench", revoked_at: 1 }),
+  expired: key({ account: "bench", expires_at: 1 }),
+  unknown: { secret: secret() },
+};
+
+const get = (path, who = "full", headers = []) => ({ path, who, headers });
+const patch = (path, body, { who = "full", headers = [JSON_TYPE] } = {}) => ({
+  method: "PATCH",
+  path,
+  who,
+  headers,
+  body,
+});
+const tags = (...list) => JSON.stringify({ tags: list });
+
+/** The part of the contract that both serve. */
+const TABLE = [
+  get("/health"),
+  get("/v1/whoami"),
+  get("/v1/whoami?x=1"),
+  // 1. Who asks, and for what.
+  ...[CONNECTORS, ACTIONS, VAULT, ID, "/v1/nothing"].flatMap((path) => [
+    { path, headers: [] },
+    ...["revoked", "expired", "unknown", "catalogOnly", "readOnly", "otherAccount", "live"].map((who) =>
+      get(path, who),
+    ),
+    { path, headers: [["x-service-secret", "sk_test_wrong"]] },
+  ]),
+  ...["POST", "PUT", "DELETE", "PATCH", "PURGE"].flatMap((method) =>
+    [CONNECTORS, ACTIONS].map((path) => ({ method, path, who: "full", headers: [] })),
+  ),
+  ...[CONNECTORS, ACTIONS, "/health"].map((path) => ({ ...get(path), method: "HEAD" })),
+  get(`${CONNECTORS}/`),
+  get(`${CONNECTORS}?limit=0&nothing=1`, "readOnly"),
+  // 2. Parameters.
+  ...["0", "501", "-1", "1.0", "%201", "999999999999999999999", "two", ""].flatMap((value) => [
+    get(`${CONNECTORS}?limit=${value}`),
+    get(`${VAULT}?page=${value}`),
+  ]),
+  ...["limit=3", "limit=500", "page=2&limit=3", "page=1000000000&limit=500", "page=1000000000"].flatMap((query) =>
+    [CONNECTORS, ACTIONS, VAULT].map((path) => get(`${path}?${query}`)),
+  ),
+  ...[
+    "pages=2",
+    "Limit=1",
+    "limit=1&limit=1",
+    "authkit=yes",
+    "name=%zz",
+    "q=+",
+    `q=${"a".repeat(101)}`,
+    "q=",
+    "limt=1&name=a&name=b&category=&page=0",
+  ].map((query) => get(`${CONNECTORS}?${query}`)),
+  ...["identityType=robot", "key=a,,b", "tags=,", "active=1", `tags=${Array(21).fill("a")}`, "identity="].map((query) =>
+    get(`${VAULT}?${query}`),
+  ),
+  // 3. The catalog.
+  ...[
+    "platform=GitHub",
+    "platform=acme-store",
+    "platform=nothing",
+    "key=api::acme-store::v2",
+    "name=acme%20store",
+    "category=other",
+    "category=E-Commerce",
+    "authkit=true",
+    "authkit=false",
+    "q=store",
+    "q=ACME+store",
+    "q=pet",
+    "q=e",
+    "q=a+pet",
+  ].map((query) => get(`${CONNECTORS}?${query}`)),
+  ...[
+    "title=list%20all%20pets",
+    "title=List",
+    "method=get",
+    "method=HEAD",
+    "key=listPets",
+    "key=LISTPETS",
+    "q=pet",
+    "q=list+pets",
+    "q=pets+list",
+    "q=swagger",
+    "q=zzz",
+  ].map((query) => get(`${ACTIONS}?${query}`)),
+  get("/v1/available-actions/PETSTORE-Swagger"),
+  get("/v1/available-actions/%70etstore-swagger"),
+  get("/v1/available-actions/nothing-like-it"),
+  get(CONNECTORS, "full", [["if-none-match", "*"]]),
+  get(CONNECTORS, "full", [["if-none-match", '"other"']]),
+  // 4. The vault.
+  ...[
+    "platform=github",
+    "platform=GitHub",
+    "platform=nothing",
+    "identity=user-7@example.com",
+    "identityType=user",
+    "identityType=team",
+    "platformVersion=v1",
+    "tags=tag-3",
+    "tags=tag-3,bench",
+    "tags=tag-3,tag-4",
+    "tags=tag-3,tag-4&tagsMatch=any",
+    "active=false",
+    "active=true",
+    "q=USER-1",
+    "q=nobody",
+    "key=test::github::default::user-0@example.com,test::slack::default::user-2@example.com",
+    "name=ann",
+    "platform=github&tags=tag-6&limit=2",
+  ].map((query) => get(`${VAULT}?${query}`)),
+  get(ID),
+  get(ID.toUpperCase().replace("/V1/VAULT/CONNECTIONS", VAULT)),
+  get(NOBODY),
+  get(`${VAULT}/nothing`),
+  patch(ID, tags("a", "b", "a")),
+  patch(ID, tags("a", "b", "a")),
+  patch(ID, "{}"),
+  patch(ID, tags("c"), { headers: [JSON_TYPE, ["if-match", '"00000000-0000-4000-8000-000000000007-2"']] }),
+  patch(ID, tags("d"), { headers: [JSON_TYPE, ["if-match", '"00000000-0000-4000-8000-000000000007-2"']] }),
+  patch(ID, tags("e"), { headers: [JSON_TYPE, ["if-match", "*"]] }),
+  patch(ID, tags()),
+  patch(ID, tags("é", "🦀".repeat(128)), { headers: [["content-type", "application/json; charset=utf-8"]] }),
+  ...[
+    '{"tags":["a,b"]}',
+    '{"tags":[""]}',
+    '{"tags":[" a"]}',
+    '{"tags":["a\\u0000"]}',
+    '{"tags":[1]}',
+    '{"tags":"a"}',
+    '{"tags":["a"],"name":"x"}',
+    '{"a~/b":1}',
+    "[]",
+    "",
+    "{",
+    '{"tags":["a"]} x',
+    `{"tags":${JSON.stringify(Array(51).fill("a"))}}`,
+  ].map((body) => patch(ID, body)),
+  patch(ID, tags("x"), { headers: [["content-type", "text/plain"]] }),
+  patch(ID, " ".repeat(70_000)),
+  patch(ID, tags("x"), { who: "readOnly" }),
+  patch(ID, tags("x"), { who: "otherAccount" }),
+  patch(NOBODY, tags("x")),
+  get(ID),
+];
+
+/** An answer as far as both owe it: texts for people, ids of requests and names of versions are each one's own. */
+function owed(answer) {
+  const headers = Object.fromEntries(
+    ["content-type", "cache-control", "vary", "allow", "www-authenticate", "x-content-type-options"].map((name) => [
+      name,
+      answer.header(name),
+    ]),
+  );
+  const hasTag = answer.header("etag") !== undefined;
+  if (answer.body.length === 0) return { status: answer.status, headers, hasTag };
+  const { requestId, detail, errors, suggestions, ...body } = answer.json;
+  // Of an unknown parameter the contract also wants the nearest valid one.
+  const places = errors?.map(({ parameter, pointer, suggestion }) => ({
+    parameter,
+    pointer,
+    ...(body.code === "unknown_parameter" && { suggestion }),
+  }));
+  return { status: answer.status, headers, hasTag, body, places, suggests: suggestions?.length };
+}
+
+describe("the Worker that ours is compared with", () => {
+  const runtimes = {};
+  const storages = [];
+
+  before(async () => {
+    await build();
+    const state = new State("opponent-catalog");
+    await state.publish(await smallCatalog());
+    const place = join(folder, "opponent");
+    mkdirSync(place);
+    const start = async (name, values, make) => {
+      const storage = await serveStorage((asked) => values.get(asked), vault(keys.full.row, 30));
+      const insert = storage.database.prepare(
+        "INSERT INTO api_keys (hash, id, account, environment, scopes, created_at, expires_at, revoked_at) VALUES (?, ?, ?, ?, ?, 0, ?, ?)",
+      );
+      for (const { row } of Object.values(keys).filter((made) => made.row && made !== keys.full)) {
+        insert.run(row.hash, row.id, row.account, row.environment, row.scopes, row.expires_at, row.revoked_at);
+      }
+      storages.push(storage);
+      const service = await make(place, { compatibilityDate: compatibilityDate(), storage: "storage" });
+      runtimes[name] = await Runtime.start(place, name, [service, externalService("storage", storage.port)], [name]);
+    };
+    await start("ours", await localValues(state.path), ours);
+    const load = await Load.to(runtimes.ours.ports.ours, 1);
+    const values = await honoValues(load, { "x-service-secret": keys.full.secret });
+    load.close();
+    await start("hono", values, hono);
+  });
+
+  after(async () => {
+    for (const runtime of Object.values(runtimes)) await runtime.stop();
+    for (const storage of storages) storage.close();
+  });
+
+  for (const [nth, { method = "GET", path, who, headers, body }] of TABLE.entries()) {
+    const digest = body ? ` ${createHash("sha256").update(body).digest("hex").slice(0, 6)}` : "";
+    test(`${nth}. ${method} ${path.slice(0, 100)} as ${who ?? "nobody"}${digest}`, async () => {
+      const sent = [...(who ? [["x-service-secret", keys[who].secret]] : []), ...headers];
+      const ask = async (name) => {
+        const answer = await send({ port: runtimes[name].ports[name], method, path, headers: sent, body });
+        return owed(answer);
+      };
+      const [expected, answered] = [await ask("ours"), await ask("hono")];
+      // The origin names the port.
+      const same = (value) => JSON.parse(JSON.stringify(value).replace(/127\.0\.0\.1:\d+/g, "host"));
+      assert.deepEqual(same(answered), same(expected));
+    });
+  }
+
+  test("an entity tag that was sent is known", async () => {
+    for (const name of ["ours", "hono"]) {
+      for (const path of [CONNECTORS, `${ACTIONS}?q=pet`]) {
+        const ask = (headers) =>
+          send({
+            port: runtimes[name].ports[name],
+            path,
+            headers: [["x-service-secret", keys.full.secret], ...headers],
+          });
+        const etag = (await ask([])).header("etag");
+        const answer = await ask([["if-none-match", `"other", W/${etag}`]]);
+        assert.deepEqual([answer.status, answer.body.length, answer.header("etag")], [304, 0, etag], `${name} ${path}`);
+      }
+    }
+  });
+});

@@ -1,0 +1,319 @@
+// The service is killed while it creates and changes connections, connects accounts and renews tokens, again and again on
+// one storage: what it answered is there, what it counts is true, each change has its event, once, and what was cut off
+// costs a user one more attempt, or a platform one more renewal.
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import {
+  App,
+  SCOPES,
+  VARIABLES,
+  VAULT_KEY,
+  Visitor,
+  atPort,
+  comeBack,
+  takeCode,
+  write,
+} from "../../tests/e2e/support/connecting.mjs";
+import { Grant } from "../../tests/e2e/support/grants.mjs";
+import { key, store } from "../../tests/e2e/support/keys.mjs";
+import { platformCatalog } from "../../tests/e2e/support/platforms.mjs";
+import { SESSION_SECRET, Server } from "../../tests/e2e/support/server.mjs";
+import { Stub, reply, stubDocuments, stubPlatforms } from "../../tests/e2e/support/stub.mjs";
+import { CONNECTIONS, expectTrueCounts, one as at } from "../../tests/e2e/support/vault.mjs";
+import { State, build, folder } from "../../tests/e2e/support/workspace.mjs";
+
+const CALLERS = 8;
+/** After how many more answers the service is killed, and at which moment then. */
+const ROUNDS = [
+  [400, "an answer"],
+  [250, "a platform takes a code"],
+  [250, "a platform renews that forgives"],
+  [250, "a platform renews that takes a refresh token once"],
+];
+/** Changes of a connection before a caller goes on. */
+const CHANGES = 2;
+/** How many of the accounts that it connected last a caller reads. */
+const READ = 3;
+/** Seconds that access tokens live: those of every other pair of accounts have to be renewed all the time. */
+const [LONG, SHORT] = [3600, 1];
+/** How long an exchange may take, and a renewal: what is older has been interrupted. */
+const [EXCHANGE_MS, LEASE_MS] = [60_000, 30_000];
+/** What a caller gets that asked a service which was killed. */
+const GONE = new Error("the service was killed");
+
+describe("a service that is killed", { timeout: 600_000 }, () => {
+  const state = new State("killed");
+  const made = key({ scopes: `${SCOPES} events:read`, account: "killed" });
+  const app = new App(() => server, made);
+  /** What was answered of each connection, and what was sent and not answered. */
+  const model = [];
+  /** Accounts that were on their way to being connected in this round; those by a key only until it was answered. */
+  let [ways, keys] = [[], new Set()];
+  let [server, stub, opened, sent, answered, until, moment, isKilled] = [undefined, undefined, undefined, 0, 0, 0];
+
+  const start = async () => {
+    await server?.stop();
+    const variables = { ...VARIABLES, LOCAL_TARGETS: "allow" };
+    const secrets = { SESSION_SECRET, VAULT_KEYS: `tests:${VAULT_KEY}` };
+    server = await Server.start(state, { name: "killed", variables, secrets });
+    isKilled = false;
+  };
+
+  /** Kills the service if this is the moment. */
+  function reached(what) {
+    if (isKilled || answered < until || what !== moment) return;
+    isKilled = true;
+    server.kill("SIGKILL");
+  }
+
+  /** What the service answered. Throws `GONE` when it was killed before. */
+  async function hear(asking) {
+    sent += 1;
+    const answer = await asking().catch((error) => {
+      throw isKilled ? GONE : error;
+    });
+    answered += 1;
+    reached("an answer");
+    return answer;
+  }
+
+  async function ask(status, method, path, body) {
+    const [answer, json] = await hear(async () => {
+      const whole = await app.call(method, path, body);
+      return [whole, whole.body.length > 0 || status !== 204 ? whole.json : undefined];
+    });
+    assert.equal(answer.status, status, `${method} ${path}: ${answer.text.slice(0, 300)}`);
+    return json;
+  }
+
+  /** Keeps in mind what was answered of a new connection. */
+  function created({ id, version, tags }, more = {}) {
+    const one = { id, tags, versions: [Number(version)], open: {}, ...more };
+    model.push(one);
+    return one;
+  }
+
+  /** Creates a connection, and changes it a few times. */
+  async function change(name) {
+    const wish = { platform: "unchecked", identity: name, identityType: "user", tags: ["new"] };
+    const one = created(await ask(201, "POST", CONNECTIONS, wish));
+    for (let nth = 0; nth < CHANGES; nth += 1) {
+      one.open.tags = [name, `${name} ${nth}`];
+      const patched = await ask(200, "PATCH", at(one.id), { tags: one.open.tags });
+      one.versions.push(Number(patched.version));
+      one.tags = one.open.tags;
+      one.open = { secret: `a key of ${name}: ${nth}` };
+      const body = { type: "api_key", apiKey: one.open.secret };
+      await ask(204, "PUT", `${at(one.id)}/credentials`, body);
+      one.secret = one.open.secret;
+      one.open = {};
+    }
+  }
+
+  /** Connects an account by a key that the platform accepts. */
+  async function enterKey(name) {
+    const secret = stub.on(`the key of ${name}`, (it) => reply(it, {}));
+    const wish = {
+      platform: "checked",
+      identity: name,
+      identityType: "user",
+      tags: [name],
+      fields: { apiKey: secret },
+    };
+    keys.add(wish);
+    created(await ask(201, "POST", "/v1/vault/connect", wish), { secret, isConnected: true });
+    keys.delete(wish);
+  }
+
+  /** A platform keeps its answer back once the service is killed. */
+  function isCut({ isStrict }, what) {
+    const renewal = isStrict ? "a platform renews that takes a refresh token once" : "a platform renews that forgives";
+    reached(what === "code" ? "a platform takes a code" : renewal);
+    return isKilled;
+  }
+
+  /** A user connects an account at the platform. */
+  async function signIn(name, nth, mine, code = `the code of ${name}`) {
+    const way = { name, visitor: new Visitor() };
+    way.grant = new Grant(stub, code, {
+      isStrict: nth % 2 === 1,
+      life: nth % 4 < 2 ? LONG : SHORT,
+      isCut,
+    });
+    ways.push(way);
+    const wish = { platform: "plain", identity: name, identityType: "user", tags: [name] };
+    const begun = await ask(202, "POST", "/v1/vault/connect", wish);
+    Object.assign(way, { id: begun.id, link: begun.authorizationUrl });
+    way.back = await hear(() => takeCode(way.visitor, way.link, way.grant.code));
+    const { status, heading } = await hear(() => comeBack(way.visitor, way.back));
+    assert.deepEqual([status, heading], [200, "plain is connected"]);
+    way.isDone = true;
+    mine.push(connected(way, (await ask(200, "GET", `/v1/vault/connect/${way.id}`)).connection));
+  }
+
+  /** Keeps in mind that an account is connected. */
+  function connected(way, connection) {
+    way.isKnown = true;
+    return created(connection, { grant: way.grant, token: way.grant.given.at(-1), isConnected: true });
+  }
+
+  /** Reads tokens, which renews them: those that have expired, and all others because they are to be renewed. */
+  async function renew(mine) {
+    for (const one of mine.slice(-READ)) {
+      const query = one.grant.life === LONG ? "?refresh=true" : "";
+      one.token = (await ask(200, "GET", `${at(one.id)}/credentials${query}`)).accessToken;
+      assert.ok(one.grant.takes(one.token));
+    }
+  }
+
+  /** Does one thing after the other until the service is gone; each caller begins with another one. */
+  async function caller(round, number) {
+    const mine = [];
+    for (let nth = number; ; nth += 1) {
+      const name = `${round}-${number}-${nth}`;
+      const steps = [() => change(name), () => enterKey(name), () => signIn(name, nth >> 2, mine), () => renew(mine)];
+      await steps[nth % steps.length]();
+    }
+  }
+
+  /** Asserts that a connection is as it was answered, and its credentials are. */
+  async function expectKept(one) {
+    const { tags, version } = await app.expect(200, "GET", at(one.id));
+    // The last request may have taken effect although its answer never arrived.
+    const wasDone = one.open.tags && tags.join() === one.open.tags.join();
+    if (wasDone) Object.assign(one, { tags, versions: [...one.versions, Number(version)] });
+    assert.deepEqual(tags, one.tags);
+    assert.ok(Number(version) >= one.versions.at(-1));
+    if (one.grant === undefined) await expectSecret(one);
+    else if (!one.isOver) await expectAlive(one);
+    one.open = {};
+  }
+
+  /** Asserts that the key of a connection is the one whose storing was answered. */
+  async function expectSecret(one) {
+    const answer = await app.askCredentials(one.id);
+    if (answer.status === 404 && one.secret === undefined) return;
+    assert.equal(answer.status, 200, answer.text);
+    if (answer.json.apiKey === one.open.secret) one.secret = one.open.secret;
+    assert.equal(answer.json.apiKey, one.secret);
+  }
+
+  /** Asserts that the platform accepts what a connection has, and goes on to renew it unless it could not. */
+  async function expectAlive(one) {
+    const { grant } = one;
+    const wasLost = grant.isLost;
+    for (const query of ["", "?refresh=true"]) {
+      const before = grant.given.length;
+      const answer = await app.askCredentials(one.id, query);
+      if (answer.status !== 200) {
+        // The platform issued tokens that never reached the service, and will not issue them again.
+        assert.ok(grant.isStrict && one.token !== grant.given.at(-1), `${grant.code}: ${answer.text}`);
+        assert.deepEqual([answer.status, answer.json.code], [503, "unavailable"]);
+        const { state, reason } = await app.status(one.id);
+        assert.deepEqual([state, reason.code], ["degraded", "grant_rejected"]);
+        one.isOver = true;
+        break;
+      }
+      const { accessToken } = answer.json;
+      assert.ok(grant.takes(accessToken), grant.code);
+      assert.ok([one.token, grant.given.at(-1)].includes(accessToken), `${grant.code} has an older token`);
+      assert.ok(grant.given.length <= before + 1, "one renewal more");
+      one.token = accessToken;
+    }
+    if (wasLost) assert.equal(one.isOver ?? false, grant.isStrict, grant.code);
+  }
+
+  /** What was interrupted goes on, by what the user does: load the page again, and else begin once more. */
+  async function goOn(way) {
+    const { grant, visitor } = way;
+    if (way.back) await comeBack(visitor, atPort(server.port, visitor, way.back));
+    assert.ok(stub.asked(grant.code) <= 1, "a code is used once");
+    const attempt = way.id && (await app.attempt(way.id));
+    if (attempt?.status === "succeeded") {
+      if (!way.isKnown) connected(way, attempt.connection);
+      const link = await visitor.get(atPort(server.port, visitor, way.link));
+      assert.deepEqual([link.status, link.header("location")], [410, undefined], "a link is used once");
+      return;
+    }
+    assert.ok(!way.isDone, `${way.name} was connected`);
+    if (stub.asked(grant.code) > 0) {
+      const sql = "UPDATE connect_attempts SET claimed_at = claimed_at - ? WHERE id = ?";
+      await write(opened.vault, sql, EXCHANGE_MS, way.id);
+      await app.failed(way.id, "interrupted");
+    }
+    await signIn(way.name, 0, [], `the second code of ${way.name}`);
+  }
+
+  async function allEvents() {
+    const all = [];
+    for (let after = ""; ; ) {
+      const path = `/v1/events?limit=100${after && `&after=${encodeURIComponent(after)}`}`;
+      const { rows, next } = await app.expect(200, "GET", path);
+      if (rows.length === 0) return all;
+      all.push(...rows);
+      after = next;
+    }
+  }
+
+  before(async () => {
+    await build();
+    stub = await Stub.start();
+    await state.migrate();
+    const [documents, providers] = [stubDocuments(stub.origin), stubPlatforms(stub.origin)];
+    await state.publish(await platformCatalog("killed-catalog", folder, { documents, providers }));
+    opened = await state.open();
+    await store(opened.vault, [made]);
+    await start();
+    await app.setClient("plain", { clientId: "app", clientSecret: "the secret of the killed app", scopes: ["read"] });
+  });
+
+  after(async () => {
+    await Promise.all([server?.stop(), stub?.stop()]);
+    await opened?.close();
+  });
+
+  for (const [round, [least, when]] of ROUNDS.entries())
+    test(`after ${least} answers, when ${when}`, async () => {
+      [until, moment, ways, keys] = [answered + least, when, [], new Set()];
+      const callers = Array.from({ length: CALLERS }, (_, number) => caller(round, number));
+      for (const error of await Promise.all(callers.map((one) => one.catch((thrown) => thrown))))
+        if (error !== GONE) throw error;
+      await server.ended;
+      assert.ok(answered >= until && answered < sent, `${answered} of ${sent} were answered`);
+      await start();
+      moment = undefined;
+
+      // Whoever died holds no lease any more.
+      await write(opened.vault, "UPDATE credentials SET lease_until = lease_until - ?", LEASE_MS);
+      await Promise.all(ways.map(goOn));
+      for (const wish of keys) {
+        const again = await app.connect(wish);
+        if (again.status !== 409) assert.equal(again.status, 201, again.text);
+        const id = again.json.id ?? again.json.connectionId;
+        created(await app.expect(200, "GET", at(id)), { secret: wish.fields.apiKey, isConnected: true });
+      }
+      for (let nth = 0; nth < model.length; nth += CALLERS)
+        await Promise.all(model.slice(nth, nth + CALLERS).map(expectKept));
+      const held = model.map((one) => one.token ?? one.secret).filter(Boolean);
+      assert.equal(new Set(held).size, held.length, "nobody has what is another's");
+      const { total } = await app.expect(200, "GET", `${CONNECTIONS}?limit=1`);
+      const most = model.length + CALLERS * (round + 1);
+      assert.ok(total >= model.length && total <= most, `${total} connections, ${model.length} answered`);
+      await expectTrueCounts(opened.vault);
+
+      const events = await allEvents();
+      assert.equal(new Set(events.map(({ id }) => id)).size, events.length, "no event twice");
+      const count = new Map();
+      for (const { type, data } of events) {
+        const change = `${type} ${data.connection.id} ${data.connection.version}`;
+        count.set(change, (count.get(change) ?? 0) + 1);
+      }
+      for (const { id, versions, isConnected } of model)
+        for (const version of versions) {
+          const change = `connection.${version === 1 ? "created" : "updated"} ${id} ${version}`;
+          assert.equal(count.get(change), 1, change);
+          if (isConnected) assert.equal(count.get(`connection.connected ${id} ${version}`), 1, `${id} was connected`);
+        }
+      assert.equal(events.filter(({ type }) => type === "connection.created").length, total);
+    });
+});
