@@ -32,11 +32,10 @@ export function wasmCargoEnvironment(wasm, flags = ["-Ctarget-feature=+simd128"]
  *   options
  */
 export async function compile({ feature, profile, example, env, detail }) {
-  const what = example ? ["--example", example] : ["--lib"];
-  await run("cargo", ["build", ...what, "--profile", profile, "--features", feature, "--target", TARGET], {
-    detail,
-    env,
-  });
+  // Cargo.toml has a plain library: native builds would link a `cdylib` for nothing. With the `rlib` beside it, cargo compiles
+  // dependencies to machine code before the link-time optimization, which makes the Worker 13 KB smaller (gzipped).
+  const what = example ? ["build", "--example", example] : ["rustc", "--lib", "--crate-type", "cdylib,rlib"];
+  await run("cargo", [...what, "--profile", profile, "--features", feature, "--target", TARGET], { detail, env });
   const place = join(env.CARGO_TARGET_DIR, TARGET, profile);
   return example ? join(place, "examples", `${example}.wasm`) : join(place, "connector_vault.wasm");
 }
