@@ -7,13 +7,13 @@ use seal::{Kind, Place, Sealed};
 use terms::Environment;
 
 #[expect(dead_code, reason = "what other parts of the service use")]
-#[path = "../src/credentials/keys.rs"]
+#[path = "../../src/credentials/keys.rs"]
 mod keys;
 #[expect(dead_code, reason = "what other parts of the service use")]
-#[path = "../src/credentials/seal.rs"]
+#[path = "../../src/credentials/seal.rs"]
 mod seal;
 #[expect(dead_code, reason = "what other parts of the service use")]
-#[path = "../src/terms.rs"]
+#[path = "../../src/terms.rs"]
 mod terms;
 
 /// As in the service, where it has more methods.

@@ -2,7 +2,6 @@
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { wrangler } from "../lib/paths.mjs";
 import { Problem } from "../lib/problem.mjs";
 import { run } from "../lib/run.mjs";
 
@@ -16,11 +15,12 @@ function json(text) {
   return JSON.parse(text.slice(at));
 }
 
-/** wrangler in a project's folder. */
+/** A project's own wrangler, in its folder. */
 export class Cloudflare {
-  /** @param {string} folder the one with wrangler.toml */
+  /** @param {string} folder the one with wrangler.toml and node_modules */
   constructor(folder) {
     this.folder = folder;
+    this.wrangler = join(folder, "node_modules", ".bin", "wrangler");
     this.file = join(folder, "wrangler.toml");
   }
 
@@ -36,7 +36,7 @@ export class Cloudflare {
   }
 
   #run(args, options = {}) {
-    return run(wrangler, args, { cwd: this.folder, ...options });
+    return run(this.wrangler, args, { cwd: this.folder, ...options });
   }
 
   /** Runs wrangler. Gives undefined if it fails with this message, which says that something is not there. */

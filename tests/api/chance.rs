@@ -1,5 +1,32 @@
 //! Randomness that is the same in every run.
 
+/// How many times a test with random input repeats: `usually`, or `proof` times where `CONNECTOR_VAULT_PROOF` is set, as
+/// `npm run proof` and `npm run mutants` do.
+pub fn repetitions(usually: usize, proof: usize) -> usize {
+    if std::env::var_os("CONNECTOR_VAULT_PROOF").is_some() { proof } else { usually }
+}
+
+/// Usually, `count` of these: one at a random place in each of as many equal parts. All of them for a proof.
+#[cfg(feature = "cli")]
+pub fn sample<T>(chance: &mut Chance, count: usize, all: Vec<T>) -> Vec<T> {
+    let parts = repetitions(count, usize::MAX);
+    if parts >= all.len() {
+        return all;
+    }
+    let edge = |part: usize| part * all.len() / parts;
+    let mut places: Vec<usize> =
+        (0..parts).map(|part| edge(part) + chance.below(edge(part + 1) - edge(part))).collect();
+    places.reverse();
+    let mut nth = 0;
+    all.into_iter()
+        .filter(|_| {
+            let is_taken = places.last() == Some(&nth);
+            nth += 1;
+            is_taken && places.pop().is_some()
+        })
+        .collect()
+}
+
 /// Numbers that look random (`SplitMix64`).
 pub struct Chance(pub u64);
 

@@ -13,6 +13,7 @@ use connector_vault::ports::{Db as _, Statement};
 use connector_vault::terms::{Environment, Scope};
 use serde_json::{Value, json};
 
+use crate::chance::repetitions;
 use crate::connect::{self, Browser, begin, connected, of_ann, send, set_client, token};
 use crate::support::{Api, HOME, World, anonymous, as_key, as_secret, body, with_body};
 use crate::vault::CONNECTIONS;
@@ -259,13 +260,14 @@ fn all_that_an_account_has_comes_along_and_its_secrets_lead_there() {
 fn large_accounts_move_page_by_page() {
     let api = api();
     // Each connection writes an event, and each event a delivery to the webhook, if it is of the webhook's environment.
+    let size = repetitions(1600, 4300);
     let sql = "
         INSERT INTO connections (id, account, environment, active, platform, platform_version, label, identity, identity_folded, identity_type, description, state, tags, version, created_at, written_by)
-        WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 4299)
+        WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < CAST(?1 AS INTEGER))
         SELECT printf('%08x-0000-4000-8000-%012x', i * 2654435761 % 4294967296, i), 'acme', iif(i % 3, 'test', 'live'), 1, 'alpha', 'v1', 'default',
           'user-' || i, 'user-' || i, 'user', 'What it does.', 'operational', '[\"x\"]', 1, 1700000000000 + i / 7, 'seed'
         FROM n";
-    assert_eq!(api.world.database.execute(sql, []).unwrap(), 4300);
+    assert_eq!(api.world.database.execute(sql, [size.to_string()]).unwrap(), size);
     let count =
         |table: &str| api.world.texts(&format!("SELECT '' || count(*) FROM {table}"))[0].clone();
     assert!(["connections", "events", "deliveries"].iter().all(|table| count(table).len() == 4));
@@ -425,8 +427,14 @@ fn the_old_copy_stays_for_a_day_and_the_keys_for_ever() {
 #[test]
 fn a_move_may_be_killed_at_every_step_and_is_resumed_or_undone() {
     let mut last = 0;
-    for (dies, resumes) in (0..).flat_map(|at| {
-        [(at, true), (at, false)].into_iter().flat_map(|dies| [(dies, true), (dies, false)])
+    // Each step with all four for a proof, else with one of them in turn.
+    let of_each = repetitions(1, 4);
+    for (dies, resumes) in (0_usize..).flat_map(|at| {
+        let ways = [(true, true), (true, false), (false, true), (false, false)].into_iter();
+        ways.cycle()
+            .skip(at % 4)
+            .take(of_each)
+            .map(move |(before, resumes)| ((at, before), resumes))
     }) {
         let api = api();
         let expected = rows_of(&api, *HOME);

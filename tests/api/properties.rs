@@ -12,6 +12,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
 
+use crate::chance::repetitions;
 use crate::format1;
 use crate::support::{Api, body};
 
@@ -164,7 +165,7 @@ fn wanted() -> impl Strategy<Value = Option<String>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(u32::try_from(repetitions(50, 300)).unwrap()))]
 
     #[test]
     fn action_lists_equal_the_model(

@@ -5,6 +5,7 @@ use connector_vault::catalog::stored::CURRENT_KEY;
 use connector_vault::catalog::write::Sizes;
 use serde_json::{Value, json};
 
+use crate::chance::repetitions;
 use crate::support::{Api, body, config, small_catalog};
 
 const CONNECTORS: &str = "/v1/available-connectors";
@@ -108,7 +109,8 @@ fn damage_anywhere_is_found_before_it_is_shown() {
         for id in &segments {
             let bytes = api.world.blobs.borrow()[&id.key()].clone();
             let mut found = 0;
-            for at in (0..bytes.len()).step_by(37).chain([bytes.len() - 1]) {
+            let step = repetitions(37 * 10, 37);
+            for at in (0..bytes.len()).step_by(step).chain([bytes.len() - 1]) {
                 let mut damaged = bytes.clone();
                 damaged[at] ^= 16;
                 api.world.blobs.borrow_mut().insert(id.key(), damaged);

@@ -1,4 +1,4 @@
-//! A hundred thousand random requests of six tenants in three databases who know everything about each other except the
+//! Random requests of six tenants in three databases who know everything about each other except the
 //! keys: ids, connection keys, filters, cursors and entity tags. None sees or changes another's data, nor do their agents.
 
 mod agents;
@@ -11,12 +11,13 @@ use connector_vault::api::{Request, Response};
 use connector_vault::terms::{Environment, Scope};
 use serde_json::{Value, json};
 
-use crate::chance::Chance;
+use crate::chance::{Chance, repetitions};
 use crate::model::{Filter, Row, Tenant};
 use crate::support::{Api, as_key, body, with_header};
 use crate::vault::{CONNECTIONS, SUMMARY, UNKNOWN_ID, at, comparable, cursor, patch_as, post_as};
 
-const REQUESTS: usize = 100_000;
+/// How many random requests are sent: usually, and for a proof.
+const REQUESTS: [usize; 2] = [5_000, 100_000];
 /// The approximate number of connections per tenant.
 const SIZE: usize = 50;
 const PLATFORMS: [&str; 4] = ["alpha", "alpha-two", "zeta", "epsilon"];
@@ -325,7 +326,8 @@ impl Crowd {
 #[test]
 fn nobody_sees_or_touches_what_is_anothers() {
     let mut crowd = Crowd::new();
-    while crowd.sent < REQUESTS {
+    let requests = repetitions(REQUESTS[0], REQUESTS[1]);
+    while crowd.sent < requests {
         let who = crowd.chance.below(crowd.tenants.len());
         match crowd.chance.below(100) {
             0..45 => crowd.list(who),

@@ -10,6 +10,7 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::{Value, json};
 
+use crate::chance::repetitions;
 use crate::counted::miscounts;
 use crate::model::{Filter, Row, Tenant};
 use crate::support::{Api, as_key, body, with_header};
@@ -416,7 +417,7 @@ impl Worlds {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, max_shrink_iters: 2000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: u32::try_from(repetitions(12, 96)).unwrap(), max_shrink_iters: 2000, ..ProptestConfig::default() })]
 
     #[test]
     fn every_history_equals_the_model(

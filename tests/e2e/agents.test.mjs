@@ -118,7 +118,8 @@ describe("agents", () => {
   for (const [name, connect] of Object.entries(clients))
     for (const [whose, secret, seen] of [
       ["a key", () => made.secret, 2],
-      ["a token", () => token, 1],
+      // Those in Python act with a token in "an agent and a person", and each of them takes seconds to start.
+      ...(name.startsWith("PyPI") ? [] : [["a token", () => token, 1]]),
     ])
       test(`${name} with ${whose} finds and runs an action`, async () => {
         const client = await connect(server, secret());

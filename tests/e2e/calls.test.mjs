@@ -16,12 +16,12 @@ import { State, build, folder, importPlatforms } from "./support/workspace.mjs";
 /** What never arrives must not hold the others up. */
 const TIMEOUT_MS = 20_000;
 const MEGABYTE = 1 << 20;
-const LARGE = 1024 * MEGABYTE;
+const LARGE = 256 * MEGABYTE;
 const FILE = 100 * MEGABYTE;
 /** What an isolate's memory may differ by while nothing is kept. */
 const SLACK = 24 * MEGABYTE;
 /** How many requests show what each leaves behind, in bytes; a callback that is not let go has some hundred. */
-const REQUESTS = 4000;
+const REQUESTS = 2000;
 const MOST_LEFT = 100;
 
 describe("calls to platforms", () => {
@@ -179,7 +179,7 @@ describe("calls to platforms", () => {
 
   const held = async () => Object.values(await isolateBytes(server)).reduce((sum, bytes) => sum + bytes, 0);
 
-  test("a gigabyte goes down without staying", async () => {
+  test("a quarter of a gigabyte goes down without staying", async () => {
     const before = await held();
     const answer = await call(`large?bytes=${LARGE}`);
     let [received, most, next] = [0, 0, LARGE / 4];
@@ -202,7 +202,7 @@ describe("calls to platforms", () => {
       };
       await Promise.all(Array.from({ length: 8 }, asker));
     };
-    await ask(1000);
+    await ask(500);
     const before = await held();
     await ask(REQUESTS);
     const each = ((await held()) - before) / REQUESTS;
@@ -226,7 +226,7 @@ describe("calls to platforms", () => {
     });
 
   for (const hasLength of [true, false])
-    test(`a gigabyte goes up without staying, ${hasLength ? "with" : "without"} its length`, async () => {
+    test(`a quarter of a gigabyte goes up without staying, ${hasLength ? "with" : "without"} its length`, async () => {
       const before = await held();
       let most = 0;
       async function* chunks() {

@@ -1,6 +1,7 @@
-// `npm run deploy`, by the real wrangler and the real command line, against a stand-in of Cloudflare's API.
+// `npm run deploy` by the real command line, against a stand-in of Cloudflare's API. The first deployment and the first
+// upgrade run the real wrangler once for each form of its commands; after that, the stand-in of wrangler answers.
 import assert from "node:assert/strict";
-import { cpSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
@@ -9,205 +10,290 @@ import { announce, perform, steps } from "../../scripts/deploy/steps.mjs";
 import { nativeCli } from "../../scripts/lib/native-cli.mjs";
 import { root } from "../../scripts/lib/paths.mjs";
 import { gather } from "../../scripts/lib/status.mjs";
-import { CloudflareApi } from "./support/cloudflare.mjs";
+import { CloudflareApi, commandsOf } from "./support/cloudflare.mjs";
 import { build, folder, smallCatalog } from "./support/workspace.mjs";
+import { WranglerStandIn } from "./support/wrangler.mjs";
 
 const run = promisify(execFile);
-const PROJECT = join(folder, "deployed");
-const file = (name) => readFileSync(join(PROJECT, name), "utf8");
+const UPLOAD = /^(PUT|POST) \/workers\/scripts\/connector-vault(\/versions)?$/;
+const IMPORT = /^POST \/d1\/database\/([\w-]+)\/import$/;
+const PLACEHOLDERS = { namespace: "0".repeat(32), database: "00000000-0000-0000-0000-000000000000" };
+
+/** The id that each database and namespace has in the metadata of an upload, by its binding. */
+const boundIn = ({ bindings }) =>
+  Object.fromEntries(
+    bindings.map((one) => [one.name, one.namespace_id ?? one.database_id ?? one.id ?? one.queue_name]),
+  );
 
 describe("npm run deploy", { timeout: 600_000 }, () => {
-  let api;
   let program;
-  const before_ = {};
-  /** Deploys: what was made, and what was said. */
-  async function deploy() {
-    const made = {};
-    const lines = [];
-    try {
-      const works = () => perform(steps({ folder: PROJECT, program, catalog: async () => {} }, made));
-      return { made, said: await gather(works, lines) };
-    } catch (error) {
-      const unknown = api.unknown.join(", ");
-      assert.fail(`${[...lines, error.output, error.message].join("\n")}\nUnknown to the stand-in: ${unknown}`);
+  let catalog;
+  let wrangler;
+  /** The stand-in of the account that is deployed to. */
+  let api;
+
+  /** A copy of what is deployed, at an account that is empty. */
+  class Project {
+    /** @param {string} name of its folder */
+    constructor(name) {
+      this.folder = join(folder, name);
+      mkdirSync(this.folder);
+      for (const part of ["wrangler.toml", "migrations", "build"])
+        cpSync(join(root, part), join(this.folder, part), { recursive: true });
+      mkdirSync(join(this.folder, "www"));
+      cpSync(join(root, "www", "dist"), join(this.folder, "www", "dist"), { recursive: true });
+      // What wrangler deploys is built already.
+      writeFileSync(join(this.folder, "package.json"), JSON.stringify({ scripts: { build: "true" } }));
+      cpSync(catalog.path, join(this.folder, ".catalog"), { recursive: true });
+      wrangler.install(this.folder);
+    }
+
+    read(name) {
+      return readFileSync(join(this.folder, name), "utf8");
+    }
+
+    get config() {
+      return this.read("wrangler.toml");
+    }
+
+    steps(made) {
+      return steps({ folder: this.folder, program, catalog: async () => {} }, made);
+    }
+
+    /** What a dry run says. */
+    announced() {
+      return gather(async () => announce(this.steps()));
+    }
+
+    /** Deploys: what was made, and what was said. */
+    async deploy() {
+      const made = {};
+      const lines = [];
+      try {
+        return { made, said: await gather(() => perform(this.steps(made)), lines) };
+      } catch (error) {
+        const unknown = [...api.unknown, ...wrangler.unknown].join(", ");
+        assert.fail(`${[...lines, error.output, error.message].join("\n")}\nUnknown to the stand-ins: ${unknown}`);
+      }
+    }
+
+    /** Deploys while requests are refused. Gives the hint of the failure. */
+    async fails(broken) {
+      api.broken = broken;
+      const deployed = gather(() => perform(this.steps()));
+      const { hint } = await deployed.then(
+        () => assert.fail("it was deployed"),
+        (error) => error,
+      );
+      api.broken = undefined;
+      return hint;
     }
   }
-  const fails = (stopped) =>
-    assert.rejects(
-      gather(() => perform(steps({ folder: PROJECT, program, catalog: async () => {} }))),
-      (error) => {
-        stopped(error);
-        return true;
-      },
-    );
+
+  async function account() {
+    api?.stop();
+    api = await new CloudflareApi().start();
+    Object.assign(process.env, api.environment);
+  }
+
+  const expectNothingUnknown = () => {
+    assert.deepEqual(api.unknown, []);
+    wrangler.expectTrue();
+  };
+  const count = (sqlite, table) => sqlite.prepare(`SELECT count(*) AS n FROM ${table}`).get().n;
 
   before(async () => {
     await build();
     program = await nativeCli();
-    api = await new CloudflareApi().start();
-    Object.assign(process.env, api.environment);
-    mkdirSync(PROJECT);
-    for (const name of ["wrangler.toml", "migrations", "build"])
-      cpSync(join(root, name), join(PROJECT, name), { recursive: true });
-    mkdirSync(join(PROJECT, "www"));
-    cpSync(join(root, "www", "dist"), join(PROJECT, "www", "dist"), { recursive: true });
-    symlinkSync(join(root, "node_modules"), join(PROJECT, "node_modules"));
-    // What wrangler deploys is built already.
-    writeFileSync(join(PROJECT, "package.json"), JSON.stringify({ scripts: { build: "true" } }));
-    cpSync((await smallCatalog()).path, join(PROJECT, ".catalog"), { recursive: true });
-    before_.config = file("wrangler.toml");
+    catalog = await smallCatalog();
+    wrangler = await new WranglerStandIn(commandsOf(() => api)).start();
   });
 
   after(() => {
     for (const name of Object.keys(api.environment)) delete process.env[name];
     api.stop();
+    wrangler.stop();
   });
 
-  test("a dry run says what would be done, and asks for nothing", async () => {
-    const said = await gather(async () => announce(steps({ folder: PROJECT, program })));
-    for (const part of [
-      "KV namespace",
-      "D1 database connector-vault",
-      "queue connector-vault",
-      "migrations",
-      "VAULT_KEYS",
-      "catalog",
-      "a key",
-    ])
-      assert.ok(said.includes(part), `${part}: ${said}`);
-    assert.deepEqual(api.asked, []);
-    assert.equal(file("wrangler.toml"), before_.config);
+  describe("an empty account, and then upgrades", () => {
+    let project;
+    const initial = {};
+    before(async () => {
+      await account();
+      project = new Project("deployed");
+      initial.config = project.config;
+    });
+
+    test("a dry run says what would be done, and asks for nothing", async () => {
+      const said = await project.announced();
+      for (const part of [
+        "KV namespace",
+        "D1 database connector-vault",
+        "queue connector-vault",
+        "migrations",
+        "VAULT_KEYS",
+        "catalog",
+        "a key",
+      ])
+        assert.ok(said.includes(part), `${part}: ${said}`);
+      assert.deepEqual(api.asked, []);
+      assert.equal(project.config, initial.config);
+    });
+
+    test("the first deployment: storage, Worker, secrets, schedule, catalog and key", async () => {
+      const { made, said } = await project.deploy();
+      expectNothingUnknown();
+      assert.deepEqual([api.namespaces.length, api.databases.length, api.queues.length], [1, 1, 1]);
+      assert.deepEqual(made.addresses, [
+        "https://connector-vault.ann.workers.dev",
+        "schedule: * * * * *",
+        "Producer for connector-vault",
+        "Consumer for connector-vault",
+      ]);
+      assert.deepEqual(Object.keys(api.secrets).sort(), ["SESSION_SECRET", "VAULT_KEYS"]);
+      assert.ok(api.secrets.SESSION_SECRET.length >= 32);
+      assert.equal(`${api.secrets.VAULT_KEYS}\n`, project.read("vault-keys.txt"));
+      assert.deepEqual(
+        api.schedules.map(({ cron }) => cron),
+        ["* * * * *"],
+      );
+      assert.equal(api.queues[0].consumers.length, 1);
+      const bound = boundIn(api.uploads.at(-1));
+      assert.deepEqual(
+        [bound.CATALOG, bound.VAULT, bound.WORK],
+        [api.namespaces[0].id, api.databases[0].uuid, "connector-vault"],
+      );
+      assert.ok(api.values.has("current"));
+      const keys = api.databases[0].sqlite.prepare("SELECT account, environment FROM api_keys").all();
+      assert.deepEqual(
+        keys.map((row) => ({ ...row })),
+        [{ account: "main", environment: "live" }],
+      );
+      assert.match(made.key, /^sk_live_\w+$/);
+      for (const secret of [made.key, ...Object.values(api.secrets)])
+        assert.ok(!said.includes(secret), "secrets are not logged");
+    });
+
+    test("further databases are created and migrated before the Worker is deployed, and bound to it", async () => {
+      const [table] = project.config.match(/^\[\[d1_databases\]\]\n(?:(?!\[).+\n)*/m);
+      const placeholder = PLACEHOLDERS.database.replace(/0$/, "1");
+      const further = table
+        .replace('"VAULT"', '"VAULT_1"')
+        .replace(/database_name = .*/, 'database_name = "second"')
+        .replace(/database_id = .*/, `database_id = "${placeholder}"`);
+      const config = project.config.replace(table, `${table}\n${further}`);
+      writeFileSync(join(project.folder, "wrangler.toml"), config);
+      assert.match(await project.announced(), /create the D1 database second,/);
+      const before = api.asked.length;
+      await project.deploy();
+      assert.deepEqual(
+        api.databases.map(({ name }) => name),
+        ["connector-vault", "second"],
+      );
+      const { uuid, sqlite } = api.databases[1];
+      assert.equal(project.config, config.replace(placeholder, uuid));
+      assert.equal(count(sqlite, "api_keys"), 0);
+      const asked = api.asked.slice(before);
+      const [lastImport, upload] = [
+        asked.findLastIndex((name) => name.match(IMPORT)?.[1] === uuid),
+        asked.findIndex((name) => UPLOAD.test(name)),
+      ];
+      assert.ok(lastImport >= 0 && lastImport < upload, asked.join("\n"));
+      assert.equal(boundIn(api.uploads.at(-1)).VAULT_1, uuid);
+      expectNothingUnknown();
+    });
+
+    test("another run changes no secret, makes no other key, and creates nothing", async () => {
+      const secrets = { ...api.secrets };
+      rmSync(join(project.folder, "vault-keys.txt"));
+      const { config } = project;
+      const uploads = api.uploads.length;
+      const { made } = await project.deploy();
+      assert.deepEqual(api.secrets, secrets);
+      assert.deepEqual([made.key, made.keyFile], [undefined, undefined]);
+      assert.equal(api.uploads.length, uploads + 1);
+      for (const { bindings } of api.uploads.slice(1)) assert.ok(bindings.every(({ type }) => type !== "secret_text"));
+      assert.equal(project.config, config);
+      assert.equal(count(api.databases[0].sqlite, "api_keys"), 1);
+      assert.deepEqual(
+        [api.namespaces.length, api.databases.length, api.queues.length, api.queues[0].consumers.length],
+        [1, 2, 1, 1],
+      );
+      expectNothingUnknown();
+    });
+
+    test("`shards` adds a database at Cloudflare, and lists what each one holds and reads", async () => {
+      const shards = (...args) => run(program, ["shards", ...args, "--remote"], { cwd: project.folder });
+      const { stderr } = await shards("add");
+      assert.match(stderr, /Added VAULT_2 to wrangler.toml: the database connector-vault-2\.[^]*npm run deploy/);
+      const { uuid, name, sqlite } = api.databases[2];
+      assert.equal(name, "connector-vault-2");
+      assert.ok(project.config.includes(`database_id = "${uuid}"`));
+      assert.equal(count(sqlite, "api_keys"), 0);
+      api.rowsRead.set(api.databases[0].uuid, 617_283);
+      const list = JSON.parse((await shards("list", "--json")).stdout);
+      assert.deepEqual(
+        list.map(({ binding, accounts, rowsRead24h }) => [binding, accounts, rowsRead24h]),
+        [
+          ["VAULT", 1, 1_234_566],
+          ["VAULT_1", 0, null],
+          ["VAULT_2", 0, null],
+        ],
+      );
+      expectNothingUnknown();
+    });
+
+    test("the real wrangler has run a command in each form that there is", () => {
+      const forms = new Set(wrangler.commands.map(({ form }) => form));
+      assert.deepEqual(
+        [...forms].filter((form) => !wrangler.accepted.has(form)),
+        [],
+      );
+    });
   });
 
-  test("whoever is not signed in is told how to", async () => {
-    process.env.CLOUDFLARE_API_TOKEN = "wrong";
-    await fails(({ hint }) => {
+  describe("deployments that fail", () => {
+    let project;
+    const initial = {};
+    before(async () => {
+      await account();
+      project = new Project("interrupted");
+      initial.config = project.config;
+    });
+
+    test("whoever is not signed in is told how to", async () => {
+      process.env.CLOUDFLARE_API_TOKEN = "wrong";
+      const hint = await project.fails();
+      process.env.CLOUDFLARE_API_TOKEN = api.environment.CLOUDFLARE_API_TOKEN;
       assert.match(hint, /wrangler login/);
       assert.match(hint, /Nothing was changed/);
+      assert.equal(project.config, initial.config);
+      assert.ok(wrangler.accepted.has("whoami --json (not signed in)"));
     });
-    process.env.CLOUDFLARE_API_TOKEN = api.environment.CLOUDFLARE_API_TOKEN;
-    assert.equal(file("wrangler.toml"), before_.config);
-  });
 
-  test("a failure says what was done, and how to go on", async () => {
-    api.broken = /^POST \/queues$/;
-    await fails(({ hint }) => {
+    test("a failure says what was done, and how to go on", async () => {
+      const hint = await project.fails(/^POST \/queues$/);
       assert.match(hint, /Done before that: signed in to Cloudflare, KV namespace of the catalog, D1 database\./);
       assert.match(hint, /`npm run deploy` again/);
+      assert.deepEqual([api.namespaces.length, api.databases.length, api.queues.length], [1, 1, 0]);
+      // The ids are in wrangler.toml, and nothing else in it has changed.
+      const expected = initial.config
+        .replace(PLACEHOLDERS.namespace, api.namespaces[0].id)
+        .replace(PLACEHOLDERS.database, api.databases[0].uuid);
+      assert.equal(project.config, expected);
     });
-    api.broken = undefined;
-    assert.deepEqual([api.namespaces.length, api.databases.length, api.queues.length], [1, 1, 0]);
-    // The ids are in wrangler.toml, and nothing else in it has changed.
-    const [{ id }, { uuid }] = [api.namespaces[0], api.databases[0]];
-    const expected = before_.config.replace("0".repeat(32), id).replace("00000000-0000-0000-0000-000000000000", uuid);
-    assert.equal(file("wrangler.toml"), expected);
-  });
 
-  test("an upload that fails leaves the key that seals, and the next run uses it", async () => {
-    api.broken = /^(PUT|POST) \/workers\/scripts\/connector-vault(\/versions)?$/;
-    await fails(({ hint }) => assert.match(hint, /migrations, secrets\./));
-    api.broken = undefined;
-    assert.equal(statSync(join(PROJECT, "vault-keys.txt")).mode & 0o777, 0o600);
-    before_.keys = file("vault-keys.txt");
-  });
-
-  test("the rest follows: Worker, secrets, schedule, catalog and key", async () => {
-    const { made, said } = await deploy();
-    assert.deepEqual(api.unknown, []);
-    assert.deepEqual([api.namespaces.length, api.databases.length, api.queues.length], [1, 1, 1]);
-    assert.deepEqual(made.addresses, [
-      "https://connector-vault.ann.workers.dev",
-      "schedule: * * * * *",
-      "Producer for connector-vault",
-      "Consumer for connector-vault",
-    ]);
-    assert.deepEqual(Object.keys(api.secrets).sort(), ["SESSION_SECRET", "VAULT_KEYS"]);
-    assert.ok(api.secrets.SESSION_SECRET.length >= 32);
-    assert.equal(`${api.secrets.VAULT_KEYS}\n`, before_.keys);
-    assert.deepEqual(
-      api.schedules.map(({ cron }) => cron),
-      ["* * * * *"],
-    );
-    assert.equal(api.queues[0].consumers.length, 1);
-    const bound = Object.fromEntries(
-      api.uploads
-        .at(-1)
-        .bindings.map((one) => [one.name, one.namespace_id ?? one.database_id ?? one.id ?? one.queue_name]),
-    );
-    assert.deepEqual(
-      [bound.CATALOG, bound.VAULT, bound.WORK],
-      [api.namespaces[0].id, api.databases[0].uuid, "connector-vault"],
-    );
-    assert.ok(api.values.has("current"));
-    const keys = api.databases[0].sqlite.prepare("SELECT account, environment FROM api_keys").all();
-    assert.deepEqual(
-      keys.map((row) => ({ ...row })),
-      [{ account: "main", environment: "live" }],
-    );
-    assert.match(made.key, /^sk_live_\w+$/);
-    for (const secret of [made.key, ...Object.values(api.secrets)])
-      assert.ok(!said.includes(secret), "secrets are not logged");
-  });
-
-  test("another run changes no secret, makes no other key, and creates nothing", async () => {
-    const secrets = { ...api.secrets };
-    rmSync(join(PROJECT, "vault-keys.txt"));
-    const config = file("wrangler.toml");
-    const uploads = api.uploads.length;
-    const { made } = await deploy();
-    assert.deepEqual(api.secrets, secrets);
-    assert.deepEqual([made.key, made.keyFile], [undefined, undefined]);
-    assert.equal(api.uploads.length, uploads + 1);
-    assert.ok(api.uploads.at(-1).bindings.every(({ type }) => type !== "secret_text"));
-    assert.equal(file("wrangler.toml"), config);
-    assert.deepEqual(
-      [api.namespaces.length, api.databases.length, api.queues.length, api.queues[0].consumers.length],
-      [1, 1, 1, 1],
-    );
-    assert.deepEqual(api.unknown, []);
-  });
-
-  test("further databases are created and migrated before the Worker is deployed, and bound to it", async () => {
-    const [table] = file("wrangler.toml").match(/^\[\[d1_databases\]\]\n(?:(?!\[).+\n)*/m);
-    const further = table
-      .replace('"VAULT"', '"VAULT_1"')
-      .replace(/database_name = .*/, 'database_name = "second"')
-      .replace(/database_id = .*/, 'database_id = "00000000-0000-0000-0000-000000000001"');
-    const config = file("wrangler.toml").replace(table, `${table}\n${further}`);
-    writeFileSync(join(PROJECT, "wrangler.toml"), config);
-    const would = await gather(async () => announce(steps({ folder: PROJECT, program })));
-    assert.match(would, /create the D1 database second,/);
-    await deploy();
-    assert.deepEqual(
-      api.databases.map(({ name }) => name),
-      ["connector-vault", "second"],
-    );
-    const { uuid, sqlite } = api.databases[1];
-    assert.equal(file("wrangler.toml"), config.replace("00000000-0000-0000-0000-000000000001", uuid));
-    assert.deepEqual({ ...sqlite.prepare("SELECT count(*) AS keys FROM api_keys").get() }, { keys: 0 });
-    const bound = api.uploads.at(-1).bindings.find(({ name }) => name === "VAULT_1");
-    assert.equal(bound.database_id ?? bound.id, uuid);
-    assert.deepEqual(api.unknown, []);
-  });
-
-  test("`shards` adds a database at Cloudflare, and lists what each one holds and reads", async () => {
-    const shards = (...args) => run(program, ["shards", ...args, "--remote"], { cwd: PROJECT });
-    const { stderr } = await shards("add");
-    assert.match(stderr, /Added VAULT_2 to wrangler.toml: the database connector-vault-2\.[^]*npm run deploy/);
-    const { uuid, name, sqlite } = api.databases[2];
-    assert.equal(name, "connector-vault-2");
-    assert.ok(file("wrangler.toml").includes(`database_id = "${uuid}"`));
-    assert.deepEqual({ ...sqlite.prepare("SELECT count(*) AS keys FROM api_keys").get() }, { keys: 0 });
-    api.rowsRead.set(api.databases[0].uuid, 617_283);
-    const list = JSON.parse((await shards("list", "--json")).stdout);
-    assert.deepEqual(
-      list.map(({ binding, accounts, rowsRead24h }) => [binding, accounts, rowsRead24h]),
-      [
-        ["VAULT", 1, 1_234_566],
-        ["VAULT_1", 0, null],
-        ["VAULT_2", 0, null],
-      ],
-    );
-    assert.deepEqual(api.unknown, []);
+    test("an upload that fails leaves the key that seals, and the next run uses it", async () => {
+      const hint = await project.fails(UPLOAD);
+      assert.match(hint, /migrations, secrets\./);
+      assert.equal(statSync(join(project.folder, "vault-keys.txt")).mode & 0o777, 0o600);
+      const keys = project.read("vault-keys.txt");
+      const { made } = await project.deploy();
+      assert.equal(`${api.secrets.VAULT_KEYS}\n`, keys);
+      assert.equal(project.read("vault-keys.txt"), keys);
+      assert.match(made.key, /^sk_live_\w+$/);
+      assert.deepEqual([api.namespaces.length, api.databases.length, api.queues.length], [1, 1, 1]);
+      expectNothingUnknown();
+    });
   });
 });

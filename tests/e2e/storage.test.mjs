@@ -11,17 +11,21 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { join } from "node:path";
-import { describe, test } from "node:test";
+import { DatabaseSync } from "node:sqlite";
+import { after, before, describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { isAlive } from "../../scripts/lib/alive.mjs";
 import { nativeCli } from "../../scripts/lib/native-cli.mjs";
-import { root } from "../../scripts/lib/paths.mjs";
-import { environment } from "../../scripts/lib/run.mjs";
-import { State, cli, otherCatalog, smallCatalog, wranglerEnvironment } from "./support/workspace.mjs";
+import { nodeBin, root } from "../../scripts/lib/paths.mjs";
+import { environment, run } from "../../scripts/lib/run.mjs";
+import { Record } from "../../scripts/storage/record.mjs";
+import { State, cli, folder, otherCatalog, smallCatalog, wranglerEnvironment } from "./support/workspace.mjs";
+import { WranglerStandIn, localCommands } from "./support/wrangler.mjs";
 
 const HELPER = join(root, "scripts", "storage", "helper.mjs");
 const PATIENCE_MS = 30_000;
@@ -73,9 +77,26 @@ async function helper(state, seconds) {
   return { ...JSON.parse(line), closed };
 }
 
+/** The accounts that have a key in a folder that no process has open, as its file has them. */
+function accountsIn(state) {
+  const files = readdirSync(join(state.path, "v3", "d1"), { recursive: true }).filter((name) =>
+    name.endsWith(".sqlite"),
+  );
+  const accounts = files.flatMap((name) => {
+    const database = new DatabaseSync(join(state.path, "v3", "d1", name), { readOnly: true });
+    const [{ keys }] = database.prepare("SELECT count(*) AS keys FROM sqlite_schema WHERE name = 'api_keys'").all();
+    const rows = keys ? database.prepare("SELECT account FROM api_keys").all() : [];
+    database.close();
+    return rows;
+  });
+  return accounts.map(({ account }) => account).sort();
+}
+
 describe("the helper for local storage", { timeout: 600_000 }, () => {
+  const shared = new State("helper-together");
+
   test("is one for all commands that begin at once on a new folder, and each does its work once", async () => {
-    const state = new State("helper-together");
+    const state = shared;
     const names = Array.from({ length: 6 }, (_, n) => `account-${n}`);
     await Promise.all(names.map((name) => createKey(state, name)));
     const { pid } = record(state);
@@ -83,6 +104,30 @@ describe("the helper for local storage", { timeout: 600_000 }, () => {
     assert.equal(record(state).pid, pid);
     assert.deepEqual(readdirSync(state.path).sort(), ["storage-helper.json", "v3"]);
     assert.equal(statSync(recordOf(state)).mode & 0o777, 0o600);
+  });
+
+  test("answers no one who does not know its token", async () => {
+    const state = shared;
+    await createKey(state, "acme");
+    const { pid, port } = record(state);
+    for (const first of ['{"token":"guessed"}\n', "{}\n", "GET / HTTP/1.1\r\n\r\n"]) {
+      const answer = await fetch(`http://127.0.0.1:${port}/`, { method: "POST", body: first }).then(
+        () => "answered",
+        () => "closed",
+      );
+      assert.equal(answer, "closed");
+    }
+    assert.equal((await createKey(state, "acme")).account, "acme");
+    assert.equal(record(state).pid, pid);
+  });
+
+  test("sees that a database is another one now", async () => {
+    const state = shared;
+    await createKey(state, "before");
+    const { pid } = record(state);
+    rmSync(join(state.path, "v3", "d1"), { recursive: true });
+    assert.deepEqual(await accounts(state), []);
+    assert.equal(record(state).pid, pid);
   });
 
   test("is killed in the middle: the command says so, whole batches stay, and the next command works", async () => {
@@ -127,14 +172,19 @@ describe("the helper for local storage", { timeout: 600_000 }, () => {
 
   test("ends when nobody needs it any longer, and leaves nothing behind", async () => {
     const state = new State("helper-idle");
-    const { pid, closed } = await helper(state, 3);
+    const { pid, port, token, closed } = await helper(state, 2);
+    // As long as this is connected, the helper is needed, however slow the command is.
+    const other = connect({ port, host: "127.0.0.1" });
+    other.write(`${JSON.stringify({ token })}\n`);
+    await once(other, "data");
     await createKey(state, "acme");
     assert.equal(record(state).pid, pid, "the command came to this helper");
     const started = childrenOf(pid);
+    other.destroy();
     assert.deepEqual(await closed, [0, null]);
     await until("nothing of the helper runs", () => !started.some(isAlive));
     assert.deepEqual(readdirSync(state.path), ["v3"]);
-    assert.deepEqual(await accounts(state), ["acme"]);
+    assert.deepEqual(accountsIn(state), ["acme"]);
   });
 
   test("ends with its folder, and the next one knows nothing of what was there", async () => {
@@ -147,15 +197,6 @@ describe("the helper for local storage", { timeout: 600_000 }, () => {
     assert.deepEqual(await accounts(state), ["after"]);
     assert.deepEqual(await closed, [0, null]);
     assert.ok(existsSync(recordOf(state)), "it leaves the other one's record alone");
-  });
-
-  test("sees that a database is another one now", async () => {
-    const state = new State("helper-replaced");
-    await createKey(state, "before");
-    const { pid } = record(state);
-    rmSync(join(state.path, "v3", "d1"), { recursive: true });
-    assert.deepEqual(await accounts(state), []);
-    assert.equal(record(state).pid, pid);
   });
 
   test("serves its own folder, not a copy, and not what it was renamed to", async () => {
@@ -183,33 +224,26 @@ describe("the helper for local storage", { timeout: 600_000 }, () => {
     });
     await new Promise((done) => impostor.listen(0, "127.0.0.1", done));
     mkdirSync(state.path, { recursive: true });
-    for (const text of [
-      JSON.stringify({ folder: state.path, pid: 1, port: impostor.address().port, token: "t", proof: "p" }),
-      "",
-      "{",
-      "null",
-    ]) {
+    const dead = JSON.stringify({ folder: state.path, pid: 1, port: impostor.address().port, token: "t", proof: "p" });
+    // The command starts a helper, and each of the two finds the record.
+    for (const text of [dead, "null"]) {
       writeFileSync(recordOf(state), text);
       await createKey(state, "acme");
       process.kill(record(state).pid, "SIGTERM");
       await until("the helper has ended", () => !existsSync(recordOf(state)));
     }
+    const asked = heard.length;
+    for (const text of [dead, "", "{", "null"]) {
+      writeFileSync(recordOf(state), text);
+      const own = new Record(state.path, 1);
+      assert.equal((await own.publish()).token, own.token);
+      assert.ok(own.isCurrent(), text);
+      own.remove();
+    }
+    assert.equal(heard.length, asked + 1);
     impostor.close();
     assert.ok(heard.length > 0 && heard.every((text) => text === '{"token":"t"}\n'), heard.join());
-    assert.equal((await accounts(state)).length, 4);
-  });
-
-  test("answers nobody who does not know its token", async () => {
-    const state = new State("helper-stranger");
-    const { port } = await helper(state, 3);
-    for (const first of ['{"token":"guessed"}\n', "{}\n", "GET / HTTP/1.1\r\n\r\n"]) {
-      const answer = await fetch(`http://127.0.0.1:${port}/`, { method: "POST", body: first }).then(
-        () => "answered",
-        () => "closed",
-      );
-      assert.equal(answer, "closed");
-    }
-    assert.equal((await createKey(state, "acme")).account, "acme");
+    assert.deepEqual(accountsIn(state), ["acme", "acme"]);
   });
 });
 
@@ -275,26 +309,49 @@ describe("keys", { timeout: 600_000 }, () => {
 
 describe("the commands through wrangler, as they reach Cloudflare's storage", { timeout: 600_000 }, () => {
   const state = new State("by-wrangler");
+  const project = join(folder, "by-wrangler-project");
   const how = ["--by-wrangler"];
+  let wrangler;
+  let opened;
+  /** Runs the operator's command line in a project whose wrangler is the real one only for the first time of each form. */
+  const operator = async (...args) =>
+    run(await nativeCli(), [...args, "--persist-to", state.path], { cwd: project, env: wranglerEnvironment });
+  const json = async (...args) => JSON.parse(await operator(...args, "--json"));
+
+  before(async () => {
+    opened = await state.open();
+    wrangler = await new WranglerStandIn(localCommands(() => opened)).start();
+    mkdirSync(project);
+    for (const name of ["wrangler.toml", "migrations"])
+      cpSync(join(root, name), join(project, name), { recursive: true });
+    symlinkSync(join(root, "scripts"), join(project, "scripts"));
+    wrangler.install(project);
+    symlinkSync(join(nodeBin, "node"), join(project, "node_modules", ".bin", "node"));
+  });
+
+  after(async () => {
+    wrangler?.stop();
+    await opened?.close();
+  });
 
   test("migrate, and do what the helper does", async () => {
-    const error = await listKeys(state, ...how).catch(({ output }) => output);
+    const error = await json("keys", "list", ...how).catch(({ output }) => output);
     assert.match(error, /the database lacks tables or columns: run `npm run deploy` first/);
     const all = readdirSync(join(root, "migrations")).sort();
-    assert.deepEqual(await state.migrate(...how), all);
-    assert.deepEqual(await state.migrate(...how), []);
-    assert.deepEqual(await state.migrate(), []);
+    const migrate = async (...args) => (await operator("migrate", ...args)).split("\n").filter(Boolean);
+    assert.deepEqual(await migrate(...how), all);
+    assert.deepEqual(await migrate(...how), []);
+    assert.deepEqual(await migrate(), []);
     assert.match(await state.migrateByWrangler(), /No migrations to apply/);
   });
 
-  test("keys are the same whoever writes and reads them", async () => {
-    const made = await createKey(state, "acme", ...how);
-    const place = ["--persist-to", state.path, ...how];
-    const { secret, replaces, ...rotated } = JSON.parse(await cli("keys", "rotate", made.id, "--json", ...place));
+  test("keys are the same in both ways to write and read them", async () => {
+    const made = await json("keys", "create", "--account", "acme", "--environment", "test", ...how);
+    const { secret, replaces, ...rotated } = await json("keys", "rotate", made.id, ...how);
     assert.match(secret, /^sk_test_/);
     assert.equal(replaces.id, made.id);
-    assert.equal(JSON.parse(await cli("keys", "revoke", rotated.id, "--json", ...place)).state, "revoked");
-    const listed = await listKeys(state, ...how);
+    assert.equal((await json("keys", "revoke", rotated.id, ...how)).state, "revoked");
+    const listed = await json("keys", "list", ...how);
     assert.deepEqual(
       listed.map(({ id, state: is }) => [id, is]),
       [
@@ -302,13 +359,13 @@ describe("the commands through wrangler, as they reach Cloudflare's storage", { 
         [rotated.id, "revoked"],
       ],
     );
-    assert.deepEqual(await listKeys(state), listed);
+    assert.deepEqual(await json("keys", "list"), listed);
   });
 
   test("a catalog is published, listed and pruned", async () => {
     const [small, other] = [await smallCatalog(), await otherCatalog()];
-    const catalog = (command, ...args) => cli("catalog", command, "--persist-to", state.path, ...args);
-    const versions = async (...args) => JSON.parse(await catalog("list", "--json", ...args));
+    const catalog = (...args) => operator("catalog", ...args);
+    const versions = (...args) => json("catalog", "list", ...args);
     await catalog("publish", "--catalog", small.path, ...how);
     assert.deepEqual(
       (await versions()).map(({ id, current }) => [id, current]),
@@ -320,16 +377,14 @@ describe("the commands through wrangler, as they reach Cloudflare's storage", { 
       (await versions(...how)).map(({ id }) => id),
       [other.version, small.version],
     );
-    await state.use(async ({ catalog: kv }) => {
-      // All that was long ago.
-      for (const [{ version }, publishedAt] of [
-        [small, "2019-01-01T00:00:00.000Z"],
-        [other, "2020-01-01T00:00:00.000Z"],
-      ]) {
-        const record = await kv.get(`version:${version}`, "arrayBuffer");
-        await kv.put(`version:${version}`, record, { metadata: { publishedAt } });
-      }
-    });
+    // All that was long ago.
+    for (const [{ version }, publishedAt] of [
+      [small, "2019-01-01T00:00:00.000Z"],
+      [other, "2020-01-01T00:00:00.000Z"],
+    ]) {
+      const record = await opened.catalog.get(`version:${version}`, "arrayBuffer");
+      await opened.catalog.put(`version:${version}`, record, { metadata: { publishedAt } });
+    }
     await catalog("prune", "--keep", "1", "--yes", ...how);
     assert.deepEqual(
       (await versions()).map(({ id }) => id),
@@ -340,5 +395,13 @@ describe("the commands through wrangler, as they reach Cloudflare's storage", { 
     const [part] = await versions();
     assert.deepEqual([part.current, part.connectors], [true, 1]);
     assert.notEqual(part.id, small.version);
+  });
+
+  test("the real wrangler has run a command in each form, and the stand-in answered like it", () => {
+    wrangler.expectTrue();
+    assert.deepEqual(
+      wrangler.commands.map(({ form }) => form).filter((form) => !wrangler.accepted.has(form)),
+      [],
+    );
   });
 });

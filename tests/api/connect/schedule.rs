@@ -8,6 +8,7 @@ use connector_vault::lifecycle::statements::hand_over;
 use connector_vault::ports::HttpRequest;
 
 use super::*;
+use crate::chance::repetitions;
 use crate::plans::plan;
 use crate::vault::{CONNECTIONS, at};
 
@@ -15,9 +16,20 @@ const MINUTE: u64 = 60_000;
 const HOUR: u64 = 60 * MINUTE;
 const DAY: u64 = 24 * HOUR;
 
-/// One minute of the schedule, and then the queue until it is empty. Returns how many messages it had.
-fn minute(api: &Api) -> usize {
-    api.world.wait(MINUTE);
+/// The minutes between two runs of the schedule in long simulations. Usually it runs every five minutes, over a fifth of the
+/// connections. For a proof it runs every minute, as in production.
+fn tick() -> u64 {
+    repetitions(5, 1) as u64
+}
+
+/// The number of connections in long simulations: in each tick, as many are due as in each minute of a proof.
+fn crowd() -> usize {
+    repetitions(200, 1000)
+}
+
+/// The schedule after so many minutes, and then the queue until it is empty. Returns how many messages it had.
+fn run_after(api: &Api, minutes: u64) -> usize {
+    api.world.wait(minutes * MINUTE);
     let faults = pollster::block_on(schedule::run(&api.service, &api.world)).unwrap();
     assert_eq!(faults, Vec::<String>::new());
     let messages = api.world.messages();
@@ -26,6 +38,18 @@ fn minute(api: &Api) -> usize {
         assert_eq!(pollster::block_on(done).unwrap(), Vec::<String>::new());
     }
     messages.len()
+}
+
+/// One minute, as [`run_after`].
+fn minute(api: &Api) -> usize {
+    run_after(api, 1)
+}
+
+/// So many minutes or a little more, in ticks.
+fn ticks(api: &Api, minutes: u64) {
+    for _ in 0..minutes.div_ceil(tick()) {
+        run_after(api, tick());
+    }
 }
 
 fn minutes(api: &Api, count: u64) {
@@ -100,12 +124,12 @@ fn world() -> (Rc<Api>, Rc<Platform>) {
 fn every_connection_is_checked_once_a_day_and_evenly() {
     let (api, platform) = world();
     import(&api, "acme", 300);
-    minutes(&api, 24 * 60);
+    ticks(&api, 24 * 60);
     let first = platform.take();
     assert_eq!(states(&api), HashMap::from([("operational".into(), 300)]), "each was checked");
     // The earliest ones twice: a check comes up to a tenth of a day early.
     assert!((300..=330).contains(&first.len()), "{}", first.len());
-    minutes(&api, 24 * 60);
+    ticks(&api, 24 * 60);
     let second = platform.take();
     assert!((300..=360).contains(&second.len()), "{}", second.len());
     let mut hours = [0; 24];
@@ -179,39 +203,43 @@ fn what_a_dead_run_was_handed_is_due_again() {
 #[test]
 fn an_outage_of_four_days_costs_no_connection() {
     let (api, platform) = world();
-    import(&api, "acme", 1000);
-    minutes(&api, 24 * 60);
+    import(&api, "acme", crowd());
+    ticks(&api, 24 * 60);
     platform.take();
     *platform.trouble.borrow_mut() = Some((0, Value::Null));
-    minutes(&api, 4 * 24 * 60);
-    assert_eq!(states(&api), HashMap::from([("degraded".into(), 1000)]));
-    assert_eq!((events(&api, "connection.degraded"), events(&api, "connection.failed")), (1000, 0));
+    ticks(&api, 4 * 24 * 60);
+    assert_eq!(states(&api), HashMap::from([("degraded".into(), crowd())]));
+    assert_eq!(
+        (events(&api, "connection.degraded"), events(&api, "connection.failed")),
+        (crowd(), 0)
+    );
     // The tries of each day are spread.
-    let mut days = vec![vec![0_u32; 24 * 60]; 4];
+    let in_day = usize::try_from(24 * 60 / tick()).unwrap();
+    let mut days = vec![vec![0_usize; in_day]; 4];
     let end = api.world.now.get() / MINUTE;
     for minute in platform.take() {
-        let ago = usize::try_from(end - minute).unwrap();
-        days[ago / (24 * 60)][ago % (24 * 60)] += 1;
+        let ago = usize::try_from((end - minute) / tick()).unwrap();
+        days[ago / in_day][ago % in_day] += 1;
     }
-    for (ago, minutes) in days.iter().enumerate() {
-        let (most, all) = (minutes.iter().max().unwrap(), minutes.iter().sum::<u32>());
-        assert!(most * 24 * 60 <= 3 * all, "{ago} days ago: {most} of {all} tries in a minute");
+    for (ago, ticks) in days.iter().enumerate() {
+        let (most, all) = (ticks.iter().max().unwrap(), ticks.iter().sum::<usize>());
+        assert!(most * in_day <= 3 * all, "{ago} days ago: {most} of {all} tries in a tick");
     }
     *platform.trouble.borrow_mut() = None;
     // The longest pause is 6 hours and 20 %.
-    minutes(&api, 6 * 60 + 72 + 1);
-    assert_eq!(states(&api), HashMap::from([("operational".into(), 1000)]));
-    assert_eq!(events(&api, "connection.recovered"), 1000);
+    ticks(&api, 6 * 60 + 72 + 1);
+    assert_eq!(states(&api), HashMap::from([("operational".into(), crowd())]));
+    assert_eq!(events(&api, "connection.recovered"), crowd());
 }
 
 #[test]
 fn a_wrong_client_secret_costs_one_event_and_one_probe_an_hour() {
     let (api, platform) = world();
-    import(&api, "acme", 1000);
-    minutes(&api, 24 * 60);
+    import(&api, "acme", crowd());
+    ticks(&api, 24 * 60);
     platform.take();
     *platform.trouble.borrow_mut() = Some((401, json!({"error": "invalid_client"})));
-    minutes(&api, 2 * 24 * 60);
+    ticks(&api, 2 * 24 * 60);
     let asked = platform.take();
     // Those that are under way when the platform first says so have been sent. From then on, one an hour asks again.
     let probes: Vec<u64> = asked.iter().copied().filter(|minute| *minute > asked[0]).collect();
@@ -222,7 +250,7 @@ fn a_wrong_client_secret_costs_one_event_and_one_probe_an_hour() {
     assert_eq!(events(&api, "oauth_client.rejected"), 1);
     let since = body(&api.get("/v1/oauth-clients/acme"))["rejectedSince"].clone();
     assert!(since.as_str().is_some_and(|since| since.starts_with("2027-01-1")), "{since}");
-    assert_eq!(states(&api), HashMap::from([("degraded".into(), 1000)]));
+    assert_eq!(states(&api), HashMap::from([("degraded".into(), crowd())]));
     let before =
         "SELECT printf('evt_%013d', id - 1) FROM events WHERE type = 'oauth_client.rejected'";
     let before = api.world.texts(before).remove(0);
@@ -243,14 +271,14 @@ fn a_wrong_client_secret_costs_one_event_and_one_probe_an_hour() {
     assert_eq!(api.get(&format!("{}/credentials", at(&id))).status, 200);
     platform.take();
     minutes(&api, 11);
-    assert_eq!(states(&api), HashMap::from([("operational".into(), 1000)]));
+    assert_eq!(states(&api), HashMap::from([("operational".into(), crowd())]));
     assert_eq!(events(&api, "connection.failed"), 0);
     let mut tries = HashMap::<u64, usize>::new();
     for minute in platform.take() {
         *tries.entry(minute).or_default() += 1;
     }
-    // Chance gives each of the ten minutes about 100, besides those that were due then in any case.
-    assert!(tries.values().all(|tries| *tries < 300), "{tries:?}");
+    // Chance gives each of the ten minutes about a tenth, besides those that were due then in any case.
+    assert!(tries.values().all(|tries| *tries < 3 * crowd() / 10), "{tries:?}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Real answers of the service. Each gets its own small world, so that none affects another.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::LazyLock;
 
 use connector_vault::api::config::SECRET_HEADER;
 use connector_vault::api::endpoint::{Endpoint, Keyed, Open};
@@ -22,9 +23,16 @@ use serde_json::{Value, json};
 
 use crate::connect::{KEYS, agree, answer as answered, begin, refuse, script};
 use crate::support::{
-    Api, action, anonymous, as_key, body, config, connector, units, with_body, with_header,
+    Api, World, action, anonymous, as_key, body, config, connector, units, with_body, with_header,
 };
 use crate::vault::{CONNECTIONS, SUMMARY, UNKNOWN_ID, at, code};
+
+/// What is stored of the catalog, written once for all scenes.
+static PUBLISHED: LazyLock<HashMap<String, Vec<u8>>> = LazyLock::new(|| {
+    let world = World::empty();
+    world.publish_platforms(Sizes::PUBLISHED, &catalog());
+    world.blobs.take()
+});
 
 /// A service with a small catalog and some connections.
 pub struct Scene {
@@ -44,7 +52,7 @@ pub fn settings() -> Config {
 impl Scene {
     pub fn new() -> Self {
         let api = Api::new(settings());
-        api.world.publish_platforms(Sizes::PUBLISHED, &catalog());
+        api.world.blobs.borrow_mut().clone_from(&PUBLISHED);
         *api.world.platform.borrow_mut() = Box::new(|request| match request.url.as_str() {
             "https://api.github.com/user" => {
                 answered(200, &json!({"id": 583_231, "login": "octocat"}))

@@ -1,7 +1,7 @@
 // The console's view of connections: what it shows is what the API answers, and what is done in it arrives there. One
 // process and one server for all suites; `--test-name-pattern` picks.
 import { after, before, describe } from "node:test";
-import { Console, MANY_DOCUMENTS } from "../support/console.mjs";
+import { Console, SEVERAL_DOCUMENTS } from "../support/console.mjs";
 import { changedInConsole } from "../suites/console-changes.mjs";
 import { createdInConsole } from "../suites/console-creation.mjs";
 import { editedInConsole } from "../suites/console-editing.mjs";
@@ -16,7 +16,7 @@ const world = {};
 
 describe("the console: connections", () => {
   before(async () => {
-    world.console = await Console.start({ name: "console-connections", documents: MANY_DOCUMENTS });
+    world.console = await Console.start({ name: "console-connections", documents: SEVERAL_DOCUMENTS });
   });
   after(() => world.console?.stop());
 

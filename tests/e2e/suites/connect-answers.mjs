@@ -65,7 +65,6 @@ const FAILURES = [
     (it) => it.writeHead(302, { location: "/elsewhere", "content-type": "application/json" }).end("{}"),
   ],
   ["a redirect that keeps the method", "invalid_answer", (it) => it.writeHead(307, { location: "/elsewhere" }).end()],
-  ["silence", "platform_unavailable", () => {}],
 ];
 
 export function connectAnswers(world) {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { button, entered, heading } from "../support/connect.mjs";
-import { expectAccessible, expectFits, expectFocus, tabTo } from "../support/console.mjs";
+import { expectAccessibleEverywhere, expectFocus, tabTo } from "../support/console.mjs";
 import { expectHidden } from "../support/console-session.mjs";
 
 /** Asserts that the page has stored nothing anywhere. */
@@ -152,35 +152,24 @@ export function connectEntry(world) {
       assert.equal((await world.connect.connectionsOf("twice@example.com")).length, 1);
     });
 
-    for (const theme of ["light", "dark"]) {
-      for (const width of [320, 390, 1280]) {
-        test(`each step fits and is accessible: ${theme}, ${width} px`, async () => {
-          const identity = `${theme}-${width}@example.com`;
-          await world.connect.failed(identity, "simple");
-          await visit(
-            await world.connect.path(identity),
-            async (page) => {
-              const look = async (what) => {
-                await expectAccessible(page, what);
-                await expectFits(page, what);
-              };
-              await page.getByRole("button", { name: /Reconnect Simple/ }).waitFor();
-              await page.getByRole("button", { name: /^Both/ }).waitFor();
-              await look("the choice");
-              await page.getByRole("button", { name: /^Both/ }).click();
-              await page.getByRole("radio", { name: "Access token" }).check();
-              await button(page, "Connect").click();
-              await page.getByText("Is required.").waitFor();
-              await look("the form");
-              await page.getByLabel("Access token", { exact: true }).and(page.locator("[type=password]")).fill("t");
-              await button(page, "Connect").click();
-              await heading(page, "Both is connected").waitFor();
-              await look("the end");
-            },
-            { theme, width },
-          );
-        });
-      }
-    }
+    test("each step fits and is accessible, in both themes and at each width", async () => {
+      const identity = "steps@example.com";
+      await world.connect.failed(identity, "simple");
+      await visit(await world.connect.path(identity), async (page) => {
+        const look = (what) => expectAccessibleEverywhere(page, what, { widths: [320, 390], others: [390] });
+        await page.getByRole("button", { name: /Reconnect Simple/ }).waitFor();
+        await page.getByRole("button", { name: /^Both/ }).waitFor();
+        await look("the choice");
+        await page.getByRole("button", { name: /^Both/ }).click();
+        await page.getByRole("radio", { name: "Access token" }).check();
+        await button(page, "Connect").click();
+        await page.getByText("Is required.").waitFor();
+        await look("the form");
+        await page.getByLabel("Access token", { exact: true }).and(page.locator("[type=password]")).fill("t");
+        await button(page, "Connect").click();
+        await heading(page, "Both is connected").waitFor();
+        await look("the end");
+      });
+    });
   });
 }

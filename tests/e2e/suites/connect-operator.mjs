@@ -141,9 +141,9 @@ export function connectOperator(world) {
         const refused = await app.askCredentials(id);
         assert.deepEqual([refused.status, refused.json.code], [503, "unavailable"]);
         await world.server.logged("the key `new` is needed, but not in VAULT_KEYS");
-        // And back, by wrangler as for Cloudflare, for the tests after this one.
+        // And back, for the tests after this one.
         writeFileSync(file, `tests:${VAULT_KEY},new:${NEW_KEY}`);
-        const back = run(["vault-keys", "reseal", ...place(), "--by-wrangler"]);
+        const back = vaultKeys("reseal");
         assert.equal(back.status, 0, back.stderr);
         assert.deepEqual(needed(), [
           ["tests", true],

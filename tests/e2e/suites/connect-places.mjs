@@ -45,11 +45,12 @@ export function connectPlaces(world) {
       });
     });
 
-    test("in a frame of another site: the platform is shown in a popup, and the app hears of it", async () => {
+    test("in a frame of another site: the platform is shown in a popup, the app hears of it, and waiting is accessible", async () => {
       await visit(await world.connect.appUrl("frame@example.com"), async (page) => {
         const frame = await framed(page, "frame@example.com");
         const popup = await opened(page, () => button(frame, "Continue to Login").click());
         await frame.getByRole("status").getByText("Waiting for Login …").waitFor();
+        await expectAccessible(page.frames()[1], "waiting");
         // The browser gives a frame of another site no cookie to remember it by, so the link asks.
         await Promise.race([popup.getByLabel("Account").waitFor(), question(popup, "Login").click()]);
         await agree(popup);
@@ -132,17 +133,6 @@ export function connectPlaces(world) {
       const policy = answer.header("content-security-policy");
       assert.ok(policy.endsWith(`frame-ancestors 'self' ${world.connect.app.origin}`), policy);
       assert.ok(!policy.includes("unsafe-inline"), policy);
-    });
-
-    test("the pages of waiting are accessible", async () => {
-      await visit(await world.connect.appUrl("wait@example.com"), async (page) => {
-        const src = await world.connect.path("wait@example.com", { platform: "login" });
-        await page.evaluate((src) => (document.querySelector("iframe").src = src), world.connect.baseUrl + src);
-        const frame = page.frameLocator("iframe");
-        await opened(page, () => button(frame, "Continue to Login").click());
-        await frame.getByText("Waiting for Login …").waitFor();
-        await expectAccessible(page.frames()[1], "waiting");
-      });
     });
   });
 }

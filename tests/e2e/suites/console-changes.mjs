@@ -1,8 +1,8 @@
 // Tags that are changed in the console, and what happens when somebody else changes them too; connections that are deleted.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { PATH, asked, at, newConnection, panelOf, shownRows, tagsOf } from "../support/console-connections.mjs";
-import { expectAccessible, expectFocus } from "../support/console.mjs";
+import { PATH, asked, newConnection, panelOf, shownRows, tagsOf } from "../support/console-connections.mjs";
+import { expectAccessible, expectAccessibleEverywhere, expectFocus } from "../support/console.mjs";
 import { expectConnection } from "../support/vault.mjs";
 
 export function changedInConsole(world) {
@@ -189,8 +189,9 @@ export function changedInConsole(world) {
         }));
     }
 
-    test("see the next version when a third one was faster again", () =>
+    test("see it with nothing that axe finds, and see the next version when a third one was faster again", () =>
       conflict(async (page, { said }, { id }) => {
+        await expectAccessibleEverywhere(page, "both versions", { others: [390] });
         await patch(id, ["third"]);
         await page.getByRole("button", { name: "Save merged" }).click();
         await page.getByRole("region", { name: "Theirs, saved" }).getByText("third").waitFor();
@@ -211,17 +212,6 @@ export function changedInConsole(world) {
         },
         { expects: [412] },
       ));
-
-    test("see it with nothing that axe finds, light and dark", async () => {
-      for (const [theme, width] of [
-        ["light", 1280],
-        ["dark", 1280],
-        ["light", 390],
-        ["dark", 390],
-      ]) {
-        await conflict((page) => expectAccessible(page, `${theme} ${width}`), { theme, width });
-      }
-    });
 
     test("learn that the connection was deleted meanwhile", () =>
       edit(
@@ -251,6 +241,7 @@ export function changedInConsole(world) {
         // The platform's name comes from the catalog, which is asked last.
         await question(page).getByText("GitHub", { exact: true }).waitFor();
         for (const part of [identity, key]) assert.ok((await question(page).innerText()).includes(part), part);
+        await expectAccessibleEverywhere(page, "the question");
         for (const leave of [
           () => page.keyboard.press("Escape"),
           () => question(page).getByRole("button", { name: "Keep it" }).click(),
@@ -299,23 +290,6 @@ export function changedInConsole(world) {
         },
         { expects: ["ERR_FAILED"] },
       ));
-
-    test("is asked about with nothing that axe finds, light and dark", async () => {
-      const { id } = await newConnection(caller());
-      for (const theme of ["light", "dark"]) {
-        await visit(
-          at(id),
-          async (page) => {
-            const parts = panelOf(page);
-            await parts.opened();
-            await ask(page, parts);
-            await expectAccessible(page, theme);
-          },
-          { theme },
-        );
-      }
-      assert.ok((await caller().read(id)).status === 200);
-    });
 
     test("leaves the rest of the list as it was", async () => {
       const rest = await newConnection(caller(), { name: "the rest" });

@@ -17,7 +17,7 @@ export function consoleConnector(world) {
   const { connectors, actions, expectCards, expectActions } = catalogOf(world);
 
   describe("a connector", () => {
-    test("one connector: every field, and copies of what one needs elsewhere", () =>
+    test("one connector: every field, that nothing is known of how to connect, and copies", () =>
       visit("/connectors/github", async (page) => {
         const [row] = (await connectors({ platform: "github" })).rows;
         const facts = page.getByRole("region", { name: /^GitHub v\d+$/ });
@@ -37,6 +37,7 @@ export function consoleConnector(world) {
         ]) {
           assert.ok(text.includes(told), `${told} in ${text}`);
         }
+        await page.getByText("The catalog does not say how to connect to GitHub.").waitFor();
         await facts.getByRole("button", { name: "Copy the key" }).click();
         assert.equal(await readCopied(facts), row.key);
         await facts.getByRole("link", { name: row.category }).click();
@@ -55,11 +56,6 @@ export function consoleConnector(world) {
         const key = section.getByRole("listitem").filter({ has: page.getByRole("heading", { name: "API key" }) });
         await key.getByText("X-Acme-Key", { exact: true }).waitFor();
         await expectAccessible(page, "a connector with auth methods");
-      }));
-
-    test("a connector without a way to connect says so", () =>
-      visit("/connectors/github", async (page) => {
-        await page.getByText("The catalog does not say how to connect to GitHub.").waitFor();
       }));
 
     test("its actions, by method and text, page by page", () =>
@@ -124,7 +120,7 @@ export function consoleConnector(world) {
         assert.deepEqual(JSON.parse(printed.stdout), { rows: expected.rows, total: expected.total });
       }));
 
-    test("its newest connections, and the way to all of them", () =>
+    test("its newest connections, which follow its facts on a desk and a phone, and the way to all of them", () =>
       visit("/connectors/github", async (page) => {
         const { rows, total } = (await world.console.caller().list({ platform: "github", limit: 5 })).json;
         const section = page.getByRole("region", { name: "Connections" });
@@ -134,6 +130,14 @@ export function consoleConnector(world) {
         rows.forEach(({ identity, state }, at) =>
           assert.ok(lines[at].includes(identity) && lines[at].includes(state), lines[at]),
         );
+        await expectActions(page, {});
+        for (const width of [390, 1280]) {
+          await page.setViewportSize({ width, height: 900 });
+          const before = await page.getByRole("region", { name: "How users connect" }).boundingBox();
+          const heading = await page.getByRole("heading", { name: "Connections" }).boundingBox();
+          const gap = heading.y - (before.y + before.height);
+          assert.ok(gap >= 0 && gap < 48, `${width}: ${gap} px of nothing`);
+        }
         await section.getByRole("link", { name: `All ${total} connections` }).click();
         await page.waitForURL("**/connections?platform=github");
       }));
@@ -148,21 +152,5 @@ export function consoleConnector(world) {
         },
         { expects: [404] },
       ));
-
-    test("its connections follow its facts, on a desk and a phone", async () => {
-      for (const width of [390, 1280]) {
-        await visit(
-          "/connectors/github",
-          async (page) => {
-            await expectActions(page, {});
-            const before = await page.getByRole("region", { name: "How users connect" }).boundingBox();
-            const heading = await page.getByRole("heading", { name: "Connections" }).boundingBox();
-            const gap = heading.y - (before.y + before.height);
-            assert.ok(gap >= 0 && gap < 48, `${width}: ${gap} px of nothing`);
-          },
-          { width },
-        );
-      }
-    });
   });
 }

@@ -318,6 +318,8 @@ export function consoleFailures(world) {
         "/connectors",
         async (page) => {
           await page.getByText("Your key can't read the catalog").waitFor();
+          await page.getByText("catalog:read").waitFor();
+          assert.equal(await page.getByRole("list", { name: "Connectors" }).count(), 0);
           assert.equal(await page.locator("main :is(button, input, [role=alert])").count(), 0);
           await page.getByRole("link", { name: "the connections" }).click();
           await page.getByRole("heading", { level: 1, name: "Connections" }).waitFor();

@@ -1,14 +1,13 @@
 // What is around every view: the header, the theme, and that all of it fits and is accessible.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { expectAccessible, expectFits, expectFocus, tabTo } from "../support/console.mjs";
+import { expectAccessibleEverywhere, expectFocus, tabTo } from "../support/console.mjs";
 import { acting, AWAY, away, chart, drawn } from "../support/console-overview.mjs";
 import { signIn } from "../support/console-session.mjs";
 
 const WIDTHS = [
   [320, 640],
   [390, 844],
-  [1280, 900],
   [1920, 1080],
 ];
 
@@ -36,27 +35,33 @@ export function consoleFrame(world) {
         { width: 390, height: 640 },
       ));
 
-    for (const width of [320, 390])
-      test(`the menu is one row, and shows the current view: ${width} px`, () =>
-        visit(
-          "/integrations",
-          async (page) => {
-            const links = page.getByRole("navigation", { name: "Main" }).getByRole("link");
-            const expectSeen = async (link) => {
-              const { left, right } = await link.evaluate((shown) => shown.getBoundingClientRect().toJSON());
-              assert.ok(left >= 0 && right <= width, `from ${left} to ${right} of ${width}`);
-            };
-            await links.and(page.locator("[aria-current]")).waitFor();
+    test("the menu is one row, and shows the current view", () =>
+      visit(
+        "/integrations",
+        async (page) => {
+          const links = page.getByRole("navigation", { name: "Main" }).getByRole("link");
+          const current = links.and(page.locator("[aria-current]"));
+          const expectSeen = async (link) => {
+            const { left, right } = await link.evaluate((shown) => shown.getBoundingClientRect().toJSON());
+            const { width } = page.viewportSize();
+            assert.ok(left >= 0 && right <= width, `from ${left} to ${right} of ${width}`);
+          };
+          for (const width of [320, 390]) {
+            await page.setViewportSize({ width, height: 640 });
+            // The view scrolls to its link when it is opened.
+            await page.reload();
+            await current.waitFor();
             const tops = await links.evaluateAll((all) => all.map((link) => link.getBoundingClientRect().top));
             assert.equal(new Set(tops).size, 1, String(tops));
-            await expectSeen(links.and(page.locator("[aria-current]")));
+            await expectSeen(current);
             for (const link of [links.first(), links.last()]) {
               await link.focus();
               await expectSeen(link);
             }
-          },
-          { width, height: 640 },
-        ));
+          }
+        },
+        { width: 320, height: 640 },
+      ));
 
     test("the theme is chosen with a button, and kept", () =>
       visit("/", async (page) => {
@@ -94,45 +99,36 @@ export function consoleFrame(world) {
         { expects: [404] },
       ));
 
-    for (const theme of ["light", "dark"]) {
-      for (const [width, height] of WIDTHS) {
-        test(`nothing is in anybody's way: ${theme}, ${width} px`, () =>
-          visit(
-            "/",
-            async (page) => {
-              const fits = async (what) => {
-                // What is half under the header is not too small to be hit.
-                await page.evaluate(() => scrollTo(0, 0));
-                await expectAccessible(page, what);
-                await expectFits(page, what);
-              };
-              await page.getByText("npm start").waitFor();
-              await expectFocus(page.getByLabel("API key", { exact: true }));
-              await page.keyboard.press("Enter");
-              await page.getByRole("alert").getByText("Enter an API key.").waitFor();
-              await fits("the sign-in");
-              await signIn(page, world.console.keys.full);
-              await chart(page, "platform").getByRole("link", { name: "GitHub", exact: true }).waitFor();
-              await page.getByRole("button", { name: "Show the first 50" }).click();
-              await page.getByText("API request").click();
-              await fits("the overview");
-              await away(page, "**/v1/vault/summary");
-              await page.reload();
-              await page.getByRole("alert").getByText("The service can't be reached").waitFor();
-              await fits("a failure");
-              await page.unroute("**/v1/vault/summary");
-              await page.getByRole("button", { name: "Sign out" }).click();
-              await signIn(page, world.console.keys.nobody);
-              await page.getByText("No connections yet").waitFor();
-              await fits("an empty vault");
-              await page.getByRole("button", { name: "Sign out" }).click();
-              await signIn(page, world.console.keys.catalogOnly);
-              await page.getByText("Your key can't read connections").waitFor();
-              await fits("a key that may not count");
-            },
-            { as: null, theme, width, height, expects: [AWAY] },
-          ));
-      }
-    }
+    test("nothing is in anybody's way, in both themes and at each width", () =>
+      visit(
+        "/",
+        async (page) => {
+          const fits = (what) => expectAccessibleEverywhere(page, what, { widths: WIDTHS, others: [390] });
+          await page.getByText("npm start").waitFor();
+          await expectFocus(page.getByLabel("API key", { exact: true }));
+          await page.keyboard.press("Enter");
+          await page.getByRole("alert").getByText("Enter an API key.").waitFor();
+          await fits("the sign-in");
+          await signIn(page, world.console.keys.full);
+          await chart(page, "platform").getByRole("link", { name: "GitHub", exact: true }).waitFor();
+          await page.getByRole("button", { name: "Show the first 50" }).click();
+          await page.getByText("API request").click();
+          await fits("the overview");
+          await away(page, "**/v1/vault/summary");
+          await page.reload();
+          await page.getByRole("alert").getByText("The service can't be reached").waitFor();
+          await fits("a failure");
+          await page.unroute("**/v1/vault/summary");
+          await page.getByRole("button", { name: "Sign out" }).click();
+          await signIn(page, world.console.keys.nobody);
+          await page.getByText("No connections yet").waitFor();
+          await fits("an empty vault");
+          await page.getByRole("button", { name: "Sign out" }).click();
+          await signIn(page, world.console.keys.catalogOnly);
+          await page.getByText("Your key can't read connections").waitFor();
+          await fits("a key that may not count");
+        },
+        { as: null, expects: [AWAY] },
+      ));
   });
 }

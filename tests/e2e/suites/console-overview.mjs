@@ -42,7 +42,7 @@ export function consoleOverview(world) {
   }
 
   describe("overview", () => {
-    test("tells the summary's numbers", () =>
+    test("tells the summary's numbers, in bars as long as they are large", () =>
       visit("/", async (page) => {
         await drawn(page);
         const summary = await summaryOf();
@@ -60,7 +60,7 @@ export function consoleOverview(world) {
           ["Active", summary.active.true],
           ["Inactive", summary.active.false],
         ]);
-        const { total } = summary;
+        const { total, state, platforms } = summary;
         assert.deepEqual(
           await told(page, "state", total),
           Object.fromEntries(STATES.map((state) => [state, summary.state[state]])),
@@ -69,9 +69,36 @@ export function consoleOverview(world) {
           await told(page, "identity type", total),
           Object.fromEntries(Object.entries(TYPES).map(([word, type]) => [word, summary.identityType[type]])),
         );
+
+        const widths = (of) =>
+          chart(page, of)
+            .locator("tbody td")
+            .evaluateAll((cells) =>
+              cells.map(
+                (cell) => cell.getBoundingClientRect().width / cell.parentElement.getBoundingClientRect().width,
+              ),
+            );
+        const close = (found, wanted, what) =>
+          assert.ok(Math.abs(found - wanted) < 0.02, `${what} is ${found} of its line, and not ${wanted}`);
+        (await widths("state")).forEach((width, at) => close(width, state[STATES[at]] / total, STATES[at]));
+        (await widths("platform"))
+          .slice(0, FIRST)
+          .forEach((width, at) => close(width, platforms[at].total / platforms[0].total, platforms[at].platform));
+
+        // Where a reader's own colours take all backgrounds away.
+        await page.emulateMedia({ forcedColors: "active" });
+        const [bar, ground, text] = await chart(page, "state")
+          .locator("tbody td")
+          .first()
+          .evaluate((cell) => {
+            const { backgroundColor, color } = getComputedStyle(cell.querySelector(".data"));
+            return [getComputedStyle(cell).backgroundColor, backgroundColor, color];
+          });
+        assert.equal(bar, text);
+        assert.notEqual(bar, ground);
       }));
 
-    test("names the largest platforms, and the others together", () =>
+    test("names the largest platforms, and the others together, with its code", () =>
       visit("/", async (page) => {
         const { total, platforms, otherPlatforms } = await summaryOf();
         const of = (rows) => Object.fromEntries(rows.map((row) => [row.platform, row.total]));
@@ -91,44 +118,15 @@ export function consoleOverview(world) {
         assert.equal(await fewer.getAttribute("aria-expanded"), "true");
         await fewer.click();
         assert.equal(await chart(page, "platform").getByRole("rowheader").count(), FIRST + 1);
+
+        await page.getByText("API request").click();
+        const code = page.getByLabel("Code", { exact: true });
+        assert.ok((await code.innerText()).includes(`curl '${world.console.baseUrl}/v1/vault/summary'`));
+        await page.getByRole("button", { name: "JavaScript" }).click();
+        assert.ok((await code.innerText()).includes("await vault.connections.summary()"));
       }));
 
-    test("draws bars as long as their numbers are large", () =>
-      visit("/", async (page) => {
-        await drawn(page);
-        const { total, state, platforms } = await summaryOf();
-        const widths = (of) =>
-          chart(page, of)
-            .locator("tbody td")
-            .evaluateAll((cells) =>
-              cells.map(
-                (cell) => cell.getBoundingClientRect().width / cell.parentElement.getBoundingClientRect().width,
-              ),
-            );
-        const close = (found, wanted, what) =>
-          assert.ok(Math.abs(found - wanted) < 0.02, `${what} is ${found} of its line, and not ${wanted}`);
-        (await widths("state")).forEach((width, at) => close(width, state[STATES[at]] / total, STATES[at]));
-        (await widths("platform"))
-          .slice(0, FIRST)
-          .forEach((width, at) => close(width, platforms[at].total / platforms[0].total, platforms[at].platform));
-      }));
-
-    test("draws bars where a reader's own colours take all backgrounds away", () =>
-      visit("/", async (page) => {
-        await page.emulateMedia({ forcedColors: "active" });
-        await drawn(page);
-        const [bar, ground, text] = await chart(page, "state")
-          .locator("tbody td")
-          .first()
-          .evaluate((cell) => {
-            const { backgroundColor, color } = getComputedStyle(cell.querySelector(".data"));
-            return [getComputedStyle(cell).backgroundColor, backgroundColor, color];
-          });
-        assert.equal(bar, text);
-        assert.notEqual(bar, ground);
-      }));
-
-    test("leads to what was counted", () =>
+    test("says who must act, and leads to what was counted", () =>
       visit("/", async (page) => {
         await drawn(page);
         const count = (holds) => COUNTED.filter(holds).length;
@@ -160,6 +158,31 @@ export function consoleOverview(world) {
             search,
           );
         }
+        const items = acting(page).getByRole("listitem");
+        await acting(page)
+          .getByRole("link", { name: /inactive$/ })
+          .nth(1)
+          .waitFor();
+        const found = COUNTED.filter(({ state }) => state === "failed" || state === "degraded");
+        const ofState = (state) => found.filter((row) => row.state === state).length;
+        assert.deepEqual(
+          (await items.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, " ").replace(/ [\d,]+ active .*$/, "")),
+          [
+            `The users ${ofState("failed")} failed connections: their users must reconnect.`,
+            `The service ${ofState("degraded")} degraded connections: the service tries again by itself. Each says why, and who else must act.`,
+          ],
+        );
+        for (const [n, state] of ["failed", "degraded"].entries())
+          for (const active of [true, false]) {
+            const words = new RegExp(`^[\\d,]+ ${active ? "active" : "inactive"}$`);
+            const link = items.nth(n).getByRole("link", { name: words });
+            const { pathname, search } = new URL(await link.getAttribute("href"), world.console.baseUrl);
+            assert.equal(pathname, "/connections");
+            const { total } = expectConnections(await world.console.caller().list(search.slice(1)));
+            assert.equal(number((await link.innerText()).split(" ")[0]), total);
+            assert.equal(total, found.filter((row) => row.state === state && row.active === active).length);
+          }
+        await expectAccessible(page, "who must act");
         await page.getByText("their links list only the active ones").waitFor();
         await chart(page, "identity type").getByRole("link", { name: "Teams" }).click();
         await page.waitForURL("**/connections?identityType=team");
@@ -178,35 +201,6 @@ export function consoleOverview(world) {
         },
         { as: world.console.keys.thirteen },
       ));
-
-    test("says who must act, with links to what they lead to", () =>
-      visit("/", async (page) => {
-        const items = acting(page).getByRole("listitem");
-        await acting(page)
-          .getByRole("link", { name: /inactive$/ })
-          .nth(1)
-          .waitFor();
-        const found = COUNTED.filter(({ state }) => state === "failed" || state === "degraded");
-        const count = (state) => found.filter((row) => row.state === state).length;
-        assert.deepEqual(
-          (await items.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, " ").replace(/ [\d,]+ active .*$/, "")),
-          [
-            `The users ${count("failed")} failed connections: their users must reconnect.`,
-            `The service ${count("degraded")} degraded connections: the service tries again by itself. Each says why, and who else must act.`,
-          ],
-        );
-        for (const [n, state] of ["failed", "degraded"].entries())
-          for (const active of [true, false]) {
-            const words = new RegExp(`^[\\d,]+ ${active ? "active" : "inactive"}$`);
-            const link = items.nth(n).getByRole("link", { name: words });
-            const { pathname, search } = new URL(await link.getAttribute("href"), world.console.baseUrl);
-            assert.equal(pathname, "/connections");
-            const { total } = expectConnections(await world.console.caller().list(search.slice(1)));
-            assert.equal(number((await link.innerText()).split(" ")[0]), total);
-            assert.equal(total, found.filter((row) => row.state === state && row.active === active).length);
-          }
-        await expectAccessible(page, "who must act");
-      }));
 
     test("names the OAuth clients that platforms reject, and webhooks that do not work", () =>
       visit(
@@ -301,15 +295,6 @@ export function consoleOverview(world) {
         const [lists, catalog] = [["/v1/vault/connections", "/v1/vault/connections"], "/v1/available-connectors"];
         assert.deepEqual(asked.slice(0, 2), ["/v1/whoami", "/v1/vault/summary"]);
         assert.deepEqual(asked.slice(2).sort(), [catalog, ...lists]);
-      }));
-
-    test("with its code", () =>
-      visit("/", async (page) => {
-        await page.getByText("API request").click();
-        const code = page.getByLabel("Code", { exact: true });
-        assert.ok((await code.innerText()).includes(`curl '${world.console.baseUrl}/v1/vault/summary'`));
-        await page.getByRole("button", { name: "JavaScript" }).click();
-        assert.ok((await code.innerText()).includes("await vault.connections.summary()"));
       }));
 
     test("of an empty vault: what to do", async () => {

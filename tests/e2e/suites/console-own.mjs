@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { describe, test } from "node:test";
-import { expectAccessible, expectFits, expectFocus, tabTo } from "../support/console.mjs";
+import { expectAccessible, expectAccessibleEverywhere, expectFocus, tabTo } from "../support/console.mjs";
 import { newConnection, tagsOf } from "../support/console-connections.mjs";
 import { linkFor } from "../support/console-session.mjs";
 
@@ -233,42 +233,31 @@ export function consoleOwn(world) {
       );
     });
 
-    for (const theme of ["light", "dark"]) {
-      for (const [width, height] of [
-        [390, 844],
-        [1280, 900],
-      ]) {
-        test(`fits, and is used by keyboard: ${theme}, ${width} px`, async () => {
-          const identity = `${someone()}-${"long".repeat(20)}`;
-          await connect(identity, {
-            name: "a-name-without-any-place-to-break-".repeat(3),
-            tags: ["tag-".repeat(30), "two"],
-            state: "failed",
-          });
-          await connect(identity, { active: false });
-          await visit(
-            identity,
-            async (page) => {
-              await cards(page).nth(1).waitFor();
-              await cards(page).filter({ hasText: GITHUB }).nth(1).waitFor();
-              await expectAccessible(page, "the cards");
-              await expectFits(page, "the cards");
-              await tabTo(page, button(page, `Edit tags of ${GITHUB}`).first());
-              await page.keyboard.press("Enter");
-              await page.getByRole("dialog", { name: GITHUB }).getByLabel("Add a tag").waitFor();
-              await expectAccessible(page, "the tags");
-              await expectFits(page, "the tags");
-              await page.keyboard.press("Escape");
-              await tabTo(page, button(page, `Disconnect ${GITHUB}`).first());
-              await page.keyboard.press("Enter");
-              await page.getByRole("alertdialog", { name: `Disconnect ${GITHUB}?` }).waitFor();
-              await expectAccessible(page, "the question");
-              await expectFits(page, "the question");
-            },
-            { theme, width, height },
-          );
-        });
-      }
-    }
+    test("fits in both themes and on a phone, and is used by keyboard", async () => {
+      const identity = `${someone()}-${"long".repeat(20)}`;
+      await connect(identity, {
+        name: "a-name-without-any-place-to-break-".repeat(3),
+        tags: ["tag-".repeat(30), "two"],
+        state: "failed",
+      });
+      await connect(identity, { active: false });
+      await visit(identity, async (page) => {
+        await cards(page).nth(1).waitFor();
+        await cards(page).filter({ hasText: GITHUB }).nth(1).waitFor();
+        await expectAccessibleEverywhere(page, "the cards", { others: [390] });
+        await tabTo(page, button(page, `Edit tags of ${GITHUB}`).first());
+        await page.keyboard.press("Enter");
+        await page.getByRole("dialog", { name: GITHUB }).getByLabel("Add a tag").waitFor();
+        await expectAccessibleEverywhere(page, "the tags");
+        await page.keyboard.press("Escape");
+        const desk = page.viewportSize();
+        await page.setViewportSize({ width: 390, height: 844 });
+        await tabTo(page, button(page, `Disconnect ${GITHUB}`).first());
+        await page.keyboard.press("Enter");
+        await page.getByRole("alertdialog", { name: `Disconnect ${GITHUB}?` }).waitFor();
+        await page.setViewportSize(desk);
+        await expectAccessibleEverywhere(page, "the question");
+      });
+    });
   });
 }

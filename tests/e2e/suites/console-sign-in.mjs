@@ -1,7 +1,7 @@
 // The way into the console: the key stays where it belongs.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { expectFocus } from "../support/console.mjs";
+import { answeredAll, expectFocus } from "../support/console.mjs";
 import { AWAY, away, drawn } from "../support/console-overview.mjs";
 import { heading, signIn } from "../support/console-session.mjs";
 import { secret } from "../support/keys.mjs";
@@ -49,7 +49,7 @@ export function consoleSignIn(world) {
         "/",
         async (page) => {
           await heading(page, "Sign in").waitFor();
-          await page.waitForLoadState("networkidle");
+          await answeredAll(page);
           await page.context().setOffline(true);
           await signIn(page, world.console.keys.full);
           await problem(page, "The service can't be reached. You are offline.").waitFor();

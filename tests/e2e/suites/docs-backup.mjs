@@ -1,7 +1,8 @@
 // Backup and restore, by the commands of docs/operating.md.
 import assert from "node:assert/strict";
-import { copyFileSync, mkdirSync } from "node:fs";
+import { copyFileSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { before, describe, test } from "node:test";
 import { root, wrangler } from "../../../scripts/lib/paths.mjs";
 import { run } from "../../../scripts/lib/run.mjs";
@@ -15,7 +16,8 @@ import { folder, State, wranglerEnvironment } from "../support/workspace.mjs";
 
 const TIMEOUT_MS = 300_000;
 
-export function backupAndRestore() {
+/** @param {{ migrated: State }} world of a storage that has all tables, and that this copies */
+export function backupAndRestore(world) {
   describe("backup and restore", () => {
     const [copy, fresh] = ["docs-backup", "docs-restored"].map((name) => join(folder, name));
     const [old, restored] = [copy, fresh].map(
@@ -54,31 +56,32 @@ export function backupAndRestore() {
       });
     }
 
-    /** Runs wrangler on the new database's place; gives what it says when it fails. */
-    async function refused(where, file) {
-      const args = [
-        "d1",
-        "execute",
-        "VAULT",
-        "--local",
-        "--persist-to",
-        where.path,
-        "--yes",
-        "--file",
-        join(copy, file),
-      ];
-      return run(wrangler, args, { env: wranglerEnvironment, timeout: TIMEOUT_MS }).then(
-        () => assert.fail(`${file} went in`),
-        (error) => error.output,
-      );
+    /** Exports from the old database by wrangler. */
+    const exported = async (file, ...how) => {
+      const args = ["d1", "export", "VAULT", "--local", ...how, "--output", file];
+      await run(wrangler, args, { cwd: copy, env: wranglerEnvironment, timeout: TIMEOUT_MS });
+      return readFileSync(join(copy, file), "utf8");
+    };
+
+    /** What SQLite says when it refuses statements, in a database in which others were run before. */
+    function refused(sql, ...before) {
+      const database = new DatabaseSync(":memory:");
+      try {
+        for (const one of before) database.exec(one);
+        database.exec(sql);
+      } catch (error) {
+        return error.message;
+      } finally {
+        database.close();
+      }
+      return assert.fail("they were run");
     }
 
     before(async () => {
-      for (const path of [copy, fresh]) {
-        mkdirSync(path, { recursive: true });
-        copyFileSync(join(root, "wrangler.toml"), join(path, "wrangler.toml"));
+      for (const state of [old, restored]) {
+        world.migrated.copy(state.path.slice(folder.length + 1));
+        copyFileSync(join(root, "wrangler.toml"), join(state.path, "..", "..", "wrangler.toml"));
       }
-      await old.migrate();
       await old.use(async ({ vault }) => {
         await store(vault, [caller, revoked]);
         await seeded(vault, "many", 300);
@@ -149,7 +152,6 @@ export function backupAndRestore() {
       const files = local("sh backup").match(/\S+\.sql/g);
       assert.deepEqual(local("sh restore").match(/\S+\.sql/g), files, "what was exported goes in, in this order");
 
-      await restored.migrate();
       for (const file of files) copyFileSync(join(copy, file), join(fresh, file));
       // As the page has it: the service runs already, and nobody sees half a vault.
       const running = await Server.start(restored);
@@ -189,21 +191,17 @@ export function backupAndRestore() {
     });
 
     test("a copy of everything does not go in again, nor do the rows of all tables", async () => {
-      await run(wrangler, ["d1", "export", "VAULT", "--local", "--output", "whole.sql"], {
-        cwd: copy,
-        env: wranglerEnvironment,
-        timeout: TIMEOUT_MS,
-      });
-      assert.match(await refused(new State("docs-whole"), "whole.sql"), /no such table: main\.connection_counted/);
+      const migrations = readdirSync(join(root, "migrations"))
+        .sort()
+        .map((name) => readFileSync(join(root, "migrations", name), "utf8"));
+      assert.match(refused(await exported("whole.sql")), /no such table: main\.connection_counted/);
       const all = ["connections", "connection_tags", "connection_counts"].flatMap((name) => ["--table", name]);
-      await run(wrangler, ["d1", "export", "VAULT", "--local", "--no-schema", ...all, "--output", "rows.sql"], {
-        cwd: copy,
-        env: wranglerEnvironment,
-        timeout: TIMEOUT_MS,
-      });
-      const migrated = new State("docs-rows");
-      await migrated.migrate();
-      assert.match(await refused(migrated, "rows.sql"), /UNIQUE constraint failed: connection_tags/);
+      const rows = await exported("rows.sql", "--no-schema", ...all);
+      assert.match(refused(rows, ...migrations), /UNIQUE constraint failed: connection_tags/);
+      // What the page exports goes in.
+      const files = local("sh backup").match(/\S+\.sql/g);
+      const [last, ...others] = files.map((file) => readFileSync(join(copy, file), "utf8")).reverse();
+      assert.throws(() => refused(last, ...migrations, ...others.reverse()), /they were run/);
     });
   });
 }

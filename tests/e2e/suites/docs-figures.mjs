@@ -8,22 +8,29 @@ import { root, sampleImport } from "../../../scripts/lib/paths.mjs";
 import { logosOf } from "../../../www/logos.ts";
 import { page } from "../support/docs.mjs";
 import { CODES } from "../support/reference.mjs";
-import { cli, State } from "../support/workspace.mjs";
+import { cli } from "../support/workspace.mjs";
+
+/** How many connectors and actions a catalog holds, and from how many files, as its report says. */
+export function held(catalog) {
+  const report = readFileSync(join(catalog, "report.txt"), "utf8");
+  return report
+    .match(/^(\d+) connectors and (\d+) actions from (\d+) files$/m)
+    .slice(1)
+    .map(Number);
+}
 
 export function figures(world) {
   describe("figures", () => {
     const number = (text) => Number(text.replaceAll(/[$,*]/g, ""));
 
     test("what the sample catalog holds", () => {
-      const [, connectors, actions] = world.imported.match(/^(\d+) connectors, (\d+) actions/m);
-      const told = `${Number(connectors).toLocaleString("en")} connectors with ${Number(actions).toLocaleString("en")} actions`;
+      const [connectors, actions, files] = held(world.catalog);
+      const told = `${connectors.toLocaleString("en")} connectors with ${actions.toLocaleString("en")} actions`;
       assert.ok(page("README.md").prose.includes(told), told);
       assert.ok(page("README.md").prose.includes(`${world.connections} made-up connections`));
-      const report = readFileSync(join(world.catalog, "report.txt"), "utf8");
-      const [, files] = report.match(/ from (\d+) files$/m);
       const newer = sampleImport.filter((argument) => argument === "--newer").length;
-      const ofDirectory = (Number(files) - newer).toLocaleString("en");
-      assert.ok(page("README.md").prose.includes(`all ${ofDirectory} documents`), files);
+      const ofDirectory = (files - newer).toLocaleString("en");
+      assert.ok(page("README.md").prose.includes(`all ${ofDirectory} documents`), `${files}`);
     });
 
     test("how many platforms have the logo of their brand", () => {
@@ -72,8 +79,7 @@ export function figures(world) {
       const [, [count, bytes]] = tables
         .find(([[head]]) => head === "connections in the database")
         .map((row) => row.map(number));
-      const sized = new State("docs-size");
-      await sized.migrate();
+      const sized = world.migrated.copy("docs-size");
       /** Bytes of the database, as D1 tells them, and what its connections are like. */
       const look = async () => {
         const query =

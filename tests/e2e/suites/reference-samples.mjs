@@ -1,5 +1,7 @@
 // The OpenAPI document's samples and examples: every one is run.
 import assert from "node:assert/strict";
+import { fork } from "node:child_process";
+import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
@@ -8,6 +10,46 @@ import { one, query } from "../support/vault.mjs";
 
 /** Operations that call a platform, which is not there: `calls.test.mjs` has one. */
 const CALLS = /^(runAction|proxy)/;
+
+/** Runs the samples, as modules, one after the other in a process of its own: Node starts once. */
+class Project {
+  #child;
+
+  constructor(address) {
+    const runner = join(PROJECT, "runner.mjs");
+    writeFileSync(
+      runner,
+      `import { format } from "node:util";
+process.on("message", async ({ file, env }) => {
+  Object.assign(process.env, env);
+  const lines = [];
+  console.log = (...values) => lines.push(...format(...values).split("\\n"));
+  const error = await import(file).then(() => undefined, (thrown) => String(thrown?.stack ?? thrown));
+  process.send({ lines, error });
+});
+`,
+    );
+    this.#child = fork(runner, { cwd: PROJECT, env: { PATH: process.env.PATH, VAULT_URL: address } });
+  }
+
+  /** The lines that a sample prints. */
+  async printed(id, source, env) {
+    writeFileSync(join(PROJECT, `${id}.mjs`), source);
+    this.#child.send({ file: `./${id}.mjs`, env });
+    const [{ lines, error }] = await Promise.race([
+      once(this.#child, "message"),
+      once(this.#child, "exit").then(([code]) => assert.fail(`${id} ended the process with ${code}`)),
+    ]);
+    assert.equal(error, undefined, id);
+    return lines;
+  }
+
+  async [Symbol.asyncDispose]() {
+    if (this.#child.exitCode !== null) return;
+    this.#child.disconnect();
+    await once(this.#child, "exit");
+  }
+}
 
 /** @param {{ reference: import("../support/reference.mjs").Reference }} world */
 export function referenceSamples(world) {
@@ -26,15 +68,12 @@ export function referenceSamples(world) {
     });
 
     test("JavaScript runs, and prints something", async () => {
+      await using project = new Project(world.reference.address);
       for (const [id, operation] of world.reference.description.operations) {
         if (CALLS.test(id)) continue;
         const [sample] = operation["x-codeSamples"].filter(({ lang }) => lang === "JavaScript");
         const env = { VAULT_KEY: keys.samples.secret, ...(await world.reference.environment(id, keys.samples)) };
-        writeFileSync(join(PROJECT, `${id}.mjs`), sample.source);
-        const lines = (await world.reference.printed(process.execPath, [`${id}.mjs`], env))
-          .toString()
-          .split("\n")
-          .slice(0, -1);
+        const lines = await project.printed(id, sample.source, env);
         assert.ok(
           lines.every((line) => line.length > 1 && !/undefined|\[object/.test(line)),
           `${id}: ${lines}`,

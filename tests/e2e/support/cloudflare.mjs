@@ -1,6 +1,8 @@
 // A stand-in of Cloudflare's API, as far as wrangler asks for it in `npm run deploy`: an account that is empty at first.
 import { createHash, randomUUID } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
+import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { listen } from "./listening.mjs";
 
@@ -74,20 +76,7 @@ export class CloudflareApi {
         return send(200, {}, { etag: `"${createHash("md5").update(body).digest("hex")}"` });
       }
       if (request.headers.authorization !== `Bearer ${TOKEN}`) throw new Refusal(401, 10000, "Authentication error");
-      if (this.broken?.test(name)) throw new Refusal(400, 7003, "this request is refused by the test");
-      const found = ROUTES.find(([pattern]) => pattern.test(name));
-      if (!found) {
-        this.unknown.push(name);
-        throw new Refusal(404, 7000, `no route for ${name}`);
-      }
-      const [pattern, answer] = found;
-      let result = await answer.call(this, {
-        url,
-        body,
-        request,
-        json: () => JSON.parse(body),
-        parts: name.match(pattern),
-      });
+      let result = await this.ask(name, { url, body, request });
       // Everything is on the first page.
       if (Array.isArray(result) && Number(url.searchParams.get("page") ?? 1) > 1) result = [];
       const paged = Array.isArray(result)
@@ -102,11 +91,155 @@ export class CloudflareApi {
     }
   }
 
+  /** What is answered to a request, given as "METHOD path"; a refusal is an error. */
+  async ask(name, { url = new URL("http://localhost"), body = Buffer.alloc(0), request } = {}) {
+    if (this.broken?.test(name)) throw new Refusal(400, 7003, "this request is refused by the test");
+    const found = ROUTES.find(([pattern]) => pattern.test(name));
+    if (!found) {
+      this.unknown.push(name);
+      throw new Refusal(404, 7000, `no route for ${name}`);
+    }
+    const [pattern, answer] = found;
+    return answer.call(this, { url, body, request, json: () => JSON.parse(body), parts: name.match(pattern) });
+  }
+
+  /** Asks for something with a form or a JSON value, as wrangler would; the request is noted like any other. */
+  async send(name, value, query = {}) {
+    this.asked.push(name);
+    const url = new URL(`http://localhost?${new URLSearchParams(query)}`);
+    const sent = new Response(value instanceof FormData ? value : JSON.stringify(value));
+    const request = { headers: Object.fromEntries(sent.headers) };
+    return this.ask(name, { url, body: Buffer.from(await sent.arrayBuffer()), request });
+  }
+
+  /** What a database has read in each of two hours, as Cloudflare's analytics answer. */
+  readsOf(id) {
+    const of = { sum: { rowsRead: this.rowsRead.get(id), rowsWritten: 1 } };
+    return [of, of];
+  }
+
   database(id) {
     const found = this.databases.find(({ uuid }) => uuid === id);
     if (!found) throw new Refusal(404, 7404, "The database was not found");
     return found;
   }
+}
+
+/** The tables of wrangler.toml in `folder` that bind something, each as its fields. */
+function tablesOf(folder) {
+  const tables = readFileSync(join(folder, "wrangler.toml"), "utf8").split(/^(?=\[)/m);
+  const fields = (table) =>
+    Object.fromEntries([...table.matchAll(/^(\w+) = "(.*)"$/gm)].map(([, name, text]) => [name, text]));
+  return tables.map(fields).filter(({ binding }) => binding);
+}
+
+/** The table of a binding. */
+function bound(folder, binding) {
+  const table = tablesOf(folder).find((one) => one.binding === binding);
+  if (!table) throw new Refusal(400, 1, `wrangler.toml has no binding ${binding}`);
+  return table;
+}
+
+/**
+ * The commands of wrangler that `npm run deploy` and the operator's commands use at Cloudflare, as WranglerStandIn takes
+ * them: each asks the stand-in of the API for what the real one asks for. `current` gives that stand-in.
+ */
+export function commandsOf(current) {
+  const namespace = (folder) => `/storage/kv/namespaces/${bound(folder, "CATALOG").id}`;
+  const database = (folder, binding) => `/d1/database/${bound(folder, binding).database_id}`;
+  const isSignedIn = () => process.env.CLOUDFLARE_API_TOKEN === TOKEN;
+  const upload = async ({ folder, output, file }) => {
+    const databases = tablesOf(folder).filter((table) => table.database_id);
+    const secrets = file ? Object.entries(JSON.parse(readFileSync(file, "utf8"))) : [];
+    const form = new FormData();
+    const bindings = [
+      ...databases.map(({ binding: name, database_id: id }) => ({ type: "d1", name, id })),
+      ...secrets.map(([name, text]) => ({ type: "secret_text", name, text })),
+    ];
+    form.set("metadata", JSON.stringify({ bindings }));
+    await current().send("PUT /workers/scripts/connector-vault", form);
+    writeFileSync(output, JSON.stringify({ type: "deploy", targets: [] }));
+    return "";
+  };
+  return [
+    {
+      form: "whoami --json",
+      variant: () => (isSignedIn() ? "" : "not signed in"),
+      reads: true,
+      answers: () => {
+        if (!isSignedIn()) throw new Refusal(401, 10000, "Authentication error");
+        return {};
+      },
+    },
+    { form: "kv namespace list", reads: true, answers: () => current().send("GET /storage/kv/namespaces") },
+    {
+      form: "kv namespace create TITLE",
+      answers: ({ title }) => current().send("POST /storage/kv/namespaces", { title }),
+    },
+    { form: "d1 list --json", reads: true, answers: () => current().send("GET /d1/database") },
+    { form: "d1 create NAME", answers: ({ name }) => current().send("POST /d1/database", { name }) },
+    {
+      form: "d1 info BINDING --json",
+      variant: ({ folder, binding }) =>
+        current().rowsRead.has(bound(folder, binding).database_id) ? "" : "nothing read",
+      reads: true,
+      answers: async ({ folder, binding }) => {
+        const { uuid, name } = await current().send(`GET ${database(folder, binding)}`);
+        const [{ sum }, other] = current().readsOf(uuid);
+        return { uuid, name, ...(sum.rowsRead && { rows_read_24h: sum.rowsRead + other.sum.rowsRead }) };
+      },
+    },
+    {
+      form: "d1 execute BINDING --json --yes --command SQL --remote",
+      answers: ({ folder, binding, sql }) => current().send(`POST ${database(folder, binding)}/query`, { sql }),
+    },
+    {
+      form: "d1 execute BINDING --yes --file FILE --remote",
+      // The real one must not split a trigger at its semicolons.
+      variant: ({ file }) => (/CREATE TRIGGER/.test(readFileSync(file, "utf8")) ? "with a trigger" : ""),
+      answers: ({ folder, binding, file }) => {
+        current().file = readFileSync(file, "utf8");
+        return current().send(`POST ${database(folder, binding)}/import`, { action: "ingest" });
+      },
+    },
+    {
+      form: "queues info NAME",
+      variant: ({ name }) => (current().queues.some((queue) => queue.queue_name === name) ? "" : "missing"),
+      reads: true,
+      answers: async ({ name }) => {
+        const [found] = await current().send("GET /queues", null, { name });
+        if (!found) throw new Refusal(404, 11000, `Queue "${name}" does not exist.`);
+        return "";
+      },
+    },
+    {
+      form: "queues create NAME",
+      answers: ({ name }) => current().send("POST /queues", { queue_name: name }),
+    },
+    {
+      form: "secret list",
+      variant: () => (current().uploads.length > 0 ? "" : "missing"),
+      reads: true,
+      answers: () => current().send("GET /workers/scripts/connector-vault/secrets"),
+    },
+    {
+      form: "kv key list --binding CATALOG --remote",
+      reads: true,
+      answers: ({ folder }) => current().send(`GET ${namespace(folder)}/keys`),
+    },
+    {
+      form: "kv key list --binding CATALOG --remote --prefix PREFIX",
+      reads: true,
+      answers: ({ folder, prefix }) => current().send(`GET ${namespace(folder)}/keys`, null, { prefix }),
+    },
+    {
+      form: "kv bulk put FILE --binding CATALOG --remote",
+      answers: ({ folder, file }) =>
+        current().send(`PUT ${namespace(folder)}/bulk`, JSON.parse(readFileSync(file, "utf8"))),
+    },
+    { form: "deploy --secrets-file FILE", answers: upload },
+    { form: "deploy", answers: upload },
+  ];
 }
 
 const META = { duration: 1, rows_read: 1, rows_written: 1, size_after: 1, changes: 0, last_row_id: 0 };
@@ -133,8 +266,10 @@ const ROUTES = [
   ],
   [
     /^GET \/storage\/kv\/namespaces\/\w+\/keys$/,
-    function () {
-      return [...this.values].map(([name, { metadata }]) => ({ name, ...(metadata ? { metadata } : {}) }));
+    function ({ url }) {
+      return [...this.values]
+        .filter(([name]) => name.startsWith(url.searchParams.get("prefix") ?? ""))
+        .map(([name, { metadata }]) => ({ name, ...(metadata ? { metadata } : {}) }));
     },
   ],
   [
@@ -184,8 +319,7 @@ const ROUTES = [
     /^POST \/graphql$/,
     function ({ json }) {
       const { filter } = json().variables;
-      const of = { sum: { rowsRead: this.rowsRead.get(filter.AND[0].databaseId), rowsWritten: 1 } };
-      return { viewer: { accounts: [{ d1AnalyticsAdaptiveGroups: [of, of] }] } };
+      return { viewer: { accounts: [{ d1AnalyticsAdaptiveGroups: this.readsOf(filter.AND[0].databaseId) }] } };
     },
   ],
   [

@@ -218,9 +218,11 @@ export class Connecting extends Console {
       );
       writeFileSync(config, enabled.join("\n"));
       const catalog = { path: join(folder, `${name}-catalog`) };
-      await cli("catalog", "import", sources, POLLY, "--providers", known, "--config", config, "--out", catalog.path);
       const state = (world.state = new State(`${name}-state`));
-      await state.migrate();
+      await Promise.all([
+        cli("catalog", "import", sources, POLLY, "--providers", known, "--config", config, "--out", catalog.path),
+        state.migrate(),
+      ]);
       await state.publish(catalog);
       world.opened = await state.open();
       await store(world.database, Object.values(world.keys));

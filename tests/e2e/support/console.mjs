@@ -17,13 +17,28 @@ const DOCUMENTS = [
   join(root, "tests", "fixtures", "planner.json"),
   join(openapiDirectory, "api", "github.com", "api.github.com.json"),
 ];
+const GOOGLE = join(openapiDirectory, "api", "googleapis.com");
+/** Services of Google that people look for, and others that have names like theirs, or like GitHub's. */
+const LOOKED_FOR = ["calendar", "digitalassetlinks", "drive", "driveactivity", "drivelabels", "gmail"];
+/** The same, and those of a provider with several services. */
+export const SEVERAL_DOCUMENTS = [
+  ...DOCUMENTS,
+  ...[...LOOKED_FOR, "gmailpostmastertools"].map((name) => join(GOOGLE, `${name}.json`)),
+];
 /** The same, and those of a provider with hundreds of services. */
-export const MANY_DOCUMENTS = [...DOCUMENTS, join(openapiDirectory, "api", "googleapis.com")];
+export const MANY_DOCUMENTS = [...DOCUMENTS, GOOGLE];
 const LOGO =
   '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40"><rect width="40" height="40" fill="gray"/></svg>';
 const AXE = readFileSync(join(root, "node_modules", "axe-core", "axe.min.js"), "utf8");
 /** What WCAG 2.2 AA asks for, and what axe knows beyond. */
 const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+/** What the theme decides: all other rules find the same in both themes. */
+const OF_COLOURS = ["color-contrast", "link-in-text-block"];
+/** What the width of the window decides, where the same elements are shown at each width. */
+const OF_SIZES = ["target-size"];
+/** The ground of a page in the light theme, and in the dark one: of the console, and of the window to connect. */
+const GROUNDS = { "rgb(255, 255, 255)": "rgb(17, 19, 26)", "rgb(246, 247, 250)": "rgb(25, 28, 38)" };
+const PHONE = 390;
 const TIMEOUT_MS = 15_000;
 
 /** Connections of every kind, half of them to GitHub. */
@@ -39,6 +54,39 @@ function prepare(secret) {
   if (!secret || sessionStorage.getItem("test.given")) return;
   sessionStorage.setItem("test.given", "yes");
   sessionStorage.setItem("connector-vault.secret", secret);
+}
+
+/** The requests of each page that have not ended yet. */
+const underWay = new WeakMap();
+
+/** Takes note of the requests that a page sends and that have not ended. */
+function watchRequests(page) {
+  const requests = new Set();
+  underWay.set(page, requests);
+  page.on("request", (request) => requests.add(request));
+  for (const end of ["requestfinished", "requestfailed"]) page.on(end, (request) => requests.delete(request));
+}
+
+/** Waits until all requests of a page have ended, and the page has asked nothing more once it has drawn their answers. */
+export async function answeredAll(page) {
+  const requests = underWay.get(page);
+  const until = Date.now() + TIMEOUT_MS;
+  for (let quiet = 0; quiet < 3; quiet = requests.size > 0 ? 0 : quiet + 1) {
+    assert.ok(Date.now() < until, `no end of ${[...requests].map((request) => request.url())}`);
+    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
+  }
+}
+
+/** Does the same with each of several cases. An error says which case it is of. */
+export async function withEach(cases, use) {
+  for (const [name, ...rest] of cases) {
+    try {
+      await use(...rest);
+    } catch (error) {
+      error.message = `${name}: ${error.message}`;
+      throw error;
+    }
+  }
 }
 
 /** A service with a catalog, keys and connections, and a browser. */
@@ -66,9 +114,11 @@ export class Console {
       ...keys,
     };
     const catalog = { path: join(folder, `${name}-catalog`) };
-    await cli("catalog", "import", ...documents, "--licence", "any", ...providers, "--out", catalog.path);
     const state = new State(`${name}-state`);
-    await state.migrate();
+    await Promise.all([
+      cli("catalog", "import", ...documents, "--licence", "any", ...providers, "--out", catalog.path),
+      state.migrate(),
+    ]);
     await state.publish(catalog);
     world.opened = await state.open();
     try {
@@ -110,7 +160,7 @@ export class Console {
    * on its way would be refused, and end the session before the test does anything.
    */
   async expire(of, page) {
-    await page.waitForLoadState("networkidle");
+    await answeredAll(page);
     await this.database
       .prepare("UPDATE api_keys SET expires_at = ? WHERE id = ?")
       .bind(Date.now() - 1, of.row.id)
@@ -162,6 +212,7 @@ export class Console {
       this.visited?.push(`${request.url().split("#")[0]} from ${request.headers().referer}`),
     );
     const page = await context.newPage();
+    watchRequests(page);
     page.on("console", (message) => {
       const text = message.text();
       if (!["error", "warning"].includes(message.type())) return;
@@ -196,19 +247,85 @@ function unlessClosed(error) {
   if (!error.message.includes("has been closed")) throw error;
 }
 
-/** Asserts that axe finds nothing in the page as it is. */
-export async function expectAccessible(page, what) {
+/** Runs rules of axe in the page as it is, and asserts that they find nothing. */
+async function expectRules(page, runOnly, what) {
   const isThere = await page.evaluate(() => "axe" in window);
   if (!isThere) await page.evaluate(AXE);
-  const violations = await page.evaluate(async (values) => {
-    const { violations: found, passes } = await window.axe.run(document, { runOnly: { type: "tag", values } });
-    if (passes.length === 0) throw new Error("axe has checked nothing");
-    return found.map(
+  const { faults, checked } = await page.evaluate(async (runOnly) => {
+    const { violations, passes } = await window.axe.run(document, { runOnly, resultTypes: ["violations"] });
+    const faults = violations.map(
       ({ id, help, nodes }) =>
         `${id}: ${help}\n${nodes.map(({ html, failureSummary }) => `  ${html}\n  ${failureSummary}`).join("\n")}`,
     );
-  }, RULES);
-  assert.deepEqual(violations, [], what);
+    return { faults, checked: passes.map(({ id }) => id) };
+  }, runOnly);
+  assert.deepEqual(faults, [], what);
+  assert.ok(checked.length > 0, `${what}: axe has checked nothing`);
+  return checked;
+}
+
+/** Asserts that axe finds nothing in the page as it is. */
+export const expectAccessible = (page, what) => expectRules(page, { type: "tag", values: RULES }, what);
+
+/** Shows the page in a theme, and runs the rules about colours. The page must be drawn in that theme's colours. */
+async function expectColours(page, colorScheme, background, what) {
+  await page.emulateMedia({ colorScheme });
+  assert.equal(
+    await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor),
+    background,
+    `${what}: the page is not drawn in the theme`,
+  );
+  const checked = await expectRules(page, { type: "rule", values: OF_COLOURS }, what);
+  assert.ok(checked.includes("color-contrast"), `${what}: no contrast was measured`);
+}
+
+/**
+ * Asserts that the page as it is can be used in both themes and at several widths: all rules of axe in the light theme, those
+ * about colours in the dark one, and at each of `widths`, that nothing stands out and that targets are large enough. Afterwards
+ * the page has its former theme and size.
+ * @param {import("playwright-core").Page} page
+ * @param {string} what
+ * @param {{
+ *   widths?: (number | [number, number])[], parts?: import("playwright-core").Locator[], others?: number[],
+ * }} [options]
+ *   `widths`: of the window, or widths and heights; `parts`: dialogs, whose content must not be wider than they are;
+ *   `others`: those widths at which other elements are shown than on a desk: there, all rules and both themes are checked, too
+ */
+export async function expectAccessibleEverywhere(page, what, { widths = [PHONE], parts = [], others = [] } = {}) {
+  const sizes = widths.map((size) => [size].flat());
+  assert.ok(others.every((other) => sizes.some(([width]) => width === other)));
+  const desk = page.viewportSize();
+  const expectPartsFit = async (where) => {
+    await expectFits(page, where);
+    for (const part of parts)
+      assert.equal(
+        await part.evaluate((box) => box.scrollWidth - box.clientWidth),
+        0,
+        `${where}: ${part} scrolls sideways`,
+      );
+  };
+  // What is half under the header would be too small to be hit.
+  const toTop = () => page.evaluate(() => scrollTo(0, 0));
+  const light = await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+  const dark = GROUNDS[light];
+  assert.ok(dark, `${what}: the light theme comes first, and its ground is ${light}`);
+  await toTop();
+  await expectAccessible(page, `${what}, light`);
+  await expectPartsFit(what);
+  await expectColours(page, "dark", dark, `${what}, dark`);
+  for (const [width, height = desk.height] of sizes) {
+    await page.setViewportSize({ width, height });
+    await toTop();
+    const where = `${what}, ${width} px`;
+    await expectPartsFit(where);
+    if (others.includes(width)) {
+      await expectColours(page, "dark", dark, `${where}, dark`);
+      await page.emulateMedia({ colorScheme: "light" });
+      await expectAccessible(page, `${where}, light`);
+    } else await expectRules(page, { type: "rule", values: OF_SIZES }, where);
+  }
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.setViewportSize(desk);
 }
 
 /** Asserts that nothing has to be scrolled sideways to. */
@@ -217,7 +334,7 @@ export async function expectFits(page, what) {
     document.documentElement.scrollWidth,
     document.documentElement.clientWidth,
   ]);
-  assert.ok(inner <= outer, `${what} is ${inner} px wide, the window ${outer} px`);
+  assert.ok(inner <= outer, `${what}: it is ${inner} px wide, the window ${outer} px`);
 }
 
 /** Waits until what a locator names has the focus, which many things get only once they have been painted. */

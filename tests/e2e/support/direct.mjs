@@ -1,9 +1,10 @@
 // Serves a built Worker as `wrangler dev` does, with the same Miniflare and the same bindings, but without wrangler's proxy
 // before it, which takes seven eighths of a request's time, and without its command line.
 //
-//   node tests/e2e/support/direct.mjs --config … --persist-to … --ip … --port … --inspector-port … [--platforms …]
+//   node tests/e2e/support/direct.mjs --config … --persist-to … --ip … --port … --inspector-port … [--platforms …] [--timers N]
 //
 // With --platforms, a module whose default export answers what the Worker sends to other services: nothing leaves the machine.
+// With --timers, the Worker's timers run N times as fast, so that a test of a deadline of 20 seconds needs not take them.
 import { createRequire, enableCompileCache } from "node:module";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
@@ -16,11 +17,30 @@ const { convertV4MiniflareOptions, Log, LogLevel, Miniflare, Response } = create
 
 const text = { type: "string" };
 const { values } = parseArgs({
-  options: { config: text, "persist-to": text, ip: text, port: text, "inspector-port": text, platforms: text },
+  options: {
+    ...{ config: text, "persist-to": text, ip: text, port: text, "inspector-port": text, platforms: text },
+    timers: { type: "string", default: "1" },
+  },
 });
 const config = readConfig({ config: values.config });
 const { workerOptions } = optionsOf(values.config);
 const folder = dirname(config.main);
+const worker = [
+  { type: "ESModule", path: config.main },
+  { type: "CompiledWasm", path: join(folder, "index_bg.wasm") },
+];
+if (values.timers !== "1") {
+  const entry = {
+    type: "ESModule",
+    path: join(folder, "fast.js"),
+    contents: 'import "./timers.js";\nexport * from "./index.js";\nexport { default } from "./index.js";\n',
+  };
+  const contents = `const [{ setTimeout }, timeout] = [globalThis, AbortSignal.timeout.bind(AbortSignal)];
+globalThis.setTimeout = (body, ms, ...values) => setTimeout(body, ms / ${Number(values.timers)}, ...values);
+AbortSignal.timeout = (ms) => timeout(ms / ${Number(values.timers)});
+`;
+  worker.unshift(entry, { type: "ESModule", path: join(folder, "timers.js"), contents });
+}
 const platforms = values.platforms && (await import(values.platforms)).default;
 const runtime = new Miniflare(
   convertV4MiniflareOptions({
@@ -30,10 +50,7 @@ const runtime = new Miniflare(
     unsafeTriggerHandlers: true,
     ...(platforms && { outboundService: (request) => platforms(request, Response) }),
     modulesRoot: folder,
-    modules: [
-      { type: "ESModule", path: config.main },
-      { type: "CompiledWasm", path: join(folder, "index_bg.wasm") },
-    ],
+    modules: worker,
     resourcePersistencePath: join(values["persist-to"], "v3"),
     host: values.ip,
     port: Number(values.port),

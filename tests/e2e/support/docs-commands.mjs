@@ -4,11 +4,10 @@ import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { experimental_getWranglerCommands } from "wrangler";
 import { program } from "../../../scripts/lib/native-cli.mjs";
-import { root, wrangler } from "../../../scripts/lib/paths.mjs";
-import { environment } from "../../../scripts/lib/run.mjs";
+import { root } from "../../../scripts/lib/paths.mjs";
 import { passedOn } from "../../../scripts/start/options.mjs";
-import { wranglerEnvironment } from "./workspace.mjs";
 
 const TIMEOUT_MS = 300_000;
 /** The scripts of package.json. */
@@ -26,50 +25,69 @@ export const commands = (code) =>
     .map(words)
     .filter((command) => command.length > 0);
 
+/** The commands that wrangler registers, as its own `--help` lists them: nodes with `subtree` and `definition`. */
+const { registry, globalFlags } = experimental_getWranglerCommands();
+
+/** Asserts that wrangler knows a command: its name, as many words behind it, and all of its options. */
+function expectWrangler(args) {
+  const line = `wrangler ${args.join(" ")}`;
+  const at = args.findIndex((arg) => arg.startsWith("-"));
+  const plain = at < 0 ? args : args.slice(0, at);
+  let node = registry;
+  let depth = 0;
+  for (; node.subtree.has(plain[depth]); depth += 1) node = node.subtree.get(plain[depth]);
+  assert.equal(node.definition?.type, "command", `${line} is not known`);
+  const { args: known = {}, positionalArgs = [] } = node.definition;
+  const takes = positionalArgs.some((name) => known[name].array) ? Number.POSITIVE_INFINITY : positionalArgs.length;
+  assert.ok(plain.length - depth <= takes, `${line}: too many words`);
+  const options = { ...globalFlags, ...known };
+  for (const option of args.filter((arg) => arg.startsWith("--"))) {
+    const name = option.slice(2).split("=")[0];
+    const found = Object.entries(options).find(([one, { alias }]) => one === name || [alias].flat().includes(name));
+    assert.ok(found && !found[1].hidden && !positionalArgs.includes(found[0]), `${line}: there is no option ${option}`);
+  }
+}
+
 const helps = new Map();
 
-/** What a program tells of a command; asked once. */
-function help(file, ...args) {
-  const line = JSON.stringify([file, ...args]);
-  const env = { ...environment(), ...wranglerEnvironment };
-  if (!helps.has(line))
+/** What the operator's command line says of a command; asked once. */
+function help(args) {
+  const line = args.join(" ");
+  if (!helps.has(line)) {
+    const asked = promisify(execFile)(program, [...args, "--help"], { timeout: TIMEOUT_MS });
     helps.set(
       line,
-      promisify(execFile)(file, [...args, "--help"], { env, timeout: TIMEOUT_MS }).then(({ stdout }) => stdout),
+      asked.then(({ stdout }) => stdout),
     );
+  }
   return helps.get(line);
 }
 
-/** Asserts that a program knows a command: its name, as many words behind it, and all of its options. */
-async function expectKnown(file, name, args) {
+/** Asserts the same of the operator's command line. */
+async function expectOperator(args) {
   const at = args.findIndex((arg) => arg.startsWith("-"));
   const plain = at < 0 ? args : args.slice(0, at);
-  const text = await help(file, ...plain);
-  const usage =
-    text.match(new RegExp(`^(?:Usage: )?${name} .*$|^${name}$`, "m"))?.[0] ??
-    assert.fail(`no usage of ${args}:\n${text}`);
+  const text = await help(plain);
+  const usage = text.match(/^Usage: connector-vault .*$/m)?.[0] ?? assert.fail(`no usage of ${args}:\n${text}`);
   const [parts, takes] = [
     usage.replace(/^Usage: /, "").split(" "),
     usage.match(/<\S+>|\[(?!OPTIONS)[A-Za-z-]+\]/g) ?? [],
   ];
   const path = parts.slice(1).filter((part) => /^[a-z]/.test(part));
-  assert.deepEqual(plain.slice(0, path.length), path, `${name} ${args.join(" ")} is not known:\n${text.slice(0, 300)}`);
+  assert.deepEqual(plain.slice(0, path.length), path, `${args.join(" ")} is not known:\n${text.slice(0, 300)}`);
   assert.ok(
     path.length > 0 && plain.length - path.length <= takes.length,
     `${usage} takes fewer words than ${args.join(" ")}`,
   );
   for (const option of args.filter((arg) => arg.startsWith("--"))) {
-    assert.match(
-      text,
-      new RegExp(`(?:^|[\\s,])${option.split("=")[0]}(?=[\\s,=]|$)`, "m"),
-      `${usage} has no ${option}`,
-    );
+    const known = new RegExp(`(?:^|[\\s,])${option.split("=")[0]}(?=[\\s,=]|$)`, "m");
+    assert.match(text, known, `${usage} has no ${option}`);
   }
 }
 
-/** Asserts that a command that is not run exists, whoever it is of. */
+/** Asserts that a command that is not run exists. */
 export async function expectCommand([first, ...rest]) {
-  if (first === "npx") return expectKnown(wrangler, "wrangler", rest.slice(rest.indexOf("wrangler") + 1));
+  if (first === "npx") return expectWrangler(rest.slice(rest.indexOf("wrangler") + 1));
   assert.equal(first, "npm", `${first} is no command that is known here`);
   if (rest[0] === "pack") return assert.ok(existsSync(join(root, rest[1], "package.json")));
   const script = rest[0] === "run" ? rest[1] : rest[0];
@@ -78,10 +96,10 @@ export async function expectCommand([first, ...rest]) {
   const options = script === "start" ? passedOn(all) : all;
   if (options.length === 0) return undefined;
   const operator = SCRIPTS[script].match(/^node scripts\/operator\.mjs ([\w-]+)$/)?.[1];
-  if (operator) return expectKnown(program, "connector-vault", [operator, ...options]);
+  if (operator) return expectOperator([operator, ...options]);
   // These two pass the options that they do not know on to wrangler.
   const command = { start: "dev", deploy: "deploy" }[script];
-  if (command) return expectKnown(wrangler, "wrangler", [command, ...options]);
+  if (command) return expectWrangler([command, ...options]);
   const source = readFileSync(join(root, SCRIPTS[script].match(/^node (\S+)$/)[1]), "utf8");
   for (const option of options.filter((option) => option.startsWith("--")))
     assert.match(source, new RegExp(`\\b${option.slice(2)}\\b`), `\`${script}\` has no option ${option}`);

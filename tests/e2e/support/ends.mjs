@@ -4,14 +4,15 @@
 import { appendFileSync } from "node:fs";
 import { relative } from "node:path";
 import { after } from "node:test";
+import { isMainThread } from "node:worker_threads";
 import { cpuOfSelf } from "../../../scripts/test/cpu.mjs";
 import { root } from "../../../scripts/lib/paths.mjs";
 
 // Beside other tests, browsers and servers take long to end.
 const GRACE_MS = 120_000;
 
-// Only a file's own process has this; the one that runs the files does not end with a test.
-if (process.env.NODE_TEST_CONTEXT) {
+// Only the process of a file has this variable. Its worker threads import this module, too.
+if (process.env.NODE_TEST_CONTEXT && isMainThread) {
   const usage = process.env.CONNECTOR_VAULT_USAGE;
   if (usage) {
     process.on("exit", () => {

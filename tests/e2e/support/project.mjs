@@ -1,5 +1,5 @@
 // The npm package as its users get it: packed, and installed from the tarball into a project of its own.
-import { cpSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../../../scripts/lib/paths.mjs";
 import { run } from "../../../scripts/lib/run.mjs";
@@ -14,11 +14,24 @@ export async function pack() {
   return join(folder, told.trim().split("\n").at(-1));
 }
 
-/** A copy of a project of tests/projects with the tarball installed, without asking the network; gives its folder. */
+/** The folders into which npm has installed a tarball, as promises, by its path. */
+const installed = new Map();
+
+/** Has npm install a tarball into an empty project, without asking the network; gives that project's folder. */
+async function installedOnce(tarball) {
+  const path = join(folder, "projects", "installed");
+  mkdirSync(path, { recursive: true });
+  write(path, "package.json", { private: true });
+  await run("npm", ["install", "--offline", "--no-audit", "--no-fund", tarball], { cwd: path, timeout: TIMEOUT_MS });
+  return path;
+}
+
+/** A copy of a project of tests/projects with what npm installs of the tarball; gives its folder. */
 export async function install(tarball, project, copy = project) {
   const path = join(folder, "projects", copy);
   cpSync(join(PROJECTS, project), path, { recursive: true });
-  await run("npm", ["install", "--offline", "--no-audit", "--no-fund", tarball], { cwd: path, timeout: TIMEOUT_MS });
+  if (!installed.has(tarball)) installed.set(tarball, installedOnce(tarball));
+  cpSync(join(await installed.get(tarball), "node_modules"), join(path, "node_modules"), { recursive: true });
   return path;
 }
 

@@ -101,13 +101,21 @@ export class Server {
   /**
    * Starts the service on a storage folder and waits until it answers.
    * @param {import("./workspace.mjs").State} state
-   * @param {{ name: string, variables?: object, bindings?: string, secrets?: object, byWrangler?: boolean, platforms?: string }}
-   *   [other] what differs from wrangler.toml; whether `wrangler dev` is to serve it, with its proxy; and a module whose
-   *   default export answers what the Worker sends to others
+   * @param {{ name: string, variables?: object, bindings?: string, secrets?: object, byWrangler?: boolean, platforms?: string,
+   *   timers?: number }} [other] what differs from wrangler.toml; whether `wrangler dev` serves it, with its proxy; a module whose
+   *   default export answers what the Worker sends to others; and how many times as fast the Worker's timers run
    */
   static async start(
     state,
-    { name, variables = {}, bindings = "", secrets = { SESSION_SECRET }, byWrangler = false, platforms = undefined } = {
+    {
+      name,
+      variables = {},
+      bindings = "",
+      secrets = { SESSION_SECRET },
+      byWrangler = false,
+      platforms = undefined,
+      timers = 1,
+    } = {
       name: "plain",
     },
   ) {
@@ -115,7 +123,8 @@ export class Server {
     const options = ["--config", config, "--persist-to", state.path];
     if (byWrangler) return Server.dev(root, options);
     const others = platforms ? ["--platforms", platforms] : [];
-    return Server.#serve(root, process.execPath, [DIRECT, ...options, ...others]);
+    const speed = timers === 1 ? [] : ["--timers", String(timers)];
+    return Server.#serve(root, process.execPath, [DIRECT, ...options, ...others, ...speed]);
   }
 
   /** Starts `wrangler dev` in the folder of any Worker, and waits until `/health` answers. */

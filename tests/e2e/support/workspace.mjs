@@ -12,7 +12,6 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { getPlatformProxy } from "wrangler";
 import { nativeCli, program as builtProgram } from "../../../scripts/lib/native-cli.mjs";
 import { openapiDirectory, root, wrangler } from "../../../scripts/lib/paths.mjs";
 import { run } from "../../../scripts/lib/run.mjs";
@@ -158,6 +157,8 @@ export class State {
 
   /** Opens the storage directly: { catalog, vault, close() }. Who does not close it keeps this process alive. */
   async open() {
+    // Imported here, since it takes a second of CPU: not every file opens a storage.
+    const { getPlatformProxy } = await import("wrangler");
     const persist = { path: join(this.path, "v3") };
     const { env, dispose } = await getPlatformProxy({ configPath: join(root, "wrangler.toml"), persist });
     const opened = { catalog: env.CATALOG, vault: env.VAULT, close: dispose };

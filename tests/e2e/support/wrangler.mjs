@@ -1,0 +1,201 @@
+// A program that plays wrangler in a project's folder, because each start of the real one takes more than a second of
+// processor time. A command that comes in a form for the first time is passed on to the real wrangler; later ones in the
+// same form are answered here. So the real one has accepted each form that is used, and a form that is not listed fails.
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { unstable_splitSqlQuery } from "wrangler";
+import { wrangler } from "../../../scripts/lib/paths.mjs";
+import { environment } from "../../../scripts/lib/run.mjs";
+import { listen } from "./listening.mjs";
+import { wranglerEnvironment } from "./workspace.mjs";
+
+/** The program: sends its arguments to this process, prints the answer, and ends as its status says. */
+const program = (address) => `#!/bin/sh
+said=$(mktemp)
+status=$(printf '%s\\0' "$@" | curl --silent --output "$said" --write-out '%{http_code}' --data-binary @- \\
+  --header "x-folder: $PWD" --header "x-output: $WRANGLER_OUTPUT_FILE_PATH" ${address})
+if [ "$status" = 200 ]; then cat "$said"; else cat "$said" >&2; fi
+rm "$said"
+[ "$status" = 200 ]
+`;
+
+/** The JSON in what wrangler prints, which may have other lines before it; undefined if there is none. */
+function jsonIn(text) {
+  const at = text.search(/^[[{]/m);
+  return at < 0 ? undefined : JSON.parse(text.slice(at));
+}
+
+export class WranglerStandIn {
+  /** The forms in which the real wrangler has run a command. */
+  accepted = new Set();
+  /** Commands in a form that is not listed. */
+  unknown = [];
+  /** Answers of this program that differ from the real wrangler's. */
+  different = [];
+
+  /**
+   * @param {object[]} commands of each: `form`, the arguments, where words in capitals stand for any value; `answers`, which
+   *   gets these values by name, `folder` and `output` (the file of WRANGLER_OUTPUT_FILE_PATH), and gives what is printed: a
+   *   text or a value to be printed as JSON; whether it `reads` only, so that its answer can be compared with the real one;
+   *   and `variant`, which tells apart situations in each of which the real wrangler has to run
+   */
+  constructor(commands) {
+    this.commands = commands.map((command) => ({ ...command, words: command.form.split(" ") }));
+  }
+
+  async start() {
+    this.server = createServer((request, response) => this.#answer(request, response));
+    this.address = `http://127.0.0.1:${await listen(this.server)}/`;
+    return this;
+  }
+
+  stop() {
+    this.server.closeAllConnections();
+    this.server.close();
+  }
+
+  /** Makes this the wrangler of a project. */
+  install(project) {
+    const tools = join(project, "node_modules", ".bin");
+    mkdirSync(tools, { recursive: true });
+    writeFileSync(join(tools, "wrangler"), program(this.address));
+    chmodSync(join(tools, "wrangler"), 0o755);
+  }
+
+  /** Asserts that it was only asked what the real wrangler has accepted, and that it answered like the real one. */
+  expectTrue() {
+    assert.deepEqual([this.unknown, this.different], [[], []]);
+  }
+
+  /** The command that arguments are, with the values in it. */
+  #find(args) {
+    for (const command of this.commands) {
+      const values = {};
+      const fits = (word, at) => {
+        if (!/^[A-Z]+$/.test(word)) return word === args[at];
+        values[word.toLowerCase()] = args[at];
+        return true;
+      };
+      if (command.words.length === args.length && command.words.every(fits)) return { command, values };
+    }
+    return undefined;
+  }
+
+  async #answer(request, response) {
+    const args = Buffer.concat(await request.toArray())
+      .toString()
+      .split("\0")
+      .slice(0, -1);
+    const { "x-folder": folder, "x-output": output } = request.headers;
+    const { code, text } = await this.#run(args, { folder, output }).catch((error) => ({
+      code: 1,
+      text: error.message,
+    }));
+    response.writeHead(code === 0 ? 200 : 400).end(text);
+    await once(response, "close");
+  }
+
+  async #run(args, { folder, output }) {
+    const found = this.#find(args);
+    if (!found) {
+      this.unknown.push(args.join(" "));
+      return { code: 1, text: `The stand-in of wrangler has no command ${args.join(" ")}` };
+    }
+    const { command, values } = found;
+    const about = { ...values, folder, output };
+    const variant = command.variant?.(about);
+    const form = variant ? `${command.form} (${variant})` : command.form;
+    const own = async () => {
+      const said = await command.answers(about);
+      return typeof said === "string" || Buffer.isBuffer(said) ? said : JSON.stringify(said);
+    };
+    if (this.accepted.has(form)) return { code: 0, text: await own() };
+    const real = await runReal(args, { folder, output });
+    this.accepted.add(form);
+    if (command.reads) {
+      const expected = await own().then(
+        (text) => ({ code: 0, text }),
+        () => ({ code: 1 }),
+      );
+      if (!isLike(real, expected)) this.different.push({ form, real: String(real.text), expected });
+    }
+    return real;
+  }
+}
+
+/** Whether the real wrangler's answer has all that the stand-in's has. */
+function isLike(real, expected) {
+  if (real.code !== expected.code) return false;
+  // Where nothing is printed here, what counts is whether the command succeeds.
+  if (real.code !== 0 || expected.text === "") return true;
+  try {
+    assert.partialDeepStrictEqual(jsonIn(real.text.toString()), JSON.parse(expected.text));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function runReal(args, { folder, output }) {
+  const env = environment({ ...wranglerEnvironment, ...(output && { WRANGLER_OUTPUT_FILE_PATH: output }) });
+  return new Promise((done) => {
+    execFile(wrangler, args, { cwd: folder, env, encoding: "buffer", maxBuffer: 64 << 20 }, (error, stdout, stderr) =>
+      done(error ? { code: 1, text: Buffer.concat([stdout, stderr]) } : { code: 0, text: stdout }),
+    );
+  });
+}
+
+/**
+ * The commands of wrangler that the operator's commands use on this machine's storage, for `--by-wrangler`, as
+ * WranglerStandIn takes them. `current` gives that storage, opened: { catalog, vault }.
+ */
+export function localCommands(current) {
+  const place = "--local --persist-to STATE";
+  const runs = async (sql) => {
+    const { vault } = current();
+    const all = await vault.batch(unstable_splitSqlQuery(sql).map((one) => vault.prepare(one)));
+    return all.map(({ results, success }) => ({ results, success }));
+  };
+  const read = (file) => readFileSync(file, "utf8");
+  return [
+    {
+      form: `d1 execute BINDING --json --yes --command SQL ${place}`,
+      // Another answer of the real one.
+      variant: ({ sql }) => (/api_keys/.test(sql) ? "keys" : ""),
+      answers: ({ sql }) => runs(sql),
+    },
+    { form: `d1 execute BINDING --yes --file FILE ${place}`, answers: ({ file }) => runs(read(file)) },
+    {
+      form: `kv key list --binding CATALOG ${place}`,
+      reads: true,
+      answers: async () => (await current().catalog.list()).keys.map(({ name, metadata }) => ({ name, metadata })),
+    },
+    {
+      form: `kv bulk put FILE --binding CATALOG ${place}`,
+      answers: async ({ file }) => {
+        for (const { key, value, metadata } of JSON.parse(read(file)))
+          await current().catalog.put(key, Buffer.from(value, "base64"), { metadata });
+        return "";
+      },
+    },
+    {
+      form: `kv bulk get FILE --binding CATALOG ${place}`,
+      reads: true,
+      answers: async ({ file }) => {
+        const value = async (key) => [key, { value: await current().catalog.get(key) }];
+        return Object.fromEntries(await Promise.all(JSON.parse(read(file)).map(value)));
+      },
+    },
+    {
+      form: `kv bulk delete FILE --force --binding CATALOG ${place}`,
+      answers: async ({ file }) => {
+        for (const key of JSON.parse(read(file))) await current().catalog.delete(key);
+        return "";
+      },
+    },
+  ];
+}
