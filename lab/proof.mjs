@@ -26,6 +26,10 @@ const PROOFS = {
     command: native("connect::histories", "vault_model::", "properties::"),
     result: /test result: .*? failed/g,
   },
+  directory: {
+    command: ["cargo", "test", "--features", "cli", "--test", "openapi_directory", "--", "--ignored"],
+    result: /test result: .*? failed/g,
+  },
   timing: { command: [...native("timing::"), "--ignored"], result: /test result: .*? failed/g },
   killed: { command: lab("test", "lab/tests/killed.test.mjs"), result: /(?:pass|fail) \d+/g },
   hono: { command: lab("test", "lab/tests/hono.test.mjs"), result: /(?:pass|fail) \d+/g },

@@ -1,5 +1,8 @@
 //! What a text may be, as a schema. The service's rules are functions: they are asked what they take.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use super::node::{Node, object};
 use crate::api::body::Rule;
 use crate::api::message::MAX_BODY;
@@ -13,19 +16,42 @@ const LONGEST: usize = MAX_BODY;
 /// The schema of the texts for which a rule has no objection. The rule must be about length and characters, and those at
 /// the ends of a text at most.
 pub fn text(rule: Rule) -> Node {
+    thread_local! {
+        // A rule is asked about hundreds of thousands of texts, and a few rules are those of most fields.
+        static SCHEMAS: RefCell<HashMap<usize, Node>> = RefCell::default();
+    }
+    let known = SCHEMAS.with_borrow(|schemas| schemas.get(&(rule as usize)).cloned());
+    known.unwrap_or_else(|| {
+        let schema = schema_of(rule);
+        SCHEMAS.with_borrow_mut(|schemas| schemas.insert(rule as usize, schema.clone()));
+        schema
+    })
+}
+
+fn schema_of(rule: Rule) -> Node {
     let takes = |text: &str| rule(text).is_none();
     // What joins or varies its neighbours is taken between some, and a pattern can't say what is in normalization form C:
     // it may take more than the service, never less.
-    let between = |letter: char| {
-        ["x{}x", "👩{}👩", "❤{}x", "ب{}ب"]
-            .iter()
-            .any(|around| takes(&around.replace("{}", &letter.to_string())))
+    let mut buffer = String::new();
+    let mut takes_between = |before: &str, letter: char, after: &str| {
+        buffer.clear();
+        buffer.push_str(before);
+        buffer.push(letter);
+        buffer.push_str(after);
+        takes(&buffer)
     };
-    let is_ascii = !('\u{80}'..='\u{ffff}').any(between);
+    let between: Vec<bool> = plane()
+        .map(|letter| {
+            [("x", "x"), ("👩", "👩"), ("❤", "x"), ("ب", "ب")]
+                .iter()
+                .any(|(before, after)| takes_between(before, letter, after))
+        })
+        .collect();
+    let is_ascii = plane().zip(&between).all(|(letter, taken)| letter.is_ascii() || !taken);
     let is_composed = |letter: char| is_ascii || unicode_normalization::is_nfc(&letter.to_string());
-    let inside = Letters::of(|letter| between(letter) || !is_composed(letter));
-    let alone = Letters::of(|letter| {
-        takes(&letter.to_string()) || takes(&format!("❤{letter}")) || !is_composed(letter)
+    let inside = Letters::of(|at, letter| between[at] || !is_composed(letter));
+    let alone = Letters::of(|_, letter| {
+        takes_between("", letter, "") || takes_between("❤", letter, "") || !is_composed(letter)
     });
     let pattern = if inside.0 == alone.0 {
         format!("^{}+$", inside.class())
@@ -68,11 +94,17 @@ pub fn longest(takes: impl Fn(usize) -> bool) -> u64 {
 /// For each character of the basic plane, whether it is taken, in ranges: first, last.
 struct Letters(Vec<(char, char, bool)>);
 
+/// The characters of the basic plane.
+fn plane() -> impl Iterator<Item = char> {
+    '\0'..='\u{ffff}'
+}
+
 impl Letters {
-    fn of(takes: impl Fn(char) -> bool) -> Self {
+    /// `takes` gets each character with its place in the plane.
+    fn of(mut takes: impl FnMut(usize, char) -> bool) -> Self {
         let mut ranges: Vec<(char, char, bool)> = Vec::new();
-        for letter in '\0'..='\u{ffff}' {
-            let good = takes(letter);
+        for (at, letter) in plane().enumerate() {
+            let good = takes(at, letter);
             match ranges.last_mut() {
                 Some((_, last, same)) if *same == good => *last = letter,
                 _ => ranges.push((letter, letter, good)),
