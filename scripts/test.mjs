@@ -1,12 +1,13 @@
-// `npm test`: everything that is checked, in one run. `npm run lint` stops after the static checks.
-import { existsSync, readFileSync, readdirSync, rmSync } from "node:fs";
+// `npm test`: everything that is checked, in one run. `npm run lint` stops after the static checks. `npm test -- --record` also
+// notes how long each end-to-end file takes, which decides their order.
+import { readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { buildPackage } from "./build-package.mjs";
 import { buildSite } from "./build-site.mjs";
 import { buildWorker } from "./build-worker.mjs";
 import { nativeCli } from "./lib/native-cli.mjs";
-import { nodeBin, root, wrangler } from "./lib/paths.mjs";
+import { nodeBin, root } from "./lib/paths.mjs";
 import { main, Problem } from "./lib/problem.mjs";
 import { ask, run } from "./lib/run.mjs";
 import { task } from "./lib/status.mjs";
@@ -15,41 +16,31 @@ import { setup } from "./setup.mjs";
 import { testRunner, testRunnerProgram } from "./setup/bindgen.mjs";
 import { browserPrograms } from "./setup/browser.mjs";
 import { lintEnvironment } from "./setup/lint-tools.mjs";
+import { usages } from "./test/slowest.mjs";
 import { Steps } from "./test/steps.mjs";
 
 const TARGET = ["--target", "wasm32-unknown-unknown"];
-const NATIVE = [[], ["--features", "cli"]];
 // The parts of the API's tests that are about what an account has: they pass in each database.
 const OF_ACCOUNTS = ["access", "call", "connect", "keys", "sessions", "tokens", "usage", "vault", "webhooks"];
 const WASM = { worker: ["--lib", "--example", "sealing"], client: ["--lib", "--test", "client"] };
 const E2E = join("tests", "e2e");
-// Those that take longest, longest first: what starts last should not be what everybody waits for.
-const LONG = [
-  "reference",
-  "connect",
-  "docs",
-  "deploy",
-  "run",
-  "console/connections",
-  "console/connectors",
-  "storage",
-  "schemathesis",
-  "console/overview",
-  "connect-window",
-  "console/session",
-  "console/connecting",
-];
-// How many steps go on at once.
-const AT_ONCE = Math.min(4, Math.max(2, availableParallelism()));
+// Seconds that each file took in a recorded run. The longest start first, so that no core waits for one at the end.
+const DURATIONS = join(root, E2E, "durations.json");
+const USAGE = join(root, "target", "e2e-usage.jsonl");
+const CORES = Math.max(2, availableParallelism());
+// How many steps run at once, and how many end-to-end files: those wait for pages and processes for a third of their time.
+const STEPS_AT_ONCE = Math.min(4, CORES);
+const FILES_AT_ONCE = Math.min(4, CORES + 1);
 // What takes longer hangs: a busy machine with empty caches needs half of it for a step, and a minute for a test.
 const STEP_MS = 60 * 60_000;
 const TEST_MS = 20 * 60 * 1000;
 const lintOnly = process.argv.includes("--only") && process.argv.includes("lint");
+const records = process.argv.includes("--record");
 
 const cargo = (label, args, env) => task(label, (detail) => run("cargo", args, { detail, env, timeout: STEP_MS }));
 
 async function formatting(wasm) {
-  for (const cwd of [root, join(root, "tools", "bindgen"), join(root, "tools", "fuzz")]) {
+  for (const cwd of [root, join(root, "tools", "bindgen"), join(root, "lab", "fuzz")]) {
     await run("cargo", ["fmt", "--check"], {
       cwd,
       env: lintEnvironment("fmt", wasm),
@@ -58,12 +49,11 @@ async function formatting(wasm) {
   }
 }
 
+/** Everything with all features, and the core alone: without a feature, it names neither Cloudflare nor the browser. */
 async function lintNative(wasm) {
   const env = lintEnvironment("clippy", wasm);
-  for (const features of NATIVE) {
-    const args = ["clippy", "--quiet", "--all-targets", ...features, "--", "-D", "warnings"];
-    await cargo(`clippy, features: ${features[1] ?? "none"}`, args, env);
-  }
+  for (const targets of [["--all-targets", "--features", "cli"], ["--lib"]])
+    await cargo(`clippy ${targets.join(" ")}`, ["clippy", "--quiet", ...targets, "--", "-D", "warnings"], env);
 }
 
 async function lintWasm(wasm) {
@@ -76,20 +66,6 @@ async function lintWasm(wasm) {
     else
       await cargo(`check on wasm32 (this toolchain has no clippy), features: ${feature}`, ["check", ...features], env);
   }
-}
-
-/** Worker and client in one wasm module must not compile, and for the reason that the crate gives. */
-async function refusesBoth(wasm) {
-  const reason = readFileSync(join(root, "src", "lib.rs"), "utf8").match(/compile_error!\(\s*"([^"]+)"/)?.[1];
-  if (!reason) throw new Problem("src/lib.rs has no compile_error! for the Worker together with the client.");
-  const args = ["check", "--quiet", "--lib", "--features", "worker,client", ...TARGET];
-  const answer = await run("cargo", args, { env: wasmCargoEnvironment(wasm) }).then(
-    () => undefined,
-    (error) => error.output ?? "",
-  );
-  if (answer === undefined) throw new Problem("`worker` together with `client` compiles for wasm32, and must not.");
-  if (!answer.includes(reason))
-    throw new Problem("`worker` together with `client` fails for another reason than it should.", { output: answer });
 }
 
 /** Scripts, tests, the package's and the site's sources, by the rules of biome.jsonc. */
@@ -105,11 +81,11 @@ async function lintOpenapi() {
 }
 
 function e2eFiles() {
-  if (!existsSync(join(root, E2E))) return [];
   const files = readdirSync(join(root, E2E), { recursive: true }).map(String);
-  const rank = (file) => (LONG.indexOf(file.replace(".test.mjs", "")) + LONG.length + 1) % (LONG.length + 1);
-  const tests = files.filter((file) => /\.test\.m?js$/.test(file)).sort();
-  return tests.sort((a, b) => rank(a) - rank(b)).map((file) => join(E2E, file));
+  const tests = files.filter((file) => /\.test\.m?js$/.test(file)).map((file) => join(E2E, file));
+  const durations = JSON.parse(readFileSync(DURATIONS, "utf8"));
+  const duration = (file) => durations[file] ?? Number.POSITIVE_INFINITY;
+  return tests.sort((a, b) => duration(b) - duration(a) || (a < b ? -1 : 1));
 }
 
 /** The client's WebAssembly where it runs: in Node, and in a browser. */
@@ -142,18 +118,21 @@ async function endToEnd(detail) {
     `--test-reporter=${name}`,
     "--test-reporter-destination=stdout",
   ]);
-  const usage = join(root, "target", "e2e-usage.jsonl");
-  rmSync(usage, { force: true });
+  rmSync(USAGE, { force: true });
   const env = {
-    CONNECTOR_VAULT_USAGE: usage,
-    // Every file would build first, to be run alone; here all is built.
+    CONNECTOR_VAULT_USAGE: USAGE,
+    // A file that runs alone builds first; here everything is built.
     CONNECTOR_VAULT_BUILT: "1",
     // wrangler, which hundreds of processes load, is compiled once.
     NODE_COMPILE_CACHE: join(root, "target", "node-compile-cache"),
   };
   const limits = [`--test-timeout=${TEST_MS}`, "--import", join(root, E2E, "support", "ends.mjs")];
-  const args = ["--test", `--test-concurrency=${AT_ONCE}`, ...limits, ...reporters, ...files];
+  const args = ["--test", `--test-concurrency=${FILES_AT_ONCE}`, ...limits, ...reporters, ...files];
   await run("node", args, { show: true, env, detail, timeout: STEP_MS });
+  if (records) {
+    const durations = usages(USAGE).map(({ file, wall }) => [file, Math.round(wall)]);
+    writeFileSync(DURATIONS, `${JSON.stringify(Object.fromEntries(durations), null, 2)}\n`);
+  }
 }
 
 /** The published declarations against the service's own types, with a browser's globals and with Node's. */
@@ -202,10 +181,6 @@ await main(async () => {
   }
   steps.add("lints, native", () => lintNative(wasm), { ...setUp, uses: "target/debug" });
   steps.add("lints, wasm32", () => lintWasm(wasm), { ...setUp, uses: "target/wasm/debug" });
-  steps.add("Worker and client refuse to be one module", () => refusesBoth(wasm), {
-    ...setUp,
-    uses: "target/wasm/debug",
-  });
   steps.add("formatting", () => formatting(wasm), setUp);
   steps.add("lints and formatting, JavaScript and CSS", lintScripts, setUp);
   steps.add("OpenAPI document is valid", lintOpenapi, setUp);
@@ -218,11 +193,7 @@ await main(async () => {
     );
     steps.add("types of the package", packageTypes, { needs: ["set-up", npmPackage] });
     steps.add("types of the site", siteTypes, { needs: ["set-up", npmPackage] });
-    const dryRun = ["deploy", "--dry-run", "--outdir", join("target", "dry-run")];
-    steps.add("wrangler deploy --dry-run", () => run(wrangler, dryRun).then(() => {}), {
-      needs: ["set-up", worker, site],
-    });
   }
-  await steps.run(AT_ONCE);
+  await steps.run(STEPS_AT_ONCE);
   return steps.close();
 });
