@@ -11,7 +11,7 @@ export function launch(args = [], { keepsPages = false } = {}) {
   if (!programs) throw new Error("There is no Chromium. `node scripts/setup.mjs --browser` tells why.");
   // Chromium's own sandbox wants more rights than a container or root has; the pages are our own.
   const ignoreDefaultArgs = keepsPages ? ["--disable-back-forward-cache"] : [];
-  return chromium.launch({ executablePath: programs.chromium, chromiumSandbox: false, args, ignoreDefaultArgs });
+  return chromium.launch({ executablePath: programs.headless, chromiumSandbox: false, args, ignoreDefaultArgs });
 }
 
 /** Opens a page and takes note of all that goes wrong in it: { page, faults, close() }. `script` runs before its own ones. */
