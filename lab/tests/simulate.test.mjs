@@ -38,7 +38,7 @@ describe("the simulator", () => {
   });
 
   test("prints the tables of docs/scaling.md", async () => {
-    const printed = await run("node", [join(root, "scripts", "simulate.mjs")]);
+    const printed = await run("node", [join(root, "lab", "simulate.mjs")]);
     const docs = readFileSync(join(root, "docs", "scaling.md"), "utf8");
     const lines = printed.split("\n").filter((line) => line.startsWith("|"));
     assert.ok(lines.length > 10);

@@ -148,7 +148,7 @@ test("help is printed at once, and nothing is built or sent", () => {
 });
 
 test("a mistyped option is said without a stack", () => {
-  const load = spawnSync(process.execPath, [join(root, "scripts", "load.mjs"), "--minuts", "1"], { encoding: "utf8" });
+  const load = spawnSync(process.execPath, [join(root, "lab", "load.mjs"), "--minuts", "1"], { encoding: "utf8" });
   assert.deepEqual([load.status, load.stdout, load.stderr], [2, "", "✗ Unknown option '--minuts'.\n"]);
 });
 
