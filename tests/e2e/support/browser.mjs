@@ -4,14 +4,15 @@ import { browserPrograms } from "../../../scripts/setup/browser.mjs";
 
 /**
  * Starts Chromium; the caller closes it. It ends with this process at the latest. `keepsPages`: with the back/forward cache,
- * which Playwright switches off because its `goBack` waits for a page that is loaded anew.
+ * which the headless shell lacks, and which Playwright switches off because its `goBack` waits for a page to load.
  */
 export function launch(args = [], { keepsPages = false } = {}) {
   const programs = browserPrograms();
   if (!programs) throw new Error("There is no Chromium. `node scripts/setup.mjs --browser` tells why.");
   // Chromium's own sandbox wants more rights than a container or root has; the pages are our own.
   const ignoreDefaultArgs = keepsPages ? ["--disable-back-forward-cache"] : [];
-  return chromium.launch({ executablePath: programs.headless, chromiumSandbox: false, args, ignoreDefaultArgs });
+  const executablePath = keepsPages ? programs.chromium : programs.headless;
+  return chromium.launch({ executablePath, chromiumSandbox: false, args, ignoreDefaultArgs });
 }
 
 /** Opens a page and takes note of all that goes wrong in it: { page, faults, close() }. `script` runs before its own ones. */
