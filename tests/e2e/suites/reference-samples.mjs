@@ -29,7 +29,7 @@ process.on("message", async ({ file, env }) => {
 });
 `,
     );
-    this.#child = fork(runner, { cwd: PROJECT, env: { PATH: process.env.PATH, VAULT_URL: address } });
+    this.#child = fork(runner, { cwd: PROJECT, execArgv: [], env: { PATH: process.env.PATH, VAULT_URL: address } });
   }
 
   /** The lines that a sample prints. */
