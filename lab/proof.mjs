@@ -23,7 +23,11 @@ const native = (...tests) => ["cargo", "test", "--features", "cli", "--test", "a
 const PROOFS = {
   tenants: { command: native("tenants::", "tokens::", "connect::crowd"), result: /test result: .*? failed/g },
   histories: {
-    command: native("connect::histories", "vault_model::", "properties::"),
+    command: native("connect::histories", "vault_model::", "properties::", "walk::", "connect::events", "slices::"),
+    result: /test result: .*? failed/g,
+  },
+  faults: {
+    command: native("faults::", "moves::", "storage::", "connect::schedule"),
     result: /test result: .*? failed/g,
   },
   directory: {
