@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { Life } from "../support/alive.mjs";
 import { launch } from "../support/browser.mjs";
-import { connectingKey, write } from "../support/connecting.mjs";
+import { connectingKey } from "../support/connecting.mjs";
 import { ALL, store } from "../support/keys.mjs";
 
 /** Times of a row of credentials. */
@@ -15,7 +15,7 @@ export function connectAlive(world) {
   let browser;
 
   async function later(ms, id) {
-    await write(world.database, BACK, ms, id);
+    await world.database.prepare(BACK).bind(ms, id).run();
     const ran = await world.server.send("/cdn-cgi/local/scheduled?cron=*+*+*+*+*");
     assert.deepEqual([ran.status, ran.text], [200, "ok"]);
   }
@@ -24,7 +24,7 @@ export function connectAlive(world) {
     before(async () => {
       await store(world.database, [key]);
       // Only what belongs to this suite is due.
-      await write(world.database, "UPDATE credentials SET check_at = NULL, next_attempt_at = NULL");
+      await world.database.prepare("UPDATE credentials SET check_at = NULL, next_attempt_at = NULL").run();
       browser = await launch();
     });
 

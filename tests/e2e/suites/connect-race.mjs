@@ -2,7 +2,7 @@
 // grant when a refresh token is used twice; and what is left when the server is slow, or a process is killed.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { App, Visitor, agree, comeBack, connectingKey, isCallback, write } from "../support/connecting.mjs";
+import { App, Visitor, agree, comeBack, connectingKey, isCallback } from "../support/connecting.mjs";
 import { store } from "../support/keys.mjs";
 import { CLIENTS, IDP_SCOPES } from "../support/oidc.mjs";
 import { Server } from "../support/server.mjs";
@@ -30,7 +30,8 @@ export function connectRace(world) {
     return (await first.connected(id)).id;
   };
 
-  const change = (id, sql) => write(world.database, `UPDATE credentials SET ${sql} WHERE connection_id = ?`, id);
+  const change = (id, sql) =>
+    world.database.prepare(`UPDATE credentials SET ${sql} WHERE connection_id = ?`).bind(id).run();
   /** Makes an access token look as if it had so long left of its hour; the platform accepts it for longer. */
   const leave = (id, milliseconds) =>
     change(id, `issued_at = ${Date.now() - 3_600_000}, expires_at = ${Date.now() + milliseconds}`);
@@ -151,10 +152,11 @@ export function connectRace(world) {
       const imported = { type: "oauth2", refreshToken: plain };
       await first.expect(204, "PUT", `/v1/vault/connections/${other}/credentials`, imported);
       // From here on, storage refuses what renewals write, and the service tries for a few seconds.
-      await write(
-        world.database,
-        "CREATE TRIGGER nothing_is_written BEFORE UPDATE OF sealed ON credentials BEGIN SELECT RAISE(ABORT, 'not now'); END",
-      );
+      await world.database
+        .prepare(
+          "CREATE TRIGGER nothing_is_written BEFORE UPDATE OF sealed ON credentials BEGIN SELECT RAISE(ABORT, 'not now'); END",
+        )
+        .run();
       const [sent, spent] = [world.idp.requests.length, world.stub.asked(plain)];
       try {
         const lost = [id, other].map((one) => readers[0].askCredentials(one, "?refresh=true").catch((error) => error));
@@ -163,7 +165,7 @@ export function connectRace(world) {
         await servers[0].ended;
         await Promise.all(lost);
       } finally {
-        await write(world.database, "DROP TRIGGER nothing_is_written");
+        await world.database.prepare("DROP TRIGGER nothing_is_written").run();
       }
       assert.deepEqual(asked(sent), ONCE);
 

@@ -2,7 +2,7 @@
 // what is tested here is what the documentation says.
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { App, Visitor, comeBack, connectingKey, takeCode, write } from "../support/connecting.mjs";
+import { App, Visitor, comeBack, connectingKey, takeCode } from "../support/connecting.mjs";
 import { page } from "../support/docs.mjs";
 import { store } from "../support/keys.mjs";
 import { freshTokens, reply } from "../support/stub.mjs";
@@ -86,7 +86,7 @@ export function connectStates(world) {
 
     check = () => this.app.expect(200, "POST", `/v1/vault/connections/${this.id}/check`);
 
-    sql = (sql) => write(world.database, sql, this.id);
+    sql = (sql) => world.database.prepare(sql).bind(this.id).run();
 
     /** Lets time pass for this connection, and the pause after the last failure be over. */
     later(milliseconds) {

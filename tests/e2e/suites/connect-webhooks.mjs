@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import { after, before, describe, test } from "node:test";
 import { ConnectorVault, verifyWebhook } from "connector-vault";
 import { Webhook } from "standardwebhooks";
-import { App, SCOPES, connectingKey, write } from "../support/connecting.mjs";
+import { App, SCOPES, connectingKey } from "../support/connecting.mjs";
 import { store } from "../support/keys.mjs";
 import { verifiedInPython } from "../support/python.mjs";
 import { Server } from "../support/server.mjs";
@@ -181,14 +181,14 @@ export function connectWebhooks(world) {
       // Whoever is about to deliver something takes it first.
       const stop =
         "CREATE TRIGGER nothing_is_taken BEFORE UPDATE ON deliveries BEGIN SELECT RAISE(ABORT, 'not now'); END";
-      await write(world.database, stop);
+      await world.database.prepare(stop).run();
       let created;
       try {
         created = await connection("left unsent");
         server.kill("SIGKILL");
         await server.ended;
       } finally {
-        await write(world.database, "DROP TRIGGER nothing_is_taken");
+        await world.database.prepare("DROP TRIGGER nothing_is_taken").run();
       }
       assert.deepEqual(receiver.got, []);
       server = await Server.start(world.state, world.configuration("connect-webhooks"));

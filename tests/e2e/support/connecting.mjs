@@ -21,23 +21,6 @@ export const handedOut = new Set();
 /** All answers that must hold none of them. */
 export const heard = [];
 
-/** How long a database that others write to is waited for. */
-const FREE_MS = 30_000;
-
-/** Runs a statement on the database of running servers. Several processes have its file open, and one writes at a time. */
-export async function write(database, sql, ...values) {
-  for (const until = Date.now() + FREE_MS; ; ) {
-    try {
-      return await database
-        .prepare(sql)
-        .bind(...values)
-        .run();
-    } catch (error) {
-      if (!String(error).includes("SQLITE_BUSY") || Date.now() > until) throw error;
-    }
-  }
-}
-
 /** What one key does with a server. */
 export class App {
   /** @param {() => import("./server.mjs").Server} server @param {{ secret: string }} made */

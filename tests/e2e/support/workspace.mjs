@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { nativeCli, program as builtProgram } from "../../../scripts/lib/native-cli.mjs";
 import { openapiDirectory, root, wrangler } from "../../../scripts/lib/paths.mjs";
 import { run } from "../../../scripts/lib/run.mjs";
-import { untilOpen } from "../../../scripts/storage/busy.mjs";
+import { untilOpen, whenNotBusy } from "../../../scripts/storage/busy.mjs";
 import { secrets } from "./http.mjs";
 
 const FIXTURES = join(root, "tests", "fixtures", "openapi", "good");
@@ -54,6 +54,24 @@ export async function npmKeys(...args) {
 export async function build() {
   if (!process.env.CONNECTOR_VAULT_BUILT)
     await run("npm", ["run", "--silent", "build"], { ...options, timeout: 900_000 });
+}
+
+/** A database whose statements wait for the servers that have its file open, too: SQLite lets one process write at a time. */
+function patient(database) {
+  const originals = new WeakMap();
+  const wrap = (statement) => {
+    const runs = (name) => [name, (...args) => whenNotBusy(() => statement[name](...args))];
+    const waiting = {
+      bind: (...values) => wrap(statement.bind(...values)),
+      ...Object.fromEntries(["all", "first", "raw", "run"].map(runs)),
+    };
+    originals.set(waiting, statement);
+    return waiting;
+  };
+  return {
+    prepare: (sql) => wrap(database.prepare(sql)),
+    batch: (statements) => whenNotBusy(() => database.batch(statements.map((one) => originals.get(one)))),
+  };
 }
 
 /** Imports documents into a catalog folder. */
@@ -161,10 +179,9 @@ export class State {
     const { getPlatformProxy } = await import("wrangler");
     const persist = { path: join(this.path, "v3") };
     const { env, dispose } = await getPlatformProxy({ configPath: join(root, "wrangler.toml"), persist });
-    const opened = { catalog: env.CATALOG, vault: env.VAULT, close: dispose };
     try {
-      await untilOpen(opened.vault);
-      return opened;
+      await untilOpen(env.VAULT);
+      return { catalog: env.CATALOG, vault: patient(env.VAULT), close: dispose };
     } catch (error) {
       await dispose();
       throw error;
