@@ -18,7 +18,8 @@ export interface ConnectOptions extends CallOptions {
   token?: string | undefined;
   /**
    * `popup`: opens the window beside the page, and returns the connection (the default). `page`: leaves the page for the
-   * window, which leads back to `returnUrl`.
+   * window, which leads back to `returnUrl`. The window asks its user whether they are the token's identity, unless it is
+   * a popup of a page that the token's `origins` names.
    */
   ui?: "popup" | "page" | undefined;
   /** With `ui: "page"`: where the window leads back to. Default: the page's address. */
@@ -56,13 +57,12 @@ export async function connect(
     const { text } =
       given.token !== undefined ? { text: given.token } : (client.secret.held ?? (await client.secret.renew()));
     if (checked(() => isApiKey(text))) refuseKey();
-    const address = addressOf(client.base, text, given);
     if (popup === undefined) {
-      location.assign(address);
+      location.assign(addressOf(client.base, given, text));
       // The page is left.
       return await new Promise<never>(() => {});
     }
-    return await new Waiting(popup, client.base, attempts, given.signal).outcome(address);
+    return await new Waiting(popup, client.base, attempts, text, given.signal).outcome(addressOf(client.base, given));
   } catch (error) {
     popup?.close();
     throw error;
@@ -92,11 +92,11 @@ function refuseKey(): never {
   return faults.end() as never;
 }
 
-/** The window's address. What follows `#` reaches no server. */
+/** The window's address. What follows `#` reaches no server. A popup asks for the token instead. */
 function addressOf(
   base: string,
-  token: string,
   { platform, connection, ui, returnUrl = location.href }: Given,
+  token?: string,
 ): string {
   const members = { token, platform, connection, origin: location.origin, ...(ui === "page" && { returnUrl }) };
   const about = Object.entries(members).filter((member): member is [string, string] => member[1] !== undefined);
@@ -115,16 +115,18 @@ class Waiting {
   #popup: Window;
   #origin: string;
   #attempts: ConnectAttempts;
+  #token: string;
   #signal: AbortSignal | undefined;
   /** The latest attempt. */
   #attempt: string | undefined;
   /** Why the latest attempt failed; the user can try again in the window. */
   #failure: ErrorCode | undefined;
 
-  constructor(popup: Window, base: string, attempts: ConnectAttempts, signal: AbortSignal | undefined) {
+  constructor(popup: Window, base: string, attempts: ConnectAttempts, token: string, signal: AbortSignal | undefined) {
     this.#popup = popup;
     this.#origin = new URL(base).origin;
     this.#attempts = attempts;
+    this.#token = token;
     this.#signal = signal;
   }
 
@@ -161,6 +163,10 @@ class Waiting {
   #hear(news: News, resolve: (connection: Connection) => void, reject: (error: Error) => void): void {
     if (typeof news.attempt === "string") this.#attempt = news.attempt;
     switch (news.status) {
+      case "waiting":
+        // The browser vouches for this page's origin: the window sees that the token is for it.
+        this.#popup.postMessage({ type: TYPE, token: this.#token }, this.#origin);
+        break;
       case "pending":
         this.#failure = undefined;
         break;

@@ -52,7 +52,7 @@ export interface Session {
   platforms: string[] | null;
   /** The web origins that the token is restricted to; null for all. */
   origins: string[] | null;
-  /** Only with the scope `connections:connect`: the window in which the token's user connects accounts. It has the token. */
+  /** Only with the scope `connections:connect`: the window in which the token's user connects accounts. It works once. */
   connectUrl?: string;
 }
 

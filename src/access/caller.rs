@@ -3,7 +3,7 @@
 use super::error::AuthenticationError;
 use super::key::{ApiKey, KeyHash, shard_digits};
 use super::shard::Shard;
-use super::token::{SessionSecrets, TOKEN_PREFIX, Token};
+use super::token::{CODE_PREFIX, SessionSecrets, TOKEN_PREFIX, Token};
 use crate::access::confinement::Confinement;
 use crate::names::Names;
 use crate::terms::Environment;
@@ -27,7 +27,7 @@ pub fn holds_several(value: &str) -> bool {
 /// The database that a key or a token states, whether or not it is a good one.
 #[must_use]
 pub fn shard_of(secret: &str) -> Shard {
-    let digits = if secret.starts_with(TOKEN_PREFIX) {
+    let digits = if [TOKEN_PREFIX, CODE_PREFIX].iter().any(|prefix| secret.starts_with(prefix)) {
         let mut parts = secret.rsplit('.').skip(1);
         // What comes before the digits is the token's claims.
         parts.next().filter(|_| parts.next().is_some())

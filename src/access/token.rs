@@ -19,6 +19,8 @@ use crate::terms::{Environment, IdentityType, Scopes};
 
 /// The prefix of every token.
 pub const TOKEN_PREFIX: &str = "st_";
+/// The prefix of every code that the connect window exchanges for a token.
+pub const CODE_PREFIX: &str = "cc_";
 /// The longest token, in characters.
 pub const MAX_TOKEN: usize = 4096;
 /// The shortest secret that may sign, in characters.
@@ -73,6 +75,7 @@ impl Token {
             identity_type: *identity_type,
             platforms: platforms.as_ref().map(|names| names.as_str().into()),
             origins: self.origins.as_ref().map(|names| names.as_str().into()),
+            nonce: None,
         }
     }
 
@@ -118,6 +121,9 @@ struct Claims<'a> {
     platforms: Option<Cow<'a, str>>,
     #[serde(rename = "o", default, skip_serializing_if = "Option::is_none")]
     origins: Option<Cow<'a, str>>,
+    /// In codes only, so that no two are the same.
+    #[serde(rename = "n", default, skip_serializing_if = "Option::is_none")]
+    nonce: Option<Cow<'a, str>>,
 }
 
 impl fmt::Debug for Token {
@@ -158,9 +164,20 @@ impl SessionSecrets {
     /// Signs a token and returns it as text. Returns `None` when there is no secret to sign with.
     #[must_use]
     pub fn sign(&self, token: &Token) -> Option<String> {
+        self.sign_claims(TOKEN_PREFIX, token, &token.claims())
+    }
+
+    /// Signs a code for the token, which the connect window exchanges once. `nonce` makes it unique. The API refuses it.
+    #[must_use]
+    pub fn sign_code(&self, token: &Token, nonce: &str) -> Option<String> {
+        let claims = Claims { nonce: Some(nonce.into()), ..token.claims() };
+        self.sign_claims(CODE_PREFIX, token, &claims)
+    }
+
+    fn sign_claims(&self, kind: &str, token: &Token, claims: &Claims<'_>) -> Option<String> {
         let secret = self.current.as_ref()?;
-        let mut text = String::from(prefix(token.environment));
-        let claims = serde_json::to_vec(&token.claims()).ok()?;
+        let mut text = format!("{kind}{}_", token.environment.as_str());
+        let claims = serde_json::to_vec(claims).ok()?;
         text.push_str(&Base64UrlUnpadded::encode_string(&claims));
         if token.shard != Shard::FIRST {
             text.push('.');
@@ -175,9 +192,20 @@ impl SessionSecrets {
     /// Reads a token. Returns `None` when none of the secrets signed exactly this text.
     #[must_use]
     pub fn verify(&self, text: &str) -> Option<Token> {
+        self.verify_kind(TOKEN_PREFIX, text)
+    }
+
+    /// Reads the token that a code stands for. Returns `None` when none of the secrets signed exactly this code.
+    #[must_use]
+    pub fn verify_code(&self, text: &str) -> Option<Token> {
+        self.verify_kind(CODE_PREFIX, text)
+    }
+
+    fn verify_kind(&self, kind: &str, text: &str) -> Option<Token> {
         let (signed, given) = text.rsplit_once('.').filter(|_| text.len() <= MAX_TOKEN)?;
         let (environment, claims) = Environment::ALL.into_iter().find_map(|environment| {
-            Some((environment, signed.strip_prefix(prefix(environment))?))
+            let rest = signed.strip_prefix(kind)?.strip_prefix(environment.as_str())?;
+            Some((environment, rest.strip_prefix('_')?))
         })?;
         let signature =
             Base64UrlUnpadded::decode_vec(given).ok().filter(|bytes| bytes.len() == 32)?;
@@ -201,13 +229,6 @@ impl SessionSecrets {
 impl fmt::Debug for SessionSecrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("SessionSecrets(…)")
-    }
-}
-
-const fn prefix(environment: Environment) -> &'static str {
-    match environment {
-        Environment::Test => "st_test_",
-        Environment::Live => "st_live_",
     }
 }
 

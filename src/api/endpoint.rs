@@ -146,6 +146,8 @@ endpoints! {
         Document: Facts { method: Method::Get, path: "/v1/openapi.json", query: &[], body: None, if_match: false };
         /// The window in which users connect their accounts, a static file of the site.
         ConnectWindow: Facts { method: Method::Get, path: "/connect", query: &[], body: None, if_match: false };
+        /// Exchanges the code of a connect link for its token, once.
+        ConnectToken: Facts { method: Method::Post, path: "/connect/token", query: &[], body: None, if_match: false };
         /// What the window shows of the app.
         ConnectApp: Facts { method: Method::Get, path: "/connect/app.json", query: &[], body: None, if_match: false };
         /// The link of an attempt to connect: asks whether its reader began it.

@@ -30,6 +30,7 @@ pub(super) async fn answer<P: Ports>(
         Open::Document => Ok(Response { is_file: true, ..Response::empty(200) }),
         Open::SecurityTxt if config.security_contacts.is_empty() => Err(Problem::no_route()),
         Open::ConnectWindow => Ok(window::window(config, request, desk.ports)),
+        Open::ConnectToken => desk.exchange(request).await,
         Open::ConnectApp => Ok(window::app(config)),
         Open::ConnectLink => desk.show_link(request, secret).await,
         Open::ConnectGo => desk.go(request, secret).await,

@@ -8,12 +8,13 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
 
 use super::buffer::Buffer;
+use crate::api::connect::code::CODE;
 use crate::api::message::{Body, MAX_HELD};
 use crate::api::near::BOOKMARK;
 use crate::api::{Config, Request, Response};
 
 /// The headers that the core reads, besides those that carry the secret.
-const READ: [&str; 8] = [
+const READ: [&str; 9] = [
     "accept",
     "origin",
     "sec-fetch-site",
@@ -21,6 +22,7 @@ const READ: [&str; 8] = [
     "if-match",
     "content-type",
     "cookie",
+    CODE,
     BOOKMARK,
 ];
 

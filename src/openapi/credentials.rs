@@ -3,8 +3,8 @@
 use super::node::{Node, object};
 use super::parameters::platform;
 use super::schema::{
-    boolean, count, names, number_or_null, record, reference, string, strings, text_or_null, time,
-    time_or_null,
+    boolean, count, names, number_or_null, record, record_with, reference, string, strings,
+    text_or_null, time, time_or_null,
 };
 use super::texts::said;
 use crate::api::paging::MAX_LIMIT;
@@ -223,11 +223,7 @@ pub fn credentials() -> Node {
             _ => object! {},
         };
         let optional = optional.with(object! {"fields": fields.clone()});
-        let Node::Object(schema) = record(description, always) else { panic!("no object") };
-        Node::members(schema.into_iter().map(|(name, value)| match name.as_str() {
-            "properties" => (name, value.with(optional.clone())),
-            _ => (name, value),
-        }))
+        record_with(description, always, optional)
     };
     let types = CredentialType::ALL.map(|kind| match kind {
         CredentialType::OAuth2 => of(

@@ -51,6 +51,7 @@ pub fn document(answers: &Answers) -> Node {
             Endpoint::Open(
                 Open::SecurityTxt
                 | Open::ConnectWindow
+                | Open::ConnectToken
                 | Open::ConnectApp
                 | Open::ConnectLink
                 | Open::ConnectGo

@@ -17,12 +17,18 @@ pub fn reference(name: &str) -> Node {
 /// An object of which every member is always there.
 #[must_use]
 pub fn record(description: &str, members: Vec<(&str, Node)>) -> Node {
-    let required = Node::texts(members.iter().map(|(name, _)| *name));
+    record_with(description, members, object! {})
+}
+
+/// An object with these members, and with some that may be missing.
+#[must_use]
+pub fn record_with(description: &str, always: Vec<(&str, Node)>, optional: Node) -> Node {
+    let required = Node::texts(always.iter().map(|(name, _)| *name));
     object! {
         "type": "object",
         "description": description,
         "required": required,
-        "properties": Node::members(members),
+        "properties": Node::members(always).with(optional),
     }
 }
 

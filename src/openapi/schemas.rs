@@ -4,7 +4,9 @@ use super::answers::{Answer, Answers};
 use super::endpoints::{about, others};
 use super::node::{Node, object};
 use super::parameters::platform;
-use super::schema::{boolean, count, names, record, reference, string, strings, variants};
+use super::schema::{
+    boolean, count, names, record, record_with, reference, string, strings, variants,
+};
 use super::texts::said;
 use super::{bodies, credentials, details, events, texts, webhooks};
 use crate::access::token::MAX_TOKEN;
@@ -120,8 +122,8 @@ fn check(endpoint: Keyed, name: &str, schemas: &Node, answer: &Answer, answers: 
         assert_eq!(schema.get("required"), Some(&Node::texts(answer.names())));
         return;
     }
-    if endpoint == Keyed::SearchActions {
-        // One member is there only when there are more matches than are counted.
+    if matches!(endpoint, Keyed::SearchActions | Keyed::CreateSession) {
+        // One member is there only when there are more matches than are counted, or with a scope.
         let schema = schemas.get(name).unwrap();
         assert_eq!(schema.get("required"), Some(&Node::texts(answer.names())));
         return;
@@ -359,7 +361,11 @@ fn session() -> Node {
     ];
     members.extend(confinement());
     members.insert(5, ("scopes", scopes("The scopes of the token.", &Scope::OF_TOKENS)));
-    record("A token for a browser.", members)
+    let url = said(
+        "With the scope `connections:connect`: the address of the window in which the token's user connects accounts. It works once.",
+        object! {"type": "string", "format": "uri"},
+    );
+    record_with("A token for a browser.", members, object! {"connectUrl": url})
 }
 
 fn problem() -> Node {

@@ -99,6 +99,8 @@ fn in_use() -> Api {
     tagged["name"] = json!("Bob’s");
     api.create(&tagged);
     connect::begin(&api, &connect::of_ann("revoked"));
+    let session = json!({"identity": "ann", "scopes": ["connections:connect"]});
+    assert_eq!(api.send(&connect::exchange(&connect::code(&api, &session))).status, 200);
     api
 }
 

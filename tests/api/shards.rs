@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::connect::{self, KEYS, begin};
 use crate::sessions::{SECRET, asking};
-use crate::support::{Api, HOME, anonymous, as_key, as_secret, body, config};
+use crate::support::{Api, HOME, anonymous, as_key, as_secret, body, config, with_header};
 use crate::vault::{CONNECTIONS, comparable, post_as};
 
 const WHOAMI: &str = "/v1/whoami";
@@ -164,6 +164,10 @@ fn the_first_databases_secrets_are_as_they_were() {
     assert_eq!(shard(&format!("/connect/callback?code=c&state={random}")), 0);
     assert_eq!(shard(&format!("/connect/callback?code=c&state=0A{random}")), 10);
     assert_eq!(shard("/connect/callback?state=0A"), 0);
+    for (code, number) in [("cc_test_e30.0A.x", 10), ("cc_test_e30.x", 0)] {
+        let request = with_header(anonymous("POST", "/connect/token"), "x-connect-code", code);
+        assert_eq!(api.service.shard(&request).number(), number, "{code}");
+    }
     // A link is asked for in its own database, whatever else the request carries.
     let path = format!("/connect/go/0A{random}");
     assert_eq!(api.service.shard(&as_secret(key.reveal(), "GET", &path)).number(), 10);

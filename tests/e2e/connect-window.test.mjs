@@ -8,6 +8,7 @@ import { secrets } from "./support/http.mjs";
 import { bytesBelow, leaks } from "./support/leaks.mjs";
 import { outputs } from "./support/server.mjs";
 import { connectEntry } from "./suites/connect-entry.mjs";
+import { connectForwarded } from "./suites/connect-forwarded.mjs";
 import { connectPackage } from "./suites/connect-package.mjs";
 import { connectPlaces } from "./suites/connect-places.mjs";
 import { connectReadme } from "./suites/connect-readme.mjs";
@@ -24,6 +25,7 @@ describe("the window to connect", () => {
   after(() => world.connect?.stop());
 
   connectEntry(world);
+  connectForwarded(world);
   connectPlaces(world);
   connectTabs(world);
   connectVariables(world);

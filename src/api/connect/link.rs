@@ -1,10 +1,12 @@
 //! `/connect/go/{secret}`: the link of an attempt, which works in a chat, on a phone, in a webview. Its reader is asked
 //! whether they began the attempt, so that nobody connects their account for somebody who sent them a link.
 
+use super::code::CODE;
 use super::pages::Page;
 use super::{browser, connector, hash, is_own_page, opening, redirect_uri, set_cookie};
 use crate::access::Shard;
 use crate::access::authenticate::moved_to;
+use crate::access::caller::shard_of;
 use crate::access::statements::{arrive, select_forward};
 use crate::api::config::Config;
 use crate::api::cost::Metered;
@@ -26,6 +28,9 @@ use crate::ports::{Db, Param, Ports, Random, ResultSet, first_row};
 
 /// The database of the attempt that a browser's request is about. Returns `None` when it is about none.
 pub fn shard_of_browser(request: &Request) -> Option<Shard> {
+    if request.path == "/connect/token" {
+        return request.header(CODE).map(shard_of);
+    }
     if request.path == "/connect/callback" {
         return Some(Shard::of_secret(&read(&request.query).ok()?.state));
     }

@@ -4,6 +4,7 @@ pub mod attempt;
 pub mod attempts;
 mod begin;
 pub mod callback;
+pub mod code;
 mod direct;
 mod former;
 pub mod link;

@@ -14,7 +14,7 @@ use crate::catalog::cache::CatalogCache;
 use crate::catalog::reader::Catalog;
 use crate::json;
 use crate::names::Names;
-use crate::ports::{Db as _, Ports};
+use crate::ports::{Db as _, Ports, Random as _};
 use crate::rfc3339::rfc3339;
 use crate::terms::{Environment, IdentityType, Scope, Scopes};
 
@@ -33,7 +33,7 @@ struct Session<'a> {
     scopes: Scopes,
     platforms: Option<&'a Names>,
     origins: Option<&'a Names>,
-    /// The window in which the token's user connects accounts; only with the scope for that.
+    /// Opens the window in which the token's user connects accounts, once; only with the scope for that.
     #[serde(skip_serializing_if = "Option::is_none")]
     connect_url: Option<String>,
 }
@@ -87,6 +87,9 @@ impl NewSession<'_> {
             body.invalid(&["origins"], &what);
             body.finish()?;
         }
+        let may_connect = token.scopes.contains(Scope::ConnectionsConnect);
+        let connect_code =
+            may_connect.then(|| secrets.sign_code(&token, &ports.secret())).flatten();
         let Confinement { identity, identity_type, platforms } = &token.confinement;
         let document = Session {
             token: &text,
@@ -97,8 +100,7 @@ impl NewSession<'_> {
             scopes: token.scopes,
             platforms: platforms.as_ref(),
             origins: token.origins.as_ref(),
-            connect_url: (token.scopes.contains(Scope::ConnectionsConnect))
-                .then(|| format!("{origin}/connect#token={text}")),
+            connect_url: connect_code.map(|code| format!("{origin}/connect#code={code}")),
         };
         let mut response = Response::json(json::bytes(&document), NO_STORE);
         response.status = 201;
@@ -149,7 +151,7 @@ fn scopes(principal: &Principal, asked: Option<Vec<String>>) -> Result<Scopes, P
 }
 
 /// The service has no secret to sign tokens with.
-pub(super) fn no_secret() -> Problem {
+pub fn no_secret() -> Problem {
     let detail = "The service cannot create tokens: its operator must set `SESSION_SECRET`, which has at least 32 characters.";
     let problem = Problem::unavailable("`SESSION_SECRET` is missing or too short");
     Problem { detail: detail.into(), ..problem }

@@ -8,7 +8,7 @@ use crate::terms::AttemptStatus;
 use crate::vault::model::ConnectionId;
 use crate::vault::statements::sql::{COLUMNS, Sql};
 
-/// The number of open attempts of an identity, and of an account, each up to its limit. The parameters are placeholders;
+/// The number of open attempts of an identity, and of an account, each in its environment and up to its limit. The parameters are placeholders;
 /// `?2` is the account, `?3` its environment.
 fn open_attempts(identity: &str, now: &str) -> [String; 2] {
     let count = |index: &str, more: &str, most: u64| {
@@ -19,7 +19,7 @@ fn open_attempts(identity: &str, now: &str) -> [String; 2] {
     let of_identity = format!(" AND a.environment = ?3 AND a.identity = {identity}");
     [
         count("connect_attempts_by_identity", &of_identity, MAX_OF_IDENTITY),
-        count("connect_attempts_by_account", "", MAX_OF_ACCOUNT),
+        count("connect_attempts_by_account", " AND a.environment = ?3", MAX_OF_ACCOUNT),
     ]
 }
 

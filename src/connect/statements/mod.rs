@@ -12,10 +12,12 @@ use crate::vault::statements::sql::Sql;
 
 mod attempts;
 mod clients;
+mod codes;
 mod connected;
 
 pub use attempts::*;
 pub use clients::*;
+pub use codes::*;
 pub use connected::*;
 
 fn statement(sql: &'static str, params: Vec<Param>) -> Statement {

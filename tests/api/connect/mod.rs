@@ -359,6 +359,19 @@ pub fn as_token(token: &str, method: &str, path: &str, sent: &Value) -> Request 
     with_body(as_secret(token, method, path), &sent.to_string())
 }
 
+/// The code of a new session's link.
+pub fn code(api: &Api, sent: &Value) -> String {
+    let response = send(api, "POST", "/v1/sessions", sent);
+    let url = body(&response)["connectUrl"].as_str().unwrap().to_owned();
+    url.strip_prefix(&format!("{ORIGIN}/connect#code=")).unwrap().to_owned()
+}
+
+/// The request with which the window exchanges a code.
+pub fn exchange(code: &str) -> Request {
+    let request = with_header(anonymous("POST", "/connect/token"), "x-connect-code", code);
+    with_header(with_header(request, "origin", ORIGIN), "sec-fetch-site", "same-origin")
+}
+
 /// Counts the rows of a table.
 pub fn rows(api: &Api, table: &str) -> i64 {
     let sql = format!("SELECT count(*) FROM {table}");

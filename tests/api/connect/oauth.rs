@@ -285,6 +285,66 @@ fn the_window_of_the_same_browser_is_not_asked_again() {
 }
 
 #[test]
+fn the_code_of_a_link_is_exchanged_once_and_by_the_window_only() {
+    let api = api();
+    set_client(&api, "acme");
+    let sent = json!({
+        "identity": "ann", "scopes": ["connections:connect"], "origins": ["https://app.example"], "ttlSeconds": 600,
+    });
+    let unused = code(&api, &sent);
+    let used = code(&api, &sent);
+    assert_ne!(used, unused, "no two links are the same");
+    assert_eq!(rows(&api, "used_codes"), 0, "a link that nobody opens costs nothing");
+    // The API takes no codes, and the exchange takes no tokens.
+    let refused = |request: &Request| {
+        let response = api.send(request);
+        assert_eq!((response.status, body(&response)["code"].as_str()), (401, Some("invalid_key")));
+    };
+    assert_eq!(api.send(&as_secret(&used, "GET", "/v1/whoami")).status, 401);
+    refused(&exchange(&token(&api, &sent)));
+    refused(&exchange(&used.replacen("cc_", "st_", 1)));
+    refused(&exchange(""));
+    for (origin, site) in [
+        (Some("https://app.example"), "cross-site"),
+        (Some("https://vault.example"), "cross-site"),
+        (None, "same-origin"),
+    ] {
+        let request = with_header(anonymous("POST", "/connect/token"), "x-connect-code", &used);
+        let request = with_header(request, "sec-fetch-site", site);
+        refused(&match origin {
+            Some(origin) => with_header(request, "origin", origin),
+            None => request,
+        });
+    }
+    assert_eq!(rows(&api, "used_codes"), 0);
+
+    let response = api.send(&exchange(&used));
+    assert_eq!(
+        (response.status, response.header("cache-control")),
+        (200, Some("private, no-store"))
+    );
+    let exchanged = body(&response);
+    let token = exchanged["token"].as_str().unwrap();
+    let who = body(&api.send(&with_header(
+        as_secret(token, "GET", "/v1/whoami"),
+        "origin",
+        "https://app.example",
+    )));
+    assert_eq!(who["identity"], "ann");
+    assert_eq!((&who["origins"], &who["expiresAt"]), (&sent["origins"], &exchanged["expiresAt"]));
+    refused(&exchange(&used));
+
+    // What has expired is of no use, and leaves with the next exchange.
+    let later = api.world.now.get() + 600_000;
+    api.world.now.set(later - 1);
+    let last = code(&api, &sent);
+    api.world.now.set(later);
+    refused(&exchange(&unused));
+    assert_eq!(api.send(&exchange(&last)).status, 200);
+    assert_eq!(rows(&api, "used_codes"), 1);
+}
+
+#[test]
 fn failures_end_an_attempt_with_a_reason() {
     let error = |code: &str| format!("error={code}&error_description=%3Cb%3Eno%3C%2Fb%3E");
     for (query, answers, code) in [

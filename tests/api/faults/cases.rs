@@ -4,7 +4,9 @@ use connector_vault::api::endpoint::{Endpoint, Keyed, Open};
 use connector_vault::api::{Config, Request};
 use serde_json::{Value, json};
 
-use crate::connect::{self, Browser, begin, connected, of_ann, script, set_client, value_of};
+use crate::connect::{
+    self, Browser, begin, code, connected, exchange, of_ann, script, set_client, value_of,
+};
 use crate::openapi::samples::{self, Scene};
 use crate::support::{Api, anonymous, as_key, config, with_body, with_header};
 use crate::vault::at;
@@ -85,6 +87,11 @@ fn of_open(open: Open) -> Case {
         Open::Document => anonymous("GET", "/v1/openapi.json"),
         Open::ConnectWindow => anonymous("GET", "/connect"),
         Open::ConnectApp => anonymous("GET", "/connect/app.json"),
+        Open::ConnectToken => {
+            // A code works once, and whoever comes again starts again.
+            ends = &[401];
+            exchange(&code(&api, &json!({"identity": "ann", "scopes": ["connections:connect"]})))
+        }
         Open::ConnectLink => browser.request("GET", &link),
         Open::ConnectGo => {
             let request =

@@ -232,8 +232,10 @@ impl Crowd {
             "identity": identity, "identityType": identity_type, "scopes": names, "platforms": platforms, "origins": origins,
         });
         if scopes.contains(&Scope::ConnectionsConnect) {
-            let token = made["token"].as_str().unwrap();
-            expected["connectUrl"] = json!(format!("{ORIGIN}/connect#token={token}"));
+            let url = made["connectUrl"].as_str().unwrap();
+            let code = url.strip_prefix(&format!("{ORIGIN}/connect#code=")).unwrap();
+            assert!(code.starts_with(&format!("cc_{}_", tenant.environment)), "{code}");
+            expected["connectUrl"] = json!(url);
         }
         assert_eq!(made, expected);
         let text = made["token"].as_str().unwrap().to_owned();

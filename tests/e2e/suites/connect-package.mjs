@@ -1,7 +1,7 @@
 // `vault.connect`: opens the window from a page of an app, and returns the connection.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { agree, button, heading, opened, refuse } from "../support/connect.mjs";
+import { agree, button, confirm, heading, opened, refuse } from "../support/connect.mjs";
 
 /** @param {{ connect: import("../support/connect.mjs").Connecting }} world */
 export function connectPackage(world) {
@@ -92,6 +92,7 @@ export function connectPackage(world) {
         async (page) => {
           await button(page, "Connect").click();
           await page.waitForURL(`${world.connect.baseUrl}/connect`);
+          await confirm(page);
           await button(page, "Continue to Login").click();
           await agree(page);
           await page.waitForURL((url) => url.origin === world.connect.app.origin && url.searchParams.has("connect"));

@@ -1,7 +1,7 @@
 // Connecting with the user's consent at the platform, wherever the window is shown: on a page, in a popup, in a frame.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { agree, button, heading, opened, question, refuse } from "../support/connect.mjs";
+import { agree, button, confirm, heading, opened, question, refuse } from "../support/connect.mjs";
 import { expectAccessible } from "../support/console.mjs";
 
 /** @param {{ connect: import("../support/connect.mjs").Connecting }} world */
@@ -59,7 +59,7 @@ export function connectPlaces(world) {
         const [origin] = [world.connect.baseUrl];
         assert.deepEqual(
           await heard(page),
-          ["ready", "pending", "succeeded"].map((status) => `${origin} ${status}`),
+          ["waiting", "ready", "pending", "succeeded"].map((status) => `${origin} ${status}`),
         );
       });
       assert.deepEqual(await platforms("frame@example.com"), ["login"]);
@@ -120,10 +120,15 @@ export function connectPlaces(world) {
             `${world.connect.baseUrl}/connect#${new URLSearchParams({ token, platform: "keyed", origin: world.connect.app.origin })}`,
           ),
         );
+        await confirm(popup);
         await popup.getByLabel("API key", { exact: true }).fill("k");
         await button(popup, "Connect").click();
         await heading(popup, "Keyed is connected").waitFor();
-        assert.deepEqual(await heard(page), []);
+        assert.deepEqual(
+          await heard(page),
+          [`${world.connect.baseUrl} waiting`],
+          "it hears that a window waits, no more",
+        );
       });
     });
 

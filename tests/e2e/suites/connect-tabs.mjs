@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { launch } from "../support/browser.mjs";
-import { agree, button, heading, opened, question, refuse } from "../support/connect.mjs";
+import { agree, button, confirm, heading, opened, question, refuse } from "../support/connect.mjs";
 
 /** @param {{ connect: import("../support/connect.mjs").Connecting }} world */
 export function connectTabs(world) {
@@ -14,6 +14,7 @@ export function connectTabs(world) {
   async function tab(page, identity, platform) {
     const other = await page.context().newPage();
     await other.goto(world.connect.baseUrl + (await world.connect.path(identity, { platform })));
+    await confirm(other);
     return other;
   }
 

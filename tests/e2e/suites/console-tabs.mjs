@@ -1,6 +1,7 @@
 // One session for the tabs of a browser: handed over in messages, and written down nowhere.
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { after, before, describe, test } from "node:test";
+import { launch } from "../support/browser.mjs";
 import { expectHidden, heading, keptSecret, linkFor, signIn } from "../support/console-session.mjs";
 
 /** Takes note of every sign-in form that is drawn, even for a moment. */
@@ -14,6 +15,7 @@ const watchForms = () => {
 
 /** @param {{ console: import("../support/console.mjs").Console }} world */
 export function consoleTabs(world) {
+  let browser;
   const signedIn = async (use, options = {}) =>
     world.console.visit(
       "/connectors",
@@ -22,7 +24,7 @@ export function consoleTabs(world) {
         await heading(page, "Connectors").waitFor();
         await use(page);
       },
-      { as: null, ...options },
+      { as: null, browser, ...options },
     );
   /** One more tab, opened by hand. */
   const open = async (page, path = "/connectors") => {
@@ -32,6 +34,11 @@ export function consoleTabs(world) {
   };
 
   describe("the tabs of a browser", () => {
+    before(async () => {
+      browser = await launch([], { full: true });
+    });
+    after(() => browser?.close());
+
     test("a link opened in a new tab is signed in, and no form is drawn", () =>
       signedIn(async (page) => {
         await page.context().addInitScript(watchForms);

@@ -52,6 +52,7 @@ export function connectingForReal(world, env) {
         const hash = `${address.hash}&platform=${platform}`;
         const { page, faults, close } = await open(browser, `${address.origin}${address.pathname}${hash}`);
         try {
+          await page.getByRole("button", { name: `Continue as ${IDENTITY}`, exact: true }).click();
           await heading(page, `Connect ${name}`).waitFor();
           for (const [field, value] of Object.entries(fields)) {
             const entry = page.locator(`[name="${field}"]`);

@@ -3,15 +3,16 @@ import { chromium } from "playwright-core";
 import { browserPrograms } from "../../../scripts/setup/browser.mjs";
 
 /**
- * Starts Chromium; the caller closes it. It ends with this process at the latest. `keepsPages`: with the back/forward cache,
- * which the headless shell lacks, and which Playwright switches off because its `goBack` waits for a page to load.
+ * Starts Chromium; the caller closes it. It ends with this process at the latest. `full`: instead of the headless shell, which
+ * now and then never loads a tab that a click with Ctrl opens. `keepsPages`: with the back/forward cache, which the shell
+ * lacks, and which Playwright switches off because its `goBack` waits for a page to load.
  */
-export function launch(args = [], { keepsPages = false } = {}) {
+export function launch(args = [], { keepsPages = false, full = keepsPages } = {}) {
   const programs = browserPrograms();
   if (!programs) throw new Error("There is no Chromium. `node scripts/setup.mjs --browser` tells why.");
   // Chromium's own sandbox wants more rights than a container or root has; the pages are our own.
   const ignoreDefaultArgs = keepsPages ? ["--disable-back-forward-cache"] : [];
-  const executablePath = keepsPages ? programs.chromium : programs.headless;
+  const executablePath = full ? programs.chromium : programs.headless;
   return chromium.launch({ executablePath, chromiumSandbox: false, args, ignoreDefaultArgs });
 }
 

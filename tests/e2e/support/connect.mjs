@@ -40,7 +40,12 @@ const PAGE = `<!doctype html>
   // Without one, somebody comes back from the window.
   const vault = base && new ConnectorVault({ baseUrl: base, secret: async () => token });
   window.heard = [];
-  addEventListener("message", ({ origin, data }) => window.heard.push({ origin, ...data }));
+  addEventListener("message", ({ source, origin, data }) => {
+    window.heard.push({ origin, ...data });
+    // The package answers for windows that it opens; for a frame, the page does.
+    const isFrame = source === document.querySelector("iframe").contentWindow;
+    if (isFrame && data.status === "waiting") source.postMessage({ type: data.type }, origin);
+  });
   const show = (text) => (document.querySelector("p").textContent = text);
   document.querySelector("button").onclick = () => {
     show("Connecting");
@@ -280,6 +285,24 @@ export class Connecting extends Console {
     return `/connect#${new URLSearchParams({ token: await this.token(identity, wish), ...more })}`;
   }
 
+  /** The path of a link to the window, which its reader may use once. */
+  async link(identity, more = {}, wish = {}) {
+    const origins = [this.app.origin];
+    const answer = await this.caller().sendJson("POST", "/v1/sessions", { identity, scopes: SCOPES, origins, ...wish });
+    const { token, connectUrl } = answer.json;
+    secrets.add(token).add(connectUrl.split("code=")[1]);
+    return `${connectUrl.slice(this.baseUrl.length)}&${new URLSearchParams(more)}`;
+  }
+
+  /** Opens a page. In a window that asks whether its reader is meant, the answer is yes, unless `asks` is false. */
+  visit(path, use, { asks = path.startsWith("/connect#"), ...options } = {}) {
+    const meant = async (page) => {
+      if (asks) await confirm(page);
+      await use(page);
+    };
+    return super.visit(path, meant, options);
+  }
+
   /** The address of the app's page for an identity. */
   async appUrl(identity, options = {}, wish = {}) {
     const members = { base: this.baseUrl, token: await this.token(identity, wish), ...options };
@@ -311,6 +334,9 @@ export async function agree(page, account = "ann") {
 
 /** Refuses what the app asks for. */
 export const refuse = (page) => button(page, "Cancel").click();
+
+/** Tells the window that its reader is the one whom it names. */
+export const confirm = (page) => page.getByRole("button", { name: /^Continue as / }).click();
 
 /** The button with which a reader of the link says that they have begun it. */
 export const question = (page, name) => button(page, `Yes, go on to ${name}`);

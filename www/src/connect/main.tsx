@@ -1,4 +1,4 @@
-// The window in which somebody connects an account to an app: `/connect#token=…`. It remembers nothing.
+// The window in which somebody connects an account to an app: `/connect#code=…`. It remembers nothing.
 import { render } from "preact";
 import "../style/base.css";
 import "../style/shared.css";

@@ -1,11 +1,13 @@
-// What the window is opened with: `/connect#token=st_…&platform=github`. What follows `#` reaches no server. It leaves the
+// What the window is opened with: `/connect#code=cc_…&platform=github`. What follows `#` reaches no server. It leaves the
 // address before anything else happens, so that no history, bookmark or screenshot keeps it. The window stores nothing.
 import { TOKEN } from "../session/link";
 
 export interface Opening {
-  /** Undefined if there is none, as after a reload, or if it can't be one. */
+  /** A code that is exchanged for a token, once. Undefined if there is none, as after a reload, or if it can't be one. */
+  code: string | undefined;
+  /** A token, from a page that left itself for this one. */
   token: string | undefined;
-  /** Whether there was something in its place. */
+  /** Whether there was something in place of a code or a token. */
   isDamaged: boolean;
   /** The platform to connect. */
   platform: string | undefined;
@@ -17,21 +19,36 @@ export interface Opening {
   returnUrl: string | undefined;
 }
 
+/** As a token, with a prefix of its own. */
+const CODE = /^cc_(?:test|live)_[\w-]+(?:\.\w{2})?\.[\w-]{43}$/;
+
 /** Takes it out of the address. */
 export function takeOpening(): Opening {
   const given = new URLSearchParams(location.hash.slice(1));
   if (location.hash !== "") history.replaceState(null, "", location.pathname);
   const member = (name: string) => given.get(name) || undefined;
-  const token = member("token");
-  const isToken = token !== undefined && TOKEN.test(token);
+  const secret = (name: string, form: RegExp) => {
+    const value = member(name);
+    return { value: value !== undefined && form.test(value) ? value : undefined, isThere: value !== undefined };
+  };
+  const code = secret("code", CODE);
+  const token = secret("token", TOKEN);
   return {
-    token: isToken ? token : undefined,
-    isDamaged: token !== undefined && !isToken,
+    code: code.value,
+    token: token.value,
+    isDamaged: [code, token].some(({ value, isThere }) => isThere && value === undefined),
     platform: member("platform")?.toLowerCase(),
     connection: member("connection")?.toLowerCase(),
     origin: originOf(member("origin")),
     returnUrl: member("returnUrl"),
   };
+}
+
+/** The address that opens the window with the same again, with the token if a page sent it. */
+export function addressOf({ code, token, platform, connection, returnUrl }: Opening, sent: string | undefined): string {
+  const members = { code, token: token ?? sent, platform, connection, origin: location.origin, returnUrl };
+  const given = Object.entries(members).filter((member): member is [string, string] => member[1] !== undefined);
+  return `${location.pathname}#${new URLSearchParams(given)}`;
 }
 
 /** The origin of a URL of the web; undefined for anything else. */

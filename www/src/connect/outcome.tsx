@@ -42,6 +42,7 @@ export const ENDS = {
   missing: "Open this window again",
   damaged: "This link is damaged",
   expired: "This window has expired",
+  used: "This link no longer works",
   forbidden: "This link can't connect accounts",
 } as const;
 
@@ -54,6 +55,7 @@ export function Ended({ end, app, children }: { end: End; app: string; children?
     missing: `Leaving or reloading it clears what it had. Go back to ${origin} and open it there.`,
     damaged: `Part of it is missing or was changed. Go back to ${origin} and open it there.`,
     expired: `For your safety, it works for a short time only. Go back to ${origin} and open it again.`,
+    used: `It works once and for a short time only. Go back to ${origin} and start again.`,
     forbidden: `${capital(app)} created it for something else. Tell the people behind ${app}: the token needs the scopes connections:connect and catalog:read.`,
   }[end];
   return (

@@ -66,6 +66,10 @@ export interface FailedConnection {
   connector: Connector | undefined;
 }
 
+/** Exchanges the code of a link for its token. Fails with 401 if that has happened before, or the code has expired. */
+export const exchange = async (code: string): Promise<string> =>
+  (await request<{ token: string }>("/connect/token", { method: "POST", headers: { "x-connect-code": code } })).token;
+
 /** The service, for whoever holds a token. */
 export class Service {
   readonly #token: string;
@@ -150,30 +154,30 @@ export class Service {
     return this.#send<Answer>(address, { signal });
   }
 
-  /** Sends a request once. */
-  async #send<Answer>(address: string, { body, signal }: { body?: unknown; signal?: AbortSignal | undefined }) {
-    const ends = [AbortSignal.timeout(TIMEOUT_MS), ...(signal ? [signal] : [])];
+  #send<Answer>(address: string, { body, signal }: { body?: unknown; signal?: AbortSignal | undefined }) {
     const headers = new Headers({ "x-service-secret": this.#token });
-    if (body !== undefined) headers.set("content-type", "application/json");
-    let answer: Response;
-    let text: string;
-    try {
-      answer = await fetch(address, {
-        headers,
-        signal: AbortSignal.any(ends),
-        // The token is for this service only.
-        redirect: "error",
-        ...(body !== undefined && { method: "POST", body: JSON.stringify(body) }),
-      });
-      text = await answer.text();
-    } catch {
-      throw new ServiceError({ code: "no_response", detail: "The service could not be reached." });
-    }
-    const json = parsed(text);
-    if (answer.ok && json) return json as Answer;
-    const { code = "unexpected_response", detail = "The answer is not one of this service.", ...more } = json ?? {};
-    throw new ServiceError({ code, detail, ...more }, answer.status);
+    if (body === undefined) return request<Answer>(address, { headers }, signal);
+    headers.set("content-type", "application/json");
+    return request<Answer>(address, { headers, method: "POST", body: JSON.stringify(body) }, signal);
   }
+}
+
+/** Sends a request once. */
+async function request<Answer>(address: string, init: RequestInit, signal?: AbortSignal): Promise<Answer> {
+  const ends = [AbortSignal.timeout(TIMEOUT_MS), ...(signal ? [signal] : [])];
+  let answer: Response;
+  let text: string;
+  try {
+    // Its secrets are for this service only, so it follows no redirect.
+    answer = await fetch(address, { ...init, signal: AbortSignal.any(ends), redirect: "error" });
+    text = await answer.text();
+  } catch {
+    throw new ServiceError({ code: "no_response", detail: "The service could not be reached." });
+  }
+  const json = parsed(text);
+  if (answer.ok && json) return json as Answer;
+  const { code = "unexpected_response", detail = "The answer is not one of this service.", ...more } = json ?? {};
+  throw new ServiceError({ code, detail, ...more }, answer.status);
 }
 
 /** The object that an answer holds; undefined if it holds none, as a page of a proxy. */

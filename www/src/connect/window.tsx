@@ -6,13 +6,13 @@ import { Logo } from "../parts/logo";
 import { type AppLook, askApp, paint } from "./app";
 import { Away, type Pending } from "./away";
 import { Choose } from "./choose";
-import { place, tell } from "./embedder";
+import { type Reply, askEmbedder, openAlone, place, tell } from "./embedder";
 import { type Entered, Form, type Rejected, type Values } from "./form";
 import type { Opening } from "./opening";
 import { type End, Ended, Failed, Sign } from "./outcome";
 import { isAway, isForApp } from "./methods";
 import { ServiceError, isExpired } from "./service";
-import { type Session, openSession } from "./session";
+import { type Invitation, type Session, readInvitation } from "./session";
 import { Step } from "./step";
 import { NAMELESS, type Names, type Trouble, capital, troubleOf, troubleOfAttempt } from "./words";
 
@@ -25,6 +25,7 @@ interface Target {
 type View =
   | { is: "opening" }
   | { is: "ended"; end: End }
+  | { is: "ask"; invitation: Invitation; reply: Reply | undefined }
   | { is: "choose" }
   | { is: "form"; target: Target; entered?: Entered | undefined }
   | { is: "away"; target: Target; pending: Pending }
@@ -71,11 +72,27 @@ export function ConnectWindow({ opening }: { opening: Opening }) {
   };
 
   async function begin() {
-    const { token, isDamaged, platform, connection } = opening;
-    if (token === undefined) return end(isDamaged ? "damaged" : "missing");
+    const { isDamaged } = opening;
+    if (isDamaged) return end("damaged");
     show({ is: "opening" });
     try {
-      const next = await openSession(opening, token);
+      const reply = await askEmbedder(opening);
+      const invitation = await readInvitation(opening, reply);
+      if (invitation === undefined) return end("missing");
+      if (invitation.isFromApp) return await enter(invitation);
+      // Anybody may have sent this window to whoever sees it.
+      show({ is: "ask", invitation, reply });
+    } catch (error) {
+      fail(error, begin);
+    }
+  }
+
+  /** Goes on for the identity that the window was opened for. */
+  async function enter({ open }: Invitation) {
+    const { platform, connection } = opening;
+    show({ is: "opening" });
+    try {
+      const next = await open();
       if (!isThere.current) return;
       setSession(next);
       tell(next.listener, { status: "ready" });
@@ -87,7 +104,9 @@ export function ConnectWindow({ opening }: { opening: Opening }) {
         await openPlatform(next, only);
       else show({ is: "choose" });
     } catch (error) {
-      fail(error, begin);
+      // A code that was sent may have been exchanged, whatever has become of the answer.
+      if (opening.code !== undefined) end("used");
+      else fail(error, begin);
     }
   }
 
@@ -228,6 +247,25 @@ export function ConnectWindow({ opening }: { opening: Opening }) {
             {leave}
           </Ended>
         );
+      case "ask": {
+        const { invitation, reply } = view;
+        const who = invitation.identity ?? "somebody";
+        // A frame can be covered by what the page around it shows, so that nobody sees what they press.
+        const next = place === "frame" ? () => openAlone(opening, reply) : () => void enter(invitation);
+        return (
+          <Step title={`Are you ${who}?`}>
+            <p>
+              This connects your account to <strong>{who}</strong> at {app}. Continue only if that is you.
+            </p>
+            <p>Did somebody send you this link? Then close this page: they could use your account.</p>
+            <div class="buttons">
+              <button type="button" class="primary" onClick={next}>
+                {place === "frame" ? "Continue in a new window" : `Continue as ${who}`}
+              </button>
+            </div>
+          </Step>
+        );
+      }
       case "choose":
         return (
           session && (

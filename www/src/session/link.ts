@@ -4,8 +4,11 @@
 /** What a link holds: a token, or something that can't be one. */
 export type Link = { token: string } | "damaged";
 
-/** `st_`, the environment, the claims, a dot and a signature of 32 bytes, both in base64url. */
-export const TOKEN = /^st_(?:test|live)_[\w-]+\.[\w-]{43}$/;
+/**
+ * `st_`, the environment, the claims, a dot and a signature of 32 bytes, both in base64url. Two digits before the signature
+ * name the account's database, if it is not the first.
+ */
+export const TOKEN = /^st_(?:test|live)_[\w-]+(?:\.\w{2})?\.[\w-]{43}$/;
 const START = /^#token(?:=|%3d)/i;
 
 /** Takes the link out of the address; undefined when the address holds none. */

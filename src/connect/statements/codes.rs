@@ -1,0 +1,21 @@
+//! The SQL of codes that connect links carry.
+
+use crate::ports::{Param, Statement};
+
+/// Marks a code as exchanged. Returns a row only to the first request, however often storage repeats it.
+#[must_use]
+pub fn use_code(hash: &str, request_id: &str, expires_at: u64) -> Statement {
+    Statement {
+        sql: "INSERT INTO used_codes (hash, used_by, expires_at) VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET expires_at = excluded.expires_at WHERE used_by = excluded.used_by RETURNING expires_at".into(),
+        params: vec![Param::text(hash), Param::text(request_id), Param::integer(expires_at)],
+    }
+}
+
+/// Deletes some codes that have expired: more than one exchange adds.
+#[must_use]
+pub fn prune_codes(now: u64) -> Statement {
+    Statement {
+        sql: "DELETE FROM used_codes WHERE hash IN (SELECT hash FROM used_codes INDEXED BY used_codes_by_expiry WHERE expires_at <= ?1 LIMIT 10)".into(),
+        params: vec![Param::integer(now)],
+    }
+}
