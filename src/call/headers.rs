@@ -42,35 +42,58 @@ const OF_A_REQUEST: [&str; 13] = [
 const FAMILIES_OF_A_REQUEST: [&str; 5] =
     ["access-control-", "cf-", "sec-", "x-forwarded-", "x-vault-"];
 
-/// Headers of an answer that would speak for this service: to browsers about its origin, to caches about its callers.
-const OF_AN_ANSWER: [&str; 23] = [
-    "accept-ch",
-    "age",
-    "alt-svc",
-    "cache-control",
-    "clear-site-data",
-    "content-security-policy",
-    "content-security-policy-report-only",
-    "critical-ch",
-    "expires",
-    "nel",
-    "origin-agent-cluster",
-    "pragma",
-    "refresh",
-    "report-to",
-    "reporting-endpoints",
-    "server-timing",
-    "service-worker-allowed",
-    "set-cookie",
-    "set-cookie2",
-    "sourcemap",
-    "strict-transport-security",
-    "vary",
-    "x-content-type-options",
+/// Headers of an answer that describe it, which the caller gets under their own names. Every other name could be one that
+/// browsers or caches obey, today or in their next version, as if this service had sent it.
+const OF_AN_ANSWER: [&str; 25] = [
+    "accept-patch",
+    "accept-post",
+    "accept-ranges",
+    "allow",
+    "content-digest",
+    "content-disposition",
+    "content-encoding",
+    "content-language",
+    "content-length",
+    "content-location",
+    "content-md5",
+    "content-range",
+    "content-type",
+    "date",
+    "deprecation",
+    "digest",
+    "etag",
+    "last-modified",
+    "link",
+    "location",
+    "preference-applied",
+    "repr-digest",
+    "retry-after",
+    "sunset",
+    "traceparent",
 ];
 
-/// Beginnings of the names of such headers.
-const FAMILIES_OF_AN_ANSWER: [&str; 3] = ["access-control-", "cf-", "x-vault-"];
+/// Headers of an answer that nobody gets: cookies, which belong to the platform's origin.
+const COOKIES: [&str; 2] = ["set-cookie", "set-cookie2"];
+
+/// Headers beginning with `x-` that browsers and proxies obey.
+const OBEYED: [&str; 10] = [
+    "x-content-type-options",
+    "x-dns-prefetch-control",
+    "x-download-options",
+    "x-frame-options",
+    "x-permitted-cross-domain-policies",
+    "x-robots-tag",
+    "x-sendfile",
+    "x-sourcemap",
+    "x-ua-compatible",
+    "x-xss-protection",
+];
+
+/// Beginnings of such names.
+const OBEYED_FAMILIES: [&str; 4] = ["x-accel-", "x-lighttpd-", "x-litespeed-", "x-vault-"];
+
+/// What the names of an answer's other headers get before them.
+const RENAMED: &str = "x-platform-";
 
 fn is_one_of(name: &str, names: &[&str], families: &[&str]) -> bool {
     names.contains(&name) || families.iter().any(|family| name.starts_with(family))
@@ -101,19 +124,28 @@ pub fn to_platform(sent: &[(String, String)], secrets: &[String]) -> Vec<(String
     headers
 }
 
-/// The headers of a platform's answer that the caller gets. `x-request-id` is this service's, so that the platform's gets
-/// another name.
+/// Whether the caller gets a header of an answer under its own name. Platforms state limits and ids in headers of many names.
+fn keeps_its_name(name: &str) -> bool {
+    let is_custom = name.starts_with("x-") && !is_one_of(name, &OBEYED, &OBEYED_FAMILIES);
+    let is_limit = name.contains("ratelimit") || name.contains("rate-limit");
+    let is_id = name.ends_with("request-id") || name.ends_with("requestid");
+    OF_AN_ANSWER.contains(&name) || is_custom || is_limit || is_id
+}
+
+/// The headers of a platform's answer that the caller gets: those that describe it, and all others as `x-platform-…`, which
+/// nobody obeys. So is `x-request-id`, which is this service's.
 #[must_use]
 pub fn to_caller(answered: Vec<(String, String)>) -> Vec<(String, String)> {
     let own = named_by_connection(&answered);
     let passes = |name: &String| {
         !OF_A_CONNECTION.contains(&name.as_str())
-            && !is_one_of(name, &OF_AN_ANSWER, &FAMILIES_OF_AN_ANSWER)
+            && !COOKIES.contains(&name.as_str())
             && !own.contains(name)
     };
     let renamed = |(name, value): (String, String)| match name.as_str() {
         "x-request-id" => ("x-platform-request-id".to_owned(), value),
-        _ => (name, value),
+        other if keeps_its_name(other) => (name, value),
+        other => (format!("{RENAMED}{}", other.strip_prefix("x-").unwrap_or(other)), value),
     };
     answered.into_iter().filter(|(name, _)| passes(name)).map(renamed).collect()
 }
@@ -213,8 +245,13 @@ mod tests {
             "link",
             "location",
             "retry-after",
-            "www-authenticate",
             "x-ratelimit-remaining",
+            "ratelimit",
+            "anthropic-ratelimit-tokens-remaining",
+            "sforce-rate-limit",
+            "request-id",
+            "x-amz-request-id",
+            "apigw-requestid",
             "date",
             "content-disposition",
             "allow",
@@ -222,12 +259,32 @@ mod tests {
         let dropped = [
             "set-cookie",
             "set-cookie2",
+            "connection",
+            "keep-alive",
+            "transfer-encoding",
+            "trailer",
+            "upgrade",
+            "proxy-authenticate",
+        ];
+        let answered = [pairs(&kept), pairs(&dropped)].concat();
+        assert_eq!(names(&to_caller(answered)), kept);
+        for obeyed in [
+            "www-authenticate",
+            "authentication-info",
             "strict-transport-security",
             "clear-site-data",
             "content-security-policy",
+            "cross-origin-opener-policy",
+            "cross-origin-resource-policy",
+            "permissions-policy",
+            "referrer-policy",
+            "set-login",
+            "sec-websocket-accept",
             "access-control-allow-origin",
-            "access-control-allow-credentials",
             "cache-control",
+            "cdn-cache-control",
+            "cloudflare-cdn-cache-control",
+            "surrogate-control",
             "expires",
             "age",
             "vary",
@@ -235,22 +292,24 @@ mod tests {
             "nel",
             "report-to",
             "cf-ray",
-            "cf-cache-status",
-            "connection",
-            "keep-alive",
-            "transfer-encoding",
-            "trailer",
-            "upgrade",
-            "proxy-authenticate",
             "server-timing",
-            "x-vault-source",
+            "timing-allow-origin",
             "service-worker-allowed",
             "refresh",
-            "x-content-type-options",
-        ];
-        let answered = [pairs(&kept), pairs(&dropped)].concat();
-        assert_eq!(names(&to_caller(answered)), kept);
-        assert_eq!(names(&to_caller(pairs(&["x-request-id"]))), ["x-platform-request-id"]);
+            "stripe-version",
+        ] {
+            let renamed = format!("x-platform-{obeyed}");
+            assert_eq!(names(&to_caller(pairs(&[obeyed]))), [renamed.as_str()]);
+        }
+        for (obeyed, renamed) in [
+            ("x-accel-redirect", "x-platform-accel-redirect"),
+            ("x-content-type-options", "x-platform-content-type-options"),
+            ("x-frame-options", "x-platform-frame-options"),
+            ("x-vault-source", "x-platform-vault-source"),
+            ("x-request-id", "x-platform-request-id"),
+        ] {
+            assert_eq!(names(&to_caller(pairs(&[obeyed]))), [renamed]);
+        }
         let own = ("connection".to_owned(), "close, X-Own".to_owned());
         let answered = [vec![own], pairs(&["x-own", "etag"])].concat();
         assert_eq!(names(&to_caller(answered)), ["etag"]);

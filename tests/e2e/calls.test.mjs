@@ -291,7 +291,7 @@ describe("calls to platforms", () => {
     endless.push(Buffer.alloc(MEGABYTE * 2, "x"));
     const answer = await upload("impatient", {}, endless);
     assert.deepEqual([answer.status, answer.text, answer.headers["x-vault-source"]], [401, "too late", "platform"]);
-    assert.equal(answer.headers["www-authenticate"], "Bearer");
+    assert.equal(answer.headers["x-platform-www-authenticate"], "Bearer");
     assert.equal(platform.requests.length, before + 1);
   });
 

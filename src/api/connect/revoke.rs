@@ -10,7 +10,7 @@ use crate::catalog::cache::CatalogCache;
 use crate::catalog::detail::Kind as MethodKind;
 use crate::catalog::reader::Catalog;
 use crate::connect::client::OauthClient;
-use crate::connect::filled::Filled;
+use crate::connect::filled::{Filled, value_for_client};
 use crate::connect::revocations::{claim_due, hold, prune, settle};
 use crate::connect::statements::select_client_of;
 use crate::credentials::held::Held;
@@ -126,12 +126,15 @@ async fn request<P: Ports>(
     let held = Held::open(&config.vault_keys, tenant, &row.connection_id, &row.sealed).ok()?;
     let tokens = held.tokens.as_ref()?;
     let client = client.filter(|client| client.is_for(&row.auth_method))?;
+    let variables = client.variables();
     let client = client.open(&config.vault_keys).ok()?;
     let catalog = Catalog::open(cache, ports).await.ok()?;
     let connector = connector(&catalog, &row.platform).await.ok()??;
     let method = connector.find_method(&row.auth_method)?;
     let MethodKind::OAuth2(oauth) = &method.kind else { return None };
-    let filled = Filled::new(oauth, config.targets(), |name: &str| held.variable(name)).ok()?;
+    let value =
+        |name: &str| value_for_client(oauth, &method.fields, &variables, name, held.variable(name));
+    let filled = Filled::new(oauth, config.targets(), value).ok()?;
     let url = filled.revocation_url?;
     Some(revocation(&filled.oauth, &url, &client, tokens.refresh.as_deref(), &tokens.access))
 }

@@ -18,7 +18,7 @@ use crate::catalog::cache::CatalogCache;
 use crate::catalog::detail::{AuthMethod, Grant, Kind, OAuth2};
 use crate::catalog::reader::Catalog;
 use crate::connect::client::OauthClient;
-use crate::connect::filled::{Filled, deciding};
+use crate::connect::filled::{Filled, deciding_fields};
 use crate::connect::method::Connector;
 use crate::connect::rules::origin;
 use crate::connect::statements;
@@ -371,13 +371,14 @@ fn lacking(
         });
         !variables.contains_key(*name) && !is_named
     };
-    let open = deciding(oauth).into_iter().filter(is_open);
+    let open =
+        deciding_fields(oauth, &method.fields, &connector.servers).into_iter().filter(is_open);
     let names: Vec<String> = open.map(|name| format!("`{name}`")).collect();
     if names.is_empty() {
         return None;
     }
     let detail = format!(
-        "The OAuth client for `{}` must set its `variables` {}, which decide who receives its secret.",
+        "The OAuth client for `{}` must set its `variables` {}, which decide who receives its secret and tokens.",
         connector.platform,
         names.join(", ")
     );

@@ -9,7 +9,7 @@ use crate::api::cost::Metered;
 use crate::api::problem::{Code, Problem};
 use crate::catalog::detail::{AuthMethod, Grant, Kind as MethodKind, OAuth2};
 use crate::connect::client::OauthClient;
-use crate::connect::filled::Filled;
+use crate::connect::filled::{Filled, value_for_client};
 use crate::credentials::held::Held;
 use crate::json;
 use crate::lifecycle::machine::{Failure, PROBE_MS, after_failure};
@@ -291,7 +291,7 @@ async fn ask<P: Ports>(
         // Without a client there is nobody to ask for: the account must set one.
         return rejected();
     };
-    let Some(filled) = filled(oauth, renewal, held) else { return rejected() };
+    let Some(filled) = filled(oauth, renewal, client, held) else { return rejected() };
     let client = opening(client.open(&renewal.config.vault_keys))?;
     let refresh = held.tokens.as_ref().and_then(|tokens| tokens.refresh.as_deref());
     let request = match (oauth.grant, refresh) {
@@ -313,8 +313,15 @@ async fn ask<P: Ports>(
     Ok(platform::tokens(ports, &filled.oauth, request).await)
 }
 
-fn filled(oauth: &OAuth2, renewal: &Renewal<'_>, held: &Held) -> Option<Filled> {
-    Filled::new(oauth, renewal.config.targets(), |name: &str| held.variable(name)).ok()
+fn filled(
+    oauth: &OAuth2,
+    renewal: &Renewal<'_>,
+    client: &OauthClient,
+    held: &Held,
+) -> Option<Filled> {
+    let (fields, variables) = (&renewal.method.fields, client.variables());
+    let value = |name: &str| value_for_client(oauth, fields, &variables, name, held.variable(name));
+    Filled::new(oauth, renewal.config.targets(), value).ok()
 }
 
 /// There is no valid token for now.

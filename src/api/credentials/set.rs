@@ -14,9 +14,12 @@ use crate::api::message::Response;
 use crate::api::problem::Problem;
 use crate::api::transaction::{Results, Rows, Statements};
 use crate::catalog::cache::CatalogCache;
-use crate::catalog::detail::AuthMethod;
+use crate::catalog::detail::{AuthMethod, Kind};
 use crate::catalog::reader::Catalog;
+use crate::connect::client::OauthClient;
+use crate::connect::filled::{deciding_fields, is_named};
 use crate::connect::method::Connector;
+use crate::connect::statements::select_client_for;
 use crate::credentials::held::{Held, HeldTokens};
 use crate::lifecycle::machine;
 use crate::ports::Ports;
@@ -45,6 +48,7 @@ pub struct NewCredentials<'a> {
     context: &'a Context<'a>,
     body: BodyReader,
     connection: Rows<Connection>,
+    client: Rows<OauthClient>,
 }
 
 /// Plans the request.
@@ -59,8 +63,10 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<(NewCredentials<'a>, Stateme
         return Err(no_vault_keys());
     }
     let (guard, mut statements) = (context.guard(), Statements::default());
-    let connection = statements.ask(one::select(&guard, &context.connection_id()));
-    Ok((NewCredentials { context, body, connection }, statements))
+    let id = context.connection_id();
+    let connection = statements.ask(one::select(&guard, &id));
+    let client = statements.ask(select_client_for(&guard, &id));
+    Ok((NewCredentials { context, body, connection, client }, statements))
 }
 
 /// The method to which credentials of a type belong. When there is none, or it is not clear which one, returns the field
@@ -100,7 +106,7 @@ impl NewCredentials<'_> {
         cache: &CatalogCache,
         ports: &Metered<'_, P>,
     ) -> Result<Response, Problem> {
-        let Self { context, mut body, connection } = self;
+        let Self { context, mut body, connection, client } = self;
         let connection = results.first(connection)?.ok_or_else(Problem::no_connection)?;
         let catalog = Catalog::open(cache, ports).await?;
         let connector = connector(&catalog, &connection.platform).await?;
@@ -112,6 +118,23 @@ impl NewCredentials<'_> {
             Err((field, what)) => return Err(body.refuse(&[field], &what, None)),
         };
         let mut given = body.text_members("fields").unwrap_or_default();
+        if let Kind::OAuth2(oauth) = &method.kind {
+            let client = results.first(client)?.filter(|client| client.is_for(&method.id));
+            let variables = client.as_ref().map(OauthClient::variables).unwrap_or_default();
+            for name in deciding_fields(oauth, &method.fields, &connector.servers) {
+                match (variables.get(name), given.get(name)) {
+                    (Some(own), None) => {
+                        given.insert(name.to_owned(), own.clone());
+                    }
+                    (Some(own), Some(value)) if own == value => {}
+                    (_, Some(value)) if !is_named(&method.fields, name, value) => {
+                        let what = "decides who receives secrets and tokens: set it in `variables` of the OAuth client";
+                        body.invalid(&["fields", name], what);
+                    }
+                    _ => {}
+                }
+            }
+        }
         let mut secrets = BTreeMap::new();
         for (name, of) in SECRETS {
             match body.text(name) {

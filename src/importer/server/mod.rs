@@ -38,7 +38,7 @@ pub fn of<F>(document: &Document<F>) -> Found {
     let of_2 = entries_of_2(document);
     let mut fields: BTreeMap<&str, Field> = BTreeMap::new();
     for entry in given.chain(&of_2) {
-        let Some(url) = absolute(entry.url.as_str()) else {
+        let Some(url) = absolute(&with_paths(entry)) else {
             let url = entry.url.filled().filter(|url| url.contains(['/', ':']));
             found.left_out.extend(url.map(|url| text::verbatim(url, 200)));
             continue;
@@ -65,6 +65,20 @@ pub fn of<F>(document: &Document<F>) -> Found {
     };
     found.fields = fields.into_values().filter(|field| is_used(&field.name)).collect();
     found
+}
+
+/// A server's URL, with the default in place of each variable whose default is a path: such a variable stands directly behind
+/// the host, and would continue its name.
+fn with_paths(entry: &Entry) -> String {
+    let mut url = entry.url.as_str().to_owned();
+    for (name, variable) in entry.variables.get().iter().flat_map(|variables| &variables.0) {
+        let default = variable.get().map(|variable| variable.default.as_str()).unwrap_or_default();
+        if default.starts_with('/') {
+            let place = format!("{{{name}}}");
+            url = url.replace(&format!("/{place}"), default).replace(&place, default);
+        }
+    }
+    url
 }
 
 /// The first absolute URL without variables of these servers, encrypted if any is.

@@ -190,6 +190,11 @@ fn broken_templates_are_filled_with_nothing() {
         "https://example.com/{a/b}",
         "https://example.com/#{a}",
         "https://example.com/{a}#x",
+        // The value would make another domain of this one.
+        "https://example.com{a}",
+        "https://api.example.com{a}/v1",
+        "https://example.{a}{b}",
+        "https://example-{a}.com",
     ] {
         let error = Err("the template of the address is broken".to_owned());
         assert_eq!(filled(template, "x"), error, "{template}");

@@ -107,6 +107,41 @@ fn every_fault_of_imported_credentials_is_named() {
 }
 
 #[test]
+fn imported_credentials_do_not_choose_who_receives_the_secret() {
+    let api = api();
+    set_client(&api, "hosted");
+    let path = create(&api, "hosted");
+    let import = |host: Option<&str>| {
+        let mut sent = json!({"type": "oauth2", "refreshToken": "rt-0"});
+        if let Some(host) = host {
+            sent["fields"] = json!({"host": host});
+        }
+        send(&api, "PUT", &format!("{path}/credentials"), &sent)
+    };
+    let refused = |host: &str| {
+        let response = import(Some(host));
+        assert_eq!(response.status, 400, "{}", text(&response));
+        assert_eq!(body(&response)["errors"][0]["pointer"], "/fields/host");
+    };
+    // Nobody has said where the secret belongs.
+    refused("evil.example");
+    let client = |host: &str| {
+        let client = json!({"clientId": "an id", "clientSecret": "s", "variables": {"host": host}});
+        assert_eq!(send(&api, "PUT", "/v1/oauth-clients/hosted", &client).status, 200);
+    };
+    client("id.hosted.example");
+    refused("evil.example");
+    assert_eq!(import(Some("id.hosted.example")).status, 204);
+    assert_eq!(import(None).status, 204);
+    // A correction of the client reaches what is stored already.
+    client("new.hosted.example");
+    script(&api, &[(200, json!({"access_token": "at-1", "refresh_token": "rt-1"}))]);
+    let renewed = api.get(&format!("{path}/credentials"));
+    assert_eq!(body(&renewed)["accessToken"], "at-1", "{}", text(&renewed));
+    assert_eq!(api.world.sent.borrow().last().unwrap().url, "https://new.hosted.example/token");
+}
+
+#[test]
 fn an_old_token_that_can_be_renewed_is_imported() {
     let api = api();
     set_client(&api, "app");

@@ -765,7 +765,7 @@ fn whoever_fills_in_a_form_does_not_choose_who_gets_the_secret() {
         assert_eq!(body(&response)["errors"][0]["pointer"], "/fields/shop", "{value:?}");
     }
     // It is the app's turn, so nobody is asked for the host, nor for anything else.
-    let detail = "The OAuth client for `hosted` must set its `variables` `host`, which decide who receives its secret.";
+    let detail = "The OAuth client for `hosted` must set its `variables` `host`, which decide who receives its secret and tokens.";
     for refused in [sent("hosted", "host", "evil.example"), connect(&api, &of_ann("hosted"))] {
         let refused = (refused.status, body(&refused));
         assert_eq!((refused.0, &refused.1["code"]), (409, &json!("oauth_client_missing")));
