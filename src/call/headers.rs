@@ -106,17 +106,24 @@ fn named_by_connection(headers: &[(String, String)]) -> Vec<String> {
     names.map(|name| name.trim().to_ascii_lowercase()).collect()
 }
 
+/// Whether a request to a platform may have a header of this name, in lower case: the name is a token (RFC 9110, section
+/// 5.6.2), and the header is neither of a connection nor one that only the vault sends.
+#[must_use]
+pub fn may_be_sent(name: &str) -> bool {
+    let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    !name.is_empty()
+        && name.bytes().all(is_token)
+        && !OF_A_CONNECTION.contains(&name)
+        && !is_one_of(name, &OF_A_REQUEST, &FAMILIES_OF_A_REQUEST)
+}
+
 /// The headers of a caller's request that the platform gets; `secrets` are those that carry the caller's key. Names are in
 /// lower case.
 #[must_use]
 pub fn to_platform(sent: &[(String, String)], secrets: &[String]) -> Vec<(String, String)> {
     let own = named_by_connection(sent);
-    let passes = |name: &String| {
-        !OF_A_CONNECTION.contains(&name.as_str())
-            && !is_one_of(name, &OF_A_REQUEST, &FAMILIES_OF_A_REQUEST)
-            && !secrets.contains(name)
-            && !own.contains(name)
-    };
+    let passes =
+        |name: &String| may_be_sent(name) && !secrets.contains(name) && !own.contains(name);
     let mut headers: Vec<_> = sent.iter().filter(|(name, _)| passes(name)).cloned().collect();
     if !headers.iter().any(|(name, _)| name == "user-agent") {
         headers.push(user_agent());

@@ -146,6 +146,14 @@ fn servers_are_absolute_urls() {
     };
     for (at, (members, expected)) in [
         (
+            "servers: [{url: 'https://a.example{base}', variables: {base: {default: /sell/v1}}}]",
+            "https://a.example/sell/v1",
+        ),
+        (
+            "servers: [{url: 'https://a.example/{base}', variables: {base: {default: /v1/}}}]",
+            "https://a.example/v1",
+        ),
+        (
             "servers: [{url: 'HTTPS://a.example/v1/'}, {url: 'https://a.example/v1'}]",
             "https://a.example/v1",
         ),

@@ -105,6 +105,25 @@ paths: {/a: {get: {requestBody: {required: true, content: {application/json: {sc
 }
 
 #[test]
+fn a_document_adds_no_header_that_would_speak_for_the_connection() {
+    let named = |name: &str| format!("{{name: {name}, in: header, schema: {{type: string}}}}");
+    let names = [
+        "X-Good",
+        "Host",
+        "\"X-Bad\\r\\nHost\"",
+        "'X Bad'",
+        "Transfer-Encoding",
+        "Cookie",
+        "X-Vault-Server",
+    ];
+    let list = names.map(named).join(", ");
+    let lines = format!("paths: {{/a: {{get: {{parameters: [{list}]}}}}}}");
+    let (answer, _) = of("hostile-headers", "openapi: 3.0.3", &lines);
+    let headers = answer.pointer("/input/properties/header/properties").unwrap();
+    assert_eq!(headers.as_object().unwrap().keys().collect::<Vec<_>>(), ["X-Good"]);
+}
+
+#[test]
 fn parameters_come_from_the_path_and_the_operation() {
     let lines = "components:
   parameters:

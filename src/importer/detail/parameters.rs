@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::definitions::Definitions;
 use super::media;
 use super::reaching::Reaching;
+use crate::call::headers::may_be_sent;
 use crate::catalog::action::stored::{Parameter, Place};
 
 /// The most parameters of an action.
@@ -104,8 +105,9 @@ fn parameter<F>(
         "cookie" => Place::Cookie,
         _ => return None,
     };
-    let is_own = OWN_HEADERS.contains(&name.to_ascii_lowercase().as_str());
-    if (r#in == Place::Header && is_own)
+    let lower = name.to_ascii_lowercase();
+    let is_refused = OWN_HEADERS.contains(&lower.as_str()) || !may_be_sent(&lower);
+    if (r#in == Place::Header && is_refused)
         || (r#in == Place::Path && !names(path).any(|one| one == name))
     {
         return None;
