@@ -21,7 +21,7 @@ import { importCatalog, publishCatalog } from "./start/catalog.mjs";
 import { seedDemoAccount } from "./start/demo-connections.mjs";
 import { demoKey, mustWork } from "./start/demo-key.mjs";
 import { HELP, mustBeFree, options } from "./start/options.mjs";
-import { ensureSecrets } from "./start/secrets.mjs";
+import { ensureSecrets, watchSecrets } from "./start/secrets.mjs";
 import { serve } from "./start/serve.mjs";
 import { welcome } from "./start/welcome.mjs";
 
@@ -71,6 +71,7 @@ await main(async () => {
   return serve(given, async (address) => {
     await mustWork(key, given, address);
     runClock(address);
+    watchSecrets();
     process.stdout.write(welcome(address, key));
   });
 });

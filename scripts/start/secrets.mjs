@@ -1,7 +1,7 @@
 // The secrets of the service on this machine: what signs tokens, and the key that seals credentials. wrangler reads them from
 // .dev.vars, which is nobody else's.
 import { randomBytes } from "node:crypto";
-import { appendFileSync, chmodSync, existsSync, readFileSync } from "node:fs";
+import { appendFileSync, chmodSync, existsSync, readFileSync, utimesSync, watchFile } from "node:fs";
 import { join } from "node:path";
 import { root } from "../lib/paths.mjs";
 import { say } from "../lib/status.mjs";
@@ -23,4 +23,18 @@ export function ensureSecrets(folder = root) {
     if (text === "") chmodSync(file, 0o600);
     say(`Made ${name}, which ${does} on this machine, in ${FILE}.`);
   }
+}
+
+/** How often to look for changed secrets, in milliseconds. */
+const LOOK_MS = 500;
+
+/**
+ * Has `wrangler dev` read changed secrets. It watches wrangler.toml but not .dev.vars (wrangler 4.164), so a service that runs
+ * while `vault-keys rotate` writes a new key would not know that key. Ends with the process.
+ */
+export function watchSecrets(folder = root) {
+  watchFile(join(folder, FILE), { interval: LOOK_MS, persistent: false }, () => {
+    const now = new Date();
+    utimesSync(join(folder, "wrangler.toml"), now, now);
+  });
 }

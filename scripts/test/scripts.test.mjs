@@ -2,7 +2,18 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  unwatchFile,
+  utimesSync,
+  watchFile,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -17,7 +28,7 @@ import { gather, say } from "../lib/status.mjs";
 import { wasmCargoEnvironment } from "../lib/wasm.mjs";
 import { options } from "../start/options.mjs";
 import { WithoutRequests } from "../start/request-log.mjs";
-import { ensureSecrets } from "../start/secrets.mjs";
+import { ensureSecrets, watchSecrets } from "../start/secrets.mjs";
 import { Steps } from "./steps.mjs";
 
 describe("a lock", () => {
@@ -358,3 +369,22 @@ function contrast(...colours) {
   const [dark, light] = colours.map(luminance).sort((a, b) => a - b);
   return (light + 0.05) / (dark + 0.05);
 }
+
+test("changed secrets have wrangler read its configuration again", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "connector-vault-watched-"));
+  const [secrets, config] = [".dev.vars", "wrangler.toml"].map((name) => join(folder, name));
+  for (const file of [secrets, config]) writeFileSync(file, "");
+  utimesSync(config, 1, 1);
+  watchSecrets(folder);
+  try {
+    // What is written before the first look is not a change, so it is written until it is seen.
+    const writing = setInterval(() => writeFileSync(secrets, `A=${Date.now()}`), 50);
+    const changed = new Promise((done) => watchFile(config, { interval: 50 }, () => done()));
+    await changed.finally(() => clearInterval(writing));
+    assert.ok(statSync(config).mtimeMs > 1000);
+    assert.equal(readFileSync(config, "utf8"), "");
+  } finally {
+    for (const file of [secrets, config]) unwatchFile(file);
+    rmSync(folder, { recursive: true, force: true });
+  }
+});

@@ -25,6 +25,8 @@ pub const CODE_PREFIX: &str = "cc_";
 pub const MAX_TOKEN: usize = 4096;
 /// The shortest secret that may sign, in characters.
 pub const MIN_SECRET: usize = 32;
+/// The longest code, in characters: it has a nonce besides what its token has.
+const MAX_CODE: usize = MAX_TOKEN + 128;
 /// The version of the claims' format; others are refused.
 const VERSION: u64 = 1;
 
@@ -202,7 +204,8 @@ impl SessionSecrets {
     }
 
     fn verify_kind(&self, kind: &str, text: &str) -> Option<Token> {
-        let (signed, given) = text.rsplit_once('.').filter(|_| text.len() <= MAX_TOKEN)?;
+        let most = if kind == CODE_PREFIX { MAX_CODE } else { MAX_TOKEN };
+        let (signed, given) = text.rsplit_once('.').filter(|_| text.len() <= most)?;
         let (environment, claims) = Environment::ALL.into_iter().find_map(|environment| {
             let rest = signed.strip_prefix(kind)?.strip_prefix(environment.as_str())?;
             Some((environment, rest.strip_prefix('_')?))

@@ -133,7 +133,10 @@ pub fn to_platform(sent: &[(String, String)], secrets: &[String]) -> Vec<(String
 
 /// Whether the caller gets a header of an answer under its own name. Platforms state limits and ids in headers of many names.
 fn keeps_its_name(name: &str) -> bool {
-    let is_custom = name.starts_with("x-") && !is_one_of(name, &OBEYED, &OBEYED_FAMILIES);
+    if is_one_of(name, &OBEYED, &OBEYED_FAMILIES) || is_one_of(name, &[], &FAMILIES_OF_A_REQUEST) {
+        return false;
+    }
+    let is_custom = name.starts_with("x-");
     let is_limit = name.contains("ratelimit") || name.contains("rate-limit");
     let is_id = name.ends_with("request-id") || name.ends_with("requestid");
     OF_AN_ANSWER.contains(&name) || is_custom || is_limit || is_id
@@ -313,6 +316,8 @@ mod tests {
             ("x-content-type-options", "x-platform-content-type-options"),
             ("x-frame-options", "x-platform-frame-options"),
             ("x-vault-source", "x-platform-vault-source"),
+            ("x-vault-request-id", "x-platform-vault-request-id"),
+            ("cf-request-id", "x-platform-cf-request-id"),
             ("x-request-id", "x-platform-request-id"),
         ] {
             assert_eq!(names(&to_caller(pairs(&[obeyed]))), [renamed]);

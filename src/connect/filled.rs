@@ -83,9 +83,9 @@ pub fn is_named(fields: &[Field], name: &str, value: &str) -> bool {
     field.r#enum.as_ref().is_some_and(among) || field.default.as_deref() == Some(value)
 }
 
-/// The value of a variable in an address to which the client's secret is sent. It is the OAuth client's, so that a correction
-/// there reaches every connection; else the one stored with the connection, unless that would decide who receives the
-/// secret and the catalog does not name it.
+/// The value of a variable in an address to which the client's secret is sent. It is the one stored with the connection,
+/// unless that would decide who receives the secret and the catalog does not name it: then it is the OAuth client's, so
+/// that a correction there reaches every connection.
 #[must_use]
 pub fn value_for_client<'v>(
     oauth: &OAuth2,
@@ -95,7 +95,7 @@ pub fn value_for_client<'v>(
     stored: Option<&'v str>,
 ) -> Option<&'v str> {
     let is_safe = |value: &&str| !deciding(oauth).contains(name) || is_named(fields, name, value);
-    variables.get(name).map(String::as_str).or_else(|| stored.filter(is_safe))
+    stored.filter(is_safe).or_else(|| variables.get(name).map(String::as_str))
 }
 
 #[cfg(test)]
@@ -162,6 +162,7 @@ mod tests {
             (&free, &own, "tenant", None, Some("own.example")),
             (&listed, &none, "tenant", Some("b.example"), Some("b.example")),
             (&listed, &none, "tenant", Some("c.example"), None),
+            (&listed, &own, "tenant", Some("b.example"), Some("b.example")),
             (&usual, &none, "tenant", Some("a.example"), Some("a.example")),
             (&usual, &none, "tenant", Some("b.example"), None),
             // It only selects among hosts of the platform.

@@ -1,7 +1,8 @@
 //! `POST /connect/token`: the connect window exchanges the code of its link for the token, once.
 //!
 //! A link may be forwarded, kept in a history or read by a scanner. It carries a code instead of the token, so that whoever
-//! finds a used link can do nothing with it. The window asks its user whose account is connected before it exchanges one.
+//! finds a used link can do nothing with it. Before it exchanges one, the window asks its user whether they are the
+//! identity, unless a page of the token's origins vouches for them.
 
 use serde::{Deserialize, Serialize};
 

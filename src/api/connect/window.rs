@@ -29,8 +29,7 @@ pub fn app(config: &Config) -> Response {
     Response::json(json::bytes(&app), "public, max-age=60")
 }
 
-/// `GET /connect`: the file, with a policy that lets allowed origins frame it. It shows nothing without a token, which only
-/// the app has. The browser gets the cookie that attempts are bound to; one that does not send it back, as in a frame on
+/// `GET /connect`: the file, with a policy that lets allowed origins frame it. It does nothing without a token or a code. The browser gets the cookie that attempts are bound to; one that does not send it back, as in a frame on
 /// another site, is asked at the link.
 #[must_use]
 pub fn window(config: &Config, request: &Request, random: &impl Random) -> Response {

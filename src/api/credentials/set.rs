@@ -118,6 +118,7 @@ impl NewCredentials<'_> {
             Err((field, what)) => return Err(body.refuse(&[field], &what, None)),
         };
         let mut given = body.text_members("fields").unwrap_or_default();
+        given.retain(|_, value| !value.is_empty());
         if let Kind::OAuth2(oauth) = &method.kind {
             let client = results.first(client)?.filter(|client| client.is_for(&method.id));
             let variables = client.as_ref().map(OauthClient::variables).unwrap_or_default();

@@ -82,14 +82,14 @@ impl NewSession<'_> {
             expires_at: principal.expires_at.map_or(ends, |at| ends.min(at)),
         };
         let text = secrets.sign(&token).ok_or_else(no_secret)?;
+        let may_connect = token.scopes.contains(Scope::ConnectionsConnect);
+        let connect_code =
+            may_connect.then(|| secrets.sign_code(&token, &ports.secret())).flatten();
         if text.len() > MAX_TOKEN {
             let what = format!("make the token longer than {MAX_TOKEN} characters: send fewer");
             body.invalid(&["origins"], &what);
             body.finish()?;
         }
-        let may_connect = token.scopes.contains(Scope::ConnectionsConnect);
-        let connect_code =
-            may_connect.then(|| secrets.sign_code(&token, &ports.secret())).flatten();
         let Confinement { identity, identity_type, platforms } = &token.confinement;
         let document = Session {
             token: &text,

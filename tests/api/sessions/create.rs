@@ -193,10 +193,15 @@ fn the_longest_token_fits_a_header() {
         // A quote takes two bytes.
         wish["identity"] = json!("\"".repeat(bytes / 2) + &"a".repeat(bytes % 2));
         let response = api.send(&asking(&api.key, &wish));
-        let token = body(&response)["token"].as_str().map(str::to_owned);
-        token.filter(|token| token.len() == greatest)
+        let session = body(&response);
+        let text = |name: &str| session[name].as_str().map(str::to_owned);
+        let token = text("token").filter(|token| token.len() == greatest)?;
+        Some((token, text("connectUrl")?))
     });
-    let sent = as_secret(&exact.unwrap(), "GET", WHOAMI);
+    let (token, connect_url) = exact.unwrap();
+    let code = connect_url.split_once("#code=").unwrap().1;
+    assert_eq!(api.send(&crate::connect::exchange(code)).status, 200, "its code is longer");
+    let sent = as_secret(&token, "GET", WHOAMI);
     let sent = with_header(sent, "origin", &origins[9]);
     assert_eq!(api.send(&sent).status, 200);
 }

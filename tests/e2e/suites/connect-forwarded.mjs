@@ -1,7 +1,7 @@
 // A window that somebody else has sent: its reader is asked whose account is connected before anything else.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { button, confirm, heading, opened } from "../support/connect.mjs";
+import { button, confirm, framed, heading, opened } from "../support/connect.mjs";
 import { expectAccessible } from "../support/console.mjs";
 
 /** @param {{ connect: import("../support/connect.mjs").Connecting }} world */
@@ -13,13 +13,6 @@ export function connectForwarded(world) {
     await button(place, "Connect").click();
     await heading(place, "Keyed is connected").waitFor();
   };
-  /** Shows an address in the frame of a page that says nothing to it. */
-  const frame = async (page, path) => {
-    const src = world.connect.baseUrl + path;
-    await page.evaluate((src) => (document.querySelector("iframe").src = src), src);
-    return page.frameLocator("iframe");
-  };
-
   describe("a window that was forwarded", () => {
     test("a link names the identity and asks, and works once", async () => {
       const link = await world.connect.link("mallory@example.com", { platform: "keyed" });
@@ -66,7 +59,8 @@ export function connectForwarded(world) {
 
     test("in a frame of the app, a link asks nothing", async () => {
       await visit(await world.connect.appUrl("framed@example.com"), async (page) => {
-        await enterKey(await frame(page, await world.connect.link("framed@example.com", { platform: "keyed" })));
+        const src = world.connect.baseUrl + (await world.connect.link("framed@example.com", { platform: "keyed" }));
+        await enterKey(await framed(page, src));
       });
       assert.deepEqual(await platforms("framed@example.com"), ["keyed"]);
     });
@@ -74,13 +68,40 @@ export function connectForwarded(world) {
     test("in a frame of another page, the question is asked in a window that nothing covers", async () => {
       const wish = { origins: ["https://other.example"] };
       await visit(await world.connect.appUrl("covered@example.com"), async (page) => {
-        const inner = await frame(page, await world.connect.link("covered@example.com", { platform: "keyed" }, wish));
+        const link = await world.connect.link("covered@example.com", { platform: "keyed" }, wish);
+        const inner = await framed(page, world.connect.baseUrl + link);
         const popup = await opened(page, () => button(inner, "Continue in a new window").click());
         await heading(popup, "Are you covered@example.com?").waitFor();
         await confirm(popup);
         await enterKey(popup);
+        await heading(inner, "Your account is connected").waitFor();
+        const heard = await page.evaluate(() => window.heard.map(({ status }) => status));
+        assert.deepEqual([...new Set(heard)], ["waiting"], "a page that the token is not for hears nothing");
       });
       assert.deepEqual(await platforms("covered@example.com"), ["keyed"]);
+    });
+
+    test("a page that answers for another link, or for none, vouches for nothing", async () => {
+      const link = await world.connect.link("swapped@example.com", { platform: "keyed" });
+      const other = await world.connect.link("ann@example.com", { platform: "keyed" });
+      for (const opened of [other, undefined])
+        await visit(await world.connect.appUrl("ann@example.com"), async (page) => {
+          await page.evaluate((opened) => (document.querySelector("iframe").dataset.opened = opened), opened ?? "none");
+          const inner = await framed(page, world.connect.baseUrl + link, { vouches: false });
+          await heading(inner, "Are you swapped@example.com?").waitFor();
+        });
+    });
+
+    test("a popup that somebody leads to another token connects the one that the app has sent", async () => {
+      await visit(await world.connect.appUrl("victim@example.com", { platform: "keyed" }), async (page) => {
+        const popup = await opened(page, () => button(page, "Connect").click());
+        await popup.getByLabel("API key", { exact: true }).waitFor();
+        const path = await world.connect.path("mallory2@example.com", { platform: "keyed" });
+        await popup.goto("about:blank");
+        await popup.goto(world.connect.baseUrl + path);
+        await popup.getByText("victim@example.com").waitFor();
+        assert.equal(await popup.getByText("mallory2@example.com").count(), 0);
+      });
     });
   });
 }

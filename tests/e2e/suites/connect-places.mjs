@@ -1,7 +1,7 @@
 // Connecting with the user's consent at the platform, wherever the window is shown: on a page, in a popup, in a frame.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { agree, button, confirm, heading, opened, question, refuse } from "../support/connect.mjs";
+import { framed, agree, button, confirm, heading, opened, question, refuse } from "../support/connect.mjs";
 import { expectAccessible } from "../support/console.mjs";
 
 /** @param {{ connect: import("../support/connect.mjs").Connecting }} world */
@@ -9,13 +9,15 @@ export function connectPlaces(world) {
   const visit = (path, use, options) => world.connect.visit(path, use, { as: null, ...options });
   const platforms = async (identity) => (await world.connect.connectionsOf(identity)).map(({ platform }) => platform);
   /** Shows the window in a frame of the app's page. */
-  async function framed(page, identity, more = {}) {
+  async function framedFor(page, identity, more = {}) {
     const origin = world.connect.app.origin;
-    const src = world.connect.baseUrl + (await world.connect.path(identity, { platform: "login", origin, ...more }));
-    await page.evaluate((src) => (document.querySelector("iframe").src = src), src);
-    return page.frameLocator("iframe");
+    const src = world.connect.baseUrl + (await world.connect.link(identity, { platform: "login", origin, ...more }));
+    return framed(page, src);
   }
-  const heard = (page) => page.evaluate(() => window.heard.map(({ origin, status }) => `${origin} ${status}`));
+  /** A window says that it waits until it is answered. */
+  const heard = async (page) => [
+    ...new Set(await page.evaluate(() => window.heard.map(({ origin, status }) => `${origin} ${status}`))),
+  ];
 
   describe("consent at the platform", () => {
     test("a full page goes to the platform and comes back", async () => {
@@ -47,7 +49,7 @@ export function connectPlaces(world) {
 
     test("in a frame of another site: the platform is shown in a popup, the app hears of it, and waiting is accessible", async () => {
       await visit(await world.connect.appUrl("frame@example.com"), async (page) => {
-        const frame = await framed(page, "frame@example.com");
+        const frame = await framedFor(page, "frame@example.com");
         const popup = await opened(page, () => button(frame, "Continue to Login").click());
         await frame.getByRole("status").getByText("Waiting for Login …").waitFor();
         await expectAccessible(page.frames()[1], "waiting");
@@ -68,7 +70,7 @@ export function connectPlaces(world) {
     test("in a frame where no popup opens: a link does", async () => {
       await visit(await world.connect.appUrl("blocked@example.com"), async (page) => {
         await page.context().addInitScript(() => (window.open = () => null));
-        const frame = await framed(page, "blocked@example.com");
+        const frame = await framedFor(page, "blocked@example.com");
         await button(frame, "Continue to Login").click();
         await heading(frame, "Go to Login").waitFor();
         const link = frame.getByRole("link", { name: "Open the sign-in page" });
@@ -82,7 +84,7 @@ export function connectPlaces(world) {
 
     test("a popup that is closed early: the user can start again", async () => {
       await visit(await world.connect.appUrl("early@example.com"), async (page) => {
-        const frame = await framed(page, "early@example.com");
+        const frame = await framedFor(page, "early@example.com");
         const first = await opened(page, () => button(frame, "Continue to Login").click());
         await frame.getByText("Waiting for Login …").waitFor();
         await first.close();
@@ -97,7 +99,7 @@ export function connectPlaces(world) {
 
     test("a user who says no is told so, and can try again", async () => {
       await visit(await world.connect.appUrl("no@example.com"), async (page) => {
-        const frame = await framed(page, "no@example.com");
+        const frame = await framedFor(page, "no@example.com");
         const popup = await opened(page, () => button(frame, "Continue to Login").click());
         await Promise.race([popup.getByLabel("Account").waitFor(), question(popup, "Login").click()]);
         await refuse(popup);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { launch } from "../support/browser.mjs";
-import { agree, button, confirm, heading, opened, question, refuse } from "../support/connect.mjs";
+import { framed, agree, button, confirm, heading, opened, question, refuse } from "../support/connect.mjs";
 
 /** @param {{ connect: import("../support/connect.mjs").Connecting }} world */
 export function connectTabs(world) {
@@ -26,10 +26,9 @@ export function connectTabs(world) {
   const told = (page) => page.locator("main > p").first();
 
   /** Shows the window in a frame of the app's page. Returns the frame. */
-  async function framed(page, identity, more = { platform: "login" }) {
-    const src = world.connect.baseUrl + (await world.connect.path(identity, more));
-    await page.evaluate((src) => (document.querySelector("iframe").src = src), src);
-    return page.frameLocator("iframe");
+  async function framedFor(page, identity, more = { platform: "login" }) {
+    const src = world.connect.baseUrl + (await world.connect.link(identity, more));
+    return framed(page, src);
   }
 
   /** Presses what opens the platform's page, and waits for that page. */
@@ -70,7 +69,7 @@ export function connectTabs(world) {
       await visit(
         await world.connect.appUrl(identity),
         async (page) => {
-          const frame = await framed(page, identity);
+          const frame = await framedFor(page, identity);
           const popup = await away(page, () => button(frame, "Continue to Login").click());
           const other = await tab(page, identity, "login");
           await button(other, "Continue to Login").click();
@@ -263,7 +262,7 @@ export function connectTabs(world) {
       });
       const [before] = await world.connect.connectionsOf(identity);
       await visit(await world.connect.appUrl(identity), async (page) => {
-        const frame = await framed(page, identity, { connection: before.id });
+        const frame = await framedFor(page, identity, { connection: before.id });
         await heading(frame, "Reconnect Login").waitFor();
         await agree(await away(page, () => button(frame, "Continue to Login").click()), "bob");
         await heading(frame, "This is a different account").waitFor();
@@ -277,7 +276,7 @@ export function connectTabs(world) {
       await visit(
         await world.connect.appUrl(identity),
         async (page) => {
-          const frame = await framed(page, identity);
+          const frame = await framedFor(page, identity);
           // The window closes the popup once it knows that the time is up: it learns that after the popup has shown it.
           const shown = Promise.withResolvers();
           await page.route("**/v1/vault/connect/*", (route) => shown.promise.then(() => route.continue()));

@@ -1,7 +1,7 @@
 // Variables in a platform's addresses: those that the app has set for all its users, nobody is asked for.
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { agree, button, heading, opened, question } from "../support/connect.mjs";
+import { framed, agree, button, heading, opened, question } from "../support/connect.mjs";
 import { expectAccessible, expectFits, expectFocus } from "../support/console.mjs";
 
 /** @param {{ connect: import("../support/connect.mjs").Connecting }} world */
@@ -84,7 +84,9 @@ export function connectVariables(world) {
           await expectFocus(heading(page, "Signing in with Hosted is not set up"));
           await page.getByText("There is nothing that you can do here. Tell the people behind Acme Planner").waitFor();
           await page.getByText("Details", { exact: true }).click();
-          await page.getByText("must set its `variables` `host`, which decide who receives its secret.").waitFor();
+          await page
+            .getByText("must set its `variables` `host`, which decide who receives its secret and tokens.")
+            .waitFor();
           await button(page, "Try again").click();
           await heading(page, "Connect Hosted").waitFor();
           assert.equal(await isAsked(page), 0);
@@ -109,12 +111,11 @@ export function connectVariables(world) {
 
     test("the same in a frame, where the platform is shown in a popup", async () => {
       const identity = "framed@example.com";
-      const src = world.connect.baseUrl + (await open(identity));
+      const src = world.connect.baseUrl + (await world.connect.link(identity, { platform: "shops" }));
       await visit(
         await world.connect.appUrl(identity),
         async (page) => {
-          await page.evaluate((src) => (document.querySelector("iframe").src = src), src);
-          const frame = page.frameLocator("iframe");
+          const frame = await framed(page, src);
           const early = await opened(page, () => button(frame, "Continue to Shops").click());
           await frame.getByLabel("Shop", { exact: true }).fill("mine");
           assert.ok(early.isClosed());

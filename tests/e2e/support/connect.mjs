@@ -44,7 +44,8 @@ const PAGE = `<!doctype html>
     window.heard.push({ origin, ...data });
     // The package answers for windows that it opens; for a frame, the page does.
     const isFrame = source === document.querySelector("iframe").contentWindow;
-    if (isFrame && data.status === "waiting") source.postMessage({ type: data.type }, origin);
+    const connectUrl = document.querySelector("iframe").dataset.opened;
+    if (isFrame && connectUrl && data.status === "waiting") source.postMessage({ type: data.type, connectUrl }, origin);
   });
   const show = (text) => (document.querySelector("p").textContent = text);
   document.querySelector("button").onclick = () => {
@@ -334,6 +335,19 @@ export async function agree(page, account = "ann") {
 
 /** Refuses what the app asks for. */
 export const refuse = (page) => button(page, "Cancel").click();
+
+/** Shows a link in the frame of the app's page, which vouches for it unless `vouches` is false. Returns the frame. */
+export async function framed(page, src, { vouches = true } = {}) {
+  await page.evaluate(
+    ([src, vouches]) => {
+      const frame = document.querySelector("iframe");
+      if (vouches) frame.dataset.opened = src;
+      frame.src = src;
+    },
+    [src, vouches],
+  );
+  return page.frameLocator("iframe");
+}
 
 /** Tells the window that its reader is the one whom it names. */
 export const confirm = (page) => page.getByRole("button", { name: /^Continue as / }).click();

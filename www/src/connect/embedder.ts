@@ -6,12 +6,13 @@ import { type Opening, addressOf, originOf } from "./opening";
 /** How the window is shown. */
 export const place = window.parent !== window ? "frame" : window.opener ? "popup" : "page";
 
-/** What the embedder answers to `waiting`, so that the window knows which page it is. */
+/** What the embedder answers to `waiting`: what it has opened the window with, and so vouches for. */
 export interface Reply {
   /** The embedder's origin, as the browser states it. */
   origin: string;
-  /** The token, unless the window's address has one or a code. */
   token: string | undefined;
+  /** The code of the embedder's `connectUrl`. */
+  code: string | undefined;
 }
 
 /** What the embedder hears. */
@@ -28,41 +29,63 @@ export interface News {
 const TYPE = "connector-vault:connect";
 /** How long to wait for the answer of an embedder, in milliseconds, if the window can do without, and if it can't. */
 const [SOON_MS, LATE_MS] = [2_000, 15_000];
+/** How often to ask for it: a page may listen only some time after it has made its frame. */
+const ASK_MS = 250;
 
 const embedder = (): Window | null => (place === "frame" ? window.parent : window.opener);
 
-/** Asks the embedder who it is, and for the token. Undefined if there is no embedder, or none that answers. */
+/** Asks the embedder what it has opened the window with. Undefined if there is no embedder, or none that answers. */
 export function askEmbedder(opening: Opening): Promise<Reply | undefined> {
   const target = embedder();
   if (place === "page" || !target) return Promise.resolve(undefined);
   const isEmpty = (opening.code ?? opening.token) === undefined;
+  // Any page may hear that a window waits: it says nothing else.
+  const ask = () => target.postMessage({ type: TYPE, status: "waiting" } satisfies News & { type: string }, "*");
   return new Promise((resolve) => {
     const end = (reply?: Reply) => {
       removeEventListener("message", onMessage);
       clearTimeout(timer);
+      clearInterval(asking);
       resolve(reply);
     };
     const onMessage = ({ source, origin, data }: MessageEvent) => {
-      if (source !== target || data?.type !== TYPE) return;
+      // A page without an origin of its own, as in a sandbox, can't be told from others.
+      if (source !== target || data?.type !== TYPE || originOf(origin) === undefined) return;
       const token = typeof data.token === "string" && TOKEN.test(data.token) ? data.token : undefined;
-      if (token !== undefined || !isEmpty) end({ origin, token });
+      end({ origin, token, code: codeOf(data.connectUrl) });
     };
     const timer = setTimeout(end, isEmpty ? LATE_MS : SOON_MS);
+    const asking = setInterval(ask, ASK_MS);
     addEventListener("message", onMessage);
-    // Any page may hear that a window waits: it says nothing else.
-    target.postMessage({ type: TYPE, status: "waiting" } satisfies News & { type: string }, "*");
+    ask();
   });
 }
 
-/** Opens the window anew as a popup, which nothing can cover or imitate, and passes on to the embedder what it tells. */
-export function openAlone(opening: Opening, reply: Reply | undefined): void {
-  const popup = window.open(addressOf(opening, reply?.token), "", "popup,width=600,height=760");
-  const target = embedder();
+/** The code of a `connectUrl`; undefined for anything else. */
+function codeOf(url: unknown): string | undefined {
+  if (typeof url !== "string") return undefined;
+  return new URLSearchParams(url.split("#")[1]).get("code") ?? undefined;
+}
+
+/**
+ * Opens the window anew as a popup, which no page can frame, and passes on to `listener` what it tells; false if the browser
+ * blocks it.
+ */
+export function openAlone(
+  opening: Opening,
+  token: string | undefined,
+  listener: string | undefined,
+  onNews: (news: News) => void,
+): boolean {
+  const popup = window.open(addressOf(opening, token), "", "popup,width=600,height=760");
+  if (!popup) return false;
   addEventListener("message", ({ source, origin, data }) => {
     if (source !== popup || origin !== location.origin || data?.type !== TYPE) return;
-    if (data.status === "waiting") popup?.postMessage({ type: TYPE }, origin);
-    else if (reply && target) target.postMessage(data, reply.origin);
+    if (data.status === "waiting") return popup.postMessage({ type: TYPE }, origin);
+    if (listener) embedder()?.postMessage(data, listener);
+    onNews(data);
   });
+  return true;
 }
 
 /**

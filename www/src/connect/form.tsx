@@ -60,7 +60,7 @@ export function Form({ connector, isReconnect, app, entered: before, onSubmit, o
   }, [needed]);
   const away = isAway(method);
   const fields = method.fields.filter(
-    (field) => !isForApp(method, field) && (needed.includes(field.name) || !mayBeSet(method, field)),
+    (field) => !isForApp(connector, method, field) && (needed.includes(field.name) || !mayBeSet(method, field)),
   );
   const entered = (field: string) => (field === "password" ? values[field] : values[field]?.trim()) ?? "";
   const fault = (field: AuthField) =>

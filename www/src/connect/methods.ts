@@ -1,17 +1,23 @@
 // What methods ask of whom.
-import type { AuthField, AuthMethod } from "connector-vault/slim";
+import type { AuthField, AuthMethod, ConnectorDetail } from "connector-vault/slim";
 
 /** Whether a method leads to the platform's own page. */
 export const isAway = (method: AuthMethod) => method.type === "oauth2" && method.grant === "authorization_code";
 
 /**
- * Whether a field decides whose host receives the app's secret. The service takes such a value from the app only, unless the
- * catalog names all that there are.
+ * Whether a field decides whose host receives the app's secret or a token, by requests for tokens or by calls to the servers.
+ * The service takes such a value from the app only, unless the catalog names all that there are.
  */
-export const isForApp = (method: AuthMethod, { name, enum: values }: AuthField) =>
+export const isForApp = (
+  { servers }: Pick<ConnectorDetail, "servers">,
+  method: AuthMethod,
+  { name, enum: values }: AuthField,
+) =>
   method.type === "oauth2" &&
   values === null &&
-  [method.tokenUrl, method.refreshUrl, method.revocationUrl].some((url) => hostChoosers(url ?? "").includes(name));
+  [method.tokenUrl, method.refreshUrl, method.revocationUrl, ...servers.map(({ url }) => url)].some((url) =>
+    hostChoosers(url ?? "").includes(name),
+  );
 
 /** The variables of a host whose last two labels are not both in the template. */
 function hostChoosers(template: string): string[] {

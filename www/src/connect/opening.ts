@@ -46,7 +46,13 @@ export function takeOpening(): Opening {
 
 /** The address that opens the window with the same again, with the token if a page sent it. */
 export function addressOf({ code, token, platform, connection, returnUrl }: Opening, sent: string | undefined): string {
-  const members = { code, token: token ?? sent, platform, connection, origin: location.origin, returnUrl };
+  const members = {
+    ...(sent === undefined ? { code, token } : { token: sent }),
+    platform,
+    connection,
+    origin: location.origin,
+    returnUrl,
+  };
   const given = Object.entries(members).filter((member): member is [string, string] => member[1] !== undefined);
   return `${location.pathname}#${new URLSearchParams(given)}`;
 }

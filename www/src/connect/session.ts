@@ -16,29 +16,45 @@ export interface Session {
 
 /** What the window was opened with, before its user has said that it is meant for them. */
 export interface Invitation {
-  /** Whose account is connected. */
-  identity: string | undefined;
-  /** Whether a page that the token is for has opened the window, or contains it. Then nobody else can have sent it. */
+  /** The identity that gets the connection. */
+  identity: string;
+  /** Whether a page that the token is for has opened the window with it. Then nobody else can have sent it. */
   isFromApp: boolean;
+  /** The token that the embedder has sent. */
+  token: string | undefined;
+  /** The origin of the embedder, if it may hear what becomes of the window. */
+  listener: string | undefined;
   open: () => Promise<Session>;
 }
 
-/** Reads what the window was opened with; undefined if there is nothing. */
+/** Reads what the window was opened with: undefined if there is nothing, or nothing whole. */
 export async function readInvitation(opening: Opening, reply: Reply | undefined): Promise<Invitation | undefined> {
-  const { code } = opening;
-  const isFromApp = (origins: readonly string[] | null | undefined) =>
-    reply !== undefined && origins?.includes(reply.origin) === true;
-  const token = opening.token ?? reply?.token;
+  // An embedder vouches for what it sends, and for nothing that is in the address of the window: others can change that.
+  const { token = opening.token } = reply ?? {};
   if (token !== undefined) {
     const session = await openSession(opening, token, reply);
     const { identity, origins } = session.who;
-    return { identity, isFromApp: isFromApp(origins), open: async () => session };
+    if (identity === undefined) return undefined;
+    const isFromApp = reply?.token !== undefined && origins?.includes(reply.origin) === true;
+    return { identity, isFromApp, token: reply?.token, listener: heard(reply, origins), open: async () => session };
   }
+  const { code } = opening;
   if (code === undefined) return undefined;
-  const { i: identity, o: origins } = claimsOf(code);
-  const open = async () => openSession(opening, await exchange(code), reply);
-  return { identity, isFromApp: isFromApp(origins?.split(",")), open };
+  const { i: identity, o } = claimsOf(code);
+  if (identity === undefined) return undefined;
+  const origins = o?.split(",");
+  const isFromApp = reply?.code === code && origins?.includes(reply.origin) === true;
+  let exchanged: string | undefined;
+  const open = async () => {
+    exchanged ??= await exchange(code);
+    return openSession(opening, exchanged, reply);
+  };
+  return { identity, isFromApp, token: undefined, listener: heard(reply, origins), open };
 }
+
+/** The embedder's origin if it is one of a token's. A token without origins is for the pages of all. */
+const heard = (reply: Reply | undefined, origins: readonly string[] | null | undefined) =>
+  reply && (origins?.includes(reply.origin) ?? true) ? reply.origin : undefined;
 
 /** What a code states: the identity, and the origins separated by commas. The service verifies it when it is exchanged. */
 function claimsOf(code: string): { i?: string; o?: string } {
@@ -54,8 +70,6 @@ function claimsOf(code: string): { i?: string; o?: string } {
 async function openSession(opening: Opening, token: string, reply: Reply | undefined): Promise<Session> {
   const service = new Service(token);
   const who = await service.whoami();
-  // A token without origins is for the pages of all.
-  const isHeard = reply !== undefined && (who.origins?.includes(reply.origin) ?? true);
   const backTo = originOf(opening.returnUrl);
   // Nobody is led to a page that the token is not for.
   const isMeant = backTo !== undefined && listenerOf({ ...opening, origin: backTo }, who) !== undefined;
@@ -63,7 +77,7 @@ async function openSession(opening: Opening, token: string, reply: Reply | undef
     service,
     who,
     may: (scope) => who.scopes.includes(scope),
-    listener: isHeard ? reply.origin : listenerOf(opening, who),
+    listener: heard(reply, who.origins) ?? listenerOf(opening, who),
     returnUrl: isMeant ? opening.returnUrl : undefined,
   };
 }

@@ -6,7 +6,7 @@ import { Logo } from "../parts/logo";
 import { type AppLook, askApp, paint } from "./app";
 import { Away, type Pending } from "./away";
 import { Choose } from "./choose";
-import { type Reply, askEmbedder, openAlone, place, tell } from "./embedder";
+import { askEmbedder, openAlone, place, tell } from "./embedder";
 import { type Entered, Form, type Rejected, type Values } from "./form";
 import type { Opening } from "./opening";
 import { type End, Ended, Failed, Sign } from "./outcome";
@@ -14,6 +14,7 @@ import { isAway, isForApp } from "./methods";
 import { ServiceError, isExpired } from "./service";
 import { type Invitation, type Session, readInvitation } from "./session";
 import { Step } from "./step";
+import { Alone, Question } from "./question";
 import { NAMELESS, type Names, type Trouble, capital, troubleOf, troubleOfAttempt } from "./words";
 
 /** What is to be connected: a platform, or a connection to it anew. */
@@ -25,7 +26,8 @@ interface Target {
 type View =
   | { is: "opening" }
   | { is: "ended"; end: End }
-  | { is: "ask"; invitation: Invitation; reply: Reply | undefined }
+  | { is: "ask"; invitation: Invitation }
+  | { is: "alone"; state: "open" | "blocked" | "done" }
   | { is: "choose" }
   | { is: "form"; target: Target; entered?: Entered | undefined }
   | { is: "away"; target: Target; pending: Pending }
@@ -81,18 +83,18 @@ export function ConnectWindow({ opening }: { opening: Opening }) {
       if (invitation === undefined) return end("missing");
       if (invitation.isFromApp) return await enter(invitation);
       // Anybody may have sent this window to whoever sees it.
-      show({ is: "ask", invitation, reply });
+      show({ is: "ask", invitation });
     } catch (error) {
       fail(error, begin);
     }
   }
 
   /** Goes on for the identity that the window was opened for. */
-  async function enter({ open }: Invitation) {
+  async function enter(invitation: Invitation) {
     const { platform, connection } = opening;
     show({ is: "opening" });
     try {
-      const next = await open();
+      const next = await invitation.open();
       if (!isThere.current) return;
       setSession(next);
       tell(next.listener, { status: "ready" });
@@ -104,10 +106,18 @@ export function ConnectWindow({ opening }: { opening: Opening }) {
         await openPlatform(next, only);
       else show({ is: "choose" });
     } catch (error) {
-      // A code that was sent may have been exchanged, whatever has become of the answer.
-      if (opening.code !== undefined) end("used");
-      else fail(error, begin);
+      // The code may already have been exchanged, even if the answer was lost: then the next try says so.
+      if (opening.code !== undefined && isExpired(error)) end("used");
+      else fail(error, () => void enter(invitation));
     }
+  }
+
+  /** Asks in a window of its own: a frame can be covered by the page around it, so that nobody sees what they press. */
+  function goOnAlone({ token, listener }: Invitation) {
+    const isOpen = openAlone(opening, token, listener, ({ status }) => {
+      if (status === "succeeded") show({ is: "alone", state: "done" });
+    });
+    show({ is: "alone", state: isOpen ? "open" : "blocked" });
   }
 
   async function openConnection(from: Session, id: string, platform: string | undefined) {
@@ -172,7 +182,9 @@ export function ConnectWindow({ opening }: { opening: Opening }) {
       if (field !== undefined) faults[field] = sentence(fault);
     }
     const { method } = begun.current ?? {};
-    const isAppsFault = method?.fields.some((field) => faults[field.name] !== undefined && isForApp(method, field));
+    const isAppsFault = method?.fields.some(
+      (field) => faults[field.name] !== undefined && isForApp(target.connector, method, field),
+    );
     if (!isAppsFault && Object.keys(faults).length > 0) return { faults };
     if (error instanceof ServiceError && error.code === "credentials_rejected")
       return { faults, trouble: troubleOf(error, names(target.connector.name)) };
@@ -248,24 +260,17 @@ export function ConnectWindow({ opening }: { opening: Opening }) {
           </Ended>
         );
       case "ask": {
-        const { invitation, reply } = view;
-        const who = invitation.identity ?? "somebody";
-        // A frame can be covered by what the page around it shows, so that nobody sees what they press.
-        const next = place === "frame" ? () => openAlone(opening, reply) : () => void enter(invitation);
+        const { invitation } = view;
         return (
-          <Step title={`Are you ${who}?`}>
-            <p>
-              This connects your account to <strong>{who}</strong> at {app}. Continue only if that is you.
-            </p>
-            <p>Did somebody send you this link? Then close this page: they could use your account.</p>
-            <div class="buttons">
-              <button type="button" class="primary" onClick={next}>
-                {place === "frame" ? "Continue in a new window" : `Continue as ${who}`}
-              </button>
-            </div>
-          </Step>
+          <Question
+            identity={invitation.identity}
+            app={app}
+            onYes={() => (place === "frame" ? goOnAlone(invitation) : void enter(invitation))}
+          />
         );
       }
+      case "alone":
+        return <Alone state={view.state} />;
       case "choose":
         return (
           session && (

@@ -127,19 +127,17 @@ function Steps({ connector, connection, onClose }: StepsProps) {
 }
 
 /** The fields that are asked for here. The service takes those of the app from its OAuth client. */
-const askedFor = (method: AuthMethod) => method.fields.filter((field) => !isForApp(method, field));
+const askedFor = (connector: ConnectorDetail, method: AuthMethod) =>
+  method.fields.filter((field) => !isForApp(connector, method, field));
 
 /** A value as it is sent. Only passwords may begin or end with a space. */
 const valueOf = ({ values }: Typed, { name }: AuthField) =>
   (name === "password" ? values[name] : values[name]?.trim()) || "";
 
-function attemptOf(
-  typed: Typed,
-  { platform, authMethods }: ConnectorDetail,
-  connection?: Connection,
-): NewConnectAttempt {
+function attemptOf(typed: Typed, connector: ConnectorDetail, connection?: Connection): NewConnectAttempt {
+  const { platform, authMethods } = connector;
   const { identity, identityType, label, method, allowsOther } = typed;
-  const fields = askedFor(method)
+  const fields = askedFor(connector, method)
     .map((field) => [field.name, valueOf(typed, field)])
     .filter(([, value]) => value !== "");
   return {
@@ -184,7 +182,7 @@ function Form({ connector, connection, typed, onType, onAnswer, onClose }: FormP
   // What the package can't know: who is connected is required of whoever comes with a key.
   const noIdentity = !connection && typed.identity.trim() === "" ? "Is required." : undefined;
   const fieldFault = (field: AuthField) => faultOf(field, valueOf(typed, field));
-  const isValid = own.length === 0 && noIdentity === undefined && !askedFor(method).some(fieldFault);
+  const isValid = own.length === 0 && noIdentity === undefined && !askedFor(connector, method).some(fieldFault);
   const faults = isTried ? [...own, ...faultsOf(error)] : [];
   const edit = (changes: Partial<Typed>) => {
     if (starting.isAsked()) return;
@@ -241,7 +239,7 @@ function Form({ connector, connection, typed, onType, onAnswer, onClose }: FormP
           onChange={(id) => edit({ method: authMethods.find((one) => one.id === id) ?? method })}
         />
       )}
-      {askedFor(method).map((field) => (
+      {askedFor(connector, method).map((field) => (
         <Entry
           key={`${method.id} ${field.name}`}
           field={field}

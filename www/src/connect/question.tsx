@@ -1,0 +1,79 @@
+// The question that a window asks which anybody may have sent.
+import { useEffect, useState } from "preact/hooks";
+import { place } from "./embedder";
+import { Step } from "./step";
+
+/** How long a page must have been in front before its button works, in milliseconds. */
+const SEEN_MS = 700;
+
+/**
+ * Whether the page has been in front for a moment. Another page could have somebody double-click, and get out of the way after
+ * the first click.
+ */
+function useSeen(): boolean {
+  // In a frame, the button only opens a window that asks again.
+  const [isSeen, setSeen] = useState(place === "frame");
+  useEffect(() => {
+    if (place === "frame") return undefined;
+    let timer = 0;
+    const begin = () => {
+      clearTimeout(timer);
+      setSeen(false);
+      if (document.visibilityState === "visible") timer = window.setTimeout(() => setSeen(true), SEEN_MS);
+    };
+    begin();
+    addEventListener("focus", begin);
+    document.addEventListener("visibilitychange", begin);
+    return () => {
+      clearTimeout(timer);
+      removeEventListener("focus", begin);
+      document.removeEventListener("visibilitychange", begin);
+    };
+  }, []);
+  return isSeen;
+}
+
+interface Props {
+  identity: string;
+  app: string;
+  onYes: () => void;
+}
+
+/** Asks whether the reader is the identity that the window was opened for. */
+export function Question({ identity, app, onYes }: Props) {
+  const isSeen = useSeen();
+  return (
+    <Step title={`Are you ${identity}?`}>
+      <p>
+        This connects your account to <strong>{identity}</strong> at {app}. Continue only if that is you.
+      </p>
+      <p>If someone else sent you this link, close this page. Continuing could give them access to your account.</p>
+      <div class="buttons">
+        {place === "popup" && (
+          <button type="button" onClick={() => window.close()}>
+            Cancel
+          </button>
+        )}
+        <button type="button" class="primary" disabled={!isSeen} onClick={onYes}>
+          {place === "frame" ? "Continue in a new window" : `Continue as ${identity}`}
+        </button>
+      </div>
+    </Step>
+  );
+}
+
+const ALONE = {
+  open: ["Continue in the new window", "You can connect your account there."],
+  blocked: ["Your browser blocked the new window", "Allow pop-ups for this page, reload it, and try again."],
+  done: ["Your account is connected", "You can go on here."],
+} as const;
+
+/** What a frame shows of the window that goes on in its place. */
+export function Alone({ state }: { state: keyof typeof ALONE }) {
+  const [title, text] = ALONE[state];
+  return (
+    <Step title={title} key={state}>
+      <p>{text}</p>
+    </Step>
+  );
+}
