@@ -106,7 +106,7 @@ paths: {/a: {get: {requestBody: {required: true, content: {application/json: {sc
 
 #[test]
 fn a_document_adds_no_header_that_would_speak_for_the_connection() {
-    let named = |name: &str| format!("{{name: {name}, in: header, schema: {{type: string}}}}");
+    let parameter = |name: &str| format!("{{name: {name}, in: header, schema: {{type: string}}}}");
     let names = [
         "X-Good",
         "Host",
@@ -116,7 +116,7 @@ fn a_document_adds_no_header_that_would_speak_for_the_connection() {
         "Cookie",
         "X-Vault-Server",
     ];
-    let list = names.map(named).join(", ");
+    let list = names.map(parameter).join(", ");
     let lines = format!("paths: {{/a: {{get: {{parameters: [{list}]}}}}}}");
     let (answer, _) = of("hostile-headers", "openapi: 3.0.3", &lines);
     let headers = answer.pointer("/input/properties/header/properties").unwrap();

@@ -151,6 +151,7 @@ fn scopes(principal: &Principal, asked: Option<Vec<String>>) -> Result<Scopes, P
 }
 
 /// The service has no secret to sign tokens with.
+#[must_use]
 pub fn no_secret() -> Problem {
     let detail = "The service cannot create tokens: its operator must set `SESSION_SECRET`, which has at least 32 characters.";
     let problem = Problem::unavailable("`SESSION_SECRET` is missing or too short");
