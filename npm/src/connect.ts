@@ -164,7 +164,7 @@ class Waiting {
     if (typeof news.attempt === "string") this.#attempt = news.attempt;
     switch (news.status) {
       case "waiting":
-        // The browser vouches for this page's origin: the window sees that the token is for it.
+        // The browser attaches this page's origin, so the window can check it against the token's `origins`.
         this.#popup.postMessage({ type: TYPE, token: this.#token }, this.#origin);
         break;
       case "pending":

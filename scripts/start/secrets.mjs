@@ -29,8 +29,8 @@ export function ensureSecrets(folder = root) {
 const LOOK_MS = 500;
 
 /**
- * Has `wrangler dev` read changed secrets. It watches wrangler.toml but not .dev.vars (wrangler 4.164), so a service that runs
- * while `vault-keys rotate` writes a new key would not know that key. Ends with the process.
+ * Reloads the service when .dev.vars changes, by touching wrangler.toml: `wrangler dev` 4.164 watches only the latter. Without
+ * this, a running service would not know a key that `vault-keys rotate` has added.
  */
 export function watchSecrets(folder = root) {
   watchFile(join(folder, FILE), { interval: LOOK_MS, persistent: false }, () => {

@@ -377,7 +377,7 @@ test("changed secrets have wrangler read its configuration again", async () => {
   utimesSync(config, 1, 1);
   watchSecrets(folder);
   try {
-    // What is written before the first look is not a change, so it is written until it is seen.
+    // A write before the watcher's first poll goes unnoticed, so keep writing until the change is seen.
     const writing = setInterval(() => writeFileSync(secrets, `A=${Date.now()}`), 50);
     const changed = new Promise((done) => watchFile(config, { interval: 50 }, () => done()));
     await changed.finally(() => clearInterval(writing));

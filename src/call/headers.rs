@@ -42,8 +42,8 @@ const OF_A_REQUEST: [&str; 13] = [
 const FAMILIES_OF_A_REQUEST: [&str; 5] =
     ["access-control-", "cf-", "sec-", "x-forwarded-", "x-vault-"];
 
-/// Headers of an answer that describe it, which the caller gets under their own names. Every other name could be one that
-/// browsers or caches obey, today or in their next version, as if this service had sent it.
+/// Response headers that describe the response. They keep their names. Browsers and caches might act on any other header, now
+/// or in a later version, as if this service had sent it.
 const OF_AN_ANSWER: [&str; 25] = [
     "accept-patch",
     "accept-post",
@@ -72,10 +72,10 @@ const OF_AN_ANSWER: [&str; 25] = [
     "traceparent",
 ];
 
-/// Headers of an answer that nobody gets: cookies, which belong to the platform's origin.
+/// Cookies belong to the platform's origin, so they are dropped.
 const COOKIES: [&str; 2] = ["set-cookie", "set-cookie2"];
 
-/// Headers beginning with `x-` that browsers and proxies obey.
+/// Headers beginning with `x-` that browsers and proxies act on.
 const OBEYED: [&str; 10] = [
     "x-content-type-options",
     "x-dns-prefetch-control",
@@ -92,7 +92,7 @@ const OBEYED: [&str; 10] = [
 /// Beginnings of such names.
 const OBEYED_FAMILIES: [&str; 4] = ["x-accel-", "x-lighttpd-", "x-litespeed-", "x-vault-"];
 
-/// What the names of an answer's other headers get before them.
+/// The prefix that all other response headers get.
 const RENAMED: &str = "x-platform-";
 
 fn is_one_of(name: &str, names: &[&str], families: &[&str]) -> bool {
@@ -142,8 +142,8 @@ fn keeps_its_name(name: &str) -> bool {
     OF_AN_ANSWER.contains(&name) || is_custom || is_limit || is_id
 }
 
-/// The headers of a platform's answer that the caller gets: those that describe it, and all others as `x-platform-…`, which
-/// nobody obeys. So is `x-request-id`, which is this service's.
+/// The headers of a platform's response that the caller gets. Those that describe the response keep their names. All others
+/// are renamed to `x-platform-…`, which no browser or cache acts on, and so is `x-request-id`, because this service sets it.
 #[must_use]
 pub fn to_caller(answered: Vec<(String, String)>) -> Vec<(String, String)> {
     let own = named_by_connection(&answered);

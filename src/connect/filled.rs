@@ -53,17 +53,37 @@ impl Filled {
             },
         })
     }
+
+    /// Fills in a method for requests that carry the OAuth client's secret. Each variable has the value that is stored with
+    /// the connection, unless that value would choose the host and the catalog does not name it. Such a value comes from
+    /// the client's `variables`, so correcting them also corrects stored connections.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn for_client<'v>(
+        oauth: &OAuth2,
+        fields: &[Field],
+        targets: Targets,
+        variables: &'v BTreeMap<String, String>,
+        stored: impl Fn(&str) -> Option<&'v str>,
+    ) -> Result<Self, FillError> {
+        let deciding = deciding(oauth);
+        Self::new(oauth, targets, |name| {
+            let is_safe = |value: &&str| !deciding.contains(name) || is_named(fields, name, value);
+            stored(name).filter(is_safe).or_else(|| variables.get(name).map(String::as_str))
+        })
+    }
 }
 
-/// The variables that decide to whom the client's secret and the user's tokens are sent by requests for tokens. Whoever
-/// fills in a form must not choose them: they come from the OAuth client.
+/// The variables that choose the host of a token, refresh or revocation request. Such requests carry the client's secret or
+/// the user's tokens, so the values come from the OAuth client and never from a form.
 #[must_use]
 pub fn deciding(oauth: &OAuth2) -> BTreeSet<&str> {
     let urls = [Some(&oauth.token_url), oauth.refresh_url.as_ref(), oauth.revocation_url.as_ref()];
     urls.into_iter().flatten().flat_map(|url| host_choosers(url)).collect()
 }
 
-/// The fields of a method of OAuth 2.0 that decide to whom a secret or a token is sent, by requests for tokens or by calls.
+/// The fields of an OAuth 2.0 method that choose the host of a token request or of a call.
 #[must_use]
 pub fn deciding_fields<'a>(
     oauth: &'a OAuth2,
@@ -75,7 +95,7 @@ pub fn deciding_fields<'a>(
     deciding(oauth).into_iter().chain(called.filter(is_field)).collect()
 }
 
-/// Whether the catalog itself names the value of a field: among several, or as the usual one.
+/// Whether the catalog lists this value for the field, in its `enum` or as its default.
 #[must_use]
 pub fn is_named(fields: &[Field], name: &str, value: &str) -> bool {
     let Some(field) = fields.iter().find(|field| field.name == name) else { return false };
@@ -83,26 +103,13 @@ pub fn is_named(fields: &[Field], name: &str, value: &str) -> bool {
     field.r#enum.as_ref().is_some_and(among) || field.default.as_deref() == Some(value)
 }
 
-/// The value of a variable in an address to which the client's secret is sent. It is the one stored with the connection,
-/// unless that would decide who receives the secret and the catalog does not name it: then it is the OAuth client's, so
-/// that a correction there reaches every connection.
-#[must_use]
-pub fn value_for_client<'v>(
-    oauth: &OAuth2,
-    fields: &[Field],
-    variables: &'v BTreeMap<String, String>,
-    name: &str,
-    stored: Option<&'v str>,
-) -> Option<&'v str> {
-    let is_safe = |value: &&str| !deciding(oauth).contains(name) || is_named(fields, name, value);
-    stored.filter(is_safe).or_else(|| variables.get(name).map(String::as_str))
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::{Filled, deciding, deciding_fields, value_for_client};
+    use serde_json::json;
+
+    use super::{Filled, deciding, deciding_fields};
     use crate::catalog::detail::{Field, Grant, OAuth2, Parameters, Server};
     use crate::target::Targets;
 
@@ -143,33 +150,41 @@ mod tests {
         assert!(Filled::new(&other, Targets { local: false }, |_| None).is_err());
     }
 
+    fn field(more: &serde_json::Value) -> Field {
+        let mut field = json!({"name": "tenant", "label": "L", "required": true, "secret": false});
+        field.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        serde_json::from_value(field).unwrap()
+    }
+
     #[test]
     fn the_address_of_a_secret_is_the_clients_or_one_that_the_catalog_names() {
-        let field = |name: &str, more: serde_json::Value| {
-            let mut field =
-                serde_json::json!({"name": name, "label": "L", "required": true, "secret": false});
-            field.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-            serde_json::from_value::<Field>(field).unwrap()
-        };
-        let free = [field("tenant", serde_json::json!({}))];
-        let listed = [field("tenant", serde_json::json!({"enum": ["a.example", "b.example"]}))];
-        let usual = [field("tenant", serde_json::json!({"default": "a.example"}))];
+        let free = field(&json!({}));
+        let listed = field(&json!({"enum": ["a.example", "b.example"]}));
+        let usual = field(&json!({"default": "a.example"}));
         let none = BTreeMap::new();
         let own = BTreeMap::from([("tenant".to_owned(), "own.example".to_owned())]);
-        for (fields, variables, name, stored, expected) in [
-            (&free, &none, "tenant", Some("a.example"), None),
-            (&free, &own, "tenant", Some("a.example"), Some("own.example")),
-            (&free, &own, "tenant", None, Some("own.example")),
-            (&listed, &none, "tenant", Some("b.example"), Some("b.example")),
-            (&listed, &none, "tenant", Some("c.example"), None),
-            (&listed, &own, "tenant", Some("b.example"), Some("b.example")),
-            (&usual, &none, "tenant", Some("a.example"), Some("a.example")),
-            (&usual, &none, "tenant", Some("b.example"), None),
-            // It only selects among hosts of the platform.
-            (&free, &none, "region", Some("eu"), Some("eu")),
+        for (field, variables, stored, expected) in [
+            (&free, &none, Some("a.example"), None),
+            (&free, &own, Some("a.example"), Some("own.example")),
+            (&free, &own, None, Some("own.example")),
+            (&listed, &none, Some("b.example"), Some("b.example")),
+            (&listed, &none, Some("c.example"), None),
+            (&listed, &own, Some("b.example"), Some("b.example")),
+            (&usual, &none, Some("a.example"), Some("a.example")),
+            (&usual, &none, Some("b.example"), None),
         ] {
-            let value = value_for_client(&method(), fields, variables, name, stored);
-            assert_eq!(value, expected, "{name} {stored:?} {variables:?}");
+            // `region` only selects among the platform's own hosts, so the stored value counts.
+            let value = |name: &str| if name == "region" { Some("eu") } else { stored };
+            let fields = std::slice::from_ref(field);
+            let filled =
+                Filled::for_client(&method(), fields, Targets::default(), variables, value);
+            let url = |host: &str| format!("https://{host}/token");
+            let filled = filled.ok();
+            let token_url = filled.as_ref().map(|filled| filled.token_url.clone());
+            assert_eq!(token_url, expected.map(url), "{stored:?} {variables:?}");
+            let authorization = filled.and_then(|filled| filled.authorization_url);
+            let of_region = "https://eu.id.acme.example/authorize".to_owned();
+            assert_eq!(authorization, expected.map(|_| of_region));
         }
     }
 
@@ -181,12 +196,7 @@ mod tests {
             server("https://{region}.acme.example"),
             server("https://{instance}"),
         ];
-        let fields: Vec<Field> = ["environment", "region"]
-            .map(|name| {
-                let field = serde_json::json!({"name": name, "label": "L", "required": true, "secret": false});
-                serde_json::from_value(field).unwrap()
-            })
-            .into();
+        let fields = ["environment", "region"].map(|name| field(&json!({"name": name})));
         // `instance` is what the platform says in its token answer.
         let oauth = method();
         let deciding = deciding_fields(&oauth, &fields, &servers);

@@ -1,7 +1,7 @@
 //! `POST /connect/token`: the connect window exchanges the code of its link for the token, once.
 //!
-//! A link may be forwarded, kept in a history or read by a scanner. It carries a code instead of the token, so that whoever
-//! finds a used link can do nothing with it. Before it exchanges one, the window asks its user whether they are the
+//! A link may be forwarded, stored in a browser's history or opened by a scanner. It carries a code instead of the token, so
+//! a link that has been used is worthless. Before it exchanges one, the window asks its user whether they are the
 //! identity, unless a page of the token's origins vouches for them.
 
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,7 @@ struct Exchanged<'a> {
     expires_at: Option<String>,
 }
 
-/// A row of a code that was exchanged for the first time.
+/// The row that the first exchange of a code returns.
 #[derive(Deserialize)]
 struct Used {
     #[serde(rename = "expires_at")]

@@ -10,7 +10,7 @@ use crate::catalog::cache::CatalogCache;
 use crate::catalog::detail::Kind as MethodKind;
 use crate::catalog::reader::Catalog;
 use crate::connect::client::OauthClient;
-use crate::connect::filled::{Filled, value_for_client};
+use crate::connect::filled::Filled;
 use crate::connect::revocations::{claim_due, hold, prune, settle};
 use crate::connect::statements::select_client_of;
 use crate::credentials::held::Held;
@@ -132,9 +132,9 @@ async fn request<P: Ports>(
     let connector = connector(&catalog, &row.platform).await.ok()??;
     let method = connector.find_method(&row.auth_method)?;
     let MethodKind::OAuth2(oauth) = &method.kind else { return None };
-    let value =
-        |name: &str| value_for_client(oauth, &method.fields, &variables, name, held.variable(name));
-    let filled = Filled::new(oauth, config.targets(), value).ok()?;
+    let stored = |name: &str| held.variable(name);
+    let filled =
+        Filled::for_client(oauth, &method.fields, config.targets(), &variables, stored).ok()?;
     let url = filled.revocation_url?;
     Some(revocation(&filled.oauth, &url, &client, tokens.refresh.as_deref(), &tokens.access))
 }

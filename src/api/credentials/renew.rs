@@ -9,7 +9,7 @@ use crate::api::cost::Metered;
 use crate::api::problem::{Code, Problem};
 use crate::catalog::detail::{AuthMethod, Grant, Kind as MethodKind, OAuth2};
 use crate::connect::client::OauthClient;
-use crate::connect::filled::{Filled, value_for_client};
+use crate::connect::filled::Filled;
 use crate::credentials::held::Held;
 use crate::json;
 use crate::lifecycle::machine::{Failure, PROBE_MS, after_failure};
@@ -319,9 +319,9 @@ fn filled(
     client: &OauthClient,
     held: &Held,
 ) -> Option<Filled> {
-    let (fields, variables) = (&renewal.method.fields, client.variables());
-    let value = |name: &str| value_for_client(oauth, fields, &variables, name, held.variable(name));
-    Filled::new(oauth, renewal.config.targets(), value).ok()
+    let (fields, targets) = (&renewal.method.fields, renewal.config.targets());
+    let stored = |name: &str| held.variable(name);
+    Filled::for_client(oauth, fields, targets, &client.variables(), stored).ok()
 }
 
 /// There is no valid token for now.

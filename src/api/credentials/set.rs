@@ -129,7 +129,7 @@ impl NewCredentials<'_> {
                     }
                     (Some(own), Some(value)) if own == value => {}
                     (_, Some(value)) if !is_named(&method.fields, name, value) => {
-                        let what = "decides who receives secrets and tokens: set it in `variables` of the OAuth client";
+                        let what = "decides who receives secrets and tokens: set it in the `variables` of the OAuth client";
                         body.invalid(&["fields", name], what);
                     }
                     _ => {}

@@ -2,7 +2,7 @@
 
 use crate::ports::{Param, Statement};
 
-/// Marks a code as exchanged. Returns a row only to the first request, however often storage repeats it.
+/// Marks a code as exchanged. Returns a row only to the request that did so first, including when its write is retried.
 #[must_use]
 pub fn use_code(hash: &str, request_id: &str, expires_at: u64) -> Statement {
     Statement {
@@ -11,7 +11,7 @@ pub fn use_code(hash: &str, request_id: &str, expires_at: u64) -> Statement {
     }
 }
 
-/// Deletes some codes that have expired: more than one exchange adds.
+/// Deletes up to ten expired codes. Each exchange adds one, so the table does not grow.
 #[must_use]
 pub fn prune_codes(now: u64) -> Statement {
     Statement {

@@ -67,8 +67,8 @@ pub fn of<F>(document: &Document<F>) -> Found {
     found
 }
 
-/// A server's URL, with the default in place of each variable whose default is a path: such a variable stands directly behind
-/// the host, and would continue its name.
+/// A server's URL in which each variable whose default is a path is replaced by that default. Documents put such variables
+/// directly after the host, where a value could extend the host's name.
 fn with_paths(entry: &Entry) -> String {
     let mut url = entry.url.as_str().to_owned();
     for (name, variable) in entry.variables.get().iter().flat_map(|variables| &variables.0) {

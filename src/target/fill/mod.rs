@@ -287,7 +287,7 @@ fn fill_host(template: &str, values: Values<'_, '_>) -> Result<String, FillError
             Piece::Text(text) => host.push_str(text),
             Piece::Variable(name) => {
                 let starts = host.is_empty() || host.ends_with('.');
-                // It would make another domain of the one that the template states: `ebay.com{path}`, `ebay.company`.
+                // The value could turn the template's domain into another one: `ebay.com{path}` into `ebay.company`.
                 if !starts && literal_end(template).matches('.').count() < 2 {
                     return Err(FillError::Template);
                 }

@@ -88,7 +88,7 @@ fn of_open(open: Open) -> Case {
         Open::ConnectWindow => anonymous("GET", "/connect"),
         Open::ConnectApp => anonymous("GET", "/connect/app.json"),
         Open::ConnectToken => {
-            // A code works once, and whoever comes again starts again.
+            // A code works once.
             ends = &[401];
             exchange(&code(&api, &json!({"identity": "ann", "scopes": ["connections:connect"]})))
         }

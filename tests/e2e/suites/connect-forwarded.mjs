@@ -25,7 +25,7 @@ export function connectForwarded(world) {
         assert.equal(await page.getByLabel("API key", { exact: true }).count(), 0);
       });
       assert.deepEqual(await platforms("mallory@example.com"), []);
-      // Whoever only looked has not used the link up.
+      // Looking at a link does not use it up.
       await visit(link, async (page) => {
         await confirm(page);
         await enterKey(page);

@@ -3,8 +3,8 @@ import { chromium } from "playwright-core";
 import { browserPrograms } from "../../../scripts/setup/browser.mjs";
 
 /**
- * Starts Chromium; the caller closes it. It ends with this process at the latest. `full`: instead of the headless shell, which
- * now and then never loads a tab that a click with Ctrl opens. `keepsPages`: with the back/forward cache, which the shell
+ * Starts Chromium; the caller closes it. It ends with this process at the latest. `full`: instead of the headless shell, in
+ * which a tab opened by Ctrl+click sometimes never finishes loading. `keepsPages`: with the back/forward cache, which the shell
  * lacks, and which Playwright switches off because its `goBack` waits for a page to load.
  */
 export function launch(args = [], { keepsPages = false, full = keepsPages } = {}) {

@@ -286,7 +286,7 @@ export class Connecting extends Console {
     return `/connect#${new URLSearchParams({ token: await this.token(identity, wish), ...more })}`;
   }
 
-  /** The path of a link to the window, which its reader may use once. */
+  /** The path of a `connectUrl`, which works once. */
   async link(identity, more = {}, wish = {}) {
     const origins = [this.app.origin];
     const answer = await this.caller().sendJson("POST", "/v1/sessions", { identity, scopes: SCOPES, origins, ...wish });
@@ -295,13 +295,13 @@ export class Connecting extends Console {
     return `${connectUrl.slice(this.baseUrl.length)}&${new URLSearchParams(more)}`;
   }
 
-  /** Opens a page. In a window that asks whether its reader is meant, the answer is yes, unless `asks` is false. */
+  /** Opens a page. If it is the connect window, confirms the identity first, unless `asks` is false. */
   visit(path, use, { asks = path.startsWith("/connect#"), ...options } = {}) {
-    const meant = async (page) => {
+    const confirmed = async (page) => {
       if (asks) await confirm(page);
       await use(page);
     };
-    return super.visit(path, meant, options);
+    return super.visit(path, confirmed, options);
   }
 
   /** The address of the app's page for an identity. */
@@ -349,7 +349,7 @@ export async function framed(page, src, { vouches = true } = {}) {
   return page.frameLocator("iframe");
 }
 
-/** Tells the window that its reader is the one whom it names. */
+/** Confirms in the window that its user is the identity. */
 export const confirm = (page) => page.getByRole("button", { name: /^Continue as / }).click();
 
 /** The button with which a reader of the link says that they have begun it. */

@@ -56,7 +56,7 @@ export async function build() {
     await run("npm", ["run", "--silent", "build"], { ...options, timeout: 900_000 });
 }
 
-/** A database whose statements wait for the servers that have its file open, too: SQLite lets one process write at a time. */
+/** Retries statements while another process writes to the file: SQLite allows one writer at a time, and workerd does not wait. */
 function patient(database) {
   const originals = new WeakMap();
   const wrap = (statement) => {

@@ -6,7 +6,7 @@ import { type Opening, addressOf, originOf } from "./opening";
 /** How the window is shown. */
 export const place = window.parent !== window ? "frame" : window.opener ? "popup" : "page";
 
-/** What the embedder answers to `waiting`: what it has opened the window with, and so vouches for. */
+/** The embedder's answer to `waiting`: the token or code that it opened the window with. It vouches for nothing else. */
 export interface Reply {
   /** The embedder's origin, as the browser states it. */
   origin: string;
@@ -27,19 +27,19 @@ export interface News {
 }
 
 const TYPE = "connector-vault:connect";
-/** How long to wait for the answer of an embedder, in milliseconds, if the window can do without, and if it can't. */
+/** How long to wait for the embedder's answer, in milliseconds: if the window has a token or code already, and if not. */
 const [SOON_MS, LATE_MS] = [2_000, 15_000];
-/** How often to ask for it: a page may listen only some time after it has made its frame. */
+/** How often to ask, in milliseconds: a page may create its frame before it listens. */
 const ASK_MS = 250;
 
 const embedder = (): Window | null => (place === "frame" ? window.parent : window.opener);
 
-/** Asks the embedder what it has opened the window with. Undefined if there is no embedder, or none that answers. */
+/** Asks the embedder what it opened the window with. Undefined if there is no embedder or it does not answer. */
 export function askEmbedder(opening: Opening): Promise<Reply | undefined> {
   const target = embedder();
   if (place === "page" || !target) return Promise.resolve(undefined);
   const isEmpty = (opening.code ?? opening.token) === undefined;
-  // Any page may hear that a window waits: it says nothing else.
+  // The message reveals nothing, so any page may receive it.
   const ask = () => target.postMessage({ type: TYPE, status: "waiting" } satisfies News & { type: string }, "*");
   return new Promise((resolve) => {
     const end = (reply?: Reply) => {
@@ -49,7 +49,7 @@ export function askEmbedder(opening: Opening): Promise<Reply | undefined> {
       resolve(reply);
     };
     const onMessage = ({ source, origin, data }: MessageEvent) => {
-      // A page without an origin of its own, as in a sandbox, can't be told from others.
+      // A sandboxed page has the opaque origin `null`, which identifies nobody.
       if (source !== target || data?.type !== TYPE || originOf(origin) === undefined) return;
       const token = typeof data.token === "string" && TOKEN.test(data.token) ? data.token : undefined;
       end({ origin, token, code: codeOf(data.connectUrl) });
@@ -67,10 +67,7 @@ function codeOf(url: unknown): string | undefined {
   return new URLSearchParams(url.split("#")[1]).get("code") ?? undefined;
 }
 
-/**
- * Opens the window anew as a popup, which no page can frame, and passes on to `listener` what it tells; false if the browser
- * blocks it.
- */
+/** Opens this window again as a popup and forwards its messages to `listener`. Returns false if the browser blocks it. */
 export function openAlone(
   opening: Opening,
   token: string | undefined,

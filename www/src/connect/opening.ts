@@ -1,6 +1,6 @@
 // What the window is opened with: `/connect#code=cc_…&platform=github`. What follows `#` reaches no server. It leaves the
 // address before anything else happens, so that no history, bookmark or screenshot keeps it. The window stores nothing.
-import { TOKEN } from "../session/link";
+import { TOKEN, signed } from "../session/link";
 
 export interface Opening {
   /** A code that is exchanged for a token, once. Undefined if there is none, as after a reload, or if it can't be one. */
@@ -19,24 +19,20 @@ export interface Opening {
   returnUrl: string | undefined;
 }
 
-/** As a token, with a prefix of its own. */
-const CODE = /^cc_(?:test|live)_[\w-]+(?:\.\w{2})?\.[\w-]{43}$/;
+const CODE = signed("cc");
 
 /** Takes it out of the address. */
 export function takeOpening(): Opening {
   const given = new URLSearchParams(location.hash.slice(1));
   if (location.hash !== "") history.replaceState(null, "", location.pathname);
   const member = (name: string) => given.get(name) || undefined;
-  const secret = (name: string, form: RegExp) => {
-    const value = member(name);
-    return { value: value !== undefined && form.test(value) ? value : undefined, isThere: value !== undefined };
-  };
-  const code = secret("code", CODE);
-  const token = secret("token", TOKEN);
+  const [code, token] = [member("code"), member("token")];
+  const isCode = code !== undefined && CODE.test(code);
+  const isToken = token !== undefined && TOKEN.test(token);
   return {
-    code: code.value,
-    token: token.value,
-    isDamaged: [code, token].some(({ value, isThere }) => isThere && value === undefined),
+    code: isCode ? code : undefined,
+    token: isToken ? token : undefined,
+    isDamaged: (code !== undefined && !isCode) || (token !== undefined && !isToken),
     platform: member("platform")?.toLowerCase(),
     connection: member("connection")?.toLowerCase(),
     origin: originOf(member("origin")),

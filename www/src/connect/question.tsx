@@ -1,14 +1,14 @@
-// The question that a window asks which anybody may have sent.
+// The question that the window asks unless the app vouches for its user: anyone could have sent the link.
 import { useEffect, useState } from "preact/hooks";
 import { place } from "./embedder";
 import { Step } from "./step";
 
-/** How long a page must have been in front before its button works, in milliseconds. */
+/** How long the page must have been visible before its button works, in milliseconds. */
 const SEEN_MS = 700;
 
 /**
- * Whether the page has been in front for a moment. Another page could have somebody double-click, and get out of the way after
- * the first click.
+ * Whether the page has been visible for a moment. Otherwise a page on top could ask for a double-click and close itself after
+ * the first click, so that the second one lands here.
  */
 function useSeen(): boolean {
   // In a frame, the button only opens a window that asks again.
@@ -68,7 +68,7 @@ const ALONE = {
   done: ["Your account is connected", "You can go on here."],
 } as const;
 
-/** What a frame shows of the window that goes on in its place. */
+/** What a frame shows while its user continues in a window of their own. */
 export function Alone({ state }: { state: keyof typeof ALONE }) {
   const [title, text] = ALONE[state];
   return (

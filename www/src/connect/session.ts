@@ -14,11 +14,11 @@ export interface Session {
   returnUrl: string | undefined;
 }
 
-/** What the window was opened with, before its user has said that it is meant for them. */
+/** What the window was opened with, before its user has confirmed that they are the identity. */
 export interface Invitation {
   /** The identity that gets the connection. */
   identity: string;
-  /** Whether a page that the token is for has opened the window with it. Then nobody else can have sent it. */
+  /** Whether a page of the token's `origins` opened the window with it, so that nobody else can have sent it. */
   isFromApp: boolean;
   /** The token that the embedder has sent. */
   token: string | undefined;
@@ -27,9 +27,9 @@ export interface Invitation {
   open: () => Promise<Session>;
 }
 
-/** Reads what the window was opened with: undefined if there is nothing, or nothing whole. */
+/** Reads what the window was opened with. Undefined if there is no usable token or code. */
 export async function readInvitation(opening: Opening, reply: Reply | undefined): Promise<Invitation | undefined> {
-  // An embedder vouches for what it sends, and for nothing that is in the address of the window: others can change that.
+  // An embedder vouches only for what it sends: other pages can change the window's address.
   const { token = opening.token } = reply ?? {};
   if (token !== undefined) {
     const session = await openSession(opening, token, reply);

@@ -82,7 +82,7 @@ export function ConnectWindow({ opening }: { opening: Opening }) {
       const invitation = await readInvitation(opening, reply);
       if (invitation === undefined) return end("missing");
       if (invitation.isFromApp) return await enter(invitation);
-      // Anybody may have sent this window to whoever sees it.
+      // Anyone could have sent this link.
       show({ is: "ask", invitation });
     } catch (error) {
       fail(error, begin);
@@ -106,13 +106,13 @@ export function ConnectWindow({ opening }: { opening: Opening }) {
         await openPlatform(next, only);
       else show({ is: "choose" });
     } catch (error) {
-      // The code may already have been exchanged, even if the answer was lost: then the next try says so.
+      // If the answer to an exchange was lost, the code may be used up. Trying again then shows `used`.
       if (opening.code !== undefined && isExpired(error)) end("used");
       else fail(error, () => void enter(invitation));
     }
   }
 
-  /** Asks in a window of its own: a frame can be covered by the page around it, so that nobody sees what they press. */
+  /** Asks in a separate window, because the page around a frame can cover it and capture clicks. */
   function goOnAlone({ token, listener }: Invitation) {
     const isOpen = openAlone(opening, token, listener, ({ status }) => {
       if (status === "succeeded") show({ is: "alone", state: "done" });
