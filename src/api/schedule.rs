@@ -119,7 +119,7 @@ pub async fn deliver_due<P: Ports + Queue>(
     let done = deliver(service, ports).await?;
     let message = || vec![json::text(&Message::Deliver())];
     // The queue only hastens: the next run of the schedule finds what it does not do.
-    if done.attempted == deliver::AT_ONCE {
+    if done.is_more_due {
         enqueue(ports, message(), Duration::ZERO).await?;
     }
     if done.retries_soon {

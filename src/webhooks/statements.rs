@@ -226,24 +226,38 @@ fn push_replayed(sql: &mut Sql<'_>, id: &str, replay: Replay) {
     sql.push(" AND (w.types = '[]' OR EXISTS (SELECT 1 FROM json_each(w.types) WHERE value = e.type)) ORDER BY e.id");
 }
 
-/// Makes events due at a webhook, whatever became of them before.
+/// Adds how many events a replay may make due, less those that are pending already.
+fn push_room(sql: &mut Sql<'_>, id: &str, most: u64) {
+    sql.push("max(0, ").integer(most);
+    sql.push(
+        " - (SELECT count(*) FROM deliveries INDEXED BY deliveries_by_state WHERE webhook_id = ",
+    )
+    .text(id);
+    sql.push(" AND state = 'pending'))");
+}
+
+/// Makes events due at a webhook, whatever became of them before. They come after new events, which are due since 1970.
 #[must_use]
-pub fn replay(guard: &Guard<'_>, id: &str, replay: Replay) -> Statement {
+pub fn replay(guard: &Guard<'_>, id: &str, replay: Replay, now: u64) -> Statement {
     let mut sql = Sql::new(guard);
-    sql.push("INSERT INTO deliveries (webhook_id, event_id) SELECT w.id, e.id ");
+    sql.push("INSERT INTO deliveries (webhook_id, event_id, next_attempt_at) SELECT w.id, e.id, ")
+        .integer(now);
+    sql.push(" ");
     push_replayed(&mut sql, id, replay);
-    sql.push(" LIMIT ").integer(replay.most);
-    sql.push(" ON CONFLICT DO UPDATE SET state = 'pending', attempts = 0, next_attempt_at = 0, lease = NULL, lease_until = NULL");
+    push_room(sql.push(" LIMIT "), id, replay.most);
+    sql.push(" ON CONFLICT DO UPDATE SET state = 'pending', attempts = 0, next_attempt_at = excluded.next_attempt_at, lease = NULL, lease_until = NULL");
     sql.finish()
 }
 
-/// Selects the ids of the events that [`replay`] makes due, and one more if there is one.
+/// Selects the events that [`replay`] is about to make due, and one more if there is one: their ids, and how many may
+/// become due.
 #[must_use]
 pub fn select_replayed(guard: &Guard<'_>, id: &str, replay: Replay) -> Statement {
     let mut sql = Sql::new(guard);
-    sql.push("SELECT e.id ");
+    push_room(sql.push("SELECT e.id, "), id, replay.most);
+    sql.push(" AS room ");
     push_replayed(&mut sql, id, replay);
-    sql.push(" LIMIT ").integer(replay.most.saturating_add(1));
+    push_room(sql.push(" LIMIT 1 + "), id, replay.most);
     sql.finish()
 }
 
@@ -265,15 +279,49 @@ pub fn count_due(now: u64, most: u64) -> Statement {
     )
 }
 
-/// Takes deliveries that are due, the first ones first, so that nobody else attempts them for a minute.
+/// The webhooks that have deliveries left, how many of these are being attempted, and how many may be: a receiver that
+/// fails gets one at a time. `?1` is the time, `?2` the end of a lease that begins now, `?3` the most at once.
+macro_rules! with_room {
+    ($rest:literal) => {
+        concat!(
+            "WITH RECURSIVE waiting(id) AS (SELECT '' UNION ALL SELECT (SELECT d.webhook_id FROM deliveries d INDEXED BY deliveries_by_webhook WHERE d.webhook_id > waiting.id AND d.due_at IS NOT NULL ORDER BY d.webhook_id LIMIT 1) FROM waiting WHERE waiting.id IS NOT NULL), ",
+            "room(id, taken, most) AS MATERIALIZED (SELECT w.id, (SELECT count(*) FROM deliveries d INDEXED BY deliveries_by_webhook WHERE d.webhook_id = w.id AND d.due_at > ?1 AND d.due_at <= ?2 AND d.lease IS NOT NULL), iif(w.failing_since IS NULL, ?3, 1) FROM waiting CROSS JOIN webhooks w ON w.id = waiting.id WHERE w.id NOT IN (SELECT id FROM away_webhooks)) ",
+            $rest
+        )
+    };
+}
+
+/// Takes deliveries that are due, so that nobody else attempts them for a minute. The webhooks take turns; of each, the
+/// first ones come first.
 #[must_use]
 pub fn claim(now: u64, lease: &str, most: usize) -> Statement {
     statement(
-        "UPDATE deliveries SET lease = ?3, lease_until = ?2 WHERE (webhook_id, event_id) IN (SELECT webhook_id, event_id FROM deliveries INDEXED BY deliveries_by_due WHERE due_at <= ?1 AND webhook_id NOT IN (SELECT id FROM away_webhooks) ORDER BY due_at LIMIT ?4)",
+        concat!(
+            "UPDATE deliveries SET lease = ?4, lease_until = ?2 WHERE (webhook_id, event_id) IN (",
+            with_room!(
+                "SELECT webhook_id, event_id FROM (SELECT d.webhook_id, d.event_id, d.due_at, r.most, r.taken + row_number() OVER (PARTITION BY d.webhook_id ORDER BY d.due_at, d.event_id) AS nth FROM room r CROSS JOIN deliveries d ON d.webhook_id = r.id AND d.event_id IN (SELECT event_id FROM deliveries INDEXED BY deliveries_by_webhook WHERE webhook_id = r.id AND due_at <= ?1 ORDER BY due_at, event_id LIMIT ?3) WHERE r.taken < r.most) WHERE nth <= most ORDER BY nth, due_at LIMIT ?3"
+            ),
+            ")"
+        ),
         vec![
             Param::integer(now),
             Param::integer(now.saturating_add(LEASE_MS)),
+            Param::integer(most as u64),
             Param::text(lease),
+        ],
+    )
+}
+
+/// Selects a row when [`claim`] would take more deliveries of receivers that do not fail.
+#[must_use]
+pub fn is_more_due(now: u64, most: usize) -> Statement {
+    statement(
+        with_room!(
+            "SELECT 1 AS due FROM room r WHERE r.most > 1 AND r.taken < r.most AND EXISTS (SELECT 1 FROM deliveries d INDEXED BY deliveries_by_webhook WHERE d.webhook_id = r.id AND d.due_at <= ?1) LIMIT 1"
+        ),
+        vec![
+            Param::integer(now),
+            Param::integer(now.saturating_add(LEASE_MS)),
             Param::integer(most as u64),
         ],
     )

@@ -15,14 +15,15 @@ use crate::api::problem::Problem;
 use crate::events::{Event, EventId};
 use crate::oauth::answer::moment::retry_after;
 use crate::ports::{
-    Clock, Db, Http, HttpError, Outgoing, Payload, Ports, Random, Statement, all_rows, user_agent,
+    Clock, Db, Http, HttpError, Outgoing, Payload, Ports, Random, Statement, all_rows, first_row,
+    user_agent,
 };
 use crate::target::Targets;
 use crate::terms::Environment;
 use crate::webhooks::attempt::{Answer, DEADLINE_MS, Silence};
 use crate::webhooks::secret::{Secrets, place};
 use crate::webhooks::statements::{
-    Claimed, claim, disable, fails, select_claimed, select_events, works,
+    Claimed, claim, disable, fails, is_more_due, select_claimed, select_events, works,
 };
 
 /// How many deliveries one run attempts, all at the same time: with its two batches it needs ten of the 50 subrequests that
@@ -44,11 +45,15 @@ struct Row {
     event_id: EventId,
 }
 
+/// A row of [`is_more_due`].
+#[derive(Deserialize)]
+struct IsDue {}
+
 /// What a run has done.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Delivered {
-    /// How many deliveries it has attempted.
-    pub attempted: usize,
+    /// Whether more deliveries are due at receivers that do not fail.
+    pub is_more_due: bool,
     /// Whether one of them is due again within seconds.
     pub retries_soon: bool,
     /// What went wrong in this service, for the log.
@@ -85,7 +90,7 @@ pub async fn deliver<P: Ports>(service: &Service, ports: &P) -> Result<Delivered
         })
     });
     all(attempts.collect()).await;
-    let mut done = Delivered { attempted: rows.len(), ..Delivered::default() };
+    let mut done = Delivered::default();
     let (now, mut statements) = (ports.now(), Vec::new());
     for (row, fault) in faults.into_inner() {
         statements.push(row.claimed(lease).put_off(now.saturating_add(LATER_MS)));
@@ -99,7 +104,10 @@ pub async fn deliver<P: Ports>(service: &Service, ports: &P) -> Result<Delivered
         done.retries_soon |= attempts == 1 && !answer.is_success();
     }
     if !statements.is_empty() {
-        ports.batch(statements).await?;
+        let last = statements.len();
+        statements.push(is_more_due(now, AT_ONCE));
+        let sets = ports.batch(statements).await?;
+        done.is_more_due = first_row::<IsDue>(&sets, last)?.is_some();
     }
     Ok(done)
 }

@@ -12,7 +12,7 @@ use crate::json;
 use crate::webhooks::Webhook;
 use crate::webhooks::statements::{self, Changes, Replay};
 
-/// The most events that one request sends once more.
+/// The most deliveries of a webhook that may be pending for a replay to add some.
 const MAX_REPLAYED: u64 = 1000;
 
 /// `PATCH /v1/webhooks/{id}`
@@ -70,6 +70,8 @@ pub fn delete<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> 
 #[derive(Deserialize)]
 struct Replayed {
     id: EventId,
+    /// How many events the request may make due.
+    room: usize,
 }
 
 /// The document of a replay.
@@ -92,8 +94,8 @@ pub fn replay<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> 
     let (guard, id, mut asked) = (context.guard(), context.argument(0), Statements::default());
     let webhook = asked.ask::<Webhook>(statements::select(&guard, id));
     let replay = Replay { from, to, most: MAX_REPLAYED };
-    asked.run(statements::replay(&guard, id, replay));
     let rows = asked.ask::<Replayed>(statements::select_replayed(&guard, id, replay));
+    asked.run(statements::replay(&guard, id, replay, context.now));
     Ok(Transaction::new(asked, move |results, _| {
         let webhook = results.first(webhook)?.ok_or_else(|| no_webhook(id))?;
         if webhook.active == 0 {
@@ -101,9 +103,16 @@ pub fn replay<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> 
             return Err(Problem::new(Code::WebhookInactive, detail));
         }
         let rows = results.all(rows)?;
-        let most = usize::try_from(MAX_REPLAYED).unwrap_or(usize::MAX);
-        let next = rows.get(most).map(|row| row.id);
-        let queued = Queued { queued: rows.len().min(most), next };
+        let room = rows.first().map_or(0, |row| row.room);
+        if room == 0 && !rows.is_empty() {
+            let detail = format!(
+                "{MAX_REPLAYED} deliveries of the webhook are pending: replay more when there are fewer."
+            );
+            let problem = Problem::new(Code::TooManyRequests, detail);
+            return Err(Problem { retry_after: Some(60), ..problem });
+        }
+        let queued =
+            Queued { queued: rows.len().min(room), next: rows.get(room).map(|row| row.id) };
         let mut response = Response::json(json::bytes(&queued), NO_STORE);
         response.status = 202;
         Ok(response)

@@ -1,5 +1,6 @@
 //! What is sent, when, and what becomes of it.
 
+use std::cell::Cell;
 use std::collections::HashSet;
 
 use connector_vault::api::Service;
@@ -356,8 +357,99 @@ fn a_replay_sends_a_stretch_of_events_once_more() {
     let first = body(&send(&api, "POST", &path(&webhook, "/replay"), &json!({"from": id(1)})));
     assert_eq!(first, json!({"queued": 1000, "next": id(1002)}));
     let rest = json!({"from": first["next"]});
+    // Others wait until some of these are done.
+    let refused = send(&api, "POST", &path(&webhook, "/replay"), &rest);
+    assert_eq!((refused.status, refused.header("retry-after")), (429, Some("60")));
+    assert_eq!(body(&refused)["code"], "too_many_requests");
+    let pending =
+        "UPDATE deliveries SET state = 'delivered', next_attempt_at = NULL WHERE event_id > ?1";
+    api.world.database.execute(pending, [101]).unwrap();
+    let some = body(&send(&api, "POST", &path(&webhook, "/replay"), &rest));
+    assert_eq!(some["next"], json!(null), "{some}");
+    api.world.database.execute(pending, [0]).unwrap();
     let rest = body(&send(&api, "POST", &path(&webhook, "/replay"), &rest));
     assert_eq!(rest, json!({"queued": 505, "next": null}));
+}
+
+#[test]
+fn a_receiver_that_fails_gets_one_delivery_at_a_time_and_holds_up_nobody() {
+    let api = api();
+    // Each run is one.
+    api.world.has_queue.set(false);
+    let receiver = Receiver::of(&api);
+    let url = |name: &str| format!("https://app.example/{name}");
+    let failing = create(&api, &json!({"url": url("failing")}));
+    create(&api, &json!({"url": url("good")}));
+    let is_failing = move |request: &HttpRequest| request.url.ends_with("failing");
+    receiver.answer(move |request| status(if is_failing(request) { 500 } else { 204 }));
+    for nth in 0..30 {
+        send(&api, "POST", CONNECTIONS, &minimal(&format!("user {nth}")));
+    }
+    let got = |receiver: &Receiver| {
+        let got = receiver.take();
+        let failing = got.iter().filter(|request| is_failing(request)).count();
+        (failing, got.len() - failing)
+    };
+    // Nobody knows that it fails: each webhook gets its part.
+    deliver(&api);
+    assert_eq!(got(&receiver), (4, 4));
+    deliver(&api);
+    assert_eq!(got(&receiver), (1, 7));
+    while deliveries(&api, &failing).iter().any(|row| row["attempts"] == 0) {
+        deliver(&api);
+        assert!(got(&receiver).0 <= 1);
+    }
+    // Once it works again, it gets all that is due.
+    receiver.answer(|_| status(204));
+    api.world.wait(300 * SECOND);
+    deliver(&api);
+    assert_eq!(got(&receiver), (1, 0));
+    deliver(&api);
+    assert_eq!(got(&receiver), (8, 0));
+}
+
+#[test]
+fn a_receiver_that_does_not_answer_gets_no_more_than_a_handful() {
+    let api = Rc::new(api());
+    let receiver = Receiver::of(&api);
+    create(&api, &json!({"url": URL}));
+    for nth in 0..20 {
+        send(&api, "POST", CONNECTIONS, &minimal(&format!("user {nth}")));
+    }
+    // While the first run waits for answers, others find nothing to do.
+    let (again, waiting) = (Rc::clone(&api), Cell::new(false));
+    receiver.answer(move |_| {
+        if !waiting.replace(true) {
+            deliver(&again);
+        }
+        Err(HttpError::TimedOut)
+    });
+    deliver(&api);
+    assert_eq!(receiver.take().len(), 8);
+}
+
+#[test]
+fn new_events_come_before_those_that_are_replayed() {
+    let api = api();
+    // Each run is one.
+    api.world.has_queue.set(false);
+    let receiver = Receiver::of(&api);
+    let webhook = create(&api, &json!({"url": URL}));
+    for nth in 0..10 {
+        connect(&api, &format!("user {nth}"));
+    }
+    receiver.take();
+    let replay = json!({"from": "evt_0000000000001"});
+    let queued = send(&api, "POST", &path(&webhook, "/replay"), &replay);
+    assert_eq!(body(&queued)["queued"], 10);
+    send(&api, "POST", CONNECTIONS, &minimal("eve"));
+    deliver(&api);
+    assert_eq!(receiver.take().len(), 8);
+    let states = deliveries(&api, &webhook);
+    assert_eq!(
+        (&states[0]["state"], &states[1]["state"]),
+        (&json!("delivered"), &json!("pending"))
+    );
 }
 
 #[test]
@@ -479,11 +571,19 @@ fn a_call_is_told_as_in_the_list() {
 
 #[test]
 fn what_is_due_is_found_by_an_index() {
-    use connector_vault::webhooks::statements::{claim, count_due, is_due, select_claimed};
+    use connector_vault::webhooks::statements::{
+        claim, count_due, is_due, is_more_due, select_claimed,
+    };
     let api = api();
-    for statement in [is_due(1), count_due(1, 400), claim(1, "a", 8), select_claimed(1, "a")] {
+    for (statement, index) in [
+        (is_due(1), "deliveries_by_due"),
+        (count_due(1, 400), "deliveries_by_due"),
+        (select_claimed(1, "a"), "deliveries_by_due"),
+        (claim(1, "a", 8), "deliveries_by_webhook"),
+        (is_more_due(1, 8), "deliveries_by_webhook"),
+    ] {
         let plan = plan(&api.world, &statement);
-        assert!(plan.iter().any(|step| step.contains("deliveries_by_due")), "{plan:?}");
+        assert!(plan.iter().any(|step| step.contains(index)), "{plan:?}");
         assert!(!plan.iter().any(|step| step.starts_with("SCAN deliveries")), "{plan:?}");
     }
 }
