@@ -68,6 +68,7 @@ pub mod oauth;
 pub mod openapi;
 #[cfg(feature = "cli")]
 pub mod operator;
+pub mod patterns;
 pub mod percent;
 pub mod ports;
 pub mod rfc3339;

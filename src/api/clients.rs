@@ -15,9 +15,11 @@ use crate::api::transaction::{Statements as Asked, Transaction};
 use crate::catalog::cache::CatalogCache;
 use crate::catalog::reader::Catalog;
 use crate::connect::client::{OauthClient, place};
+use crate::connect::method::objection;
 use crate::connect::statements::{self, NewClient, NewSecret};
 use crate::fold::fold;
 use crate::json;
+use crate::patterns::Matcher;
 use crate::ports::{Db, Ports, StorageError, first_row};
 
 /// The number of clients.
@@ -154,12 +156,13 @@ impl PutClient<'_> {
         let chosen =
             methods.iter().filter(|method| auth_method.as_ref().is_none_or(|id| method.id == *id));
         let fields: Vec<_> = chosen.flat_map(|method| &method.fields).collect();
+        let matcher = Matcher::new(ports);
         for (name, value) in &variables {
             let Some(field) = fields.iter().find(|field| field.name == *name) else {
                 body.invalid(&["variables", name], "is not a variable of the platform's OAuth");
                 continue;
             };
-            if let Some(what) = crate::connect::method::objection(field, value, ports) {
+            if let Some(what) = objection(field, value, &matcher) {
                 body.invalid(&["variables", name], &what);
             }
         }

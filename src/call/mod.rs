@@ -3,6 +3,5 @@
 pub mod address;
 pub mod build;
 pub mod headers;
-mod patterns;
 pub mod schema;
 pub mod sigv4;

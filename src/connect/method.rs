@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use crate::catalog::detail::{Account, AuthMethod, Field, Kind, Request, Server};
 use crate::credentials::placing::misfit;
+use crate::patterns::Matcher;
 use crate::ports::Patterns;
 use crate::terms::CredentialType;
 
@@ -95,13 +96,14 @@ impl AuthMethod {
                 fault(name, format!("is not a field of the method `{}`: {known}", self.id));
             }
         }
+        let matcher = Matcher::new(patterns);
         let mut values = BTreeMap::new();
         for field in &self.fields {
             let value = given.get(&field.name).filter(|value| !value.is_empty());
             match value.or(field.default.as_ref()) {
                 Some(value) => {
                     let misfit = misfit(&self.kind, &field.name, value).map(str::to_owned);
-                    if let Some(what) = objection(field, value, patterns).or(misfit) {
+                    if let Some(what) = objection(field, value, &matcher).or(misfit) {
                         fault(&field.name, what);
                     }
                     values.insert(field.name.clone(), value.clone());
@@ -116,7 +118,11 @@ impl AuthMethod {
 
 /// What is wrong with the value of a field, as the end of a sentence. Returns `None` when nothing is.
 #[must_use]
-pub fn objection(field: &Field, value: &str, patterns: &impl Patterns) -> Option<String> {
+pub fn objection(
+    field: &Field,
+    value: &str,
+    matcher: &Matcher<'_, impl Patterns>,
+) -> Option<String> {
     if let Some(known) = &field.r#enum
         && !known.iter().any(|known| known == value)
     {
@@ -124,8 +130,12 @@ pub fn objection(field: &Field, value: &str, patterns: &impl Patterns) -> Option
         return Some(format!("must be one of {}", known.join(", ")));
     }
     let pattern = field.pattern.as_deref()?;
-    let matches = patterns.is_match(pattern, value);
-    (!matches).then(|| format!("must match the pattern `{pattern}`"))
+    match matcher.is_match(pattern, value) {
+        Some(true) => None,
+        Some(false) => Some(format!("must match the pattern `{pattern}`")),
+        // A value that nothing restricts could choose any host.
+        None => Some(format!("is too long to be checked with the pattern `{pattern}`")),
+    }
 }
 
 #[cfg(test)]

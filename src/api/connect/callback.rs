@@ -21,6 +21,7 @@ use crate::oauth::callback::{Callback, Outcome, check_issuer, read};
 use crate::oauth::pkce::Verifier;
 use crate::oauth::token::TokenEndpoint;
 use crate::oauth::{TokenError, TokenErrorKind};
+use crate::patterns::Matcher;
 use crate::ports::{Clock, Db, Ports, all_rows, first_row};
 use crate::vault::draft::NewConnection;
 
@@ -156,11 +157,11 @@ impl<P: Ports> Desk<'_, P> {
         };
         let (expires_at, granted) = (tokens.expires_at, tokens.scopes.clone());
         // Some platforms say in the redirect which company the user chose (`QuickBooks`' `realmId`).
+        let matcher = Matcher::new(self.ports);
         for field in &method.fields {
             let said = callback.others.get(&field.name).filter(|value| !value.is_empty());
             // Whoever has the browser can add parameters: a value is held to what the field says, as one in a form.
-            if let Some(value) = said.filter(|value| objection(field, value, self.ports).is_none())
-            {
+            if let Some(value) = said.filter(|value| objection(field, value, &matcher).is_none()) {
                 fields.entry(field.name.clone()).or_insert_with(|| value.clone());
             }
         }

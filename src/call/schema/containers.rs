@@ -18,6 +18,10 @@ impl Check<'_> {
         self.count(schema, ["minItems", "maxItems"], items.len(), "item", at);
         let first = schema.get("prefixItems").and_then(Value::as_array);
         let first = first.map(Vec::as_slice).unwrap_or_default();
+        // Items beyond the limit are a fault already.
+        let most = schema.get("maxItems").and_then(Value::as_u64);
+        let most = most.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX);
+        let items = items.get(..most).unwrap_or(items);
         for (nth, item) in items.iter().enumerate() {
             if let Some(schema) = first.get(nth).or_else(|| schema.get("items")) {
                 self.value(schema, item, &at.item(nth), level);

@@ -1,0 +1,343 @@
+//! Matches texts with patterns of ECMAScript from the catalog's documents, within a budget.
+//!
+//! The runtime's engine backtracks: with `^(a|a|a|aa)+$`, a text of 20 letters keeps it busy for 45 seconds. So it only gets
+//! what it can decide within the budget; `regex-lite`, whose time grows with the length of the text only, gets the rest.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+
+use regex_lite::{Regex, RegexBuilder};
+
+use crate::ports::Patterns;
+
+/// What one [`Matcher`] may spend, in steps of the runtime's engine: less than 0.1 s.
+const BUDGET: u64 = 4_000_000;
+/// What the runtime's engine may spend on a text before `regex-lite` is preferred.
+const CHEAP: u64 = 20_000;
+/// What a step of `regex-lite` costs, in steps of the runtime's engine.
+const LINEAR_STEP: u64 = 8;
+/// The most memory, in bytes, that a compiled pattern takes.
+const MAX_COMPILED: usize = 256 * 1024;
+
+/// Matches texts with patterns until its budget is spent.
+pub struct Matcher<'p, P> {
+    patterns: &'p P,
+    left: Cell<u64>,
+    compiled: RefCell<BTreeMap<String, Option<Regex>>>,
+}
+
+impl<'p, P: Patterns> Matcher<'p, P> {
+    /// A matcher whose budget is not touched yet.
+    pub const fn new(patterns: &'p P) -> Self {
+        let compiled = RefCell::new(BTreeMap::new());
+        Self { patterns, left: Cell::new(BUDGET), compiled }
+    }
+
+    /// Whether the whole text matches. Returns `None` if the budget does not suffice to find out.
+    pub fn is_match(&self, pattern: &str, text: &str) -> Option<bool> {
+        self.decide(pattern, text, &format!("^(?:{pattern})$"), pattern)
+    }
+
+    /// Whether some part of the text matches. Returns `None` if the budget does not suffice to find out.
+    pub fn contains_match(&self, pattern: &str, text: &str) -> Option<bool> {
+        // The port wants the whole text to match.
+        self.decide(pattern, text, pattern, &format!("[\\s\\S]*(?:{pattern})[\\s\\S]*"))
+    }
+
+    fn decide(&self, pattern: &str, text: &str, linear: &str, whole: &str) -> Option<bool> {
+        let cost = Cost::new(pattern, text.len());
+        if cost.backtracking > CHEAP
+            && reads_alike(pattern, text)
+            && self.can_spend(cost.linear)
+            && let Some(is_match) = self.is_match_linear(linear, text)
+        {
+            self.spend(cost.linear);
+            return Some(is_match);
+        }
+        self.can_spend(cost.backtracking).then(|| {
+            self.spend(cost.backtracking);
+            self.patterns.is_match(whole, text)
+        })
+    }
+
+    const fn can_spend(&self, cost: u64) -> bool {
+        cost <= self.left.get()
+    }
+
+    fn spend(&self, cost: u64) {
+        self.left.set(self.left.get().saturating_sub(cost));
+    }
+
+    /// Returns `None` for what `regex-lite` can't read, such as `(?=a)` and `\p{L}`.
+    fn is_match_linear(&self, pattern: &str, text: &str) -> Option<bool> {
+        let mut compiled = self.compiled.borrow_mut();
+        if !compiled.contains_key(pattern) {
+            // With `crlf`, `.` leaves out carriage returns, as in ECMAScript.
+            let regex = RegexBuilder::new(pattern).crlf(true).size_limit(MAX_COMPILED).build();
+            compiled.insert(pattern.to_owned(), regex.ok());
+        }
+        compiled.get(pattern)?.as_ref().map(|regex| regex.is_match(text))
+    }
+}
+
+/// Whether `regex-lite` takes the pattern's classes for the same characters of the text: it knows white space of ASCII only.
+fn reads_alike(pattern: &str, text: &str) -> bool {
+    text.is_ascii() || !(pattern.contains("\\s") || pattern.contains("\\S"))
+}
+
+/// The most steps that matching a text takes.
+#[derive(Debug, PartialEq, Eq)]
+struct Cost {
+    backtracking: u64,
+    linear: u64,
+}
+
+/// A group whose end has not been read yet.
+#[derive(Default)]
+struct Group {
+    /// In how many ways the alternatives before the current one can match.
+    other_ways: u64,
+    /// In how many ways the current alternative can match, without its last part.
+    ways: u64,
+    /// How many characters and classes an automaton of the group has, without its last part.
+    size: u64,
+    /// The last part, to which a quantifier applies.
+    last: Part,
+}
+
+#[derive(Clone, Copy)]
+struct Part {
+    ways: u64,
+    size: u64,
+}
+
+impl Default for Part {
+    /// What matches nothing, in one way.
+    fn default() -> Self {
+        Self { ways: 1, size: 0 }
+    }
+}
+
+impl Group {
+    fn new() -> Self {
+        Self { ways: 1, ..Self::default() }
+    }
+
+    fn add(&mut self, part: Part) {
+        let last = std::mem::replace(&mut self.last, part);
+        self.ways = self.ways.saturating_mul(last.ways);
+        self.size = self.size.saturating_add(last.size);
+    }
+
+    fn end_alternative(&mut self) {
+        self.add(Part::default());
+        self.other_ways = self.other_ways.saturating_add(self.ways);
+        self.ways = 1;
+    }
+
+    fn end(mut self) -> Part {
+        self.end_alternative();
+        Part { ways: self.other_ways, size: self.size }
+    }
+
+    /// Repeats the last part.
+    fn repeat(&mut self, min: u64, max: Option<u64>, length: u64) {
+        let last = &mut self.last;
+        if max.is_some_and(|max| max <= 1) {
+            last.ways = last.ways.saturating_add(u64::from(min == 0));
+            return;
+        }
+        last.ways = match max {
+            // Each repetition multiplies the ways.
+            _ if last.ways > 1 => u64::MAX,
+            Some(max) => max.saturating_sub(min).min(length).saturating_add(1),
+            None => length.saturating_add(1),
+        };
+        last.size = last.size.saturating_mul(max.unwrap_or(min).max(1));
+    }
+}
+
+impl Cost {
+    /// The cost of matching a text of this many bytes.
+    fn new(pattern: &str, length: usize) -> Self {
+        let length = u64::try_from(length).unwrap_or(u64::MAX);
+        let mut letters = pattern.chars().peekable();
+        let mut groups = Vec::new();
+        let mut group = Group::new();
+        while let Some(letter) = letters.next() {
+            match letter {
+                '(' => {
+                    // `(?:` and the like.
+                    letters.next_if_eq(&'?');
+                    groups.push(std::mem::replace(&mut group, Group::new()));
+                }
+                ')' => {
+                    let outer = groups.pop().unwrap_or_else(Group::new);
+                    let part = std::mem::replace(&mut group, outer).end();
+                    group.add(part);
+                }
+                '|' => group.end_alternative(),
+                '?' => group.repeat(0, Some(1), length),
+                '*' => group.repeat(0, None, length),
+                '+' => group.repeat(1, None, length),
+                '{' => {
+                    let count: String =
+                        letters.by_ref().take_while(|letter| *letter != '}').collect();
+                    let (min, max) = count.split_once(',').unwrap_or((&count, &count));
+                    group.repeat(min.parse().unwrap_or(0), max.parse().ok(), length);
+                }
+                _ => {
+                    match letter {
+                        '\\' => {
+                            // `\p{L}` and `\u{1F600}` are one character.
+                            let escaped = letters.next();
+                            if matches!(escaped, Some('p' | 'P' | 'u'))
+                                && letters.next_if_eq(&'{').is_some()
+                            {
+                                letters.by_ref().take_while(|letter| *letter != '}').for_each(drop);
+                            }
+                        }
+                        '[' => skip_class(&mut letters),
+                        _ => {}
+                    }
+                    group.add(Part { ways: 1, size: 1 });
+                }
+            }
+        }
+        let Part { ways, size } = group.end();
+        // Each position of the text may be where a match begins.
+        let starts = length.saturating_add(1);
+        Self {
+            backtracking: starts.saturating_mul(ways),
+            linear: starts.saturating_mul(size.saturating_add(8)).saturating_mul(LINEAR_STEP),
+        }
+    }
+}
+
+/// Skips the rest of a class of characters, and the classes in it.
+fn skip_class(letters: &mut impl Iterator<Item = char>) {
+    let mut depth: usize = 1;
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => drop(letters.next()),
+            '[' => depth = depth.saturating_add(1),
+            ']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::{BUDGET, Cost, Matcher};
+    use crate::ports::Patterns;
+
+    /// Counts the texts that it is asked about, and lets none match.
+    #[derive(Default)]
+    struct Counting(Cell<u32>);
+
+    impl Patterns for Counting {
+        fn is_match(&self, _: &str, _: &str) -> bool {
+            self.0.update(|asked| asked.saturating_add(1));
+            false
+        }
+    }
+
+    #[test]
+    fn the_cost_of_backtracking_is_the_number_of_ways_to_match() {
+        for (pattern, expected) in [
+            ("^abc$", Some(1)),
+            ("^[a-z]+$", Some(10)),
+            ("^[a-z]{1,4}$", Some(4)),
+            ("^[a-z]{1,64}$", Some(10)),
+            ("^(abc)+$", Some(10)),
+            ("^(?:[a-z]\\d){3}$", Some(1)),
+            ("^(?<name>x)*$", Some(10)),
+            ("[(a+)+]*", Some(10)),
+            ("^[\\](a+)+]$", Some(1)),
+            ("^[[a](b+)+]$", Some(1)),
+            ("\\(a+\\)+", Some(100)),
+            ("^[a-z]+-[a-z]+$", Some(100)),
+            ("^a+@b+\\.c+$", Some(1000)),
+            ("^(a+)?$", Some(11)),
+            ("^(a+){1}$", Some(10)),
+            ("^a{3}b{3}$", Some(1)),
+            ("^a{2,}b+$", Some(100)),
+            ("^(a+){0,1}b+$", Some(110)),
+            ("^(?:a|b+|c)d*$", Some(120)),
+            ("a?a?a?a?", Some(16)),
+            ("^\\p{L}+\\u{1F600}$", Some(10)),
+            ("^(a+)+$", None),
+            ("^(a*)*$", None),
+            ("^(a|aa)+$", None),
+            ("^(a?){30}$", None),
+            ("^([a-z]+\\.?){2,}$", None),
+            ("^(?:(a+))+$", None),
+            ("^(https?:.*/)*x$", None),
+        ] {
+            let expected = expected.map_or(u64::MAX, |ways| ways * 10);
+            assert_eq!(Cost::new(pattern, 9).backtracking, expected, "{pattern}");
+        }
+        // What is no pattern has a cost, too.
+        for pattern in ["(", ")", "[", "{", "\\", "*", "a{", "(?", "((((", "))))+", ""] {
+            assert!(Cost::new(pattern, 9).linear > 0, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn patterns_with_many_ways_to_match_are_decided_without_backtracking() {
+        let patterns = Counting::default();
+        let matcher = Matcher::new(&patterns);
+        let name = "^(?:[a-z0-9]+(?:[._-][a-z0-9]+)*/)*[a-z0-9]+(?:[._-][a-z0-9]+)*$";
+        let good = "library/base.".repeat(50) + "a";
+        for (pattern, text, expected) in [
+            (name, good.as_str(), true),
+            (name, &format!("{good}!"), false),
+            ("^(a|a|a|aa)+$", &"a".repeat(1000), true),
+            ("^(a?){30}$", &"a".repeat(31), false),
+            ("(a+)+b", &format!("{}b and more", "a".repeat(500)), true),
+            ("^(.+)+$", &format!("{}\r", "a".repeat(500)), false),
+            ("^(\\s*a)*$", &" a".repeat(500), true),
+        ] {
+            assert_eq!(matcher.contains_match(pattern, text), Some(expected), "{pattern}");
+        }
+        assert_eq!(matcher.is_match("(a+)+", &"a".repeat(500)), Some(true));
+        assert_eq!(matcher.is_match("(a+)+", &format!("{}b", "a".repeat(500))), Some(false));
+        assert_eq!(patterns.0.get(), 0);
+    }
+
+    #[test]
+    fn what_only_the_runtime_can_read_is_its_to_decide_as_far_as_the_budget_goes() {
+        let patterns = Counting::default();
+        let matcher = Matcher::new(&patterns);
+        for (pattern, text, expected) in [
+            ("^(?=a)[a-z]*$", "abc".to_owned(), Some(false)),
+            ("^\\p{L}+$", "a".repeat(1000), Some(false)),
+            ("^\\s+$", "\u{a0}".repeat(500), Some(false)),
+            ("^(?=a)(a+)+$", "a".to_owned(), None),
+            ("^(\\s*\u{a0})*$", "\u{a0}".to_owned(), None),
+            ("^\\p{L}+\\p{N}+$", "a".repeat(1000), None),
+        ] {
+            assert_eq!(matcher.contains_match(pattern, &text), expected, "{pattern}");
+        }
+        assert_eq!(patterns.0.get(), 3);
+    }
+
+    #[test]
+    fn a_matcher_stops_when_its_budget_is_spent() {
+        let patterns = Counting::default();
+        let matcher = Matcher::new(&patterns);
+        let text = "a".repeat(99);
+        let affordable = BUDGET / Cost::new("^(a+)+$", text.len()).linear;
+        for nth in 1..=affordable {
+            assert_eq!(matcher.contains_match("^(a+)+$", &text), Some(true), "{nth}");
+        }
+        assert_eq!(matcher.contains_match("^(a+)+$", &text), None);
+        assert_eq!(matcher.contains_match("^a$", "a"), Some(false));
+    }
+}
