@@ -17,7 +17,7 @@ pub fn select(guard: &Guard<'_>, id: &ConnectionId) -> Statement {
     sql.finish()
 }
 
-/// Stores what is needed to revoke tokens that became no connection, under the id of their attempt.
+/// Stores what is needed to revoke tokens that no connection holds, under the id of the attempt or request that brought them.
 #[must_use]
 pub fn hold(
     (account, environment, id): (&str, &str, &str),

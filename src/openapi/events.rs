@@ -92,7 +92,12 @@ pub fn event() -> Node {
     let grant = record(
         "What a platform had granted. In a reason, `refused` means that the platform does not revoke it, and `expired` that it could not be asked for 7 days.",
         vec![
-            ("id", string("The id of the deleted connection, or of the attempt to connect.")),
+            (
+                "id",
+                string(
+                    "The id of the deleted connection, or of the attempt or request that brought tokens which no connection holds.",
+                ),
+            ),
             ("platform", string("The platform.")),
         ],
     );

@@ -10,6 +10,8 @@ use crate::api::problem::{Code, Problem};
 use crate::catalog::detail::{AuthMethod, Grant, Kind as MethodKind, OAuth2};
 use crate::connect::client::OauthClient;
 use crate::connect::filled::Filled;
+use crate::connect::revocations::hold;
+use crate::credentials::Sealed;
 use crate::credentials::held::Held;
 use crate::json;
 use crate::lifecycle::machine::{Failure, PROBE_MS, after_failure};
@@ -82,6 +84,43 @@ impl Renewal<'_> {
     fn is_mended(&self, row: &HeldRow) -> bool {
         row.reason_code.as_deref() == Some("client_rejected")
             && self.client.as_ref().is_some_and(|client| client.rejected_since.is_none())
+    }
+
+    /// Whether the connection still holds what was renewed, or other credentials of what may be the same account: revoking
+    /// the new tokens would end those, too.
+    fn is_of_same_account(
+        &self,
+        found: Option<&HeldRow>,
+        sealed: &Sealed,
+        renewed: &Held,
+    ) -> Result<bool, Problem> {
+        let Some(found) = found else { return Ok(false) };
+        if found.sealed == sealed.as_str() {
+            return Ok(true);
+        }
+        if found.auth_method != self.method.id {
+            return Ok(false);
+        }
+        let accounts = (self.open(found)?.account, renewed.account.as_ref());
+        Ok(!matches!(accounts, (Some(now), Some(before)) if now != *before))
+    }
+
+    /// Has the schedule ask the platform to revoke tokens that came after the connection was deleted, or got other
+    /// credentials. They are kept under the id of the request, as the connection's own may be waiting to be revoked, too.
+    async fn revoke_later<P: Ports>(
+        &self,
+        held: &Held,
+        ports: &Metered<'_, P>,
+    ) -> Result<(), Problem> {
+        let can_revoke = self.method.oauth2().is_some_and(|oauth| oauth.revocation_url.is_some());
+        let Some(client) = self.client.as_ref().filter(|_| can_revoke) else { return Ok(()) };
+        let (keys, tenant) = (&self.config.vault_keys, (self.account, self.environment));
+        let sealed = sealing(held.seal(keys, tenant, self.request, ports))?;
+        let place = (self.account, self.environment.as_str(), self.request);
+        let platform = &client.platform;
+        let hold = hold(place, platform, &self.method.id, sealed.as_str(), ports.now());
+        ports.batch(vec![hold]).await?;
+        Ok(())
     }
 
     /// How long nobody may be asked, in milliseconds, because the platform rejects the client. Returns `None` when it does
@@ -190,7 +229,11 @@ pub async fn renew<P: Ports>(
                 batch.extend(renewal.breaker().map(|breaker| breaker.close()));
             }
             let sets = insist(ports, batch, lease_end).await?;
-            let found = first_row::<HeldRow>(&sets, 2)?.ok_or_else(Problem::no_connection)?;
+            let found = first_row::<HeldRow>(&sets, 2)?;
+            if !renewal.is_of_same_account(found.as_ref(), &sealed, &held)? {
+                renewal.revoke_later(&held, ports).await?;
+            }
+            let found = found.ok_or_else(Problem::no_connection)?;
             let held = renewal.open(&found)?;
             Ok((found, held))
         }

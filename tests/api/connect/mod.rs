@@ -10,6 +10,7 @@ mod direct;
 mod events;
 mod histories;
 mod killed;
+mod late_tokens;
 mod mortal;
 mod oauth;
 mod renewal;

@@ -581,7 +581,7 @@ fn reconnecting_keeps_the_connection_and_its_account() {
 }
 
 /// An unsigned ID token whose subject is a number.
-fn id_token(subject: u64) -> String {
+pub fn id_token(subject: u64) -> String {
     use base64ct::{Base64UrlUnpadded, Encoding as _};
     let part = |value: Value| Base64UrlUnpadded::encode_string(value.to_string().as_bytes());
     format!("{}.{}.x", part(json!({"alg": "none"})), part(json!({"sub": subject.to_string()})))

@@ -1,0 +1,69 @@
+//! Tokens that a renewal brings after the connection was deleted, or got other credentials.
+
+use std::rc::Rc;
+
+use super::oauth::id_token;
+use super::*;
+
+#[test]
+fn tokens_that_no_connection_holds_are_revoked_unless_they_may_be_of_the_same_account() {
+    let tokens = |nth: u64, account: Option<u64>| {
+        let mut tokens = json!({"access_token": format!("at-{nth}"), "expires_in": 3600, "refresh_token": format!("rt-{nth}")});
+        if let Some(account) = account {
+            tokens["id_token"] = json!(id_token(account));
+        }
+        tokens
+    };
+    // What replaces the connection's tokens while they are renewed; `None` if it is deleted.
+    for (replaced_by, is_revoked) in [
+        (None, true),
+        (Some(tokens(7, Some(2))), true),
+        (Some(tokens(7, Some(1))), false),
+        (Some(tokens(7, None)), false),
+    ] {
+        let api = Rc::new(upkeep::api_of_now());
+        set_client(&api, "revoked");
+        let former = |tokens: &Value| {
+            let failed = "UPDATE connections SET state = 'failed', active = 0";
+            api.world.database.execute(failed, []).unwrap();
+            let sent = json!({
+                "platform": "revoked", "identity": "ann", "identityType": "user", "allowOtherAccount": true,
+            });
+            let id = connected(&api, &sent, tokens);
+            (id, api.world.texts("SELECT sealed FROM credentials").remove(0))
+        };
+        let other = replaced_by.as_ref().map(|tokens| former(tokens).1);
+        let (id, _) = former(&tokens(1, Some(1)));
+        let weak = Rc::downgrade(&api);
+        *api.world.platform.borrow_mut() = Box::new(move |_| {
+            let api = weak.upgrade().unwrap();
+            let database = &api.world.database;
+            match &other {
+                Some(sealed) => {
+                    let sql = "UPDATE credentials SET sealed = ?1, version = version + 1, lease = NULL, lease_until = NULL";
+                    database.execute(sql, [sealed]).unwrap();
+                }
+                // What is revoked for the deletion itself is not looked at here.
+                None => database
+                    .execute_batch("DELETE FROM connections; DELETE FROM revocations")
+                    .unwrap(),
+            }
+            answer(200, &tokens(2, None))
+        });
+        let read = api.get(&format!("/v1/vault/connections/{id}/credentials?refresh=true"));
+        let label = format!("{replaced_by:?}");
+        match replaced_by {
+            Some(_) => assert_eq!(body(&read)["accessToken"], "at-7", "{label}"),
+            None => assert_eq!(read.status, 404, "{label}"),
+        }
+        api.world.sent.borrow_mut().clear();
+        script(&api, &[(200, json!({}))]);
+        pollster::block_on(api.service.upkeep(&api.world, 20)).unwrap();
+        let asked = api.world.sent.borrow().len();
+        assert_eq!(asked, usize::from(is_revoked), "{label}");
+        if is_revoked {
+            assert_eq!(value_of(&form(&api, 0), "token").as_deref(), Some("rt-2"), "{label}");
+        }
+        assert_eq!(rows(&api, "revocations"), 0, "{label}");
+    }
+}
