@@ -15,4 +15,5 @@ mod licences;
 mod names;
 mod overrides;
 mod parts;
+mod providers;
 mod support;

@@ -1,0 +1,112 @@
+//! The platforms of `providers.toml`: each choice that a method offers leads to addresses that can be used.
+
+use connector_vault::catalog::detail::{AuthMethod, Field, urls};
+use connector_vault::importer::providers::Providers;
+use connector_vault::operator::ports::NativePatterns;
+use connector_vault::ports::Patterns as _;
+use connector_vault::target::fill::{fill, host_choosers};
+
+fn providers() -> Providers {
+    Providers::read("providers.toml".as_ref()).unwrap()
+}
+
+/// The value of a field when another one is tried: what the platform lists first, or a plain label.
+fn usual(field: &Field) -> &str {
+    let listed = field.r#enum.as_ref().and_then(|listed| listed.first());
+    field.default.as_ref().or(listed).map_or("acme", String::as_str)
+}
+
+fn field<'a>(method: &'a AuthMethod, name: &str) -> Option<&'a Field> {
+    method.fields.iter().find(|field| field.name == name)
+}
+
+#[test]
+fn each_listed_value_fills_the_addresses() {
+    let mut tried = 0;
+    for (platform, provider) in &providers().0 {
+        let detail = &provider.detail;
+        for method in &detail.auth_methods {
+            let has = |url: &&str| {
+                let mut names = connector_vault::catalog::detail::variables(url);
+                names.all(|name| field(method, name).is_some())
+            };
+            let servers = detail.servers.iter().map(|server| server.url.as_str()).filter(has);
+            let templates: Vec<&str> = servers.chain(urls(&method.kind)).collect();
+            for choice in &method.fields {
+                for chosen in choice.r#enum.iter().flatten() {
+                    for template in &templates {
+                        let value = |name: &str| match field(method, name)? {
+                            field if field.name == choice.name => Some(chosen.as_str()),
+                            field => Some(usual(field)),
+                        };
+                        let filled = fill(template, value);
+                        assert!(filled.is_ok(), "{platform} {}: {template} {chosen}", method.id);
+                        tried += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(tried > 100, "{tried}");
+}
+
+/// Users choose a host of a listed platform among those that the file lists. Where they can't, the platform is one that
+/// people host themselves, or that has a domain for each customer, and the OAuth client names the host.
+#[test]
+fn hosts_that_get_secrets_are_listed_unless_the_client_names_them() {
+    let providers = providers();
+    let mut open = Vec::new();
+    for (platform, provider) in &providers.0 {
+        for method in &provider.detail.auth_methods {
+            let Some(oauth) = method.oauth2() else { continue };
+            let choosers = host_choosers(&oauth.token_url);
+            let is_open = |name: &&str| field(method, name).is_none_or(|it| it.r#enum.is_none());
+            if choosers.iter().any(is_open) {
+                open.push(platform.as_str());
+            }
+        }
+    }
+    open.dedup();
+    assert_eq!(open, ["auth0", "dracoon", "mastodon"]);
+}
+
+#[test]
+fn domains_of_salesforce_orgs_are_taken() {
+    let providers = providers();
+    for method in &providers.0["salesforce"].detail.auth_methods {
+        let pattern = field(method, "instance").unwrap().pattern.as_deref().unwrap();
+        for domain in ["acme", "acme--dev.sandbox", "x-dev-ed.develop"] {
+            assert!(NativePatterns.is_match(pattern, domain), "{domain}");
+        }
+        for other in ["acme.my.salesforce.com", "acme.develop/", "acme.", "", "-a"] {
+            assert!(!NativePatterns.is_match(pattern, other), "{other}");
+        }
+    }
+}
+
+/// Zoho's data centre in Canada has another domain for accounts than the others.
+#[test]
+fn each_data_centre_of_zoho_can_be_chosen() {
+    let providers = providers();
+    for platform in ["zoho-calendar", "zoho-crm", "zoho-mail", "zoho-sign"] {
+        let methods = &providers.0[platform].detail.auth_methods;
+        let token_url = |region: Option<&str>| {
+            let found = methods.iter().filter(|method| match (field(method, "region"), region) {
+                (Some(field), Some(region)) => {
+                    field.r#enum.iter().flatten().any(|listed| listed == region)
+                }
+                (None, None) => true,
+                _ => false,
+            });
+            let urls: Vec<String> = found
+                .map(|method| fill(&method.oauth2().unwrap().token_url, |_| region).unwrap())
+                .collect();
+            urls.join(" ")
+        };
+        for region in ["com", "eu", "in", "com.au", "jp", "sa", "uk", "ae", "com.cn"] {
+            let expected = format!("https://accounts.zoho.{region}/oauth/v2/token");
+            assert_eq!(token_url(Some(region)), expected, "{platform}");
+        }
+        assert_eq!(token_url(None), "https://accounts.zohocloud.ca/oauth/v2/token", "{platform}");
+    }
+}
