@@ -161,16 +161,31 @@ pub fn fill_text<'v>(
     Ok(text)
 }
 
-/// The variables that decide to whom the host belongs: those of a host whose last two labels are not both written in
-/// the template. Whoever gives their values chooses who receives what is sent.
+/// Labels under which countries let anybody register a domain, as in `co.uk` and `com.au`: the most common ones of the
+/// Public Suffix List (<https://publicsuffix.org>), which is too large for the Worker.
+const SECOND_LEVEL: [&str; 24] = [
+    "ac", "biz", "co", "com", "edu", "firm", "gen", "go", "gob", "gov", "gv", "id", "in", "info",
+    "ltd", "me", "ne", "net", "nom", "or", "org", "plc", "sch", "web",
+];
+
+/// The variables that decide to whom the host belongs: those of a host whose registrable domain is not written in the
+/// template. Whoever gives their values chooses who receives what is sent.
 #[must_use]
 pub fn host_choosers(template: &str) -> Vec<&str> {
     let Some((_, Some((host, _)), _)) = split(template) else { return Vec::new() };
-    let own = literal_end(host).matches('.').count();
-    if own >= 2 {
+    if has_own_domain(host) {
         return Vec::new();
     }
     pieces(host).into_iter().filter_map(Piece::variable).collect()
+}
+
+/// Whether a host's template ends with a registrable domain, after its last variable.
+fn has_own_domain(host: &str) -> bool {
+    let mut labels = literal_end(host).rsplit('.');
+    let (last, second) = (labels.next().unwrap_or_default(), labels.next().unwrap_or_default());
+    let is_open = last.len() == 2 && SECOND_LEVEL.contains(&second.to_ascii_lowercase().as_str());
+    // What comes before the first dot continues a variable.
+    labels.count() > usize::from(is_open)
 }
 
 /// Why a filled template is not accepted. When a field decides about the host or the port, it is named.
@@ -288,7 +303,7 @@ fn fill_host(template: &str, values: Values<'_, '_>) -> Result<String, FillError
             Piece::Variable(name) => {
                 let starts = host.is_empty() || host.ends_with('.');
                 // The value could turn the template's domain into another one: `ebay.com{path}` into `ebay.company`.
-                if !starts && literal_end(template).matches('.').count() < 2 {
+                if !starts && !has_own_domain(template) {
                     return Err(FillError::Template);
                 }
                 let ends = match rest.peek() {
