@@ -16,8 +16,11 @@ pub struct ConnectorDetail {
     pub documentation_url: Option<String>,
     /// The licence of the document from which the actions were imported.
     pub license: Option<License>,
+    /// Headers of every request to the platform, whichever method authorizes it: templates as those of a method.
+    #[serde(default)]
+    pub headers: Parameters,
     /// A request that succeeds only with good credentials.
-    pub verify: Option<Request>,
+    pub verify: Option<Verify>,
     /// How to find out whose account it is.
     pub account: Option<Account>,
 }
@@ -53,6 +56,37 @@ pub struct Request {
     pub path: String,
 }
 
+/// A request that shows whether the platform accepts credentials: a 2xx says that it does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Verify {
+    /// The request.
+    #[serde(flatten)]
+    pub request: Request,
+    /// The statuses with which the platform rejects credentials. All others but 2xx say nothing about them.
+    #[serde(default = "rejected")]
+    pub rejected: Vec<u16>,
+    /// What a 2xx response contains if it rejects the credentials all the same.
+    #[serde(default)]
+    pub rejected_when: Option<RejectedWhen>,
+}
+
+/// The statuses of rejected credentials unless the platform is known to use others. A 403 often means a restricted key.
+#[must_use]
+pub fn rejected() -> Vec<u16> {
+    vec![401]
+}
+
+/// A value in a JSON response.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RejectedWhen {
+    /// Where it is: a JSON Pointer (RFC 6901).
+    pub pointer: String,
+    /// What it is.
+    pub value: serde_json::Value,
+}
+
 /// How to find out whose account a connection leads to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -75,8 +109,13 @@ pub struct AuthMethod {
     /// What the method is, and what it needs.
     #[serde(flatten)]
     pub kind: Kind,
-    /// What the user is asked for, the variables of URLs included.
+    /// What the user is asked for, the variables of URLs and templates included.
     pub fields: Vec<Field>,
+    /// Headers of every request to the platform, by their names. In a value, `{name}` stands for the field or the member of
+    /// the token response with that name; `{accessToken}`, `{clientId}` and `{clientSecret}` belong to OAuth 2.0.
+    pub headers: Parameters,
+    /// Query parameters of every request to the platform: templates as those of `headers`.
+    pub query: Parameters,
 }
 
 /// The kinds of methods, each with what it needs.
@@ -95,10 +134,14 @@ pub enum Kind {
         username_label: String,
         /// What the platform calls the password.
         password_label: String,
+        /// A template of the user name; `None` if the user enters it in the field `username`.
+        username: Option<String>,
+        /// A template of the password; `None` if the user enters it in the field `password`.
+        password: Option<String>,
     },
     /// A token in the header `Authorization` (RFC 6750).
     Bearer {
-        /// The word before the token; a space stands between them.
+        /// What comes before the token, as before an API key.
         prefix: String,
     },
     /// Requests signed with AWS Signature Version 4.
@@ -118,6 +161,10 @@ struct Flat {
     id: String,
     r#type: CredentialType,
     fields: Vec<Field>,
+    #[serde(default)]
+    headers: Parameters,
+    #[serde(default)]
+    query: Parameters,
     // OAuth 2.0
     grant: Option<Grant>,
     issuer: Option<String>,
@@ -150,6 +197,8 @@ struct Flat {
     // A user name and a password
     username_label: Option<String>,
     password_label: Option<String>,
+    username: Option<String>,
+    password: Option<String>,
     // AWS Signature Version 4
     service: Option<String>,
     regions: Option<Vec<String>>,
@@ -199,6 +248,8 @@ impl TryFrom<Flat> for AuthMethod {
             CredentialType::Basic => Kind::Basic {
                 username_label: flat.username_label.ok_or(missing)?,
                 password_label: flat.password_label.ok_or(missing)?,
+                username: flat.username,
+                password: flat.password,
             },
             CredentialType::Bearer => Kind::Bearer { prefix: flat.prefix.ok_or(missing)? },
             CredentialType::AwsSigv4 => Kind::AwsSigv4 {
@@ -206,7 +257,8 @@ impl TryFrom<Flat> for AuthMethod {
                 regions: flat.regions.ok_or(missing)?,
             },
         };
-        Ok(Self { id: flat.id, kind, fields: flat.fields })
+        let (headers, query) = (flat.headers, flat.query);
+        Ok(Self { id: flat.id, kind, fields: flat.fields, headers, query })
     }
 }
 
@@ -346,7 +398,8 @@ pub struct ApiKey {
     pub r#in: In,
     /// The name of the header, parameter or cookie.
     pub name: String,
-    /// The word before the key, with a space between them; possibly empty.
+    /// What comes before the key; possibly empty. After a word such as `Token` stands a space, after any other text, such as
+    /// `Token token=`, none.
     #[serde(default)]
     pub prefix: String,
 }

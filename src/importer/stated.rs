@@ -8,25 +8,41 @@ use super::image;
 use super::server::{self, Found};
 use crate::catalog::detail::{
     Account, ApiKey, AuthMethod, ConnectorDetail, Field, Grant, In, Kind, OAuth2, Parameters, Pkce,
-    Request, Scope, Server, TokenAuth, TokenBody, client_id, urls, variables,
+    RejectedWhen, Request, Scope, Server, TokenAuth, TokenBody, Verify, client_id,
+    rejected as statuses, urls, variables,
 };
 use crate::importer::auth;
 use crate::oauth::{authorization, revocation, token};
 use crate::terms::Method;
 
 /// The fields of a platform's table that say how users connect.
-pub const FIELDS: [&str; 5] = ["documentation", "servers", "verify", "account", "auth"];
+pub const FIELDS: [&str; 8] = [
+    "documentation",
+    "servers",
+    "headers",
+    "verify",
+    "rejected",
+    "rejectedWhen",
+    "account",
+    "auth",
+];
 
 /// What a platform's table says of connecting. Absent fields say nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Stated {
     /// Where the platform's documentation is.
     pub documentation: Option<String>,
     /// All base addresses, the default one first.
     pub servers: Option<Vec<String>>,
+    /// Headers of every request to the platform.
+    pub headers: Option<Parameters>,
     /// A method and a path: a request that succeeds only with good credentials; empty for none.
     pub verify: Option<String>,
+    /// The statuses with which the platform rejects credentials that `verify` tries.
+    pub rejected: Option<Vec<u16>>,
+    /// What a 2xx response to `verify` contains if it rejects the credentials.
+    pub rejected_when: Option<RejectedWhen>,
     /// How to find out whose account it is.
     pub account: Option<AccountEntry>,
     /// All ways to connect, the preferred one first.
@@ -54,6 +70,10 @@ pub struct AuthEntry {
     /// The day on which they were read.
     read: Option<String>,
     fields: Option<Vec<FieldEntry>>,
+    #[serde(default)]
+    headers: Parameters,
+    #[serde(default)]
+    query: Parameters,
     grant: Option<Grant>,
     issuer: Option<String>,
     authorization_url: Option<String>,
@@ -83,6 +103,8 @@ pub struct AuthEntry {
     prefix: Option<String>,
     username_label: Option<String>,
     password_label: Option<String>,
+    username: Option<String>,
+    password: Option<String>,
     service: Option<String>,
     #[serde(default)]
     regions: Vec<String>,
@@ -119,6 +141,8 @@ struct Places {
     servers: Vec<String>,
     /// The requests that verify credentials and find the account.
     requests: Vec<String>,
+    /// The headers of all methods.
+    headers: Parameters,
 }
 
 impl Places {
@@ -138,7 +162,16 @@ impl Stated {
         if self == Self::default() {
             return detail;
         }
-        let Self { documentation, servers, mut verify, account, auth } = self;
+        let Self {
+            documentation,
+            servers,
+            headers,
+            mut verify,
+            rejected,
+            rejected_when,
+            account,
+            auth,
+        } = self;
         if verify.as_deref() == Some("") {
             (verify, detail.verify) = (None, None);
         }
@@ -147,15 +180,18 @@ impl Stated {
             |url: String| Server { url: url.trim_end_matches('/').to_owned(), description: None };
         let servers = servers
             .map_or(detail.servers, |servers| servers.into_iter().map(stated).collect::<Vec<_>>());
+        let has_headers = headers.is_some();
+        let headers = headers.unwrap_or(detail.headers);
         let kept = |request: &Request| format!("{} {}", request.method.as_str(), request.path);
-        let verifying = verify.clone().or_else(|| detail.verify.as_ref().map(kept));
+        let kept_verify = detail.verify.as_ref().map(|verify| kept(&verify.request));
+        let verifying = verify.clone().or(kept_verify);
         let asking = account.as_ref().map(|account| account.request.clone());
         let asking =
             asking.or_else(|| detail.account.as_ref().map(|account| kept(&account.request)));
         let mut requests: Vec<String> = verifying.into_iter().chain(asking).collect();
         requests.dedup();
         let urls = servers.iter().map(|server| server.url.clone());
-        let places = Places { servers: urls.collect(), requests };
+        let places = Places { servers: urls.collect(), requests, headers };
         let auth_methods = if let Some(entries) = auth {
             methods(entries, &places, &detail.auth_methods, fault)
         } else {
@@ -165,6 +201,9 @@ impl Stated {
             }
             methods
         };
+        if has_headers || has_auth {
+            check_headers(&places.headers, &auth_methods, fault);
+        }
         if has_servers {
             for url in &places.servers {
                 check_server(url, &auth_methods, fault);
@@ -214,16 +253,36 @@ impl Stated {
             request
         };
         let verify = verify.as_deref().and_then(&mut request);
+        let known = detail.verify;
+        let has_rejected = rejected.is_some() || rejected_when.is_some();
+        let is_pointer =
+            rejected_when.as_ref().is_none_or(|when: &RejectedWhen| when.pointer.starts_with('/'));
+        let verify = match verify {
+            Some(request) => Some(Verify { request, rejected: statuses(), rejected_when: None }),
+            None => known,
+        };
+        let verify = verify.map(|verify| Verify {
+            rejected: rejected.unwrap_or(verify.rejected),
+            rejected_when: rejected_when.or(verify.rejected_when),
+            ..verify
+        });
         let account = account.and_then(|account| {
             let request = request(&account.request)?;
             Some(Account { request, id: account.id, name: account.name })
         });
+        if has_rejected && verify.is_none() {
+            fault("`rejected` and `rejectedWhen` need a `verify`".to_owned());
+        }
+        if !is_pointer {
+            fault("`rejectedWhen`: `pointer` is a JSON Pointer, such as `/error`".to_owned());
+        }
         ConnectorDetail {
             auth_methods,
             servers,
             documentation_url: documentation.or(detail.documentation_url),
             license: detail.license,
-            verify: verify.or(detail.verify),
+            headers: places.headers,
+            verify,
             account: account.or(detail.account),
         }
     }
@@ -292,6 +351,22 @@ fn unreached<'a>(method: &AuthMethod, servers: &'a [String]) -> Option<(&'a str,
 /// Says that a method cannot fill a text.
 fn unfilled(method: &AuthMethod, name: &str, text: &str) -> String {
     format!("the method `{}`: no field stands for `{{{name}}}` in `{text}`", method.id)
+}
+
+/// Checks the headers of all methods: their names, and that each method fills them.
+fn check_headers(headers: &Parameters, methods: &[AuthMethod], fault: &mut dyn FnMut(String)) {
+    for name in headers.keys() {
+        if let Err(what) = auth::templates::check_header(name) {
+            fault(format!("`headers`: {what}"));
+        }
+    }
+    for method in methods {
+        for value in headers.values() {
+            if let Some(name) = auth::templates::unfilled(method, value) {
+                fault(unfilled(method, name, value));
+            }
+        }
+    }
 }
 
 /// Checks that the URL of a server is `https`, that it is one that a document may state, and that a method has a field
@@ -394,6 +469,8 @@ impl AuthEntry {
             Type::Basic => Kind::Basic {
                 username_label: self.username_label.unwrap_or_else(|| "User name".to_owned()),
                 password_label: self.password_label.unwrap_or_else(|| "Password".to_owned()),
+                username: self.username,
+                password: self.password,
             },
             Type::Bearer => {
                 Kind::Bearer { prefix: self.prefix.unwrap_or_else(|| "Bearer".to_owned()) }
@@ -406,23 +483,29 @@ impl AuthEntry {
         let own = auth::default_fields(&kind);
         let given = fields.into_iter().flatten().map(|field| field.field(&own)).collect();
         let all = auth::fields(&kind, None, &Found { fields: given, ..Found::default() });
+        let (headers, query) = (self.headers, self.query);
         let is_used = |name: &str| {
+            let templates = auth::parameters(&kind).chain(headers.values().map(String::as_str));
+            let templates = templates.chain(query.values().map(String::as_str));
+            let templates = templates.chain(places.headers.values().map(String::as_str));
             urls(&kind)
                 .chain(places.all())
                 .flat_map(variables)
-                .chain(auth::parameters(&kind).flat_map(auth::parameter_variables))
+                .chain(templates.flat_map(auth::parameter_variables))
                 .any(|used| used == name)
         };
         // A field must be of use: one of the kind's own, or a variable of a URL or of a parameter.
         if let Some(field) = all.iter().find(|field| {
             !is_used(&field.name) && !own.iter().any(|known| known.name == field.name)
         }) {
-            return Err(format!("the field `{}` stands in no URL", field.name));
+            return Err(format!("the field `{}` stands in no URL and no template", field.name));
         }
         if let Some(field) = all.iter().find(|field| !server::is_name(&field.name)) {
             return Err(format!("`{}` cannot be the name of a field", field.name));
         }
-        Ok(AuthMethod { id: self.id, kind, fields: all })
+        let method = AuthMethod { id: self.id, kind, fields: all, headers, query };
+        auth::templates::check(&method)?;
+        Ok(method)
     }
 }
 

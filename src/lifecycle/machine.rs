@@ -16,6 +16,12 @@ pub const PATIENCE_MS: u64 = 3 * 24 * 60 * 60 * 1000;
 /// What a renewal or a check that succeeds makes of a connection that has not failed.
 pub const WORKS: State = State::Operational;
 
+/// Why the state of new credentials is unknown although the platform was asked about them.
+pub const NOT_CHECKED: &str = "not_checked";
+/// The same for people.
+pub const NOT_CHECKED_DETAIL: &str =
+    "The platform did not say whether it accepts the credentials. They were stored.";
+
 /// What stored credentials make of a connection, failed or new: `is_proven` if the platform has just given or accepted them.
 #[must_use]
 pub const fn stored(is_proven: bool) -> State {

@@ -358,7 +358,7 @@ fn an_entry_of_providers_adds_to_its_document_and_stands_alone() {
     assert_eq!((acme.connector.tools, acme.actions[0].platform.as_str()), (8, "acme"));
     assert_eq!(acme.aliases, ["acme-store", "acme-old"]);
     assert_eq!(acme.detail.servers[0].url, "https://{shop}.acme.example");
-    assert_eq!(acme.detail.verify.as_ref().unwrap().path, "/me");
+    assert_eq!(acme.detail.verify.as_ref().unwrap().request.path, "/me");
     assert_eq!(acme.detail.account.as_ref().unwrap().id, "/id");
     let oauth = &acme.detail.auth_methods[0];
     assert_eq!((oauth.id.as_str(), oauth.fields[0].name.as_str()), ("oauth2", "shop"));
@@ -421,7 +421,7 @@ fn overrides_have_the_last_word_on_how_users_connect() {
         let detail = overridden(providers, ours).unwrap();
         assert_eq!(ids(&detail), ["ours"], "all of them");
         assert_eq!(detail.documentation_url.as_deref(), Some("https://ours.example/docs"));
-        assert_eq!(detail.verify.unwrap().path, "/ping");
+        assert_eq!(detail.verify.unwrap().request.path, "/ping");
         assert_eq!(detail.account.unwrap().id, "/account");
     }
     let detail = overridden("", ours).unwrap();

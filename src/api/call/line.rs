@@ -3,16 +3,16 @@
 use serde::Serialize;
 
 use crate::access::Principal;
+use crate::api::connect::platform::Asking;
 use crate::api::context::Context;
 use crate::api::cost::Metered;
 use crate::api::credentials::fresh::Fresh;
-use crate::api::problem::{Code, Problem};
+use crate::api::problem::{Code, Fault, Place, Problem};
 use crate::call::address::{redirected, without};
 use crate::call::sigv4::{self, Signer, UNSIGNED, stamp};
 use crate::catalog::detail::{AuthMethod, Kind};
 use crate::connect::method::Connector;
 use crate::credentials::held::Held;
-use crate::credentials::placing::place;
 use crate::events::statements as events;
 use crate::json;
 use crate::ports::{Clock, Http, HttpError, Incoming, Later, Outgoing, Payload, Ports};
@@ -233,8 +233,12 @@ impl<P: Ports> Line<'_, '_, P> {
 
     async fn send_once(&self, call: &Call<'_>) -> Result<Incoming, Silence> {
         let (connector, method) = self.ends()?;
-        let placed = place(method, &self.fresh.held);
-        let url = without(&call.url, |name| placed.query.contains_key(name));
+        let asking = self.fresh.asking(self.context.config);
+        let placed = asking.map(Asking::placed).transpose()?.unwrap_or_default();
+        if let Some(name) = placed.conflict(&call.headers) {
+            return Err(self.reserved(name).into());
+        }
+        let url = without(&call.url, |name| placed.has_secret(name));
         let mut url = placed.url(&url);
         let mut headers = placed.over(call.headers.clone());
         if let Kind::AwsSigv4 { service, regions } = &method.kind {
@@ -256,13 +260,23 @@ impl<P: Ports> Line<'_, '_, P> {
             .map_err(|error| unanswered(&connector.name, error))
     }
 
+    /// The caller sends a header in which the service sends a secret.
+    fn reserved(&self, name: &str) -> Problem {
+        let (code, place) = match self.called {
+            Called::Action(_) => (Code::InvalidBody, Place::Pointer(format!("/header/{name}"))),
+            Called::Path(_) => (Code::InvalidParameter, Place::Parameter(name.to_owned())),
+        };
+        let detail = format!("The header `{name}` is sent by the service: leave it out.");
+        Problem::of_fault(Fault { code, place, detail, suggestion: None })
+    }
+
     /// An answer whose `Location` does not show what only the vault may send.
     fn without_credentials(&self, mut answer: Incoming) -> Incoming {
-        let Some(method) = self.fresh.method() else { return answer };
-        let placed = place(method, &self.fresh.held);
+        let asking = self.fresh.asking(self.context.config);
+        let Some(Ok(placed)) = asking.map(Asking::known) else { return answer };
         for (name, value) in &mut answer.headers {
             if matches!(name.as_str(), "location" | "content-location" | "link") {
-                *value = without(value, |name| placed.query.contains_key(name));
+                *value = without(value, |name| placed.has_secret(name));
             }
         }
         answer

@@ -168,9 +168,10 @@ impl<P: Ports> Desk<'_, P> {
         let mut held = Held::of_tokens(tokens, fields);
 
         // 5. The same account?
-        let targets = self.config.targets();
         if held.account.is_none() {
-            held.account = platform::account(self.ports, targets, connector, method, &held).await;
+            let (config, client) = (self.config, Some(&client));
+            let asking = platform::Asking { config, connector, method, held: &held, client };
+            held.account = platform::account(self.ports, asking).await;
         }
         let tenant = (attempt.account.as_str(), attempt.environment);
         let keys = &self.config.vault_keys;
@@ -196,6 +197,7 @@ impl<P: Ports> Desk<'_, P> {
             asked_scopes: &attempt.scopes(),
             granted_scopes: granted.as_deref(),
             state: machine::stored(true),
+            unchecked: None,
             now: self.ports.now(),
         };
         let new = new_connection(attempt, account.now);

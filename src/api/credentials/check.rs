@@ -10,11 +10,10 @@ use serde::{Deserialize, Serialize};
 use super::renew::{Occasion, Renewal, renew};
 use crate::api::config::Config;
 use crate::api::connect::connector;
-use crate::api::connect::platform::{self, Verdict};
+use crate::api::connect::platform::{self, Asking, Verdict};
 use crate::api::cost::Metered;
 use crate::api::problem::Problem;
 use crate::catalog::cache::CatalogCache;
-use crate::catalog::detail::AuthMethod;
 use crate::catalog::reader::Catalog;
 use crate::connect::client::OauthClient;
 use crate::connect::method::Connector;
@@ -177,17 +176,17 @@ impl Check<'_> {
             };
             return renew(&renewal, row, held, ports).await.map(drop);
         }
-        self.verify(connector, method, row, &held, ports).await
+        let asking =
+            Asking { config: self.config, connector, method, held: &held, client: client.as_ref() };
+        self.verify(asking, row, ports).await
     }
 
     /// Asks the platform whether it accepts credentials that can't be renewed, and writes what it says. The lease keeps
     /// others from doing the same.
     async fn verify<P: Ports>(
         &self,
-        connector: &Connector,
-        method: &AuthMethod,
+        asking: Asking<'_>,
         row: HeldRow,
-        held: &Held,
         ports: &Metered<'_, P>,
     ) -> Result<(), Problem> {
         let (place, request) = (self.due.place(), self.request);
@@ -199,7 +198,7 @@ impl Check<'_> {
             return Ok(());
         };
         let chance = ports.byte();
-        let finding = self.find(connector, method, &row, held, chance, ports).await;
+        let finding = self.find(asking, &row, chance, ports).await;
         let now = ports.now();
         let check_at = next_check(now, self.config.check_ms, chance);
         let batch = match finding {
@@ -224,10 +223,8 @@ impl Check<'_> {
 
     async fn find<P: Ports>(
         &self,
-        connector: &Connector,
-        method: &AuthMethod,
+        asking: Asking<'_>,
         row: &HeldRow,
-        held: &Held,
         chance: u8,
         ports: &Metered<'_, P>,
     ) -> Finding {
@@ -239,18 +236,14 @@ impl Check<'_> {
             // It has expired, and nothing renews it.
             return bad(Failure::GrantRejected, None, None);
         }
-        let targets = self.config.targets();
-        match platform::verify(ports, targets, connector, method, held).await {
-            Verdict::Accepted { is_verified: true } => Finding::Good,
-            Verdict::Rejected(status @ (401 | 403)) => {
-                bad(Failure::CredentialsRejected, Some(status), None)
+        match platform::verify(ports, asking).await {
+            Verdict::Accepted => Finding::Good,
+            Verdict::Rejected(status) => bad(Failure::CredentialsRejected, Some(status), None),
+            // It says something of the request, not of the credentials.
+            Verdict::Inconclusive(_) | Verdict::Unasked => Finding::Unknown,
+            Verdict::Unavailable { status, retry_after_ms } => {
+                bad(Failure::Unavailable, status, retry_after_ms)
             }
-            // Another refusal says something of the request, not of the credentials.
-            Verdict::Accepted { is_verified: false } | Verdict::Rejected(_) => Finding::Unknown,
-            Verdict::Unreachable { retry_after_ms } => {
-                bad(Failure::Unavailable, None, retry_after_ms)
-            }
-            Verdict::TimedOut => bad(Failure::Unavailable, None, None),
         }
     }
 }

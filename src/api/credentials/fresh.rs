@@ -3,6 +3,8 @@
 use super::read::failed;
 use super::renew::{Occasion, Renewal, renew};
 use crate::access::Principal;
+use crate::api::config::Config;
+use crate::api::connect::platform::Asking;
 use crate::api::connect::{connector, no_vault_keys, opening};
 use crate::api::context::Context;
 use crate::api::cost::Metered;
@@ -128,6 +130,13 @@ impl Fresh {
     #[must_use]
     pub fn method(&self) -> Option<&AuthMethod> {
         self.connector.as_ref().and_then(|it| it.find_method(&self.row.auth_method))
+    }
+
+    /// For requests to the platform. Returns `None` when the catalog no longer has the method.
+    pub fn asking<'a>(&'a self, config: &'a Config) -> Option<Asking<'a>> {
+        let (connector, method) = (self.connector.as_ref()?, self.method()?);
+        let (held, client) = (&self.held, self.client.as_ref());
+        Some(Asking { config, connector, method, held, client })
     }
 
     /// Whether the platform can be asked for a new access token.

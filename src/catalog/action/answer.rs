@@ -6,10 +6,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
+use super::constant::allows;
 use super::stored::{
-    Parameter, Place, Reached, RequestBody, StoredAction, StoredResponse, TOO_LARGE,
+    Parameter, Place, Reached, RequestBody, Requirement, StoredAction, StoredResponse, TOO_LARGE,
 };
 use super::unit::Unit;
+use crate::catalog::detail::Parameters;
 use crate::catalog::model::Action;
 use crate::media::{essence, is_written};
 
@@ -23,6 +25,9 @@ const STRING: &str = r#"{"description":"The whole body, in the first of the acti
 pub struct ConnectorFacts {
     auth_methods: Vec<MethodId>,
     servers: Vec<ServerUrl>,
+    /// Headers of every request.
+    #[serde(default)]
+    headers: Parameters,
 }
 
 #[derive(Debug, Deserialize)]
@@ -33,6 +38,47 @@ struct MethodId {
     r#in: Option<Place>,
     #[serde(default)]
     name: String,
+    /// Headers of every request that the method authorizes.
+    #[serde(default)]
+    headers: Parameters,
+    /// Query parameters of every request that the method authorizes.
+    #[serde(default)]
+    query: Parameters,
+}
+
+impl MethodId {
+    /// Whether requests that the method authorizes carry this parameter.
+    fn carries<S>(&self, one: &Parameter<S>) -> bool {
+        let is_header = |name: &String| name.eq_ignore_ascii_case(&one.name);
+        let by_template = match one.r#in {
+            Place::Header => self.headers.keys().any(is_header),
+            Place::Query => self.query.contains_key(&one.name),
+            Place::Cookie | Place::Path => false,
+        };
+        let is_key = match one.r#in {
+            Place::Header => is_header(&self.name),
+            _ => self.name == one.name,
+        };
+        by_template || (self.r#in == Some(one.r#in) && is_key)
+    }
+}
+
+impl ConnectorFacts {
+    /// Whether a parameter is none of the input: it comes with the connection, whatever its method, or has only one value.
+    /// The cookies of a connection are its own, whichever of the methods it has.
+    fn sends(&self, one: &Parameter<&RawValue>) -> bool {
+        let mut methods = self.auth_methods.iter();
+        let by_method = match one.r#in {
+            Place::Cookie => methods.any(|method| method.carries(one)),
+            _ => !self.auth_methods.is_empty() && methods.all(|method| method.carries(one)),
+        };
+        let mut headers = self.headers.iter();
+        by_method
+            || one.r#in == Place::Header
+                && headers.any(|(name, value)| {
+                    name.eq_ignore_ascii_case(&one.name) && allows(one.schema, value)
+                })
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -193,14 +239,9 @@ fn input<'a>(
     action: &'a StoredAction<&RawValue>,
     connector: &ConnectorFacts,
 ) -> Result<Input<'a>, BrokenUnit> {
-    // The cookie of a key comes with the connection.
-    let is_key = |one: &Parameter<&RawValue>| {
-        let mut methods = connector.auth_methods.iter();
-        one.r#in == Place::Cookie
-            && methods.any(|key| key.r#in == Some(Place::Cookie) && key.name == one.name)
-    };
     let of = |place: Place| {
-        let given = action.parameters.iter().filter(|one| one.r#in == place && !is_key(one));
+        let given = action.parameters.iter();
+        let given = given.filter(|one| one.r#in == place && !connector.sends(one));
         let given: Vec<&Parameter<&RawValue>> = given.collect();
         let required = given.iter().filter(|one| one.required);
         let object = Object {
@@ -311,11 +352,9 @@ fn auth(
     for alternative in security {
         let scopes: Vec<String> =
             alternative.iter().flat_map(|one| one.scopes.iter().cloned()).collect();
-        let is_all = |id: &&String| alternative.iter().all(|one| ids(&one.scheme).contains(*id));
-        let any = || alternative.iter().flat_map(|one| ids(&one.scheme));
-        // Schemes that are needed together are one method here, or else several, all of which are named.
-        let whole: Vec<&String> = any().filter(is_all).collect();
-        let methods = if whole.is_empty() { any().collect() } else { whole };
+        // Schemes that are needed together are one method: what satisfies only some of them is not enough.
+        let is_enough = |id: &&String| alternative.iter().all(|one| ids(&one.scheme).contains(*id));
+        let methods = alternative.iter().flat_map(|one| ids(&one.scheme)).filter(is_enough);
         for method in methods {
             let auth = Auth { method: method.clone(), scopes: scopes.clone() };
             if !found.contains(&auth) {
@@ -323,9 +362,11 @@ fn auth(
             }
         }
     }
-    // A scheme that the connector has no method for says no more than a document without any.
-    let is_named = security.iter().any(|alternative| !alternative.is_empty());
-    if found.is_empty() && is_named { all() } else { found }
+    // Schemes that the connector has no method for say no more than a document without any.
+    let is_unknown = |alternative: &Vec<Requirement>| {
+        !alternative.is_empty() && alternative.iter().all(|one| ids(&one.scheme).is_empty())
+    };
+    if found.is_empty() && security.iter().any(is_unknown) { all() } else { found }
 }
 
 #[cfg(test)]

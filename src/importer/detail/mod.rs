@@ -4,6 +4,7 @@
 //! of an operation, [`reaching`] keeps count of what their schemas refer to, and [`units`] packs what they find.
 
 pub mod body;
+pub mod constants;
 pub mod definitions;
 pub mod media;
 pub mod parameters;
@@ -21,6 +22,7 @@ use super::report::counted;
 use super::{image, server, text};
 use crate::catalog::action::stored::{Facts, Reached, Requirement, StoredAction};
 use crate::catalog::action::unit::{self, Deflated};
+use crate::catalog::detail::Parameters;
 use definitions::{Definitions, Sources};
 use reaching::Reaching;
 use units::Draft;
@@ -41,6 +43,8 @@ pub struct Details {
     pub units: Vec<Deflated>,
     /// What the document says that cannot be used.
     pub left_out: Vec<String>,
+    /// Headers that almost all actions need, with the only value that they may have.
+    pub headers: Parameters,
 }
 
 /// The details of a document's actions.
@@ -85,7 +89,8 @@ pub fn of<F>(document: &Document<F>, actions: &Actions<'_, F>) -> Details {
     definitions.convert(schema::convert);
     drafts.sort_by(|a, b| unit::compare(&a.action.key, &b.action.key));
     let left_out = left_out(&definitions, &drafts);
-    Details { units: units::of(drafts, &definitions), left_out }
+    let headers = constants::of(drafts.iter().map(|draft| draft.action.parameters.as_slice()));
+    Details { units: units::of(drafts, &definitions), left_out, headers }
 }
 
 fn facts<F>(found: &super::action::Found<'_, F>) -> Facts {
@@ -115,6 +120,22 @@ fn security(given: Option<&RawValue>) -> Option<Vec<Vec<Requirement>>> {
     let alternatives = given.iter().filter_map(Value::as_object).take(MAX_SECURITY);
     let alternatives = alternatives.map(|all| all.iter().map(requirement).collect());
     Some(alternatives.collect())
+}
+
+/// The alternatives of security schemes that a document's actions require, without repetition.
+#[must_use]
+pub fn required<F>(document: &Document<F>, actions: &Actions<'_, F>) -> Vec<Vec<String>> {
+    let everywhere = security(document.requirements.get());
+    let of_actions = actions.found.iter().map(|found| security(found.operation.security.get()));
+    let all = of_actions.map(|own| own.or_else(|| everywhere.clone()));
+    let mut required: Vec<Vec<String>> = Vec::new();
+    for alternative in all.flatten().flatten() {
+        let names: Vec<String> = alternative.into_iter().map(|one| one.scheme).collect();
+        if !names.is_empty() && !required.contains(&names) {
+            required.push(names);
+        }
+    }
+    required
 }
 
 fn left_out<F>(definitions: &Definitions<'_, F>, drafts: &[Draft]) -> Vec<String> {
