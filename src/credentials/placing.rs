@@ -18,6 +18,9 @@ pub const CLIENT_ID: &str = "clientId";
 /// The variable that stands for the secret of the account's OAuth client.
 pub const CLIENT_SECRET: &str = "clientSecret";
 
+/// The header `Accept` of actions whose document names no other type than JSON.
+pub const DEFAULT_ACCEPT: &str = "application/json, */*;q=0.5";
+
 /// Whose secret a value contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Secrecy {
@@ -256,7 +259,7 @@ pub fn after(prefix: &str, secret: &str) -> String {
 /// its own name.
 fn is_default(name: &str, value: &str) -> bool {
     match name {
-        "accept" => value.trim() == "*/*",
+        "accept" => value.trim() == "*/*" || value == DEFAULT_ACCEPT,
         "user-agent" => value == user_agent().1,
         _ => false,
     }

@@ -29,6 +29,8 @@ mod format2;
 mod full;
 mod keys;
 mod logos;
+#[cfg(feature = "cli")]
+mod methods;
 mod migrations;
 mod model;
 #[cfg(feature = "cli")]

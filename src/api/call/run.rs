@@ -20,8 +20,10 @@ use crate::call::address::below;
 use crate::call::build::{Action, Input, build};
 use crate::call::headers::{SOURCE, to_caller};
 use crate::call::schema::{self, faults};
+use crate::catalog::action::answer::ACCEPT;
 use crate::catalog::cache::CatalogCache;
 use crate::catalog::reader::{Catalog, FoundAction};
+use crate::credentials::placing::DEFAULT_ACCEPT;
 use crate::json;
 use crate::media::{essence, is_json};
 use crate::nearest::shown;
@@ -114,7 +116,7 @@ impl RunAction<'_> {
         let server = own.map_or_else(|| line.first_server(), Ok)?;
         let url = below(&server, &built.path, &built.query).unwrap_or(server);
         let mut headers = built.headers;
-        headers.push(("accept".to_owned(), "application/json, */*;q=0.5".to_owned()));
+        headers.push(("accept".to_owned(), accept(&action, &given)));
         headers.push(user_agent());
         // No request of this method has a body, whatever documents say.
         let body = if action.method == Method::Get { &[][..] } else { &built.body };
@@ -126,6 +128,15 @@ impl RunAction<'_> {
         response.add(SOURCE, "platform");
         Ok(response)
     }
+}
+
+/// The media type that a caller chooses among those of the document; otherwise the preferred one, and any other if need be.
+fn accept(action: &Action, given: &Input<'_>) -> String {
+    if let Some(chosen) = given.header.get(ACCEPT).and_then(serde_json::Value::as_str) {
+        return chosen.to_owned();
+    }
+    let first = action.response_types.first().filter(|first| *first != "*/*");
+    first.map_or_else(|| DEFAULT_ACCEPT.to_owned(), |first| format!("{first}, */*;q=0.5"))
 }
 
 /// Reads a platform's answer.

@@ -15,6 +15,8 @@ use crate::catalog::detail::Parameters;
 use crate::catalog::model::Action;
 use crate::media::{essence, is_written};
 
+/// The header in which a caller chooses among the media types of the response.
+pub const ACCEPT: &str = "Accept";
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 /// The schema of a body that a caller writes itself, such as XML.
 const STRING: &str = r#"{"description":"The whole body, in the first of the action's content types.","type":"string"}"#;
@@ -99,6 +101,7 @@ pub struct ActionDetail<'a> {
     documentation_url: Option<&'a str>,
     parameters: Vec<Parameter<Box<RawValue>>>,
     request_body: Option<RequestBody<Box<RawValue>>>,
+    response_types: &'a [String],
     auth: Vec<Auth>,
     input: Input<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -147,10 +150,18 @@ struct Members<'a> {
 #[serde(rename_all = "camelCase")]
 struct Object<'a> {
     r#type: &'static str,
-    properties: BTreeMap<&'a str, &'a RawValue>,
+    properties: BTreeMap<&'a str, Schema<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     required: Vec<&'a str>,
     additional_properties: bool,
+}
+
+/// A schema: the document's, or one that this module makes.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Schema<'a> {
+    Stored(&'a RawValue),
+    Own(Box<RawValue>),
 }
 
 /// What the action answers with one status.
@@ -217,6 +228,7 @@ pub fn answer(
         documentation_url: action.facts.documentation_url.as_deref(),
         parameters: action.parameters.iter().map(parameter).collect::<Result<_, _>>()?,
         request_body: body.map(owned).transpose()?,
+        response_types: &action.response_types,
         auth: auth(action, connector, schemes),
         input: input(unit, action, connector)?,
         responses: with_responses.then(|| responses.collect::<Result<_, _>>()).transpose()?,
@@ -246,16 +258,29 @@ fn input<'a>(
         let required = given.iter().filter(|one| one.required);
         let object = Object {
             r#type: "object",
-            properties: given.iter().map(|one| (one.name.as_str(), one.schema)).collect(),
+            properties: given
+                .iter()
+                .map(|one| (one.name.as_str(), Schema::Stored(one.schema)))
+                .collect(),
             required: required.map(|one| one.name.as_str()).collect(),
             additional_properties: false,
         };
         Some(object).filter(|object| !object.properties.is_empty())
     };
+    let mut header = of(Place::Header);
+    if let Some(accept) = accept(&action.response_types)? {
+        let none = || Object {
+            r#type: "object",
+            properties: BTreeMap::new(),
+            required: Vec::new(),
+            additional_properties: false,
+        };
+        header.get_or_insert_with(none).properties.insert(ACCEPT, Schema::Own(accept));
+    }
     let properties = Members {
         path: of(Place::Path),
         query: of(Place::Query),
-        header: of(Place::Header),
+        header,
         cookie: of(Place::Cookie),
         body: action.request_body.as_ref().map(given).transpose()?,
     };
@@ -280,6 +305,20 @@ fn input<'a>(
         additional_properties: false,
         definitions: definitions(unit, &action.reached)?,
     })
+}
+
+/// The schema of the header `Accept`. Returns `None` when there is nothing to choose: the platform answers in JSON only, or
+/// in whatever type it likes.
+fn accept(types: &[String]) -> Result<Option<Box<RawValue>>, BrokenUnit> {
+    if types.iter().all(|media| matches!(media.as_str(), "application/json" | "*/*")) {
+        return Ok(None);
+    }
+    let schema = serde_json::json!({
+        "description": "The media type of the response. The first one if omitted.",
+        "enum": types,
+        "type": "string",
+    });
+    to_raw_value(&schema).map(Some).map_err(|_| BrokenUnit)
 }
 
 /// The schema of what a caller gives as the body: a string where the document's schema says what stands in a text.

@@ -32,6 +32,9 @@ pub struct StoredAction<S> {
     /// Alternatives of security schemes, each of schemes that are needed together; `None` when the document does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub security: Option<Vec<Vec<Requirement>>>,
+    /// The media types in which the platform answers when it succeeds, the preferred one first; empty if they are not known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub response_types: Vec<String>,
     /// The definitions that parameters and body lead to.
     #[serde(default, skip_serializing_if = "Reached::is_empty")]
     pub reached: Reached,

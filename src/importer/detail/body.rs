@@ -95,12 +95,31 @@ pub struct Answer {
     pub status: String,
     /// When it is answered.
     pub description: String,
-    /// The media type.
-    pub content_type: Option<String>,
+    /// The media types, the one that the schema describes first.
+    pub types: Vec<String>,
     /// The content.
     pub schema: Option<Box<RawValue>>,
     /// What the schema refers to.
     pub reaching: Reaching,
+}
+
+/// The media types in which an operation answers when it succeeds, the preferred one first.
+#[must_use]
+pub fn response_types(answers: &[Answer], produces: &[&Texts]) -> Vec<String> {
+    let succeeds = |answer: &&Answer| answer.status.starts_with('2');
+    let mut good: Vec<&Answer> = answers.iter().filter(succeeds).collect();
+    if good.is_empty() {
+        good.extend(answers.iter().filter(|answer| answer.status == "default"));
+    }
+    let mut types: Vec<String> = Vec::new();
+    let of_2 = media::listed(produces);
+    for media in good.iter().flat_map(|answer| &answer.types).chain(&of_2) {
+        if !media.is_empty() && !types.contains(media) {
+            types.push(media.clone());
+        }
+    }
+    types.truncate(media::MAX_TYPES);
+    types
 }
 
 /// The answers of an operation.
@@ -118,20 +137,18 @@ pub fn answers<F>(
         }
         let Some(response) = definitions.resolved(value) else { continue };
         let content = response.get("content").and_then(Value::as_object).map(media::content);
-        let (content_type, schema) = content.map_or_else(
-            || {
-                let schema = response.get("schema");
-                let usual = produces.first().map_or("application/json", String::as_str);
-                (schema.map(|_| usual.to_owned()), schema)
-            },
-            |(types, schema)| (types.into_iter().next(), schema),
-        );
+        let (types, schema) = content.unwrap_or_else(|| {
+            let schema = response.get("schema");
+            let usual = || vec!["application/json".to_owned()];
+            let types = if produces.is_empty() { usual() } else { produces.clone() };
+            (schema.map(|_| types).unwrap_or_default(), schema)
+        });
         let mut reaching = Reaching::default();
         let description = response.get("description").and_then(Value::as_str).unwrap_or_default();
         answers.push(Answer {
             status,
             description: text::verbatim(description, MAX_DESCRIPTION),
-            content_type,
+            types,
             schema: schema.map(|schema| reaching.convert(schema, definitions)),
             reaching,
         });

@@ -9,7 +9,7 @@ use crate::importer::scalar::Texts;
 use crate::importer::text;
 
 /// The most media types of a body.
-const MAX_TYPES: usize = 50;
+pub const MAX_TYPES: usize = 50;
 /// The longest media type, in characters.
 const MAX_TYPE: usize = 100;
 

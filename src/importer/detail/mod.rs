@@ -72,6 +72,7 @@ pub fn of<F>(document: &Document<F>, actions: &Actions<'_, F>) -> Details {
         let produces = [&operation.produces, &document.produces];
         let answers = operation.responses.get();
         let answers = answers.map(|given| body::answers(given, &produces, &mut definitions));
+        let answers = answers.unwrap_or_default();
         let action = StoredAction {
             title: row.title.clone(),
             key: row.key.clone(),
@@ -81,10 +82,11 @@ pub fn of<F>(document: &Document<F>, actions: &Actions<'_, F>) -> Details {
             parameters: given.parameters,
             request_body: body,
             security: security(operation.security.get()).or_else(|| everywhere.clone()),
+            response_types: body::response_types(&answers, &produces),
             reached: Reached::default(),
             responses: Vec::new(),
         };
-        drafts.push(Draft { action, input, answers: answers.unwrap_or_default() });
+        drafts.push(Draft { action, input, answers });
     }
     definitions.convert(schema::convert);
     drafts.sort_by(|a, b| unit::compare(&a.action.key, &b.action.key));
