@@ -118,7 +118,11 @@ export interface ActionDetail extends Action {
   parameters: ActionParameter[];
   /** The body; null if there is none. */
   requestBody: RequestBody | null;
-  /** The ways to authorize it; any one is enough. */
+  /** The media types in which it answers when it succeeds, the preferred one first; empty if unknown. */
+  responseTypes: string[];
+  /**
+   * The ways to authorize it; any one is enough. Empty if it needs none, or none of the connector's methods is enough.
+   */
   auth: ActionAuth[];
   /**
    * All that the action takes as one JSON Schema, for validators and tools: an object with the members `path`, `query`,

@@ -17,6 +17,14 @@ export interface PlatformRequest {
   path: string;
 }
 
+/** A request that shows whether the platform accepts credentials: a 2xx says that it does. */
+export interface VerifyRequest extends PlatformRequest {
+  /** The statuses with which the platform rejects credentials. All others but 2xx say nothing about them. */
+  rejected: number[];
+  /** What a 2xx response contains if it rejects the credentials all the same; null if none does. */
+  rejectedWhen: { pointer: string; value: unknown } | null;
+}
+
 /** A way to connect to a platform. */
 export type AuthMethod = OAuth2Method | ApiKeyMethod | BasicMethod | BearerMethod | AwsMethod;
 
@@ -27,6 +35,14 @@ interface MethodOf<Type extends string> {
   type: Type;
   /** What the user is asked for. */
   fields: AuthField[];
+  /**
+   * Headers of every request to the platform. In a value, `{name}` stands for the field of that name, or the member of the
+   * token response; of OAuth 2.0, `{accessToken}`, `{clientId}` and `{clientSecret}` stand for the token and for data of the
+   * OAuth client.
+   */
+  headers: Record<string, string>;
+  /** Query parameters of every request to the platform, as in `headers`. */
+  query: Record<string, string>;
 }
 
 /** OAuth 2.0 (RFC 6749). URLs may contain variables in braces. */
@@ -71,7 +87,7 @@ export interface ApiKeyMethod extends MethodOf<"api_key"> {
   in: "header" | "query" | "cookie";
   /** The name of the header, parameter or cookie. */
   name: string;
-  /** The word before the key, with a space between them. Can be empty. */
+  /** What comes before the key. Can be empty. A space follows if it ends with a letter or a digit. */
   prefix: string;
 }
 
@@ -81,11 +97,15 @@ export interface BasicMethod extends MethodOf<"basic"> {
   usernameLabel: string;
   /** What the platform calls the password. */
   passwordLabel: string;
+  /** A template of the user name; null if the user enters it in the field `username`. */
+  username: string | null;
+  /** A template of the password; null if the user enters it in the field `password`. */
+  password: string | null;
 }
 
 /** A token in the header `Authorization` (RFC 6750). */
 export interface BearerMethod extends MethodOf<"bearer"> {
-  /** The word before the token, with a space between them. */
+  /** What comes before the token. A space follows if it ends with a letter or a digit. */
   prefix: string;
 }
 

@@ -54,6 +54,7 @@ export type {
   ConnectorServer,
   OAuth2Method,
   PlatformRequest,
+  VerifyRequest,
 } from "./connecting.js";
 export type { Connection, ConnectionState, IdentityType } from "./connection.js";
 export type {

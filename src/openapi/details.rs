@@ -18,6 +18,12 @@ pub fn connector(row: &Node) -> Node {
                 list("The ways to connect, the preferred one first.", reference("AuthMethod")),
             ),
             ("servers", list("The base addresses of the API, the default one first.", server())),
+            (
+                "headers",
+                texts_by_name(
+                    "Headers of every request to the platform, whichever method authorizes it. Values are templates, as in an auth method.",
+                ),
+            ),
             ("documentationUrl", url("The platform's documentation; null if unknown.")),
             (
                 "license",
@@ -30,7 +36,7 @@ pub fn connector(row: &Node) -> Node {
                 "verify",
                 nullable(
                     "A request that succeeds only with good credentials; null if unknown.",
-                    request(),
+                    verify(),
                 ),
             ),
             (
@@ -128,7 +134,19 @@ pub fn action(row: &Node) -> Node {
             ("documentationUrl", url("The platform's documentation of it; null if unknown.")),
             ("parameters", list("What is sent besides the body.", parameter)),
             ("requestBody", nullable("The body; null if there is none.", body)),
-            ("auth", list("The ways to authorize it; any one is enough.", auth)),
+            (
+                "responseTypes",
+                strings(
+                    "The media types in which it answers when it succeeds, the preferred one first; empty if unknown.",
+                ),
+            ),
+            (
+                "auth",
+                list(
+                    "The ways to authorize it; any one is enough. Empty if it needs none, or none of the connector's methods is enough.",
+                    auth,
+                ),
+            ),
             (
                 "input",
                 schema(
@@ -216,8 +234,31 @@ fn request_members() -> Vec<(&'static str, Node)> {
     ]
 }
 
-fn request() -> Node {
-    record("A request to the platform.", request_members())
+fn verify() -> Node {
+    let value = record(
+        "A value in a JSON response.",
+        vec![
+            ("pointer", string("Where it is: a JSON Pointer.")),
+            ("value", said("What it is.", object! {})),
+        ],
+    );
+    let mut members = request_members();
+    let status = object! {"type": "integer", "minimum": 100, "maximum": 599};
+    members.push((
+        "rejected",
+        list(
+            "The statuses with which the platform rejects credentials. All others but 2xx say nothing about them.",
+            status,
+        ),
+    ));
+    members.push((
+        "rejectedWhen",
+        nullable(
+            "What a 2xx response contains if it rejects the credentials all the same; null if none does.",
+            value,
+        ),
+    ));
+    record("A request to the platform that shows whether it accepts credentials.", members)
 }
 
 fn account() -> Node {
@@ -237,6 +278,16 @@ pub fn auth_method() -> Node {
         ];
         members.extend(own);
         members.push(("fields", list("What the user is asked for.", reference("AuthField"))));
+        members.push((
+            "headers",
+            texts_by_name(
+                "Headers of every request to the platform. In a value, `{name}` stands for the field of that name, or the member of the token response; of OAuth 2.0, `{accessToken}`, `{clientId}` and `{clientSecret}` stand for the token and for data of the OAuth client.",
+            ),
+        ));
+        members.push((
+            "query",
+            texts_by_name("Query parameters of every request to the platform, as in `headers`."),
+        ));
         record(description, members)
     };
     let methods = vec![
@@ -249,7 +300,9 @@ pub fn auth_method() -> Node {
                 ("name", string("The name of the header, parameter or cookie.")),
                 (
                     "prefix",
-                    string("The word before the key, with a space between them; can be empty."),
+                    string(
+                        "What comes before the key; can be empty. A space follows if it ends with a letter or a digit.",
+                    ),
                 ),
             ],
         ),
@@ -259,12 +312,29 @@ pub fn auth_method() -> Node {
             vec![
                 ("usernameLabel", string("What the platform calls the user name.")),
                 ("passwordLabel", string("What the platform calls the password.")),
+                (
+                    "username",
+                    text_or_null(
+                        "A template of the user name; null if the user enters it in the field `username`.",
+                    ),
+                ),
+                (
+                    "password",
+                    text_or_null(
+                        "A template of the password; null if the user enters it in the field `password`.",
+                    ),
+                ),
             ],
         ),
         of(
             "bearer",
             "A token in the header `Authorization` (RFC 6750).",
-            vec![("prefix", string("The word before the token, with a space between them."))],
+            vec![(
+                "prefix",
+                string(
+                    "What comes before the token. A space follows if it ends with a letter or a digit.",
+                ),
+            )],
         ),
         of(
             "aws_sigv4",

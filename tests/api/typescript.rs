@@ -269,14 +269,15 @@ fn detail() -> ConnectorDetail {
         "authMethods": [
             oauth,
             {"id": "key", "type": "api_key", "in": "header", "name": "x-key", "prefix": "", "fields": [field]},
-            {"id": "basic", "type": "basic", "usernameLabel": "User", "passwordLabel": "Password", "fields": [field]},
+            {"id": "basic", "type": "basic", "usernameLabel": "User", "passwordLabel": "Password", "fields": [field], "username": "{apiKey}", "password": ""},
             {"id": "bearer", "type": "bearer", "prefix": "Bearer", "fields": [field]},
             {"id": "aws", "type": "aws_sigv4", "service": "s3", "regions": ["eu-west-1"], "fields": [field]},
         ],
         "servers": [{"url": url, "description": null}],
         "documentationUrl": url,
         "license": {"name": "MIT", "url": url},
-        "verify": {"method": "GET", "path": "/me"},
+        "headers": {"Version": "1"},
+        "verify": {"method": "GET", "path": "/me", "rejectedWhen": {"pointer": "/ok", "value": false}},
         "account": {"method": "GET", "path": "/me", "id": "/id", "name": "/name"},
     });
     serde_json::from_value(detail).unwrap()

@@ -225,7 +225,7 @@ fn the_secret_of_an_oauth_client_is_sent_and_never_returned() {
     assert_eq!((answer.status, code(&answer).as_str()), (400, "invalid_parameter"));
     assert!(asked_for.is_empty() && !text(&answer).contains("a:secret"), "{}", text(&answer));
     // A public client has no secret to send.
-    let public = json!({"clientId": "an id"});
+    let public = json!({"clientId": "an id", "clientSecret": null});
     assert_eq!(send(&api, "PUT", "/v1/oauth-clients/etsyish", &public).status, 200);
     let (answer, _) = asked(&api, &format!("{path}/proxy/users"), &[]);
     assert_eq!((answer.status, code(&answer).as_str()), (409, "oauth_client_missing"));
